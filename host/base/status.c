@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Thread-local failure detail; allocates nothing, so that running out of memory can be reported too. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { DETAIL_BYTES = 1024 };
+
+static _Thread_local char detail[DETAIL_BYTES];
+
+const char *clf_status_text(clf_status status)
+{
+    static const char *const texts[] = {
+#define X(id, text) text,
+        CLF_STATUS_MAP(X)
+#undef X
+    };
+    return (unsigned)status < COUNT(texts) ? texts[status] : "unknown status";
+}
+
+const char *clf_status_id(clf_status status)
+{
+    static const char *const ids[] = {
+#define X(id, text) #id,
+        CLF_STATUS_MAP(X)
+#undef X
+    };
+    return (unsigned)status < COUNT(ids) ? ids[status] : "UNKNOWN";
+}
+
+const char *clf_last_error(void)
+{
+    return detail;
+}
+
+/* Replaces control bytes and broken UTF-8 in place. */
+static void sanitize(char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length;) {
+        uint32_t code = 0;
+        size_t bytes = clfi_utf8_decode((const unsigned char *)text + i, length - i, &code);
+        if (code == CLFI_UTF8_INVALID || code < 0x20 || (code >= 0x7f && code < 0xa0))
+            memset(text + i, '?', bytes);
+        i += bytes;
+    }
+}
+
+clf_status clfi_fail(clf_status status, const char *format, ...)
+{
+    char fresh[DETAIL_BYTES]; /* an argument may point into the old detail */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fresh, sizeof fresh, format, args);
+    va_end(args);
+    sanitize(fresh);
+    memcpy(detail, fresh, sizeof fresh);
+    return status;
+}
+
+clf_status clfi_fail_prefix(clf_status status, const char *format, ...)
+{
+    char prefix[DETAIL_BYTES / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(prefix, sizeof prefix, format, args);
+    va_end(args);
+    return clfi_fail(status, "%s: %s", prefix, detail);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Status codes: what every fallible function returns, and how to read the reason of the last failure. */
+#ifndef CLFORMER_STATUS_H
+#define CLFORMER_STATUS_H
+
+#if defined(CLF_STATIC)
+#define CLF_API
+#elif defined(__GNUC__)
+#define CLF_API __attribute__((visibility("default")))
+#else
+#define CLF_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* id, text: one row per status, told apart by what a caller can do about it. */
+#define CLF_STATUS_MAP(X)                                                           \
+    X(OK, "ok")                                                                     \
+    X(INVALID_ARGUMENT, "invalid argument")   /* fix the call */                    \
+    X(UNSUPPORTED, "unsupported")             /* choose another device or option */ \
+    X(OUT_OF_MEMORY, "out of memory")         /* free memory or send less */        \
+    X(DEVICE, "device failure")               /* the OpenCL driver refused */       \
+    X(BUILD, "kernel build failed")           /* the OpenCL compiler refused */     \
+    X(IO, "input/output failure")             /* the operating system refused */    \
+    X(FORMAT, "malformed data")               /* the file is broken */              \
+    X(NOT_FOUND, "not found")                 /* name something that exists */      \
+    X(INTERNAL, "internal error")             /* report a bug */
+
+typedef enum clf_status {
+#define X(id, text) CLF_##id,
+    CLF_STATUS_MAP(X)
+#undef X
+        CLF_STATUS_COUNT
+} clf_status;
+
+/* The status as short text, for example "invalid argument". Never NULL; static storage. */
+CLF_API const char *clf_status_text(clf_status status);
+
+/* The identifier without its prefix, for example "INVALID_ARGUMENT". Never NULL; static storage. */
+CLF_API const char *clf_status_id(clf_status status);
+
+/* Reason of the calling thread's most recent failure: the operand, what was expected, what was found. One line, no newline at
+ * its end. Valid until the next failure in this thread; unspecified after a success. Never NULL; borrowed. */
+CLF_API const char *clf_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
