@@ -95,7 +95,7 @@ const char *clfi_json_found(const json_t *value, char text[CLFI_JSON_FOUND_BYTES
         snprintf(text, room, "integer %" JSON_INTEGER_FORMAT, json_integer_value(value));
         break;
     case JSON_REAL:
-        snprintf(text, room, "number %.9g", json_real_value(value));
+        snprintf(text, room, "real number %.9g", json_real_value(value));
         break;
     case JSON_TRUE:
         snprintf(text, room, "true");
