@@ -23,12 +23,41 @@ def positional_encoding(d_model, length, dtype=torch.float32):
     return table.to(dtype)
 
 
+class Dropout(nn.Module):
+    """Dropout whose masks are random slices of one pool of Bernoulli draws per type and rate.
+
+    Drawing a mask for each activation costs as much as the whole forward pass on a CPU; a slice costs nothing.
+    `refresh` draws the pools anew (once per epoch does).
+    """
+
+    pools = {}
+    POOL = 1 << 24
+
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    @classmethod
+    def refresh(cls):
+        cls.pools = {}
+
+    def forward(self, x):
+        if not self.training or self.p == 0.0:
+            return x
+        pool = self.pools.get((x.dtype, self.p))
+        if pool is None:
+            pool = (torch.rand(self.POOL) >= self.p).to(x.dtype) / (1.0 - self.p)
+            self.pools[x.dtype, self.p] = pool
+        start = int(torch.randint(self.POOL - x.numel(), ()))
+        return x * pool[start:start + x.numel()].view(x.shape)
+
+
 class Embedding(nn.Module):
     def __init__(self, d_model, n_vocab, max_len, dropout):
         super().__init__()
         self.linear = nn.Embedding(n_vocab, d_model)
         self.scale = math.sqrt(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.register_buffer('positions', positional_encoding(d_model, max_len, torch.float64)[:, None],
                              persistent=False)
 
@@ -56,7 +85,7 @@ class MultiHeadAttention(nn.Module):
         self.heads, self.d_k = heads, d_model // heads
         self.query, self.key, self.value = Projection(d_model), Projection(d_model), Projection(d_model)
         self.output = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def split(self, x):
         return x.view(x.shape[0], x.shape[1], self.heads, self.d_k).permute(1, 2, 0, 3)  # [B, h, S, d_k]
@@ -74,7 +103,7 @@ class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff, dropout):
         super().__init__()
         self.layer1, self.layer2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x):
         return self.layer2(self.dropout(torch.relu(self.layer1(x))))
@@ -91,7 +120,7 @@ class TransformerLayer(nn.Module):
             self.norm_src_attn = nn.LayerNorm(d_model, LAYER_NORM_EPS)
         self.feed_forward = FeedForward(d_model, config['d_ff'], dropout)
         self.norm_ff = nn.LayerNorm(d_model, LAYER_NORM_EPS)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x, mask, src=None, src_mask=None):
         z = self.norm_self_attn(x)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Opened checkpoints: ownership, one-file entry points and lookup. */
+#include "io/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/safetensors_file.h"
+#include "io/safetensors_header.h"
+
+static clf_status add_shard(clf_safetensors *file, const char *path, clf_file_map map, bool mapped)
+{
+    CLF_TRY(clfi_grow(&file->shards, &file->shard_capacity, file->shard_count + 1, sizeof *file->shards, "shards"));
+    safetensors_shard shard = {NULL, map, mapped, NULL};
+    CLF_TRY(clfi_strdup(path, &shard.path));
+    file->shards[file->shard_count++] = shard;
+    return CLF_OK;
+}
+
+clf_status clfi_safetensors_add_file(clf_safetensors *file, const char *path)
+{
+    clf_file_map map;
+    CLF_TRY(clfi_file_map(path, &map));
+    const clf_status st = add_shard(file, path, map, true);
+    if (st != CLF_OK) {
+        clfi_file_unmap(&map);
+        return st;
+    }
+    return clfi_safetensors_read_header(file, file->shard_count - 1);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const clf_file_tensor *)a)->name, ((const clf_file_tensor *)b)->name);
+}
+
+clf_status clfi_safetensors_sort(clf_safetensors *file)
+{
+    if (file->count)
+        qsort(file->tensors, file->count, sizeof *file->tensors, by_name);
+    for (size_t i = 1; i < file->count; i++) {
+        const clf_file_tensor *a = &file->tensors[i - 1], *b = &file->tensors[i];
+        if (strcmp(a->name, b->name) == 0)
+            CLF_FAIL(CLF_FORMAT, "tensor \"%s\" comes twice: in %s and in %s", a->name, file->shards[a->shard].path,
+                     file->shards[b->shard].path);
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_safetensors_open(const char *path, clf_safetensors **out)
+{
+    clf_safetensors *file;
+    CLF_TRY(clfi_alloc(1, sizeof *file, "safetensors file", &file));
+    clf_status st = clfi_safetensors_add_file(file, path);
+    if (st == CLF_OK)
+        st = clfi_safetensors_sort(file);
+    if (st != CLF_OK) {
+        clfi_safetensors_close(file);
+        return st;
+    }
+    *out = file;
+    return CLF_OK;
+}
+
+clf_status clfi_safetensors_parse(const void *data, size_t size, const char *name, clf_safetensors **out)
+{
+    clf_safetensors *file;
+    CLF_TRY(clfi_alloc(1, sizeof *file, "safetensors file", &file));
+    clf_status st = add_shard(file, name, (clf_file_map){data, size}, false);
+    if (st == CLF_OK)
+        st = clfi_safetensors_read_header(file, 0);
+    if (st == CLF_OK)
+        st = clfi_safetensors_sort(file);
+    if (st != CLF_OK) {
+        clfi_safetensors_close(file);
+        return st;
+    }
+    *out = file;
+    return CLF_OK;
+}
+
+void clfi_safetensors_close(clf_safetensors *file)
+{
+    if (!file)
+        return;
+    for (size_t i = 0; i < file->count; i++)
+        free((char *)file->tensors[i].name);
+    for (size_t i = 0; i < file->shard_count; i++) {
+        safetensors_shard *shard = &file->shards[i];
+        free(shard->path);
+        json_decref(shard->metadata);
+        if (shard->mapped)
+            clfi_file_unmap(&shard->map);
+    }
+    free(file->tensors);
+    free(file->shards);
+    free(file);
+}
+
+size_t clfi_safetensors_count(const clf_safetensors *file)
+{
+    return file->count;
+}
+
+const clf_file_tensor *clfi_safetensors_at(const clf_safetensors *file, size_t index)
+{
+    return index < file->count ? &file->tensors[index] : NULL;
+}
+
+static int name_against(const void *name, const void *tensor)
+{
+    return strcmp(name, ((const clf_file_tensor *)tensor)->name);
+}
+
+const clf_file_tensor *clfi_safetensors_find(const clf_safetensors *file, const char *name)
+{
+    return file->count ? bsearch(name, file->tensors, file->count, sizeof *file->tensors, name_against) : NULL;
+}
+
+const char *clfi_safetensors_metadata(const clf_safetensors *file, const char *key)
+{
+    for (size_t i = 0; i < file->shard_count; i++) {
+        const json_t *value = json_object_get(file->shards[i].metadata, key);
+        if (value)
+            return json_string_value(value);
+    }
+    return NULL;
+}
+
+size_t clfi_safetensors_shard_count(const clf_safetensors *file)
+{
+    return file->shard_count;
+}
+
+const char *clfi_safetensors_shard_path(const clf_safetensors *file, int shard)
+{
+    return file->shards[shard].path;
+}
+
+const clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard)
+{
+    return &file->shards[shard].map;
+}
+
+void clfi_safetensors_forget(const clf_safetensors *file, const clf_file_tensor *tensor)
+{
+    const safetensors_shard *shard = &file->shards[tensor->shard];
+    if (shard->mapped)
+        clfi_file_map_forget(&shard->map, tensor->offset, tensor->bytes);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the safetensors reader share: the opened checkpoint and the steps that fill it. */
+#ifndef CLFI_IO_SAFETENSORS_FILE_H
+#define CLFI_IO_SAFETENSORS_FILE_H
+
+#include <stdbool.h>
+
+#include "io/safetensors.h"
+
+typedef struct safetensors_shard {
+    char *path;
+    clf_file_map map;
+    bool mapped; /* false: memory of the caller's */
+    json_t *metadata; /* NULL: none */
+} safetensors_shard;
+
+struct clf_safetensors {
+    safetensors_shard *shards;
+    size_t shard_count, shard_capacity;
+    clf_file_tensor *tensors;
+    size_t count, capacity;
+};
+
+/* Maps one file and appends it as a shard with its tensors, unsorted. */
+clf_status clfi_safetensors_add_file(clf_safetensors *file, const char *path);
+
+/* Sorts by name, after the last shard; FORMAT when a name comes twice. */
+clf_status clfi_safetensors_sort(clf_safetensors *file);
+
+#endif

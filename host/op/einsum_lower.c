@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Lowering of an einsum step. A pair is a matrix product of its operands as they lie when the summed labels fuse into one k; the kept labels that
+ * only one factor has form m and n, the rest are batches. Where k does not fuse, or what is left for m and n is too thin, a dense copy
+ * of a term can repair it; the candidates are compared by a coarse model of a device's time. */
+#include "op/einsum_lower.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Model of time in nanoseconds; only the ratios matter. A launch costs some microseconds on every device, plain loops reach a few
+ * per cent of a matrix engine, a copy moves some elements per nanosecond. */
+static const double launch_ns = 8000, engine_flop_per_ns = 150, loop_flop_per_ns = 4, copy_elements_per_ns = 1;
+
+const char *clfi_einsum_kind_name(clf_einsum_kind kind)
+{
+    static const char *const names[] = {"copy", "reduce", "product", "gemm", "contract"};
+    return (size_t)kind < COUNT(names) ? names[kind] : "unknown";
+}
+
+/* Largest dimension of dim[0..rank), the innermost one among equals; -1 if there is none. */
+static int largest_dim(const clf_einsum_dim *const *dim, int rank)
+{
+    int best = -1;
+    for (int i = 0; i < rank; i++)
+        if (best < 0 || dim[i]->size >= dim[best]->size)
+            best = i;
+    return best;
+}
+
+static void swap_factors(clf_einsum_dim *dim)
+{
+    const int64_t a = dim->stride[0];
+    dim->stride[0] = dim->stride[1];
+    dim->stride[1] = a;
+}
+
+/* The loops of a pair as matrix product; false when k is not one stride or too many batches remain. *thin: free labels became batches. */
+static bool match_gemm(const clf_einsum_loops *loops, clf_einsum_gemm *out, bool *thin)
+{
+    const clf_einsum_dim one = {.size = 1};
+    const clf_einsum_dim *row[CLFI_EINSUM_MAX_LABELS], *column[CLFI_EINSUM_MAX_LABELS];
+    int rows = 0, columns = 0;
+    if (loops->inputs != 2 || loops->summed_rank != 1)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->m = out->n = one;
+    out->k = loops->summed[0];
+    for (int i = 0; i < loops->kept_rank; i++) {
+        const clf_einsum_dim *dim = &loops->kept[i];
+        if (dim->stride[0] && !dim->stride[1])
+            row[rows++] = dim;
+        else if (!dim->stride[0] && dim->stride[1])
+            column[columns++] = dim;
+    }
+    const int m = largest_dim(row, rows), n = largest_dim(column, columns);
+    *thin = rows > 1 || columns > 1;
+    for (int i = 0; i < loops->kept_rank; i++) {
+        const clf_einsum_dim *dim = &loops->kept[i];
+        if (m >= 0 && dim == row[m])
+            out->m = *dim;
+        else if (n >= 0 && dim == column[n])
+            out->n = *dim;
+        else if (out->batch_rank == CLFI_EINSUM_MAX_BATCH)
+            return false;
+        else
+            out->batch[out->batch_rank++] = *dim;
+    }
+    /* Columns are what engines write contiguously. A vector is a row: the other factor streams as columns. */
+    if ((m >= 0 && n >= 0 && out->m.stride[2] < out->n.stride[2]) || (m >= 0 && n < 0)) {
+        const clf_einsum_dim rows_of_b = out->n;
+        out->n = out->m;
+        out->m = rows_of_b;
+        out->swapped = true;
+        swap_factors(&out->m);
+        swap_factors(&out->n);
+        swap_factors(&out->k);
+        for (int i = 0; i < out->batch_rank; i++)
+            swap_factors(&out->batch[i]);
+    }
+    return true;
+}
+
+static double gemm_time(const clf_einsum_gemm *g)
+{
+    double batches = 1;
+    for (int i = 0; i < g->batch_rank; i++)
+        batches *= (double)g->batch[i].size;
+    const double m = (double)g->m.size, n = (double)g->n.size, k = (double)g->k.size;
+    /* short dimensions waste part of a tile, and every product of a batch has a fixed cost */
+    const double use = m / (m + 3) * (n / (n + 16)) * (k / (k + 16));
+    return batches * (20 + 2 * m * n * k / (engine_flop_per_ns * use));
+}
+
+static double loops_time(const clf_einsum_access *access, const int64_t *size)
+{
+    return labels_size(access->labels, size) * access->inputs / loop_flop_per_ns;
+}
+
+/* Labels of `set` by falling stride of term t, appended to order[count..]; returns the new count. */
+static int by_stride(const clf_einsum_access *access, clf_label_set set, int t, uint8_t *order, int count)
+{
+    const int first = count;
+    for (int label = 0; label < CLFI_EINSUM_MAX_LABELS; label++)
+        if (labels_has(set, label)) {
+            int at = count++;
+            for (; at > first && access->stride[t][order[at - 1]] < access->stride[t][label]; at--)
+                order[at] = order[at - 1];
+            order[at] = (uint8_t)label;
+        }
+    return count;
+}
+
+static clf_label_set labels_of(const clf_einsum_access *access, int t)
+{
+    clf_label_set set = labels_none();
+    for (int label = 0; label < CLFI_EINSUM_MAX_LABELS; label++)
+        if (labels_has(access->labels, label) && access->stride[t][label])
+            labels_add(&set, label);
+    return set;
+}
+
+/* Gives term t (0, 1 inputs, 2 result) a dense layout that suits the product: [batch][free][k] on the left, [batch][k][free] on the right,
+ * [batch][m][n] for the result, each group ordered as the terms that stay have it. Returns the elements. */
+static double relay(clf_einsum_access *access, const int64_t *size, int t)
+{
+    const clf_label_set mine = labels_of(access, t);
+    const clf_label_set other = labels_of(access, t == 2 ? 0 : 1 - t);
+    const clf_label_set second = labels_of(access, 1);
+    const clf_label_set summed = labels_minus(mine, access->kept);
+    uint8_t order[CLFI_EINSUM_MAX_LABELS];
+    int rank = 0;
+    if (t == 2) {
+        rank = by_stride(access, labels_and(mine, labels_and(other, second)), 0, order, rank);
+        rank = by_stride(access, labels_minus(mine, second), 0, order, rank);
+        rank = by_stride(access, labels_minus(mine, other), 1, order, rank);
+    } else {
+        const clf_label_set kept = labels_and(mine, access->kept);
+        rank = by_stride(access, labels_and(kept, other), 2, order, rank);
+        if (t == 0)
+            rank = by_stride(access, labels_minus(kept, other), 2, order, rank);
+        rank = by_stride(access, labels_and(summed, other), 1 - t, order, rank);
+        rank = by_stride(access, labels_minus(summed, other), t, order, rank);
+        if (t == 1)
+            rank = by_stride(access, labels_minus(kept, other), 2, order, rank);
+    }
+    int64_t stride = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        access->stride[t][order[i]] = stride;
+        stride *= size[order[i]];
+    }
+    return (double)stride;
+}
+
+/* The matrix product with the terms of `mask` copied; time INFINITY when it does not exist or breaks the limit. */
+static double candidate(const clf_einsum_access *access, const int64_t *size, double copy_limit, int mask, clf_einsum_lowering *out, bool *thin)
+{
+    clf_einsum_access relaid = *access;
+    clf_einsum_loops loops;
+    double time = launch_ns;
+    out->kind = CLFI_EINSUM_GEMM;
+    for (int t = 0; t < 3; t++)
+        out->copied[t] = mask >> t & 1;
+    for (int i = 0; i < 3; i++) {
+        const int t = (i + 2) % 3; /* the result first: the inputs follow its order */
+        if (!out->copied[t])
+            continue;
+        const double elements = relay(&relaid, size, t);
+        if (elements > copy_limit)
+            return INFINITY;
+        out->copy_elements[t] = (int64_t)elements;
+        memcpy(out->copy_stride[t], relaid.stride[t], sizeof relaid.stride[t]);
+        time += launch_ns + elements / copy_elements_per_ns;
+    }
+    clfi_einsum_loops_make(&relaid, size, &loops);
+    if (!match_gemm(&loops, &out->gemm, thin))
+        return INFINITY;
+    return time + gemm_time(&out->gemm);
+}
+
+void clfi_einsum_lower(const clf_einsum_access *access, const int64_t *size, double copy_limit, clf_einsum_lowering *out)
+{
+    memset(out, 0, sizeof *out);
+    clfi_einsum_loops_make(access, size, &out->loops);
+    const bool sums = out->loops.summed_rank > 0;
+    if (access->inputs == 1)
+        out->kind = sums ? CLFI_EINSUM_REDUCE : CLFI_EINSUM_COPY;
+    else
+        out->kind = sums ? CLFI_EINSUM_CONTRACT : CLFI_EINSUM_PRODUCT;
+    if (access->inputs != 2 || !sums)
+        return;
+    bool thin;
+    double best = candidate(access, size, copy_limit, 0, out, &thin);
+    if (!isinf(best) && !thin && out->gemm.m.size * out->gemm.n.size > 1)
+        return;
+    int choice = isinf(best) ? -1 : 0;
+    const double loops = launch_ns + loops_time(access, size);
+    for (int mask = 1; mask < 8; mask++) {
+        const double time = candidate(access, size, copy_limit, mask, out, &thin);
+        if (time < best) {
+            best = time;
+            choice = mask;
+        }
+    }
+    if (choice < 0 || loops <= best) {
+        out->kind = CLFI_EINSUM_CONTRACT;
+        memset(out->copied, 0, sizeof out->copied);
+        return;
+    }
+    candidate(access, size, copy_limit, choice, out, &thin);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Lowering of one einsum step: from labels and strides to loops, and from the loops of a pair to a strided-batched matrix product. No device. */
+#ifndef CLFI_OP_EINSUM_LOWER_H
+#define CLFI_OP_EINSUM_LOWER_H
+
+#include "op/einsum_plan.h"
+
+/* What a step reads and writes: element strides by label, 0 where a term does not have the label. Row [inputs] is the result's. */
+typedef struct clf_einsum_access {
+    int inputs;
+    clf_label_set labels, kept;
+    int64_t stride[CLFI_EINSUM_MAX_OPERANDS + 1][CLFI_EINSUM_MAX_LABELS];
+} clf_einsum_access;
+
+/* Strides of all operands and of the result of a whole einsum, by label. */
+typedef struct clf_einsum_strides {
+    int64_t operand[CLFI_EINSUM_MAX_OPERANDS][CLFI_EINSUM_MAX_LABELS];
+    int64_t output[CLFI_EINSUM_MAX_LABELS];
+} clf_einsum_strides;
+
+/* Those of dense row-major tensors. */
+void clfi_einsum_dense_strides(const clf_einsum_form *form, clf_einsum_strides *out);
+
+/* What step `index` reads and writes; intermediates are dense in the plan's layout, the last step writes the result. */
+void clfi_einsum_step_access(const clf_einsum_plan *plan, const clf_einsum_strides *strides, int index, clf_einsum_access *out);
+
+/* One loop: a label, or several whose strides continue each other in every term. */
+typedef struct clf_einsum_dim {
+    int64_t size;
+    int64_t stride[CLFI_EINSUM_MAX_OPERANDS + 1];
+} clf_einsum_dim;
+
+/* result[kept] = sum over `summed` of the product of the inputs; loops from outermost to innermost. */
+typedef struct clf_einsum_loops {
+    int inputs;
+    int kept_rank, summed_rank;
+    clf_einsum_dim kept[CLFI_EINSUM_MAX_LABELS], summed[CLFI_EINSUM_MAX_LABELS];
+} clf_einsum_loops;
+
+/* C[batch, m, n] = sum over k of A[batch, m, k] B[batch, k, n]; strides of A, B and C in stride[0], [1] and [2]. A batch dimension may have
+ * stride 0 in A or B: free labels that do not join m or n are such dimensions. */
+enum { CLFI_EINSUM_MAX_BATCH = 4 };
+typedef struct clf_einsum_gemm {
+    int batch_rank;
+    clf_einsum_dim batch[CLFI_EINSUM_MAX_BATCH];
+    clf_einsum_dim m, n, k;
+    bool swapped; /* A is the step's second input, B its first */
+} clf_einsum_gemm;
+
+typedef enum clf_einsum_kind {
+    CLFI_EINSUM_COPY,    /* one input, nothing summed: a permutation, a diagonal, or a plain copy */
+    CLFI_EINSUM_REDUCE,  /* one input, summed */
+    CLFI_EINSUM_PRODUCT, /* several inputs, nothing summed */
+    CLFI_EINSUM_GEMM,    /* a pair as matrix product */
+    CLFI_EINSUM_CONTRACT /* anything: nest of loops */
+} clf_einsum_kind;
+
+typedef struct clf_einsum_lowering {
+    clf_einsum_kind kind;
+    clf_einsum_loops loops; /* of every kind but GEMM */
+    clf_einsum_gemm gemm;
+    /* GEMM: terms (first input, second input, result) that pass through a dense copy, and its strides by label. */
+    bool copied[3];
+    int64_t copy_elements[3];
+    int64_t copy_stride[3][CLFI_EINSUM_MAX_LABELS];
+} clf_einsum_lowering;
+
+/* "copy", "reduce", "product", "gemm", "contract" */
+const char *clfi_einsum_kind_name(clf_einsum_kind kind);
+
+/* Loops of an access, neighbours joined wherever all strides allow it. */
+void clfi_einsum_loops_make(const clf_einsum_access *access, const int64_t *size, clf_einsum_loops *out);
+
+/* Chooses the form of a step. copy_limit: no dense copy may hold more elements. A pair whose labels fuse into one m, n and k is a matrix
+ * product on its operands as they lie; otherwise copies, extra batches and plain loops are weighed by a coarse model of their time. */
+void clfi_einsum_lower(const clf_einsum_access *access, const int64_t *size, double copy_limit, clf_einsum_lowering *out);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Einsum plans: the canonical terms of a parsed equation, the contraction order, and the layout of every intermediate. No device.
+ *
+ * Canonical terms (in this order): a label repeated in one operand becomes one axis whose stride is the sum of its axes' strides; axes of size 1
+ * are dropped; labels that occur in one term only and not in the output are summed in a step of their own. Size-1 output axes are dropped too:
+ * they add nothing to any address. What is left has equal sizes wherever a label occurs. */
+#ifndef CLFI_OP_EINSUM_PLAN_H
+#define CLFI_OP_EINSUM_PLAN_H
+
+#include <stddef.h>
+
+#include "op/einsum_parse.h"
+
+/* Own sums, then merges. */
+enum { CLFI_EINSUM_MAX_STEPS = 2 * CLFI_EINSUM_MAX_OPERANDS };
+
+/* Limits on the elements of an intermediate; positive values are a number of elements. The result itself is exempt. */
+enum { CLFI_EINSUM_NO_LIMIT = -1, CLFI_EINSUM_MAX_INPUT = -2 /* the largest of operands and output */ };
+
+typedef struct clf_einsum_step {
+    int input_count;                              /* 1: own sum or copy; 2: pair; more: all at once */
+    uint8_t input[CLFI_EINSUM_MAX_OPERANDS];      /* operand k, or operand_count + i for the result of step i */
+    clf_label_set labels;                         /* of its inputs */
+    clf_label_set kept;                           /* of its result */
+    int rank;                                     /* of its result, without size-1 axes */
+    uint8_t order[CLFI_EINSUM_MAX_LABELS];        /* the result's axes from outermost to innermost */
+    double cost;                                  /* additions and multiplications (einsum_path.h) */
+    double elements;                              /* of its result */
+} clf_einsum_step;
+
+typedef struct clf_einsum_plan {
+    clf_einsum_form form;
+    int step_count; /* 0 when the output is empty or an empty sum */
+    clf_einsum_step step[CLFI_EINSUM_MAX_STEPS];
+    double cost;       /* of all steps */
+    double naive_cost; /* of one nest of loops over all labels */
+    double largest;    /* elements of the largest intermediate; 0: none */
+    double limit;      /* elements, INFINITY: none */
+    int limited;       /* a memory limit is set: scratch copies must keep it too */
+} clf_einsum_plan;
+
+/* Plans form. UNSUPPORTED, E_LIMIT: `memory_limit` is 0 or below CLFI_EINSUM_MAX_INPUT. A limit that no pair satisfies gives a last
+ * step that merges all remaining terms at once. */
+clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_limit, clf_einsum_plan *out);
+
+/* Canonical labels of operand k, and its element stride for each label, from the stride of each axis (diagonals summed, size-1 axes dropped). */
+clf_label_set clfi_einsum_operand_labels(const clf_einsum_form *form, int k);
+void clfi_einsum_operand_strides(const clf_einsum_form *form, int k, const int64_t *axis_stride, int64_t by_label[CLFI_EINSUM_MAX_LABELS]);
+
+/* The same for the output, and for the dense row-major result of a step. */
+void clfi_einsum_output_strides(const clf_einsum_form *form, const int64_t *axis_stride, int64_t by_label[CLFI_EINSUM_MAX_LABELS]);
+void clfi_einsum_step_strides(const clf_einsum_plan *plan, int step, int64_t by_label[CLFI_EINSUM_MAX_LABELS]);
+
+/* Labels of term `number` (operand or step result). */
+clf_label_set clfi_einsum_term_labels(const clf_einsum_plan *plan, int number);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Temporary device memory: blocks grow in number, never move; a release only moves the top. */
+#include "runtime/arena.h"
+
+#include <stdint.h>
+
+#include "base/alloc.h"
+
+enum { REGION_ALIGNMENT = 256, SMALLEST_BLOCK = 1 << 20 };
+
+struct clf_arena {
+    clf_buffer **blocks;
+    size_t count, capacity;
+    clf_arena_mark top;
+};
+
+clf_status clfi_arena_create(clf_arena **out)
+{
+    return clfi_alloc(1, sizeof **out, "arena", out);
+}
+
+void clfi_arena_destroy(clf_arena *arena)
+{
+    if (!arena)
+        return;
+    for (size_t i = 0; i < arena->count; i++)
+        clfi_buffer_release(arena->blocks[i]);
+    free(arena->blocks);
+    free(arena);
+}
+
+clf_arena_mark clfi_arena_top(const clf_context *context)
+{
+    return context->arena->top;
+}
+
+void clfi_arena_release(clf_context *context, clf_arena_mark mark)
+{
+    context->arena->top = mark;
+}
+
+static void take(clf_arena *arena, size_t block, size_t offset, size_t size, clf_region *out)
+{
+    *out = (clf_region){arena->blocks[block], offset, size};
+    arena->top = (clf_arena_mark){block, offset + size};
+}
+
+clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region *out)
+{
+    clf_arena *arena = context->arena;
+    size_t size;
+    if (!clfi_round_up(size_bytes ? size_bytes : 1, REGION_ALIGNMENT, &size))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "temporary memory of %zu bytes", size_bytes);
+    for (size_t block = arena->top.block; block < arena->count; block++) {
+        const size_t used = block == arena->top.block ? arena->top.used : 0;
+        if (arena->blocks[block]->size_bytes - used >= size) {
+            take(arena, block, used, size, out);
+            return CLF_OK;
+        }
+    }
+    CLF_TRY(clfi_grow(&arena->blocks, &arena->capacity, arena->count + 1, sizeof *arena->blocks, "arena blocks"));
+    CLF_TRY(clfi_buffer_create(context, size < SMALLEST_BLOCK ? SMALLEST_BLOCK : size, &arena->blocks[arena->count]));
+    clfi_context_release(context); /* the arena belongs to the context: its blocks must not keep it alive */
+    arena->count++;
+    take(arena, arena->count - 1, 0, size, out);
+    return CLF_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Temporary device memory of a context: a stack of regions inside large buffers that are kept between calls, so that a pass whose
+ * sizes were seen before allocates nothing. Sound on one in-order queue: a region may be handed out again while kernels that
+ * use it are still queued. */
+#ifndef CLFI_RUNTIME_ARENA_H
+#define CLFI_RUNTIME_ARENA_H
+
+#include <stddef.h>
+
+#include "runtime/buffer.h"
+
+/* A region; the buffer is borrowed from the arena. */
+typedef struct clf_region {
+    clf_buffer *buffer;
+    size_t offset_bytes; /* multiple of 256 */
+    size_t size_bytes;
+} clf_region;
+
+typedef struct clf_arena_mark {
+    size_t block;
+    size_t used;
+} clf_arena_mark;
+
+clf_status clfi_arena_create(clf_arena **out);
+void clfi_arena_destroy(clf_arena *arena);
+
+/* The current top; regions allocated after it are returned by clfi_arena_release, newest first. Every op pairs the two. */
+clf_arena_mark clfi_arena_top(const clf_context *context);
+void clfi_arena_release(clf_context *context, clf_arena_mark mark);
+
+/* OUT_OF_MEMORY as clfi_buffer_create. */
+clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region *out);
+
+#endif

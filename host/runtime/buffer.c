@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Reference-counted device memory: creation within the device's limits, and blocking transfers. */
+#include "runtime/buffer.h"
+
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+enum { SMALLEST_BUFFER = 64 };
+
+static clf_status create(clf_context *context, cl_mem_flags flags, void *host, size_t size_bytes, clf_buffer **out)
+{
+    const size_t size = size_bytes ? size_bytes : SMALLEST_BUFFER;
+    if (size > context->device.caps.max_allocation_bytes)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "buffer of %zu bytes: the device's largest allocation is %llu", size,
+                 (unsigned long long)context->device.caps.max_allocation_bytes);
+    clf_buffer *buffer;
+    CLF_TRY(clfi_alloc(1, sizeof *buffer, "buffer", &buffer));
+    cl_int code = CL_SUCCESS;
+    buffer->memory = clCreateBuffer(context->opencl, flags, size, host, &code);
+    if (code != CL_SUCCESS) {
+        free(buffer);
+        const bool is_full = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
+        CLF_FAIL(is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: %s (%d)", size, clfi_cl_name(code), code);
+    }
+    buffer->context = context;
+    buffer->size_bytes = size;
+    buffer->references = 1;
+    buffer->is_mapped = host != NULL;
+    clf_context_stats *stats = &context->stats;
+    if (host) {
+        stats->mapped_bytes += size;
+    } else {
+        stats->device_bytes += size;
+        if (stats->device_bytes > stats->peak_device_bytes)
+            stats->peak_device_bytes = stats->device_bytes;
+    }
+    clfi_context_retain(context);
+    *out = buffer;
+    return CLF_OK;
+}
+
+clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffer **out)
+{
+    return create(context, CL_MEM_READ_WRITE, NULL, size_bytes, out);
+}
+
+clf_status clfi_buffer_wrap(clf_context *context, const void *host, size_t size_bytes, clf_buffer **out)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    if (!caps->unified_memory)
+        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: the device has memory of its own");
+    if (!host || (uintptr_t)host % caps->base_alignment_bytes != 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: not aligned to %llu bytes", (unsigned long long)caps->base_alignment_bytes);
+    return create(context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, (void *)host, size_bytes, out);
+}
+
+clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
+{
+    buffer->references++;
+    return buffer;
+}
+
+void clfi_buffer_release(clf_buffer *buffer)
+{
+    if (!buffer || --buffer->references > 0)
+        return;
+    clf_context *context = buffer->context;
+    clReleaseMemObject(buffer->memory);
+    if (buffer->is_mapped)
+        context->stats.mapped_bytes -= buffer->size_bytes;
+    else
+        context->stats.device_bytes -= buffer->size_bytes;
+    free(buffer);
+    clfi_context_release(context);
+}
+
+static clf_status check_range(const clf_buffer *buffer, const char *verb, size_t offset, size_t size)
+{
+    if (offset > buffer->size_bytes || size > buffer->size_bytes - offset)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: bytes [%zu, +%zu) leave a buffer of %zu bytes", verb, offset, size, buffer->size_bytes);
+    return CLF_OK;
+}
+
+clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void *data, size_t size_bytes)
+{
+    CLF_TRY(check_range(buffer, "write", offset_bytes, size_bytes));
+    if (size_bytes == 0)
+        return CLF_OK;
+    clf_context_stats *stats = &buffer->context->stats;
+    const uint64_t start = clfi_now_ns();
+    const cl_int code =
+        clEnqueueWriteBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "write %zu bytes to the device: %s (%d)", size_bytes, clfi_cl_name(code), code);
+    stats->upload_ns += clfi_now_ns() - start;
+    stats->upload_bytes += size_bytes;
+    return CLF_OK;
+}
+
+clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data, size_t size_bytes)
+{
+    CLF_TRY(check_range(buffer, "read", offset_bytes, size_bytes));
+    if (size_bytes == 0)
+        return CLF_OK;
+    CLF_TRY(clf_context_finish(buffer->context)); /* so that waiting for kernels does not count as reading */
+    clf_context_stats *stats = &buffer->context->stats;
+    const uint64_t start = clfi_now_ns();
+    const cl_int code =
+        clEnqueueReadBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "read %zu bytes from the device: %s (%d)", size_bytes, clfi_cl_name(code), code);
+    stats->readback_ns += clfi_now_ns() - start;
+    stats->readback_bytes += size_bytes;
+    return CLF_OK;
+}

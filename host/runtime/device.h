@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices inside the library: OpenCL handles beside the public description, and the capabilities that kernels are chosen by. */
+#ifndef CLFI_RUNTIME_DEVICE_H
+#define CLFI_RUNTIME_DEVICE_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+#include <stdbool.h>
+
+#include "clformer/device.h"
+
+/* What decides between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
+typedef struct clf_device_caps {
+    bool is_cpu;               /* work-group size 1 with wide vectors, no local memory; otherwise the GPU family */
+    int vector_width;          /* floats in a hardware vector: 4, 8 or 16 on CPUs */
+    uint32_t compute_units;
+    size_t max_work_group_size;
+    uint64_t local_memory_bytes;
+    uint64_t max_allocation_bytes;
+    uint64_t base_alignment_bytes;
+    bool unified_memory;
+    bool has_fp16, has_subgroups, has_integer_dot;
+    bool short_loops; /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
+} clf_device_caps;
+
+typedef struct clf_device {
+    cl_platform_id platform;
+    cl_device_id id;
+    clf_device_info info; /* texts point into the heap and belong to this struct */
+    clf_device_caps caps;
+    bool is_software_rasterizer; /* last choice among CPU devices */
+} clf_device;
+
+struct clf_device_list {
+    clf_device *devices;
+    size_t count;
+    char **notes;
+    size_t note_count;
+};
+
+/* Fills *out from the driver; never fails for a strange device (it becomes unusable with a reason). OUT_OF_MEMORY only. */
+clf_status clfi_device_query(cl_platform_id platform, cl_device_id id, clf_device *out);
+void clfi_device_clear(clf_device *device);
+
+/* Deep copy (the texts too). */
+clf_status clfi_device_copy(const clf_device *from, clf_device *out);
+
+/* Larger is better; decides between several devices that a selector matches. */
+uint64_t clfi_device_score(const clf_device *device);
+
+/* Says which device is the default and which are the same hardware. */
+void clfi_device_list_rank(clf_device_list *list);
+
+/* Name of an OpenCL error code, for example "CL_INVALID_VALUE". */
+const char *clfi_cl_name(cl_int code);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* All devices of the machine: enumeration, recognising one card behind two drivers, ranking and selection. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "runtime/device.h"
+
+enum { UUID_BYTES = 16, QUERY_DEVICE_UUID = 0x106A, QUERY_PCI_BUS_INFO = 0x410F };
+
+static clf_status add_note(clf_device_list *list, const char *platform, const char *text)
+{
+    clf_str note = CLF_STR_INIT;
+    size_t capacity = list->note_count;
+    clf_status st = clfi_str_appendf(&note, "%s: %s", platform, text);
+    if (st == CLF_OK)
+        st = clfi_grow(&list->notes, &capacity, list->note_count + 1, sizeof *list->notes, "device notes");
+    if (st != CLF_OK) {
+        clfi_str_free(&note);
+        return st;
+    }
+    list->notes[list->note_count++] = note.data;
+    return CLF_OK;
+}
+
+static clf_status add_platform(clf_device_list *list, cl_platform_id platform, size_t platform_index)
+{
+    char name[128] = "unnamed platform";
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    name[sizeof name - 1] = '\0';
+    cl_uint count = 0;
+    const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0))
+        return add_note(list, name, "no devices");
+    if (code != CL_SUCCESS)
+        return add_note(list, name, clfi_cl_name(code));
+    cl_device_id *ids;
+    clf_status st = clfi_alloc(count, sizeof *ids, "device list", &ids);
+    if (st != CLF_OK)
+        return st;
+    clf_device *grown = realloc(list->devices, (list->count + count) * sizeof *grown);
+    if (grown)
+        list->devices = grown;
+    else
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "device list: %zu devices", list->count + count);
+    if (st == CLF_OK && clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL) != CL_SUCCESS)
+        count = 0;
+    for (cl_uint i = 0; st == CLF_OK && i < count; i++) {
+        clf_device *device = &list->devices[list->count];
+        st = clfi_device_query(platform, ids[i], device);
+        if (st == CLF_OK) {
+            device->info.index = list->count++;
+            device->info.platform_index = platform_index;
+            device->info.platform_device_index = i;
+        }
+    }
+    free(ids);
+    return st;
+}
+
+clf_status clf_device_list_create(clf_device_list **out)
+{
+    clf_status st = CLF_OK;
+    clf_device_list *list = NULL;
+    cl_platform_id *platforms = NULL;
+    cl_uint count = 0;
+    setenv("POCL_AFFINITY", "1", 0);
+    CLF_GOTO(clfi_alloc(1, sizeof *list, "device list", &list));
+    if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS)
+        count = 0;
+    CLF_GOTO(clfi_alloc(count, sizeof *platforms, "platform list", &platforms));
+    if (count && clGetPlatformIDs(count, platforms, NULL) != CL_SUCCESS)
+        count = 0;
+    if (count == 0)
+        CLF_GOTO(add_note(list, "OpenCL", "no platform is installed (Debian: pocl-opencl-icd for CPUs; GPUs: the vendor's driver)"));
+    for (cl_uint i = 0; i < count; i++)
+        CLF_GOTO(add_platform(list, platforms[i], i));
+    clfi_device_list_rank(list);
+    *out = list;
+    list = NULL;
+done:
+    free(platforms);
+    clf_device_list_destroy(list);
+    return st;
+}
+
+void clf_device_list_destroy(clf_device_list *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        clfi_device_clear(&list->devices[i]);
+    for (size_t i = 0; i < list->note_count; i++)
+        free(list->notes[i]);
+    free(list->notes);
+    free(list->devices);
+    free(list);
+}
+
+size_t clf_device_list_count(const clf_device_list *list)
+{
+    return list ? list->count : 0;
+}
+
+const clf_device_info *clf_device_list_get(const clf_device_list *list, size_t index)
+{
+    return list && index < list->count ? &list->devices[index].info : NULL;
+}
+
+const char *clf_device_list_note(const clf_device_list *list, size_t index)
+{
+    return list && index < list->note_count ? list->notes[index] : NULL;
+}
+
+/* Class first (own memory before shared), then size; software rasterizers last. */
+uint64_t clfi_device_score(const clf_device *device)
+{
+    const clf_device_info *info = &device->info;
+    const uint64_t class_of = info->type == CLF_DEVICE_TYPE_GPU           ? (info->unified_memory ? 4 : 5)
+                              : info->type == CLF_DEVICE_TYPE_ACCELERATOR ? 3
+                              : device->is_software_rasterizer            ? 1
+                                                                          : 2;
+    return (info->usable ? UINT64_C(1) << 60 : 0) | class_of << 50 | (uint64_t)info->compute_units << 16 |
+           (info->clock_mhz & 0xffff);
+}
+
+/* By UUID, else by PCI address, else because every CPU device is the host's processor. */
+static bool same_hardware(const clf_device *a, const clf_device *b)
+{
+    unsigned char ua[UUID_BYTES], ub[UUID_BYTES];
+    cl_uint pa[4], pb[4];
+    if (a->caps.is_cpu && b->caps.is_cpu)
+        return true;
+    if (a->info.type != b->info.type || a->platform == b->platform)
+        return false;
+    if (clGetDeviceInfo(a->id, QUERY_DEVICE_UUID, sizeof ua, ua, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(b->id, QUERY_DEVICE_UUID, sizeof ub, ub, NULL) == CL_SUCCESS)
+        return memcmp(ua, ub, sizeof ua) == 0;
+    return clGetDeviceInfo(a->id, QUERY_PCI_BUS_INFO, sizeof pa, pa, NULL) == CL_SUCCESS &&
+           clGetDeviceInfo(b->id, QUERY_PCI_BUS_INFO, sizeof pb, pb, NULL) == CL_SUCCESS && memcmp(pa, pb, sizeof pa) == 0;
+}
+
+static const char *default_reason(const clf_device *device)
+{
+    switch (device->info.type) {
+    case CLF_DEVICE_TYPE_GPU:
+        return device->info.unified_memory ? "integrated GPU; no GPU with its own memory can be used"
+                                           : "the largest GPU with its own memory";
+    case CLF_DEVICE_TYPE_ACCELERATOR:
+        return "accelerator; no GPU can be used";
+    default:
+        return device->is_software_rasterizer ? "software rasterizer; nothing better can be used" : "no GPU or accelerator can be used";
+    }
+}
+
+void clfi_device_list_rank(clf_device_list *list)
+{
+    clf_device *best = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        clf_device *device = &list->devices[i];
+        for (size_t j = 0; j < i && device->info.same_hardware_as < 0; j++)
+            if (same_hardware(device, &list->devices[j]))
+                device->info.same_hardware_as = (int)j;
+        if (device->info.usable && (!best || clfi_device_score(device) > clfi_device_score(best)))
+            best = device;
+    }
+    if (best) {
+        best->info.is_default = 1;
+        best->info.default_reason = default_reason(best);
+    }
+}
+
+static bool contains(const char *text, const char *part)
+{
+    return strcasestr(text, part) != NULL;
+}
+
+static bool matches(const clf_device *device, const char *selector)
+{
+    static const char *const types[] = {"cpu", "gpu", "accelerator"};
+    const clf_device_info *info = &device->info;
+    size_t platform, index;
+    int used = 0;
+    if (selector[strspn(selector, "0123456789")] == '\0')
+        return strtoull(selector, NULL, 10) == info->index;
+    if (sscanf(selector, "%zu:%zu%n", &platform, &index, &used) == 2 && selector[used] == '\0')
+        return platform == info->platform_index && index == info->platform_device_index;
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (strcasecmp(selector, types[i]) == 0)
+            return info->type == (clf_device_type)i;
+    return contains(info->name, selector) || contains(info->vendor, selector) || contains(info->platform_name, selector);
+}
+
+static clf_status fail_not_found(const clf_device_list *list, const char *selector)
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < list->count; i++)
+        st = clfi_str_appendf(&text, "%s%zu: %s (%s)", i ? "; " : "", i, list->devices[i].info.name,
+                              list->devices[i].info.platform_name);
+    for (size_t i = 0; st == CLF_OK && list->count == 0 && i < list->note_count; i++)
+        st = clfi_str_appendf(&text, "%s%s", i ? "; " : "", list->notes[i]);
+    if (st == CLF_OK)
+        st = selector ? clfi_fail(CLF_NOT_FOUND, "no device matches \"%s\"; there are: %s", selector, clfi_str_text(&text))
+                      : clfi_fail(CLF_NOT_FOUND, "no usable OpenCL device; there are: %s", clfi_str_text(&text));
+    clfi_str_free(&text);
+    return st;
+}
+
+clf_status clf_device_list_select(const clf_device_list *list, const char *selector, size_t *out_index)
+{
+    const clf_device *best = NULL;
+    if (!list || !out_index)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "device list select: list and out_index must not be NULL");
+    const bool any = !selector || !selector[0];
+    for (size_t i = 0; i < list->count; i++) {
+        const clf_device *device = &list->devices[i];
+        if ((any ? device->info.is_default : matches(device, selector)) &&
+            (!best || clfi_device_score(device) > clfi_device_score(best)))
+            best = device;
+    }
+    if (!best)
+        return fail_not_found(list, any ? NULL : selector);
+    if (!best->info.usable)
+        CLF_FAIL(CLF_UNSUPPORTED, "device %zu (%s) cannot be used: %s", best->info.index, best->info.name, best->info.reason);
+    *out_index = best->info.index;
+    return CLF_OK;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Enqueueing a kernel with checked arguments. */
+#include "runtime/launch.h"
+
+#include <limits.h>
+
+#include "base/alloc.h"
+#include "runtime/profile.h"
+
+clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
+{
+    clf_launch launch = {.context = context};
+    launch.status = clfi_kernel_get(context, spec, &launch.kernel);
+    return launch;
+}
+
+void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
+{
+    if (launch->status != CLF_OK)
+        return;
+    const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, size, value);
+    if (code != CL_SUCCESS)
+        launch->status = clfi_fail(CLF_INTERNAL, "kernel %s: argument %u of %zu bytes: %s (%d)", launch->kernel->name, launch->argument,
+                                   size, clfi_cl_name(code), code);
+    launch->argument++;
+}
+
+void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
+{
+    const cl_mem memory = buffer ? buffer->memory : NULL;
+    clfi_arg_bytes(launch, &memory, sizeof memory);
+}
+
+void clfi_arg_int(clf_launch *launch, int64_t value)
+{
+    if (launch->status == CLF_OK && (value < INT_MIN || value > INT_MAX)) {
+        launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits", launch->kernel->name,
+                                   launch->argument, (long long)value);
+        return;
+    }
+    const cl_int narrow = (cl_int)value;
+    clfi_arg_bytes(launch, &narrow, sizeof narrow);
+}
+
+void clfi_arg_long(clf_launch *launch, int64_t value)
+{
+    const cl_long wide = value;
+    clfi_arg_bytes(launch, &wide, sizeof wide);
+}
+
+void clfi_arg_uint(clf_launch *launch, uint32_t value)
+{
+    const cl_uint word = value;
+    clfi_arg_bytes(launch, &word, sizeof word);
+}
+
+void clfi_arg_float(clf_launch *launch, float value)
+{
+    const cl_float number = value;
+    clfi_arg_bytes(launch, &number, sizeof number);
+}
+
+void clfi_arg_local(clf_launch *launch, size_t bytes)
+{
+    if (launch->status != CLF_OK)
+        return;
+    const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, bytes, NULL);
+    if (code != CL_SUCCESS)
+        launch->status = clfi_fail(CLF_DEVICE, "kernel %s: %zu bytes of local memory: %s (%d)", launch->kernel->name, bytes,
+                                   clfi_cl_name(code), code);
+    launch->argument++;
+}
+
+static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
+{
+    size_t global[3];
+    CLF_TRY(launch->status);
+    clf_kernel *kernel = launch->kernel;
+    if (launch->argument != kernel->argument_count)
+        CLF_FAIL(CLF_INTERNAL, "kernel %s takes %u arguments, %u were set", kernel->name, kernel->argument_count, launch->argument);
+    for (cl_uint i = 0; i < dimensions; i++) {
+        if (groups[i] == 0)
+            return CLF_OK;
+        if (!clfi_mul_size(groups[i], local[i], &global[i]))
+            CLF_FAIL(CLF_UNSUPPORTED, "kernel %s: %zu work-groups of %zu items", kernel->name, groups[i], local[i]);
+    }
+    clf_context *context = launch->context;
+    cl_event event = NULL;
+    const cl_int code = clEnqueueNDRangeKernel(context->queue, kernel->handle, dimensions, NULL, global, local, 0, NULL,
+                                               context->profile ? &event : NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "enqueue %s: %s (%d)", kernel->name,
+                 clfi_cl_name(code), code);
+    kernel->was_launched = true;
+    context->stats.kernels_launched++;
+    return event ? clfi_profile_kernel(context->profile, kernel->name, event) : CLF_OK;
+}
+
+clf_status clfi_launch_1d(clf_launch *launch, size_t groups, size_t local)
+{
+    return enqueue(launch, 1, &groups, &local);
+}
+
+clf_status clfi_launch_2d(clf_launch *launch, size_t groups0, size_t groups1, size_t local0, size_t local1)
+{
+    return enqueue(launch, 2, (size_t[2]){groups0, groups1}, (size_t[2]){local0, local1});
+}
+
+clf_status clfi_launch_3d(clf_launch *launch, const size_t groups[3], const size_t local[3])
+{
+    return enqueue(launch, 3, groups, local);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* View: what ops take. A typed, strided window into a buffer; owns nothing. */
+#ifndef CLFI_TENSOR_VIEW_H
+#define CLFI_TENSOR_VIEW_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "clformer/tensor.h"
+#include "runtime/arena.h"
+#include "runtime/launch.h"
+
+typedef struct clf_view {
+    clf_buffer *buffer; /* borrowed */
+    clf_dtype dtype;
+    int rank;
+    int64_t dim[CLF_MAX_RANK];
+    int64_t stride[CLF_MAX_RANK]; /* elements */
+    int64_t offset;               /* elements from the start of the buffer */
+} clf_view;
+
+/* Suffix of load_/store_ functions in cl/types.cl ("f32") and storage type in OpenCL C ("float"). */
+const char *clfi_dtype_suffix(clf_dtype dtype);
+const char *clfi_dtype_cl(clf_dtype dtype);
+
+/* Product of dim[0..rank); INVALID_ARGUMENT for a negative dimension or overflow (of int64 or of size_t bytes). `what` names the operand. */
+clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const int64_t *dim, size_t *out);
+
+/* Row-major strides. */
+void clfi_shape_strides(int rank, const int64_t *dim, int64_t *stride);
+
+/* Dense row-major view at an element offset. */
+clf_view clfi_view_dense(clf_buffer *buffer, clf_dtype dtype, int64_t offset, int rank, const int64_t *dim);
+
+int64_t clfi_view_count(const clf_view *view); /* elements */
+bool clfi_view_is_dense(const clf_view *view); /* row-major without gaps (size-1 dimensions aside) */
+bool clfi_view_same_shape(const clf_view *a, const clf_view *b);
+
+/* "[2,3,4]" for messages. */
+enum { CLFI_SHAPE_TEXT_BYTES = 224 };
+const char *clfi_shape_text(int rank, const int64_t *dim, char out[CLFI_SHAPE_TEXT_BYTES]);
+
+/* Temporary dense view from the context's arena. */
+clf_status clfi_view_temporary(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, clf_view *out);
+
+/* Macros for an operand called `name` ("IN"): IN_T (storage type), LOAD_IN and STORE_IN (the functions of cl/types.cl). */
+void clfi_spec_dtype(clf_kernel_spec *spec, const char *name, clf_dtype dtype);
+
+/* Kernel arguments of a view: its buffer and its offset (as long). */
+void clfi_arg_view(clf_launch *launch, const clf_view *view);
+
+/* The view of a tensor and the tensor's context. */
+const clf_view *clfi_tensor_view(const clf_tensor *tensor);
+clf_context *clfi_tensor_context(const clf_tensor *tensor);
+
+/* A tensor for an existing buffer (retained). */
+clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out);
+
+/* Fails with INVALID_ARGUMENT when a tensor is NULL or belongs to another context. */
+clf_status clfi_tensor_check(const clf_context *context, const char *what, const clf_tensor *tensor);
+
+#endif

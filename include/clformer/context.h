@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Context: one device, one in-order queue, the kernels built for it, and its temporary memory.
+ *
+ * Thread rule: a context and everything made from it belongs to one thread at a time. Different contexts are independent.
+ * Ownership: create and destroy come in pairs; destroy accepts NULL. A returned pointer is borrowed; what comes through an out-pointer is
+ * the caller's to destroy. Out-pointers are set on success only. Tensors and models keep their context alive until they are destroyed. */
+#ifndef CLFORMER_CONTEXT_H
+#define CLFORMER_CONTEXT_H
+
+#include "clformer/device.h"
+#include "clformer/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clf_context clf_context;
+
+/* Precision of float32 matrix products, by PyTorch's names. An engine that cannot keep what is asked is not used. */
+typedef enum clf_precision {
+    CLF_PRECISION_HIGHEST, /* error of a float32 FMA product */
+    CLF_PRECISION_HIGH,    /* relative error about 1e-5 */
+    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: one bfloat16 product */
+} clf_precision;
+
+typedef enum clf_log_level { CLF_LOG_ERROR, CLF_LOG_INFO, CLF_LOG_DEBUG } clf_log_level;
+
+/* Receives log lines (no newline at the end). Called by the thread that uses the context. */
+typedef void (*clf_log_function)(void *user, clf_log_level level, const char *text);
+
+typedef struct clf_context_params {
+    const char *device;        /* selector (device.h); NULL: $CLF_DEVICE, else the default device */
+    const char *engines;       /* forced engines, "gemm=tiled,layer_norm=group"; NULL: $CLF_ENGINE; a wrong name fails in the op */
+    const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
+    const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
+    clf_precision precision;   /* default CLF_PRECISION_HIGHEST */
+    int profile;               /* nonzero: events of every kernel are kept for clf_context_stats and the trace */
+    clf_log_function log;      /* NULL: lines up to $CLF_LOG (error, info, debug) go to standard error; unset = none */
+    void *log_user;
+} clf_context_params;
+
+#define CLF_CONTEXT_PARAMS_INIT {NULL, NULL, NULL, NULL, CLF_PRECISION_HIGHEST, 0, NULL, NULL}
+
+/* Opens a device. params NULL = defaults. The environment is read here and never again.
+ * NOT_FOUND: no such device. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused. */
+CLF_API clf_status clf_context_create(const clf_context_params *params, clf_context **out);
+CLF_API void clf_context_destroy(clf_context *context);
+
+/* Waits until everything enqueued has run. DEVICE: it did not. */
+CLF_API clf_status clf_context_finish(clf_context *context);
+
+/* Borrowed; lives as long as the context. */
+CLF_API const clf_device_info *clf_context_device(const clf_context *context);
+
+/* What a context did so far. Times in nanoseconds. */
+typedef struct clf_context_stats {
+    uint64_t build_ns;             /* compiling kernels from source */
+    uint64_t cache_load_ns;        /* creating programs from the disk cache */
+    uint64_t programs_built;       /* from source */
+    uint64_t programs_from_cache;  /* from the disk cache */
+    uint64_t kernels_launched;
+    uint64_t device_bytes;         /* allocated on the device now, host memory used in place excluded */
+    uint64_t peak_device_bytes;
+    uint64_t mapped_bytes;         /* host memory that the device uses in place now */
+    uint64_t upload_ns, upload_bytes;
+    uint64_t readback_ns, readback_bytes;
+    uint64_t kernel_ns; /* sum over events; 0 unless profiling */
+} clf_context_stats;
+
+CLF_API void clf_context_get_stats(const clf_context *context, clf_context_stats *out);
+
+/* Totals of one kernel; profiling contexts only. */
+typedef struct clf_kernel_stats {
+    const char *kernel; /* name; borrowed from the context */
+    uint64_t launches;
+    uint64_t total_ns;
+} clf_kernel_stats;
+
+/* Number of kernels profiled so far, and the index-th of them by falling total time. INVALID_ARGUMENT: index out of range. Waits for the queue. */
+CLF_API size_t clf_context_kernel_count(clf_context *context);
+CLF_API clf_status clf_context_kernel_get(clf_context *context, size_t index, clf_kernel_stats *out);
+
+/* Writes everything profiled so far as a Chrome trace (JSON, chrome://tracing or Perfetto): kernels on one row, host phases on another.
+ * INVALID_ARGUMENT: not a profiling context. IO: the file cannot be written; an old file stays whole. */
+CLF_API clf_status clf_context_write_trace(clf_context *context, const char *path);
+
+/* Version of the library, "major.minor.patch". */
+CLF_API const char *clf_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
