@@ -24,7 +24,7 @@ typedef struct clf_file_tensor {
     clf_file_dtype dtype;
     int rank;
     int64_t dim[CLFI_SAFETENSORS_MAX_RANK]; /* row-major; rank 0 is one element */
-    const void *data;                       /* NULL when bytes is 0 and the file holds no data at all; any alignment */
+    const void *data;                       /* any alignment; bytes of it may be read */
     size_t bytes;
     size_t offset; /* of the data from the start of its file */
     int shard;     /* which file holds it: 0 .. shard_count-1 */

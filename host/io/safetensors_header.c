@@ -28,7 +28,7 @@ bool clfi_file_tensor_bytes(clf_file_dtype dtype, int rank, const int64_t *dim, 
     size_t all = clfi_file_dtype_bytes(dtype);
     bool empty = false;
     for (int i = 0; i < rank; i++) {
-        if (dim[i] < 0 || (uint64_t)dim[i] > SIZE_MAX)
+        if (dim[i] < 0 || (uint64_t)(size_t)dim[i] != (uint64_t)dim[i])
             return false;
         if (dim[i] == 0)
             empty = true;
@@ -98,7 +98,7 @@ static clf_status check_metadata(const header_view *view, const json_t *metadata
         CLF_FAIL(CLF_FORMAT, "%s: \"__metadata__\": expected object, found %s", view->path, clfi_json_found(metadata, found));
     json_object_foreach ((json_t *)metadata, key, value) {
         if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
-            CLF_FAIL(CLF_FORMAT, "%s: \"__metadata__\": \"%s\": expected string without U+0000, found %s", view->path, key,
+            CLF_FAIL(CLF_FORMAT, "%s: \"__metadata__\": \"%.200s\": expected string without U+0000, found %s", view->path, key,
                      clfi_json_found(value, found));
     }
     return CLF_OK;
@@ -168,7 +168,7 @@ static clf_status read_tensor(const header_view *view, const char *name, const j
 {
     clf_str where = CLF_STR_INIT;
     clf_status st;
-    CLF_GOTO(clfi_str_appendf(&where, "%s: tensor \"%s\"", view->path, name));
+    CLF_GOTO(clfi_str_appendf(&where, "%s: tensor \"%.200s\"", view->path, name));
     CLF_GOTO(read_dtype(info, where.data, &tensor->dtype));
     CLF_GOTO(read_shape(info, where.data, tensor));
     CLF_GOTO(read_offsets(info, where.data, view, tensor));
@@ -195,7 +195,7 @@ static clf_status check_coverage(const header_view *view, clf_file_tensor *tenso
     for (size_t i = 0; i < count; i++) {
         const clf_file_tensor *t = &tensors[i];
         if (t->offset != end)
-            CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\": expected its data at %zu, where the one before ends, found %zu: %s", view->path,
+            CLF_FAIL(CLF_FORMAT, "%s: tensor \"%.200s\": expected its data at %zu, where the one before ends, found %zu: %s", view->path,
                      t->name, end - view->data_offset, t->offset - view->data_offset, t->offset < end ? "they overlap" : "a hole");
         end += t->bytes;
     }
@@ -228,7 +228,7 @@ static clf_status read_entries(clf_safetensors *file, size_t shard, const header
 
 clf_status clfi_safetensors_read_header(clf_safetensors *file, size_t shard)
 {
-    header_view view;
+    header_view view = {0};
     json_t *root = NULL;
     CLF_TRY(locate(&file->shards[shard], &view));
     CLF_TRY(check_brackets(&view));
