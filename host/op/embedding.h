@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Embedding lookup: rows of up to three tables gathered and added. Engine table "embedding". */
+#ifndef CLFI_OP_EMBEDDING_H
+#define CLFI_OP_EMBEDDING_H
+
+#include "tensor/view.h"
+
+enum { CLFI_EMBEDDING_TERMS = 3 };
+
+/* One table. ids NULL: row 0 for every token (a model with one token type). */
+typedef struct clf_embedding_term {
+    const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride */
+    const clf_view *ids;   /* [T], i32, any stride */
+} clf_embedding_term;
+
+/* y[t,c] = scale * table0[ids0[t],c] + table1[ids1[t],c] + table2[ids2[t],c] for `count` (1 to 3) terms; y [T,C], columns adjacent, in f32, f16 or
+ * bf16. The ids live on the device, so the caller has checked 0 <= id < V on the host where they came from; the kernel clamps them to that
+ * range, so that a wrong id gives a wrong row and never a read outside the table. Enqueued; allocates nothing. T = 0: nothing to do.
+ * INVALID_ARGUMENT: shapes or dtypes do not fit, a table without rows, columns that are not adjacent. */
+clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y);
+
+/* The same followed by layer normalisation over C: y = LN(sum) * gamma + beta. gamma, beta [C] or NULL. Same numerics as the two calls. */
+clf_status clfi_embedding_layer_norm(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *gamma,
+                                     const clf_view *beta, float eps, const clf_view *y);
+
+#endif
