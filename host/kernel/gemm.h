@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix products: what every GEMM engine is asked for, the form of packed weights, and the engines' entry points. */
+#ifndef CLFI_KERNEL_GEMM_H
+#define CLFI_KERNEL_GEMM_H
+
+#include "clformer/linear.h"
+#include "tensor/view.h"
+
+enum { CLFI_GEMM_MAX_BATCH = 4 };
+
+/* A matrix per batch index: element (r, c) of batch (b0..b3) is at offset + sum b_i batch_stride[i] + r row_stride + c column_stride.
+ * All in elements. dtype f32, f16 or bf16. buffer NULL: absent. */
+typedef struct clf_gemm_operand {
+    clf_buffer *buffer; /* borrowed */
+    clf_dtype dtype;
+    int64_t offset;
+    int64_t row_stride, column_stride;
+    int64_t batch_stride[CLFI_GEMM_MAX_BATCH]; /* 0 repeats (not in c) */
+} clf_gemm_operand;
+
+typedef struct clf_gemm_weight clf_gemm_weight;
+
+/* c[b,m,n] = f(alpha * sum_k a[b,m,k] b[b,k,n] + bias[n]) + residual[b,m,n], sums in f32.
+ * Start from CLFI_GEMM_ARGS_INIT. c overlaps no input. */
+typedef struct clf_gemm_args {
+    int batch_rank;                     /* 0 to 4 */
+    int64_t batch[CLFI_GEMM_MAX_BATCH]; /* sizes, outermost first */
+    int64_t m, n, k;
+    clf_gemm_operand a;        /* [m,k] */
+    clf_gemm_operand b;        /* [k,n]; ignored when weight is given */
+    clf_gemm_operand c;        /* [m,n] */
+    clf_gemm_operand residual; /* [m,n]; buffer NULL: none */
+    clf_gemm_operand bias;     /* element n at offset + n column_stride; buffer NULL: none */
+    float alpha;
+    clf_activation activation;
+    /* column_block > 0: c is stored in blocks of that many columns: column n is at (n / column_block) block_stride + (n % column_block) column_stride.
+     * It divides n. */
+    int64_t column_block, block_stride;
+    const clf_gemm_weight *weight; /* B packed by an engine, no batch; NULL: b as it lies */
+} clf_gemm_args;
+
+#define CLFI_GEMM_ARGS_INIT {.alpha = 1.0f}
+
+/* How an engine wants a constant B. */
+typedef enum clf_gemm_form {
+    CLFI_GEMM_ROWS,  /* [n,k] row-major in its storage type: a torch weight as it is */
+    CLFI_GEMM_PANELS /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
+} clf_gemm_form;
+
+/* How an engine wants A. A producer (layer norm, an epilogue, attention) may write this form directly. */
+typedef enum clf_gemm_activation_form { CLFI_GEMM_PLAIN_F32 } clf_gemm_activation_form;
+
+/* A constant B [k,n] in an engine's form, with the bias as f32. Owns references to its buffers. */
+struct clf_gemm_weight {
+    clf_gemm_form form;
+    clf_dtype dtype;
+    int64_t n, k;
+    int64_t panel;      /* PANELS: columns in a panel */
+    clf_buffer *buffer;
+    int64_t offset, row_stride; /* ROWS: element of (n = 0, k = 0), elements between rows */
+    clf_buffer *bias;   /* f32, n values rounded up to a panel with zeros; NULL: none */
+};
+
+/* Engines: supports() is pure and cheap; run() enqueues. */
+bool clfi_gemm_packed_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_packed_run(clf_context *context, const void *args);
+bool clfi_gemm_gemv_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_gemv_run(clf_context *context, const void *args);
+bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
+bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_tiled_run(clf_context *context, const void *args);
+
+#endif

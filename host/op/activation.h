@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Activations as an op of their own. */
+#ifndef CLFI_OP_ACTIVATION_H
+#define CLFI_OP_ACTIVATION_H
+
+#include "clformer/linear.h"
+#include "tensor/view.h"
+
+/* y = f(x); one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued. */
+clf_status clfi_activation(clf_context *context, clf_activation kind, const clf_view *x, const clf_view *y);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Linear layers inside the library: weights packed once, several of them side by side, column blocks out. */
+#ifndef CLFI_OP_LINEAR_H
+#define CLFI_OP_LINEAR_H
+
+#include "clformer/linear.h"
+#include "tensor/view.h"
+
+/* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16, all of one dtype; any strides) along N and packs them into the form of the
+ * engine that this context uses. biases[i]: [N_i], or a view with buffer NULL; biases may be NULL. An engine that packs keeps no reference to
+ * the weights: after clf_context_finish the caller may drop their memory. Enqueued. */
+clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out);
+void clfi_linear_destroy(clf_linear *linear);
+
+/* y = f(x W^T + b) + residual. x [M,K]; residual NULL or [M,N], not y; y [M,N], or rank 3 [N/c, M, c]: column blocks of c, for example
+ * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. */
+clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
+                           const clf_view *residual, const clf_view *y);
+
+int64_t clfi_linear_in_features(const clf_linear *linear);
+int64_t clfi_linear_out_features(const clf_linear *linear);
+
+/* The engine that a run with `rows` rows uses; "?" when none does. */
+const char *clfi_linear_engine(const clf_context *context, const clf_linear *linear, int64_t rows);
+
+/* True when the weights were copied into the engine's form, so that the raw ones are not referenced. */
+bool clfi_linear_is_packed(const clf_linear *linear);
+
+#endif
