@@ -38,7 +38,7 @@ static void swap_factors(clf_einsum_dim *dim)
 static bool match_gemm(const clf_einsum_loops *loops, clf_einsum_gemm *out, bool *thin)
 {
     const clf_einsum_dim one = {.size = 1};
-    const clf_einsum_dim *row[CLFI_EINSUM_MAX_LABELS], *column[CLFI_EINSUM_MAX_LABELS];
+    const clf_einsum_dim *row[CLFI_EINSUM_MAX_LABELS] = {NULL}, *column[CLFI_EINSUM_MAX_LABELS] = {NULL};
     int rows = 0, columns = 0;
     if (loops->inputs != 2 || loops->summed_rank != 1)
         return false;
