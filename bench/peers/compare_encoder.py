@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench_encoder against ONNX Runtime, alternating in one process tree: ratios that survive a noisy machine.
+
+usage: compare_encoder.py MODEL_DIR [--bench build/bench/bench_encoder] [--cases 1x16,1x128,8x128,32x128] [--file F]
+                          [--rounds 7] [--threads 2] [-o result.json]
+
+In each round both sides run once, in changing order, for about a second; a round's ratio is the peer's median time over ours, so above 1
+means that ours is faster. Printed: median ratio over the rounds, its range, and both sides' medians. --file compares texts/s on a real
+text, the peer with batches of 32 in order of length and unsorted. Both sides are checked before they are timed."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from ort_minilm import Peer, random_rows, read_texts, sample, summary
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+def run_ours(options, *arguments):
+    environment = dict(os.environ)
+    environment.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))
+    command = [options.bench, options.model, *arguments, "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def spread(values):
+    return {"median": statistics.median(values), "min": min(values), "max": max(values), "all": values}
+
+
+def alternate(rounds, ours, peer):
+    """[(ours, peer)] of each round; who goes first changes."""
+    results = []
+    for index in range(rounds):
+        if index % 2:
+            theirs, mine = peer(), ours()
+        else:
+            mine, theirs = ours(), peer()
+        results.append((mine, theirs))
+        time.sleep(0.1)  # threads of both sides stop spinning
+    return results
+
+
+def compare_case(options, peer, batch, tokens):
+    rows = random_rows(batch, tokens)
+    results = alternate(options.rounds,
+                        lambda: run_ours(options, "--batch", str(batch), "--tokens", str(tokens)),
+                        lambda: summary(sample(lambda: peer.run(rows), 1.0, 3)))
+    ratio = spread([theirs["median_ms"] / mine["median_ms"] for mine, theirs in results])
+    case = {"batch": batch, "tokens": tokens, "ratio": ratio, "engine": results[0][0].get("engine"), "device": results[0][0].get("device"),
+            "ours_ms": spread([mine["median_ms"] for mine, _ in results]),
+            "peer_ms": spread([theirs["median_ms"] for _, theirs in results])}
+    print(f"{batch:>3} x {tokens:<4} ours {case['ours_ms']['median']:9.2f} ms   peer {case['peer_ms']['median']:9.2f} ms   "
+          f"{ratio['median']:5.2f} x  ({ratio['min']:.2f} to {ratio['max']:.2f})", flush=True)
+    return case
+
+
+def compare_file(options, peer):
+    texts = read_texts(options.file)
+
+    def theirs(order):
+        start = time.perf_counter()
+        peer.embed(texts, 32, order)
+        return len(texts) / (time.perf_counter() - start)
+
+    cases = []
+    for order in ("sorted", "unsorted"):
+        results = alternate(min(options.rounds, 3), lambda: run_ours(options, "--file", options.file)["texts_per_second"],
+                            lambda order=order: theirs(order))
+        ratio = spread([mine / other for mine, other in results])
+        cases.append({"file": os.path.basename(options.file), "texts": len(texts), "peer_order": order, "ratio": ratio,
+                      "ours_texts_per_second": spread([mine for mine, _ in results]),
+                      "peer_texts_per_second": spread([other for _, other in results])})
+        print(f"{len(texts)} texts  ours {cases[-1]['ours_texts_per_second']['median']:7.1f}/s   "
+              f"peer, {order} {cases[-1]['peer_texts_per_second']['median']:7.1f}/s   {ratio['median']:5.2f} x  "
+              f"({ratio['min']:.2f} to {ratio['max']:.2f})", flush=True)
+    return cases
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("model")
+    parser.add_argument("--bench", default=os.path.join(ROOT, "build", "bench", "bench_encoder"))
+    parser.add_argument("--cases", default="1x16,1x128,8x128,32x128")
+    parser.add_argument("--file")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("-o", "--output")
+    options = parser.parse_args()
+    peer = Peer(options.model, options.threads)
+    record = {"peer_max_error": peer.check(30), "threads": options.threads, "rounds": options.rounds, "cases": []}
+    for case in filter(None, options.cases.split(",")):
+        batch, tokens = map(int, case.split("x"))
+        record["cases"].append(compare_case(options, peer, batch, tokens))
+    if options.file:
+        record["cases"] += compare_file(options, peer)
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
