@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/half.h"
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -59,6 +60,25 @@ bool clfi_file_dtype_from_numpy(const char *kind_and_size, clf_file_dtype *out)
         }
     }
     return false;
+}
+
+bool clfi_file_bytes(clf_file_dtype dtype, int rank, const int64_t *dim, size_t *out)
+{
+    /* Dimensions other than 0 must fit even beside a 0: strides are made of them. */
+    size_t all = clfi_file_dtype_bytes(dtype);
+    bool empty = false;
+    for (int i = 0; i < rank; i++) {
+        if (dim[i] < 0 || (uint64_t)(size_t)dim[i] != (uint64_t)dim[i])
+            return false;
+        if (dim[i] == 0)
+            empty = true;
+        else if (!clfi_mul_size(all, (size_t)dim[i], &all))
+            return false;
+    }
+    if (all > PTRDIFF_MAX)
+        return false;
+    *out = empty ? 0 : all;
+    return true;
 }
 
 /* The element's bits, in host order, in the low bytes of a 64-bit word. */

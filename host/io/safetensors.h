@@ -67,11 +67,8 @@ const clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int 
 void clfi_safetensors_forget(const clf_safetensors *file, const clf_file_tensor *tensor);
 
 /* Writes count tensors (name, dtype, rank, dim, data are read) and the text metadata (object of strings; NULL: none) so that the old
- * file stays until the new one is complete. Largest element size first, then by name, so that all data is aligned to its elements;
- * the data starts at a multiple of 8 bytes. INVALID_ARGUMENT: a name twice, not UTF-8 or "__metadata__"; a bad shape. */
+ * file stays until the new one is complete. Order and bytes are those of the reference implementation: largest elements first, then by
+ * dtype and name, the header padded to a multiple of 8, so that all data is aligned to its elements. INVALID_ARGUMENT: a name twice, not UTF-8 or "__metadata__"; a bad shape. */
 clf_status clfi_safetensors_write(const char *path, const clf_file_tensor *tensors, size_t count, const json_t *metadata);
-
-/* The bytes that a dtype and shape need; false when that does not fit or a dim is negative. */
-bool clfi_file_tensor_bytes(clf_file_dtype dtype, int rank, const int64_t *dim, size_t *out);
 
 #endif

@@ -22,25 +22,6 @@ typedef struct header_view {
     size_t data_offset;
 } header_view;
 
-bool clfi_file_tensor_bytes(clf_file_dtype dtype, int rank, const int64_t *dim, size_t *out)
-{
-    /* Dimensions other than 0 must fit even beside a 0: strides are made of them. */
-    size_t all = clfi_file_dtype_bytes(dtype);
-    bool empty = false;
-    for (int i = 0; i < rank; i++) {
-        if (dim[i] < 0 || (uint64_t)(size_t)dim[i] != (uint64_t)dim[i])
-            return false;
-        if (dim[i] == 0)
-            empty = true;
-        else if (!clfi_mul_size(all, (size_t)dim[i], &all))
-            return false;
-    }
-    if (all > PTRDIFF_MAX)
-        return false;
-    *out = empty ? 0 : all;
-    return true;
-}
-
 static clf_status locate(const safetensors_shard *shard, header_view *out)
 {
     const char *path = shard->path;
@@ -139,7 +120,7 @@ static clf_status read_shape(const json_t *info, const char *where, clf_file_ten
     tensor->rank = (int)rank;
     for (size_t i = 0; i < rank; i++)
         CLF_TRY(read_element(shape, i, where, "shape", &tensor->dim[i]));
-    if (!clfi_file_tensor_bytes(tensor->dtype, tensor->rank, tensor->dim, &tensor->bytes))
+    if (!clfi_file_bytes(tensor->dtype, tensor->rank, tensor->dim, &tensor->bytes))
         CLF_FAIL(CLF_FORMAT, "%s: \"shape\": its size in bytes does not fit this machine", where);
     return CLF_OK;
 }

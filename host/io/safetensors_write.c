@@ -10,12 +10,11 @@
 
 enum { ALIGNMENT = 8 };
 
-static int by_size_then_name(const void *a, const void *b)
+static int by_dtype_then_name(const void *a, const void *b)
 {
     const clf_file_tensor *x = *(const clf_file_tensor *const *)a, *y = *(const clf_file_tensor *const *)b;
-    const size_t xs = clfi_file_dtype_bytes(x->dtype), ys = clfi_file_dtype_bytes(y->dtype);
-    if (xs != ys)
-        return xs > ys ? -1 : 1;
+    if (x->dtype != y->dtype)
+        return x->dtype > y->dtype ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -36,7 +35,7 @@ static clf_status check_tensors(const char *path, const clf_file_tensor **sorted
             CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: tensor name \"__metadata__\" is reserved", path);
         if (i > 0 && strcmp(t->name, sorted[i - 1]->name) == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: tensor name \"%.200s\" is used twice", path, t->name);
-        if (t->rank < 0 || t->rank > CLFI_SAFETENSORS_MAX_RANK || !clfi_file_tensor_bytes(t->dtype, t->rank, t->dim, &bytes))
+        if (t->rank < 0 || t->rank > CLFI_SAFETENSORS_MAX_RANK || !clfi_file_bytes(t->dtype, t->rank, t->dim, &bytes))
             CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: tensor \"%.200s\": rank %d or its dimensions are out of range", path, t->name, t->rank);
     }
     return CLF_OK;
@@ -64,7 +63,7 @@ static clf_status append_name(clf_str *header, const char *path, const char *nam
 static clf_status append_entry(clf_str *header, const char *path, const clf_file_tensor *t, size_t *end)
 {
     size_t bytes = 0;
-    clfi_file_tensor_bytes(t->dtype, t->rank, t->dim, &bytes); /* checked before */
+    clfi_file_bytes(t->dtype, t->rank, t->dim, &bytes); /* checked before */
     CLF_TRY(append_name(header, path, t->name));
     CLF_TRY(clfi_str_appendf(header, ":{\"dtype\":\"%s\",\"shape\":[", clfi_file_dtype_name(t->dtype)));
     for (int i = 0; i < t->rank; i++)
@@ -121,7 +120,7 @@ static clf_status write_file(const char *path, const clf_str *header, const clf_
     fwrite(header->data, 1, header->length, file.stream);
     for (size_t i = 0; i < count; i++) {
         size_t bytes = 0;
-        clfi_file_tensor_bytes(sorted[i]->dtype, sorted[i]->rank, sorted[i]->dim, &bytes);
+        clfi_file_bytes(sorted[i]->dtype, sorted[i]->rank, sorted[i]->dim, &bytes);
         if (bytes)
             fwrite(sorted[i]->data, 1, bytes, file.stream);
     }
@@ -139,7 +138,7 @@ clf_status clfi_safetensors_write(const char *path, const clf_file_tensor *tenso
     CLF_GOTO(check_tensors(path, sorted, count));
     CLF_GOTO(check_metadata(path, metadata));
     if (count)
-        qsort(sorted, count, sizeof *sorted, by_size_then_name);
+        qsort(sorted, count, sizeof *sorted, by_dtype_then_name);
     CLF_GOTO(build_header(&header, path, sorted, count, metadata));
     CLF_GOTO(write_file(path, &header, sorted, count));
 done:

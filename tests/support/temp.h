@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A temporary directory for the files of one test. */
+#ifndef CLF_TEST_TEMP_H
+#define CLF_TEST_TEMP_H
+
+#include <stddef.h>
+
+enum { TEMP_PATH_BYTES = 512 };
+
+/* Creates a fresh directory below $TMPDIR or /tmp; fails the test when it cannot. */
+void temp_directory_make(char path[TEMP_PATH_BYTES]);
+
+/* Removes it with all that is in it. */
+void temp_directory_remove(const char *path);
+
+/* directory/name into `path`, which is returned. */
+const char *temp_path(const char *directory, const char *name, char path[TEMP_PATH_BYTES]);
+
+/* Writes the bytes to directory/name and gives the path as temp_path does. */
+const char *temp_file(const char *directory, const char *name, const void *data, size_t size, char path[TEMP_PATH_BYTES]);
+
+/* The entries of a directory besides "." and "..". */
+size_t temp_directory_entries(const char *path);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON: what is refused and with which words, what is accepted, and every getter. */
+#include "io/json.h"
+
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "support/check.h"
+#include "support/temp.h"
+
+typedef struct broken_json {
+    const char *text;
+    size_t size;
+    const char *part; /* of the message */
+} broken_json;
+
+#define BROKEN(text, part) {text, sizeof text - 1, part}
+
+static const broken_json broken[] = {
+    BROKEN("", "unexpected token near end of file"),
+    BROKEN("   \n\t ", "near end of file"),
+    BROKEN("{", "near end of file"),
+    BROKEN("{\"a\"", "':' expected"),
+    BROKEN("{\"a\":", "near end of file"),
+    BROKEN("{\"a\":1", "'}' expected"),
+    BROKEN("{\"a\":1,", "near end of file"),
+    BROKEN("{\"a\":1,}", "string or '}' expected"),
+    BROKEN("{\"a\" 1}", "':' expected"),
+    BROKEN("{a:1}", "string or '}' expected"),
+    BROKEN("{1:1}", "string or '}' expected"),
+    BROKEN("{'a':1}", "string or '}' expected"),
+    BROKEN("{\"a\":1 \"b\":2}", "'}' expected"),
+    BROKEN("[", "near end of file"),
+    BROKEN("[1", "']' expected"),
+    BROKEN("[1,", "near end of file"),
+    BROKEN("[1,]", "unexpected token"),
+    BROKEN("[1 2]", "']' expected"),
+    BROKEN("[1}", "']' expected"),
+    BROKEN("]", "unexpected token"),
+    BROKEN("1 2", "end of file expected"),
+    BROKEN("{} {}", "end of file expected"),
+    BROKEN("{}\0", "end of file expected"),
+    BROKEN("{\"a\":1,\"a\":2}", "duplicate object key"),
+    BROKEN("{\"a\":{\"b\":1,\"c\":2,\"b\":3}}", "duplicate object key"),
+    BROKEN("{\"\\u0061\":1,\"a\":2}", "duplicate object key"),
+    BROKEN("{\"a\\u0000b\":1}", "NUL byte in object key"),
+    BROKEN("{\"a\0b\":1}", "control character 0x0"),
+    BROKEN("\"a\nb\"", "unexpected newline"),
+    BROKEN("\"a\tb\"", "control character 0x9"),
+    BROKEN("\"abc", "premature end of input"),
+    BROKEN("\"\\x41\"", "invalid escape"),
+    BROKEN("\"\\u12g4\"", "invalid escape"),
+    BROKEN("\"\\ud800\"", "invalid Unicode"),
+    BROKEN("\"\\udc00\"", "invalid Unicode"),
+    BROKEN("\"\\ud800\\u0041\"", "invalid Unicode"),
+    BROKEN("\"\xff\"", "unable to decode byte 0xff"),
+    BROKEN("\"\xc3\"", "unable to decode byte"),
+    BROKEN("\"\xc0\x80\"", "unable to decode byte 0xc0"),
+    BROKEN("\"\xed\xa0\x80\"", "unable to decode byte 0xed"),
+    BROKEN("\"\xf4\x90\x80\x80\"", "unable to decode byte 0xf4"),
+    BROKEN("{\"\xfe\":1}", "unable to decode byte 0xfe"),
+    BROKEN("\xef\xbb\xbf{}", "invalid token"), /* no byte order mark (RFC 8259, section 8.1) */
+    BROKEN("\xff\xfe{\0}\0", "unable to decode byte 0xff"),
+    BROKEN("01", "invalid token"),
+    BROKEN("+1", "invalid token"),
+    BROKEN("-", "invalid token"),
+    BROKEN("1.", "invalid token"),
+    BROKEN(".5", "invalid token"),
+    BROKEN("1e", "invalid token"),
+    BROKEN("0x10", "end of file expected"),
+    BROKEN("NaN", "invalid token"),
+    BROKEN("Infinity", "invalid token"),
+    BROKEN("True", "invalid token"),
+    BROKEN("nul", "invalid token"),
+    BROKEN("9223372036854775808", "too big integer"),
+    BROKEN("-9223372036854775809", "too big negative integer"),
+    BROKEN("1e999", "real number overflow"),
+    BROKEN("-1e999", "real number overflow"),
+    BROKEN("// note\n{}", "invalid token"),
+};
+
+static void broken_texts(void **state)
+{
+    (void)state;
+    assert_true(COUNT(broken) >= 40);
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        const broken_json *b = &broken[i];
+        char *copy = malloc(b->size ? b->size : 1); /* exact size: a sanitizer sees every over-read */
+        json_t *root = NULL;
+        memcpy(copy, b->text, b->size);
+        const clf_status st = clfi_json_parse(copy, b->size, "case.json", &root);
+        free(copy);
+        CHECK(st == CLF_FORMAT, "case %zu %s: status %s", i, b->text, clf_status_id(st));
+        CHECK(strstr(clf_last_error(), "case.json: line ") == clf_last_error() && strstr(clf_last_error(), ", column ") &&
+                  strstr(clf_last_error(), b->part),
+              "case %zu %s: want \"%s\", got %s", i, b->text, b->part, clf_last_error());
+        assert_null(root);
+    }
+}
+
+static void places(void **state)
+{
+    (void)state;
+    static const char text[] = "{\n  \"a\": 1,\n  \"b\": ?\n}";
+    json_t *root;
+    CHECK_FAILS(clfi_json_parse(text, sizeof text - 1, "f", &root), CLF_FORMAT, "f: line 3, column 8: invalid token");
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\": [1, -2.5e3, true, null, {\"k\\u00e9\": \"\xf0\x9f\x98\x80\\n\"}], \"b\": {}}";
+    json_t *root;
+    for (size_t size = 0; size < sizeof text - 1; size++)
+        CHECK_FAILS(clfi_json_parse(text, size, "cut", &root), CLF_FORMAT, "cut: line 1, column ");
+    CHECK_OK(clfi_json_parse(text, sizeof text - 1, "whole", &root));
+    json_decref(root);
+}
+
+/* `depth` brackets opened and closed around nothing. */
+static clf_status parse_nested(int depth, bool objects, json_t **root)
+{
+    clf_str text = CLF_STR_INIT;
+    for (int i = 0; i < depth; i++)
+        CHECK_OK(clfi_str_append_text(&text, objects ? i == depth - 1 ? "{" : "{\"a\":" : "["));
+    for (int i = 0; i < depth; i++)
+        CHECK_OK(clfi_str_append_char(&text, objects ? '}' : ']'));
+    const clf_status st = clfi_json_parse(text.data, text.length, "nested", root);
+    clfi_str_free(&text);
+    return st;
+}
+
+static void depth(void **state)
+{
+    (void)state;
+    json_t *root;
+    for (int objects = 0; objects < 2; objects++) {
+        CHECK_OK(parse_nested(CLFI_JSON_MAX_DEPTH, objects, &root));
+        json_decref(root);
+        CHECK_FAILS(parse_nested(CLFI_JSON_MAX_DEPTH + 1, objects, &root), CLF_FORMAT, "nested deeper than 128");
+        CHECK_FAILS(parse_nested(1000000, objects, &root), CLF_FORMAT, "nested deeper than 128");
+    }
+    /* brackets in strings are text */
+    static const char text[] = "\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+                               "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[[[[[[[[[[[[[[[[\"";
+    CHECK_OK(clfi_json_parse(text, sizeof text - 1, "string", &root));
+    json_decref(root);
+}
+
+static void accepted(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0", "-0", "\"x\"", "null", "true", " [ ] ", "{}", "[1e308, 5e-324, 1e-400]", "9223372036854775807",
+                                        "-9223372036854775808", "\"\\ud83d\\ude00\"", "{\"\":{\"\":[]}}", "\"\xf4\x8f\xbf\xbf\""};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        json_t *root;
+        CHECK_OK(clfi_json_parse(texts[i], strlen(texts[i]), texts[i], &root));
+        json_decref(root);
+    }
+    json_t *root;
+    CHECK_OK(clfi_json_parse("\"a\\u0000b\"", 10, "nul", &root));
+    assert_int_equal(json_string_length(root), 3);
+    assert_memory_equal(json_string_value(root), "a\0b", 3);
+    json_decref(root);
+}
+
+static json_t *sample(void)
+{
+    static const char text[] = "{\"int\": 384, \"real\": 1e-12, \"whole\": 3.0, \"yes\": true, \"no\": false, \"text\": \"mean\", \"nul\": \"a\\u0000b\","
+                               "\"null\": null, \"list\": [1, 2], \"inner\": {\"x\": 1}}";
+    json_t *root;
+    CHECK_OK(clfi_json_parse(text, sizeof text - 1, "config.json", &root));
+    return root;
+}
+
+static void getters(void **state)
+{
+    (void)state;
+    json_t *root = sample();
+    const char *where = "config.json", *text = NULL;
+    const json_t *value = NULL;
+    int64_t integer = 0;
+    double number = 0;
+    bool flag = false;
+    CHECK_OK(clfi_json_get_int(root, where, "int", 1, 384, &integer));
+    assert_int_equal(integer, 384);
+    CHECK_OK(clfi_json_get_number(root, where, "real", 0, 1, &number));
+    assert_true(number == 1e-12);
+    CHECK_OK(clfi_json_get_number(root, where, "int", 0, 1000, &number));
+    assert_true(number == 384);
+    CHECK_OK(clfi_json_get_bool(root, where, "yes", &flag));
+    assert_true(flag);
+    CHECK_OK(clfi_json_get_bool(root, where, "no", &flag));
+    assert_false(flag);
+    CHECK_OK(clfi_json_get_string(root, where, "text", &text));
+    assert_string_equal(text, "mean");
+    CHECK_OK(clfi_json_get_array(root, where, "list", &value));
+    assert_int_equal(json_array_size(value), 2);
+    CHECK_OK(clfi_json_get_object(root, where, "inner", &value));
+    CHECK_OK(clfi_json_get_int(value, "config.json: inner", "x", 0, 9, &integer));
+    assert_int_equal(integer, 1);
+    json_decref(root);
+}
+
+static void getter_errors(void **state)
+{
+    (void)state;
+    json_t *root = sample();
+    const char *w = "config.json", *text;
+    const json_t *value;
+    int64_t integer;
+    double number;
+    bool flag;
+    CHECK_FAILS(clfi_json_get_int(root, w, "absent", 0, 9, &integer), CLF_FORMAT, "config.json: \"absent\": expected integer, found nothing");
+    CHECK_FAILS(clfi_json_get_int(root, w, "int", 0, 9, &integer), CLF_FORMAT, "\"int\": expected integer from 0 to 9, found integer 384");
+    CHECK_FAILS(clfi_json_get_int(root, w, "int", 385, 999, &integer), CLF_FORMAT, "expected integer from 385 to 999");
+    CHECK_FAILS(clfi_json_get_int(root, w, "whole", 0, 9, &integer), CLF_FORMAT, "found real number 3");
+    CHECK_FAILS(clfi_json_get_int(root, w, "text", 0, 9, &integer), CLF_FORMAT, "found string \"mean\"");
+    CHECK_FAILS(clfi_json_get_int(root, w, "null", 0, 9, &integer), CLF_FORMAT, "found null");
+    CHECK_FAILS(clfi_json_get_int(value = NULL, w, "int", 0, 9, &integer), CLF_FORMAT, "expected an object with \"int\", found nothing");
+    CHECK_FAILS(clfi_json_get_int(json_object_get(root, "list"), w, "x", 0, 9, &integer), CLF_FORMAT, "found array of 2");
+    CHECK_FAILS(clfi_json_get_number(root, w, "real", 1, 2, &number), CLF_FORMAT, "expected number from 1 to 2, found real number 1e-12");
+    CHECK_FAILS(clfi_json_get_number(root, w, "yes", 1, 2, &number), CLF_FORMAT, "found true");
+    CHECK_FAILS(clfi_json_get_bool(root, w, "int", &flag), CLF_FORMAT, "expected true or false, found integer 384");
+    CHECK_FAILS(clfi_json_get_string(root, w, "no", &text), CLF_FORMAT, "expected string, found false");
+    CHECK_FAILS(clfi_json_get_string(root, w, "nul", &text), CLF_FORMAT, "expected string without U+0000");
+    CHECK_FAILS(clfi_json_get_object(root, w, "list", &value), CLF_FORMAT, "expected object, found array of 2");
+    CHECK_FAILS(clfi_json_get_array(root, w, "inner", &value), CLF_FORMAT, "expected array, found object of 1");
+    json_decref(root);
+}
+
+static void optional(void **state)
+{
+    (void)state;
+    static const char *const missing[] = {"absent", "null"};
+    json_t *root = sample();
+    const char *w = "config.json", *text;
+    const json_t *value;
+    int64_t integer;
+    double number;
+    bool flag;
+    for (size_t i = 0; i < COUNT(missing); i++) {
+        CHECK_OK(clfi_json_opt_int(root, w, missing[i], 0, 9, 7, &integer));
+        assert_int_equal(integer, 7);
+        CHECK_OK(clfi_json_opt_number(root, w, missing[i], 0, 9, 0.5, &number));
+        assert_true(number == 0.5);
+        CHECK_OK(clfi_json_opt_bool(root, w, missing[i], true, &flag));
+        assert_true(flag);
+        CHECK_OK(clfi_json_opt_string(root, w, missing[i], "cls", &text));
+        assert_string_equal(text, "cls");
+        value = root;
+        CHECK_OK(clfi_json_opt_object(root, w, missing[i], &value));
+        assert_null(value);
+        value = root;
+        CHECK_OK(clfi_json_opt_array(root, w, missing[i], &value));
+        assert_null(value);
+    }
+    CHECK_OK(clfi_json_opt_int(root, w, "int", 0, 999, 7, &integer));
+    assert_int_equal(integer, 384);
+    CHECK_OK(clfi_json_opt_number(root, w, "real", 0, 9, 0.5, &number));
+    assert_true(number == 1e-12);
+    CHECK_OK(clfi_json_opt_bool(root, w, "no", true, &flag));
+    assert_false(flag);
+    CHECK_OK(clfi_json_opt_string(root, w, "text", "cls", &text));
+    assert_string_equal(text, "mean");
+    CHECK_OK(clfi_json_opt_object(root, w, "inner", &value));
+    assert_int_equal(json_object_size(value), 1);
+    CHECK_OK(clfi_json_opt_array(root, w, "list", &value));
+    assert_int_equal(json_array_size(value), 2);
+    CHECK_FAILS(clfi_json_opt_int(root, w, "text", 0, 9, 7, &integer), CLF_FORMAT, "expected integer from 0 to 9");
+    CHECK_FAILS(clfi_json_opt_number(root, w, "text", 0, 9, 7, &number), CLF_FORMAT, "expected number from 0 to 9");
+    CHECK_FAILS(clfi_json_opt_bool(root, w, "text", false, &flag), CLF_FORMAT, "expected true or false");
+    CHECK_FAILS(clfi_json_opt_string(root, w, "int", "", &text), CLF_FORMAT, "expected string");
+    CHECK_FAILS(clfi_json_opt_object(root, w, "int", &value), CLF_FORMAT, "expected object");
+    CHECK_FAILS(clfi_json_opt_array(root, w, "int", &value), CLF_FORMAT, "expected array");
+    json_decref(root);
+}
+
+static void files(void **state)
+{
+    (void)state;
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    json_t *root;
+    temp_directory_make(directory);
+    CHECK_FAILS(clfi_json_read(temp_path(directory, "none.json", path), 100, &root), CLF_NOT_FOUND, "none.json");
+    CHECK_FAILS(clfi_json_read(directory, 100, &root), CLF_IO, directory);
+    temp_file(directory, "a.json", "{\"a\": 1}\n", 9, path);
+    CHECK_OK(clfi_json_read(path, 9, &root));
+    json_decref(root);
+    CHECK_FAILS(clfi_json_read(path, 8, &root), CLF_FORMAT, "larger than 8 bytes");
+    temp_file(directory, "empty.json", "", 0, path);
+    CHECK_FAILS(clfi_json_read(path, 8, &root), CLF_FORMAT, "empty.json: line 1");
+    temp_directory_remove(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_texts), cmocka_unit_test(places),        cmocka_unit_test(every_truncation),
+        cmocka_unit_test(depth),        cmocka_unit_test(accepted),      cmocka_unit_test(getters),
+        cmocka_unit_test(getter_errors), cmocka_unit_test(optional),     cmocka_unit_test(files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
