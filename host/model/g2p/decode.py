@@ -2,7 +2,7 @@
 """Greedy and beam decoding (uncached: the whole prefix anew at each step), error rates, reading and writing the model."""
 
 import json
-import math
+import os
 
 import torch
 from safetensors import safe_open
@@ -16,6 +16,7 @@ def save_model(path, state, config):
     """float16 tensors under the model's own names; the configuration as JSON text in the metadata."""
     tensors = {name: tensor.detach().to(torch.float16).contiguous() for name, tensor in state.items()}
     save_file(tensors, path, metadata={'format': 'pt', 'config': json.dumps(config)})
+    os.chmod(path, 0o644)
 
 
 def load_model(path, dtype=torch.float32):

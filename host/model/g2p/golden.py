@@ -72,8 +72,8 @@ def write(directory, path, words):
     with_tensors = [short, next(e for e in entries if len(e['word']) == 8), long_]
     os.makedirs(directory, exist_ok=True)
     save_file(intermediate(model, config, with_tensors), os.path.join(directory, 'golden.safetensors'))
-    golden = {'tensor_words': [e['word'] for e in with_tensors], 'greedy': entries,
-              'beam_width': BEAM_WIDTH, 'beam': beam_entries(model, config, [e['word'] for e in entries[:BEAM_WORDS]])}
+    beams = beam_entries(model, config, [e['word'] for e in entries[::len(entries) // BEAM_WORDS]])
     with open(os.path.join(directory, 'golden.json'), 'w') as file:
-        json.dump(golden, file, indent=0)
-        file.write('\n')
+        file.write('{"tensor_words": %s,\n"greedy": [\n%s],\n"beam_width": %d,\n"beam": [\n%s]}\n' % (
+            json.dumps([e['word'] for e in with_tensors]), ',\n'.join(map(json.dumps, entries)),
+            BEAM_WIDTH, ',\n'.join(map(json.dumps, beams))))
