@@ -60,12 +60,15 @@ static clf_status set_directories(clf_context *context, const clf_context_params
 {
     const char *kernels = choose(params->kernel_dir, "CLF_KERNEL_DIR");
     const char *cache = choose(params->cache_dir, "CLF_CACHE_DIR");
+    const char *dump = getenv("CLF_KERNEL_DUMP");
     char *directory = NULL;
     if (kernels && kernels[0]) {
         if (!clfi_directory_exists(kernels))
             CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s", kernels);
         CLF_TRY(clfi_strdup(kernels, &context->kernel_dir));
     }
+    if (dump && dump[0])
+        CLF_TRY(clfi_strdup(dump, &context->kernel_dump));
     if (cache && !cache[0])
         return CLF_OK;
     if (cache) {
@@ -131,6 +134,7 @@ static void context_free(clf_context *context)
     free(context->engines);
     free(context->cache_dir);
     free(context->kernel_dir);
+    free(context->kernel_dump);
     free(context);
 }
 

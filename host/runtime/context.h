@@ -21,6 +21,7 @@ struct clf_context {
     char *engines;    /* forced engines as text, "" for none; read by op/engines.c */
     char *cache_dir;  /* NULL: no cache on disk */
     char *kernel_dir; /* NULL: embedded kernels only */
+    char *kernel_dump; /* directory that gets a copy of every kernel's source; NULL: none */
     clf_program_table *programs;
     clf_arena *arena;
     clf_profile *profile; /* NULL unless profiling */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "runtime/kernel_dump.h"
 #include "runtime/kernel_source.h"
 #include "runtime/program_cache.h"
 
@@ -124,6 +125,8 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_k
     clf_str source = CLF_STR_INIT;
     cl_int code = CL_SUCCESS;
     clf_status st = clfi_kernel_source(context->kernel_dir, spec->file, &source);
+    if (st == CLF_OK && context->kernel_dump)
+        st = clfi_kernel_dump(context->kernel_dump, spec, &source);
     if (st == CLF_OK)
         st = clfi_program_cache_path(context, spec, &source, &kernel->path);
     if (st == CLF_OK) {
