@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Sum of the lanes of a floatv, by halves. */
+#include "vector.cl"
+
+inline float lane_sum(floatv v)
+{
+#if WIDTH == 1
+    return v;
+#else
+#if WIDTH == 16
+    const float8 half_sum = v.lo + v.hi;
+    const float4 quarter_sum = half_sum.lo + half_sum.hi;
+#elif WIDTH == 8
+    const float4 quarter_sum = v.lo + v.hi;
+#else
+    const float4 quarter_sum = v;
+#endif
+    const float2 pair = quarter_sum.lo + quarter_sum.hi;
+    return pair.x + pair.y;
+#endif
+}

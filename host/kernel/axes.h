@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Merged axes: the fewest axes that describe the same walk over several operands at once, and their form as a kernel argument (cl/axes.cl). */
+#ifndef CLFI_KERNEL_AXES_H
+#define CLFI_KERNEL_AXES_H
+
+#include "tensor/view.h"
+
+enum { CLFI_AXES_OPERANDS = 5 };
+
+typedef struct clf_axes {
+    int count;    /* at least 1 */
+    int operands;
+    int64_t dim[CLF_MAX_RANK];
+    int64_t stride[CLFI_AXES_OPERANDS][CLF_MAX_RANK]; /* elements; all 0 for an operand that is absent */
+} clf_axes;
+
+/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 5 operands, which have equal sizes there; NULL operands are absent. Axes of size 1
+ * vanish, neighbours that every operand steps through evenly become one. */
+void clfi_axes_merge(const clf_view *const *views, const int *first, int operands, int count, clf_axes *out);
+
+/* Product of the sizes. */
+int64_t clfi_axes_size(const clf_axes *axes);
+
+/* One axis, adjacent elements in every operand that is there. */
+bool clfi_axes_is_unit(const clf_axes *axes);
+
+/* The struct of longs {dim[count], stride of operand 0 [count], ...} by value. */
+void clfi_arg_axes(clf_launch *launch, const clf_axes *axes);
+
+#endif

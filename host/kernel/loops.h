@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Loop budgets: a device with short loops (caps.short_loops) ends every loop silently after 65,535 iterations per work-item, so its launchers
+ * count them. */
+#ifndef CLFI_KERNEL_LOOPS_H
+#define CLFI_KERNEL_LOOPS_H
+
+#include "runtime/context.h"
+
+enum { CLFI_SHORT_LOOPS = 60000 };
+
+/* True when a work-item may run so many iterations. */
+static inline bool clfi_loops_fit(const clf_context *context, int64_t iterations)
+{
+    return !context->device.caps.short_loops || iterations <= CLFI_SHORT_LOOPS;
+}
+
+/* Units of work for one work-item: `wanted`, at least 1, fewer where a unit of so many iterations asks for it. */
+static inline int64_t clfi_loops_clamp(const clf_context *context, int64_t iterations, int64_t wanted)
+{
+    const int64_t most = context->device.caps.short_loops ? CLFI_SHORT_LOOPS / (iterations + 1) : INT32_MAX;
+    const int64_t units = wanted < most ? wanted : most;
+    return units > 1 ? units : 1;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of operands that several ops make. `op` and `what` open the message: "layer_norm: gamma is ...". */
+#ifndef CLFI_OP_CHECK_H
+#define CLFI_OP_CHECK_H
+
+#include "tensor/view.h"
+
+clf_status clfi_check_float(const char *op, const char *what, const clf_view *view); /* f32, f16 or bf16 */
+clf_status clfi_check_dtype(const char *op, const char *what, const clf_view *view, clf_dtype dtype);
+clf_status clfi_check_rank(const char *op, const char *what, const clf_view *view, int rank);
+clf_status clfi_check_same_shape(const char *op, const char *what, const clf_view *view, const char *other, const clf_view *reference);
+
+/* Elements of the last axis lie next to each other. */
+clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view *view);
+
+#endif

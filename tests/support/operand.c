@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands of op tests: fenced tensors in several layouts. */
+#include "support/operand.h"
+
+#include <stdlib.h>
+
+#include "support/check.h"
+
+enum { FENCE = 64, GAP = 3 };
+
+const char *layout_name(layout l)
+{
+    static const char *const names[LAYOUT_COUNT] = {"contiguous", "sliced", "swapped", "reversed"};
+    return names[l];
+}
+
+/* Strides for the axes in the memory order order[0] (outermost) .. order[rank - 1], `gap` elements after each axis; returns the extent. */
+static int64_t assign_strides(int rank, const int64_t *dim, const int *order, int64_t gap, int64_t *stride)
+{
+    int64_t step = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        stride[order[i]] = step;
+        step *= (dim[order[i]] > 0 ? dim[order[i]] : 1) + gap;
+    }
+    return step;
+}
+
+operand operand_create(clf_context *context, clf_dtype dtype, layout l, int rank, const int64_t *dim)
+{
+    operand o = {0};
+    int order[CLF_MAX_RANK];
+    int64_t stride[CLF_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        order[i] = l == LAYOUT_REVERSED ? rank - 1 - i : i;
+    if (l == LAYOUT_SWAPPED && rank > 1) {
+        order[0] = 1;
+        order[1] = 0;
+    }
+    const int64_t extent = assign_strides(rank, dim, order, l == LAYOUT_SLICED ? GAP : 0, stride);
+    const int64_t total = extent + 2 * FENCE;
+    const size_t bytes = (size_t)total * clf_dtype_bytes(dtype);
+    unsigned char *fill = malloc(bytes);
+    assert_non_null(fill);
+    memset(fill, 0xff, bytes);
+    CHECK_OK(clf_tensor_create_from(context, dtype, 1, &total, fill, &o.base));
+    free(fill);
+    CHECK_OK(clf_tensor_view(o.base, rank, dim, stride, FENCE, &o.tensor));
+    o.count = clf_tensor_count(o.tensor);
+    o.value = calloc(o.count + 1, sizeof *o.value);
+    assert_non_null(o.value);
+    return o;
+}
+
+void operand_destroy(operand *o)
+{
+    clf_tensor_destroy(o->tensor);
+    clf_tensor_destroy(o->base);
+    free(o->value);
+    *o = (operand){0};
+}
+
+static void read_values(operand *o)
+{
+    float *values = calloc(o->count + 1, sizeof *values);
+    assert_non_null(values);
+    CHECK_OK(clf_tensor_read_f32(o->tensor, values, o->count));
+    for (size_t i = 0; i < o->count; i++)
+        o->value[i] = (double)values[i];
+    free(values);
+}
+
+void operand_fill(operand *o, const float *values)
+{
+    CHECK_OK(clf_tensor_write_f32(o->tensor, values, o->count));
+    read_values(o);
+}
+
+void operand_fill_uniform(operand *o, rng *r, float low, float high)
+{
+    float *values = calloc(o->count + 1, sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < o->count; i++)
+        values[i] = rng_uniform(r, low, high);
+    operand_fill(o, values);
+    free(values);
+}
+
+void operand_fill_ids(operand *o, const int32_t *values)
+{
+    CHECK_OK(clf_tensor_write(o->tensor, values, o->count * sizeof *values));
+    for (size_t i = 0; i < o->count; i++)
+        o->value[i] = values[i];
+}
+
+/* Marks the bytes of the view's elements, walking its axes like an odometer. */
+static void mark_view(const clf_tensor *view, bool *is_inside)
+{
+    const int rank = clf_tensor_rank(view);
+    const int64_t *dim = clf_tensor_dim(view), *stride = clf_tensor_stride(view);
+    int64_t index[CLF_MAX_RANK] = {0};
+    for (size_t left = clf_tensor_count(view); left > 0; left--) {
+        int64_t at = FENCE;
+        for (int i = 0; i < rank; i++)
+            at += index[i] * stride[i];
+        is_inside[at] = true;
+        for (int i = rank - 1; i >= 0 && ++index[i] == dim[i]; i--)
+            index[i] = 0;
+    }
+}
+
+void operand_read(operand *o, const char *id)
+{
+    read_values(o);
+    const size_t total = clf_tensor_count(o->base), size = clf_dtype_bytes(clf_tensor_dtype(o->base));
+    unsigned char *bytes = malloc(total * size);
+    bool *is_inside = calloc(total, sizeof *is_inside);
+    assert_true(bytes && is_inside);
+    CHECK_OK(clf_tensor_read(o->base, bytes, total * size));
+    mark_view(o->tensor, is_inside);
+    for (size_t i = 0; i < total; i++)
+        for (size_t b = 0; !is_inside[i] && b < size; b++)
+            CHECK(bytes[i * size + b] == 0xff, "%s: element %lld outside the output was written", id, (long long)i - FENCE);
+    free(is_inside);
+    free(bytes);
+}
+
+double operand_rounding(clf_dtype dtype, double magnitude)
+{
+    switch (dtype) {
+    case CLF_F16: return ldexp(fabs(magnitude), -11) + ldexp(1.0, -25);
+    case CLF_BF16: return ldexp(fabs(magnitude), -8) + ldexp(1.0, -126);
+    default: return ldexp(fabs(magnitude), -24) + ldexp(1.0, -126); /* f32; results below the normal range may flush */
+    }
+}
+
+bool only_small_cases(void)
+{
+    const char *small = getenv("CLF_TEST_SMALL");
+    return small && small[0] && strcmp(small, "0") != 0;
+}
+
+clf_context *engine_context(const char *engines)
+{
+    clf_context *context = NULL;
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    params.engines = engines;
+    CHECK_OK(clf_context_create(&params, &context));
+    return context;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands of op tests: a tensor in one of several memory layouts inside a larger one whose every byte is 0xff (NaN in float types), so that
+ * an element that was not written shows as NaN and a write outside the view breaks the fence. */
+#ifndef CLF_TEST_OPERAND_H
+#define CLF_TEST_OPERAND_H
+
+#include <stdbool.h>
+
+#include "clformer/tensor.h"
+#include "support/rng.h"
+
+typedef enum layout {
+    LAYOUT_CONTIGUOUS,
+    LAYOUT_SLICED,   /* gaps after every axis */
+    LAYOUT_SWAPPED,  /* first two axes exchanged in memory; last axis adjacent when there are three */
+    LAYOUT_REVERSED, /* axes in the opposite order in memory: the last has the largest stride */
+    LAYOUT_COUNT
+} layout;
+
+typedef struct operand {
+    clf_tensor *base;   /* everything, rank 1 */
+    clf_tensor *tensor; /* the view under test */
+    size_t count;
+    double *value; /* what the view holds (after operand_fill or operand_read), in C order */
+} operand;
+
+const char *layout_name(layout l);
+
+operand operand_create(clf_context *context, clf_dtype dtype, layout l, int rank, const int64_t *dim);
+void operand_destroy(operand *o); /* an operand of zeros is accepted */
+
+/* Stores the values, rounded to the dtype; `value` is what came out. */
+void operand_fill(operand *o, const float *values);
+void operand_fill_uniform(operand *o, rng *r, float low, float high);
+void operand_fill_ids(operand *o, const int32_t *values);
+
+/* Reads the view into `value` and checks the fence; `id` names the case. */
+void operand_read(operand *o, const char *id);
+
+/* Bound of rounding a number of this magnitude to the stored type (half a unit in its last place, or flushing below its normal range). */
+double operand_rounding(clf_dtype dtype, double magnitude);
+
+/* True when the environment asks for tiny cases only (CLF_TEST_SMALL=1, for interpreters). */
+bool only_small_cases(void);
+
+/* A context on the device under test with engines forced; fails the test when there is none. */
+clf_context *engine_context(const char *engines);
+
+#endif
