@@ -20,7 +20,7 @@ static clf_status fail_errno(const char *verb, const char *path)
 
 clf_status clfi_file_map(const char *path, clf_file_map *out)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would block until someone writes */
     if (fd < 0)
         return fail_errno("open", path);
     clf_status st = CLF_OK;
@@ -118,6 +118,9 @@ clf_status clfi_make_directories(const char *path)
 
 clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
 {
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* a rename would replace the device or pipe by a file */
+        CLF_FAIL(CLF_IO, "write %s: not a regular file", path);
     clf_atomic_file file = {NULL, NULL, NULL};
     clf_str name = CLF_STR_INIT;
     clf_status st = clfi_strdup(path, &file.path);
