@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Added tokens: whole strings such as "[MASK]" that are found in the text before it is split into words. */
+#ifndef CLFI_TEXT_ADDED_TOKENS_H
+#define CLFI_TEXT_ADDED_TOKENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "text/normalizer_bert.h"
+#include "text/vocabulary.h"
+
+typedef struct clf_added_token {
+    const char *content; /* copied by clfi_added_tokens_add */
+    size_t size;
+    int32_t id;
+    bool single_word; /* matches only between characters that are no word characters */
+    bool lstrip;      /* takes the white space before it along */
+    bool rstrip;      /* and the white space after it */
+    bool normalized;  /* is looked for in the normalised text, itself normalised; otherwise as written in the raw text */
+    bool special;
+} clf_added_token;
+
+/* One of the two searches: raw or normalised text. */
+typedef struct clf_added_matcher {
+    struct clf_added_pattern *patterns; /* sorted by first byte, then longest first */
+    size_t count, capacity;
+    uint32_t first[257]; /* patterns that begin with byte b: first[b] up to first[b+1] */
+} clf_added_matcher;
+
+typedef struct clf_added_tokens {
+    clf_added_token *tokens; /* content owned; in the order added */
+    size_t count, capacity;
+    clf_vocabulary ids; /* content to id */
+    clf_added_matcher raw, normalized;
+} clf_added_tokens;
+
+void clfi_added_tokens_free(clf_added_tokens *added);
+
+/* Adds one token; of tokens with equal content the last counts, and an empty one is ignored. */
+clf_status clfi_added_tokens_add(clf_added_tokens *added, const clf_added_token *token);
+
+/* Prepares the searches once all tokens are there. UNSUPPORTED: a normalised token that the normaliser turns into nothing.
+ * FORMAT: two added tokens share an id. */
+clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_normalizer_bert *normalizer);
+
+/* A part of the text: an added token, or what lies between two of them (id -1). */
+typedef struct clf_segment {
+    size_t start, end;
+    int32_t id;
+} clf_segment;
+
+/* Where a walk over the segments stands; zero at its start. */
+typedef struct clf_segment_walk {
+    size_t done;   /* text before this is given out */
+    size_t search; /* the next match begins here or later */
+    clf_segment held; /* a match that waits for the text before it */
+    bool holds;
+} clf_segment_walk;
+
+/* Next segment of UTF-8 text[0..size): of matches that begin at one place the longest, scanned from the left. False at the end. */
+bool clfi_added_next(const clf_added_matcher *matcher, const char *text, size_t size, clf_segment_walk *walk, clf_segment *segment);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Templates that put special tokens around one sequence or a pair, and truncation to the room that is left. */
+#ifndef CLFI_TEXT_POST_PROCESSOR_H
+#define CLFI_TEXT_POST_PROCESSOR_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef enum clf_piece_kind {
+    CLF_PIECE_FIRST,  /* the tokens of the first sequence */
+    CLF_PIECE_SECOND, /* the tokens of the second one */
+    CLF_PIECE_TOKEN,  /* one special token */
+} clf_piece_kind;
+
+typedef struct clf_template_piece {
+    clf_piece_kind kind;
+    int32_t id; /* of a special token */
+    int32_t type_id;
+} clf_template_piece;
+
+typedef struct clf_template {
+    clf_template_piece *pieces;
+    size_t count, capacity;
+    size_t added; /* special tokens in it */
+} clf_template;
+
+typedef struct clf_post_processor {
+    clf_template single, pair;
+} clf_post_processor;
+
+void clfi_post_processor_free(clf_post_processor *processor);
+
+/* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, or NULL for none. `where` comes
+ * first in messages. UNSUPPORTED: another type, or a template without its sequences. The processor is empty before; the caller frees. */
+clf_status clfi_post_processor_read(const json_t *json, const char *where, clf_post_processor *processor);
+
+/* BERT's templates: cls A sep, and cls A sep B sep with type 1 from B on. */
+clf_status clfi_post_processor_bert(int32_t cls, int32_t sep, clf_post_processor *processor);
+
+/* Shortens a pair of n1 and n2 tokens to `room` together, always taking from the longer one (strategy "longest_first"). */
+void clfi_truncate_pair(size_t room, size_t *n1, size_t *n2);
+
+#endif

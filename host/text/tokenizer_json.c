@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Reader of tokenizer.json, the file of Hugging Face's `tokenizers`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/json.h"
+#include "text/tokenizer_parts.h"
+
+enum { WHERE_BYTES = 512 };
+
+/* "<file>: <part>", for the messages of the getters. */
+static const char *part(char where[WHERE_BYTES], const char *name, const char *what)
+{
+    snprintf(where, WHERE_BYTES, "%s: %s", name, what);
+    return where;
+}
+
+/* Older files have no "type" in their model; WordPiece is told by its prefix. */
+static clf_status read_model(const json_t *root, const char *name, clf_tokenizer *tokenizer)
+{
+    char where[WHERE_BYTES];
+    const json_t *model;
+    const char *type;
+    CLF_TRY(clfi_json_get_object(root, name, "model", &model));
+    part(where, name, "model");
+    const char *standard = json_object_get(model, "continuing_subword_prefix") && !json_object_get(model, "merges") ? "WordPiece" : NULL;
+    CLF_TRY(clfi_json_opt_string(model, where, "type", standard, &type));
+    if (!type)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: no type; known is %s", where, clfi_token_model_names());
+    const clf_token_model_kind *kind = clfi_token_model_find(type);
+    if (!kind)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: type \"%s\"; known is %s", where, type, clfi_token_model_names());
+    CLF_TRY(kind->read(model, where, &tokenizer->model));
+    tokenizer->kind = kind;
+    return CLF_OK;
+}
+
+/* Reads object[key]["type"] and refuses every type but the one known. */
+static clf_status expect_type(const json_t *object, const char *where, const char *known)
+{
+    const char *type;
+    CLF_TRY(clfi_json_get_string(object, where, "type", &type));
+    if (strcmp(type, known) != 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: type \"%s\"; known is %s", where, type, known);
+    return CLF_OK;
+}
+
+static clf_status read_normalizer(const json_t *root, const char *name, clf_normalizer_bert *normalizer)
+{
+    char where[WHERE_BYTES];
+    const json_t *json;
+    CLF_TRY(clfi_json_opt_object(root, name, "normalizer", &json));
+    if (!json)
+        return CLF_OK;
+    part(where, name, "normalizer");
+    CLF_TRY(expect_type(json, where, "BertNormalizer"));
+    CLF_TRY(clfi_json_get_bool(json, where, "clean_text", &normalizer->clean_text));
+    CLF_TRY(clfi_json_get_bool(json, where, "handle_chinese_chars", &normalizer->handle_chinese_chars));
+    CLF_TRY(clfi_json_get_bool(json, where, "lowercase", &normalizer->lowercase));
+    return clfi_json_opt_bool(json, where, "strip_accents", normalizer->lowercase, &normalizer->strip_accents);
+}
+
+static clf_status read_pre_tokenizer(const json_t *root, const char *name)
+{
+    char where[WHERE_BYTES];
+    const json_t *json;
+    CLF_TRY(clfi_json_opt_object(root, name, "pre_tokenizer", &json));
+    if (!json)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: no pre_tokenizer; known is BertPreTokenizer", name);
+    return expect_type(json, part(where, name, "pre_tokenizer"), "BertPreTokenizer");
+}
+
+static clf_status read_added_token(const json_t *json, const char *where, clf_tokenizer *tokenizer)
+{
+    clf_added_token token = {0};
+    int64_t id;
+    CLF_TRY(clfi_json_get_int(json, where, "id", 0, INT32_MAX, &id));
+    CLF_TRY(clfi_json_get_string(json, where, "content", &token.content));
+    CLF_TRY(clfi_json_get_bool(json, where, "single_word", &token.single_word));
+    CLF_TRY(clfi_json_get_bool(json, where, "lstrip", &token.lstrip));
+    CLF_TRY(clfi_json_get_bool(json, where, "rstrip", &token.rstrip));
+    CLF_TRY(clfi_json_get_bool(json, where, "normalized", &token.normalized));
+    CLF_TRY(clfi_json_get_bool(json, where, "special", &token.special));
+    token.size = strlen(token.content);
+    return token.size ? clfi_tokenizer_add_token(tokenizer, &token, id, where) : CLF_OK;
+}
+
+static clf_status read_added_tokens(const json_t *root, const char *name, clf_tokenizer *tokenizer)
+{
+    const json_t *tokens;
+    CLF_TRY(clfi_json_opt_array(root, name, "added_tokens", &tokens));
+    for (size_t i = 0; i < json_array_size(tokens); i++) {
+        char where[WHERE_BYTES];
+        snprintf(where, sizeof where, "%s: added_tokens[%zu]", name, i);
+        CLF_TRY(read_added_token(json_array_get(tokens, i), where, tokenizer));
+    }
+    return CLF_OK;
+}
+
+static clf_status read_all(const json_t *root, const char *name, clf_tokenizer *tokenizer)
+{
+    char where[WHERE_BYTES];
+    const json_t *post_processor;
+    CLF_TRY(read_model(root, name, tokenizer));
+    CLF_TRY(read_normalizer(root, name, &tokenizer->normalizer));
+    CLF_TRY(read_pre_tokenizer(root, name));
+    CLF_TRY(read_added_tokens(root, name, tokenizer));
+    CLF_TRY(clfi_json_opt_object(root, name, "post_processor", &post_processor));
+    CLF_TRY(clfi_post_processor_read(post_processor, part(where, name, "post_processor"), &tokenizer->post_processor));
+    return clfi_tokenizer_finish(tokenizer, name);
+}
+
+clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *name, clf_tokenizer **out)
+{
+    clf_status st;
+    json_t *root = NULL;
+    clf_tokenizer *tokenizer = NULL;
+    CLF_GOTO(clfi_json_parse(text, size, name, &root));
+    CLF_GOTO(clfi_tokenizer_create(&tokenizer));
+    CLF_GOTO(read_all(root, name, tokenizer));
+    *out = tokenizer;
+    tokenizer = NULL;
+done:
+    clfi_tokenizer_destroy(tokenizer);
+    json_decref(root);
+    return st;
+}

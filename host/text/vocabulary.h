@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens and their ids: an open-addressing hash map from bytes to id, and an array from id to text. */
+#ifndef CLFI_TEXT_VOCABULARY_H
+#define CLFI_TEXT_VOCABULARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/str.h"
+
+/* Highest id accepted is CLFI_VOCABULARY_MAX_ID; the array from id to text is no larger than 8 entries for each token plus 65,536. */
+enum { CLFI_VOCABULARY_MAX_ID = (1 << 24) - 1 };
+
+typedef struct clf_vocabulary_entry {
+    size_t offset; /* into text */
+    size_t size;
+    int32_t id;
+} clf_vocabulary_entry;
+
+typedef struct clf_vocabulary {
+    clf_str text; /* every token with a NUL after it */
+    clf_vocabulary_entry *entries;
+    size_t count, entry_capacity;
+    uint32_t *slots; /* entry index + 1, 0 = free */
+    size_t slot_count; /* power of two */
+    uint32_t *by_id; /* entry index + 1, 0 = hole; filled by clfi_vocabulary_index */
+    size_t id_count; /* highest id + 1 */
+    size_t longest;  /* bytes of the longest token */
+} clf_vocabulary;
+
+#define CLF_VOCABULARY_INIT {.text = CLF_STR_INIT}
+
+void clfi_vocabulary_free(clf_vocabulary *vocabulary);
+
+/* Gives `token` an id; a token that is there already gets the new id. Tokens are UTF-8 without U+0000 and may be empty.
+ * FORMAT: id outside 0..CLFI_VOCABULARY_MAX_ID. */
+clf_status clfi_vocabulary_add(clf_vocabulary *vocabulary, const char *token, size_t size, int64_t id);
+
+/* Builds the array from id to token. FORMAT: two tokens share an id, or the highest id is out of proportion to the number of tokens. */
+clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary);
+
+/* Id of a token, -1 when absent. */
+int32_t clfi_vocabulary_find(const clf_vocabulary *vocabulary, const char *token, size_t size);
+
+/* Text of an id, NULL for holes and outside; needs the index. Borrowed. */
+const char *clfi_vocabulary_token(const clf_vocabulary *vocabulary, int32_t id);
+
+/* Appends the tokens of a vocab.txt: one per line in order of their ids from 0, white space at their ends dropped; of equal lines the
+ * last counts. FORMAT names the line that is not UTF-8 or holds U+0000. `name` is the file's name for messages. */
+clf_status clfi_vocabulary_parse_lines(clf_vocabulary *vocabulary, const char *text, size_t size, const char *name);
+
+#endif
