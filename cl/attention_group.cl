@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Fused attention for GPUs: one work-group per (tile of queries, head). A work-item owns one query and one of SPLIT interleaved parts of
+ * the keys; its query and its output row stay in registers, blocks of k and v are shared through local memory, where all queries read the same
+ * element at once. The parts are merged at the end. Source: Dao et al. 2022, alg. 1; the split over keys as in Dao et al. 2023
+ * (Flash-Decoding). */
+#include "types.cl"
+#include "softmax_exp.cl"
+#include "attention_tile.cl"
+
+#if !defined HEAD || !defined HEAD_V
+#error "HEAD, HEAD_V: columns of q and k, of v; multiples of 4"
+#endif
+#if !defined TILE_Q || !defined SPLIT
+#error "TILE_Q: queries per tile; SPLIT: parts of the keys, a divisor of KEY_BLOCK; the work-group has TILE_Q * SPLIT items"
+#endif
+#if !defined IN_T || !defined OUT_T
+#error "IN_T, OUT_T with LOAD_IN, STORE_OUT: storage types of q, k, v and of the output"
+#endif
+#if !defined IS_CAUSAL || !defined HAS_KEY_MASK || !defined HAS_LENGTHS || !defined EMPTY_ROWS
+#error "IS_CAUSAL, HAS_KEY_MASK, HAS_LENGTHS: 0 or 1; EMPTY_ROWS: EMPTY_ROWS_x"
+#endif
+
+#define KEY_BLOCK 32
+#define PART (KEY_BLOCK / SPLIT) /* keys of one part in a block */
+#define WG (TILE_Q * SPLIT)
+#define ROW (HEAD_V + 1) /* odd stride: rows start in different banks */
+#define BLOCK_FLOATS (KEY_BLOCK * (HEAD + HEAD_V))
+#define MERGE_FLOATS (TILE_Q * (ROW + 2))
+#define SHARED_FLOATS (BLOCK_FLOATS > MERGE_FLOATS ? BLOCK_FLOATS : MERGE_FLOATS)
+
+/* Copies `count` rows of a block into local memory; rows that no query may use become 0, so that 0 times their content is 0. */
+inline void load_block(__local float4 *to, __global const IN_T *from, int stride, int columns, int count,
+                       __global const uchar *key_mask, int key_mask_stride, int item)
+{
+    __local float *elements = (__local float *)to;
+    for (int i = item; i < KEY_BLOCK * columns; i += WG) {
+        const int row = i / columns, column = i - row * columns;
+        int use = row < count;
+#if HAS_KEY_MASK
+        if (use)
+            use = key_mask[(long)row * key_mask_stride] != 0;
+#endif
+        elements[i] = use ? LOAD_IN(from, (long)row * stride + column) : 0.0f;
+    }
+}
+
+/* Work-groups: (tiles, query heads). */
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
+    __global const attention_tile *tiles, int heads_per_key_head, float scale,
+    __global const IN_T *q, long q_offset, int q_head_stride, int q_stride,
+    __global const IN_T *k, long k_offset, int k_head_stride, int k_stride,
+    __global const IN_T *v, long v_offset, int v_head_stride, int v_stride,
+    __global OUT_T *out, long out_offset, int out_head_stride, int out_stride,
+    __global const uchar *key_mask, long key_mask_offset, int key_mask_stride,
+    __global const int *lengths, long lengths_offset, int lengths_stride)
+{
+    __local float4 shared[(SHARED_FLOATS + 3) / 4];
+    __local float4 *k_block = shared, *v_block = shared + KEY_BLOCK * HEAD / 4;
+    __local float *merge = (__local float *)shared;
+
+    const attention_tile tile = tiles[get_group_id(0)];
+    const int item = (int)get_local_id(0), lane = item % TILE_Q, part = item / TILE_Q;
+    const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;
+    q += q_offset + (long)head * q_head_stride + (long)(tile.q_row + min(lane, tile.q_count - 1)) * q_stride;
+    k += k_offset + (long)key_head * k_head_stride + (long)tile.k_begin * k_stride;
+    v += v_offset + (long)key_head * v_head_stride + (long)tile.k_begin * v_stride;
+    out += out_offset + (long)head * out_head_stride + (long)tile.q_row * out_stride;
+    key_mask += key_mask_offset + (long)tile.k_begin * key_mask_stride;
+
+    int keys = tile.k_count;
+#if HAS_LENGTHS
+    keys = clamp(lengths[lengths_offset + (long)tile.sequence * lengths_stride], 0, keys);
+#endif
+    int usable = keys; /* of this lane; the loop bound is the same for the whole work-group */
+#if IS_CAUSAL
+    usable = clamp(tile.q_index + lane + tile.diagonal + 1, 0, keys);
+    keys = clamp(tile.q_index + tile.q_count + tile.diagonal, 0, keys);
+#endif
+
+    float4 query[HEAD / 4], result[HEAD_V / 4];
+    float maximum = -INFINITY, sum = 0.0f;
+#pragma unroll
+    for (int c = 0; c < HEAD / 4; c++)
+        query[c] = scale * (float4)(LOAD_IN(q, 4 * c), LOAD_IN(q, 4 * c + 1), LOAD_IN(q, 4 * c + 2), LOAD_IN(q, 4 * c + 3));
+#pragma unroll
+    for (int c = 0; c < HEAD_V / 4; c++)
+        result[c] = (float4)(0.0f);
+
+    for (int first = 0; first < keys; first += KEY_BLOCK) {
+        const int count = min(KEY_BLOCK, keys - first);
+        __global const uchar *block_mask = key_mask + (long)first * key_mask_stride;
+        load_block(k_block, k + (long)first * k_stride, k_stride, HEAD, count, block_mask, key_mask_stride, item);
+        load_block(v_block, v + (long)first * v_stride, v_stride, HEAD_V, count, block_mask, key_mask_stride, item);
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        float scores[PART], largest = maximum;
+#pragma unroll
+        for (int i = 0; i < PART; i++) {
+            const int key = i * SPLIT + part;
+            float4 products = (float4)(0.0f);
+#pragma unroll
+            for (int c = 0; c < HEAD / 4; c++)
+                products = fma(query[c], k_block[key * (HEAD / 4) + c], products);
+            int use = first + key < usable;
+#if HAS_KEY_MASK
+            if (use)
+                use = block_mask[(long)key * key_mask_stride] != 0;
+#endif
+            scores[i] = use ? (products.x + products.y) + (products.z + products.w) : -INFINITY;
+            largest = scores[i] > largest ? scores[i] : largest; /* a NaN never becomes the maximum; its weight is NaN */
+        }
+        const float shift = largest == -INFINITY ? 0.0f : largest;
+        const float alpha = softmax_exp(maximum - shift);
+        maximum = largest;
+        sum *= alpha;
+#pragma unroll
+        for (int c = 0; c < HEAD_V / 4; c++)
+            result[c] *= alpha;
+#pragma unroll
+        for (int i = 0; i < PART; i++) {
+            const int key = i * SPLIT + part;
+            const float weight = softmax_exp(scores[i] - shift);
+            sum += weight;
+            if (first + key < usable) {
+#pragma unroll
+                for (int c = 0; c < HEAD_V / 4; c++)
+                    result[c] = fma((float4)(weight), v_block[key * (HEAD_V / 4) + c], result[c]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    /* Part 0 takes in the others, one after the other: rows of HEAD_V sums, then the maximum and the sum of weights. */
+    for (int from = 1; from < SPLIT; from++) {
+        __local float *row = merge + lane * (ROW + 2);
+        if (part == from) {
+#pragma unroll
+            for (int c = 0; c < HEAD_V / 4; c++) {
+                row[4 * c] = result[c].x;
+                row[4 * c + 1] = result[c].y;
+                row[4 * c + 2] = result[c].z;
+                row[4 * c + 3] = result[c].w;
+            }
+            row[HEAD_V] = maximum;
+            row[HEAD_V + 1] = sum;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (part == 0) {
+            const float other = row[HEAD_V], largest = other > maximum ? other : maximum;
+            const float shift = largest == -INFINITY ? 0.0f : largest;
+            const float alpha = softmax_exp(maximum - shift), beta = softmax_exp(other - shift);
+            maximum = largest;
+            sum = fma(row[HEAD_V + 1], beta, sum * alpha);
+#pragma unroll
+            for (int c = 0; c < HEAD_V / 4; c++)
+                result[c] = fma((float4)(row[4 * c], row[4 * c + 1], row[4 * c + 2], row[4 * c + 3]), (float4)(beta), result[c] * alpha);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    /* Through local memory, so that neighbouring items write neighbouring columns. */
+    if (part == 0) {
+        float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
+#if EMPTY_ROWS == EMPTY_ROWS_NAN
+        if (sum == 0.0f && tile.k_count > 0)
+            factor = NAN;
+#endif
+#pragma unroll
+        for (int c = 0; c < HEAD_V / 4; c++) {
+            merge[lane * ROW + 4 * c] = result[c].x * factor;
+            merge[lane * ROW + 4 * c + 1] = result[c].y * factor;
+            merge[lane * ROW + 4 * c + 2] = result[c].z * factor;
+            merge[lane * ROW + 4 * c + 3] = result[c].w * factor;
+        }
+#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
+        if (sum == 0.0f && tile.k_count > 0) {
+            for (int c = 0; c < HEAD_V; c++) {
+                float mean = 0.0f;
+                for (int j = 0; j < tile.k_count; j++)
+                    mean += LOAD_IN(v, (long)j * v_stride + c);
+                merge[lane * ROW + c] = mean / (float)tile.k_count;
+            }
+        }
+#endif
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < tile.q_count * HEAD_V; i += WG) {
+        const int row = i / HEAD_V, column = i - row * HEAD_V;
+        STORE_OUT(out, (long)row * out_stride + column, merge[row * ROW + column]);
+    }
+}

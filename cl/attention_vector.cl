@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Fused attention for CPU devices: one work-item per (tile of queries, head), vector lanes = queries.
+ *
+ * With queries in lanes the softmax needs no horizontal operation, and both products become outer products of a scalar (an element of k or v)
+ * with vectors that stay in registers. Per block of keys: scores^T = K Q^T, running maximum, exponentials, out^T = out^T alpha + V^T P^T.
+ * The inner kernels are unrolled by text (8 keys or 8 columns of v at a time): compilers that ignore unroll hints then still keep the
+ * accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
+#include "types.cl"
+#include "softmax_exp.cl"
+#include "attention_tile.cl"
+
+#if !defined HEAD || !defined HEAD_V
+#error "HEAD, HEAD_V: columns of q and k, of v; multiples of 16"
+#endif
+#if !defined TILE_V
+#error "TILE_V: vectors of queries per tile, 1 or 2"
+#endif
+#if !defined IS_CAUSAL || !defined HAS_KEY_MASK || !defined HAS_LENGTHS || !defined EMPTY_ROWS
+#error "IS_CAUSAL, HAS_KEY_MASK, HAS_LENGTHS: 0 or 1; EMPTY_ROWS: EMPTY_ROWS_x"
+#endif
+
+#define LANES 16
+#define KEY_BLOCK 64
+#define STEP 8 /* keys per score step; columns per output step */
+
+/* is_diagonal is a constant at every call: inlining makes two versions of the loops. */
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
+
+#define LANE_INDEX (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define MINUS_INFINITY ((float16)(-INFINITY))
+
+/* What a lane of a block's score may see, and nothing else about masks reaches the inner kernels. */
+typedef struct block_masks {
+    __global const uchar *key_mask; /* of the sequence's first key */
+    int key_mask_stride;
+    int16 last_key[TILE_V];         /* causal: largest key that a lane may use */
+} block_masks;
+
+/* t = 16x16 transposed in registers: four rounds that interleave halves. */
+#define LOW(a, b) \
+    (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
+#define HIGH(a, b) \
+    (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)
+#define INTERLEAVE(from, to, i)                    \
+    to[2 * (i)] = LOW(from[i], from[(i) + 8]);     \
+    to[2 * (i) + 1] = HIGH(from[i], from[(i) + 8]);
+#define INTERLEAVE_ALL(from, to)                                                                            \
+    INTERLEAVE(from, to, 0) INTERLEAVE(from, to, 1) INTERLEAVE(from, to, 2) INTERLEAVE(from, to, 3)         \
+    INTERLEAVE(from, to, 4) INTERLEAVE(from, to, 5) INTERLEAVE(from, to, 6) INTERLEAVE(from, to, 7)
+
+inline void transpose(float16 r[16])
+{
+    float16 t[16];
+    INTERLEAVE_ALL(r, t)
+    INTERLEAVE_ALL(t, r)
+    INTERLEAVE_ALL(r, t)
+    INTERLEAVE_ALL(t, r)
+}
+
+#define FOR_16(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define FOR_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+
+/* to[column][vector] = scale * q^T; lanes past the tile's last query repeat it. */
+inline void load_queries(__global const float *q, int stride, int count, float scale, float16 *to)
+{
+    for (int v = 0; v < TILE_V; v++) {
+        for (int column = 0; column < HEAD; column += LANES) {
+            float16 rows[16];
+#define LOAD_ROW(l) rows[l] = vload16(0, q + (long)min(v * LANES + l, count - 1) * stride + column) * scale;
+            FOR_16(LOAD_ROW)
+#undef LOAD_ROW
+            transpose(rows);
+#define PUT_COLUMN(i) to[(column + i) * TILE_V + v] = rows[i];
+            FOR_16(PUT_COLUMN)
+#undef PUT_COLUMN
+        }
+    }
+}
+
+#if TILE_V == 2
+#define PER_VECTOR(X, ...) X(0, __VA_ARGS__) X(1, __VA_ARGS__)
+#else
+#define PER_VECTOR(X, ...) X(0, __VA_ARGS__)
+#endif
+
+/* A lane's score after the masks. */
+inline float16 masked_score(float16 score, int key, int vector, const bool is_diagonal, const block_masks *masks)
+{
+    if (is_diagonal)
+        score = (int16)(key) <= masks->last_key[vector] ? score : MINUS_INFINITY;
+#if HAS_KEY_MASK
+    if (masks->key_mask[(long)key * masks->key_mask_stride] == 0)
+        score = MINUS_INFINITY;
+#endif
+    return score;
+}
+
+/* scores[i][vector] = masked k[first + i] . q for 8 keys from `first` on; *largest is raised to the maximum. A comparison instead of fmax:
+ * one instruction, and a NaN score does not become the maximum. */
+ALWAYS_INLINE void score_8_keys(const float16 *q, __global const float *k, int stride, int first, const bool is_diagonal,
+                         const block_masks *masks, float16 *scores, float16 *largest)
+{
+#define DECLARE(v, j) float16 a##j##v = (float16)(0.0f);
+#define DECLARE_KEY(j) PER_VECTOR(DECLARE, j)
+    FOR_8(DECLARE_KEY)
+    __global const float *row = k + (long)first * stride;
+    for (int c = 0; c < HEAD; c++) {
+#define LOAD_Q(v, unused) const float16 q##v = q[c * TILE_V + v];
+        PER_VECTOR(LOAD_Q, 0)
+#define MULTIPLY(v, j) a##j##v = fma(x, q##v, a##j##v);
+#define MULTIPLY_KEY(j)                                        \
+    {                                                          \
+        const float16 x = (float16)(row[(long)j * stride + c]); \
+        PER_VECTOR(MULTIPLY, j)                                \
+    }
+        FOR_8(MULTIPLY_KEY)
+    }
+#define FINISH(v, j)                                                        \
+    a##j##v = masked_score(a##j##v, first + j, v, is_diagonal, masks);      \
+    scores[j * TILE_V + v] = a##j##v;                                       \
+    largest[v] = a##j##v > largest[v] ? a##j##v : largest[v];
+#define FINISH_KEY(j) PER_VECTOR(FINISH, j)
+    FOR_8(FINISH_KEY)
+}
+
+/* The same for a single key: sequences of fewer than 8 keys. */
+ALWAYS_INLINE void score_1_key(const float16 *q, __global const float *k, int stride, int key, const bool is_diagonal,
+                        const block_masks *masks, float16 *scores, float16 *largest)
+{
+    __global const float *row = k + (long)key * stride;
+    for (int v = 0; v < TILE_V; v++) {
+        float16 a = (float16)(0.0f);
+        for (int c = 0; c < HEAD; c++)
+            a = fma((float16)(row[c]), q[c * TILE_V + v], a);
+        a = masked_score(a, key, v, is_diagonal, masks);
+        scores[v] = a;
+        largest[v] = a > largest[v] ? a : largest[v];
+    }
+}
+
+/* out^T = out^T alpha + V^T P^T over the block's keys. Where lanes of one key differ in what they may use, a masked lane multiplies 0 instead of
+ * the value: its weight is 0, but 0 times NaN or infinity is not. */
+ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, int stride, int first, int count, const bool is_diagonal,
+                       const block_masks *masks, const float16 *alpha, float16 *out)
+{
+    for (int column = 0; column < HEAD_V; column += STEP) {
+#define START(v, i) float16 o##i##v = out[(column + i) * TILE_V + v] * alpha[v];
+#define START_COLUMN(i) PER_VECTOR(START, i)
+        FOR_8(START_COLUMN)
+        __global const float *row = v + (long)first * stride + column;
+        for (int j = 0; j < count; j++, row += stride) {
+#if HAS_KEY_MASK
+            if (masks->key_mask[(long)(first + j) * masks->key_mask_stride] == 0)
+                continue;
+#endif
+#define LOAD_WEIGHT(v, unused) const float16 w##v = weights[j * TILE_V + v];
+            PER_VECTOR(LOAD_WEIGHT, 0)
+            if (is_diagonal) {
+#define LOAD_USED(v, unused) const int16 used##v = (int16)(first + j) <= masks->last_key[v];
+                PER_VECTOR(LOAD_USED, 0)
+#define ADD_USED(v, i) o##i##v = fma(used##v ? x : (float16)(0.0f), w##v, o##i##v);
+#define ADD_USED_COLUMN(i)                        \
+    {                                             \
+        const float16 x = (float16)(row[i]);      \
+        PER_VECTOR(ADD_USED, i)                   \
+    }
+                FOR_8(ADD_USED_COLUMN)
+            } else {
+#define ADD(v, i) o##i##v = fma(x, w##v, o##i##v);
+#define ADD_COLUMN(i)                             \
+    {                                             \
+        const float16 x = (float16)(row[i]);      \
+        PER_VECTOR(ADD, i)                        \
+    }
+                FOR_8(ADD_COLUMN)
+            }
+        }
+#define STORE(v, i) out[(column + i) * TILE_V + v] = o##i##v;
+#define STORE_COLUMN(i) PER_VECTOR(STORE, i)
+        FOR_8(STORE_COLUMN)
+    }
+}
+
+/* One block of keys first .. first+count of a sequence that has `keys` usable ones. The last step starts earlier rather than reading past the
+ * last key: it computes a few scores twice, hence the room in front of the block. */
+ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k_stride, __global const float *v, int v_stride, int first,
+                         int count, int keys, const bool is_diagonal, const block_masks *masks, float16 *maximum, float16 *sum,
+                         float16 *out)
+{
+    float16 room[(KEY_BLOCK + 2 * STEP) * TILE_V], largest[TILE_V], alpha[TILE_V], shift[TILE_V];
+    float16 *scores = room + STEP * TILE_V;
+    for (int i = 0; i < TILE_V; i++)
+        largest[i] = maximum[i];
+    if (keys >= STEP) {
+        for (int j = 0; j < count; j += STEP) {
+            const int at = min(first + j, keys - STEP);
+            score_8_keys(q, k, k_stride, at, is_diagonal, masks, scores + (at - first) * TILE_V, largest);
+        }
+    } else {
+        for (int j = 0; j < count; j++)
+            score_1_key(q, k, k_stride, first + j, is_diagonal, masks, scores + j * TILE_V, largest);
+    }
+    for (int i = 0; i < TILE_V; i++) { /* no usable key yet: any finite shift will do */
+        shift[i] = largest[i] == MINUS_INFINITY ? (float16)(0.0f) : largest[i];
+        alpha[i] = softmax_exp16(maximum[i] - shift[i]);
+        maximum[i] = largest[i];
+        sum[i] *= alpha[i];
+    }
+#define TAKE_SUM(v, unused) float16 sum##v = sum[v];
+    PER_VECTOR(TAKE_SUM, 0)
+    for (int j = 0; j < count; j++) {
+#define EXPONENTIAL(v, unused)                                                   \
+    const float16 p##v = softmax_exp16(scores[j * TILE_V + v] - shift[v]);   \
+    scores[j * TILE_V + v] = p##v;                                               \
+    sum##v += p##v;
+        PER_VECTOR(EXPONENTIAL, 0)
+    }
+#define PUT_SUM(v, unused) sum[v] = sum##v;
+    PER_VECTOR(PUT_SUM, 0)
+    accumulate(scores, v, v_stride, first, count, is_diagonal, masks, alpha, out);
+}
+
+/* Rows without a usable key: the factor that makes them zero or NaN, and the sums of v that make them uniform. */
+inline float16 row_factor(float16 sum)
+{
+#if EMPTY_ROWS == EMPTY_ROWS_NAN
+    return sum == (float16)(0.0f) ? (float16)(NAN) : (float16)(1.0f) / sum;
+#else
+    return sum == (float16)(0.0f) ? (float16)(0.0f) : (float16)(1.0f) / sum;
+#endif
+}
+
+#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
+inline void fill_uniform(const float16 *sum, __global const float *v, int stride, int keys, float16 *out)
+{
+    int empty = 0;
+    for (int i = 0; i < TILE_V; i++)
+        empty |= any(sum[i] == (float16)(0.0f));
+    if (!empty)
+        return;
+    for (int column = 0; column < HEAD_V; column++) {
+        float mean = 0.0f;
+        for (int j = 0; j < keys; j++)
+            mean += v[(long)j * stride + column];
+        mean /= (float)keys;
+        for (int i = 0; i < TILE_V; i++)
+            out[column * TILE_V + i] = sum[i] == (float16)(0.0f) ? (float16)(mean) : out[column * TILE_V + i];
+    }
+}
+#endif
+
+inline void store_queries(const float16 *out, int count, int stride, __global float *to)
+{
+    for (int v = 0; v < TILE_V; v++) {
+        for (int column = 0; column < HEAD_V; column += LANES) {
+            float16 rows[16];
+#define TAKE_COLUMN(i) rows[i] = out[(column + i) * TILE_V + v];
+            FOR_16(TAKE_COLUMN)
+            transpose(rows);
+#define STORE_ROW(l)                  \
+    if (v * LANES + l < count)        \
+        vstore16(rows[l], 0, to + (long)(v * LANES + l) * stride + column);
+            FOR_16(STORE_ROW)
+        }
+    }
+}
+
+/* Work-groups: (tiles, query heads). */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(
+    __global const attention_tile *tiles, int heads_per_key_head, float scale,
+    __global const float *q, long q_offset, int q_head_stride, int q_stride,
+    __global const float *k, long k_offset, int k_head_stride, int k_stride,
+    __global const float *v, long v_offset, int v_head_stride, int v_stride,
+    __global float *out, long out_offset, int out_head_stride, int out_stride,
+    __global const uchar *key_mask, long key_mask_offset, int key_mask_stride,
+    __global const int *lengths, long lengths_offset, int lengths_stride)
+{
+    const attention_tile tile = tiles[get_group_id(0)];
+    const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;
+    q += q_offset + (long)head * q_head_stride + (long)tile.q_row * q_stride;
+    k += k_offset + (long)key_head * k_head_stride + (long)tile.k_begin * k_stride;
+    v += v_offset + (long)key_head * v_head_stride + (long)tile.k_begin * v_stride;
+    out += out_offset + (long)head * out_head_stride + (long)tile.q_row * out_stride;
+
+    int keys = tile.k_count;
+#if HAS_LENGTHS
+    keys = clamp(lengths[lengths_offset + (long)tile.sequence * lengths_stride], 0, keys);
+#endif
+    block_masks masks;
+    masks.key_mask = key_mask + key_mask_offset + (long)tile.k_begin * key_mask_stride;
+    masks.key_mask_stride = key_mask_stride;
+    int first_masked = keys; /* causal: from this key on some lane of the tile is masked */
+#if IS_CAUSAL
+    for (int i = 0; i < TILE_V; i++)
+        masks.last_key[i] = tile.q_index + tile.diagonal + i * LANES + LANE_INDEX;
+    first_masked = clamp(tile.q_index + tile.diagonal + 1, 0, keys);
+    keys = clamp(tile.q_index + tile.diagonal + tile.q_count, 0, keys);
+#endif
+
+    float16 queries[HEAD * TILE_V], result[HEAD_V * TILE_V], maximum[TILE_V], sum[TILE_V];
+    load_queries(q, q_stride, tile.q_count, scale, queries);
+    for (int i = 0; i < HEAD_V * TILE_V; i++)
+        result[i] = (float16)(0.0f);
+    for (int i = 0; i < TILE_V; i++) {
+        maximum[i] = MINUS_INFINITY;
+        sum[i] = (float16)(0.0f);
+    }
+    for (int first = 0; first < keys; first += KEY_BLOCK) {
+        const int count = min(KEY_BLOCK, keys - first);
+        if (first + count <= first_masked)
+            attend_block(queries, k, k_stride, v, v_stride, first, count, keys, false, &masks, maximum, sum, result);
+        else
+            attend_block(queries, k, k_stride, v, v_stride, first, count, keys, true, &masks, maximum, sum, result);
+    }
+    for (int i = 0; i < TILE_V; i++) {
+        const float16 factor = tile.k_count == 0 ? (float16)(0.0f) : row_factor(sum[i]);
+        for (int column = 0; column < HEAD_V; column++)
+            result[column * TILE_V + i] *= factor;
+    }
+#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
+    if (tile.k_count > 0)
+        fill_uniform(sum, v, v_stride, tile.k_count, result);
+#endif
+    store_queries(result, tile.q_count, out_stride, out);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of the fused attention kernels: cl/attention_vector.cl, attention_group.cl, attention_generic.cl. */
+#ifndef CLFI_KERNEL_ATTENTION_H
+#define CLFI_KERNEL_ATTENTION_H
+
+#include "clformer/softmax.h"
+#include "tensor/view.h"
+
+/* One tile of queries of one sequence; cl/attention_tile.cl declares the same. */
+typedef struct clf_attention_tile {
+    cl_int q_row, q_count, q_index, k_begin, k_count, sequence, diagonal, unused;
+} clf_attention_tile;
+
+/* Checked arguments: q [H,Tq,d], k [G,Tk,d], v [G,Tk,dv] with unit last strides, out [Tq,H,dv]. */
+typedef struct clf_attention_call {
+    const clf_buffer *tiles; /* clf_attention_tile[tile_count] */
+    int32_t tile_count;
+    int32_t tile_queries;    /* queries per tile at most: 16 or 32 */
+    int32_t max_keys;        /* longest sequence of keys */
+    const clf_view *q, *k, *v, *out;
+    const clf_view *key_mask; /* u8 [Tk] or NULL */
+    const clf_view *lengths;  /* i32 [sequences] or NULL */
+    float scale;
+    bool is_causal;
+    clf_empty_rows empty_rows;
+} clf_attention_call;
+
+/* Whether a kernel can run a call on the context's device, and running it. */
+bool clfi_attention_vector_supports(const clf_context *context, const void *call);
+clf_status clfi_attention_vector_run(clf_context *context, const void *call);
+bool clfi_attention_group_supports(const clf_context *context, const void *call);
+clf_status clfi_attention_group_run(clf_context *context, const void *call);
+bool clfi_attention_generic_supports(const clf_context *context, const void *call);
+clf_status clfi_attention_generic_run(clf_context *context, const void *call);
+
+/* Shared by the three: macros of the masks, and all arguments from the tiles on (one order in every kernel). */
+void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call);
+void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call);
+
+#endif

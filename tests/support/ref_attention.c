@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention in double. */
+#include "support/ref_attention.h"
+
+#include <stdlib.h>
+
+#include "support/check.h"
+
+static const double U = 0x1p-24;
+
+bool ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights)
+{
+    double largest = -INFINITY, sum = 0;
+    bool is_broken = false;
+    for (size_t j = 0; j < keys; j++) {
+        if (keep && !keep[j])
+            continue;
+        is_broken = is_broken || isnan(scores[j]) || scores[j] == (double)INFINITY;
+        if (scores[j] > largest)
+            largest = scores[j];
+    }
+    const bool is_usable = is_broken || largest > -INFINITY;
+    for (size_t j = 0; j < keys; j++) {
+        if (!is_usable)
+            weights[j] = empty_rows == CLF_EMPTY_ROWS_ZERO ? 0 : empty_rows == CLF_EMPTY_ROWS_NAN ? NAN : 1.0 / (double)keys;
+        else if (keep && !keep[j])
+            weights[j] = 0;
+        else
+            sum += weights[j] = is_broken ? NAN : exp(scores[j] - largest);
+    }
+    for (size_t j = 0; is_usable && j < keys; j++)
+        if (!keep || keep[j])
+            weights[j] /= sum;
+    return is_usable;
+}
+
+/* A score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by twice that plus the rounding
+ * of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u; the quotient doubles the sum's. */
+void ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv, double scale,
+                       clf_empty_rows empty_rows, double *out, double *bound)
+{
+    double *scores = calloc(2 * keys + 1, sizeof *scores), *weights = scores + keys, magnitude = 0;
+    assert_non_null(scores);
+    for (size_t j = 0; j < keys; j++) {
+        double sum = 0;
+        for (size_t c = 0; c < d; c++) {
+            scores[j] += q[c] * k[j * d + c];
+            sum += fabs(q[c] * k[j * d + c]);
+        }
+        scores[j] *= scale;
+        if ((!keep || keep[j]) && sum * fabs(scale) > magnitude)
+            magnitude = sum * fabs(scale);
+    }
+    const bool is_usable = ref_softmax_row(scores, keep, keys, empty_rows, weights);
+    const double relative = (2 * (double)(d + 4) * magnitude + 2 * ((double)keys + 16)) * U;
+    for (size_t c = 0; c < dv; c++) {
+        double sum = 0, size = 0;
+        for (size_t j = 0; j < keys; j++) {
+            if (is_usable && keep && !keep[j]) /* a masked key does not take part, whatever v holds there */
+                continue;
+            sum += weights[j] * v[j * dv + c];
+            size += fabs(weights[j] * v[j * dv + c]);
+        }
+        if (!is_usable && empty_rows == CLF_EMPTY_ROWS_ZERO)
+            sum = size = 0;
+        if (!is_usable && empty_rows == CLF_EMPTY_ROWS_NAN && keys > 0)
+            sum = NAN;
+        out[c] = sum;
+        bound[c] = relative * size + 0x1p-120;
+    }
+    free(scores);
+}
