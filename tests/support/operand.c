@@ -69,9 +69,21 @@ static void read_values(operand *o)
     free(values);
 }
 
+/* Writes the whole base once more: Oclgrind takes memory that the host wrote at an offset for uninitialised. */
+static void rewrite_base(operand *o)
+{
+    const size_t bytes = clf_tensor_count(o->base) * clf_dtype_bytes(clf_tensor_dtype(o->base));
+    void *copy = malloc(bytes);
+    assert_non_null(copy);
+    CHECK_OK(clf_tensor_read(o->base, copy, bytes));
+    CHECK_OK(clf_tensor_write(o->base, copy, bytes));
+    free(copy);
+}
+
 void operand_fill(operand *o, const float *values)
 {
     CHECK_OK(clf_tensor_write_f32(o->tensor, values, o->count));
+    rewrite_base(o);
     read_values(o);
 }
 
@@ -88,6 +100,7 @@ void operand_fill_uniform(operand *o, rng *r, float low, float high)
 void operand_fill_ids(operand *o, const int32_t *values)
 {
     CHECK_OK(clf_tensor_write(o->tensor, values, o->count * sizeof *values));
+    rewrite_base(o);
     for (size_t i = 0; i < o->count; i++)
         o->value[i] = values[i];
 }
