@@ -204,7 +204,8 @@ static clf_status read_entries(clf_safetensors *file, size_t shard, const header
         CLF_TRY(read_tensor(view, name, info, &tensor));
         file->tensors[file->count++] = tensor;
     }
-    return check_coverage(view, file->tensors + first, file->count - first);
+    clf_file_tensor *tensors = file->count > first ? &file->tensors[first] : NULL;
+    return check_coverage(view, tensors, file->count - first);
 }
 
 clf_status clfi_safetensors_read_header(clf_safetensors *file, size_t shard)
