@@ -61,14 +61,21 @@ struct clf_gemm_weight {
     clf_buffer *bias;   /* f32, n values rounded up to a panel with zeros; NULL: none */
 };
 
+/* Weights [N_i, K] side by side in an engine's form; contract of clfi_linear_create. The caller clears *out. */
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, int parts, const clf_view *weights, const clf_view *biases,
+                                      clf_gemm_weight *out);
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, int parts, const clf_view *weights, const clf_view *biases,
+                                        clf_gemm_weight *out);
+void clfi_gemm_weight_clear(clf_gemm_weight *weight);
+
 /* Engines: supports() is pure and cheap; run() enqueues. */
-bool clfi_gemm_packed_supports(const clf_context *context, const void *args);
-clf_status clfi_gemm_packed_run(clf_context *context, const void *args);
-bool clfi_gemm_gemv_supports(const clf_context *context, const void *args);
-clf_status clfi_gemm_gemv_run(clf_context *context, const void *args);
-bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
-clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
-bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);
-clf_status clfi_gemm_tiled_run(clf_context *context, const void *args);
+bool clfi_gemm_packed_supports(const clf_context *context, const clf_gemm_args *args);
+clf_status clfi_gemm_packed_run(clf_context *context, const clf_gemm_args *args);
+bool clfi_gemm_gemv_supports(const clf_context *context, const clf_gemm_args *args);
+clf_status clfi_gemm_gemv_run(clf_context *context, const clf_gemm_args *args);
+bool clfi_gemm_clblast_supports(const clf_context *context, const clf_gemm_args *args);
+clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args);
+bool clfi_gemm_tiled_supports(const clf_context *context, const clf_gemm_args *args);
+clf_status clfi_gemm_tiled_run(clf_context *context, const clf_gemm_args *args);
 
 #endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Launcher of the activation kernels. */
+#ifndef CLFI_KERNEL_ACTIVATION_H
+#define CLFI_KERNEL_ACTIVATION_H
+
+#include "clformer/linear.h"
+#include "tensor/view.h"
+
+/* y = f(x) for checked views of one shape, any strides. */
+clf_status clfi_activation_launch(clf_context *context, clf_activation kind, const clf_view *x, const clf_view *y);
+
+#endif

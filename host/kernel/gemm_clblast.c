@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM engine `clblast`: the product from CLBlast (Nugteren 2018), our epilogue behind it. Operands that CLBlast cannot read (other storage
+ * types, no contiguous index) go through a dense copy in the arena, results that it cannot write through a dense temporary. */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <clblast_c.h>
+
+#include "kernel/gemm_common.h"
+#include "runtime/profile.h"
+
+/* A matrix as CLBlast takes it. */
+typedef struct blas_matrix {
+    clf_gemm_operand operand;
+    CLBlastTranspose transpose;
+    size_t ld;
+} blas_matrix;
+
+/* Whether the operand is a row-major or column-major matrix with a leading dimension. */
+static bool as_blas(const clf_gemm_operand *operand, int64_t rows, int64_t columns, blas_matrix *out)
+{
+    if (operand->dtype != CLF_F32)
+        return false;
+    const int64_t row_ld = rows == 1 ? columns : operand->row_stride;
+    if ((columns == 1 || operand->column_stride == 1) && row_ld >= columns) {
+        *out = (blas_matrix){*operand, CLBlastTransposeNo, (size_t)row_ld};
+        return true;
+    }
+    const int64_t column_ld = columns == 1 ? rows : operand->column_stride;
+    if ((rows == 1 || operand->row_stride == 1) && column_ld >= rows) {
+        *out = (blas_matrix){*operand, CLBlastTransposeYes, (size_t)column_ld};
+        return true;
+    }
+    return false;
+}
+
+static clf_status readable(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t rows, int64_t columns,
+                           blas_matrix *out)
+{
+    clf_gemm_operand dense;
+    if (as_blas(operand, rows, columns, out))
+        return CLF_OK;
+    CLF_TRY(clfi_gemm_pack_dense(context, args, operand, rows, columns, &dense));
+    *out = (blas_matrix){dense, CLBlastTransposeNo, (size_t)columns};
+    return CLF_OK;
+}
+
+/* c itself where CLBlast can write it, else a dense temporary. */
+static clf_status writable(clf_context *context, const clf_gemm_args *args, blas_matrix *out, bool *is_in_place)
+{
+    *is_in_place = args->column_block == 0 && as_blas(&args->c, args->m, args->n, out) && out->transpose == CLBlastTransposeNo;
+    if (*is_in_place)
+        return CLF_OK;
+    clf_view view;
+    CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, (int64_t[]){clfi_gemm_batch_count(args), args->m, args->n}, &view));
+    clf_gemm_operand c = {.buffer = view.buffer, .dtype = CLF_F32, .offset = view.offset, .row_stride = args->n, .column_stride = 1};
+    int64_t step = args->m * args->n;
+    for (int i = args->batch_rank - 1; i >= 0; i--) {
+        c.batch_stride[i] = step;
+        step *= args->batch[i];
+    }
+    *out = (blas_matrix){c, CLBlastTransposeNo, (size_t)args->n};
+    return CLF_OK;
+}
+
+/* A sub-buffer of the arena with CLBlast's scratch space for one product; NULL when it wants none. Released after the enqueue. */
+static clf_status scratch(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b, const blas_matrix *c,
+                          cl_mem *out)
+{
+    size_t bytes = 0;
+    *out = NULL;
+    const CLBlastStatusCode code =
+        CLBlastSGemmTempBufferSize(CLBlastLayoutRowMajor, a->transpose, b->transpose, (size_t)args->m, (size_t)args->n, (size_t)args->k,
+                                   (size_t)a->operand.offset, a->ld, (size_t)b->operand.offset, b->ld, (size_t)c->operand.offset, c->ld,
+                                   &context->queue, &bytes);
+    if (code != CLBlastSuccess)
+        CLF_FAIL(CLF_DEVICE, "CLBlast: size of scratch space: status %d", (int)code);
+    if (bytes == 0)
+        return CLF_OK;
+    const size_t unit = (size_t)context->device.caps.base_alignment_bytes;
+    clf_region region;
+    CLF_TRY(clfi_arena_alloc(context, bytes + unit, &region));
+    const size_t origin = (region.offset_bytes + unit - 1) / unit * unit;
+    cl_int error = CL_SUCCESS;
+    *out = clCreateSubBuffer(region.buffer->memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                             &(cl_buffer_region){.origin = origin, .size = bytes}, &error);
+    if (error != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "CLBlast: scratch space of %zu bytes: %s (%d)", bytes, clfi_cl_name(error), error);
+    return CLF_OK;
+}
+
+static int64_t outer_offset(const clf_gemm_args *args, const clf_gemm_operand *operand, const int64_t *index)
+{
+    int64_t offset = operand->offset;
+    for (int i = 0; i + 1 < args->batch_rank; i++)
+        offset += index[i] * operand->batch_stride[i];
+    return offset;
+}
+
+/* The products of the innermost batch dimension at one index of the outer ones. */
+static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b, const blas_matrix *c,
+                           const int64_t *index, cl_mem temporary)
+{
+    const int last = args->batch_rank - 1;
+    const size_t m = (size_t)args->m, n = (size_t)args->n, k = (size_t)args->k;
+    const size_t at_a = (size_t)outer_offset(args, &a->operand, index), at_b = (size_t)outer_offset(args, &b->operand, index),
+                 at_c = (size_t)outer_offset(args, &c->operand, index);
+    cl_event event = NULL;
+    cl_event *event_out = context->profile ? &event : NULL;
+    CLBlastStatusCode code;
+    if (last >= 0 && args->batch[last] > 1)
+        code = CLBlastSgemmStridedBatched(CLBlastLayoutRowMajor, a->transpose, b->transpose, m, n, k, 1.0f, a->operand.buffer->memory, at_a,
+                                          a->ld, (size_t)a->operand.batch_stride[last], b->operand.buffer->memory, at_b, b->ld,
+                                          (size_t)b->operand.batch_stride[last], 0.0f, c->operand.buffer->memory, at_c, c->ld,
+                                          (size_t)c->operand.batch_stride[last], (size_t)args->batch[last], &context->queue, event_out);
+    else
+        code = CLBlastSgemmWithTempBuffer(CLBlastLayoutRowMajor, a->transpose, b->transpose, m, n, k, 1.0f, a->operand.buffer->memory, at_a,
+                                          a->ld, b->operand.buffer->memory, at_b, b->ld, 0.0f, c->operand.buffer->memory, at_c, c->ld,
+                                          &context->queue, event_out, temporary);
+    if (code != CLBlastSuccess)
+        CLF_FAIL(CLF_DEVICE, "CLBlast: gemm %zu x %zu x %zu: status %d", m, n, k, (int)code);
+    context->stats.kernels_launched++;
+    return event ? clfi_profile_kernel(context->profile, "clblast_gemm", event) : CLF_OK;
+}
+
+static clf_status multiply_batches(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b,
+                                   const blas_matrix *c)
+{
+    const int outer_rank = args->batch_rank > 0 ? args->batch_rank - 1 : 0;
+    const bool is_batched = args->batch_rank > 0 && args->batch[args->batch_rank - 1] > 1;
+    int64_t index[CLFI_GEMM_MAX_BATCH] = {0};
+    cl_mem temporary = NULL;
+    if (!is_batched)
+        CLF_TRY(scratch(context, args, a, b, c, &temporary));
+    clf_status st;
+    for (;;) {
+        st = multiply(context, args, a, b, c, index, temporary);
+        int dim = outer_rank - 1;
+        while (dim >= 0 && ++index[dim] == args->batch[dim])
+            index[dim--] = 0;
+        if (st != CLF_OK || dim < 0)
+            break;
+    }
+    if (temporary)
+        clReleaseMemObject(temporary);
+    return st;
+}
+
+bool clfi_gemm_clblast_supports(const clf_context *context, const clf_gemm_args *args)
+{
+    (void)context;
+    return !args->weight || args->weight->form == CLFI_GEMM_ROWS;
+}
+
+static clf_status run(clf_context *context, const clf_gemm_args *args)
+{
+    const clf_gemm_operand b_operand = clfi_gemm_b_operand(args);
+    blas_matrix a, b, c;
+    bool is_in_place;
+    CLF_TRY(readable(context, args, &args->a, args->m, args->k, &a));
+    CLF_TRY(readable(context, args, &b_operand, args->k, args->n, &b));
+    CLF_TRY(writable(context, args, &c, &is_in_place));
+    CLF_TRY(multiply_batches(context, args, &a, &b, &c));
+    if (is_in_place && !args->bias.buffer && !args->residual.buffer && args->activation == CLF_ACTIVATION_NONE && args->alpha == 1.0f)
+        return CLF_OK;
+    return clfi_gemm_epilogue(context, args, is_in_place ? &args->c : &c.operand);
+}
+
+clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args)
+{
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_status st = run(context, args);
+    clfi_arena_release(context, mark);
+    return st;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Macros and arguments that the GEMM launchers share. */
+#include "kernel/gemm_common.h"
+
+int64_t clfi_gemm_batch_count(const clf_gemm_args *args)
+{
+    int64_t count = 1;
+    for (int i = 0; i < args->batch_rank; i++)
+        count *= args->batch[i];
+    return count;
+}
+
+clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args)
+{
+    const clf_gemm_weight *weight = args->weight;
+    if (!weight)
+        return args->b;
+    return (clf_gemm_operand){.buffer = weight->buffer,
+                              .dtype = weight->dtype,
+                              .offset = weight->offset,
+                              .row_stride = 1,
+                              .column_stride = weight->row_stride};
+}
+
+void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width)
+{
+    clfi_spec_int(spec, "WIDTH", width);
+    clfi_spec_dtype(spec, "C", args->c.dtype);
+    clfi_spec_dtype(spec, "R", args->residual.buffer ? args->residual.dtype : CLF_F32);
+    clfi_spec_int(spec, "HAS_BIAS", args->bias.buffer != NULL);
+    clfi_spec_int(spec, "HAS_RESIDUAL", args->residual.buffer != NULL);
+    clfi_spec_int(spec, "HAS_BLOCKS", args->column_block > 0);
+    clfi_spec_int(spec, "HAS_BATCH", clfi_gemm_batch_count(args) > 1);
+    clfi_spec_text(spec, "ACTIVATION", clf_activation_name(args->activation));
+}
+
+void clfi_gemm_arg_batch_size(clf_launch *launch, const clf_gemm_args *args)
+{
+    cl_uint4 size = {{1, 1, 1, 1}};
+    const int skip = CLFI_GEMM_MAX_BATCH - args->batch_rank;
+    for (int i = 0; i < args->batch_rank; i++)
+        size.s[skip + i] = (cl_uint)args->batch[i];
+    clfi_arg_bytes(launch, &size, sizeof size);
+}
+
+void clfi_gemm_arg_batch_stride(clf_launch *launch, const clf_gemm_args *args, const int64_t *stride)
+{
+    cl_long4 strides = {{0, 0, 0, 0}};
+    const int skip = CLFI_GEMM_MAX_BATCH - args->batch_rank;
+    for (int i = 0; i < args->batch_rank; i++)
+        strides.s[skip + i] = stride[i];
+    clfi_arg_bytes(launch, &strides, sizeof strides);
+}
+
+void clfi_gemm_arg_operand(clf_launch *launch, const clf_gemm_args *args, const clf_gemm_operand *operand)
+{
+    clfi_arg_buffer(launch, operand->buffer);
+    clfi_arg_long(launch, operand->offset);
+    clfi_arg_long(launch, operand->row_stride);
+    clfi_arg_long(launch, operand->column_stride);
+    clfi_gemm_arg_batch_stride(launch, args, operand->batch_stride);
+}
+
+void clfi_gemm_arg_result(clf_launch *launch, const clf_gemm_args *args)
+{
+    clfi_arg_buffer(launch, args->c.buffer);
+    clfi_arg_long(launch, args->c.offset);
+    clfi_arg_long(launch, args->c.row_stride);
+    clfi_arg_long(launch, args->c.column_stride);
+    clfi_arg_int(launch, args->column_block);
+    clfi_arg_long(launch, args->block_stride);
+    clfi_arg_buffer(launch, args->bias.buffer);
+    clfi_arg_long(launch, args->bias.offset);
+    clfi_arg_buffer(launch, args->residual.buffer);
+    clfi_arg_long(launch, args->residual.offset);
+    clfi_arg_long(launch, args->residual.row_stride);
+    clfi_arg_long(launch, args->residual.column_stride);
+    clfi_arg_float(launch, args->alpha);
+    clfi_gemm_arg_batch_size(launch, args);
+    clfi_gemm_arg_batch_stride(launch, args, args->c.batch_stride);
+    clfi_gemm_arg_batch_stride(launch, args, args->residual.batch_stride);
+}
+
+clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *sums)
+{
+    const bool is_dense = sums && sums != &args->c;
+    const size_t local = context->device.caps.max_work_group_size < 64 ? 1 : 64;
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_epilogue.cl", "gemm_epilogue");
+    clfi_gemm_spec_result(&spec, args, 1);
+    clfi_spec_text(&spec, "SUM", !sums ? "SUM_NONE" : is_dense ? "SUM_DENSE" : "SUM_IN_PLACE");
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, args->n);
+    clfi_arg_buffer(&launch, is_dense ? sums->buffer : NULL);
+    clfi_arg_long(&launch, is_dense ? sums->offset : 0);
+    clfi_gemm_arg_result(&launch, args);
+    const size_t groups[3] = {((size_t)args->n + local - 1) / local, (size_t)args->m, (size_t)clfi_gemm_batch_count(args)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){local, 1, 1});
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the GEMM launchers share: macros and arguments of the result, operands as engines see them, packing. */
+#ifndef CLFI_KERNEL_GEMM_COMMON_H
+#define CLFI_KERNEL_GEMM_COMMON_H
+
+#include "kernel/gemm.h"
+
+/* Product of the batch sizes; 1 for rank 0. */
+int64_t clfi_gemm_batch_count(const clf_gemm_args *args);
+
+/* B as an operand: args->b, or the rows of a weight in CLFI_GEMM_ROWS form. */
+clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args);
+
+/* Macros of gemm_common.cl; `width` lanes. */
+void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width);
+
+/* RESULT_PARAMETERS of gemm_common.cl. */
+void clfi_gemm_arg_result(clf_launch *launch, const clf_gemm_args *args);
+
+/* Buffer, offset, row stride, column stride, batch strides. */
+void clfi_gemm_arg_operand(clf_launch *launch, const clf_gemm_args *args, const clf_gemm_operand *operand);
+
+/* Sizes or strides of the batch as uint4 or long4, missing dimensions in front (1 and 0). */
+void clfi_gemm_arg_batch_size(clf_launch *launch, const clf_gemm_args *args);
+void clfi_gemm_arg_batch_stride(clf_launch *launch, const clf_gemm_args *args, const int64_t *stride);
+
+/* f(alpha sum + bias) + residual as a kernel of its own. sums: NULL for no sum at all, &args->c for sums that lie in c, else dense f32
+ * [batch, m, n] at sums->offset. */
+clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *sums);
+
+/* A dense f32 copy in the arena of [rows, columns] with its batches (a batch dimension that repeats is copied once); out gets its place and
+ * strides. */
+clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t rows,
+                                int64_t columns, clf_gemm_operand *out);
+
+/* B of args in panels in the arena, f32; out gets its place and batch strides. */
+clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int64_t panel, clf_gemm_operand *out);
+
+/* Bias of any dtype and stride as f32 with zeros up to clfi_gemm_padded_bias(count), into `to` at an element offset. A source without buffer
+ * gives zeros. */
+int64_t clfi_gemm_padded_bias(int64_t count);
+clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *from, int64_t count, int64_t padded, clf_buffer *to,
+                               int64_t to_offset);
+
+/* Columns of a panel for n columns on this device. */
+int64_t clfi_gemm_panel(const clf_context *context, int64_t n);
+
+#endif

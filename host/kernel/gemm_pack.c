@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Packing: operands of one product into the arena, weights once into buffers of their own. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "kernel/gemm_common.h"
+
+enum { BIAS_UNIT = 64 }; /* at least the widest panel */
+
+int64_t clfi_gemm_padded_bias(int64_t count)
+{
+    return (count + BIAS_UNIT - 1) / BIAS_UNIT * BIAS_UNIT;
+}
+
+/* Elements that one work-item moves: many where work-items are few. */
+typedef struct pack_grid {
+    int rows, k;
+    size_t local;
+} pack_grid;
+
+static pack_grid grid_of(const clf_context *context)
+{
+    return context->device.caps.is_cpu ? (pack_grid){16, 64, 1} : (pack_grid){1, 1, 64};
+}
+
+/* One matrix with k as its second index (a weight as it lies, A, or B transposed) and the batches in which it is read. */
+typedef struct pack_source {
+    const clf_buffer *buffer;
+    clf_dtype dtype;
+    int64_t rows, k;
+    int64_t offset, row_stride, k_stride;
+    int batch_rank;
+    int64_t batch[CLFI_GEMM_MAX_BATCH], batch_stride[CLFI_GEMM_MAX_BATCH];
+} pack_source;
+
+static clf_launch pack_launch(clf_context *context, const char *kernel, const pack_source *from, clf_dtype to, const pack_grid *grid)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack.cl", kernel);
+    clfi_spec_dtype(&spec, "FROM", from->dtype);
+    clfi_spec_dtype(&spec, "TO", to);
+    clfi_spec_int(&spec, "BLOCK_ROWS", grid->rows);
+    clfi_spec_int(&spec, "BLOCK_K", grid->k);
+    clfi_spec_int(&spec, "IS_K_INNER", from->k_stride <= from->row_stride);
+    return clfi_launch(context, &spec);
+}
+
+static void arg_source(clf_launch *launch, const pack_source *from)
+{
+    const clf_gemm_args batch = {.batch_rank = from->batch_rank,
+                                 .batch = {from->batch[0], from->batch[1], from->batch[2], from->batch[3]}};
+    clfi_arg_int(launch, from->rows);
+    clfi_arg_int(launch, from->k);
+    clfi_arg_buffer(launch, from->buffer);
+    clfi_arg_long(launch, from->offset);
+    clfi_arg_long(launch, from->row_stride);
+    clfi_arg_long(launch, from->k_stride);
+    clfi_gemm_arg_batch_size(launch, &batch);
+    clfi_gemm_arg_batch_stride(launch, &batch, from->batch_stride);
+}
+
+static size_t blocks(int64_t size, int64_t block)
+{
+    return (size_t)((size + block - 1) / block);
+}
+
+static size_t batches(const pack_source *from)
+{
+    size_t count = 1;
+    for (int i = 0; i < from->batch_rank; i++)
+        count *= (size_t)from->batch[i];
+    return count;
+}
+
+static clf_status pack_rows(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset)
+{
+    const pack_grid grid = grid_of(context);
+    clf_launch launch = pack_launch(context, "gemm_pack_rows", from, dtype, &grid);
+    arg_source(&launch, from);
+    clfi_arg_buffer(&launch, to);
+    clfi_arg_long(&launch, to_offset);
+    clfi_arg_long(&launch, from->rows * from->k);
+    const size_t groups[3] = {blocks(from->k, grid.k * (int64_t)grid.local), blocks(from->rows, grid.rows), batches(from)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
+}
+
+/* Columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part writes over it. */
+static clf_status pack_panels(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
+                              int64_t panel, int64_t first, int64_t padded)
+{
+    const pack_grid grid = grid_of(context);
+    clf_launch launch = pack_launch(context, "gemm_pack_panels", from, dtype, &grid);
+    arg_source(&launch, from);
+    clfi_arg_buffer(&launch, to);
+    clfi_arg_long(&launch, to_offset);
+    clfi_arg_long(&launch, padded * from->k);
+    clfi_arg_int(&launch, panel);
+    clfi_arg_int(&launch, first);
+    clfi_arg_int(&launch, padded);
+    const int64_t panels = (first + from->rows + panel - 1) / panel - first / panel;
+    const size_t groups[3] = {blocks(from->k, grid.k * (int64_t)grid.local), (size_t)panels, batches(from)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
+}
+
+/* The batch dimensions in which `operand` really moves; the others become stride 0 in `packed`, which is dense with `step` elements a matrix. */
+static void distinct_batches(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t step, pack_source *from,
+                             clf_gemm_operand *packed)
+{
+    from->batch_rank = 0;
+    memset(packed->batch_stride, 0, sizeof packed->batch_stride);
+    for (int i = args->batch_rank - 1; i >= 0; i--) {
+        if (operand->batch_stride[i] == 0 || args->batch[i] == 1)
+            continue;
+        packed->batch_stride[i] = step;
+        step *= args->batch[i];
+    }
+    for (int i = 0; i < args->batch_rank; i++) {
+        if (packed->batch_stride[i] == 0)
+            continue;
+        from->batch[from->batch_rank] = args->batch[i];
+        from->batch_stride[from->batch_rank++] = operand->batch_stride[i];
+    }
+}
+
+/* Elements of all distinct batches, checked. */
+static clf_status arena_floats(clf_context *context, const pack_source *from, int64_t matrix, clf_gemm_operand *out)
+{
+    clf_region region;
+    size_t bytes = sizeof(float);
+    if (!clfi_mul_size(bytes, (size_t)matrix, &bytes) || !clfi_mul_size(bytes, batches(from), &bytes))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: packed operand of %zu matrices of %lld elements", batches(from), (long long)matrix);
+    CLF_TRY(clfi_arena_alloc(context, bytes, &region));
+    out->buffer = region.buffer;
+    out->dtype = CLF_F32;
+    out->offset = (int64_t)(region.offset_bytes / sizeof(float));
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t rows,
+                                int64_t columns, clf_gemm_operand *out)
+{
+    pack_source from = {.buffer = operand->buffer, .dtype = operand->dtype, .rows = rows, .k = columns,
+                        .offset = operand->offset, .row_stride = operand->row_stride, .k_stride = operand->column_stride};
+    clf_gemm_operand packed = {.row_stride = columns, .column_stride = 1};
+    distinct_batches(args, operand, rows * columns, &from, &packed);
+    CLF_TRY(arena_floats(context, &from, rows * columns, &packed));
+    CLF_TRY(pack_rows(context, &from, packed.buffer, CLF_F32, packed.offset));
+    *out = packed;
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int64_t panel, clf_gemm_operand *out)
+{
+    const clf_gemm_operand *b = &args->b;
+    const int64_t padded = (args->n + panel - 1) / panel * panel;
+    pack_source from = {.buffer = b->buffer, .dtype = b->dtype, .rows = args->n, .k = args->k,
+                        .offset = b->offset, .row_stride = b->column_stride, .k_stride = b->row_stride};
+    clf_gemm_operand packed = {0};
+    distinct_batches(args, b, padded * args->k, &from, &packed);
+    CLF_TRY(arena_floats(context, &from, padded * args->k, &packed));
+    CLF_TRY(pack_panels(context, &from, packed.buffer, CLF_F32, packed.offset, panel, 0, padded));
+    *out = packed;
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *from, int64_t count, int64_t padded, clf_buffer *to,
+                               int64_t to_offset)
+{
+    const pack_source source = {.dtype = from->buffer ? from->dtype : CLF_F32};
+    const pack_grid grid = {1, 1, 64};
+    clf_launch launch = pack_launch(context, "gemm_pack_bias", &source, CLF_F32, &grid);
+    clfi_arg_int(&launch, from->buffer ? count : 0);
+    clfi_arg_int(&launch, padded);
+    clfi_arg_buffer(&launch, from->buffer);
+    clfi_arg_long(&launch, from->offset);
+    clfi_arg_long(&launch, from->column_stride);
+    clfi_arg_buffer(&launch, to);
+    clfi_arg_long(&launch, to_offset);
+    return clfi_launch_1d(&launch, blocks(padded, 64), 64);
+}
+
+/* The biases of all parts in one buffer, or none. */
+static clf_status pack_biases(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_gemm_weight *weight)
+{
+    bool has_bias = false;
+    for (int i = 0; biases && i < parts; i++)
+        has_bias |= biases[i].buffer != NULL;
+    if (!has_bias)
+        return CLF_OK;
+    CLF_TRY(clfi_buffer_create(context, (size_t)clfi_gemm_padded_bias(weight->n) * sizeof(float), &weight->bias));
+    int64_t first = 0;
+    for (int i = 0; i < parts; i++) {
+        const clf_view *bias = &biases[i];
+        const int64_t count = weights[i].dim[0];
+        const int64_t padded = i + 1 < parts ? count : clfi_gemm_padded_bias(weight->n) - first;
+        const clf_gemm_operand from = {.buffer = bias->buffer, .dtype = bias->dtype, .offset = bias->offset,
+                                       .column_stride = bias->buffer ? bias->stride[0] : 0};
+        CLF_TRY(clfi_gemm_pack_bias(context, &from, count, padded, weight->bias, first));
+        first += count;
+    }
+    return CLF_OK;
+}
+
+static pack_source weight_source(const clf_view *weight)
+{
+    return (pack_source){.buffer = weight->buffer, .dtype = weight->dtype, .rows = weight->dim[0], .k = weight->dim[1],
+                         .offset = weight->offset, .row_stride = weight->stride[0], .k_stride = weight->stride[1]};
+}
+
+static clf_status start_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out)
+{
+    *out = (clf_gemm_weight){.form = form, .dtype = weights[0].dtype, .k = weights[0].dim[1]};
+    for (int i = 0; i < parts; i++)
+        if (__builtin_add_overflow(out->n, weights[i].dim[0], &out->n) || out->n > INT32_MAX)
+            CLF_FAIL(CLF_UNSUPPORTED, "linear: more than 2^31 - 1 output features");
+    return CLF_OK;
+}
+
+static clf_status create_weight_buffer(clf_context *context, int64_t columns, clf_gemm_weight *weight)
+{
+    size_t bytes = clf_dtype_bytes(weight->dtype);
+    if (!clfi_mul_size(bytes, (size_t)columns, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld", (long long)weight->n, (long long)weight->k);
+    return clfi_buffer_create(context, bytes, &weight->buffer);
+}
+
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, int parts, const clf_view *weights, const clf_view *biases,
+                                      clf_gemm_weight *out)
+{
+    clf_gemm_weight weight;
+    clf_status st;
+    CLF_TRY(start_weight(parts, weights, CLFI_GEMM_ROWS, &weight));
+    if (parts == 1 && (weights[0].stride[1] == 1 || weight.k <= 1)) { /* as it lies */
+        weight.buffer = clfi_buffer_retain(weights[0].buffer);
+        weight.offset = weights[0].offset;
+        weight.row_stride = weights[0].stride[0];
+    } else {
+        CLF_GOTO(create_weight_buffer(context, weight.n, &weight));
+        weight.row_stride = weight.k;
+        int64_t first = 0;
+        for (int i = 0; i < parts; i++) {
+            const pack_source from = weight_source(&weights[i]);
+            CLF_GOTO(pack_rows(context, &from, weight.buffer, weight.dtype, first * weight.k));
+            first += from.rows;
+        }
+    }
+    CLF_GOTO(pack_biases(context, parts, weights, biases, &weight));
+    *out = weight;
+    return CLF_OK;
+done:
+    clfi_gemm_weight_clear(&weight);
+    return st;
+}
+
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, int parts, const clf_view *weights, const clf_view *biases,
+                                        clf_gemm_weight *out)
+{
+    clf_gemm_weight weight;
+    clf_status st;
+    CLF_TRY(start_weight(parts, weights, CLFI_GEMM_PANELS, &weight));
+    weight.panel = clfi_gemm_panel(context, weight.n);
+    const int64_t padded = (weight.n + weight.panel - 1) / weight.panel * weight.panel;
+    CLF_GOTO(create_weight_buffer(context, padded, &weight));
+    int64_t first = 0;
+    for (int i = 0; i < parts; i++) {
+        const pack_source from = weight_source(&weights[i]);
+        CLF_GOTO(pack_panels(context, &from, weight.buffer, weight.dtype, 0, weight.panel, first, padded));
+        first += from.rows;
+    }
+    CLF_GOTO(pack_biases(context, parts, weights, biases, &weight));
+    *out = weight;
+    return CLF_OK;
+done:
+    clfi_gemm_weight_clear(&weight);
+    return st;
+}
+
+void clfi_gemm_weight_clear(clf_gemm_weight *weight)
+{
+    clfi_buffer_release(weight->buffer);
+    clfi_buffer_release(weight->bias);
+    *weight = (clf_gemm_weight){0};
+}

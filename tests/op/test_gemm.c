@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix product: every engine on every case against double, with guards around the result; broken calls. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/cases_gemm.h"
+#include "support/check.h"
+#include "support/device.h"
+#include "support/ref_gemm.h"
+
+static int64_t product(const int64_t *dim, int rank)
+{
+    int64_t count = 1;
+    for (int i = 0; i < rank; i++)
+        count *= dim[i];
+    return count;
+}
+
+static operand create(clf_context *context, const gemm_case *one, clf_dtype dtype, layout l, int64_t rows, int64_t columns, bool repeats)
+{
+    int64_t dim[6];
+    for (int i = 0; i < one->batch_rank; i++)
+        dim[i] = repeats ? 1 : one->batch[i];
+    dim[one->batch_rank] = rows;
+    dim[one->batch_rank + 1] = columns;
+    return operand_create(context, dtype, l, one->batch_rank + 2, dim);
+}
+
+static void describe(const gemm_case *one, char id[160])
+{
+    snprintf(id, 160, "gemm[%lldx%lldx%lld batch=%lld %s,%s->%s %s,%s->%s act=%s bias=%d residual=%d alpha=%g]", (long long)one->m,
+             (long long)one->n, (long long)one->k, (long long)product(one->batch, one->batch_rank), clf_dtype_name(one->a_type),
+             clf_dtype_name(one->b_type), clf_dtype_name(one->c_type), layout_name(one->a), layout_name(one->b), layout_name(one->c),
+             clf_activation_name(one->activation), one->has_bias, one->has_residual, (double)one->alpha);
+}
+
+static void check_case(clf_context *context, const gemm_case *one)
+{
+    char id[160];
+    rng r = {(uint64_t)(one->m * 131071 + one->n * 257 + one->k + one->batch_rank)};
+    clf_gemm_params params = CLF_GEMM_PARAMS_INIT;
+    describe(one, id);
+    operand a = create(context, one, one->a_type, one->a, one->m, one->k, one->a_repeats);
+    operand b = create(context, one, one->b_type, one->b, one->k, one->n, one->b_repeats);
+    operand c = create(context, one, one->c_type, one->c, one->m, one->n, false);
+    operand residual = {0}, bias = {0};
+    operand_fill_uniform(&a, &r, -1, 1);
+    operand_fill_uniform(&b, &r, -1, 1);
+    params.alpha = one->alpha == 0 ? 1 : one->alpha;
+    params.activation = one->activation;
+    if (one->has_bias) {
+        bias = operand_create(context, one->b_type, LAYOUT_CONTIGUOUS, 1, &one->n);
+        operand_fill_uniform(&bias, &r, -2, 2);
+        params.bias = bias.tensor;
+    }
+    if (one->has_residual) {
+        residual = create(context, one, one->a_type, one->c, one->m, one->n, false);
+        operand_fill_uniform(&residual, &r, -4, 4);
+        params.residual = residual.tensor;
+    }
+    if (clf_gemm(context, a.tensor, b.tensor, &params, c.tensor) != CLF_OK)
+        fail_msg("%s: %s", id, clf_last_error());
+    operand_read(&c, id);
+
+    const int64_t matrix = one->m * one->n;
+    double *want = calloc((size_t)matrix + 1, sizeof *want), *bound = calloc((size_t)matrix + 1, sizeof *bound);
+    assert_true(want && bound);
+    for (int64_t i = 0; i < product(one->batch, one->batch_rank); i++) {
+        ref_gemm_run(&(ref_gemm){.m = one->m, .n = one->n, .k = one->k, .alpha = (double)params.alpha, .activation = one->activation,
+                                 .a = a.value + (one->a_repeats ? 0 : i * one->m * one->k),
+                                 .b = b.value + (one->b_repeats ? 0 : i * one->k * one->n), .bias = one->has_bias ? bias.value : NULL,
+                                 .residual = one->has_residual ? residual.value + i * matrix : NULL},
+                     want, bound);
+        for (int64_t e = 0; e < matrix; e++) {
+            const double got = c.value[i * matrix + e];
+            CHECK(within(got, want[e], bound[e] + operand_rounding(one->c_type, fabs(want[e]) + bound[e])),
+                  "%s: batch %lld element %lld: %.9g, want %.9g, bound %.3g", id, (long long)i, (long long)e, got, want[e], bound[e]);
+        }
+    }
+    free(bound);
+    free(want);
+    operand_destroy(&a);
+    operand_destroy(&b);
+    operand_destroy(&c);
+    operand_destroy(&residual);
+    operand_destroy(&bias);
+}
+
+static void check_engine(const char *engines)
+{
+    clf_context *context = engine_context(engines);
+    for (size_t i = 0; i < sizeof gemm_cases / sizeof gemm_cases[0]; i++)
+        if (gemm_cases[i].is_small || !only_small_cases())
+            check_case(context, &gemm_cases[i]);
+    clf_context_destroy(context);
+}
+
+static void test_default(void **state)
+{
+    (void)state;
+    check_engine("");
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    check_engine("gemm=packed");
+}
+
+static void test_gemv(void **state)
+{
+    (void)state;
+    check_engine("gemm=gemv");
+}
+
+static void test_tiled(void **state)
+{
+    (void)state;
+    check_engine("gemm=tiled");
+}
+
+static void test_clblast(void **state)
+{
+    (void)state;
+    check_engine("gemm=clblast");
+}
+
+/* A NaN and an infinity of A reach their own rows and no other, also through columns of zeros (0 * NaN is NaN). */
+static void test_not_a_number(void **state)
+{
+    static const char *const engines[] = {"gemm=packed", "gemm=gemv", "gemm=tiled", "gemm=clblast"};
+    (void)state;
+    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
+        clf_context *context = engine_context(engines[e]);
+        float av[10 * 6], bv[6 * 20], cv[10 * 20];
+        clf_tensor *a, *b, *c;
+        for (int i = 0; i < 60; i++)
+            av[i] = 1 + (float)(i % 7);
+        for (int i = 0; i < 120; i++)
+            bv[i] = i % 20 == 3 ? 0 : 1;
+        av[2 * 6 + 1] = NAN;
+        av[8 * 6 + 5] = INFINITY;
+        CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){10, 6}, av, &a));
+        CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){6, 20}, bv, &b));
+        CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){10, 20}, &c));
+        CHECK_OK(clf_gemm(context, a, b, NULL, c));
+        CHECK_OK(clf_tensor_read_f32(c, cv, 200));
+        for (int i = 0; i < 10; i++)
+            for (int j = 0; j < 20; j++) {
+                const float got = cv[i * 20 + j];
+                const bool ok = i == 2 || (i == 8 && j == 3) ? isnan(got) : i == 8 ? isinf(got) && got > 0 : isfinite(got);
+                CHECK(ok, "%s: element %d,%d is %g", engines[e], i, j, (double)got);
+            }
+        clf_tensor_destroy(a);
+        clf_tensor_destroy(b);
+        clf_tensor_destroy(c);
+        clf_context_destroy(context);
+    }
+}
+
+static void test_broken_calls(void **state)
+{
+    clf_context *context = *state;
+    clf_tensor *a, *b, *c, *ids, *bias;
+    clf_gemm_params params = CLF_GEMM_PARAMS_INIT;
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){2, 3}, &a));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){3, 4}, &b));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){2, 4}, &c));
+    CHECK_OK(clf_tensor_create(context, CLF_I32, 2, (int64_t[]){2, 3}, &ids));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 1, (int64_t[]){3}, &bias));
+    CHECK_FAILS(clf_gemm(context, b, a, NULL, c), CLF_INVALID_ARGUMENT, "a is [3,4]");
+    CHECK_FAILS(clf_gemm(context, a, a, NULL, c), CLF_INVALID_ARGUMENT, "b is [2,3], expected [..., 3, 4]");
+    CHECK_FAILS(clf_gemm(context, ids, b, NULL, c), CLF_INVALID_ARGUMENT, "a is int32");
+    CHECK_FAILS(clf_gemm(context, NULL, b, NULL, c), CLF_INVALID_ARGUMENT, "a is NULL");
+    CHECK_FAILS(clf_gemm(context, bias, b, NULL, c), CLF_INVALID_ARGUMENT, "rank");
+    params.bias = bias;
+    CHECK_FAILS(clf_gemm(context, a, b, &params, c), CLF_INVALID_ARGUMENT, "bias");
+    params.bias = NULL;
+    params.residual = a;
+    CHECK_FAILS(clf_gemm(context, a, b, &params, c), CLF_INVALID_ARGUMENT, "residual is [2,3]");
+    params.residual = NULL;
+    params.activation = CLF_ACTIVATION_COUNT;
+    CHECK_FAILS(clf_gemm(context, a, b, &params, c), CLF_INVALID_ARGUMENT, "activation");
+    clf_context *other = engine_context("gemm=nothing");
+    clf_tensor *here;
+    CHECK_OK(clf_tensor_create(other, CLF_F32, 2, (int64_t[]){2, 2}, &here));
+    CHECK_FAILS(clf_gemm(other, here, here, NULL, here), CLF_INVALID_ARGUMENT, "there are: packed, gemv, clblast, tiled");
+    CHECK_FAILS(clf_gemm(context, here, b, NULL, c), CLF_INVALID_ARGUMENT, "another context");
+    clf_tensor_destroy(here);
+    clf_context_destroy(other);
+    clf_tensor_destroy(a);
+    clf_tensor_destroy(b);
+    clf_tensor_destroy(c);
+    clf_tensor_destroy(ids);
+    clf_tensor_destroy(bias);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default), cmocka_unit_test(test_packed),        cmocka_unit_test(test_gemv),        cmocka_unit_test(test_tiled),
+        cmocka_unit_test(test_clblast), cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_broken_calls),
+    };
+    return cmocka_run_group_tests(tests, device_setup, device_teardown);
+}
