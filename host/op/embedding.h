@@ -3,17 +3,9 @@
 #ifndef CLFI_OP_EMBEDDING_H
 #define CLFI_OP_EMBEDDING_H
 
-#include "tensor/view.h"
+#include "kernel/embedding.h"
 
-enum { CLFI_EMBEDDING_TERMS = 3 };
-
-/* One table. ids NULL: row 0 for every token (a model with one token type). */
-typedef struct clf_embedding_term {
-    const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride */
-    const clf_view *ids;   /* [T], i32, any stride */
-} clf_embedding_term;
-
-/* y[t,c] = scale * table0[ids0[t],c] + table1[ids1[t],c] + table2[ids2[t],c] for `count` (1 to 3) terms; y [T,C], columns adjacent, in f32, f16 or
+/* y[t,c] = scale * table0[ids0[t],c] + table1[ids1[t],c] + table2[ids2[t],c] for `count` (1 to 3) terms (kernel/embedding.h); y [T,C], columns adjacent, in f32, f16 or
  * bf16. The ids live on the device, so the caller has checked 0 <= id < V on the host where they came from; the kernel clamps them to that
  * range, so that a wrong id gives a wrong row and never a read outside the table. Enqueued; allocates nothing. T = 0: nothing to do.
  * INVALID_ARGUMENT: shapes or dtypes do not fit, a table without rows, columns that are not adjacent. */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Launching embedding lookups. */
+#include "kernel/embedding.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "kernel/loops.h"
+
+enum { VECTOR_GROUPS = 256, GROUP_WG = 64 };
+
+/* The same struct as in cl/embedding.cl. */
+typedef struct table_layout {
+    cl_long offset, row_stride, rows, ids_offset, ids_stride;
+} table_layout;
+
+/* Term k, or the first again where there is none. */
+static const clf_embedding_term *term(const clf_embedding *args, int k)
+{
+    return &args->terms[k < args->count ? k : 0];
+}
+
+static clf_kernel_spec spec_of(const clf_embedding *args, const char *kernel, int width)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("embedding.cl", kernel);
+    char name[16];
+    clfi_spec_int(&spec, "TERMS", args->count);
+    for (int k = 0; k < CLFI_EMBEDDING_TERMS; k++) {
+        snprintf(name, sizeof name, "TABLE%d", k);
+        clfi_spec_dtype(&spec, name, term(args, k)->table->dtype);
+        snprintf(name, sizeof name, "HAS_IDS%d", k);
+        clfi_spec_int(&spec, name, term(args, k)->ids != NULL);
+    }
+    clfi_spec_dtype(&spec, "Y", args->y->dtype);
+    clfi_spec_int(&spec, "WIDTH", width);
+    return spec;
+}
+
+static void set_operands(clf_launch *launch, const clf_embedding *args)
+{
+    for (int k = 0; k < CLFI_EMBEDDING_TERMS; k++) {
+        const clf_view *table = term(args, k)->table, *ids = term(args, k)->ids;
+        const table_layout layout = {table->offset, table->stride[0], table->dim[0], ids ? ids->offset : 0, ids ? ids->stride[0] : 0};
+        clfi_arg_buffer(launch, table->buffer);
+        clfi_arg_buffer(launch, ids ? ids->buffer : table->buffer);
+        clfi_arg_bytes(launch, &layout, sizeof layout);
+    }
+    clfi_arg_float(launch, args->scale);
+    clfi_arg_view(launch, args->y);
+    clfi_arg_long(launch, args->y->stride[0]);
+}
+
+static int64_t vector_iterations(const clf_context *context, const clf_embedding *args)
+{
+    const int width = context->device.caps.vector_width;
+    return args->y->dim[1] / width + width;
+}
+
+bool clfi_embedding_vector_supports(const clf_context *context, const void *args)
+{
+    return clfi_loops_fit(context, vector_iterations(context, args));
+}
+
+clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
+{
+    const clf_embedding *args = arguments;
+    const int64_t tokens = args->y->dim[0];
+    const clf_kernel_spec spec = spec_of(args, "embedding_vector", context->device.caps.vector_width);
+    const int64_t per_item = clfi_loops_clamp(context, vector_iterations(context, args), (tokens + VECTOR_GROUPS - 1) / VECTOR_GROUPS);
+    clf_launch launch = clfi_launch(context, &spec);
+    set_operands(&launch, args);
+    clfi_arg_long(&launch, tokens);
+    clfi_arg_int(&launch, per_item);
+    clfi_arg_int(&launch, args->y->dim[1]);
+    return clfi_launch_1d(&launch, (size_t)((tokens + per_item - 1) / per_item), 1);
+}
+
+bool clfi_embedding_group_supports(const clf_context *context, const void *args)
+{
+    (void)context;
+    return ((const clf_embedding *)args)->y->dim[1] <= INT_MAX;
+}
+
+clf_status clfi_embedding_group(clf_context *context, const void *arguments)
+{
+    const clf_embedding *args = arguments;
+    const clf_kernel_spec spec = spec_of(args, "embedding_group", 1);
+    clf_launch launch = clfi_launch(context, &spec);
+    set_operands(&launch, args);
+    clfi_arg_int(&launch, args->y->dim[1]);
+    return clfi_launch_2d(&launch, (size_t)((args->y->dim[1] + GROUP_WG - 1) / GROUP_WG), (size_t)args->y->dim[0], GROUP_WG, 1);
+}

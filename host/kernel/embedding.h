@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of cl/embedding.cl. */
+#ifndef CLFI_KERNEL_EMBEDDING_H
+#define CLFI_KERNEL_EMBEDDING_H
+
+#include "tensor/view.h"
+
+enum { CLFI_EMBEDDING_TERMS = 3 };
+
+/* One table. ids NULL: row 0 for every token (a model with one token type). */
+typedef struct clf_embedding_term {
+    const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride */
+    const clf_view *ids;   /* [T], i32, any stride */
+} clf_embedding_term;
+
+/* Checked by the op. */
+typedef struct clf_embedding {
+    const clf_embedding_term *terms;
+    int count;
+    float scale;
+    const clf_view *y;
+} clf_embedding;
+
+/* args: a clf_embedding. */
+bool clfi_embedding_vector_supports(const clf_context *context, const void *args);
+bool clfi_embedding_group_supports(const clf_context *context, const void *args);
+clf_status clfi_embedding_vector(clf_context *context, const void *args);
+clf_status clfi_embedding_group(clf_context *context, const void *args);
+
+#endif

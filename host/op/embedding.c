@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Embedding lookup: checks and engine rows. */
+#include "op/embedding.h"
+
+#include <stdio.h>
+
+#include "op/check.h"
+#include "op/family.h"
+#include "op/layer_norm.h"
+
+static const clf_engine vector = {"vector", clfi_embedding_vector_supports, clfi_embedding_vector};
+static const clf_engine group = {"group", clfi_embedding_group_supports, clfi_embedding_group};
+
+static clf_status check_term(const clf_embedding_term *term, int k, const clf_view *y)
+{
+    static const char op[] = "embedding";
+    char table[16], ids[16];
+    snprintf(table, sizeof table, "table %d", k);
+    snprintf(ids, sizeof ids, "ids %d", k);
+    CLF_TRY(clfi_check_float(op, table, term->table));
+    CLF_TRY(clfi_check_rank(op, table, term->table, 2));
+    CLF_TRY(clfi_check_adjacent(op, table, term->table));
+    if (term->table->dim[0] < 1 || term->table->dim[1] != y->dim[1])
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s is [%lld,%lld], expected rows of %lld elements, one or more", op, table,
+                 (long long)term->table->dim[0], (long long)term->table->dim[1], (long long)y->dim[1]);
+    if (!term->ids)
+        return CLF_OK;
+    CLF_TRY(clfi_check_dtype(op, ids, term->ids, CLF_I32));
+    CLF_TRY(clfi_check_rank(op, ids, term->ids, 1));
+    if (term->ids->dim[0] != y->dim[0])
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s has %lld tokens, y has %lld", op, ids, (long long)term->ids->dim[0], (long long)y->dim[0]);
+    return CLF_OK;
+}
+
+clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y)
+{
+    static const char op[] = "embedding";
+    if (count < 1 || count > CLFI_EMBEDDING_TERMS)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %d tables, expected 1 to %d", op, count, CLFI_EMBEDDING_TERMS);
+    CLF_TRY(clfi_check_float(op, "y", y));
+    CLF_TRY(clfi_check_rank(op, "y", y, 2));
+    CLF_TRY(clfi_check_adjacent(op, "y", y));
+    for (int k = 0; k < count; k++)
+        CLF_TRY(check_term(&terms[k], k, y));
+    if (clfi_view_count(y) == 0)
+        return CLF_OK;
+    const clf_embedding args = {terms, count, scale, y};
+    return clfi_family_run(context, op, &vector, &group, &args);
+}
+
+clf_status clfi_embedding_layer_norm(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *gamma,
+                                     const clf_view *beta, float eps, const clf_view *y)
+{
+    CLF_TRY(clfi_embedding_sum(context, terms, count, scale, y));
+    return clfi_layer_norm(context, y, NULL, gamma, beta, 1, eps, y);
+}

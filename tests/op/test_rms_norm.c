@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* RMS norm and L2 normalisation: every engine, layout and storage type against double; zero rows, NaN, refusals. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "op/pooling.h"
+#include "op/rms_norm.h"
+#include "support/check.h"
+#include "support/operand.h"
+#include "support/ref_norm.h"
+
+static const char *const engines[] = {"rms_norm=vector,l2_normalize=vector", "rms_norm=group,l2_normalize=group"};
+
+static const clf_view *view(const operand *o)
+{
+    return o->tensor ? clfi_tensor_view(o->tensor) : NULL;
+}
+
+typedef struct norm_case {
+    int64_t rows, n;
+    bool is_l2;
+    clf_dtype dtype, out_dtype;
+    layout layout;
+    bool has_residual, has_gamma; /* RMS norm only */
+} norm_case;
+
+static void run_case(clf_context *context, const char *engine, const norm_case *c)
+{
+    char id[160];
+    rng r = {(uint64_t)(c->n * 31 + c->rows)};
+    const int64_t dim[] = {c->rows, c->n};
+    const size_t n = (size_t)c->n;
+    snprintf(id, sizeof id, "%s %s [%s>%s %lldx%lld layout=%s%s%s]", engine, c->is_l2 ? "l2_normalize" : "rms_norm", clf_dtype_name(c->dtype),
+             clf_dtype_name(c->out_dtype), (long long)c->rows, (long long)c->n, layout_name(c->layout), c->has_residual ? " residual" : "",
+             c->has_gamma ? " gamma" : "");
+    operand x = operand_create(context, c->dtype, c->layout, 2, dim), y = operand_create(context, c->out_dtype, c->layout, 2, dim);
+    operand residual = {0}, gamma = {0};
+    operand_fill_uniform(&x, &r, -3, 5);
+    if (c->has_residual) {
+        residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+        operand_fill_uniform(&residual, &r, -1, 1);
+    }
+    if (c->has_gamma) {
+        gamma = operand_create(context, CLF_BF16, LAYOUT_CONTIGUOUS, 1, dim + 1);
+        operand_fill_uniform(&gamma, &r, -2, 2);
+    }
+    const size_t count = x.count;
+    double *s = calloc(3 * count + 1, sizeof *s), *want = s + count, *bound = want + count;
+    assert_non_null(s);
+    for (size_t i = 0; i < count; i++)
+        s[i] = c->has_residual ? (double)((float)x.value[i] + (float)residual.value[i]) : x.value[i];
+    if (c->is_l2) {
+        ref_l2_normalize(s, count / n, n, 1e-12f, want, bound);
+        CHECK_OK(clfi_l2_normalize(context, view(&x), 1e-12f, view(&y)));
+    } else {
+        ref_rms_norm(s, gamma.value, count / n, n, 1e-6f, want, bound);
+        CHECK_OK(clfi_rms_norm(context, view(&x), view(&residual), view(&gamma), 1, 1e-6f, view(&y)));
+    }
+    operand_read(&y, id);
+    for (size_t i = 0; i < count; i++) {
+        const double limit = bound[i] + operand_rounding(c->out_dtype, fabs(want[i]) + bound[i]);
+        CHECK(within(y.value[i], want[i], limit), "%s at %zu: %.9g, want %.9g, bound %.3g", id, i, y.value[i], want[i], limit);
+    }
+    free(s);
+    operand_destroy(&gamma);
+    operand_destroy(&residual);
+    operand_destroy(&y);
+    operand_destroy(&x);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 3, 16, 61, 65, 384, 1024, 4999};
+    for (size_t e = 0; e < COUNT(engines); e++) {
+        clf_context *context = engine_context(engines[e]);
+        for (size_t i = 0; i < COUNT(lengths); i++) {
+            if (only_small_cases() && lengths[i] > 65)
+                continue;
+            run_case(context, engines[e], &(norm_case){13, lengths[i], false, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, true});
+            run_case(context, engines[e], &(norm_case){13, lengths[i], false, CLF_F32, CLF_F32, LAYOUT_SLICED, true, false});
+            run_case(context, engines[e], &(norm_case){13, lengths[i], true, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false});
+        }
+        run_case(context, engines[e], &(norm_case){0, 8, true, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false});
+        clf_context_destroy(context);
+    }
+}
+
+static void test_layouts_and_dtypes(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < COUNT(engines); e++) {
+        clf_context *context = engine_context(engines[e]);
+        for (layout l = 0; l < LAYOUT_COUNT; l++) {
+            run_case(context, engines[e], &(norm_case){5, 37, false, CLF_F32, CLF_F32, l, true, true});
+            run_case(context, engines[e], &(norm_case){5, 37, true, CLF_F32, CLF_F32, l, false, false});
+        }
+        for (clf_dtype t = CLF_F32; t <= CLF_BF16; t++) {
+            run_case(context, engines[e], &(norm_case){3, 50, false, t, CLF_F32, LAYOUT_CONTIGUOUS, true, true});
+            run_case(context, engines[e], &(norm_case){3, 50, true, CLF_F32, t, LAYOUT_CONTIGUOUS, false, false});
+        }
+        clf_context_destroy(context);
+    }
+}
+
+/* Zero rows stay zero under eps; a NaN spoils its own row only. */
+static void test_special_rows(void **state)
+{
+    (void)state;
+    const int64_t dim[] = {3, 20};
+    float values[60];
+    for (int i = 0; i < 60; i++)
+        values[i] = i < 20 ? 0.0f : 1.0f;
+    values[33] = NAN;
+    for (size_t e = 0; e < COUNT(engines); e++) {
+        clf_context *context = engine_context(engines[e]);
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+        operand_fill(&x, values);
+        for (int is_l2 = 0; is_l2 < 2; is_l2++) {
+            CHECK_OK(is_l2 ? clfi_l2_normalize(context, view(&x), 1e-12f, view(&y))
+                           : clfi_rms_norm(context, view(&x), NULL, NULL, 1, 1e-12f, view(&y)));
+            operand_read(&y, engines[e]);
+            for (int i = 0; i < 60; i++) {
+                const double want = i < 20 ? 0 : i < 40 ? NAN : is_l2 ? 1 / sqrt(20.0) : 1;
+                CHECK(within(y.value[i], want, 1e-6), "%s l2=%d at %d: %g, want %g", engines[e], is_l2, i, y.value[i], want);
+            }
+        }
+        operand_destroy(&y);
+        operand_destroy(&x);
+        clf_context_destroy(context);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    clf_context *context = engine_context(NULL);
+    const int64_t dim[] = {4, 6};
+    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), gamma = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+    CHECK_FAILS(clfi_rms_norm(context, view(&x), NULL, view(&gamma), 1, 1e-6f, view(&x)), CLF_INVALID_ARGUMENT, "gamma is [4,6]");
+    CHECK_FAILS(clfi_rms_norm(context, view(&x), NULL, NULL, 1, -1e-6f, view(&x)), CLF_INVALID_ARGUMENT, "rms_norm: eps");
+    CHECK_FAILS(clfi_l2_normalize(context, view(&x), NAN, view(&x)), CLF_INVALID_ARGUMENT, "l2_normalize: eps");
+    operand_destroy(&gamma);
+    operand_destroy(&x);
+    clf_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_layouts_and_dtypes),
+        cmocka_unit_test(test_special_rows),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
