@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* all-MiniLM-L6-v2 on the device against float64 embeddings of 300 texts (tests/data/embeddings), in mixed batches and alone. */
+#include "support/check.h"
+#include "support/device.h"
+#include "support/model.h"
+
+#include <stdlib.h>
+
+#include "clformer/model.h"
+#include "io/json.h"
+#include "io/npy.h"
+
+enum { TEXTS = 300, WIDTH = 384, MAX_TOKENS = 512 };
+
+static struct {
+    clf_context *context;
+    clf_model *model;
+    clf_text texts[TEXTS];
+    int32_t *ids;
+    int32_t offsets[TEXTS + 1];
+    float golden[TEXTS * WIDTH], got[TEXTS * WIDTH];
+    size_t count; /* texts in use: fewer where the device is an interpreter */
+    double bound;
+} fixture;
+
+static void read_texts(void)
+{
+    clf_str file = CLF_STR_INIT;
+    CHECK_OK(clfi_file_read(CLF_TEST_DATA "/embeddings/texts.jsonl", 1 << 24, &file));
+    const char *at = clfi_str_text(&file);
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char *end = strchr(at, '\n');
+        json_t *json;
+        CHECK(end, "texts.jsonl ends after %zu lines", i);
+        CHECK_OK(clfi_json_parse(at, (size_t)(end - at), "texts.jsonl", &json));
+        const size_t size = json_string_length(json);
+        char *copy = malloc(size + 1);
+        assert_non_null(copy);
+        memcpy(copy, json_string_value(json), size);
+        fixture.texts[i] = (clf_text){copy, size};
+        json_decref(json);
+        at = end + 1;
+    }
+    clfi_str_free(&file);
+}
+
+static void read_ids(void)
+{
+    json_t *json;
+    size_t total = 0;
+    CHECK_OK(clfi_json_read(CLF_TEST_DATA "/embeddings/ids.json", 1 << 24, &json));
+    assert_int_equal(json_array_size(json), TEXTS);
+    for (size_t i = 0; i < TEXTS; i++)
+        total += json_array_size(json_array_get(json, i));
+    fixture.ids = malloc(total * sizeof *fixture.ids);
+    assert_non_null(fixture.ids);
+    for (size_t i = 0; i < TEXTS; i++) {
+        const json_t *row = json_array_get(json, i);
+        const int32_t start = fixture.offsets[i];
+        for (size_t t = 0; t < json_array_size(row); t++)
+            fixture.ids[start + (int32_t)t] = (int32_t)json_integer_value(json_array_get(row, t));
+        fixture.offsets[i + 1] = start + (int32_t)json_array_size(row);
+    }
+    json_decref(json);
+}
+
+static int setup(void **state)
+{
+    clf_npy npy;
+    const char *directory = test_model_directory();
+    if (device_setup((void **)&fixture.context) != 0)
+        return -1;
+    CHECK_OK(clf_model_open(fixture.context, directory, &fixture.model));
+    read_texts();
+    read_ids();
+    CHECK_OK(clfi_npy_open(CLF_TEST_DATA "/embeddings/golden.npy", &npy));
+    assert_int_equal(npy.count, TEXTS * WIDTH);
+    CHECK_OK(clfi_npy_read_f32(&npy, 0, npy.count, fixture.golden));
+    clfi_npy_close(&npy);
+    const clf_device_info *device = clf_context_device(fixture.context);
+    const bool is_exact = strstr(device->platform_name, "Portable Computing") || strstr(device->platform_name, "Intel");
+    fixture.bound = is_exact ? 1e-6 : 5e-6;
+    fixture.count = getenv("CLF_TEST_SMALL") ? 24 : TEXTS;
+    *state = NULL;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    clf_model_destroy(fixture.model);
+    clf_context_destroy(fixture.context);
+    for (size_t i = 0; i < TEXTS; i++)
+        free((char *)fixture.texts[i].data);
+    free(fixture.ids);
+    return 0;
+}
+
+/* Largest difference to the golden rows of texts first .. first+count-1. */
+static void check_rows(const char *what, size_t first, size_t count, const float *rows)
+{
+    double worst = 0;
+    size_t where = 0;
+    for (size_t i = 0; i < count * WIDTH; i++) {
+        const double error = fabs((double)rows[i] - fixture.golden[first * WIDTH + i]);
+        if (!(error <= worst)) {
+            worst = error;
+            where = first + i / WIDTH;
+        }
+    }
+    print_message("%s: max abs difference %.3g (text %zu, %d tokens)\n", what, worst, where,
+                  fixture.offsets[where + 1] - fixture.offsets[where]);
+    CHECK(worst <= fixture.bound, "%s: text %zu differs by %g, bound %g", what, where, worst, fixture.bound);
+}
+
+static void test_info(void **state)
+{
+    (void)state;
+    const clf_model_info *info = clf_model_get_info(fixture.model);
+    assert_string_equal(info->architecture, "bert");
+    assert_int_equal(info->layers, 6);
+    assert_int_equal(info->width, WIDTH);
+    assert_int_equal(info->hidden_width, 1536);
+    assert_int_equal(info->heads, 12);
+    assert_int_equal(info->max_positions, 512);
+    assert_int_equal(info->max_tokens, 256); /* sentence_bert_config.json's, not tokenizer.json's 128 */
+    assert_int_equal(info->pooling, CLF_POOLING_MEAN);
+    assert_true(info->normalize);
+    assert_int_equal(info->parameters, 22713216);
+}
+
+static void test_texts_in_mixed_batches(void **state)
+{
+    (void)state;
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    clf_embed_stats stats;
+    params.max_tokens = MAX_TOKENS;
+    memset(fixture.got, 0xff, sizeof fixture.got);
+    CHECK_OK(clf_model_embed(fixture.model, fixture.texts, fixture.count, &params, fixture.got, &stats));
+    assert_int_equal(stats.tokens, fixture.offsets[fixture.count]);
+    assert_int_equal(stats.texts, fixture.count);
+    check_rows("texts", 0, fixture.count, fixture.got);
+}
+
+static void test_ids_in_file_order(void **state)
+{
+    (void)state;
+    enum { GROUP = 20 }; /* lengths mixed inside a batch */
+    for (size_t first = 0; first < fixture.count; first += GROUP) {
+        const size_t count = fixture.count - first < GROUP ? fixture.count - first : GROUP;
+        int32_t offsets[GROUP + 1];
+        for (size_t i = 0; i <= count; i++)
+            offsets[i] = fixture.offsets[first + i] - fixture.offsets[first];
+        CHECK_OK(clf_model_embed_ids(fixture.model, fixture.ids + fixture.offsets[first], NULL, offsets, count, NULL,
+                                     fixture.got + first * WIDTH));
+    }
+    check_rows("ids", 0, fixture.count, fixture.got);
+}
+
+static void test_single_equals_batched(void **state)
+{
+    (void)state;
+    float alone[WIDTH];
+    for (size_t i = 0; i < fixture.count; i += 13) {
+        const int32_t offsets[2] = {0, fixture.offsets[i + 1] - fixture.offsets[i]};
+        CHECK_OK(clf_model_embed_ids(fixture.model, fixture.ids + fixture.offsets[i], NULL, offsets, 1, NULL, alone));
+        for (size_t c = 0; c < WIDTH; c++)
+            CHECK(within(alone[c], fixture.got[i * WIDTH + c], 1e-6), "text %zu feature %zu: alone %.9g, batched %.9g", i, c,
+                  (double)alone[c], (double)fixture.got[i * WIDTH + c]);
+    }
+}
+
+static void test_repeated_pass_allocates_and_builds_nothing(void **state)
+{
+    (void)state;
+    clf_context_stats before, after;
+    const int32_t offsets[2] = {0, fixture.offsets[5] - fixture.offsets[4]};
+    float row[WIDTH];
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1)
+            clf_context_get_stats(fixture.context, &before);
+        CHECK_OK(clf_model_embed_ids(fixture.model, fixture.ids + fixture.offsets[4], NULL, offsets, 1, NULL, row));
+    }
+    clf_context_get_stats(fixture.context, &after);
+    assert_int_equal(after.programs_built, before.programs_built);
+    assert_int_equal(after.programs_from_cache, before.programs_from_cache);
+    assert_int_equal(after.device_bytes, before.device_bytes);
+}
+
+static void test_bad_arguments(void **state)
+{
+    (void)state;
+    float row[WIDTH];
+    const int32_t too_large[] = {101, 30522, 102}, negative[] = {101, -1, 102}, three[] = {0, 3}, falling[] = {0, 3, 2}, late[] = {1, 3};
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    clf_model *model = NULL;
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, too_large, NULL, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "30522");
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, negative, NULL, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "-1");
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, too_large, (int32_t[]){0, 2, 0}, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "30522");
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, fixture.ids, NULL, falling, 2, NULL, row), CLF_INVALID_ARGUMENT, "fall");
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, fixture.ids, NULL, late, 1, NULL, row), CLF_INVALID_ARGUMENT, "offsets[0]");
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, fixture.ids, NULL, (int32_t[]){0, 513}, 1, NULL, row), CLF_INVALID_ARGUMENT, "513");
+    CHECK_FAILS(clf_model_embed_ids(fixture.model, NULL, NULL, three, 1, NULL, row), CLF_INVALID_ARGUMENT, "NULL");
+    params.max_tokens = 513;
+    CHECK_FAILS(clf_model_embed(fixture.model, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "513");
+    params.max_tokens = 0;
+    params.pooling = 9;
+    CHECK_FAILS(clf_model_embed(fixture.model, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "pooling 9");
+    CHECK_FAILS(clf_model_open(fixture.context, "/no/such/model", &model), CLF_NOT_FOUND, "/no/such/model");
+    assert_null(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_texts_in_mixed_batches),
+        cmocka_unit_test(test_ids_in_file_order),
+        cmocka_unit_test(test_single_equals_batched),
+        cmocka_unit_test(test_repeated_pass_allocates_and_builds_nothing),
+        cmocka_unit_test(test_bad_arguments),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
