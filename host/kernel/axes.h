@@ -5,7 +5,7 @@
 
 #include "tensor/view.h"
 
-enum { CLFI_AXES_OPERANDS = 5 };
+enum { CLFI_AXES_OPERANDS = 8 };
 
 typedef struct clf_axes {
     int count;    /* at least 1 */
@@ -14,7 +14,7 @@ typedef struct clf_axes {
     int64_t stride[CLFI_AXES_OPERANDS][CLF_MAX_RANK]; /* elements; all 0 for an operand that is absent */
 } clf_axes;
 
-/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 5 operands, which have equal sizes there; NULL operands are absent. Axes of size 1
+/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 8 operands, which have equal sizes there; NULL operands are absent. Axes of size 1
  * vanish, neighbours that every operand steps through evenly become one. */
 void clfi_axes_merge(const clf_view *const *views, const int *first, int operands, int count, clf_axes *out);
 

@@ -8,32 +8,6 @@
 
 static const double U = 0x1p-24;
 
-bool ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights)
-{
-    double largest = -INFINITY, sum = 0;
-    bool is_broken = false;
-    for (size_t j = 0; j < keys; j++) {
-        if (keep && !keep[j])
-            continue;
-        is_broken = is_broken || isnan(scores[j]) || scores[j] == (double)INFINITY;
-        if (scores[j] > largest)
-            largest = scores[j];
-    }
-    const bool is_usable = is_broken || largest > -INFINITY;
-    for (size_t j = 0; j < keys; j++) {
-        if (!is_usable)
-            weights[j] = empty_rows == CLF_EMPTY_ROWS_ZERO ? 0 : empty_rows == CLF_EMPTY_ROWS_NAN ? NAN : 1.0 / (double)keys;
-        else if (keep && !keep[j])
-            weights[j] = 0;
-        else
-            sum += weights[j] = is_broken ? NAN : exp(scores[j] - largest);
-    }
-    for (size_t j = 0; is_usable && j < keys; j++)
-        if (!keep || keep[j])
-            weights[j] /= sum;
-    return is_usable;
-}
-
 /* A score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by twice that plus the rounding
  * of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u; the quotient doubles the sum's. */
 void ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv, double scale,

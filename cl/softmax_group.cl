@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax for GPUs: LANES work-items share a row through a tree in local memory; a work-group of WG items holds WG / LANES rows. */
+#include "softmax_exp.cl"
+#include "softmax_row.cl"
+
+#if !defined WG || !defined LANES
+#error "WG: work-group size; LANES: work-items per row, a power of two that divides WG"
+#endif
+
+/* Largest or sum of the row's lanes, returned to all of them. Every item of the group calls. */
+inline float lanes_max(__local float *scratch, float value)
+{
+    const uint item = get_local_id(0), lane = item & (LANES - 1);
+    scratch[item] = value;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint step = LANES / 2; step > 0; step >>= 1) {
+        if (lane < step)
+            scratch[item] = scratch[item] > scratch[item + step] ? scratch[item] : scratch[item + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const float result = scratch[item - lane];
+    barrier(CLK_LOCAL_MEM_FENCE); /* scratch is free again */
+    return result;
+}
+
+inline float lanes_sum(__local float *scratch, float value)
+{
+    const uint item = get_local_id(0), lane = item & (LANES - 1);
+    scratch[item] = value;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint step = LANES / 2; step > 0; step >>= 1) {
+        if (lane < step)
+            scratch[item] += scratch[item + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const float result = scratch[item - lane];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return result;
+}
+
+/* Items beyond the last row work on an empty row, so that barriers stay uniform. */
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)
+{
+    __local float scratch[WG];
+    const int lane = (int)(get_local_id(0) & (LANES - 1));
+    const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
+    const bool is_row = index < row_count;
+    softmax_row r = ROW_START;
+    if (is_row)
+        select_row(&r, &axes, lengths + lengths_offset, causal_offset, index);
+    const int used = is_row ? r.used : 0, end = is_row ? keys : 0;
+    float maximum = -INFINITY, sum = 0.0f;
+    for (int j = lane; j < used; j += LANES) {
+        const float s = row_score(&r, &strides, scale, j);
+        maximum = s > maximum ? s : maximum; /* never NaN, but then the sum is */
+    }
+    const float shift = row_shift(lanes_max(scratch, maximum));
+    for (int j = lane; j < used; j += LANES)
+        sum += softmax_exp(row_score(&r, &strides, scale, j) - shift);
+    sum = lanes_sum(scratch, sum);
+    const float inverse = 1.0f / sum;
+    for (int j = lane; j < end; j += LANES) {
+        float weight = 0.0f;
+        if (j < used)
+            weight = softmax_exp(row_score(&r, &strides, scale, j) - shift);
+        STORE_Y(r.y, (long)j * strides.y, sum == 0.0f ? empty_weight(keys) : weight * inverse);
+    }
+}

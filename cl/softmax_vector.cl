@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax for CPU devices: one work-item takes whole rows with vectors of WIDTH floats; keys lie next to each other. A row is read three times
+ * and stays in the first-level cache meanwhile. Where y is f32 it holds the exponentials until their sum is known. */
+#include "vector.cl"
+#include "lane_sum.cl"
+#include "softmax_exp.cl"
+#include "softmax_row.cl"
+
+#ifndef IS_Y_F32
+#error "IS_Y_F32: 0 or 1"
+#endif
+
+DEFINE_SOFTMAX_EXP(softmax_expv, floatv, intv, TO_INTV, TO_FLOATV, AS_FLOATV)
+
+inline float lane_max(floatv v)
+{
+#if WIDTH == 16
+    const float8 half_max = fmax(v.lo, v.hi);
+    const float4 quarter_max = fmax(half_max.lo, half_max.hi);
+#elif WIDTH == 8
+    const float4 quarter_max = fmax(v.lo, v.hi);
+#elif WIDTH == 4
+    const float4 quarter_max = v;
+#endif
+#if WIDTH == 1
+    return v;
+#else
+    const float2 pair = fmax(quarter_max.lo, quarter_max.hi);
+    return fmax(pair.x, pair.y);
+#endif
+}
+
+#define MINUS_INFINITY ((floatv)(-INFINITY))
+#define KEEP(p, j, s) (PASTE_CONVERT_INT(VECTOR_LOAD((p) + (j))) != (intv)(0) ? (s) : MINUS_INFINITY)
+#if WIDTH == 1
+#define PASTE_CONVERT_INT convert_int
+#else
+#define PASTE_CONVERT_INT PASTE(convert_int, WIDTH)
+#endif
+
+/* Scores of keys j .. j+WIDTH, all < used. */
+inline floatv row_scores(const softmax_row *r, float scale, int j)
+{
+    floatv s = scale * PASTE(vector_, LOAD_X)(r->x + j);
+#if BIAS == PER_KEY
+    s += VECTOR_LOAD(r->bias + j);
+#elif BIAS == PER_ROW
+    s += *r->bias;
+#endif
+#if MASK == PER_KEY
+    s = KEEP(r->mask, j, s);
+#endif
+#if PADDING == PER_KEY
+    s = KEEP(r->padding, j, s);
+#endif
+#if ATTENTION == PER_KEY
+    s = KEEP(r->attention, j, s);
+#endif
+    return s;
+}
+
+inline floatv larger(floatv s, floatv maximum)
+{
+    return s > maximum ? s : maximum; /* one instruction; a NaN score does not become the maximum, but its weight is NaN */
+}
+
+inline float row_maximum(const softmax_row *r, const key_strides *strides, float scale)
+{
+    floatv m0 = MINUS_INFINITY, m1 = MINUS_INFINITY, m2 = MINUS_INFINITY, m3 = MINUS_INFINITY;
+    int j = 0;
+    for (; j <= r->used - 4 * WIDTH; j += 4 * WIDTH) {
+        m0 = larger(row_scores(r, scale, j), m0);
+        m1 = larger(row_scores(r, scale, j + WIDTH), m1);
+        m2 = larger(row_scores(r, scale, j + 2 * WIDTH), m2);
+        m3 = larger(row_scores(r, scale, j + 3 * WIDTH), m3);
+    }
+    for (; j <= r->used - WIDTH; j += WIDTH)
+        m0 = larger(row_scores(r, scale, j), m0);
+    float maximum = lane_max(larger(larger(m0, m1), larger(m2, m3)));
+    for (; j < r->used; j++) {
+        const float s = row_score(r, strides, scale, j);
+        maximum = s > maximum ? s : maximum;
+    }
+    return maximum;
+}
+
+/* Exponentials of the fewer than WIDTH keys from j on, the rest 0: one vector costs less than scalars one by one. */
+inline floatv tail_exponentials(const softmax_row *r, const key_strides *strides, float scale, float shift, int j)
+{
+    float s[WIDTH];
+    for (int i = 0; i < WIDTH; i++)
+        s[i] = -INFINITY;
+    for (int i = j; i < r->used; i++)
+        s[i - j] = row_score(r, strides, scale, i);
+    return softmax_expv(VECTOR_LOAD(s) - shift);
+}
+
+inline void store_tail(const softmax_row *r, floatv values, int j)
+{
+    float s[WIDTH];
+    VECTOR_STORE(values, s);
+    for (int i = j; i < r->used; i++)
+        STORE_Y(r->y, i, s[i - j]);
+}
+
+inline void softmax_one_row(const softmax_row *r, const key_strides *strides, float scale, int keys)
+{
+    const float shift = row_shift(row_maximum(r, strides, scale));
+    const int whole = r->used - r->used % WIDTH;
+    floatv sums = (floatv)(0.0f), tail = (floatv)(0.0f);
+    for (int j = 0; j < whole; j += WIDTH) {
+        const floatv e = softmax_expv(row_scores(r, scale, j) - shift);
+        sums += e;
+#if IS_Y_F32
+        VECTOR_STORE(e, r->y + j);
+#endif
+    }
+    if (whole < r->used) {
+        tail = tail_exponentials(r, strides, scale, shift, whole);
+        sums += tail;
+    }
+    const float sum = lane_sum(sums);
+    if (sum == 0.0f) {
+        for (int j = 0; j < keys; j++)
+            STORE_Y(r->y, j, empty_weight(keys));
+        return;
+    }
+    const float inverse = 1.0f / sum;
+    for (int j = 0; j < whole; j += WIDTH) {
+#if IS_Y_F32
+        const floatv e = VECTOR_LOAD(r->y + j);
+#else
+        const floatv e = softmax_expv(row_scores(r, scale, j) - shift);
+#endif
+        PASTE(vector_, STORE_Y)(r->y + j, e * inverse);
+    }
+    store_tail(r, tail * inverse, whole);
+    for (int j = r->used; j < keys; j++) /* masked: 0, or NaN in a row that holds one */
+        STORE_Y(r->y, j, 0.0f * inverse);
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_vector(ROW_PARAMETERS, int rows_per_item)
+{
+    const long first = (long)get_group_id(0) * rows_per_item, end = min(first + rows_per_item, row_count);
+    for (long index = first; index < end; index++) {
+        softmax_row r = ROW_START;
+        select_row(&r, &axes, lengths + lengths_offset, causal_offset, index);
+        softmax_one_row(&r, &strides, scale, keys);
+    }
+}

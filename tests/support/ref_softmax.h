@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax of one row in double. */
+#ifndef CLF_TEST_REF_SOFTMAX_H
+#define CLF_TEST_REF_SOFTMAX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "clformer/softmax.h"
+
+/* Weights of one row from its scores: keep[j] false = masked; keep NULL = none masked. A used NaN or +inf makes every weight NaN. Returns false when no
+ * key is usable; then the weights follow the policy. */
+bool ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights);
+
+#endif
