@@ -1,8 +1,35 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts in place: program, both libraries, public headers, CMake package and pkg-config files.
+# What `cmake --install` puts in place: program, man page, both libraries, public headers, CMake package and pkg-config file.
+# The static library has an export set of its own: its users need the libraries below it, users of the shared one do not.
 include(CMakePackageConfigHelpers)
+set(CLF_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/clformer)
 
 install(TARGETS clformer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS clformer_shared EXPORT clformer_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/host/cli/clformer.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/clformer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${CMAKE_BINARY_DIR}/include/clformer/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clformer)
+
+foreach(kind shared static)
+  install(TARGETS clformer_${kind} EXPORT clformer_${kind} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT clformer_${kind} FILE clformer-${kind}.cmake NAMESPACE clformer:: DESTINATION ${CLF_CMAKE_DIR})
+endforeach()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/host/clformer-config.cmake.in ${CMAKE_BINARY_DIR}/clformer-config.cmake
+                              INSTALL_DESTINATION ${CLF_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/clformer-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/clformer-config.cmake ${CMAKE_BINARY_DIR}/clformer-config-version.cmake DESTINATION ${CLF_CMAKE_DIR})
+
+# Directories that the user gave as absolute paths stay as they are; the others follow ${prefix}.
+foreach(name LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${name}}")
+    set(CLF_PC_${name} "${CMAKE_INSTALL_${name}}")
+  else()
+    set(CLF_PC_${name} "\${prefix}/${CMAKE_INSTALL_${name}}")
+  endif()
+endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/host/clformer.pc.in ${CMAKE_BINARY_DIR}/clformer.pc.prefixless @ONLY)
+install(CODE "
+  file(READ \"${CMAKE_BINARY_DIR}/clformer.pc.prefixless\" text)
+  file(WRITE \"${CMAKE_BINARY_DIR}/clformer.pc\" \"prefix=\${CMAKE_INSTALL_PREFIX}\\n\${text}\")")
+install(FILES ${CMAKE_BINARY_DIR}/clformer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

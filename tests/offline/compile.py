@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles every kernel variant that the tests asked for with the code generator of a GPU family; needs no device.
+
+usage: compile.py TARGET --kernels DIRECTORY [--newer-than FILE] [--jobs N]
+
+TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while the op, nn and model tests ran: one file per kernel, file and
+options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
+
+A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it spills registers; on Intel, whose compiler chooses the number of
+lanes to fit, spills are listed as a remark. Kernels of the CPU family (files named *_vector.cl and gemm_packed.cl: one work-item per group, wide
+vectors held in registers) need only compile: no GPU chooses them. ocloc takes seconds for each of them, so Gen12LP stands for Intel there, and for
+Gen9 and DG2 they pass through the front end (to SPIR-V) alone.
+Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+CLC = "/usr/lib/clc"
+CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
+CPU_FAMILY = re.compile(r"(_vector|^gemm_packed)\.cl$")
+
+
+class Unavailable(Exception):
+    """The compiler, or something it needs, is not on this machine."""
+
+
+def require(*candidates):
+    for candidate in candidates:
+        path = candidate if os.path.isabs(candidate) and os.path.exists(candidate) else shutil.which(candidate)
+        if path:
+            return path
+    raise Unavailable(f"not found: {' or '.join(candidates)}")
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+class Intel:
+    """ocloc of intel-opencl-icd; it prints spills as a warning."""
+    spills_fail = False
+
+    def __init__(self, device, stands_for_intel=False):
+        self.device, self.tool, self.stands_for_intel = device, require("ocloc"), stands_for_intel
+
+    def compile(self, source, options, work, is_cpu_family):
+        front_end_only = is_cpu_family and not self.stands_for_intel
+        good, log = run([self.tool, "compile", "-file", source, "-device", self.device, "-options", " ".join(options), "-output", "kernel",
+                         "-out_dir", work] + (["-spv_only"] if front_end_only else []))
+        built = good and any(entry.endswith(".spv" if front_end_only else ".bin") for entry in os.listdir(work))
+        spills = sum(int(count) for count in re.findall(r"spill(?:ed)?\D{0,40}?(\d+)", log, re.IGNORECASE))
+        return built, spills, log
+
+
+class Amd:
+    """clang's amdgcn back end; the assembly's metadata counts spills."""
+    spills_fail = True
+
+    def __init__(self, processor):
+        self.processor, self.tool = processor, require("clang-15", "clang")
+        self.library = require(f"{CLC}/amdgcn--amdhsa.bc")
+
+    def compile(self, source, options, work, _is_cpu_family):
+        out = os.path.join(work, "kernel.s")
+        good, log = run([self.tool, "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.processor, *CLANG, "-Xclang", "-mlink-builtin-bitcode",
+                         "-Xclang", self.library, "-S", *options, source, "-o", out])
+        if not good:
+            return False, 0, log
+        with open(out, encoding="utf-8") as file:
+            counts = re.findall(r"\.[sv]gpr_spill_count:\s*(\d+)", file.read())
+        if not counts:
+            return False, 0, "the assembly has no metadata"
+        return True, sum(map(int, counts)), log
+
+
+class Nvidia:
+    """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes."""
+    spills_fail = True
+
+    def __init__(self, architecture):
+        self.architecture, self.tool = architecture, require("clang-15", "clang")
+        self.library = require(f"{CLC}/nvptx64--nvidiacl.bc")
+        try:
+            self.ptxas = require("ptxas", "/usr/local/cuda/bin/ptxas")
+        except Unavailable:
+            self.ptxas = None
+
+    def compile(self, source, options, work, _is_cpu_family):
+        out = os.path.join(work, "kernel.ptx")
+        # clang 15 knows architectures up to sm_86; what it writes for sm_75 is valid input for every later one.
+        good, log = run([self.tool, "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_75", "-Xclang",
+                         "-target-feature", "-Xclang", "+ptx70", *CLANG, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", self.library, "-S",
+                         *options, source, "-o", out])
+        if not good or not self.ptxas:
+            return good, 0, log
+        good, log = run([self.ptxas, "-v", "-arch=" + self.architecture, out, "-o", os.path.join(work, "kernel.cubin")])
+        return good, sum(map(int, re.findall(r"(\d+) bytes spill", log))), log
+
+
+TARGETS = {
+    "intel_gen9": lambda: Intel("skl"), "intel_gen12lp": lambda: Intel("tgllp", True), "intel_dg2": lambda: Intel("dg2"),
+    "amd_gfx906": lambda: Amd("gfx906"), "amd_gfx1030": lambda: Amd("gfx1030"), "amd_gfx1100": lambda: Amd("gfx1100"),
+    "nvidia_sm75": lambda: Nvidia("sm_75"), "nvidia_sm90": lambda: Nvidia("sm_90"),
+}
+
+
+def read_variants(directory, newer_than):
+    """[(path, file, options)], one for each pair of kernel file and options: kernels of one pair share a program."""
+    oldest = os.path.getmtime(newer_than) if newer_than else 0
+    variants = {}
+    for name in sorted(os.listdir(directory)) if os.path.isdir(directory) else []:
+        path = os.path.join(directory, name)
+        if not name.endswith(".cl") or os.path.getmtime(path) < oldest:
+            continue
+        with open(path, encoding="utf-8") as file:
+            head = re.fullmatch(r"// (\S+): (\S+)\n", file.readline())
+            options = re.fullmatch(r"// options:(.*)\n", file.readline())
+            if not head or not options:
+                sys.exit(f"{path}: the first two lines are not those of a kernel dump")
+        variants[head[1], options[1]] = path
+    return [(path, file, options.split()) for (file, options), path in variants.items()]
+
+
+def check(compiler, variant):
+    """(whether the variant passes, what is to be said about it or None)"""
+    path, file, options = variant
+    is_cpu_family = bool(CPU_FAMILY.search(file))
+    with tempfile.TemporaryDirectory() as work:
+        good, spills, log = compiler.compile(path, options, work, is_cpu_family)
+    title = f"{file} {' '.join(options)}\n  in {path}"
+    if not good:
+        errors = [line for line in log.splitlines() if "error" in line.lower()] or log.splitlines()[-5:]
+        return False, "\n".join([f"does not compile: {title}"] + ["  " + line for line in errors[:5]])
+    if spills and not is_cpu_family:
+        return not compiler.spills_fail, f"spills registers ({spills}): {title}"
+    return True, None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("--kernels", required=True)
+    parser.add_argument("--newer-than")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    try:
+        compiler = TARGETS[options.target]()
+    except Unavailable as reason:
+        print(f"skipped: {reason}")
+        sys.exit(SKIPPED)
+    variants = read_variants(options.kernels, options.newer_than)
+    if not variants:
+        sys.exit(f"no kernels of this build in {options.kernels}: run the op, nn and model tests first (ctest -L 'op|nn|model')")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda variant: check(compiler, variant), variants))
+    for _, remark in results:
+        if remark:
+            print(remark)
+    failures = sum(not passed for passed, _ in results)
+    names = sorted({file for _, file, _ in variants})
+    print(f"{options.target}: {len(variants)} variants of {len(names)} kernel files ({', '.join(names)}), {failures} failed")
+    if getattr(compiler, "ptxas", "") is None:
+        print("ptxas is not installed: compiled to PTX only, registers not counted")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
