@@ -9,35 +9,23 @@
 #error "TERMS: tables, 1 to 3; HAS_IDSk: 0 = row 0 for every token"
 #endif
 
-/* Rows of the three tables for one token; those beyond TERMS repeat the first and are not read. */
+/* Where a table lies, by value from the host: its first element, the distance of its rows, their number; the same for its ids. */
+typedef struct table_layout {
+    long offset, row_stride, rows, ids_offset, ids_stride;
+} table_layout;
+
+/* Rows of the three tables for one token; those beyond TERMS are not read. */
 typedef struct table_rows {
     __global const TABLE0_T *row0;
     __global const TABLE1_T *row1;
     __global const TABLE2_T *row2;
 } table_rows;
 
-/* Where a table lies, by value from the host: its first element, the distance of its rows, their number; the same for its ids. */
-typedef struct table_layout {
-    long offset, row_stride, rows, ids_offset, ids_stride;
-} table_layout;
-
 /* Element offset of the row that token t takes from a table. */
 inline long row_offset(const table_layout *table, __global const int *ids, int has_ids, long t)
 {
     const long id = has_ids ? ids[table->ids_offset + t * table->ids_stride] : 0;
     return table->offset + clamp(id, 0L, table->rows - 1) * table->row_stride;
-}
-
-inline table_rows rows_of(__global const TABLE0_T *table0, __global const int *ids0, table_layout layout0, __global const TABLE1_T *table1,
-                          __global const int *ids1, table_layout layout1, __global const TABLE2_T *table2, __global const int *ids2,
-                          table_layout layout2, long t)
-{
-    table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t), table1, table2};
-    if (TERMS > 1)
-        rows.row1 += row_offset(&layout1, ids1, HAS_IDS1, t);
-    if (TERMS > 2)
-        rows.row2 += row_offset(&layout2, ids2, HAS_IDS2, t);
-    return rows;
 }
 
 inline float sum_column(const table_rows *rows, int c, float scale)
@@ -73,7 +61,9 @@ void embedding_vector(__global const TABLE0_T *table0, __global const int *ids0,
     const long first = (long)get_group_id(0) * tokens_per_item;
     const long end = min(first + tokens_per_item, tokens);
     for (long t = first; t < end; t++) {
-        const table_rows rows = rows_of(table0, ids0, layout0, table1, ids1, layout1, table2, ids2, layout2, t);
+        const table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),
+                                 table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),
+                                 table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)};
         __global Y_T *row = y + y_offset + t * y_stride;
         int c = 0;
         for (; c <= columns - WIDTH; c += WIDTH)
@@ -90,8 +80,9 @@ void embedding_group(__global const TABLE0_T *table0, __global const int *ids0, 
 {
     const int c = (int)get_global_id(0);
     const long t = (long)get_group_id(1);
-    if (c < columns) {
-        const table_rows rows = rows_of(table0, ids0, layout0, table1, ids1, layout1, table2, ids2, layout2, t);
+    const table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),
+                             table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),
+                             table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)};
+    if (c < columns)
         STORE_Y(y + y_offset + t * y_stride, c, sum_column(&rows, c, scale));
-    }
 }
