@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Broken and unsupported tokenizer files: each gets a named error. */
+#include "support/check.h"
+
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "support/temp.h"
+#include "text/tokenizer.h"
+
+/* A small tokenizer.json whose parts the cases replace. */
+#define MODEL_HEAD "\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
+#define VOCAB "\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"##b\":4}"
+#define MODEL "\"model\":{" MODEL_HEAD VOCAB "}"
+#define NORMALIZER \
+    "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,\"lowercase\":true}"
+#define PRE "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"}"
+#define FLAGS "\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"special\":true,\"normalized\":"
+#define ADDED "\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\"," FLAGS "false}]"
+#define SEQUENCE(which, type) "{\"Sequence\":{\"id\":\"" which "\",\"type_id\":" type "}}"
+#define SPECIAL(name) "{\"SpecialToken\":{\"id\":\"" name "\",\"type_id\":0}}"
+#define TEMPLATE(single, pair, tokens) \
+    "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[" single "],\"pair\":[" pair "],\"special_tokens\":{" tokens "}}"
+#define TOKENS "\"c\":{\"id\":\"c\",\"ids\":[1],\"tokens\":[\"[CLS]\"]}"
+#define POST TEMPLATE(SPECIAL("c") "," SEQUENCE("A", "0"), SEQUENCE("A", "0") "," SEQUENCE("B", "1"), TOKENS)
+#define FILE_OF(model, normalizer, pre, added, post) "{" model "," normalizer "," pre "," added "," post "}"
+#define WITH_MODEL(model) FILE_OF("\"model\":" model, NORMALIZER, PRE, ADDED, POST)
+#define WITH_ADDED(added) FILE_OF(MODEL, NORMALIZER, PRE, "\"added_tokens\":" added, POST)
+#define WITH_POST(post) FILE_OF(MODEL, NORMALIZER, PRE, ADDED, post)
+
+static const struct {
+    const char *text;
+    clf_status status;
+    const char *part;
+} json_cases[] = {
+    {"", CLF_FORMAT, "x.json"},
+    {"{\"model\":", CLF_FORMAT, "line 1"},
+    {"[]", CLF_FORMAT, "expected an object"},
+    {"{\"model\":{\"vocab\":{\"\xff\":0}}}", CLF_FORMAT, "x.json: line 1"},
+    {"{\"model\":{},\"model\":{}}", CLF_FORMAT, "duplicate"},
+    {"{}", CLF_FORMAT, "\"model\""},
+    {WITH_MODEL("{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}"), CLF_UNSUPPORTED, "type \"BPE\"; known is WordPiece"},
+    {WITH_MODEL("{\"type\":\"Unigram\"}"), CLF_UNSUPPORTED, "type \"Unigram\""},
+    {WITH_MODEL("{\"vocab\":{}}"), CLF_UNSUPPORTED, "no type"},
+    {WITH_MODEL("{\"type\":3}"), CLF_FORMAT, "\"type\""},
+    {WITH_MODEL("{\"type\":\"WordPiece\"}"), CLF_FORMAT, "\"unk_token\""},
+    {WITH_MODEL("{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\"}"), CLF_FORMAT, "\"continuing_subword_prefix\""},
+    {WITH_MODEL("{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":-1}"),
+     CLF_FORMAT, "\"max_input_chars_per_word\""},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":[]}"), CLF_FORMAT, "\"vocab\""},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{}}"), CLF_FORMAT, "unknown token \"[UNK]\" is not in the vocabulary of 0 tokens"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"a\":0}}"), CLF_FORMAT, "unknown token \"[UNK]\""},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":\"0\"}}"), CLF_FORMAT, "expected an integer id, found string"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":0.0}}"), CLF_FORMAT, "expected an integer id, found real"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":-1}}"), CLF_FORMAT, "id -1 is outside"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":16777216}}"), CLF_FORMAT, "id 16777216 is outside"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":9223372036854775807}}"), CLF_FORMAT, "outside"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":16777215}}"), CLF_FORMAT, "highest id 16777215 with only 1 tokens"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":0,\"a\":1,\"b\":1}}"), CLF_FORMAT, "share id 1"},
+    {WITH_MODEL("{" MODEL_HEAD "\"vocab\":{\"[UNK]\":0,\"a\":1,\"a\":2}}"), CLF_FORMAT, "duplicate"},
+    {FILE_OF(MODEL, "\"normalizer\":{\"type\":\"NFC\"}", PRE, ADDED, POST), CLF_UNSUPPORTED, "normalizer: type \"NFC\""},
+    {FILE_OF(MODEL, "\"normalizer\":7", PRE, ADDED, POST), CLF_FORMAT, "\"normalizer\""},
+    {FILE_OF(MODEL, "\"normalizer\":{}", PRE, ADDED, POST), CLF_FORMAT, "normalizer: \"type\""},
+    {FILE_OF(MODEL, "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":1}", PRE, ADDED, POST), CLF_FORMAT, "\"clean_text\""},
+    {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":{\"type\":\"ByteLevel\"}", ADDED, POST), CLF_UNSUPPORTED, "pre_tokenizer: type \"ByteLevel\""},
+    {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":null", ADDED, POST), CLF_UNSUPPORTED, "no pre_tokenizer"},
+    {WITH_ADDED("{}"), CLF_FORMAT, "\"added_tokens\""},
+    {WITH_ADDED("[5]"), CLF_FORMAT, "added_tokens[0]"},
+    {WITH_ADDED("[{\"id\":0,\"content\":\"[UNK]\"}]"), CLF_FORMAT, "\"single_word\""},
+    {WITH_ADDED("[{\"id\":-2,\"content\":\"[UNK]\"," FLAGS "false}]"), CLF_FORMAT, "\"id\""},
+    {WITH_ADDED("[{\"id\":7,\"content\":\"[UNK]\"," FLAGS "false}]"), CLF_FORMAT, "expected id 0, found 7"},
+    {WITH_ADDED("[{\"id\":7,\"content\":\"new\"," FLAGS "false}]"), CLF_FORMAT, "expected id 5, found 7"},
+    {WITH_ADDED("[{\"id\":5,\"content\":\"\\u0301\"," FLAGS "true}]"), CLF_UNSUPPORTED, "nothing is left"},
+    {FILE_OF("\"model\":{" MODEL_HEAD "\"vocab\":{\"[UNK]\":0,\"a\":2}}", NORMALIZER, PRE,
+             "\"added_tokens\":[{\"id\":2,\"content\":\"new\"," FLAGS "false}]", "\"post_processor\":null"),
+     CLF_FORMAT, "id 2, which is that of \"a\""},
+    {WITH_POST("\"post_processor\":{\"type\":\"ByteLevel\"}"), CLF_UNSUPPORTED, "post_processor: type \"ByteLevel\""},
+    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\"]}"), CLF_FORMAT, "cls: expected [token, id]"},
+    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",99]}"), CLF_FORMAT, "no token has id 99"},
+    {WITH_POST("\"post_processor\":{\"type\":\"RobertaProcessing\",\"cls\":[\"[CLS]\",1]}"), CLF_FORMAT, "\"sep\""},
+    {WITH_POST(TEMPLATE("7", SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "post_processor"},
+    {WITH_POST(TEMPLATE("{}", SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "expected a Sequence or a SpecialToken"},
+    {WITH_POST(TEMPLATE(SEQUENCE("C", "0"), SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "expected Sequence \"A\" or \"B\""},
+    {WITH_POST(TEMPLATE(SEQUENCE("A", "-1"), SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "\"type_id\""},
+    {WITH_POST(TEMPLATE(SPECIAL("nix"), SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "\"nix\""},
+    {WITH_POST(TEMPLATE(SPECIAL("c"), SEQUENCE("A", "0"), "\"c\":{\"ids\":[1,\"2\"]}")), CLF_FORMAT, "expected token ids"},
+    {WITH_POST(TEMPLATE(SPECIAL("c"), SEQUENCE("A", "0"), TOKENS)), CLF_UNSUPPORTED, "single: expected A once alone"},
+    {WITH_POST(TEMPLATE(SEQUENCE("A", "0"), SEQUENCE("A", "0"), TOKENS)), CLF_UNSUPPORTED, "pair: expected A and B once each"},
+};
+
+static void broken_json(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(json_cases); i++) {
+        clf_tokenizer *tokenizer = NULL;
+        CHECK_FAILS(clfi_tokenizer_from_json(json_cases[i].text, strlen(json_cases[i].text), "x.json", &tokenizer), json_cases[i].status,
+                    json_cases[i].part);
+        CHECK(!tokenizer, "case %zu: output set", i);
+        CHECK(strncmp(clf_last_error(), "x.json", 6) == 0, "case %zu: no file name: %s", i, clf_last_error());
+    }
+}
+
+/* The file that the cases are made from is itself good; so are files without the parts that may be left out. */
+static void good_json(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        FILE_OF(MODEL, NORMALIZER, PRE, ADDED, POST),
+        "{" MODEL "," PRE "}",
+        "{\"model\":{\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100," VOCAB "}," PRE
+        ",\"truncation\":{\"max_length\":2},\"padding\":{\"strategy\":{\"Fixed\":9}}}",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        clf_tokenizer *tokenizer;
+        clf_encoding got = CLF_ENCODING_INIT;
+        CHECK_OK(clfi_tokenizer_from_json(texts[i], strlen(texts[i]), "x.json", &tokenizer));
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, "ab a z", 6, NULL, 0, NULL, &got));
+        assert_int_equal(got.length, i == 0 ? 5 : 4);
+        assert_int_equal(got.ids[got.length - 1], 0);
+        assert_int_equal(got.ids[got.length - 3], 4);
+        clfi_encoding_free(&got);
+        clfi_tokenizer_destroy(tokenizer);
+    }
+}
+
+#define LINES "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##b\n"
+
+static const struct {
+    const char *lines;
+    size_t size; /* 0: all */
+    const char *config;
+    clf_status status;
+    const char *part;
+} vocabulary_cases[] = {
+    {"", 0, NULL, CLF_FORMAT, "v.txt: the unknown token \"[UNK]\""},
+    {"a\nb\n", 0, NULL, CLF_FORMAT, "v.txt: the unknown token \"[UNK]\""},
+    {"[UNK]\n[SEP]\n", 0, NULL, CLF_FORMAT, "the cls_token \"[CLS]\" is not in the vocabulary"},
+    {"[UNK]\n[CLS]\n", 0, NULL, CLF_FORMAT, "the sep_token \"[SEP]\" is not in the vocabulary"},
+    {"[UNK]\nab\xff" "c\n", 0, NULL, CLF_FORMAT, "v.txt: line 2 is not UTF-8"},
+    {"[UNK]\n\xed\xa0\x80\n", 0, NULL, CLF_FORMAT, "v.txt: line 2 is not UTF-8"},
+    {"[UNK]\nx\0y\n", 10, NULL, CLF_FORMAT, "v.txt: line 2 holds U+0000"},
+    {LINES, 0, "{", CLF_FORMAT, "c.json: line 1"},
+    {LINES, 0, "[]", CLF_FORMAT, "c.json: expected an object"},
+    {LINES, 0, "{\"do_lower_case\":\"yes\"}", CLF_FORMAT, "\"do_lower_case\""},
+    {LINES, 0, "{\"strip_accents\":0}", CLF_FORMAT, "\"strip_accents\""},
+    {LINES, 0, "{\"tokenizer_class\":\"T5Tokenizer\"}", CLF_UNSUPPORTED, "tokenizer_class \"T5Tokenizer\""},
+    {LINES, 0, "{\"tokenizer_class\":\"BertJapaneseTokenizer\"}", CLF_UNSUPPORTED, "BertJapaneseTokenizer"},
+    {LINES, 0, "{\"unk_token\":\"<unk>\"}", CLF_FORMAT, "unknown token \"<unk>\""},
+    {LINES, 0, "{\"unk_token\":5}", CLF_FORMAT, "\"unk_token\""},
+    {LINES, 0, "{\"cls_token\":{}}", CLF_FORMAT, "\"content\""},
+    {LINES, 0, "{\"added_tokens_decoder\":{\"x\":{}}}", CLF_FORMAT, "expected an id as key"},
+    {LINES, 0, "{\"added_tokens_decoder\":{\"1\":7}}", CLF_FORMAT, "expected an object"},
+    {LINES, 0, "{\"added_tokens_decoder\":{\"9\":{\"content\":\"new\"}}}", CLF_FORMAT, "expected id 6, found 9"},
+};
+
+static void broken_vocabulary(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(vocabulary_cases); i++) {
+        clf_tokenizer *tokenizer = NULL;
+        const char *lines = vocabulary_cases[i].lines, *config = vocabulary_cases[i].config;
+        const size_t size = vocabulary_cases[i].size ? vocabulary_cases[i].size : strlen(lines);
+        CHECK_FAILS(clfi_tokenizer_from_vocabulary(lines, size, "v.txt", config, config ? strlen(config) : 0, "c.json", &tokenizer),
+                    vocabulary_cases[i].status, vocabulary_cases[i].part);
+        CHECK(!tokenizer, "case %zu: output set", i);
+    }
+}
+
+static void listed_tokens(void **state)
+{
+    (void)state;
+    static const char config[] = "{\"added_tokens_decoder\":{\"7\":{\"content\":\"Two\"},\"1\":{\"content\":\"[UNK]\",\"special\":true},"
+                                 "\"6\":{\"content\":\"<one>\",\"special\":true,\"lstrip\":true}},\"mask_token\":\"<one>\"}";
+    clf_tokenizer *tokenizer;
+    clf_encoding got = CLF_ENCODING_INIT;
+    CHECK_OK(clfi_tokenizer_from_vocabulary(LINES, strlen(LINES), "v.txt", config, strlen(config), "c.json", &tokenizer));
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, "ab <one>TWO", 11, NULL, 0, NULL, &got));
+    static const int32_t want[] = {2, 4, 5, 6, 7, 3};
+    assert_int_equal(got.length, COUNT(want));
+    assert_memory_equal(got.ids, want, sizeof want);
+    assert_int_equal(clfi_tokenizer_vocabulary_size(tokenizer), 8);
+    clfi_encoding_free(&got);
+    clfi_tokenizer_destroy(tokenizer);
+}
+
+static void directories(void **state)
+{
+    (void)state;
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer = NULL;
+    temp_directory_make(directory);
+    CHECK_FAILS(clfi_tokenizer_open(directory, &tokenizer), CLF_NOT_FOUND, "no tokenizer.json and no vocab.txt");
+    CHECK_FAILS(clfi_tokenizer_open(temp_path(directory, "nowhere", path), &tokenizer), CLF_NOT_FOUND, "nowhere");
+    temp_file(directory, "vocab.txt", LINES, strlen(LINES), path);
+    temp_file(directory, "tokenizer_config.json", "{]", 2, path);
+    CHECK_FAILS(clfi_tokenizer_open(directory, &tokenizer), CLF_FORMAT, "/tokenizer_config.json: line 1");
+    temp_file(directory, "tokenizer.json", "{]", 2, path);
+    CHECK_FAILS(clfi_tokenizer_open(directory, &tokenizer), CLF_FORMAT, "/tokenizer.json: line 1");
+    assert_null(tokenizer);
+    temp_directory_remove(directory);
+}
+
+static void encode_limits(void **state)
+{
+    (void)state;
+    clf_tokenizer *tokenizer;
+    clf_encoding got = CLF_ENCODING_INIT;
+    clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
+    CHECK_OK(clfi_tokenizer_from_vocabulary(LINES, strlen(LINES), "v.txt", NULL, 0, NULL, &tokenizer));
+    options.max_tokens = 1;
+    CHECK_FAILS(clfi_tokenizer_encode(tokenizer, "a", 1, NULL, 0, &options, &got), CLF_INVALID_ARGUMENT, "max_tokens 1: expected at least 2");
+    options.max_tokens = 2;
+    CHECK_FAILS(clfi_tokenizer_encode(tokenizer, "a", 1, "a", 1, &options, &got), CLF_INVALID_ARGUMENT, "max_tokens 2: expected at least 3");
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, "a", 1, NULL, 0, &options, &got));
+    assert_true(got.length == 2 && got.truncated);
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, NULL, 0, NULL, 0, &options, &got)); /* no text: the special tokens alone */
+    assert_true(got.length == 2 && !got.truncated);
+    options = (clf_encode_options){false, 0};
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, "", 0, "", 0, &options, &got));
+    assert_int_equal(got.length, 0);
+    clfi_encoding_free(&got);
+    clfi_tokenizer_destroy(tokenizer);
+    clfi_tokenizer_destroy(NULL);
+}
+
+/* A long text in portions gives the ids of the whole; an encoding used before keeps its memory. */
+static void portions_and_reuse(void **state)
+{
+    (void)state;
+    enum { WORDS = 20000 };
+    clf_tokenizer *tokenizer;
+    clf_encoding got = CLF_ENCODING_INIT;
+    clf_str text = CLF_STR_INIT;
+    CHECK_OK(clfi_tokenizer_from_vocabulary(LINES, strlen(LINES), "v.txt", NULL, 0, NULL, &tokenizer));
+    for (int i = 0; i < WORDS; i++)
+        CHECK_OK(clfi_str_append_text(&text, i % 7 ? "ab " : "A\xcc\x81" "b\n")); /* both are the tokens a, ##b */
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, text.data, text.length, NULL, 0, NULL, &got));
+    assert_int_equal(got.length, 2 * WORDS + 2);
+    for (size_t i = 1; i + 1 < got.length; i++)
+        CHECK(got.ids[i] == (i % 2 ? 4 : 5), "token %zu is %d", i, (int)got.ids[i]);
+    const int32_t *ids = got.ids;
+    const clf_encode_options options = {true, 500};
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, text.data, text.length, NULL, 0, &options, &got));
+    assert_true(got.length == 500 && got.truncated && got.ids == ids);
+    clfi_encoding_free(&got);
+    clfi_str_free(&text);
+    clfi_tokenizer_destroy(tokenizer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_json), cmocka_unit_test(good_json),     cmocka_unit_test(broken_vocabulary),  cmocka_unit_test(listed_tokens),
+        cmocka_unit_test(directories), cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
