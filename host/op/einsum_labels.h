@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/einsum.h"
+
 enum {
-    CLFI_EINSUM_MAX_OPERANDS = 16,
-    CLFI_EINSUM_MAX_RANK = 16,
-    CLFI_EINSUM_LETTERS = 52, /* labels 0..25 are A-Z, 26..51 a-z: ascending ids are ASCII order */
-    CLFI_EINSUM_MAX_LABELS = CLFI_EINSUM_LETTERS + CLFI_EINSUM_MAX_RANK
+    CLFI_EINSUM_MAX_RANK = CLF_MAX_RANK,
+    CLFI_EINSUM_LETTERS = 52 /* labels 0..25 are A-Z, 26..51 a-z: ascending ids are ASCII order */
 };
+_Static_assert(CLFI_EINSUM_MAX_LABELS == CLFI_EINSUM_LETTERS + CLFI_EINSUM_MAX_RANK, "one loop for every label");
 
 typedef struct clf_label_set {
     uint64_t word[2];

@@ -3,6 +3,8 @@
 #ifndef CLFI_OP_EINSUM_LOWER_H
 #define CLFI_OP_EINSUM_LOWER_H
 
+#include "kernel/einsum.h"
+#include "kernel/gemm.h"
 #include "op/einsum_plan.h"
 
 /* What a step reads and writes: element strides by label, 0 where a term does not have the label. Row [inputs] is the result's. */
@@ -23,19 +25,6 @@ void clfi_einsum_dense_strides(const clf_einsum_form *form, clf_einsum_strides *
 
 /* What step `index` reads and writes; intermediates are dense in the plan's layout, the last step writes the result. */
 void clfi_einsum_step_access(const clf_einsum_plan *plan, const clf_einsum_strides *strides, int index, clf_einsum_access *out);
-
-/* One loop: a label, or several whose strides continue each other in every term. */
-typedef struct clf_einsum_dim {
-    int64_t size;
-    int64_t stride[CLFI_EINSUM_MAX_OPERANDS + 1];
-} clf_einsum_dim;
-
-/* result[kept] = sum over `summed` of the product of the inputs; loops from outermost to innermost. */
-typedef struct clf_einsum_loops {
-    int inputs;
-    int kept_rank, summed_rank;
-    clf_einsum_dim kept[CLFI_EINSUM_MAX_LABELS], summed[CLFI_EINSUM_MAX_LABELS];
-} clf_einsum_loops;
 
 /* C[batch, m, n] = sum over k of A[batch, m, k] B[batch, k, n]; strides of A, B and C in stride[0], [1] and [2]. A batch dimension may have
  * stride 0 in A or B: free labels that do not join m or n are such dimensions. */
@@ -74,5 +63,8 @@ void clfi_einsum_loops_make(const clf_einsum_access *access, const int64_t *size
 /* Chooses the form of a step. copy_limit: no dense copy may hold more elements. A pair whose labels fuse into one m, n and k is a matrix
  * product on its operands as they lie; otherwise copies, extra batches and plain loops are weighed by a coarse model of their time. */
 void clfi_einsum_lower(const clf_einsum_access *access, const int64_t *size, double copy_limit, clf_einsum_lowering *out);
+
+/* Arguments of the matrix engines for a lowered pair: memory of the step's first input, second input and result. */
+void clfi_einsum_gemm_args(const clf_einsum_gemm *gemm, const clf_einsum_memory term[3], clf_gemm_args *out);
 
 #endif

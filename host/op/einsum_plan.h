@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "clformer/einsum.h"
 #include "op/einsum_parse.h"
 
 /* Own sums, then merges. */
@@ -28,7 +29,7 @@ typedef struct clf_einsum_step {
     double elements;                              /* of its result */
 } clf_einsum_step;
 
-typedef struct clf_einsum_plan {
+struct clf_einsum_plan {
     clf_einsum_form form;
     int step_count; /* 0 when the output is empty or an empty sum */
     clf_einsum_step step[CLFI_EINSUM_MAX_STEPS];
@@ -37,7 +38,7 @@ typedef struct clf_einsum_plan {
     double largest;    /* elements of the largest intermediate; 0: none */
     double limit;      /* elements, INFINITY: none */
     int limited;       /* a memory limit is set: scratch copies must keep it too */
-} clf_einsum_plan;
+};
 
 /* Plans form. UNSUPPORTED, E_LIMIT: `memory_limit` is 0 or below CLFI_EINSUM_MAX_INPUT. A limit that no pair satisfies gives a last
  * step that merges all remaining terms at once. */
