@@ -3,9 +3,7 @@
 #ifndef CLFI_OP_TOP_K_H
 #define CLFI_OP_TOP_K_H
 
-#include "tensor/view.h"
-
-enum { CLFI_TOP_K_MAX = 1024 };
+#include "kernel/top_k.h"
 
 /* values[q,:] = the k largest of scores[q,:] in falling order, indices[q,:] their columns. Equal scores: lower index first (-0 equals 0 and
  * comes out as 0). NaN ranks below -infinity. scores [Q,N], f32, f16 or bf16, any strides; values f32 [Q,k] and indices i32 [Q,k], dense. 1 <= k <= 1024,
