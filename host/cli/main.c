@@ -1,11 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* The clformer program. */
+/* The clformer program: the table of commands. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "clformer/version.h"
+#include "cli/commands.h"
+#include "clformer/context.h"
 
-int main(void)
+static const cli_command commands[] = {
+    {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices},
+    {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed},
+    {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity},
+    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search},
+    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest},
+    {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
+};
+
+static void print_usage(FILE *stream)
 {
-    puts("clformer " CLF_VERSION_STRING);
-    return 0;
+    fprintf(stream, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]\n\nTransformers on every OpenCL device.\n\ncommands:\n");
+    for (size_t i = 0; i < COUNT(commands); i++)
+        fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream, "\nclformer COMMAND --help tells a command's options; clformer --version the version.\n");
+}
+
+static const cli_command *find(const char *name)
+{
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        const cli_command *command = argc > 2 ? find(argv[2]) : NULL;
+        if (command)
+            return command->run(command, 2, (char *[]){argv[2], "--help", NULL});
+        print_usage(name ? stdout : stderr);
+        return name ? EXIT_SUCCESS : 2;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("clformer %s\n", clf_version());
+        return EXIT_SUCCESS;
+    }
+    const cli_command *command = find(name);
+    if (!command) {
+        fprintf(stderr, "clformer: \"%s\" is no command\n\n", name);
+        print_usage(stderr);
+        return 2;
+    }
+    const int status = command->run(command, argc - 1, argv + 1);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("clformer: standard output");
+        return EXIT_FAILURE;
+    }
+    return status;
 }

@@ -15,10 +15,11 @@ library=$(dirname "$pc")
 
 # Every header stands alone, in C and in C++.
 for header in "$prefix"/include/clformer/*.h; do
-    line="#include <clformer/$(basename "$header")>"
-    echo "$line" | cc -x c -std=c11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - || fail "$header in C"
+    unit="#include <clformer/$(basename "$header")>
+extern int nothing;"
+    echo "$unit" | cc -x c -std=c11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - || fail "$header in C"
     if command -v c++ >/dev/null 2>&1; then
-        echo "$line" | c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - || fail "$header in C++"
+        echo "$unit" | c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - || fail "$header in C++"
     fi
 done
 

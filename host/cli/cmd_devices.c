@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer devices: every platform and device, for people or as JSON. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/commands.h"
+#include "clformer/device.h"
+
+static const char *type_name(clf_device_type type)
+{
+    static const char *const names[] = {"CPU", "GPU", "accelerator", "other"};
+    return names[type];
+}
+
+static void print_device(const clf_device_info *d)
+{
+    printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
+    printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
+    printf("   vendor        %s\n", d->vendor);
+    printf("   driver        %s; %s; %s\n", d->driver_version, d->device_version, d->opencl_c_version);
+    printf("   type          %s, %u compute units at %u MHz, %u floats in a vector, work-groups to %zu\n", type_name(d->type),
+           d->compute_units, d->clock_mhz, d->native_vector_width_float, d->max_work_group_size);
+    printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
+           (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : "",
+           (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);
+    printf("   optional      fp16 %s, fp64 %s, sub-groups %s, integer dot %s\n", d->has_fp16 ? "yes" : "no", d->has_fp64 ? "yes" : "no",
+           d->has_subgroups ? "yes" : "no", d->has_integer_dot ? "yes" : "no");
+    if (d->usable)
+        printf("   usable        yes\n");
+    else
+        printf("   usable        no: %s\n", d->reason);
+    if (d->is_default)
+        printf("   default       because: %s\n", d->default_reason);
+    if (d->same_hardware_as >= 0)
+        printf("   note          the same hardware as device %d\n", d->same_hardware_as);
+}
+
+static json_t *device_json(const clf_device_info *d)
+{
+    return json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
+        "s:b, s:s, s:i}",
+        "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
+        "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
+        "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
+        (json_int_t)d->compute_units, "clock_mhz", (json_int_t)d->clock_mhz, "global_memory_bytes", (json_int_t)d->global_memory_bytes,
+        "max_allocation_bytes", (json_int_t)d->max_allocation_bytes, "local_memory_bytes", (json_int_t)d->local_memory_bytes,
+        "base_alignment_bytes", (json_int_t)d->base_alignment_bytes, "max_work_group_size", (json_int_t)d->max_work_group_size,
+        "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
+        "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
+        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as);
+}
+
+static clf_status print_json(const clf_device_list *list)
+{
+    json_t *devices = json_array(), *notes = json_array();
+    for (size_t i = 0; i < clf_device_list_count(list); i++)
+        json_array_append_new(devices, device_json(clf_device_list_get(list, i)));
+    for (size_t i = 0; clf_device_list_note(list, i); i++)
+        json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
+    json_t *root = json_pack("{s:o, s:o}", "devices", devices, "notes", notes);
+    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_decref(root);
+    if (!text)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "devices as JSON");
+    puts(text);
+    free(text);
+    return CLF_OK;
+}
+
+int cmd_devices(const cli_command *self, int argc, char **argv)
+{
+    int as_json = 0, positional;
+    const cli_option table[] = {{"json", 0, NULL, "as JSON", CLI_FLAG, &as_json}};
+    clf_device_list *list = NULL;
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && positional > 0)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "devices: unexpected argument \"%s\"", argv[0]);
+    if (st == CLF_OK)
+        st = clf_device_list_create(&list);
+    if (st == CLF_OK && as_json) {
+        st = print_json(list);
+    } else if (st == CLF_OK) {
+        for (size_t i = 0; i < clf_device_list_count(list); i++)
+            print_device(clf_device_list_get(list, i));
+        for (size_t i = 0; clf_device_list_note(list, i); i++)
+            printf("note: %s\n", clf_device_list_note(list, i));
+    }
+    clf_device_list_destroy(list);
+    return st == CLF_OK ? 0 : cli_fail(st);
+}

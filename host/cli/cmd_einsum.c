@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer einsum: an einsum equation on NumPy files, or its plan. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "clformer/einsum.h"
+#include "io/npy.h"
+
+enum { MOST_OPERANDS = 64 }; /* read, so that too many for the library get its own refusal */
+
+typedef struct einsum_job {
+    cli_session session;
+    const char *equation, *shapes, *output, *limit_text;
+    char **files;
+    int wants_plan;     /* --plan */
+    int dtype;          /* index into f32|f16 */
+    int count;
+    int rank[MOST_OPERANDS];
+    int64_t dim[MOST_OPERANDS][CLFI_NPY_MAX_RANK];
+    const int64_t *dims[MOST_OPERANDS];
+    clf_npy arrays[MOST_OPERANDS];
+    clf_tensor *operands[MOST_OPERANDS];
+    clf_tensor *result;
+    clf_einsum_plan *plan;
+} einsum_job;
+
+/* Reads one shape of --shapes up to a comma or the end: "2x3"; "" or "-" is a scalar. Returns where it stopped, NULL when it is none. */
+static const char *read_shape(const char *text, int *rank, int64_t *dim)
+{
+    text += strspn(text, " ");
+    *rank = 0;
+    if (*text == '-')
+        text++;
+    else
+        while (*text >= '0' && *text <= '9') {
+            char *end;
+            if (*rank == CLFI_NPY_MAX_RANK)
+                return NULL;
+            dim[(*rank)++] = strtoll(text, &end, 10);
+            if (*end != 'x') {
+                text = end;
+                break;
+            }
+            text = end + 1;
+            if (*text < '0' || *text > '9')
+                return NULL;
+        }
+    text += strspn(text, " ");
+    return *text == ',' || *text == '\0' ? text : NULL;
+}
+
+static clf_status read_shapes(einsum_job *job)
+{
+    const char *text = job->shapes;
+    for (;;) {
+        if (job->count == MOST_OPERANDS)
+            CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: --shapes has more than %d operands", MOST_OPERANDS);
+        job->dims[job->count] = job->dim[job->count];
+        text = read_shape(text, &job->rank[job->count], job->dim[job->count]);
+        if (!text)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d is not like 2x3 (a scalar is -)", job->shapes, job->count);
+        job->count++;
+        if (*text == '\0')
+            return CLF_OK;
+        text++;
+    }
+}
+
+static clf_status open_files(einsum_job *job, int files)
+{
+    if (files > MOST_OPERANDS)
+        CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: %d operands, at most %d", files, CLF_EINSUM_MAX_OPERANDS);
+    for (; job->count < files; job->count++) {
+        clf_npy *npy = &job->arrays[job->count];
+        CLF_TRY(clfi_npy_open(job->files[job->count], npy));
+        job->rank[job->count] = npy->rank;
+        job->dims[job->count] = npy->dim;
+    }
+    return CLF_OK;
+}
+
+static clf_status parse_limit(const char *text, int64_t *out)
+{
+    char *end;
+    *out = CLF_EINSUM_NO_LIMIT;
+    if (!text || strcmp(text, "none") == 0)
+        return CLF_OK;
+    if (strcmp(text, "max_input") == 0) {
+        *out = CLF_EINSUM_MAX_INPUT;
+        return CLF_OK;
+    }
+    *out = strtoll(text, &end, 10);
+    if (end == text || *end || *out <= 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --memory-limit: expected a positive number of elements, max_input or none, found \"%s\"", text);
+    return CLF_OK;
+}
+
+/* Names the engines of the device; without one, unless it was asked for, the plan is printed all the same. */
+static clf_status print_plan(einsum_job *job)
+{
+    size_t length;
+    if (!job->session.context) {
+        const clf_status st = cli_session_open(&job->session);
+        if (st != CLF_OK && job->session.device)
+            return st;
+    }
+    CLF_TRY(clf_einsum_plan_print(job->session.context, job->plan, NULL, 0, &length));
+    char *text;
+    CLF_TRY(clfi_alloc(length + 1, 1, "plan text", &text));
+    const clf_status st = clf_einsum_plan_print(job->session.context, job->plan, text, length + 1, &length);
+    if (st == CLF_OK)
+        fputs(text, stdout);
+    free(text);
+    return st;
+}
+
+static clf_status upload(einsum_job *job, int k)
+{
+    float *values;
+    const clf_npy *npy = &job->arrays[k];
+    CLF_TRY(clfi_alloc(npy->count, sizeof *values, job->files[k], &values));
+    clf_status st = clfi_npy_read_f32(npy, 0, npy->count, values);
+    if (st == CLF_OK)
+        st = clf_tensor_create_from(job->session.context, CLF_F32, npy->rank, npy->dim, values, &job->operands[k]);
+    free(values);
+    return st;
+}
+
+/* Nested brackets, as JSON writes arrays (NaN and infinities as C prints them). */
+static const float *print_values(const float *values, int rank, const int64_t *dim)
+{
+    if (rank == 0) {
+        printf("%.9g", (double)*values);
+        return values + 1;
+    }
+    putchar('[');
+    for (int64_t i = 0; i < dim[0]; i++) {
+        if (i)
+            fputs(rank > 1 ? ",\n" : ", ", stdout);
+        values = print_values(values, rank - 1, dim + 1);
+    }
+    putchar(']');
+    return values;
+}
+
+static clf_status write_result(einsum_job *job)
+{
+    const int rank = clf_einsum_plan_rank(job->plan);
+    const int64_t *dim = clf_einsum_plan_dim(job->plan);
+    const size_t count = clf_tensor_count(job->result);
+    void *values;
+    CLF_TRY(clfi_alloc(count, sizeof(float), "result", &values));
+    clf_status st;
+    if (job->output && job->dtype == 1) {
+        st = clf_tensor_read(job->result, values, count * 2);
+        if (st == CLF_OK)
+            st = clfi_npy_write(job->output, CLF_FILE_F16, rank, dim, values);
+    } else {
+        st = clf_tensor_read_f32(job->result, values, count);
+        if (st == CLF_OK && job->output)
+            st = clfi_npy_write(job->output, CLF_FILE_F32, rank, dim, values);
+        else if (st == CLF_OK) {
+            print_values(values, rank, dim);
+            putchar('\n');
+        }
+    }
+    free(values);
+    return st;
+}
+
+static clf_status compute(einsum_job *job)
+{
+    if (!job->session.context)
+        CLF_TRY(cli_session_open(&job->session));
+    for (int k = 0; k < job->count; k++)
+        CLF_TRY(upload(job, k));
+    CLF_TRY(clf_tensor_create(job->session.context, job->dtype == 1 ? CLF_F16 : CLF_F32, clf_einsum_plan_rank(job->plan),
+                              clf_einsum_plan_dim(job->plan), &job->result));
+    CLF_TRY(clf_einsum_plan_run(job->session.context, job->plan, (const clf_tensor *const *)job->operands, job->count, job->result));
+    return write_result(job);
+}
+
+static clf_status run_job(einsum_job *job, int positional)
+{
+    int64_t limit;
+    if (positional == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "einsum: no equation; see clformer einsum --help");
+    if (job->shapes && (positional > 1 || job->output || !job->wants_plan))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "einsum: --shapes goes with --plan and without files");
+    CLF_TRY(parse_limit(job->limit_text, &limit));
+    CLF_TRY(job->shapes ? read_shapes(job) : open_files(job, positional - 1));
+    CLF_TRY(clf_einsum_plan_create(job->equation, job->count, job->rank, job->dims, limit, &job->plan));
+    if (job->wants_plan) {
+        CLF_TRY(print_plan(job));
+        if (!job->output)
+            return CLF_OK;
+    }
+    return compute(job);
+}
+
+/* An equation may begin with "->", which looks like an option: a space in front, which equations ignore, tells it apart. The copy is
+ * returned for the caller to free; NULL: none was needed. */
+static char *protect_equation(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-' && argv[i][1] && strchr(">., ", argv[i][1])) {
+            clf_str text = CLF_STR_INIT;
+            if (clfi_str_appendf(&text, " %s", argv[i]) != CLF_OK)
+                return NULL;
+            argv[i] = text.data;
+            return text.data;
+        }
+    return NULL;
+}
+
+/* Refusals of equations begin with their code, nothing before it. */
+static int report(clf_status st)
+{
+    if (strncmp(clf_last_error(), "E_", 2) != 0)
+        return cli_fail(st);
+    fprintf(stderr, "%s\n", clf_last_error());
+    return 2;
+}
+
+int cmd_einsum(const cli_command *self, int argc, char **argv)
+{
+    einsum_job *job;
+    clf_status st = clfi_alloc(1, sizeof *job, "einsum", &job);
+    if (st != CLF_OK)
+        return cli_fail(st);
+    job->session = (cli_session)CLI_SESSION_INIT;
+    const cli_option table[] = {
+        {"output", 'o', "OUT.npy", "write the result as NumPy file (default: print it)", CLI_TEXT, &job->output},
+        {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
+        {"plan", 0, NULL, "print the contraction plan; computes only with --output", CLI_FLAG, &job->wants_plan},
+        {"shapes", 0, "2x3,3x4", "operand shapes instead of files, for --plan (a scalar is -)", CLI_TEXT, &job->shapes},
+        {"memory-limit", 0, "N", "elements of the largest intermediate; max_input: the largest operand or the result", CLI_TEXT,
+         &job->limit_text},
+        CLI_SESSION_OPTIONS(job->session),
+    };
+    int positional = 0;
+    char *equation = protect_equation(argc, argv);
+    st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK) {
+        job->equation = argv[0];
+        job->files = argv + 1;
+        st = run_job(job, positional);
+    }
+    const int status = st == CLF_OK ? 0 : report(st);
+    clf_tensor_destroy(job->result);
+    for (int k = 0; k < job->count; k++) {
+        clf_tensor_destroy(job->operands[k]);
+        if (!job->shapes)
+            clfi_npy_close(&job->arrays[k]);
+    }
+    clf_einsum_plan_destroy(job->plan);
+    const clf_status closed = cli_session_close(&job->session, NULL);
+    free(equation);
+    free(job);
+    return status ? status : closed == CLF_OK ? 0 : cli_fail(closed);
+}

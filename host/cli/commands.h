@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Every command's entry point; the table is in main.c. */
+#ifndef CLFI_CLI_COMMANDS_H
+#define CLFI_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+int cmd_devices(const cli_command *self, int argc, char **argv);
+int cmd_embed(const cli_command *self, int argc, char **argv);
+int cmd_search(const cli_command *self, int argc, char **argv);
+int cmd_selftest(const cli_command *self, int argc, char **argv);
+int cmd_similarity(const cli_command *self, int argc, char **argv);
+int cmd_tokenize(const cli_command *self, int argc, char **argv);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of a command, from arguments, a file or standard input, read in windows so that memory does not grow with the file. */
+#ifndef CLFI_CLI_INPUTS_H
+#define CLFI_CLI_INPUTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "clformer/model.h"
+
+enum { CLI_WINDOW = 4096 };
+
+typedef struct cli_inputs {
+    char **arguments; /* after the file; "-" stands for the lines of standard input */
+    int argument_count;
+    FILE *stream;      /* the file being read; NULL = none */
+    const char *name;  /* its name for messages */
+    bool is_jsonl, owns_stream;
+    size_t line_number;
+    char *line; /* getline's */
+    size_t line_capacity;
+    clf_str bytes; /* the window's texts, one after another */
+    clf_text texts[CLI_WINDOW];
+    size_t count;
+} cli_inputs;
+
+/* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped); a name that ends in .jsonl holds a JSON string, or an
+ * object with "text", per line; "-" = standard input; NULL = none. INVALID_ARGUMENT: no text at all was asked for. */
+clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
+void cli_inputs_close(cli_inputs *inputs);
+
+/* Fills texts[0..count) with the next window; count 0 at the end. The texts live until the next call. */
+clf_status cli_inputs_next(cli_inputs *inputs);
+
+#endif

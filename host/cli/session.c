@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Device session of a command. */
+#include "cli/session.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "runtime/profile.h"
+
+clf_status cli_session_open(cli_session *session)
+{
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    params.device = session->device;
+    params.engines = session->engines;
+    params.precision = (clf_precision)session->precision;
+    params.profile = session->stats || session->trace;
+    session->start_ns = clfi_now_ns();
+    return clf_context_create(&params, &session->context);
+}
+
+clf_status cli_session_open_model(cli_session *session, const char *directory)
+{
+    CLF_TRY(cli_session_open(session));
+    const uint64_t start = clfi_now_ns();
+    CLF_TRY(clf_model_open(session->context, directory, &session->model));
+    session->load_ns = clfi_now_ns() - start;
+    clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
+    return CLF_OK;
+}
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static void print_stats(const cli_session *session, const clf_embed_stats *embed)
+{
+    clf_context_stats s;
+    struct rusage usage;
+    clf_context_get_stats(session->context, &s);
+    getrusage(RUSAGE_SELF, &usage);
+    const clf_device_info *device = clf_context_device(session->context);
+    fprintf(stderr, "device          %s (%s)\n", device->name, device->platform_name);
+    if (session->model)
+        fprintf(stderr, "load            %.1f ms (engine %s)\n", ms(session->load_ns), clf_model_get_info(session->model)->linear_engine);
+    fprintf(stderr, "build           %.1f ms (%llu programs built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
+            (unsigned long long)s.programs_built, ms(s.cache_load_ns), (unsigned long long)s.programs_from_cache);
+    if (embed) {
+        const double seconds = (double)(embed->tokenize_ns + embed->run_ns) / 1e9;
+        fprintf(stderr, "tokenize        %.1f ms\n", ms(embed->tokenize_ns));
+        fprintf(stderr, "run             %.1f ms (%zu texts, %zu tokens, %zu batches, %zu truncated)\n", ms(embed->run_ns), embed->texts,
+                embed->tokens, embed->batches, embed->truncated);
+        fprintf(stderr, "throughput      %.1f texts/s, %.0f tokens/s\n", (double)embed->texts / seconds, (double)embed->tokens / seconds);
+    }
+    fprintf(stderr, "upload          %.1f ms (%.2f MB)\n", ms(s.upload_ns), (double)s.upload_bytes / 1e6);
+    fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);
+    fprintf(stderr, "device memory   %.1f MB at its peak, %.1f MB of host memory used in place\n", (double)s.peak_device_bytes / 1e6,
+            (double)s.mapped_bytes / 1e6);
+    fprintf(stderr, "host memory     %.1f MB resident at its peak\n", (double)usage.ru_maxrss / 1e3);
+    fprintf(stderr, "total           %.1f ms\n", ms(clfi_now_ns() - session->start_ns));
+    const size_t kernels = clf_context_kernel_count(session->context);
+    for (size_t i = 0; i < kernels; i++) {
+        clf_kernel_stats kernel;
+        if (clf_context_kernel_get(session->context, i, &kernel) == CLF_OK)
+            fprintf(stderr, "kernel          %-28s %6llu launches %10.2f ms %5.1f %%\n", kernel.kernel,
+                    (unsigned long long)kernel.launches, ms(kernel.total_ns),
+                    s.kernel_ns ? 100.0 * (double)kernel.total_ns / (double)s.kernel_ns : 0.0);
+    }
+}
+
+clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
+{
+    clf_status st = CLF_OK;
+    if (session->context && session->trace)
+        st = clf_context_write_trace(session->context, session->trace);
+    if (session->context && session->stats && clf_context_finish(session->context) == CLF_OK)
+        print_stats(session, embed);
+    clf_model_destroy(session->model);
+    clf_context_destroy(session->context);
+    session->model = NULL;
+    session->context = NULL;
+    return st;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that use a device share: its options, the context, the report of --stats and --trace. */
+#ifndef CLFI_CLI_SESSION_H
+#define CLFI_CLI_SESSION_H
+
+#include <stdint.h>
+
+#include "cli/options.h"
+#include "clformer/model.h"
+
+typedef struct cli_session {
+    const char *device, *engines, *trace;
+    int precision; /* index into highest|high|medium */
+    int stats;
+    uint64_t start_ns; /* of the process's main job */
+    uint64_t load_ns;  /* opening the model */
+    clf_context *context;
+    clf_model *model; /* NULL until cli_session_open_model */
+} cli_session;
+
+#define CLI_SESSION_INIT {.precision = CLF_PRECISION_HIGHEST}
+
+/* The rows for a command's option table; `s` is the cli_session variable. */
+#define CLI_SESSION_OPTIONS(s)                                                                                               \
+    {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &(s).device}, \
+    {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                                \
+    {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},                      \
+    {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats},         \
+    {"trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_TEXT, &(s).trace}
+
+clf_status cli_session_open(cli_session *session);
+clf_status cli_session_open_model(cli_session *session, const char *directory); /* opens the session first */
+
+/* Writes --trace and --stats (embed: totals of the calls, NULL = none), then releases everything. Always call it. */
+clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed);
+
+#endif

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# devices and selftest. usage: test_devices.sh PROGRAM DATA
+set -u
+program=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+
+"$program" devices >"$work/out" 2>"$work/err" || fail "devices: $(cat "$work/err")"
+"$program" devices --json >"$work/json" || fail "devices --json"
+grep -q '"devices"' "$work/json" || fail "devices --json: $(head -c 200 "$work/json")"
+if ! grep -q '"usable": true' "$work/json"; then
+    echo "skipped: no usable device"
+    exit 77
+fi
+grep -q '\[default\]' "$work/out" || fail "no default device"
+grep -q 'because:' "$work/out" || fail "no reason for the default device"
+
+# Without any platform the list is empty and says why; commands that need a device fail with that reason.
+mkdir "$work/none"
+OCL_ICD_VENDORS=$work/none "$program" devices >"$work/out" 2>"$work/err" || fail "devices without a platform: $(cat "$work/err")"
+grep -q 'note: ' "$work/out" || fail "no note without a platform: $(cat "$work/out")"
+OCL_ICD_VENDORS=$work/none "$program" selftest >"$work/out" 2>"$work/err" && fail "selftest without a platform succeeds"
+grep -q 'no usable OpenCL device' "$work/err" || fail "selftest without a platform: $(cat "$work/err")"
+
+# Selectors.
+"$program" selftest --device nosuch >/dev/null 2>"$work/err" && fail "unknown device accepted"
+grep -q 'no device matches "nosuch"; there are: 0:' "$work/err" || fail "unknown device: $(cat "$work/err")"
+
+# Every op of this device is right, and a kernel that is wrong is found.
+"$program" selftest >"$work/out" 2>"$work/err" || fail "selftest: $(grep FAIL "$work/out"; cat "$work/err")"
+grep -q 'all passed' "$work/out" || fail "selftest: $(cat "$work/out")"
+mkdir "$work/kernels"
+cat >"$work/kernels/types.cl" <<'CL'
+#include "types_original.cl"
+CL
+sed 's/inline void store_f32(__global float \*p, size_t i, float v) { p\[i\] = v; }/inline void store_f32(__global float *p, size_t i, float v) { p[i] = v * 1.001f; }/' \
+    "$(dirname "$0")/../../cl/types.cl" >"$work/kernels/types_original.cl"
+cmp -s "$(dirname "$0")/../../cl/types.cl" "$work/kernels/types_original.cl" && fail "the wrong kernel equals the right one"
+CLF_KERNEL_DIR=$work/kernels CLF_CACHE_DIR= "$program" selftest >"$work/out" 2>"$work/err" && fail "a wrong kernel passes selftest"
+grep -q 'FAIL' "$work/out" || fail "a wrong kernel is not reported: $(cat "$work/out")"
+
+[ "$failures" -eq 0 ] && echo "all passed"
+exit $((failures > 0))

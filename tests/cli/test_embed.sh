@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# embed, similarity, search and tokenize on the real model: inputs, outputs, orders, refusals. usage: test_embed.sh PROGRAM DATA
+set -u
+program=$1
+data=$2
+model=${CLF_MODEL_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/clformer/models/all-MiniLM-L6-v2}
+[ -d "$model" ] || { echo "skipped: no model in $model"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+# runs the program; status in $status, standard output in $work/out, standard error in $work/err
+run() { "$program" "$@" >"$work/out" 2>"$work/err"; status=$?; }
+expect_status() { [ "$status" -eq "$1" ] || fail "$2: status $status, expected $1: $(head -c 300 "$work/err")"; }
+expect_error() { grep -qF -- "$1" "$work/err" || fail "$2: standard error lacks \"$1\": $(head -c 300 "$work/err")"; }
+expect_lines() { [ "$(wc -l <"$work/out")" -eq "$1" ] || fail "$2: $(wc -l <"$work/out") lines, expected $1"; }
+
+# Texts from arguments, a file, standard input and .jsonl give the same rows.
+printf 'first text\nsecond text, a little longer than the first\nthird\n' >"$work/texts.txt"
+printf '"first text"\n{"text": "second text, a little longer than the first", "id": 7}\n\n"third"\n' >"$work/texts.jsonl"
+run embed "$model" 'first text' 'second text, a little longer than the first' third
+expect_status 0 "embed arguments"
+expect_lines 3 "embed arguments"
+cp "$work/out" "$work/want"
+for how in "--file $work/texts.txt" "--file $work/texts.jsonl"; do
+    # shellcheck disable=SC2086
+    run embed "$model" $how
+    expect_status 0 "embed $how"
+    cmp -s "$work/out" "$work/want" || fail "embed $how differs from arguments"
+done
+"$program" embed "$model" - <"$work/texts.txt" >"$work/out" 2>"$work/err" || fail "embed -"
+cmp -s "$work/out" "$work/want" || fail "embed - differs from arguments"
+printf 'first text\r\nsecond text, a little longer than the first\r\nthird' >"$work/crlf.txt"
+run embed "$model" --file "$work/crlf.txt"
+cmp -s "$work/out" "$work/want" || fail "embed of lines that end in CR LF, the last without, differs"
+
+# Formats.
+run embed "$model" --format text 'first text'
+expect_lines 1 "embed --format text"
+[ "$(wc -w <"$work/out")" -eq 384 ] || fail "embed --format text: $(wc -w <"$work/out") numbers, expected 384"
+run embed "$model" --file "$work/texts.txt" -o "$work/e.npy"
+expect_status 0 "embed -o .npy"
+[ "$(head -c 6 "$work/e.npy" | od -An -tx1 | tr -d ' ')" = "934e554d5059" ] || fail "no NumPy magic"
+[ "$(stat -c %s "$work/e.npy")" -ge $((3 * 384 * 4 + 128)) ] || fail "the .npy file is too short"
+: >"$work/empty.txt"
+run embed "$model" --file "$work/empty.txt"
+expect_status 0 "embed of an empty file"
+expect_lines 0 "embed of an empty file"
+
+# Truncation is told once.
+{ for _ in $(seq 400); do printf 'word '; done; echo; } >"$work/long.txt"
+cat "$work/long.txt" "$work/long.txt" >"$work/two.txt"
+run embed "$model" --file "$work/two.txt" -o "$work/two.npy"
+expect_error "2 texts were longer than 256 tokens" "truncation"
+[ "$(grep -c 'longer than' "$work/err")" -eq 1 ] || fail "more than one notice"
+run embed "$model" --max-tokens 512 --file "$work/two.txt" -o "$work/two.npy"
+[ -s "$work/err" ] && fail "a notice although nothing was cut: $(cat "$work/err")"
+
+# Similarity and search.
+run similarity "$model" 'a cat sits on the mat' 'a kitten rests on a rug' 'stock prices fell sharply'
+expect_lines 3 "similarity"
+awk 'NR==1 && !($1 > 0.999 && $2 > $3 + 0.2) { exit 1 }' "$work/out" || fail "similarity: unexpected order: $(cat "$work/out")"
+printf 'The quick brown fox\nInterest rates rise again\nA dog barks at night\n' >"$work/corpus.txt"
+run search "$model" --corpus "$work/corpus.txt" --top 2 'central bank policy' 'animals'
+expect_status 0 "search"
+sed -n 2p "$work/out" | grep -q 'Interest rates' || fail "search: first hit is $(sed -n 2p "$work/out")"
+expect_lines 6 "search --top 2 of two queries"
+run embed "$model" --file "$work/corpus.txt" -o "$work/corpus.npy"
+run search "$model" --corpus "$work/corpus.npy" --texts "$work/corpus.txt" --top 1 --json 'central bank policy'
+grep -q '"index": 1' "$work/out" || fail "search in .npy: $(cat "$work/out")"
+
+# Tokens.
+run tokenize "$model" 'Hello, world!'
+[ "$(cat "$work/out")" = "[101, 7592, 1010, 2088, 999, 102]" ] || fail "tokenize: $(cat "$work/out")"
+run tokenize "$model" --text 'unaffable'
+[ "$(cat "$work/out")" = '["[CLS]","una","##ffa","##ble","[SEP]"]' ] || fail "tokenize --text: $(cat "$work/out")"
+
+# Statistics and traces.
+run embed "$model" --stats --trace "$work/trace.json" -o "$work/e.npy" 'first text'
+expect_status 0 "embed --stats --trace"
+expect_error "texts/s" "--stats"
+expect_error "kernel" "--stats"
+grep -q '"traceEvents"' "$work/trace.json" || fail "no trace"
+
+# The second start builds nothing.
+CLF_CACHE_DIR=$work/cache "$program" embed "$model" a >/dev/null 2>&1
+CLF_CACHE_DIR=$work/cache "$program" embed "$model" --stats a 2>"$work/err" >/dev/null
+expect_error "(0 programs built)" "second start"
+
+# Refusals: one line that names the thing, a status, no file left behind.
+run embed; expect_status 2 "no model"; expect_error "usage" "no model"
+run embed "$model"; expect_status 2 "no texts"; expect_error "no texts" "no texts"
+run embed /no/such/dir a; expect_status 1 "no directory"; expect_error "/no/such/dir" "no directory"
+run embed "$model" --file /no/such/file; expect_status 1 "no file"; expect_error "/no/such/file" "no file"
+run embed "$model" --bogus a; expect_status 2 "unknown option"; expect_error "--bogus" "unknown option"
+run embed "$model" --pooling sum a; expect_status 2 "pooling"; expect_error "cls|max|mean" "pooling"
+run embed "$model" --max-tokens 0 a; expect_status 2 "max-tokens 0"
+run embed "$model" --max-tokens 513 a; expect_status 2 "max-tokens 513"; expect_error "513" "max-tokens 513"
+run embed "$model" --device nosuchdevice a; expect_status 1 "device"; expect_error "nosuchdevice" "device"
+run embed "$model" --engine gemm=nosuch a; expect_status 2 "engine"; expect_error "nosuch" "engine"
+printf '"good"\n{"txt": 1}\n' >"$work/bad.jsonl"
+run embed "$model" --file "$work/bad.jsonl" -o "$work/never.npy"
+expect_status 1 "broken .jsonl"; expect_error "line 2" "broken .jsonl"
+compgen -G "$work/never.npy*" >/dev/null && fail "a refused run left a file"
+run embed "$model" -o /no/such/dir/x.npy a; expect_status 1 "output"; expect_error "/no/such/dir" "output"
+run search "$model" query; expect_status 2 "no corpus"
+run search "$model" --corpus "$work/empty.txt" query; expect_status 2 "empty corpus"; expect_error "holds no text" "empty corpus"
+run nosuchcommand; expect_status 2 "unknown command"; expect_error "nosuchcommand" "unknown command"
+
+[ "$failures" -eq 0 ] && echo "all passed"
+exit $((failures > 0))
