@@ -154,14 +154,14 @@ def main():
 
     write_golden("uncased", base, vocab, single_texts(tokens), 100)
 
-    def variant(name, flags=(), added=(), pairs=10, smallest=3, model=(), every=1, **parts):
+    def variant(name, flags=(), added=(), pairs=10, smallest=3, model=(), every=1, texts=(), **parts):
         tokenizer = json.loads(json.dumps(base))
         tokenizer["normalizer"].update(flags)
         tokenizer["model"].update(model)
         tokenizer["added_tokens"] += added
         tokenizer.update(parts)
-        texts = variant_texts(tokens, name, [token["content"] for token in added])
-        write_golden(name, tokenizer, vocab, texts[::every], pairs, smallest)
+        chosen = variant_texts(tokens, name, [token["content"] for token in added])[::every]
+        write_golden(name, tokenizer, vocab, chosen + [(text.encode(), 1) for text in texts], pairs, smallest)
 
     variant("cased", flags=dict(lowercase=False))
     variant("cased_stripped", flags=dict(lowercase=False, strip_accents=True))
@@ -177,7 +177,10 @@ def main():
         added_token("<x>", 0, normalized=False, lstrip=True), added_token("Foo Bar", 1, rstrip=True), added_token("zz", 2, single_word=True),
         added_token("zzy", 3, normalized=False, single_word=True, lstrip=True, rstrip=True), added_token(" q", 4), added_token("##ing", 5),
         added_token("hello", 6, normalized=False), added_token("\u00e9\u0130", 5), added_token("[Z]", 6, special=True, normalized=True),
-        added_token("<x>y", 7, normalized=False)])
+        added_token("<x>y", 7, normalized=False), added_token("abc", 8, normalized=False, single_word=True),
+        added_token("bcd", 8, normalized=False), added_token("[L]", 9, lstrip=True), added_token("Ww", 10),
+        added_token("wW", 11, special=True)],
+        texts=["xabcd abcd abc bcd", "Foo Bar  [L] Foo Bar\t\t[L]", "ww WW Ww", "azzy zzy  zzy", "<x>y <x>", " <x> <x>", "q q qq", "[l][z] [Z]"])
     variant("bert", every=3, pairs=25, post_processor=dict(type="BertProcessing", sep=["[SEP]", 102], cls=["[CLS]", 101]),
             model=dict(max_input_chars_per_word=5))
     variant("roberta", every=3, pairs=25, smallest=4,
