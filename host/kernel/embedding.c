@@ -15,12 +15,12 @@ typedef struct table_layout {
 } table_layout;
 
 /* Term k, or the first again where there is none. */
-static const clf_embedding_term *term(const clf_embedding *args, int k)
+static const clf_embedding_term *term(const clf_embedding_args *args, int k)
 {
     return &args->terms[k < args->count ? k : 0];
 }
 
-static clf_kernel_spec spec_of(const clf_embedding *args, const char *kernel, int width)
+static clf_kernel_spec spec_of(const clf_embedding_args *args, const char *kernel, int width)
 {
     clf_kernel_spec spec = clfi_kernel_spec("embedding.cl", kernel);
     char name[16];
@@ -36,7 +36,7 @@ static clf_kernel_spec spec_of(const clf_embedding *args, const char *kernel, in
     return spec;
 }
 
-static void set_operands(clf_launch *launch, const clf_embedding *args)
+static void set_operands(clf_launch *launch, const clf_embedding_args *args)
 {
     for (int k = 0; k < CLFI_EMBEDDING_TERMS; k++) {
         const clf_view *table = term(args, k)->table, *ids = term(args, k)->ids;
@@ -50,7 +50,7 @@ static void set_operands(clf_launch *launch, const clf_embedding *args)
     clfi_arg_long(launch, args->y->stride[0]);
 }
 
-static int64_t vector_iterations(const clf_context *context, const clf_embedding *args)
+static int64_t vector_iterations(const clf_context *context, const clf_embedding_args *args)
 {
     const int width = context->device.caps.vector_width;
     return args->y->dim[1] / width + width;
@@ -63,7 +63,7 @@ bool clfi_embedding_vector_supports(const clf_context *context, const void *args
 
 clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
 {
-    const clf_embedding *args = arguments;
+    const clf_embedding_args *args = arguments;
     const int64_t tokens = args->y->dim[0];
     const clf_kernel_spec spec = spec_of(args, "embedding_vector", context->device.caps.vector_width);
     const int64_t per_item = clfi_loops_clamp(context, vector_iterations(context, args), (tokens + VECTOR_GROUPS - 1) / VECTOR_GROUPS);
@@ -78,12 +78,12 @@ clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
 bool clfi_embedding_group_supports(const clf_context *context, const void *args)
 {
     (void)context;
-    return ((const clf_embedding *)args)->y->dim[1] <= INT_MAX;
+    return ((const clf_embedding_args *)args)->y->dim[1] <= INT_MAX;
 }
 
 clf_status clfi_embedding_group(clf_context *context, const void *arguments)
 {
-    const clf_embedding *args = arguments;
+    const clf_embedding_args *args = arguments;
     const clf_kernel_spec spec = spec_of(args, "embedding_group", 1);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args);

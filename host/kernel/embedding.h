@@ -14,14 +14,14 @@ typedef struct clf_embedding_term {
 } clf_embedding_term;
 
 /* Checked by the op. */
-typedef struct clf_embedding {
+typedef struct clf_embedding_args {
     const clf_embedding_term *terms;
     int count;
     float scale;
     const clf_view *y;
-} clf_embedding;
+} clf_embedding_args;
 
-/* args: a clf_embedding. */
+/* args: a clf_embedding_args. */
 bool clfi_embedding_vector_supports(const clf_context *context, const void *args);
 bool clfi_embedding_group_supports(const clf_context *context, const void *args);
 clf_status clfi_embedding_vector(clf_context *context, const void *args);

@@ -2,6 +2,8 @@
 /* Checks of operands that several ops make. */
 #include "op/check.h"
 
+#include <stdio.h>
+
 clf_status clfi_check_float(const char *op, const char *what, const clf_view *view)
 {
     if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
@@ -39,4 +41,19 @@ clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view 
     if (view->dim[last] > 1 && view->stride[last] != 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s has a stride of %lld along its last axis, expected 1", op, what, (long long)view->stride[last]);
     return CLF_OK;
+}
+
+clf_status clfi_check_tensor(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s: %s", op, what);
+    CLF_TRY(clfi_tensor_check(context, name, tensor));
+    *out = clfi_tensor_view(tensor);
+    return CLF_OK;
+}
+
+clf_status clfi_check_optional(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out)
+{
+    *out = NULL;
+    return tensor ? clfi_check_tensor(context, op, what, tensor, out) : CLF_OK;
 }

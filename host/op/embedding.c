@@ -4,9 +4,13 @@
 
 #include <stdio.h>
 
+#include "base/alloc.h"
+#include "clformer/ops.h"
 #include "op/check.h"
 #include "op/family.h"
 #include "op/layer_norm.h"
+
+_Static_assert((int)CLF_EMBEDDING_TABLES == (int)CLFI_EMBEDDING_TERMS, "the public limit is the kernels' limit");
 
 static const clf_engine vector = {"vector", clfi_embedding_vector_supports, clfi_embedding_vector};
 static const clf_engine group = {"group", clfi_embedding_group_supports, clfi_embedding_group};
@@ -44,7 +48,7 @@ clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *te
         CLF_TRY(check_term(&terms[k], k, y));
     if (clfi_view_count(y) == 0)
         return CLF_OK;
-    const clf_embedding args = {terms, count, scale, y};
+    const clf_embedding_args args = {terms, count, scale, y};
     return clfi_family_run(context, op, &vector, &group, &args);
 }
 
@@ -53,4 +57,38 @@ clf_status clfi_embedding_layer_norm(clf_context *context, const clf_embedding_t
 {
     CLF_TRY(clfi_embedding_sum(context, terms, count, scale, y));
     return clfi_layer_norm(context, y, NULL, gamma, beta, 1, eps, y);
+}
+
+/* 0 <= id < rows for every id. Reads them back. */
+static clf_status check_ids(const clf_tensor *ids, int64_t rows, int k)
+{
+    const size_t count = clf_tensor_count(ids);
+    int32_t *value;
+    CLF_TRY(clfi_alloc(count, sizeof *value, "ids", &value));
+    clf_status st = clf_tensor_read(ids, value, count * sizeof *value);
+    for (size_t i = 0; st == CLF_OK && i < count; i++)
+        if (value[i] < 0 || value[i] >= rows)
+            st = clfi_fail(CLF_INVALID_ARGUMENT, "embedding: id %d of token %zu, table %d has %lld rows", (int)value[i], i, k, (long long)rows);
+    free(value);
+    return st;
+}
+
+clf_status clf_embedding(clf_context *context, const clf_embedding_table *tables, int count, float scale, clf_tensor *y)
+{
+    static const char op[] = "embedding";
+    clf_embedding_term terms[CLFI_EMBEDDING_TERMS];
+    const clf_view *vy;
+    if (!tables || count < 1 || count > CLFI_EMBEDDING_TERMS)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %d tables, expected 1 to %d", op, tables ? count : 0, CLFI_EMBEDDING_TERMS);
+    CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
+    for (int k = 0; k < count; k++) {
+        CLF_TRY(clfi_check_tensor(context, op, "table", tables[k].table, &terms[k].table));
+        CLF_TRY(clfi_check_optional(context, op, "ids", tables[k].ids, &terms[k].ids));
+        CLF_TRY(clfi_check_rank(op, "table", terms[k].table, 2));
+        if (!terms[k].ids)
+            continue;
+        CLF_TRY(clfi_check_dtype(op, "ids", terms[k].ids, CLF_I32));
+        CLF_TRY(check_ids(tables[k].ids, terms[k].table->dim[0], k));
+    }
+    return clfi_embedding_sum(context, terms, count, scale, vy);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* L2 normalisation of rows. */
+#include "clformer/ops.h"
+#include "op/check.h"
 #include "op/pooling.h"
 #include "op/row_norm.h"
 
@@ -7,4 +9,13 @@ clf_status clfi_l2_normalize(clf_context *context, const clf_view *x, float eps,
 {
     const clf_row_norm args = {CLF_ROW_L2_NORMALIZE, x, NULL, NULL, NULL, y, 1, eps};
     return clfi_row_norm_run(context, "l2_normalize", &args);
+}
+
+clf_status clf_l2_normalize(clf_context *context, const clf_tensor *x, float eps, clf_tensor *y)
+{
+    static const char op[] = "l2_normalize";
+    const clf_view *vx, *vy;
+    CLF_TRY(clfi_check_tensor(context, op, "x", x, &vx));
+    CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
+    return clfi_l2_normalize(context, vx, eps, vy);
 }

@@ -2,6 +2,8 @@
 /* Layer normalisation. */
 #include "op/layer_norm.h"
 
+#include "clformer/ops.h"
+#include "op/check.h"
 #include "op/row_norm.h"
 
 clf_status clfi_layer_norm(clf_context *context, const clf_view *x, const clf_view *residual, const clf_view *gamma, const clf_view *beta,
@@ -9,4 +11,18 @@ clf_status clfi_layer_norm(clf_context *context, const clf_view *x, const clf_vi
 {
     const clf_row_norm args = {CLF_ROW_LAYER_NORM, x, residual, gamma, beta, y, axes, eps};
     return clfi_row_norm_run(context, "layer_norm", &args);
+}
+
+clf_status clf_layer_norm(clf_context *context, const clf_tensor *x, const clf_layer_norm_params *params, clf_tensor *y)
+{
+    static const char op[] = "layer_norm";
+    static const clf_layer_norm_params defaults = CLF_LAYER_NORM_PARAMS_INIT;
+    const clf_layer_norm_params *p = params ? params : &defaults;
+    const clf_view *vx, *residual, *gamma, *beta, *vy;
+    CLF_TRY(clfi_check_tensor(context, op, "x", x, &vx));
+    CLF_TRY(clfi_check_optional(context, op, "residual", p->residual, &residual));
+    CLF_TRY(clfi_check_optional(context, op, "gamma", p->gamma, &gamma));
+    CLF_TRY(clfi_check_optional(context, op, "beta", p->beta, &beta));
+    CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
+    return clfi_layer_norm(context, vx, residual, gamma, beta, p->axes, p->eps, vy);
 }

@@ -2,6 +2,7 @@
 /* Pooling: checks and engine rows. */
 #include "op/pooling.h"
 
+#include "base/alloc.h"
 #include "kernel/pooling.h"
 #include "op/check.h"
 #include "op/family.h"
@@ -32,4 +33,32 @@ clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, 
         return CLF_OK;
     const clf_pool_args args = {mode, x, offsets, y};
     return clfi_family_run(context, op, &vector, &group, &args);
+}
+
+/* The offsets rise from 0 or more to T or less. Reads them back. */
+static clf_status check_offsets(const clf_tensor *offsets, int64_t tokens)
+{
+    const size_t count = clf_tensor_count(offsets);
+    int32_t *value;
+    CLF_TRY(clfi_alloc(count, sizeof *value, "offsets", &value));
+    clf_status st = clf_tensor_read(offsets, value, count * sizeof *value);
+    for (size_t i = 0; st == CLF_OK && i < count; i++)
+        if (value[i] < (i ? value[i - 1] : 0) || value[i] > tokens)
+            st = clfi_fail(CLF_INVALID_ARGUMENT, "pool: offsets[%zu] is %d, expected %d to %lld", i, (int)value[i], i ? (int)value[i - 1] : 0,
+                           (long long)tokens);
+    free(value);
+    return st;
+}
+
+clf_status clf_pool(clf_context *context, clf_pooling mode, const clf_tensor *x, const clf_tensor *offsets, clf_tensor *y)
+{
+    static const char op[] = "pool";
+    const clf_view *vx, *vo, *vy;
+    CLF_TRY(clfi_check_tensor(context, op, "x", x, &vx));
+    CLF_TRY(clfi_check_tensor(context, op, "offsets", offsets, &vo));
+    CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
+    CLF_TRY(clfi_check_rank(op, "x", vx, 2));
+    CLF_TRY(clfi_check_dtype(op, "offsets", vo, CLF_I32));
+    CLF_TRY(check_offsets(offsets, vx->dim[0]));
+    return clfi_pool(context, mode, vx, vo, vy);
 }

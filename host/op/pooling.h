@@ -10,7 +10,7 @@
  *   MEAN y[i,c] = sum_t x[t,c] / len;  CLS y[i,c] = x[offsets[i],c];  MAX y[i,c] = max_t x[t,c];  MEAN_SQRT_LEN y[i,c] = sum_t x[t,c] / sqrt(len)
  * x [T,C] and y [n,C], f32, f16 or bf16, columns adjacent, rows at any stride; offsets i32 [n+1], dense, on the device, not decreasing: the
  * caller has checked them; the kernel clamps them to 0..T, so that wrong ones never read outside x. An empty sequence gives zeros. NaN
- * in a column gives NaN there, for MAX too. Sums in f32 in two levels: relative to sum |x| the error is below (66 + len / 32) 2^-24. Enqueued.
+ * in a column gives NaN there, for MAX too. Sums in f32 in two levels: relative to sum |x| the error is below (44 + len / 32) 2^-24. Enqueued.
  * INVALID_ARGUMENT: shapes, dtypes or mode do not fit. */
 clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, const clf_view *y);
 

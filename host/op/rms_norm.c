@@ -2,6 +2,8 @@
 /* Root-mean-square normalisation. */
 #include "op/rms_norm.h"
 
+#include "clformer/ops.h"
+#include "op/check.h"
 #include "op/row_norm.h"
 
 clf_status clfi_rms_norm(clf_context *context, const clf_view *x, const clf_view *residual, const clf_view *gamma, int axes, float eps,
@@ -9,4 +11,17 @@ clf_status clfi_rms_norm(clf_context *context, const clf_view *x, const clf_view
 {
     const clf_row_norm args = {CLF_ROW_RMS_NORM, x, residual, gamma, NULL, y, axes, eps};
     return clfi_row_norm_run(context, "rms_norm", &args);
+}
+
+clf_status clf_rms_norm(clf_context *context, const clf_tensor *x, const clf_rms_norm_params *params, clf_tensor *y)
+{
+    static const char op[] = "rms_norm";
+    static const clf_rms_norm_params defaults = CLF_RMS_NORM_PARAMS_INIT;
+    const clf_rms_norm_params *p = params ? params : &defaults;
+    const clf_view *vx, *residual, *gamma, *vy;
+    CLF_TRY(clfi_check_tensor(context, op, "x", x, &vx));
+    CLF_TRY(clfi_check_optional(context, op, "residual", p->residual, &residual));
+    CLF_TRY(clfi_check_optional(context, op, "gamma", p->gamma, &gamma));
+    CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
+    return clfi_rms_norm(context, vx, residual, gamma, p->axes, p->eps, vy);
 }

@@ -4,8 +4,11 @@
 
 #include <limits.h>
 
+#include "clformer/ops.h"
 #include "op/check.h"
 #include "op/family.h"
+
+_Static_assert((int)CLF_TOP_K_MAX == (int)CLFI_TOP_K_MAX, "the public limit is the kernels' limit");
 
 static const clf_engine vector = {"vector", clfi_top_k_vector_supports, clfi_top_k_vector};
 static const clf_engine group = {"group", clfi_top_k_group_supports, clfi_top_k_group};
@@ -37,4 +40,14 @@ clf_status clfi_top_k(clf_context *context, const clf_view *scores, int k, const
         return CLF_OK;
     const clf_top_k_args args = {scores, k, values, indices};
     return clfi_family_run(context, op, &vector, &group, &args);
+}
+
+clf_status clf_top_k(clf_context *context, const clf_tensor *scores, int k, clf_tensor *values, clf_tensor *indices)
+{
+    static const char op[] = "top_k";
+    const clf_view *s, *v, *i;
+    CLF_TRY(clfi_check_tensor(context, op, "scores", scores, &s));
+    CLF_TRY(clfi_check_tensor(context, op, "values", values, &v));
+    CLF_TRY(clfi_check_tensor(context, op, "indices", indices, &i));
+    return clfi_top_k(context, s, k, v, i);
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Sinusoidal positional encoding. */
+#include "nn/positional_encoding.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "clformer/ops.h"
+#include "op/check.h"
+
+void clfi_positional_encoding(int64_t first, int64_t length, int64_t d, float *table)
+{
+    for (int64_t column = 0; column < d; column++) {
+        const double frequency = exp(-(double)(column - column % 2) * log(10000.0) / (double)d);
+        for (int64_t p = 0; p < length; p++) {
+            const double angle = (double)(first + p) * frequency;
+            table[p * d + column] = (float)(column % 2 ? cos(angle) : sin(angle));
+        }
+    }
+}
+
+clf_status clf_positional_encoding(clf_context *context, clf_tensor *y)
+{
+    static const char op[] = "positional_encoding";
+    const clf_view *view;
+    float *table;
+    CLF_TRY(clfi_check_tensor(context, op, "y", y, &view));
+    CLF_TRY(clfi_check_float(op, "y", view));
+    CLF_TRY(clfi_check_rank(op, "y", view, 2));
+    const size_t count = clf_tensor_count(y);
+    CLF_TRY(clfi_alloc(count, sizeof *table, "positional encoding", &table));
+    clfi_positional_encoding(0, view->dim[0], view->dim[1], table);
+    const clf_status st = clf_tensor_write_f32(y, table, count);
+    free(table);
+    return st;
+}
