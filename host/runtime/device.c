@@ -135,7 +135,7 @@ static void set_caps(clf_device *device)
     /* Quirks. */
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
-        caps->is_cpu = true;
+        caps->is_cpu = false; /* its compiler takes minutes over the unrolled vector kernels of the CPU family */
         caps->short_loops = true;
     }
 }

@@ -13,7 +13,7 @@
 
 /* What decides between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
 typedef struct clf_device_caps {
-    bool is_cpu;               /* work-group size 1 with wide vectors, no local memory; otherwise the GPU family */
+    bool is_cpu;               /* wants work-groups of 1 with wide vectors and no local memory; otherwise the GPU family */
     int vector_width;          /* floats in a hardware vector: 4, 8 or 16 on CPUs */
     uint32_t compute_units;
     size_t max_work_group_size;

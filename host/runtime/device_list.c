@@ -127,12 +127,17 @@ uint64_t clfi_device_score(const clf_device *device)
            (info->clock_mhz & 0xffff);
 }
 
+static bool runs_on_host(const clf_device *device)
+{
+    return device->info.type == CLF_DEVICE_TYPE_CPU || device->is_software_rasterizer;
+}
+
 /* By UUID, else by PCI address, else because every CPU device is the host's processor. */
 static bool same_hardware(const clf_device *a, const clf_device *b)
 {
     unsigned char ua[UUID_BYTES], ub[UUID_BYTES];
     cl_uint pa[4], pb[4];
-    if (a->caps.is_cpu && b->caps.is_cpu)
+    if (runs_on_host(a) && runs_on_host(b))
         return true;
     if (a->info.type != b->info.type || a->platform == b->platform)
         return false;
