@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Launching attention of single queries to cached keys. */
+#include "kernel/cached_attention.h"
+
+#include "kernel/loops.h"
+
+enum { GROUP_WG = 64, MOST_VECTOR_HEAD = 256 };
+
+/* The same struct as in cl/cached_attention.cl. */
+typedef struct cached_layout {
+    cl_long q_offset, q_head_stride, q_stride;
+    cl_long k_offset, k_head_stride, k_stride;
+    cl_long v_offset, v_head_stride, v_stride;
+    cl_long out_offset, out_stride, out_head_stride;
+    cl_long rows_offset, rows_stride;
+    cl_long first_offset, count_offset;
+} cached_layout;
+
+static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_cached_attention_args *args)
+{
+    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
+    clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
+    clfi_spec_int(&spec, "HAS_ROWS", args->rows != NULL);
+    clfi_spec_int(&spec, "HAS_COUNTS", args->counts != NULL);
+    return spec;
+}
+
+static void set_arguments(clf_launch *launch, const clf_cached_attention_args *args)
+{
+    const clf_view *q = args->q, *k = args->k, *v = args->v, *out = args->out;
+    const cached_layout at = {
+        .q_offset = q->offset, .q_head_stride = q->stride[0], .q_stride = q->stride[1],
+        .k_offset = k->offset, .k_head_stride = k->stride[0], .k_stride = k->stride[1],
+        .v_offset = v->offset, .v_head_stride = v->stride[0], .v_stride = v->stride[1],
+        .out_offset = out->offset, .out_stride = out->stride[0], .out_head_stride = out->stride[1],
+        .rows_offset = args->rows ? args->rows->offset : 0, .rows_stride = args->rows ? args->rows->stride[0] : 0,
+        .first_offset = args->first ? args->first->offset : 0, .count_offset = args->counts ? args->counts->offset : 0,
+    };
+    const clf_view *any = args->rows ? args->rows : args->first; /* stands for tables that are not read */
+    clfi_arg_buffer(launch, q->buffer);
+    clfi_arg_buffer(launch, k->buffer);
+    clfi_arg_buffer(launch, v->buffer);
+    clfi_arg_buffer(launch, out->buffer);
+    clfi_arg_buffer(launch, any->buffer);
+    clfi_arg_buffer(launch, args->first ? args->first->buffer : any->buffer);
+    clfi_arg_buffer(launch, args->counts ? args->counts->buffer : any->buffer);
+    clfi_arg_bytes(launch, &at, sizeof at);
+    clfi_arg_int(launch, q->dim[0]);
+    clfi_arg_int(launch, args->keys);
+    clfi_arg_float(launch, args->scale);
+}
+
+static int vector_width(const clf_context *context, int64_t head)
+{
+    int width = context->device.caps.vector_width;
+    while (width > 4 && head % width != 0)
+        width /= 2;
+    return width;
+}
+
+bool clfi_cached_attention_vector_supports(const clf_context *context, const void *arguments)
+{
+    const clf_cached_attention_args *args = arguments;
+    const int64_t head = args->q->dim[2];
+    const int width = vector_width(context, head);
+    return head % width == 0 && head <= MOST_VECTOR_HEAD &&
+           clfi_loops_fit(context, args->q->dim[0] * ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
+}
+
+clf_status clfi_cached_attention_vector(clf_context *context, const void *arguments)
+{
+    const clf_cached_attention_args *args = arguments;
+    clf_kernel_spec spec = spec_of("cached_attention_vector.cl", "cached_attention_vector", args);
+    clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
+    clf_launch launch = clfi_launch(context, &spec);
+    set_arguments(&launch, args);
+    return clfi_launch_1d(&launch, (size_t)args->q->dim[1], 1);
+}
+
+bool clfi_cached_attention_group_supports(const clf_context *context, const void *arguments)
+{
+    const clf_cached_attention_args *args = arguments;
+    const int64_t head = args->q->dim[2];
+    const uint64_t local = (2 * (uint64_t)head + 4 * GROUP_WG) * sizeof(float);
+    return context->device.caps.max_work_group_size >= GROUP_WG && local <= context->device.caps.local_memory_bytes &&
+           clfi_loops_fit(context, (args->keys / GROUP_WG + 1) * (head + 20) + (head / GROUP_WG + 1) * args->keys);
+}
+
+clf_status clfi_cached_attention_group(clf_context *context, const void *arguments)
+{
+    const clf_cached_attention_args *args = arguments;
+    clf_kernel_spec spec = spec_of("cached_attention_group.cl", "cached_attention_group", args);
+    clfi_spec_int(&spec, "WG", GROUP_WG);
+    clf_launch launch = clfi_launch(context, &spec);
+    set_arguments(&launch, args);
+    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], GROUP_WG, 1);
+}

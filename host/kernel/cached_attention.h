@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of cl/cached_attention_vector.cl and cl/cached_attention_group.cl. */
+#ifndef CLFI_KERNEL_CACHED_ATTENTION_H
+#define CLFI_KERNEL_CACHED_ATTENTION_H
+
+#include "tensor/view.h"
+
+/* Checked by the op (op/cached_attention.h). */
+typedef struct clf_cached_attention_args {
+    const clf_view *q;      /* [H,N,D] f32 */
+    const clf_view *k, *v;  /* [H,R,D] f32: rows of a cache */
+    const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n; NULL: first[n] + j */
+    const clf_view *first;  /* i32 [N], adjacent; without rows */
+    const clf_view *counts; /* i32 [N], adjacent: keys of query n; NULL: `keys` for all */
+    int64_t keys;           /* of every query, or the most of any where counts are given */
+    const clf_view *out;    /* [N,H,D] f32 */
+    float scale;
+} clf_cached_attention_args;
+
+/* args: a clf_cached_attention_args. */
+bool clfi_cached_attention_vector_supports(const clf_context *context, const void *args);
+clf_status clfi_cached_attention_vector(clf_context *context, const void *args);
+bool clfi_cached_attention_group_supports(const clf_context *context, const void *args);
+clf_status clfi_cached_attention_group(clf_context *context, const void *args);
+
+#endif

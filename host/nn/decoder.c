@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoder passes: whole prefixes, and single steps with a cache. */
+#include "nn/decoder.h"
+
+#include "op/cached_attention.h"
+
+clf_status clfi_decoder_init(clf_decoder *decoder, int64_t layer_count)
+{
+    decoder->has_source = true;
+    return clfi_stack_init(decoder, layer_count);
+}
+
+void clfi_decoder_clear(clf_decoder *decoder)
+{
+    clfi_stack_clear(decoder);
+}
+
+clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part)
+{
+    const int64_t heads = decoder->heads, size = decoder->width / heads, dim[3] = {heads, memory->rows, size};
+    return clfi_view_dense(memory->buffer, CLF_F32, (2 * layer + part) * heads * memory->rows * size, 3, dim);
+}
+
+clf_status clfi_decoder_memory_create(clf_context *context, const clf_decoder *decoder, const clf_view *memory, clf_decoder_memory *out)
+{
+    clf_decoder_memory made = {.rows = memory->dim[0]};
+    size_t count;
+    const int64_t dim[3] = {decoder->layer_count, 2 * memory->dim[0], decoder->width};
+    CLF_TRY(clfi_shape_count("memory", CLF_F32, 3, dim, &count));
+    CLF_TRY(clfi_buffer_create(context, count * sizeof(float), &made.buffer));
+    for (int64_t i = 0; i < decoder->layer_count && made.rows > 0; i++) {
+        clf_view kv = clfi_decoder_memory_view(decoder, &made, i, 0);
+        kv.dim[0] *= 2; /* keys and values of all heads */
+        const clf_status st = clfi_linear_run(context, decoder->layers[i].source_kv, memory, CLF_ACTIVATION_NONE, NULL, &kv);
+        if (st != CLF_OK) {
+            clfi_decoder_memory_release(&made);
+            return st;
+        }
+    }
+    *out = made;
+    return CLF_OK;
+}
+
+void clfi_decoder_memory_release(clf_decoder_memory *memory)
+{
+    clfi_buffer_release(memory->buffer);
+    *memory = (clf_decoder_memory){.buffer = NULL};
+}
+
+/* Whole prefixes. */
+typedef struct prefix_pass {
+    const clf_decoder_memory *memory;
+    const clf_attention_batch *target, *source;
+} prefix_pass;
+
+static clf_status prefix_self(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
+                              const clf_view *k, const clf_view *v, const clf_view *out)
+{
+    (void)layer;
+    const prefix_pass *prefix = pass->user;
+    const clf_attention_args args = {.batch = prefix->target, .q = q, .k = k, .v = v, .out = out, .scale = clfi_stack_scale(stack),
+                                     .is_causal = true, .empty_rows = CLF_EMPTY_ROWS_ZERO};
+    return clfi_attention(context, &args);
+}
+
+static clf_status prefix_source(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
+                                const clf_view *out)
+{
+    const prefix_pass *prefix = pass->user;
+    const clf_view k = clfi_decoder_memory_view(stack, prefix->memory, layer, 0);
+    const clf_view v = clfi_decoder_memory_view(stack, prefix->memory, layer, 1);
+    const clf_attention_args args = {.batch = prefix->source, .q = q, .k = &k, .v = &v, .out = out, .scale = clfi_stack_scale(stack),
+                                     .empty_rows = CLF_EMPTY_ROWS_ZERO};
+    return clfi_attention(context, &args);
+}
+
+clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
+                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *x)
+{
+    const prefix_pass prefix = {memory, target, source};
+    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix};
+    return clfi_stack_forward(context, decoder, &pass, x);
+}
+
+static clf_status step_self(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
+                            const clf_view *k, const clf_view *v, const clf_view *out)
+{
+    const clf_decoder_step *step = pass->user;
+    CLF_TRY(clfi_kv_cache_store(step->cache, layer, k, v));
+    const clf_view keys = clfi_kv_cache_view(step->cache, layer, 0), values = clfi_kv_cache_view(step->cache, layer, 1);
+    const clf_cached_attention_args args = {.q = q, .k = &keys, .v = &values, .rows = step->rows, .keys = step->keys, .out = out,
+                                            .scale = clfi_stack_scale(stack)};
+    return clfi_cached_attention(context, &args);
+}
+
+static clf_status step_source(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
+                              const clf_view *out)
+{
+    const clf_decoder_step *step = pass->user;
+    const clf_view keys = clfi_decoder_memory_view(stack, step->memory, layer, 0);
+    const clf_view values = clfi_decoder_memory_view(stack, step->memory, layer, 1);
+    const clf_cached_attention_args args = {.q = q, .k = &keys, .v = &values, .first = step->first, .counts = step->count,
+                                            .keys = step->most, .out = out, .scale = clfi_stack_scale(stack)};
+    return clfi_cached_attention(context, &args);
+}
+
+clf_status clfi_decoder_step(clf_context *context, const clf_decoder *decoder, const clf_decoder_step *step, const clf_view *x)
+{
+    const clf_layer_pass pass = {step_self, step_source, step};
+    return clfi_stack_forward(context, decoder, &pass, x);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Transformer decoder over packed sequences: causal self-attention, attention to a memory, feed-forward network. Whole prefixes at once, or token by
+ * token with the keys and values of the past cached. */
+#ifndef CLFI_NN_DECODER_H
+#define CLFI_NN_DECODER_H
+
+#include "nn/kv_cache.h"
+#include "op/attention.h"
+
+/* A stack whose layers attend to a memory. */
+typedef clf_stack clf_decoder;
+
+clf_status clfi_decoder_init(clf_decoder *decoder, int64_t layer_count);
+void clfi_decoder_clear(clf_decoder *decoder);
+
+/* Keys and values of a memory, projected once for all layers and steps. */
+typedef struct clf_decoder_memory {
+    clf_buffer *buffer; /* [layers][2H][rows][D] */
+    int64_t rows;
+} clf_decoder_memory;
+
+/* memory [rows,C] f32: the packed encoder outputs of all sources. Release with clfi_decoder_memory_release. Enqueued. */
+clf_status clfi_decoder_memory_create(clf_context *context, const clf_decoder *decoder, const clf_view *memory, clf_decoder_memory *out);
+void clfi_decoder_memory_release(clf_decoder_memory *memory);
+
+/* Keys (part 0) or values (part 1) of a layer: [H,rows,D]. */
+clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part);
+
+/* Whole prefixes: x [T,C] f32 dense, embedded target tokens in, features out (after final_norm). target: the prefixes among the rows of x (row i of
+ * one sees rows 0..i of it); source: which of them attend to which rows of the memory. Enqueued. */
+clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
+                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *x);
+
+/* One more token for each of N hypotheses. */
+typedef struct clf_decoder_step {
+    clf_kv_cache *cache; /* clfi_kv_cache_add(cache, N) was called for this step */
+    const clf_decoder_memory *memory;
+    const clf_view *rows;  /* i32 [N,>=keys]: cache row of token j of hypothesis n, this step's own last */
+    int64_t keys;          /* tokens of every hypothesis, the new one included */
+    const clf_view *first; /* i32 [N]: first memory row of its source */
+    const clf_view *count; /* i32 [N]: number of them */
+    int64_t most;          /* largest count */
+} clf_decoder_step;
+
+/* x [N,C]: the embedded new tokens in, features out. Projects these N tokens and nothing else; they attend to the cache and the memory. Enqueued. */
+clf_status clfi_decoder_step(clf_context *context, const clf_decoder *decoder, const clf_decoder_step *step, const clf_view *x);
+
+#endif

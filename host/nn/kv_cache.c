@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Cache of keys and values. */
+#include "nn/kv_cache.h"
+
+#include "base/alloc.h"
+#include "kernel/kv_cache.h"
+
+static clf_status create_buffer(const clf_kv_cache *cache, int64_t capacity, clf_buffer **out)
+{
+    size_t bytes;
+    if (!clfi_mul_size((size_t)capacity, (size_t)(2 * cache->heads * cache->size) * sizeof(float), &bytes))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: a cache of %lld rows", (long long)capacity);
+    return clfi_buffer_create(cache->context, bytes, out);
+}
+
+clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, int64_t capacity, clf_kv_cache *cache)
+{
+    *cache = (clf_kv_cache){.context = context, .heads = stack->heads, .size = stack->width / stack->heads, .capacity = capacity};
+    clf_status st = clfi_alloc((size_t)stack->layer_count, sizeof *cache->buffers, "key-value cache", &cache->buffers);
+    for (int64_t i = 0; st == CLF_OK && i < stack->layer_count; i++, cache->layers++)
+        st = create_buffer(cache, capacity, &cache->buffers[i]);
+    if (st != CLF_OK)
+        clfi_kv_cache_clear(cache);
+    return st;
+}
+
+void clfi_kv_cache_clear(clf_kv_cache *cache)
+{
+    for (int64_t i = 0; cache->buffers && i < cache->layers; i++)
+        clfi_buffer_release(cache->buffers[i]);
+    free(cache->buffers);
+    *cache = (clf_kv_cache){.context = NULL};
+}
+
+void clfi_kv_cache_reset(clf_kv_cache *cache)
+{
+    cache->rows = cache->added = 0;
+}
+
+/* Layer by layer, so that a failure leaves a cache that is whole (some layers merely larger). */
+static clf_status grow(clf_kv_cache *cache, int64_t capacity)
+{
+    for (int64_t i = 0; i < cache->layers; i++) {
+        const clf_view k = clfi_kv_cache_view(cache, i, 0), v = clfi_kv_cache_view(cache, i, 1);
+        clf_buffer *larger;
+        CLF_TRY(create_buffer(cache, capacity, &larger));
+        const clf_status st = cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger, 0) : CLF_OK;
+        if (st != CLF_OK) {
+            clfi_buffer_release(larger);
+            return st;
+        }
+        clfi_buffer_release(cache->buffers[i]);
+        cache->buffers[i] = larger;
+    }
+    cache->capacity = capacity;
+    return CLF_OK;
+}
+
+clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
+{
+    const int64_t need = cache->rows + count;
+    if (need > INT32_MAX)
+        CLF_FAIL(CLF_UNSUPPORTED, "E_OVERFLOW: a cache of %lld rows, expected fewer than 2^31", (long long)need);
+    if (need > cache->capacity) {
+        const int64_t half_more = cache->capacity + cache->capacity / 2;
+        CLF_TRY(grow(cache, need > half_more ? need : half_more));
+    }
+    cache->rows = need;
+    cache->added = count;
+    return CLF_OK;
+}
+
+clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v)
+{
+    if (k->dim[1] != cache->added)
+        CLF_FAIL(CLF_INTERNAL, "key-value cache: %lld rows to store, the step has %lld", (long long)k->dim[1], (long long)cache->added);
+    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], cache->rows - cache->added);
+}
+
+clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)
+{
+    const int64_t columns = cache->heads * cache->size;
+    return (clf_view){.buffer = cache->buffers[layer],
+                      .dtype = CLF_F32,
+                      .rank = 3,
+                      .dim = {cache->heads, cache->rows, cache->size},
+                      .stride = {cache->size, 2 * columns, 1},
+                      .offset = part * columns};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Cached attention: checks and engine rows. */
+#include "op/cached_attention.h"
+
+#include "op/family.h"
+
+static const clf_engine vector = {"vector", clfi_cached_attention_vector_supports, clfi_cached_attention_vector};
+static const clf_engine group = {"group", clfi_cached_attention_group_supports, clfi_cached_attention_group};
+
+static clf_status check_shape(const char *name, const clf_view *view, const int64_t want[3])
+{
+    char have[CLFI_SHAPE_TEXT_BYTES], expected[CLFI_SHAPE_TEXT_BYTES];
+    if (view->dtype != CLF_F32)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention %s is %s, expected float32", name, clf_dtype_name(view->dtype));
+    if (view->rank != 3 || view->dim[0] != want[0] || view->dim[1] != want[1] || view->dim[2] != want[2] || view->stride[2] != 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention %s is %s, expected %s with adjacent elements", name,
+                 clfi_shape_text(view->rank, view->dim, have), clfi_shape_text(3, want, expected));
+    return CLF_OK;
+}
+
+static clf_status check_table(const char *name, const clf_view *view, int rank, int64_t queries, int64_t columns)
+{
+    char have[CLFI_SHAPE_TEXT_BYTES];
+    if (view->dtype != CLF_I32)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention %s is %s, expected int32", name, clf_dtype_name(view->dtype));
+    if (view->rank != rank || view->dim[0] != queries || (rank == 2 && view->dim[1] < columns) ||
+        (view->dim[rank - 1] > 1 && view->stride[rank - 1] != 1))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention %s is %s, expected %lld queries and adjacent elements", name,
+                 clfi_shape_text(view->rank, view->dim, have), (long long)queries);
+    return CLF_OK;
+}
+
+static clf_status check(const clf_cached_attention_args *args)
+{
+    const clf_view *q = args->q, *k = args->k;
+    CLF_TRY(check_shape("q", q, q->dim));
+    CLF_TRY(check_shape("k", k, (int64_t[]){q->dim[0], k->dim[1], q->dim[2]}));
+    CLF_TRY(check_shape("v", args->v, k->dim));
+    CLF_TRY(check_shape("out", args->out, (int64_t[]){q->dim[1], q->dim[0], q->dim[2]}));
+    if (!args->rows == !args->first)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: expected either rows or first");
+    if (args->rows)
+        CLF_TRY(check_table("rows", args->rows, 2, q->dim[1], args->keys));
+    else
+        CLF_TRY(check_table("first", args->first, 1, q->dim[1], 0));
+    return args->counts ? check_table("counts", args->counts, 1, q->dim[1], 0) : CLF_OK;
+}
+
+clf_status clfi_cached_attention(clf_context *context, const clf_cached_attention_args *args)
+{
+    CLF_TRY(check(args));
+    if (clfi_view_count(args->q) == 0)
+        return CLF_OK;
+    return clfi_family_run(context, "cached_attention", &vector, &group, args);
+}
