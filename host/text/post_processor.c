@@ -109,8 +109,8 @@ static clf_status read_template(const json_t *json, const char *where, const cha
         if (template->pieces[i].kind != CLF_PIECE_TOKEN)
             times[template->pieces[i].kind == CLF_PIECE_SECOND]++;
     if (times[0] != 1 || times[1] != is_pair)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected %s, found A %zu and B %zu times", where, key, is_pair ? "A and B once each" : "A once alone",
-                 times[0], times[1]);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected %s, found A %zu and B %zu times", where, key,
+                 is_pair ? "A and B once each" : "A once alone", times[0], times[1]);
     return CLF_OK;
 }
 

@@ -55,7 +55,9 @@ static clf_status check_class(const json_t *config, const char *where)
     CLF_TRY(clfi_json_opt_string(config, where, "tokenizer_class", "BertTokenizer", &class));
     for (size_t i = 0; i < COUNT(stems); i++) {
         const size_t length = strlen(stems[i]);
-        if (strncmp(class, stems[i], length) == 0 && (strcmp(class + length, "Tokenizer") == 0 || strcmp(class + length, "TokenizerFast") == 0))
+        if (strncmp(class, stems[i], length) != 0)
+            continue;
+        if (strcmp(class + length, "Tokenizer") == 0 || strcmp(class + length, "TokenizerFast") == 0)
             return CLF_OK;
     }
     CLF_FAIL(CLF_UNSUPPORTED, "%s: tokenizer_class \"%s\" with a vocab.txt; known is BertTokenizer and its variants", where, class);

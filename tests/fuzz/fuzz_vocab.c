@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t lines_size, config_size;
     const char *lines = field(&text, &size, &lines_size), *config = field(&text, &size, &config_size);
     clf_tokenizer *tokenizer;
-    if (clfi_tokenizer_from_vocabulary(lines, lines_size, "vocab.txt", config_size ? config : NULL, config_size, "config.json", &tokenizer) !=
-        CLF_OK) {
+    if (clfi_tokenizer_from_vocabulary(lines, lines_size, "vocab.txt", config_size ? config : NULL, config_size, "config.json",
+                                       &tokenizer) != CLF_OK) {
         if (clf_last_error()[0] == '\0')
             abort();
         return 0;

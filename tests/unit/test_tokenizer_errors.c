@@ -13,8 +13,9 @@
 #define MODEL_HEAD "\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
 #define VOCAB "\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"##b\":4}"
 #define MODEL "\"model\":{" MODEL_HEAD VOCAB "}"
-#define NORMALIZER \
-    "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null,\"lowercase\":true}"
+#define NORMALIZER                                                                                                 \
+    "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null," \
+    "\"lowercase\":true}"
 #define PRE "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"}"
 #define FLAGS "\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"special\":true,\"normalized\":"
 #define ADDED "\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\"," FLAGS "false}]"
@@ -63,7 +64,8 @@ static const struct {
     {FILE_OF(MODEL, "\"normalizer\":7", PRE, ADDED, POST), CLF_FORMAT, "\"normalizer\""},
     {FILE_OF(MODEL, "\"normalizer\":{}", PRE, ADDED, POST), CLF_FORMAT, "normalizer: \"type\""},
     {FILE_OF(MODEL, "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":1}", PRE, ADDED, POST), CLF_FORMAT, "\"clean_text\""},
-    {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":{\"type\":\"ByteLevel\"}", ADDED, POST), CLF_UNSUPPORTED, "pre_tokenizer: type \"ByteLevel\""},
+    {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":{\"type\":\"ByteLevel\"}", ADDED, POST),
+     CLF_UNSUPPORTED, "pre_tokenizer: type \"ByteLevel\""},
     {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":null", ADDED, POST), CLF_UNSUPPORTED, "no pre_tokenizer"},
     {WITH_ADDED("{}"), CLF_FORMAT, "\"added_tokens\""},
     {WITH_ADDED("[5]"), CLF_FORMAT, "added_tokens[0]"},
@@ -76,8 +78,10 @@ static const struct {
              "\"added_tokens\":[{\"id\":2,\"content\":\"new\"," FLAGS "false}]", "\"post_processor\":null"),
      CLF_FORMAT, "id 2, which is that of \"a\""},
     {WITH_POST("\"post_processor\":{\"type\":\"ByteLevel\"}"), CLF_UNSUPPORTED, "post_processor: type \"ByteLevel\""},
-    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\"]}"), CLF_FORMAT, "cls: expected [token, id]"},
-    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",99]}"), CLF_FORMAT, "no token has id 99"},
+    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\"]}"),
+     CLF_FORMAT, "cls: expected [token, id]"},
+    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",99]}"),
+     CLF_FORMAT, "no token has id 99"},
     {WITH_POST("\"post_processor\":{\"type\":\"RobertaProcessing\",\"cls\":[\"[CLS]\",1]}"), CLF_FORMAT, "\"sep\""},
     {WITH_POST(TEMPLATE("7", SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "post_processor"},
     {WITH_POST(TEMPLATE("{}", SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "expected a Sequence or a SpecialToken"},
@@ -209,9 +213,11 @@ static void encode_limits(void **state)
     clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
     CHECK_OK(clfi_tokenizer_from_vocabulary(LINES, strlen(LINES), "v.txt", NULL, 0, NULL, &tokenizer));
     options.max_tokens = 1;
-    CHECK_FAILS(clfi_tokenizer_encode(tokenizer, "a", 1, NULL, 0, &options, &got), CLF_INVALID_ARGUMENT, "max_tokens 1: expected at least 2");
+    CHECK_FAILS(clfi_tokenizer_encode(tokenizer, "a", 1, NULL, 0, &options, &got), CLF_INVALID_ARGUMENT,
+                "max_tokens 1: expected at least 2");
     options.max_tokens = 2;
-    CHECK_FAILS(clfi_tokenizer_encode(tokenizer, "a", 1, "a", 1, &options, &got), CLF_INVALID_ARGUMENT, "max_tokens 2: expected at least 3");
+    CHECK_FAILS(clfi_tokenizer_encode(tokenizer, "a", 1, "a", 1, &options, &got), CLF_INVALID_ARGUMENT,
+                "max_tokens 2: expected at least 3");
     CHECK_OK(clfi_tokenizer_encode(tokenizer, "a", 1, NULL, 0, &options, &got));
     assert_true(got.length == 2 && got.truncated);
     CHECK_OK(clfi_tokenizer_encode(tokenizer, NULL, 0, NULL, 0, &options, &got)); /* no text: the special tokens alone */
@@ -251,7 +257,8 @@ static void portions_and_reuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_json), cmocka_unit_test(good_json),     cmocka_unit_test(broken_vocabulary),  cmocka_unit_test(listed_tokens),
+        cmocka_unit_test(broken_json),
+        cmocka_unit_test(good_json),     cmocka_unit_test(broken_vocabulary),  cmocka_unit_test(listed_tokens),
         cmocka_unit_test(directories), cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

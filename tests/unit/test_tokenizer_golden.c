@@ -93,7 +93,8 @@ static void read_record(const json_t *json, clf_record *record)
     const json_t *times = json_object_get(json, "n");
     assert_true(read_text(json, "t", "b", times ? (size_t)json_integer_value(times) : 1, &record->text));
     record->has_pair = read_text(json, "p", "q", 1, &record->pair);
-    record->options = (clf_encode_options){!json_is_false(json_object_get(json, "s")), (size_t)json_integer_value(json_object_get(json, "m"))};
+    record->options = (clf_encode_options){!json_is_false(json_object_get(json, "s")),
+                                           (size_t)json_integer_value(json_object_get(json, "m"))};
     record->ids = read_runs(json_object_get(json, "i"), &record->count);
     record->type_ids = read_runs(json_object_get(json, "y"), &record->type_count);
     record->truncated = json_is_true(json_object_get(json, "c"));
@@ -102,8 +103,8 @@ static void read_record(const json_t *json, clf_record *record)
 static void check_record(const clf_tokenizer *tokenizer, const clf_record *record, const char *name, size_t line, clf_encoding *got)
 {
     const char *pair = record->has_pair ? clfi_str_text(&record->pair) : NULL;
-    CHECK_OK(clfi_tokenizer_encode(tokenizer, clfi_str_text(&record->text), record->text.length, pair, record->pair.length, &record->options,
-                                   got));
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, clfi_str_text(&record->text), record->text.length, pair, record->pair.length,
+                                   &record->options, got));
     CHECK(got->length == record->count, "%s:%zu: %zu tokens, want %zu", name, line, got->length, record->count);
     for (size_t i = 0; i < got->length; i++) {
         const int32_t type = record->type_count ? record->type_ids[i] : 0;
@@ -206,8 +207,8 @@ static void check_vocabulary(const char *name, const char *config)
     clf_tokenizer *tokenizer;
     clf_str vocab = CLF_STR_INIT;
     read_file(DATA "/vocab.txt", &vocab);
-    CHECK_OK(clfi_tokenizer_from_vocabulary(vocab.data, vocab.length, "vocab.txt", config, config ? strlen(config) : 0, "tokenizer_config.json",
-                                            &tokenizer));
+    CHECK_OK(clfi_tokenizer_from_vocabulary(vocab.data, vocab.length, "vocab.txt", config, config ? strlen(config) : 0,
+                                            "tokenizer_config.json", &tokenizer));
     assert_true(check_file(tokenizer, name) >= 220);
     clfi_tokenizer_destroy(tokenizer);
     clfi_str_free(&vocab);
@@ -217,7 +218,8 @@ static void all_from_vocabulary(void **state)
 {
     (void)state;
     check_vocabulary("uncased", NULL);
-    check_vocabulary("uncased", "{\"do_lower_case\": true, \"unk_token\": \"[UNK]\", \"strip_accents\": null, \"tokenizer_class\": \"BertTokenizer\"}");
+    check_vocabulary("uncased", "{\"do_lower_case\": true, \"unk_token\": \"[UNK]\", \"strip_accents\": null, "
+                                "\"tokenizer_class\": \"BertTokenizer\"}");
     check_vocabulary("cased", "{\"do_lower_case\": false, \"cls_token\": {\"content\": \"[CLS]\", \"lstrip\": false}}");
     check_vocabulary("cased_stripped", "{\"do_lower_case\": false, \"strip_accents\": true}");
     check_vocabulary("accented", "{\"do_lower_case\": true, \"strip_accents\": false, \"tokenizer_class\": \"DistilBertTokenizerFast\"}");

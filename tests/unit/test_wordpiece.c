@@ -148,8 +148,8 @@ static void added_tokens(void **state)
     size_t count = 0;
     for (; clfi_added_next(&added.raw, text, sizeof text - 1, &walk, &got); count++) {
         assert_true(count < COUNT(want));
-        CHECK(got.start == want[count].start && got.end == want[count].end && got.id == want[count].id, "segment %zu is %zu..%zu id %d", count,
-              got.start, got.end, (int)got.id);
+        CHECK(got.start == want[count].start && got.end == want[count].end && got.id == want[count].id, "segment %zu is %zu..%zu id %d",
+              count, got.start, got.end, (int)got.id);
     }
     assert_int_equal(count, COUNT(want));
 
