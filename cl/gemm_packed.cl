@@ -32,11 +32,13 @@
 #define VECTORS_3(F, i) VECTORS_2(F, i) F(i, 2)
 #define EACH_VECTOR(F, i) PASTE(VECTORS_, VECTORS)(F, i)
 
-/* Lines of the result are fetched while the sums are formed. */
+/* Lines of the result and of the residual are fetched while the sums are formed. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define PREFETCH_FOR_WRITE(p) __builtin_prefetch((__private const void *)(uintptr_t)(p), 1)
+#define PREFETCH_FOR_READ(p) __builtin_prefetch((__private const void *)(uintptr_t)(p), 0)
 #else
 #define PREFETCH_FOR_WRITE(p)
+#define PREFETCH_FOR_READ(p)
 #endif
 
 #define LOAD_B_VECTOR(unused, v) bv[v] = PASTE(vector_, LOAD_B)(b + p * PANEL + v * WIDTH);
@@ -56,23 +58,42 @@
 
 #define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
-#define PREFETCH(i, v) PREFETCH_FOR_WRITE(c + c_tile + i * c_row_stride + c_column[v]);
+#if HAS_RESIDUAL
+#define PREFETCH_RESIDUAL(i, v) PREFETCH_FOR_READ(residual + r_tile + i * r_row_stride + column + v * WIDTH);
+#else
+#define PREFETCH_RESIDUAL(i, v)
+#endif
+#define PREFETCH(i, v)                                                \
+    PREFETCH_FOR_WRITE(c + c_tile + i * c_row_stride + c_column[v]);  \
+    PREFETCH_RESIDUAL(i, v)
 #define PREFETCH_ROW(i) EACH_VECTOR(PREFETCH, i)
 
 #define FIND_COLUMN(unused, v) c_column[v] = C_COLUMN(column + v * WIDTH);
 #define LOAD_BIAS(unused, v) bias_value[v] = HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + column + v * WIDTH) : (floatv)(0.0f);
-#define FINISH_VECTOR(i, v) sum[i][v] = FINISH(sum[i][v], bias_value[v]);
 #if HAS_RESIDUAL
-#define WITH_RESIDUAL(i, v) (sum[i][v] + PASTE(vector_, LOAD_R)(residual + r_tile + i * r_row_stride + column + v * WIDTH))
+#define WITH_RESIDUAL(value, v) ((value) + PASTE(vector_, LOAD_R)(residual + r_row + column + v * WIDTH))
 #else
-#define WITH_RESIDUAL(i, v) sum[i][v]
+#define WITH_RESIDUAL(value, v) (value)
 #endif
-#define STORE_VECTOR(i, v) PASTE(vector_, STORE_C)(c + c_tile + i * c_row_stride + c_column[v], WITH_RESIDUAL(i, v));
-#define SPILL_VECTOR(i, v) ((__private floatv *)spilled)[i * VECTORS + v] = sum[i][v];
-#define FINISH_AND_STORE(i, v) FINISH_VECTOR(i, v) STORE_VECTOR(i, v)
-#define FINISH_AND_SPILL(i, v) FINISH_VECTOR(i, v) SPILL_VECTOR(i, v)
-#define STORE_ROW(i) EACH_VECTOR(FINISH_AND_STORE, i)
-#define SPILL_ROW(i) EACH_VECTOR(FINISH_AND_SPILL, i)
+#define SPILL(i, v) spilled[i][v] = sum[i][v];
+#define SPILL_ROW(i) EACH_VECTOR(SPILL, i)
+#define FINISH_VECTOR(i, v) spilled[i][v] = FINISH(spilled[i][v], bias_value[v]);
+#define STORE_VECTOR(i, v) PASTE(vector_, STORE_C)(c + c_row + c_column[v], WITH_RESIDUAL(spilled[i][v], v));
+
+/* One column at a time, for any strides: from registers in a whole panel (reading single lanes back from memory that was just written as a
+ * vector stalls), from memory in the last one. */
+#define STORE_COLUMN(value, j) \
+    STORE_C(c, c_row + C_COLUMN(column + (j)), ADD_RESIDUAL(value, r_row + (column + (j)) * r_column_stride));
+#define LANES_4(F, v) F(v, 0, 0) F(v, 1, 1) F(v, 2, 2) F(v, 3, 3)
+#define LANES_8(F, v) LANES_4(F, v) F(v, 4, 4) F(v, 5, 5) F(v, 6, 6) F(v, 7, 7)
+#define LANES_16(F, v) \
+    LANES_8(F, v) F(v, 8, 8) F(v, 9, 9) F(v, 10, a) F(v, 11, b) F(v, 12, c) F(v, 13, d) F(v, 14, e) F(v, 15, f)
+#define STORE_LANE(v, lane, name) STORE_COLUMN(value.s##name, v * WIDTH + lane)
+#define STORE_LANES(i, v)                       \
+    {                                           \
+        const floatv value = spilled[i][v];     \
+        PASTE(LANES_, WIDTH)(STORE_LANE, v)     \
+    }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, long4 a_batch_stride,
@@ -95,10 +116,10 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
 #if HAS_RESIDUAL
     const long r_tile = R_ROW(batch, row);
 #endif
-    const bool is_whole = IS_C_VECTOR && column + PANEL <= n;
+    const bool is_whole = column + PANEL <= n;
     long c_column[VECTORS];
     EACH_VECTOR(FIND_COLUMN, 0)
-    if (is_whole) {
+    if (is_whole && IS_C_VECTOR) {
         EACH_ROW(PREFETCH_ROW)
     }
 
@@ -114,19 +135,24 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     while (p < k)
         K_STEP
 
-    floatv bias_value[VECTORS];
+    /* The epilogue is a loop over rows of sums in memory: unrolled over the registers, an activation's constants would be spilled instead. */
+    floatv bias_value[VECTORS], spilled[ROWS][VECTORS];
     EACH_VECTOR(LOAD_BIAS, 0)
-    if (is_whole) {
-        EACH_ROW(STORE_ROW)
-        return;
-    }
-    float spilled[ROWS * PANEL] __attribute__((aligned(64)));
     EACH_ROW(SPILL_ROW)
     const int columns = min(PANEL, n - column);
     for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < columns; j++) {
-            const long at = c_tile + i * c_row_stride + C_COLUMN(column + j);
-            STORE_C(c, at, ADD_RESIDUAL(spilled[i * PANEL + j], r_tile + i * r_row_stride + (column + j) * r_column_stride));
+        const long c_row = c_tile + i * c_row_stride;
+#if HAS_RESIDUAL
+        const long r_row = r_tile + i * r_row_stride;
+#endif
+        EACH_VECTOR(FINISH_VECTOR, i)
+        if (is_whole && IS_C_VECTOR) {
+            EACH_VECTOR(STORE_VECTOR, i)
+        } else if (is_whole) {
+            EACH_VECTOR(STORE_LANES, i)
+        } else {
+            for (int j = 0; j < columns; j++)
+                STORE_COLUMN(((__private const float *)spilled[i])[j], j)
         }
     }
 }

@@ -61,10 +61,20 @@ inline floatv vector_load_bf16(__global const ushort *p)
     return AS_FLOATV(TO_UINTV(VECTOR_LOAD(p)) << 16);
 }
 
+/* Compilers for the processor itself get one unaligned store; some of them build vstore16 from quarters. */
+#if WIDTH > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+typedef floatv floatv_unaligned __attribute__((aligned(4)));
+
+inline void vector_store_f32(__global float *p, floatv v)
+{
+    *(__global floatv_unaligned *)p = v;
+}
+#else
 inline void vector_store_f32(__global float *p, floatv v)
 {
     VECTOR_STORE(v, p);
 }
+#endif
 
 inline void vector_store_f16(__global half *p, floatv v)
 {
