@@ -44,8 +44,7 @@ static bool is_batch_inner(const clf_gemm_args *args)
 
 bool clfi_gemm_packed_supports(const clf_context *context, const clf_gemm_args *args)
 {
-    (void)context;
-    return !args->weight || args->weight->form == CLFI_GEMM_PANELS;
+    return !context->device.caps.slow_compiler && (!args->weight || args->weight->form == CLFI_GEMM_PANELS);
 }
 
 static clf_status run(clf_context *context, const clf_gemm_args *args)

@@ -135,7 +135,8 @@ static void set_caps(clf_device *device)
     /* Quirks. */
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
-        caps->is_cpu = false; /* its compiler takes minutes over the unrolled vector kernels of the CPU family */
+        caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */
+        caps->slow_compiler = true;
         caps->short_loops = true;
     }
 }

@@ -22,6 +22,7 @@ typedef struct clf_device_caps {
     uint64_t base_alignment_bytes;
     bool unified_memory;
     bool has_fp16, has_subgroups, has_integer_dot;
+    bool slow_compiler; /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
     bool short_loops; /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 
