@@ -24,10 +24,12 @@ inline floatv activate_gelu_tanh(floatv x)
     return times_sigmoid(x, x * (x * x * 7.13548163e-2f + 1.59576912f), (floatv)(0.0f));
 }
 
+/* 1.702 x in two parts: its rounding, and what the constant lacks as a float. Where |z| is large they are not defined and do not matter. */
 inline floatv activate_gelu_quick(floatv x)
 {
-    const floatv z = x * 1.702f; /* and -2.19e-8 of the constant below */
-    return times_sigmoid(x, z, fma(x, (floatv)(1.702f), -z) + x * -2.19345093e-8f);
+    const floatv z = x * 1.702f;
+    const floatv low = fma(x, (floatv)(1.702f), -z) + x * -2.19345093e-8f;
+    return times_sigmoid(x, z, fabs(z) < 128.0f ? low : (floatv)(0.0f));
 }
 
 inline floatv activate_silu(floatv x)

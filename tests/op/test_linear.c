@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Linear layers on every engine: parts side by side, storage types, row counts around the tiles, column blocks, lifetime of the weights. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "op/linear.h"
+#include "support/check.h"
+#include "support/device.h"
+#include "support/operand.h"
+#include "support/ref_gemm.h"
+
+enum { MAX_PARTS = 3 };
+
+typedef struct linear_case {
+    int64_t m, k;
+    int parts;
+    int64_t n[MAX_PARTS];
+    bool has_bias[MAX_PARTS];
+    clf_dtype type, y_type;
+    layout weights, x, y;
+    clf_activation activation;
+    bool has_residual;
+    int64_t column_block; /* 0: y is [m, n] */
+    bool is_small;
+} linear_case;
+
+#define ONE(rows, depth, columns) .m = rows, .k = depth, .parts = 1, .n = {columns}
+#define QKV(rows, depth, q, k_, v) .m = rows, .k = depth, .parts = 3, .n = {q, k_, v}
+
+static const linear_case cases[] = {
+    {ONE(1, 40, 50), .has_bias = {true}, .is_small = true},
+    {ONE(0, 4, 5), .has_bias = {true}, .is_small = true},
+    {ONE(7, 9, 0), .is_small = true},
+    {ONE(5, 0, 18), .has_bias = {true}, .activation = CLF_ACTIVATION_SILU, .is_small = true},
+    {ONE(8, 64, 48), .has_residual = true},
+    {ONE(17, 384, 130), .has_bias = {true}, .activation = CLF_ACTIVATION_GELU},
+    {ONE(129, 100, 96), .has_bias = {true}, .has_residual = true},
+    {ONE(12, 33, 31), .weights = LAYOUT_REVERSED, .has_bias = {true}, .is_small = true},
+    {ONE(20, 33, 64), .weights = LAYOUT_SLICED, .x = LAYOUT_SLICED, .y = LAYOUT_SLICED, .has_residual = true},
+    {ONE(20, 33, 64), .x = LAYOUT_REVERSED, .y = LAYOUT_REVERSED, .has_bias = {true}},
+    {ONE(9, 50, 70), .type = CLF_F16, .has_bias = {true}},
+    {ONE(9, 50, 70), .type = CLF_BF16, .has_bias = {true}, .activation = CLF_ACTIVATION_GELU, .is_small = true},
+    {ONE(1, 300, 100), .type = CLF_BF16},
+    {ONE(33, 50, 70), .type = CLF_F16, .y_type = CLF_F16, .has_bias = {true}, .has_residual = true},
+    {QKV(10, 24, 24, 24, 24), .has_bias = {true, true, true}, .is_small = true},
+    {QKV(10, 24, 17, 5, 40), .has_bias = {true, false, true}, .is_small = true},
+    {QKV(40, 30, 64, 1, 33), .type = CLF_F16, .weights = LAYOUT_REVERSED},
+    {QKV(10, 24, 96, 96, 96), .has_bias = {true, false, true}, .column_block = 32},
+    {QKV(131, 64, 128, 128, 128), .has_bias = {true, true, true}, .column_block = 64},
+    {QKV(11, 24, 36, 36, 36), .has_bias = {true, true, true}, .column_block = 12, .is_small = true},
+    {QKV(11, 24, 48, 48, 48), .column_block = 16, .has_residual = true, .activation = CLF_ACTIVATION_RELU, .y = LAYOUT_SLICED},
+    {QKV(9, 20, 48, 48, 48), .column_block = 48, .y_type = CLF_BF16, .y = LAYOUT_REVERSED},
+};
+
+/* Column n of row i of y, whichever shape y has. */
+static double result_at(const linear_case *one, const operand *y, int64_t n, int64_t i, int64_t j)
+{
+    if (!one->column_block)
+        return y->value[i * n + j];
+    return y->value[(j / one->column_block * one->m + i) * one->column_block + j % one->column_block];
+}
+
+static void check_case(clf_context *context, const linear_case *one, const char *engine)
+{
+    char id[128];
+    rng r = {(uint64_t)(one->m * 8191 + one->k * 31 + one->parts)};
+    int64_t n = 0;
+    for (int p = 0; p < one->parts; p++)
+        n += one->n[p];
+    snprintf(id, sizeof id, "linear[%s %lldx%lldx%lld parts=%d %s block=%lld]", engine, (long long)one->m, (long long)n, (long long)one->k,
+             one->parts, clf_dtype_name(one->type), (long long)one->column_block);
+    double *w = calloc((size_t)(n * one->k) + 1, sizeof *w), *b = calloc((size_t)n + 1, sizeof *b); /* w as [k, n] */
+    operand weight[MAX_PARTS] = {{0}}, bias[MAX_PARTS] = {{0}}, residual = {0};
+    clf_view weights[MAX_PARTS] = {{0}}, biases[MAX_PARTS] = {{0}};
+    clf_linear *linear = NULL;
+    assert_true(w && b);
+    for (int p = 0, first = 0; p < one->parts; first += (int)one->n[p++]) {
+        weight[p] = operand_create(context, one->type, one->weights, 2, (int64_t[]){one->n[p], one->k});
+        operand_fill_uniform(&weight[p], &r, -1, 1);
+        weights[p] = *clfi_tensor_view(weight[p].tensor);
+        for (int64_t j = 0; j < one->n[p]; j++)
+            for (int64_t i = 0; i < one->k; i++)
+                w[i * n + first + j] = weight[p].value[j * one->k + i];
+        if (!one->has_bias[p])
+            continue;
+        bias[p] = operand_create(context, one->type, one->weights, 1, &one->n[p]);
+        operand_fill_uniform(&bias[p], &r, -2, 2);
+        biases[p] = *clfi_tensor_view(bias[p].tensor);
+        memcpy(b + first, bias[p].value, (size_t)one->n[p] * sizeof *b);
+    }
+    CHECK_OK(clfi_linear_create(context, one->parts, weights, biases, &linear));
+    assert_int_equal(clfi_linear_in_features(linear), one->k);
+    assert_int_equal(clfi_linear_out_features(linear), n);
+    CHECK_OK(clf_context_finish(context));
+    for (int p = 0; p < one->parts; p++) { /* a packed layer does not read the raw weights any more */
+        if (clfi_linear_is_packed(linear) && weight[p].count)
+            operand_fill_uniform(&weight[p], &r, 100, 200);
+        operand_destroy(&bias[p]);
+    }
+    operand x = operand_create(context, CLF_F32, one->x, 2, (int64_t[]){one->m, one->k});
+    operand y = one->column_block ? operand_create(context, one->y_type, one->y, 3, (int64_t[]){n / one->column_block, one->m, one->column_block})
+                                  : operand_create(context, one->y_type, one->y, 2, (int64_t[]){one->m, n});
+    operand_fill_uniform(&x, &r, -1, 1);
+    if (one->has_residual) {
+        residual = operand_create(context, one->y_type, LAYOUT_CONTIGUOUS, 2, (int64_t[]){one->m, n});
+        operand_fill_uniform(&residual, &r, -4, 4);
+    }
+    if (clfi_linear_run(context, linear, clfi_tensor_view(x.tensor), one->activation,
+                        one->has_residual ? clfi_tensor_view(residual.tensor) : NULL, clfi_tensor_view(y.tensor)) != CLF_OK)
+        fail_msg("%s: %s", id, clf_last_error());
+    operand_read(&y, id);
+    double *want = calloc((size_t)(one->m * n) + 1, sizeof *want), *bound = calloc((size_t)(one->m * n) + 1, sizeof *bound);
+    assert_true(want && bound);
+    ref_gemm_run(&(ref_gemm){.m = one->m, .n = n, .k = one->k, .alpha = 1, .activation = one->activation, .a = x.value, .b = w, .bias = b,
+                             .residual = one->has_residual ? residual.value : NULL},
+                 want, bound);
+    for (int64_t i = 0; i < one->m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const double got = result_at(one, &y, n, i, j), expected = want[i * n + j], error = bound[i * n + j];
+            CHECK(within(got, expected, error + operand_rounding(one->y_type, fabs(expected) + error)), "%s: %lld,%lld: %.9g, want %.9g", id,
+                  (long long)i, (long long)j, got, expected);
+        }
+    for (int p = 0; p < one->parts; p++)
+        operand_destroy(&weight[p]);
+    clfi_linear_destroy(linear);
+    operand_destroy(&x);
+    operand_destroy(&y);
+    operand_destroy(&residual);
+    free(want);
+    free(bound);
+    free(w);
+    free(b);
+}
+
+static void check_engine(const char *engine)
+{
+    char forced[48];
+    snprintf(forced, sizeof forced, engine[0] ? "gemm=%s" : "%s", engine);
+    clf_context *context = engine_context(forced);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (cases[i].is_small || !only_small_cases())
+            check_case(context, &cases[i], engine);
+    clf_context_destroy(context);
+}
+
+static void test_default(void **state)
+{
+    (void)state;
+    check_engine("");
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    check_engine("packed");
+}
+
+static void test_gemv(void **state)
+{
+    (void)state;
+    check_engine("gemv");
+}
+
+static void test_tiled(void **state)
+{
+    (void)state;
+    check_engine("tiled");
+}
+
+static void test_clblast(void **state)
+{
+    (void)state;
+    check_engine("clblast");
+}
+
+/* The public calls: leading dimensions as one, the same result for a row alone and in a batch. */
+static void test_public(void **state)
+{
+    clf_context *context = *state;
+    rng r = {5};
+    operand w = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){20, 12});
+    operand b = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, (int64_t[]){20});
+    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){2, 3, 12});
+    operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){2, 3, 20});
+    operand row = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, (int64_t[]){12});
+    operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, (int64_t[]){20});
+    clf_linear *linear;
+    clf_tensor *turned;
+    float values[12];
+    operand_fill_uniform(&w, &r, -1, 1);
+    operand_fill_uniform(&b, &r, -1, 1);
+    operand_fill_uniform(&x, &r, -1, 1);
+    CHECK_OK(clf_linear_create(context, w.tensor, b.tensor, &linear));
+    CHECK_OK(clf_linear_apply(context, linear, x.tensor, CLF_ACTIVATION_GELU, NULL, y.tensor));
+    operand_read(&y, "linear batch");
+    for (int i = 0; i < 6; i++) {
+        for (int p = 0; p < 12; p++)
+            values[p] = (float)x.value[i * 12 + p];
+        operand_fill(&row, values);
+        CHECK_OK(clf_linear_apply(context, linear, row.tensor, CLF_ACTIVATION_GELU, NULL, out.tensor));
+        operand_read(&out, "linear row");
+        for (int j = 0; j < 20; j++)
+            CHECK(within(out.value[j], y.value[i * 20 + j], 1e-6), "row %d column %d: %.9g alone, %.9g in the batch", i, j, out.value[j],
+                  y.value[i * 20 + j]);
+    }
+    CHECK_OK(clf_tensor_permute(x.tensor, (int[]){1, 0, 2}, &turned));
+    CHECK_FAILS(clf_linear_apply(context, linear, turned, CLF_ACTIVATION_NONE, NULL, y.tensor), CLF_INVALID_ARGUMENT, "leading sizes");
+    CHECK_FAILS(clf_linear_apply(context, linear, y.tensor, CLF_ACTIVATION_NONE, NULL, y.tensor), CLF_INVALID_ARGUMENT, "x is [2,3,20]");
+    CHECK_FAILS(clf_linear_apply(context, linear, x.tensor, CLF_ACTIVATION_NONE, x.tensor, y.tensor), CLF_INVALID_ARGUMENT, "residual");
+    clf_tensor_destroy(turned);
+    clf_linear_destroy(linear);
+    clf_linear_destroy(NULL);
+    CHECK_FAILS(clf_linear_create(context, b.tensor, NULL, &linear), CLF_INVALID_ARGUMENT, "rank 2");
+    CHECK_FAILS(clf_linear_create(context, w.tensor, row.tensor, &linear), CLF_INVALID_ARGUMENT, "bias 0 has 12");
+    operand_destroy(&w);
+    operand_destroy(&b);
+    operand_destroy(&x);
+    operand_destroy(&y);
+    operand_destroy(&row);
+    operand_destroy(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default), cmocka_unit_test(test_packed),  cmocka_unit_test(test_gemv),
+        cmocka_unit_test(test_tiled),   cmocka_unit_test(test_clblast), cmocka_unit_test(test_public),
+    };
+    return cmocka_run_group_tests(tests, device_setup, device_teardown);
+}
