@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/npy_tensor.h"
 #include "cli/session.h"
 #include "clformer/einsum.h"
 #include "io/npy.h"
@@ -131,23 +132,6 @@ static clf_status upload(einsum_job *job, int k)
     return st;
 }
 
-/* Nested brackets, as JSON writes arrays (NaN and infinities as C prints them). */
-static const float *print_values(const float *values, int rank, const int64_t *dim)
-{
-    if (rank == 0) {
-        printf("%.9g", (double)*values);
-        return values + 1;
-    }
-    putchar('[');
-    for (int64_t i = 0; i < dim[0]; i++) {
-        if (i)
-            fputs(rank > 1 ? ",\n" : ", ", stdout);
-        values = print_values(values, rank - 1, dim + 1);
-    }
-    putchar(']');
-    return values;
-}
-
 static clf_status write_result(einsum_job *job)
 {
     const int rank = clf_einsum_plan_rank(job->plan);
@@ -164,10 +148,8 @@ static clf_status write_result(einsum_job *job)
         st = clf_tensor_read_f32(job->result, values, count);
         if (st == CLF_OK && job->output)
             st = clfi_npy_write(job->output, CLF_FILE_F32, rank, dim, values);
-        else if (st == CLF_OK) {
-            print_values(values, rank, dim);
-            putchar('\n');
-        }
+        else if (st == CLF_OK)
+            cli_print_values(values, rank, dim);
     }
     free(values);
     return st;

@@ -13,6 +13,8 @@ static const cli_command commands[] = {
     {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity},
     {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search},
     {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest},
+    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum},
+    {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.", cmd_op},
     {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
 };
 

@@ -13,9 +13,8 @@
 
 enum { MAX_OPTIONS = 48, FIRST_LONG = 256 };
 
-static void print_help(const cli_command *command, const cli_option *options, size_t count)
+void cli_print_options(const cli_option *options, size_t count)
 {
-    printf("usage: clformer %s [OPTIONS] %s\n\n%s\n\noptions:\n", command->name, command->arguments, command->summary);
     for (size_t i = 0; i < count; i++) {
         char left[80];
         const cli_option *o = &options[i];
@@ -23,6 +22,12 @@ static void print_help(const cli_command *command, const cli_option *options, si
                  o->metavar ? " " : "", o->metavar ? o->metavar : "");
         printf("  %-30s %s\n", left, o->help);
     }
+}
+
+static void print_help(const cli_command *command, const cli_option *options, size_t count)
+{
+    printf("usage: clformer %s [OPTIONS] %s\n\n%s\n\noptions:\n", command->name, command->arguments, command->summary);
+    cli_print_options(options, count);
     printf("      %-26s %s\n", "--help", "this text");
 }
 
@@ -57,6 +62,13 @@ static clf_status set_value(const cli_option *option, const char *value)
         if (value[0] < '0' || value[0] > '9' || *end || errno || number == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number from 1, found \"%s\"", option->name, value);
         *(size_t *)option->target = (size_t)number;
+        return CLF_OK;
+    }
+    case CLI_INTEGER: {
+        const long long number = strtoll(value, &end, 10);
+        if (end == value || *end || errno)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number, found \"%s\"", option->name, value);
+        *(int64_t *)option->target = number;
         return CLF_OK;
     }
     case CLI_NUMBER: {

@@ -4,15 +4,17 @@
 #define CLFI_CLI_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
 typedef enum cli_kind {
-    CLI_FLAG,   /* int *: set to 1 */
-    CLI_TEXT,   /* const char ** */
-    CLI_SIZE,   /* size_t *: a whole number, at least 1 */
-    CLI_NUMBER, /* double *: finite */
-    CLI_CHOICE  /* int *: index into `choices`, "a|b|c" */
+    CLI_FLAG,    /* int *: set to 1 */
+    CLI_TEXT,    /* const char ** */
+    CLI_SIZE,    /* size_t *: a whole number, at least 1 */
+    CLI_INTEGER, /* int64_t *: a whole number of any sign */
+    CLI_NUMBER,  /* double *: finite */
+    CLI_CHOICE   /* int *: index into `choices`, "a|b|c" */
 } cli_kind;
 
 typedef struct cli_option {
@@ -35,6 +37,9 @@ typedef struct cli_command {
 /* Parses argv[1..argc), options and positional arguments in any order ("--" ends options). Positional arguments are moved to the front of
  * argv; their number goes to *positional. INVALID_ARGUMENT names the option. "--help" prints the help and exits with 0. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
+
+/* The rows of a table of options as help prints them, one line each. */
+void cli_print_options(const cli_option *options, size_t count);
 
 /* Prints "clformer: <reason of the last failure>" to standard error and returns the exit status for `st`: 2 for what the caller can
  * correct on the command line (INVALID_ARGUMENT), else 1. */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer op: one op on NumPy files, for checking a device against NumPy. Options are those of the op; a refusal is one line that begins with
+ * its code (E_OPTION, E_FILE, E_FORMAT, E_DTYPE, E_SHAPE, ...), exit status 2, and leaves no file. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/commands.h"
+#include "cli/op_row.h"
+#include "io/npy.h"
+
+static const op_row *const rows[] = {
+    &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row,
+    &op_rms_norm_row,   &op_activation_row,     &op_positional_encoding_row,
+};
+
+clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out)
+{
+    *out = NULL;
+    if (!path)
+        return CLF_OK;
+    if (job->tensor_count == OP_MAX_TENSORS)
+        CLF_FAIL(CLF_INTERNAL, "op: more than %d tensors", OP_MAX_TENSORS);
+    CLF_TRY(cli_npy_load(job->session.context, path, role, out));
+    job->tensors[job->tensor_count++] = *out;
+    return CLF_OK;
+}
+
+clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
+{
+    if (job->tensor_count == OP_MAX_TENSORS)
+        CLF_FAIL(CLF_INTERNAL, "op: more than %d tensors", OP_MAX_TENSORS);
+    if (data)
+        CLF_TRY(clf_tensor_create_from(job->session.context, dtype, rank, dim, data, out));
+    else
+        CLF_TRY(clf_tensor_create(job->session.context, dtype, rank, dim, out));
+    job->tensors[job->tensor_count++] = *out;
+    return CLF_OK;
+}
+
+clf_status op_create_result(op_job *job, int rank, const int64_t *dim)
+{
+    return op_create_from(job, job->dtype == 1 ? CLF_F16 : CLF_F32, rank, dim, NULL, &job->result);
+}
+
+const char *op_file(const op_job *job, int index)
+{
+    return index < job->file_count ? job->files[index] : NULL;
+}
+
+/* The op's own options, then those of all ops. */
+static size_t make_table(const op_row *row, op_job *job, cli_option table[OP_MAX_OPTIONS])
+{
+    const cli_option common[] = {
+        {"output", 'o', "OUT.npy", "write the result here (default: print it)", CLI_TEXT, &job->output},
+        {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
+        CLI_SESSION_OPTIONS(job->session),
+    };
+    const size_t own = row->options(job, table);
+    memcpy(table + own, common, sizeof common);
+    return own + COUNT(common);
+}
+
+static op_job new_job(void)
+{
+    return (op_job){.session = CLI_SESSION_INIT, .scale = OP_UNSET, .eps = OP_UNSET};
+}
+
+static void list_ops(void)
+{
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        op_job job = new_job();
+        cli_option table[OP_MAX_OPTIONS];
+        printf("%s %s\n    %s\n", rows[i]->name, rows[i]->arguments, rows[i]->summary);
+        cli_print_options(table, rows[i]->options(&job, table));
+        putchar('\n');
+    }
+    puts("All ops: -o OUT.npy, --dtype f32|f16, and the options of a device (clformer op NAME --help).\n"
+         "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; they are computed with as float32.");
+}
+
+/* Where the first name of an op stands, and its row; NULL when there is none. */
+static const op_row *find_op(int argc, char **argv, int *index)
+{
+    for (*index = 1; *index < argc; ++*index)
+        for (size_t k = 0; k < COUNT(rows); k++)
+            if (strcmp(argv[*index], rows[k]->name) == 0)
+                return rows[k];
+    return NULL;
+}
+
+static clf_status print_result(const clf_tensor *tensor)
+{
+    const size_t count = clf_tensor_count(tensor);
+    float *values;
+    CLF_TRY(clfi_alloc(count, sizeof *values, "result", &values));
+    const clf_status st = clf_tensor_read_f32(tensor, values, count);
+    if (st == CLF_OK)
+        cli_print_values(values, clf_tensor_rank(tensor), clf_tensor_dim(tensor));
+    free(values);
+    return st;
+}
+
+/* All outputs or none: the weights are complete before the result gets its name. */
+static clf_status write_results(const op_job *job)
+{
+    clf_npy_writer *staged = NULL;
+    if (job->weights_result)
+        CLF_TRY(cli_npy_stage(job->weights_result, job->weights, &staged));
+    const clf_status st = job->output ? cli_npy_save(job->result, job->output) : print_result(job->result);
+    if (st != CLF_OK) {
+        clfi_npy_writer_abandon(staged);
+        return st;
+    }
+    return staged ? clfi_npy_writer_commit(staged) : CLF_OK;
+}
+
+static clf_status run_op(const op_row *row, op_job *job)
+{
+    if (job->file_count < row->least_files || job->file_count > row->most_files)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op %s: %d files; usage: clformer op %s %s", row->name, job->file_count, row->name,
+                 row->arguments);
+    CLF_TRY(cli_session_open(&job->session));
+    CLF_TRY(row->run(job));
+    return write_results(job);
+}
+
+/* One line that begins with a code; 2 for what another call, file or device would cure. */
+static int report(clf_status st)
+{
+    const char *reason = clf_last_error();
+    if (strncmp(reason, "E_", 2) == 0)
+        fprintf(stderr, "%s\n", reason);
+    else
+        fprintf(stderr, "E_%s: %s\n", clf_status_id(st), reason);
+    return st == CLF_DEVICE || st == CLF_BUILD || st == CLF_OUT_OF_MEMORY || st == CLF_INTERNAL ? 1 : 2;
+}
+
+static int run_command(const cli_command *self, const op_row *row, int argc, char **argv)
+{
+    char name[64];
+    op_job job = new_job();
+    cli_option table[OP_MAX_OPTIONS];
+    const size_t count = make_table(row, &job, table);
+    snprintf(name, sizeof name, "%s %s", self->name, row->name);
+    clf_status st = cli_parse(&(cli_command){name, row->arguments, row->summary, NULL}, table, count, argc, argv, &job.file_count);
+    if (st != CLF_OK) {
+        st = clfi_fail_prefix(st, "E_OPTION");
+    } else {
+        job.files = argv;
+        st = run_op(row, &job);
+    }
+    int status = st == CLF_OK ? 0 : report(st);
+    for (int i = 0; i < job.tensor_count; i++)
+        clf_tensor_destroy(job.tensors[i]);
+    st = cli_session_close(&job.session, NULL);
+    if (st != CLF_OK && status == 0)
+        status = report(st);
+    return status;
+}
+
+int cmd_op(const cli_command *self, int argc, char **argv)
+{
+    int index;
+    if (argc == 2 && (strcmp(argv[1], "--list") == 0 || strcmp(argv[1], "--help") == 0)) {
+        if (argv[1][2] == 'h')
+            printf("usage: clformer %s %s\n\n%s\n\n", self->name, self->arguments, self->summary);
+        list_ops();
+        return 0;
+    }
+    const op_row *row = find_op(argc, argv, &index);
+    if (!row)
+        return report(clfi_fail(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": there is none of that name; clformer op --list tells them",
+                                argc > 1 ? argv[1] : ""));
+    memmove(argv + index, argv + index + 1, (size_t)(argc - index) * sizeof *argv); /* the NULL at the end too */
+    return run_command(self, row, argc - 1, argv);
+}

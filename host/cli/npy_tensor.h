@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy files as tensors on a device, and back. */
+#ifndef CLFI_CLI_NPY_TENSOR_H
+#define CLFI_CLI_NPY_TENSOR_H
+
+#include "clformer/tensor.h"
+
+/* What a file's elements become. */
+typedef enum cli_npy_role {
+    CLI_NPY_FLOAT,   /* float32, from every type that is read */
+    CLI_NPY_MASK,    /* uint8: 1 where the file's element is not 0. Booleans and integers; floats only if all are 0 or 1 and one is 1, because
+                        in an additive mask, which people also store as floats, 0 means the opposite */
+    CLI_NPY_LENGTHS, /* int32: integers, those beyond its range become its ends */
+    CLI_NPY_ROLE_COUNT
+} cli_npy_role;
+
+/* Reads `path` into a new tensor of the file's shape. Reasons begin with E_FILE (it cannot be read), E_FORMAT (it is no NumPy file, or a broken
+ * one) or E_DTYPE (its elements do not suit the role). *out: the caller destroys it. Synchronous. */
+clf_status cli_npy_load(clf_context *context, const char *path, cli_npy_role role, clf_tensor **out);
+
+/* An array that waits for its name: written by stage, visible only after commit. */
+typedef struct clf_npy_writer clf_npy_writer;
+
+/* Writes a float tensor of rank 1 or more (f16 as f2, else f4) beside `path`. E_FILE: it cannot be written. */
+clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_npy_writer **out);
+
+/* Writes a float tensor of any rank, at once; a file that is there stays whole until then. */
+clf_status cli_npy_save(const clf_tensor *tensor, const char *path);
+
+/* Nested brackets on standard output, as JSON writes arrays (NaN and infinities as C prints them), and a newline. */
+void cli_print_values(const float *values, int rank, const int64_t *dim);
+
+#endif
