@@ -11,7 +11,7 @@
 #error "HEAD, HEAD_V: columns of q and k, of v; multiples of 4"
 #endif
 #if !defined TILE_Q || !defined SPLIT
-#error "TILE_Q: queries per tile; SPLIT: parts of the keys, a divisor of KEY_BLOCK; the work-group has TILE_Q * SPLIT items"
+#error "TILE_Q: queries per tile, a power of two; SPLIT: parts of the keys, a divisor of KEY_BLOCK; the work-group has TILE_Q * SPLIT items"
 #endif
 #if !defined IN_T || !defined OUT_T
 #error "IN_T, OUT_T with LOAD_IN, STORE_OUT: storage types of q, k, v and of the output"
@@ -23,24 +23,33 @@
 #define KEY_BLOCK 32
 #define PART (KEY_BLOCK / SPLIT) /* keys of one part in a block */
 #define WG (TILE_Q * SPLIT)
+#define COLUMN_ITEMS 16 /* of the work-group side by side on a row of k, v or the output */
 #define ROW (HEAD_V + 1) /* odd stride: rows start in different banks */
 #define BLOCK_FLOATS (KEY_BLOCK * (HEAD + HEAD_V))
 #define MERGE_FLOATS (TILE_Q * (ROW + 2))
 #define SHARED_FLOATS (BLOCK_FLOATS > MERGE_FLOATS ? BLOCK_FLOATS : MERGE_FLOATS)
 
-/* Copies `count` rows of a block into local memory; rows that no query may use become 0, so that 0 times their content is 0. */
+inline bool is_used(int row, int count, __global const uchar *key_mask, int key_mask_stride)
+{
+    if (row >= count)
+        return false;
+#if HAS_KEY_MASK
+    return key_mask[(long)row * key_mask_stride] != 0;
+#else
+    return true;
+#endif
+}
+
+/* Copies `count` rows of a block into local memory, COLUMN_ITEMS neighbouring items to a row; rows that no query may use become 0, so that 0 times
+ * their content is 0. */
 inline void load_block(__local float4 *to, __global const IN_T *from, int stride, int columns, int count,
-                       __global const uchar *key_mask, int key_mask_stride, int item)
+                       __global const uchar *key_mask, int key_mask_stride, uint item)
 {
     __local float *elements = (__local float *)to;
-    for (int i = item; i < KEY_BLOCK * columns; i += WG) {
-        const int row = i / columns, column = i - row * columns;
-        int use = row < count;
-#if HAS_KEY_MASK
-        if (use)
-            use = key_mask[(long)row * key_mask_stride] != 0;
-#endif
-        elements[i] = use ? LOAD_IN(from, (long)row * stride + column) : 0.0f;
+    for (int row = (int)(item / COLUMN_ITEMS); row < KEY_BLOCK; row += WG / COLUMN_ITEMS) {
+        const bool use = is_used(row, count, key_mask, key_mask_stride);
+        for (int column = (int)(item % COLUMN_ITEMS); column < columns; column += COLUMN_ITEMS)
+            elements[row * columns + column] = use ? LOAD_IN(from, (long)row * stride + column) : 0.0f;
     }
 }
 
@@ -59,7 +68,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
     __local float *merge = (__local float *)shared;
 
     const attention_tile tile = tiles[get_group_id(0)];
-    const int item = (int)get_local_id(0), lane = item % TILE_Q, part = item / TILE_Q;
+    const uint item = (uint)get_local_id(0);
+    const int lane = (int)(item % TILE_Q), part = (int)(item / TILE_Q);
     const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;
     q += q_offset + (long)head * q_head_stride + (long)(tile.q_row + min(lane, tile.q_count - 1)) * q_stride;
     k += k_offset + (long)key_head * k_head_stride + (long)tile.k_begin * k_stride;
@@ -101,12 +111,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
 #pragma unroll
             for (int c = 0; c < HEAD / 4; c++)
                 products = fma(query[c], k_block[key * (HEAD / 4) + c], products);
-            int use = first + key < usable;
-#if HAS_KEY_MASK
-            if (use)
-                use = block_mask[(long)key * key_mask_stride] != 0;
-#endif
-            scores[i] = use ? (products.x + products.y) + (products.z + products.w) : -INFINITY;
+            const bool use = is_used(first + key, usable, key_mask, key_mask_stride);
+            scores[i] = use ? dot(products, (float4)(1.0f)) : -INFINITY;
             largest = scores[i] > largest ? scores[i] : largest; /* a NaN never becomes the maximum; its weight is NaN */
         }
         const float shift = largest == -INFINITY ? 0.0f : largest;
@@ -184,8 +190,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
 #endif
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = item; i < tile.q_count * HEAD_V; i += WG) {
-        const int row = i / HEAD_V, column = i - row * HEAD_V;
-        STORE_OUT(out, (long)row * out_stride + column, merge[row * ROW + column]);
-    }
+    for (int row = (int)(item / COLUMN_ITEMS); row < tile.q_count; row += WG / COLUMN_ITEMS)
+        for (int column = (int)(item % COLUMN_ITEMS); column < HEAD_V; column += COLUMN_ITEMS)
+            STORE_OUT(out, (long)row * out_stride + column, merge[row * ROW + column]);
 }

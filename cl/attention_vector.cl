@@ -15,6 +15,9 @@
 #if !defined TILE_V
 #error "TILE_V: vectors of queries per tile, 1 or 2"
 #endif
+#ifndef HAS_WIDE_SHUFFLE
+#error "HAS_WIDE_SHUFFLE: 0 or 1, whether shuffles of 16 lanes are cheap"
+#endif
 #if !defined IS_CAUSAL || !defined HAS_KEY_MASK || !defined HAS_LENGTHS || !defined EMPTY_ROWS
 #error "IS_CAUSAL, HAS_KEY_MASK, HAS_LENGTHS: 0 or 1; EMPTY_ROWS: EMPTY_ROWS_x"
 #endif
@@ -36,7 +39,11 @@ typedef struct block_masks {
     int16 last_key[TILE_V];         /* causal: largest key that a lane may use */
 } block_masks;
 
-/* t = 16x16 transposed in registers: four rounds that interleave halves. */
+#define FOR_16(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define FOR_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+
+/* r = 16x16 transposed: in registers by four rounds that interleave halves, or, where hardware vectors are narrow, through memory. */
+#if HAS_WIDE_SHUFFLE
 #define LOW(a, b) \
     (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
 #define HIGH(a, b) \
@@ -56,9 +63,18 @@ inline void transpose(float16 r[16])
     INTERLEAVE_ALL(r, t)
     INTERLEAVE_ALL(t, r)
 }
-
-#define FOR_16(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
-#define FOR_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#else
+inline void transpose(float16 r[16])
+{
+    float t[16 * 16];
+#define WRITE_ROW(i) vstore16(r[i], i, t);
+    FOR_16(WRITE_ROW)
+#define READ_COLUMN(i)                                                                                                    \
+    r[i] = (float16)(t[i], t[16 + i], t[32 + i], t[48 + i], t[64 + i], t[80 + i], t[96 + i], t[112 + i], t[128 + i],       \
+                     t[144 + i], t[160 + i], t[176 + i], t[192 + i], t[208 + i], t[224 + i], t[240 + i]);
+    FOR_16(READ_COLUMN)
+}
+#endif
 
 /* to[column][vector] = scale * q^T; lanes past the tile's last query repeat it. */
 inline void load_queries(__global const float *q, int stride, int count, float scale, float16 *to)

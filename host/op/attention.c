@@ -10,7 +10,7 @@
 #define GROUP {"group", clfi_attention_group_supports, clfi_attention_group_run}
 #define GENERIC {"generic", clfi_attention_generic_supports, clfi_attention_generic_run}
 
-/* Barriers cost a CPU more than the sharing of keys saves, so there the group kernel comes last. */
+/* Barriers cost a CPU more than the sharing of keys saves, so there the group kernel comes last; software rasterizers compile and run it best. */
 static const clf_engine cpu_engines[] = {VECTOR, GENERIC, GROUP};
 static const clf_engine gpu_engines[] = {GROUP, GENERIC, VECTOR};
 static const clf_engine_table cpu_table = {"attention", cpu_engines, COUNT(cpu_engines)};
@@ -97,5 +97,6 @@ clf_status clfi_attention(clf_context *context, const clf_attention_args *args)
         .is_causal = args->is_causal,
         .empty_rows = args->empty_rows,
     };
-    return clfi_engine_run(context, context->device.caps.is_cpu ? &cpu_table : &gpu_table, &call);
+    const clf_device_caps *caps = &context->device.caps;
+    return clfi_engine_run(context, caps->is_cpu && !caps->short_loops ? &cpu_table : &gpu_table, &call);
 }

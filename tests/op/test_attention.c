@@ -66,10 +66,7 @@ static attention_data make_data(clf_context *context, const attention_case *c)
         assert_non_null(keep);
         for (int64_t j = 0; j < tk; j++)
             keep[j] = j < a.k_begin[1] && c->empty_rows != CLF_EMPTY_ROWS_ZERO ? 0 : rng_bits(&r) % 3 ? 7 : 0; /* first sequence all masked */
-        CHECK_OK(clf_tensor_write(a.mask.tensor, keep, (size_t)tk));
-        a.mask.value = realloc(a.mask.value, ((size_t)tk + 1) * sizeof(double));
-        for (int64_t j = 0; j < tk; j++)
-            a.mask.value[j] = keep[j];
+        operand_fill_bytes(&a.mask, keep);
         free(keep);
     }
     if (c->has_lengths) {
@@ -272,8 +269,8 @@ static void test_special_values(void **state)
                 if (i == 1) { /* its first key is masked */
                     unsigned char keep[40];
                     for (int j = 0; j < 40; j++)
-                        a.mask.value[j] = keep[j] = j % 3 != 0;
-                    CHECK_OK(clf_tensor_write(a.mask.tensor, keep, sizeof keep));
+                        keep[j] = j % 3 != 0;
+                    operand_fill_bytes(&a.mask, keep);
                 }
                 put_row(&a.q, 3, 32, 1.0f);           /* scores of row 3: sums of k, so a k of +-3e38/32 stays finite */
                 put_row(&a.k, row, 32, isfinite(values[x]) ? values[x] / 32 : values[x]);

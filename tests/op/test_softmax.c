@@ -55,13 +55,10 @@ static operand make_bytes(clf_context *context, rng *r, layout l, int rank, cons
 {
     operand o = operand_create(context, CLF_U8, l, rank, dim);
     unsigned char *bytes = calloc(o.count + 1, 1);
-    o.value = realloc(o.value, (o.count + 1) * sizeof *o.value);
-    assert_true(bytes && o.value);
-    for (size_t i = 0; i < o.count; i++) {
+    assert_non_null(bytes);
+    for (size_t i = 0; i < o.count; i++)
         bytes[i] = rng_bits(r) % (unsigned)of ? (unsigned char)(1 + rng_bits(r) % 255) : 0;
-        o.value[i] = bytes[i];
-    }
-    CHECK_OK(clf_tensor_write(o.tensor, bytes, o.count));
+    operand_fill_bytes(&o, bytes);
     free(bytes);
     return o;
 }

@@ -105,6 +105,14 @@ void operand_fill_ids(operand *o, const int32_t *values)
         o->value[i] = values[i];
 }
 
+void operand_fill_bytes(operand *o, const unsigned char *values)
+{
+    CHECK_OK(clf_tensor_write(o->tensor, values, o->count));
+    rewrite_base(o);
+    for (size_t i = 0; i < o->count; i++)
+        o->value[i] = values[i];
+}
+
 /* Marks the bytes of the view's elements, walking its axes like an odometer. */
 static void mark_view(const clf_tensor *view, bool *is_inside)
 {

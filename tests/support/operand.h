@@ -33,6 +33,7 @@ void operand_destroy(operand *o); /* an operand of zeros is accepted */
 void operand_fill(operand *o, const float *values);
 void operand_fill_uniform(operand *o, rng *r, float low, float high);
 void operand_fill_ids(operand *o, const int32_t *values);
+void operand_fill_bytes(operand *o, const unsigned char *values); /* u8 */
 
 /* Reads the view into `value` and checks the fence; `id` names the case. */
 void operand_read(operand *o, const char *id);
