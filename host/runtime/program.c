@@ -2,7 +2,6 @@
 /* Built kernels of a context: hash table over specifications; building from source or from the disk cache. */
 #include "runtime/program.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,33 +21,49 @@ struct clf_program_table {
 
 clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
 {
-    clf_kernel_spec spec = {.file = file, .kernel = kernel};
+    clf_kernel_spec spec;
+    spec.file = file;
+    spec.kernel = kernel;
+    spec.options[0] = '\0';
+    spec.length = 0;
+    spec.hash = UINT64_C(0xcbf29ce484222325);
+    spec.overflow = false;
     return spec;
 }
 
-static void append_option(clf_kernel_spec *spec, const char *format, ...) CLFI_PRINTF(2, 3);
-
-static void append_option(clf_kernel_spec *spec, const char *format, ...)
+/* Appends bytes to the options and to their hash (FNV-1a). Every launch comes through here, so nothing is formatted twice. */
+static void append(clf_kernel_spec *spec, const char *text, size_t size)
 {
-    va_list args;
-    va_start(args, format);
-    const size_t room = sizeof spec->options - spec->length;
-    const int size = vsnprintf(spec->options + spec->length, room, format, args);
-    va_end(args);
-    if (size < 0 || (size_t)size >= room)
+    if (size >= sizeof spec->options - spec->length) {
         spec->overflow = true;
-    else
-        spec->length += (size_t)size;
+        return;
+    }
+    memcpy(spec->options + spec->length, text, size);
+    spec->length += size;
+    spec->options[spec->length] = '\0';
+    for (size_t i = 0; i < size; i++)
+        spec->hash = (spec->hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
 }
 
 void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value)
 {
-    append_option(spec, " -D%s=%lld", macro, value);
+    char digits[24], *at = digits + sizeof digits;
+    unsigned long long rest = value < 0 ? 0ull - (unsigned long long)value : (unsigned long long)value;
+    *--at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--at = '-';
+    clfi_spec_text(spec, macro, at);
 }
 
 void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value)
 {
-    append_option(spec, " -D%s=%s", macro, value);
+    append(spec, " -D", 3);
+    append(spec, macro, strlen(macro));
+    append(spec, "=", 1);
+    append(spec, value, strlen(value));
 }
 
 clf_status clfi_program_table_create(clf_program_table **out)
@@ -63,7 +78,7 @@ static void kernel_destroy(clf_kernel *kernel)
     if (kernel->program)
         clReleaseProgram(kernel->program);
     free(kernel->name);
-    free(kernel->key);
+    free(kernel->options);
     free(kernel->path);
     free(kernel);
 }
@@ -152,21 +167,21 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_k
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out)
 {
     clf_program_table *table = context->programs;
-    char key[CLFI_SPEC_BYTES + 160];
-    const int size = snprintf(key, sizeof key, "%s:%s%s", spec->file, spec->kernel, spec->options);
-    if (spec->overflow || size < 0 || (size_t)size >= sizeof key)
+    if (spec->overflow)
         CLF_FAIL(CLF_INTERNAL, "kernel %s: options longer than %d bytes", spec->kernel, CLFI_SPEC_BYTES);
-    for (size_t i = 0; i < table->count; i++) { /* some tens of kernels: a scan of pointers costs less than hashing the key */
-        if (strcmp(table->kernels[i]->key, key) == 0) {
-            *out = table->kernels[i];
+    for (size_t i = 0; i < table->count; i++) { /* some tens of kernels: scanning hashes costs little */
+        clf_kernel *known = table->kernels[i];
+        if (known->hash == spec->hash && strcmp(known->options, spec->options) == 0 && strcmp(known->name, spec->kernel) == 0) {
+            *out = known;
             return CLF_OK;
         }
     }
     clf_kernel *kernel = NULL;
     CLF_TRY(clfi_alloc(1, sizeof *kernel, "kernel", &kernel));
+    kernel->hash = spec->hash;
     clf_status st = clfi_strdup(spec->kernel, &kernel->name);
     if (st == CLF_OK)
-        st = clfi_strdup(key, &kernel->key);
+        st = clfi_strdup(spec->options, &kernel->options);
     if (st == CLF_OK)
         st = build(context, spec, kernel);
     if (st == CLF_OK)

@@ -13,14 +13,16 @@ typedef struct clf_kernel_spec {
     const char *kernel; /* "softmax_rows" */
     char options[CLFI_SPEC_BYTES];
     size_t length;
+    uint64_t hash; /* of the options */
     bool overflow;
 } clf_kernel_spec;
 
 typedef struct clf_kernel {
     cl_kernel handle;
     cl_program program;
-    char *name;    /* kernel name, for messages and profiles */
-    char *key;     /* file, kernel and options */
+    char *name;    /* kernel name, unique in the project */
+    char *options; /* with the name: the key of the kernel */
+    uint64_t hash; /* of the options */
     char *path;    /* cache file that is still to be written after the first launch; NULL: none */
     cl_uint argument_count;
     bool was_launched;
