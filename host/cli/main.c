@@ -15,6 +15,7 @@ static const cli_command commands[] = {
     {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest},
     {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum},
     {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.", cmd_op},
+    {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce},
     {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
 };
 

@@ -17,15 +17,18 @@ struct clf_weights {
     clf_buffer **shards; /* whole-file buffers in place; NULL entries: this shard is copied tensor by tensor */
 };
 
-clf_status clfi_weights_open(clf_context *context, const char *directory, const char *const *prefixes, const char *probe,
-                             clf_weights **out)
+/* Takes over `file`, also on failure. */
+static clf_status open_file(clf_context *context, clf_safetensors *file, const char *const *prefixes, const char *probe, clf_weights **out)
 {
     clf_weights *weights;
-    CLF_TRY(clfi_alloc(1, sizeof *weights, "weights", &weights));
+    clf_status st = clfi_alloc(1, sizeof *weights, "weights", &weights);
+    if (st != CLF_OK) {
+        clfi_safetensors_close(file);
+        return st;
+    }
     weights->context = context;
-    clf_status st = clfi_safetensors_open_directory(directory, &weights->file);
-    if (st == CLF_OK)
-        st = clfi_alloc(clfi_safetensors_shard_count(weights->file), sizeof *weights->shards, "weight files", &weights->shards);
+    weights->file = file;
+    st = clfi_alloc(clfi_safetensors_shard_count(weights->file), sizeof *weights->shards, "weight files", &weights->shards);
     for (; st == CLF_OK && *prefixes && !weights->prefix; prefixes++) {
         char name[NAME_BYTES];
         snprintf(name, sizeof name, "%s%s", *prefixes, probe);
@@ -45,6 +48,22 @@ clf_status clfi_weights_open(clf_context *context, const char *directory, const 
     }
     *out = weights;
     return CLF_OK;
+}
+
+clf_status clfi_weights_open(clf_context *context, const char *directory, const char *const *prefixes, const char *probe,
+                             clf_weights **out)
+{
+    clf_safetensors *file;
+    CLF_TRY(clfi_safetensors_open_directory(directory, &file));
+    return open_file(context, file, prefixes, probe, out);
+}
+
+clf_status clfi_weights_open_memory(clf_context *context, const void *data, size_t size, const char *name, const char *const *prefixes,
+                                    const char *probe, clf_weights **out)
+{
+    clf_safetensors *file;
+    CLF_TRY(clfi_safetensors_parse(data, size, name, &file));
+    return open_file(context, file, prefixes, probe, out);
 }
 
 void clfi_weights_close(clf_weights *weights)

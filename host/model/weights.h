@@ -18,6 +18,10 @@ typedef struct clf_weight {
  * first with which `probe` exists is used for all names. FORMAT: probe is there under none of them. */
 clf_status clfi_weights_open(clf_context *context, const char *directory, const char *const *prefixes, const char *probe,
                              clf_weights **out);
+
+/* The same from a checkpoint in memory (borrowed until close); `name` stands for its path in messages. */
+clf_status clfi_weights_open_memory(clf_context *context, const void *data, size_t size, const char *name, const char *const *prefixes,
+                                    const char *probe, clf_weights **out);
 void clfi_weights_close(clf_weights *weights); /* after every weight loaded from it was released: in-place weights are its mapping */
 
 /* The tensor of this name, prefix left out, as [dim[0], ...]. FORMAT "<file>: <name>: expected float [768,2304], found ...". */

@@ -21,23 +21,33 @@ clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_
     return clfi_view_dense(memory->buffer, CLF_F32, (2 * layer + part) * heads * memory->rows * size, 3, dim);
 }
 
-clf_status clfi_decoder_memory_create(clf_context *context, const clf_decoder *decoder, const clf_view *memory, clf_decoder_memory *out)
+clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *decoder, int64_t rows, clf_decoder_memory *memory)
 {
-    clf_decoder_memory made = {.rows = memory->dim[0]};
     size_t count;
-    const int64_t dim[3] = {decoder->layer_count, 2 * memory->dim[0], decoder->width};
-    CLF_TRY(clfi_shape_count("memory", CLF_F32, 3, dim, &count));
-    CLF_TRY(clfi_buffer_create(context, count * sizeof(float), &made.buffer));
-    for (int64_t i = 0; i < decoder->layer_count && made.rows > 0; i++) {
-        clf_view kv = clfi_decoder_memory_view(decoder, &made, i, 0);
-        kv.dim[0] *= 2; /* keys and values of all heads */
-        const clf_status st = clfi_linear_run(context, decoder->layers[i].source_kv, memory, CLF_ACTIVATION_NONE, NULL, &kv);
-        if (st != CLF_OK) {
-            clfi_decoder_memory_release(&made);
-            return st;
-        }
+    clf_buffer *buffer;
+    const int64_t dim[4] = {decoder->layer_count, 2, rows, decoder->width};
+    CLF_TRY(clfi_shape_count("memory", CLF_F32, 4, dim, &count));
+    if (!memory->buffer || memory->buffer->size_bytes < count * sizeof(float)) {
+        CLF_TRY(clfi_buffer_create(context, count * sizeof(float), &buffer));
+        clfi_buffer_release(memory->buffer);
+        memory->buffer = buffer;
     }
-    *out = made;
+    memory->rows = rows;
+    return CLF_OK;
+}
+
+clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, int64_t first,
+                                       clf_decoder_memory *memory)
+{
+    if (outputs->dim[0] == 0)
+        return CLF_OK;
+    for (int64_t i = 0; i < decoder->layer_count; i++) {
+        clf_view kv = clfi_decoder_memory_view(decoder, memory, i, 0);
+        kv.dim[0] *= 2; /* keys and values of all heads */
+        kv.dim[1] = outputs->dim[0];
+        kv.offset += first * kv.stride[1];
+        CLF_TRY(clfi_linear_run(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv));
+    }
     return CLF_OK;
 }
 

@@ -15,12 +15,17 @@ void clfi_decoder_clear(clf_decoder *decoder);
 
 /* Keys and values of a memory, projected once for all layers and steps. */
 typedef struct clf_decoder_memory {
-    clf_buffer *buffer; /* [layers][2H][rows][D] */
+    clf_buffer *buffer; /* [layers][2H][rows][D]; NULL until it is reserved */
     int64_t rows;
 } clf_decoder_memory;
 
-/* memory [rows,C] f32: the packed encoder outputs of all sources. Release with clfi_decoder_memory_release. Enqueued. */
-clf_status clfi_decoder_memory_create(clf_context *context, const clf_decoder *decoder, const clf_view *memory, clf_decoder_memory *out);
+/* Room for the keys and values of `rows` memory rows of all layers; keeps its buffer where that is large enough. Start from a zeroed struct; release
+ * with clfi_decoder_memory_release. */
+clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *decoder, int64_t rows, clf_decoder_memory *memory);
+
+/* Projects encoder outputs [n,C] f32 into rows first .. first + n. Enqueued. */
+clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, int64_t first,
+                                       clf_decoder_memory *memory);
 void clfi_decoder_memory_release(clf_decoder_memory *memory);
 
 /* Keys (part 0) or values (part 1) of a layer: [H,rows,D]. */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer pronounce: phonemes of English words. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "clformer/pronounce.h"
+#include "runtime/profile.h"
+
+typedef struct pronounce_options {
+    const char *model; /* directory; NULL: built in */
+    size_t beam, n_best, batch_words;
+} pronounce_options;
+
+static clf_text trimmed(clf_text text)
+{
+    while (text.size && strchr(" \t\r", text.data[0]) && text.data[0]) {
+        text.data++;
+        text.size--;
+    }
+    while (text.size && text.data[text.size - 1] && strchr(" \t\r", text.data[text.size - 1]))
+        text.size--;
+    return text;
+}
+
+/* The words of a window that the model can read, in order; the others are told on standard error. Blank lines hold no word. */
+static size_t keep_readable(const clf_pronouncer *pronouncer, const cli_inputs *inputs, clf_text *words, size_t *refused)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < inputs->count; i++) {
+        const clf_text word = trimmed(inputs->texts[i]);
+        if (word.size == 0 && inputs->line_number > 0)
+            continue;
+        if (clf_pronouncer_check(pronouncer, &word) == CLF_OK) {
+            words[count++] = word;
+            continue;
+        }
+        fprintf(stderr, "clformer: %s\n", clf_last_error());
+        ++*refused;
+    }
+    return count;
+}
+
+static clf_status print_words(const clf_text *words, size_t count, const clf_pronunciations *list, const pronounce_options *options,
+                              bool shows_scores)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t found = clf_pronunciations_count(list, i);
+        for (size_t rank = 0; rank < options->n_best && rank < found; rank++) {
+            const clf_pronunciation *p = clf_pronunciations_get(list, i, rank);
+            printf("%.*s\t%s", (int)words[i].size, words[i].data, p->phonemes);
+            if (shows_scores)
+                printf("\t%.4f", (double)p->score);
+            putchar('\n');
+        }
+        if (found == 0)
+            CLF_FAIL(CLF_INTERNAL, "word \"%.*s\": the model gives no finite score", (int)words[i].size, words[i].data);
+    }
+    if (ferror(stdout))
+        CLF_FAIL(CLF_IO, "writing the pronunciations failed");
+    return CLF_OK;
+}
+
+static clf_status pronounce_all(clf_pronouncer *pronouncer, cli_inputs *inputs, const pronounce_options *options, bool shows_scores,
+                                size_t *refused)
+{
+    cli_progress progress = cli_progress_start("words");
+    clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
+    clf_text *words = NULL;
+    clf_status st;
+    params.beam = (int)options->beam;
+    params.batch_words = options->batch_words;
+    params.progress = cli_progress_update;
+    params.progress_user = &progress;
+    CLF_GOTO(clfi_alloc(CLI_WINDOW, sizeof *words, "words", &words));
+    for (;;) {
+        clf_pronunciations *list;
+        CLF_GOTO(cli_inputs_next(inputs));
+        if (inputs->count == 0)
+            break;
+        const size_t count = keep_readable(pronouncer, inputs, words, refused);
+        CLF_GOTO(clf_pronounce(pronouncer, words, count, &params, &list));
+        cli_progress_window(&progress, count);
+        st = print_words(words, count, list, options, shows_scores);
+        clf_pronunciations_destroy(list);
+        if (st != CLF_OK)
+            goto done;
+    }
+done:
+    cli_progress_end(&progress);
+    free(words);
+    return st;
+}
+
+static void print_stats(const clf_pronouncer *pronouncer)
+{
+    clf_pronounce_stats stats;
+    clf_pronouncer_get_stats(pronouncer, &stats);
+    const double seconds = (double)stats.run_ns / 1e9;
+    fprintf(stderr, "pronounce       %.1f ms (%llu words, %llu letters, %llu decoder steps over %llu tokens)\n", seconds * 1e3,
+            (unsigned long long)stats.words, (unsigned long long)stats.letters, (unsigned long long)stats.steps,
+            (unsigned long long)stats.decoded_tokens);
+    fprintf(stderr, "throughput      %.1f words/s\n", seconds > 0 ? (double)stats.words / seconds : 0.0);
+}
+
+static clf_status pronounce(cli_session *session, cli_inputs *inputs, const pronounce_options *options, bool shows_scores, size_t *refused)
+{
+    clf_pronouncer *pronouncer;
+    CLF_TRY(cli_session_open(session));
+    const uint64_t start = clfi_now_ns();
+    CLF_TRY(clf_pronouncer_open(session->context, options->model, &pronouncer));
+    clfi_profile_phase(session->context, "load model", start, clfi_now_ns());
+    const clf_status st = pronounce_all(pronouncer, inputs, options, shows_scores, refused);
+    if (session->stats && st == CLF_OK)
+        print_stats(pronouncer);
+    clf_pronouncer_destroy(pronouncer);
+    return st;
+}
+
+static clf_status check(pronounce_options *options)
+{
+    if (options->beam == 0)
+        options->beam = options->n_best ? options->n_best : 1;
+    if (options->n_best == 0)
+        options->n_best = 1;
+    if (options->beam > 64)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--beam: expected 1 to 64, found %zu", options->beam);
+    if (options->n_best > options->beam)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--n-best: expected at most the beam of %zu, found %zu", options->beam, options->n_best);
+    return CLF_OK;
+}
+
+int cmd_pronounce(const cli_command *self, int argc, char **argv)
+{
+    cli_session session = CLI_SESSION_INIT;
+    pronounce_options options = {.model = NULL};
+    const char *file = NULL;
+    int positional;
+    const cli_option table[] = {
+        {"file", 'f', "F", "one word per line; - is standard input", CLI_TEXT, &file},
+        {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE, &options.beam},
+        {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
+        {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_TEXT, &options.model},
+        {"batch-words", 0, "N", "words decoded together (default: suited to the device)", CLI_SIZE, &options.batch_words},
+        CLI_SESSION_OPTIONS(session),
+    };
+    cli_inputs *inputs = NULL;
+    size_t refused = 0;
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    const bool shows_scores = options.beam || options.n_best;
+    if (st == CLF_OK)
+        st = check(&options);
+    if (st == CLF_OK)
+        st = cli_inputs_open(argv, positional, file, &inputs);
+    if (st == CLF_OK)
+        st = pronounce(&session, inputs, &options, shows_scores, &refused);
+    const int status = st == CLF_OK ? refused > 0 : cli_fail(st);
+    cli_inputs_close(inputs);
+    st = cli_session_close(&session, NULL);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+}

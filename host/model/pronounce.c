@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Grapheme-to-phoneme conversion: words to letter ids, batches by length through the beam search, phonemes to text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "clformer/pronounce.h"
+#include "model/beam_search.h"
+#include "model/seq2seq.h"
+#include "runtime/profile.h"
+
+/* Hypotheses of one batch. On CPUs the activations of more would leave the caches; GPUs want enough rows to fill them. */
+enum { CPU_BATCH = 512, GPU_BATCH = 8192 };
+
+struct clf_pronouncer {
+    clf_seq2seq *model;
+    int32_t letter[256];     /* id of each byte, -1: no letter of the model */
+    clf_beam_search *search; /* of the latest width; NULL until it is needed */
+    int search_width;
+    clf_pronounce_stats stats;
+};
+
+struct clf_pronunciations {
+    size_t words, beam;
+    clf_pronunciation *entry; /* [words][beam] */
+    size_t *count;            /* [words] */
+    char **text;              /* owned phonemes, [words][beam] */
+};
+
+static void read_letters(clf_pronouncer *pronouncer)
+{
+    for (int i = 0; i < 256; i++)
+        pronouncer->letter[i] = -1;
+    for (int32_t id = 0; id < pronouncer->model->source_count; id++) {
+        const char *token = pronouncer->model->source_tokens[id];
+        if (strlen(token) == 1)
+            pronouncer->letter[(unsigned char)token[0]] = id;
+    }
+    for (int c = 'A'; c <= 'Z'; c++)
+        if (pronouncer->letter[c] < 0)
+            pronouncer->letter[c] = pronouncer->letter[c - 'A' + 'a'];
+}
+
+clf_status clf_pronouncer_open(clf_context *context, const char *directory, clf_pronouncer **out)
+{
+    clf_pronouncer *made;
+    if (!context || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronouncer: context and out must not be NULL");
+    CLF_TRY(clfi_alloc(1, sizeof *made, "pronouncer", &made));
+    const clf_status st = clfi_seq2seq_open(context, directory, &made->model);
+    if (st != CLF_OK) {
+        clf_pronouncer_destroy(made);
+        return st;
+    }
+    read_letters(made);
+    *out = made;
+    return CLF_OK;
+}
+
+void clf_pronouncer_destroy(clf_pronouncer *pronouncer)
+{
+    if (!pronouncer)
+        return;
+    clfi_beam_search_destroy(pronouncer->search);
+    clfi_seq2seq_close(pronouncer->model);
+    free(pronouncer);
+}
+
+void clf_pronouncer_get_stats(const clf_pronouncer *pronouncer, clf_pronounce_stats *out)
+{
+    *out = pronouncer->stats;
+}
+
+clf_status clf_pronouncer_check(const clf_pronouncer *pronouncer, const clf_text *word)
+{
+    enum { SHOWN = 80 };
+    const int shown = word->size < SHOWN ? (int)word->size : SHOWN;
+    const size_t longest = (size_t)pronouncer->model->network->config.max_source - 1; /* the end takes one place */
+    if (!word->data || word->size == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "word \"\": expected letters a to z and apostrophes, found none");
+    for (size_t i = 0; i < word->size; i++)
+        if (pronouncer->letter[(unsigned char)word->data[i]] < 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "word \"%.*s\": expected letters a to z and apostrophes only", shown, word->data);
+    if (word->size > longest)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "word \"%.*s...\": %zu letters, expected at most %zu", shown, word->data, word->size, longest);
+    return CLF_OK;
+}
+
+size_t clf_pronunciations_count(const clf_pronunciations *list, size_t word)
+{
+    return list && word < list->words ? list->count[word] : 0;
+}
+
+const clf_pronunciation *clf_pronunciations_get(const clf_pronunciations *list, size_t word, size_t rank)
+{
+    return rank < clf_pronunciations_count(list, word) ? &list->entry[word * list->beam + rank] : NULL;
+}
+
+void clf_pronunciations_destroy(clf_pronunciations *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; list->text && i < list->words * list->beam; i++)
+        free(list->text[i]);
+    free(list->text);
+    free(list->entry);
+    free(list->count);
+    free(list);
+}
+
+static clf_status new_list(size_t words, size_t beam, clf_pronunciations **out)
+{
+    clf_pronunciations *list;
+    CLF_TRY(clfi_alloc(1, sizeof *list, "pronunciations", &list));
+    size_t count;
+    clf_status st = clfi_mul_size(words, beam, &count) ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "E_OVERFLOW: %zu words", words);
+    list->words = words;
+    list->beam = beam;
+    if (st == CLF_OK)
+        st = clfi_alloc(count, sizeof *list->text, "pronunciations", &list->text);
+    if (st == CLF_OK)
+        st = clfi_alloc(count, sizeof *list->entry, "pronunciations", &list->entry);
+    if (st == CLF_OK)
+        st = clfi_alloc(words, sizeof *list->count, "pronunciations", &list->count);
+    if (st != CLF_OK) {
+        clf_pronunciations_destroy(list);
+        return st;
+    }
+    *out = list;
+    return CLF_OK;
+}
+
+/* One call at work. */
+typedef struct pronounce_job {
+    clf_pronouncer *pronouncer;
+    const clf_text *words;
+    size_t *order;     /* of the words, by falling length */
+    size_t first;      /* of the batch at hand, in order */
+    int32_t *ids, *offsets;
+    clf_pronunciations *list;
+} pronounce_job;
+
+static clf_status spell(const clf_seq2seq *model, const clf_hypothesis *hypothesis, char **out)
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; i < hypothesis->count; i++) {
+        const int32_t token = hypothesis->tokens[i];
+        if (token == model->eos)
+            break;
+        if (text.length > 0)
+            CLF_GOTO(clfi_str_append_char(&text, ' '));
+        CLF_GOTO(clfi_str_append_text(&text, model->target_tokens[token]));
+    }
+    st = clfi_strdup(clfi_str_text(&text), out);
+done:
+    clfi_str_free(&text);
+    return st;
+}
+
+/* A clf_hypothesis_sink. */
+static clf_status take_hypothesis(void *user, size_t source, size_t rank, const clf_hypothesis *hypothesis)
+{
+    const pronounce_job *job = user;
+    clf_pronunciations *list = job->list;
+    const size_t word = job->order[job->first + source], at = word * list->beam + rank;
+    CLF_TRY(spell(job->pronouncer->model, hypothesis, &list->text[at]));
+    list->entry[at] = (clf_pronunciation){list->text[at], hypothesis->score, hypothesis->has_ended};
+    list->count[word] = rank + 1;
+    return CLF_OK;
+}
+
+static int by_falling_length(const void *a, const void *b, void *user)
+{
+    const clf_text *words = user;
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (words[x].size != words[y].size)
+        return words[x].size < words[y].size ? 1 : -1;
+    return x < y ? -1 : x > y;
+}
+
+/* The letters of words order[first .. first + count), each closed by the end token. */
+static clf_status run_batch(pronounce_job *job, size_t count)
+{
+    const clf_pronouncer *pronouncer = job->pronouncer;
+    int32_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const clf_text *word = &job->words[job->order[job->first + i]];
+        job->offsets[i] = at;
+        for (size_t j = 0; j < word->size; j++)
+            job->ids[at++] = pronouncer->letter[(unsigned char)word->data[j]];
+        job->ids[at++] = pronouncer->model->eos;
+    }
+    job->offsets[count] = at;
+    return clfi_beam_search_run(pronouncer->search, job->ids, job->offsets, count, take_hypothesis, job);
+}
+
+static clf_status prepare_search(clf_pronouncer *pronouncer, int beam)
+{
+    const clf_seq2seq *model = pronouncer->model;
+    if (pronouncer->search && pronouncer->search_width == beam)
+        return CLF_OK;
+    clfi_beam_search_destroy(pronouncer->search);
+    pronouncer->search = NULL;
+    pronouncer->search_width = beam;
+    return clfi_beam_search_create(model->network, model->bos, model->eos, beam, &pronouncer->search);
+}
+
+static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, uint64_t start)
+{
+    const clf_beam_stats now = clfi_beam_search_stats(pronouncer->search);
+    const uint64_t end = clfi_now_ns();
+    pronouncer->stats.words += now.sources - before->sources;
+    pronouncer->stats.letters += now.source_tokens - before->source_tokens;
+    pronouncer->stats.steps += now.steps - before->steps;
+    pronouncer->stats.decoded_tokens += now.step_rows - before->step_rows;
+    pronouncer->stats.run_ns += end - start;
+    clfi_profile_phase(pronouncer->model->context, "pronounce", start, end);
+}
+
+static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_params *params)
+{
+    const clf_context *context = job->pronouncer->model->context;
+    const size_t suited = (context->device.caps.is_cpu ? CPU_BATCH : GPU_BATCH) / (size_t)params->beam;
+    const size_t batch = params->batch_words ? params->batch_words : suited ? suited : 1;
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        CLF_TRY(clf_pronouncer_check(job->pronouncer, &job->words[i]));
+        longest = job->words[i].size > longest ? job->words[i].size : longest;
+    }
+    const size_t most = batch < count ? batch : count;
+    CLF_TRY(clfi_alloc(count, sizeof *job->order, "words", &job->order));
+    CLF_TRY(clfi_alloc(most * (longest + 1), sizeof *job->ids, "letters", &job->ids));
+    CLF_TRY(clfi_alloc(most + 1, sizeof *job->offsets, "letters", &job->offsets));
+    CLF_TRY(prepare_search(job->pronouncer, params->beam));
+    for (size_t i = 0; i < count; i++)
+        job->order[i] = i;
+    qsort_r(job->order, count, sizeof *job->order, by_falling_length, (void *)job->words);
+    const clf_beam_stats before = clfi_beam_search_stats(job->pronouncer->search);
+    const uint64_t start = clfi_now_ns();
+    for (size_t words; job->first < count; job->first += words) {
+        words = count - job->first < batch ? count - job->first : batch;
+        CLF_TRY(run_batch(job, words));
+        if (params->progress)
+            params->progress(params->progress_user, job->first + words, count);
+    }
+    add_stats(job->pronouncer, &before, start);
+    return CLF_OK;
+}
+
+clf_status clf_pronounce(clf_pronouncer *pronouncer, const clf_text *words, size_t count, const clf_pronounce_params *params,
+                         clf_pronunciations **out)
+{
+    static const clf_pronounce_params defaults = CLF_PRONOUNCE_PARAMS_INIT;
+    const clf_pronounce_params *p = params ? params : &defaults;
+    if (!pronouncer || (!words && count) || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronounce: pronouncer, words and out must not be NULL");
+    if (p->beam < 1 || p->beam > CLFI_BEAM_MOST)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronounce: beam %d, expected 1 to %d", p->beam, CLFI_BEAM_MOST);
+    pronounce_job job = {.pronouncer = pronouncer, .words = words};
+    clf_status st = new_list(count, (size_t)p->beam, &job.list);
+    if (st == CLF_OK && count)
+        st = run(&job, count, p);
+    free(job.order);
+    free(job.ids);
+    free(job.offsets);
+    if (st != CLF_OK) {
+        clf_pronunciations_destroy(job.list);
+        return st;
+    }
+    *out = job.list;
+    return CLF_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Transformers for sequences to sequences: encoder, decoder and generator from a configuration and weights by name (Vaswani et al. 2017). */
+#ifndef CLFORMER_TRANSFORMER_H
+#define CLFORMER_TRANSFORMER_H
+
+#include "clformer/linear.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is added to the embedding of a token for its position p:
+ *   sinusoidal   PE[p,2i] = sin(p exp(-2i ln(10000)/C)), PE[p,2i+1] = cos(the same), computed in double on the host
+ *   learned      row p of a table among the weights
+ *   none         nothing */
+typedef enum clf_positions {
+    CLF_POSITIONS_SINUSOIDAL,
+    CLF_POSITIONS_LEARNED,
+    CLF_POSITIONS_NONE,
+    CLF_POSITIONS_COUNT
+} clf_positions;
+
+typedef struct clf_transformer_config {
+    int64_t width;             /* C */
+    int64_t hidden_width;      /* F */
+    int64_t heads;             /* H; divides C */
+    int64_t encoder_layers;    /* 0: no encoder */
+    int64_t decoder_layers;    /* 0: no decoder */
+    int64_t source_vocabulary; /* 0: sources come as vectors, without embedding */
+    int64_t target_vocabulary; /* likewise for targets; also the generator's number of classes */
+    int64_t max_source;        /* positions; longer sequences are refused */
+    int64_t max_target;
+    clf_activation activation; /* of the feed-forward networks */
+    int is_gated;              /* nonzero: (f(W1 x + b1) * (Wg x + bg)) W2 + b2 */
+    int norm_first;            /* nonzero: pre-norm, x += f(LN(x)); 0: post-norm, x = LN(x + f(x)) */
+    int has_final_norm;        /* nonzero: a layer norm after the last layer of each stack */
+    int has_generator;         /* nonzero: a linear map from features to target_vocabulary logits */
+    clf_positions positions;
+    float norm_eps;
+} clf_transformer_config;
+
+/* The paper's sizes with the norms first and a final norm, as the annotated implementations have it; sizes of vocabularies are the caller's. */
+#define CLF_TRANSFORMER_CONFIG_INIT \
+    {512, 2048, 8, 6, 6, 0, 0, 5000, 5000, CLF_ACTIVATION_RELU, 0, 1, 1, 1, CLF_POSITIONS_SINUSOIDAL, 1e-5f}
+
+/* How the weights are called:
+ *   labml   encoder.layers.0.self_attn.query.linear.weight, norm_self_attn, feed_forward.layer1, src_embed.linear, generator.projection ...
+ *   torch   encoder.layers.0.self_attn.in_proj_weight, linear1, norm1 ... (torch.nn.Transformer; embeddings and generator as src_embed.weight,
+ *           tgt_embed.weight, generator.weight where the configuration has them)
+ *   huggingface  model.encoder.layers.0.self_attn.q_proj.weight, fc1, final_layer_norm ... (the BART and Marian family)
+ * A bias that is absent counts as 0; every other weight must be there. */
+typedef enum clf_weight_names { CLF_NAMES_LABML, CLF_NAMES_TORCH, CLF_NAMES_HUGGINGFACE, CLF_NAMES_COUNT } clf_weight_names;
+
+typedef struct clf_named_tensor {
+    const char *name;
+    const clf_tensor *tensor; /* f32, f16 or bf16 */
+} clf_named_tensor;
+
+typedef struct clf_transformer clf_transformer;
+
+/* Builds the network from tensors by name; they may be destroyed afterwards. Names that are not needed are ignored. *out: the caller destroys it; it
+ * keeps its context alive. INVALID_ARGUMENT ("E_SHAPE: ..."): a size that makes no sense, a weight of another shape. NOT_FOUND: a weight is missing. */
+CLF_API clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,
+                                          const clf_named_tensor *weights, size_t count, clf_transformer **out);
+
+/* The same with weights drawn from a seed: matrices (embeddings too) uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010), biases 0, norms 1
+ * and 0. Each number depends on the seed, the weight's labml name and its place alone, so every device gets the same. */
+CLF_API clf_status clf_transformer_create_random(clf_context *context, const clf_transformer_config *config, uint64_t seed,
+                                                 clf_transformer **out);
+
+CLF_API void clf_transformer_destroy(clf_transformer *transformer); /* NULL is a no-op */
+
+/* Borrowed; lives as long as the transformer. */
+CLF_API const clf_transformer_config *clf_transformer_get_config(const clf_transformer *transformer);
+
+/* The numbers of clf_transformer_create_random for one weight (f32, C order), for those who want to store or check them. */
+CLF_API void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const int64_t *dim, float *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
