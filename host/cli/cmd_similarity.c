@@ -77,8 +77,5 @@ int cmd_similarity(const cli_command *self, int argc, char **argv)
         st = cli_inputs_open(argv + 1, positional - 1, file, &inputs);
     if (st == CLF_OK)
         st = similarity(&session, &options, argv[0], inputs, as_json, &stats);
-    const int status = st == CLF_OK ? 0 : cli_fail(st);
-    cli_inputs_close(inputs);
-    st = cli_session_close(&session, &stats);
-    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+    return cli_embedding_end(&session, inputs, &stats, st);
 }

@@ -84,3 +84,11 @@ void cli_collection_free(cli_collection *c)
     clfi_str_free(&c->bytes);
     *c = (cli_collection){.rows = NULL};
 }
+
+int cli_embedding_end(cli_session *session, cli_inputs *inputs, const clf_embed_stats *stats, clf_status st)
+{
+    const int status = st == CLF_OK ? 0 : cli_fail(st);
+    cli_inputs_close(inputs);
+    st = cli_session_close(session, stats);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+}

@@ -40,4 +40,7 @@ typedef struct cli_collection {
 clf_status cli_collect(void *collection, const clf_text *texts, size_t count, const float *rows, size_t width); /* a sink */
 void cli_collection_free(cli_collection *collection);
 
+/* The end of such a command: reports `st` if it is a failure, closes inputs (may be NULL) and session, returns the exit status. */
+int cli_embedding_end(cli_session *session, cli_inputs *inputs, const clf_embed_stats *stats, clf_status st);
+
 #endif
