@@ -117,13 +117,15 @@ LANES(bf16, ushort)
 typedef struct {
     long value[SHAPE_SIZE > 0 ? SHAPE_SIZE : 1];
 } shape_values;
-#define SHAPE_PARAMETER const shape_values shape
-#define SHAPE_ARGUMENT shape
-#define SHAPE(i) shape.value[i]
+#define SHAPE_PARAMETER const shape_values shape_value
+#define SHAPE_POINTER __private const shape_values *shape
+#define SHAPE_BEGIN SHAPE_POINTER = &shape_value;
+#define SHAPE(i) shape->value[i]
 #else
-#define SHAPE_PARAMETER __global const long *shape, const long shape_offset
-#define SHAPE_ARGUMENT shape, shape_offset
-#define SHAPE(i) shape[shape_offset + (i)]
+#define SHAPE_PARAMETER __global const long *shape_values, const long shape_offset
+#define SHAPE_POINTER __global const long *shape
+#define SHAPE_BEGIN SHAPE_POINTER = shape_values + shape_offset;
+#define SHAPE(i) shape[i]
 #endif
 #define SIZE(d) ((INDEX)SHAPE((d) * (OPERANDS + 2)))
 #define STRIDE(d, t) ((INDEX)SHAPE((d) * (OPERANDS + 2) + 1 + (t)))
@@ -140,7 +142,7 @@ typedef struct {
 
 /* Positions at[0..OPERANDS] of work-item `index` of the kept loops, the innermost of which is cut into pieces of `piece`; returns the first index of
  * the piece. */
-inline INDEX find_item(INDEX index, INDEX piece, INDEX *at, SHAPE_PARAMETER)
+inline INDEX find_item(INDEX index, INDEX piece, INDEX *at, SHAPE_POINTER)
 {
     INDEX first = 0;
     for (int t = 0; t <= OPERANDS; t++)
@@ -166,9 +168,10 @@ __kernel void einsum_map(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out, con
     INDEX position[OPERANDS + 1];
     if ((INDEX)get_global_id(0) >= (INDEX)items)
         return;
+    SHAPE_BEGIN
     EACH(MOVE_IN)
     out += out_offset;
-    const INDEX first = find_item((INDEX)get_global_id(0), (INDEX)run, position, SHAPE_ARGUMENT);
+    const INDEX first = find_item((INDEX)get_global_id(0), (INDEX)run, position, shape);
     const INDEX count = min((INDEX)run, SIZE(KEPT_INNER) - first);
     int last = WIDTH - 1;
     for (INDEX i = 0; i < count; i += WIDTH) {
@@ -187,7 +190,7 @@ __kernel void einsum_map(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out, con
 
 #if SUMMED_RANK > 0
 /* Walks the flat summed space from `begin`: digits of the summed loops and positions in the inputs. */
-inline void find_term(INDEX begin, INDEX *digit, INDEX *at, SHAPE_PARAMETER)
+inline void find_term(INDEX begin, INDEX *digit, INDEX *at, SHAPE_POINTER)
 {
     for (int d = SUMMED_RANK - 1; d >= 0; d--) {
         const INDEX outer = d > 0 ? begin / SIZE(KEPT_RANK + d) : 0;
@@ -199,7 +202,7 @@ inline void find_term(INDEX begin, INDEX *digit, INDEX *at, SHAPE_PARAMETER)
 }
 
 /* After `run` terms of the innermost summed loop. */
-inline void next_terms(INDEX run, INDEX *digit, INDEX *at, SHAPE_PARAMETER)
+inline void next_terms(INDEX run, INDEX *digit, INDEX *at, SHAPE_POINTER)
 {
     digit[SUMMED_RANK - 1] += run;
     for (int t = 0; t < OPERANDS; t++)
@@ -221,13 +224,14 @@ __kernel void einsum_sum_kept(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out
     const INDEX part = (INDEX)get_global_id(1);
     if ((INDEX)get_global_id(0) >= (INDEX)items)
         return;
+    SHAPE_BEGIN
     EACH(MOVE_IN)
     out += out_offset + part * part_stride;
-    const INDEX first = find_item((INDEX)get_global_id(0), VECTORS * WIDTH, at, SHAPE_ARGUMENT);
+    const INDEX first = find_item((INDEX)get_global_id(0), VECTORS * WIDTH, at, shape);
     const int last = IS_FULL ? WIDTH - 1 : (int)min((INDEX)(WIDTH - 1), SIZE(KEPT_INNER) - 1 - first);
     const INDEX begin = part * (INDEX)slice;
     INDEX left = min((INDEX)slice, (INDEX)summed - begin);
-    find_term(begin, digit, at, SHAPE_ARGUMENT);
+    find_term(begin, digit, at, shape);
 
     floatv total[VECTORS], sum[VECTORS];
     INDEX held = 0; /* products in sum */
@@ -252,7 +256,7 @@ __kernel void einsum_sum_kept(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out
             held = 0;
         }
         left -= run;
-        next_terms(run, digit, at, SHAPE_ARGUMENT);
+        next_terms(run, digit, at, shape);
     }
     for (int v = 0; v < VECTORS; v++)
         PASTE(put_, OUT)(out, at[OPERANDS] + v * WIDTH * STRIDE(KEPT_INNER, OPERANDS), STRIDE(KEPT_INNER, OPERANDS), last, total[v] + sum[v]);
@@ -267,12 +271,13 @@ __kernel void einsum_sum_lanes(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *ou
     const INDEX part = (INDEX)get_global_id(1);
     if ((INDEX)get_global_id(0) >= (INDEX)items)
         return;
+    SHAPE_BEGIN
     EACH(MOVE_IN)
     out += out_offset + part * part_stride;
-    find_item((INDEX)get_global_id(0), 1, at, SHAPE_ARGUMENT);
+    find_item((INDEX)get_global_id(0), 1, at, shape);
     const INDEX begin = part * (INDEX)slice;
     INDEX left = min((INDEX)slice, (INDEX)summed - begin);
-    find_term(begin, digit, at, SHAPE_ARGUMENT);
+    find_term(begin, digit, at, shape);
 
     floatv total = 0.0f, sum = 0.0f;
     float odd_total = 0.0f, odd = 0.0f; /* what does not fill a vector */
@@ -305,7 +310,7 @@ __kernel void einsum_sum_lanes(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *ou
             held = 0;
         }
         left -= run;
-        next_terms(run, digit, at, SHAPE_ARGUMENT);
+        next_terms(run, digit, at, shape);
     }
     float lane[WIDTH], result = odd + odd_total;
     VECTOR_STORE(total + sum, lane);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM for CPU devices whose batches lie element by element (heads innermost, as in "ibhd,jbhd->ijbh"): WIDTH batches are the lanes of a vector, so
+ * that every load and store of an interleaved operand is whole.
+ *
+ * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read where it
+ * is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes ROWS rows of one lane block: BLOCK_COLS columns in turn
+ * for BLOCK_K of k, so that this piece of A is read from the first-level cache after its first use, wherever it lies. The last tiles start at
+ * m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies there and are not stored.
+ * super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones. */
+#include "transpose.cl"
+
+/* Offset of outer batch `index`; sizes outermost first, unused ones 1. */
+inline long outer_offset(uint index, uint4 size, long4 stride)
+{
+    const uint i3 = index % size.w;
+    index /= size.w;
+    const uint i2 = index % size.z;
+    index /= size.z;
+    const uint i1 = index % size.y;
+    index /= size.y;
+    return index * stride.x + i1 * stride.y + i2 * stride.z + i3 * stride.w;
+}
+
+#if IS_PACK
+
+#if !defined(IS_X_UNIT) || !defined(IS_LANE_UNIT)
+#error "FROM_T, LOAD_FROM: storage type; IS_X_UNIT, IS_LANE_UNIT: which stride of the source is 1"
+#endif
+
+/* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last one. A
+ * work-item moves WIDTH x by WIDTH lanes of one y. */
+__kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict from, long from_offset, long lane_stride, long x_stride,
+                              long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to, long to_offset, long to_x,
+                              long to_y, long to_block)
+{
+    const int x = (int)get_global_id(0) * WIDTH;
+    const long y = (long)get_global_id(1);
+    const int blocks = (lanes + WIDTH - 1) / WIDTH;
+    const int outer = (int)get_global_id(2) / blocks;
+    const int lane = ((int)get_global_id(2) - outer * blocks) * WIDTH;
+    from += from_offset + outer_offset((uint)outer, batch_size, batch_stride) + lane * lane_stride + x * x_stride + y * y_stride;
+    to += to_offset + (long)get_global_id(2) * to_block + x * to_x + y * to_y;
+    const int x_count = min(WIDTH, xs - x), last = min(WIDTH, lanes - lane) - 1;
+#if IS_LANE_UNIT
+    if (last == WIDTH - 1) {
+        for (int i = 0; i < x_count; i++)
+            vector_store_f32(to + i * to_x, PASTE(vector_, LOAD_FROM)(from + i * x_stride));
+        return;
+    }
+#elif IS_X_UNIT
+    if (x_count == WIDTH) {
+        floatv r[WIDTH];
+#define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from + min(i, last) * lane_stride);
+#define STORE_X(i, s) vector_store_f32(to + i * to_x, r[i]);
+        EACH_LANE(LOAD_LANE)
+        transpose(r);
+        EACH_LANE(STORE_X)
+        return;
+    }
+#endif
+    for (int i = 0; i < x_count; i++)
+        for (int j = 0; j < WIDTH; j++)
+            to[i * to_x + j] = LOAD_FROM(from, i * x_stride + min(j, last) * lane_stride);
+}
+
+#else
+
+#if !defined(ROWS) || !defined(COLS) || !defined(IS_C_LANE_UNIT) || !defined(IS_C_QUAD)
+#error "ROWS: 1 to 6; COLS: 1 to 4; IS_C_LANE_UNIT: batches of c lie side by side; IS_C_QUAD: 4 columns of f32 c do; IS_C_F32; C_T, STORE_C"
+#endif
+
+#define ROWS_1(F) F(0)
+#define ROWS_2(F) ROWS_1(F) F(1)
+#define ROWS_3(F) ROWS_2(F) F(2)
+#define ROWS_4(F) ROWS_3(F) F(3)
+#define ROWS_5(F) ROWS_4(F) F(4)
+#define ROWS_6(F) ROWS_5(F) F(5)
+#define EACH_ROW(F) PASTE(ROWS_, ROWS)(F)
+#define COLS_1(F, i) F(i, 0)
+#define COLS_2(F, i) COLS_1(F, i) F(i, 1)
+#define COLS_3(F, i) COLS_2(F, i) F(i, 2)
+#define COLS_4(F, i) COLS_3(F, i) F(i, 3)
+#define EACH_COL(F, i) PASTE(COLS_, COLS)(F, i)
+
+/* The next piece of A is fetched while sums are formed: its strides are beyond what hardware foresees. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define PREFETCH(p) __builtin_prefetch((__private const void *)(uintptr_t)(p), 0)
+#else
+#define PREFETCH(p)
+#endif
+#define PREFETCH_A(i) PREFETCH(a_next + i * a_row_stride);
+
+#define BLOCK_K 32
+#define BLOCK_COLS 32
+
+#define CLEAR(i, j) sum[i][j] = (floatv)(0.0f);
+#define CLEAR_ROW(i) EACH_COL(CLEAR, i)
+#define KEEP(i, j) kept[t][i][j] = sum[i][j];
+#define KEEP_ROW(i) EACH_COL(KEEP, i)
+#define FETCH(i, j) sum[i][j] = kept[t][i][j];
+#define FETCH_ROW(i) EACH_COL(FETCH, i)
+#define LOAD_B(i, j) bv[j] = vector_load_f32(b_tile + j * b_column_stride);
+#define MULTIPLY_ADD(i, j) sum[i][j] = av * bv[j] + sum[i][j];
+#define ROW_STEP(i)                                               \
+    {                                                             \
+        const floatv av = vector_load_f32(a_tile + i * a_row_stride); \
+        EACH_COL(MULTIPLY_ADD, i)                                 \
+    }
+#define LAST_ROW_STEP(i)                                                \
+    {                                                                   \
+        const floatv av = load_inside(a_tile + i * a_row_stride, a_last); \
+        EACH_COL(MULTIPLY_ADD, i)                                       \
+    }
+#define SCALE(i, j) sum[i][j] *= alpha;
+#define SCALE_ROW(i) EACH_COL(SCALE, i)
+#define STORE_LANES(i, j) store_lanes(c + c_tile + i * c_row_stride + j * c_column_stride, lanes, c_lane_stride, sum[i][j]);
+#define STORE_ROW(i) EACH_COL(STORE_LANES, i)
+
+/* WIDTH elements from p, of which those behind `last` do not exist. */
+inline floatv load_inside(__global const float *p, __global const float *last)
+{
+    float lane[WIDTH];
+    if (p + WIDTH - 1 <= last)
+        return vector_load_f32(p);
+    for (int i = 0; i < WIDTH; i++)
+        lane[i] = p + i <= last ? p[i] : 0.0f;
+    return VECTOR_LOAD(lane);
+}
+
+/* The lanes that exist. */
+inline void store_lanes(__global C_T *restrict c, int lanes, long stride, floatv value)
+{
+#if IS_C_LANE_UNIT
+    if (lanes == WIDTH) {
+        PASTE(vector_, STORE_C)(c, value);
+        return;
+    }
+#if HAS_SHUFFLES && IS_C_F32 && WIDTH == 16
+    if (lanes & 8) {
+        vstore8(value.lo, 0, c);
+        c += 8;
+        lanes -= 8;
+        value.lo = value.hi;
+    }
+    if (lanes == 4) {
+        vstore4(value.s0123, 0, c);
+        return;
+    }
+#endif
+#endif
+    float lane[WIDTH];
+    VECTOR_STORE(value, lane);
+    for (int l = 0; l < lanes; l++)
+        STORE_C(c, l * stride, lane[l]);
+}
+
+#define QUAD(l, s)  \
+    if (l < lanes)  \
+        vstore4((float4)(sum[QUAD_ROW][0].s, sum[QUAD_ROW][1].s, sum[QUAD_ROW][2].s, sum[QUAD_ROW][3].s), 0, c_row + l * c_lane_stride);
+#define STORE_QUADS(i)                                   \
+    {                                                    \
+        enum { QUAD_ROW = i };                           \
+        __global C_T *c_row = c + c_tile + i * c_row_stride; \
+        EACH_LANE(QUAD)                                  \
+    }
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
+    int m, int n, int k, int lane_total, int super_blocks, __global const float *restrict a, long a_offset, long a_row_stride, long a_k_stride,
+    long a_block_stride, long4 a_batch_stride, __global const float *restrict b, long b_offset, long b_column_stride, long b_k_stride,
+    long b_block_stride, long4 b_batch_stride, long a_end, __global C_T *restrict c, long c_offset, long c_row_stride, long c_column_stride,
+    long c_lane_stride, long4 c_batch_stride, uint4 batch_size, float alpha)
+{
+    const int blocks = (lane_total + WIDTH - 1) / WIDTH;
+    const int tiles_of_rows = (m + ROWS - 1) / ROWS;
+    const int super = (int)get_group_id(0) / (tiles_of_rows * super_blocks);
+    const int in_super = (int)get_group_id(0) - super * tiles_of_rows * super_blocks;
+    const int height = min(super_blocks, blocks - super * super_blocks);
+    const int tile = in_super / height;
+    const int block = super * super_blocks + in_super - tile * height;
+    const uint outer = (uint)get_group_id(1);
+    const int row = min(tile * ROWS, m - ROWS);
+    const int lanes = min(WIDTH, lane_total - block * WIDTH);
+    __global const float *const a_last = a + a_end - 1;
+    a += a_offset + outer_offset(outer, batch_size, a_batch_stride) + block * a_block_stride + row * a_row_stride;
+    b += b_offset + outer_offset(outer, batch_size, b_batch_stride) + block * b_block_stride;
+    c += c_offset + outer_offset(outer, batch_size, c_batch_stride) + block * WIDTH * c_lane_stride + row * c_row_stride;
+    const bool is_inside = a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
+
+    for (int first = 0; first < n; first += BLOCK_COLS) {
+        const int tiles = (min(BLOCK_COLS, n - first) + COLS - 1) / COLS;
+        floatv kept[BLOCK_COLS / COLS + 1][ROWS][COLS];
+        for (int p_first = 0; p_first < k; p_first += BLOCK_K) {
+            const int p_end = min(k, p_first + BLOCK_K);
+            for (int t = 0; t < tiles; t++) {
+                const int column = min(first + t * COLS, n - COLS);
+                floatv sum[ROWS][COLS];
+                if (p_first == 0) {
+                    EACH_ROW(CLEAR_ROW)
+                } else {
+                    EACH_ROW(FETCH_ROW)
+                }
+                const bool is_last_k = p_end == k;
+                for (int p = t * BLOCK_K / tiles; p < (t + 1) * BLOCK_K / tiles; p++) {
+                    __global const float *a_next = is_last_k ? a + a_block_stride + p * a_k_stride : a + (p_end + p) * a_k_stride;
+                    EACH_ROW(PREFETCH_A)
+                }
+                __global const float *a_tile = a + p_first * a_k_stride;
+                __global const float *b_tile = b + column * b_column_stride + p_first * b_k_stride;
+                if (is_inside) {
+                    for (int p = p_first; p < p_end; p++) {
+                        floatv bv[COLS];
+                        EACH_COL(LOAD_B, 0)
+                        EACH_ROW(ROW_STEP)
+                        a_tile += a_k_stride;
+                        b_tile += b_k_stride;
+                    }
+                } else {
+                    for (int p = p_first; p < p_end; p++) {
+                        floatv bv[COLS];
+                        EACH_COL(LOAD_B, 0)
+                        EACH_ROW(LAST_ROW_STEP)
+                        a_tile += a_k_stride;
+                        b_tile += b_k_stride;
+                    }
+                }
+                if (!is_last_k) {
+                    EACH_ROW(KEEP_ROW)
+                    continue;
+                }
+                EACH_ROW(SCALE_ROW)
+                const long c_tile = column * c_column_stride;
+#if HAS_SHUFFLES && IS_C_QUAD
+                EACH_ROW(STORE_QUADS)
+#else
+                EACH_ROW(STORE_ROW)
+#endif
+            }
+        }
+    }
+}
+#endif

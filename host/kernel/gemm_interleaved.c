@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM engine `interleaved`: batches are the lanes of vectors. For products whose result or factors have a batch dimension innermost in memory,
+ * where engines that compute one matrix at a time would touch a line of memory for every element. */
+#include "kernel/gemm_common.h"
+
+enum { MAX_ROWS = 6, MAX_COLS = 4, CACHED_B_BYTES = 512 << 10 };
+
+static int lane_width(const clf_context *context)
+{
+    const int width = context->device.caps.vector_width;
+    return context->device.caps.is_cpu && (width == 8 || width == 16) ? width : 4;
+}
+
+/* The batch dimension that lies side by side in an operand whose matrix does not; -1: none. */
+static int lane_batch(const clf_gemm_args *args)
+{
+    const clf_gemm_operand *const operands[] = {&args->c, &args->a, &args->b};
+    for (size_t o = 0; o < COUNT(operands); o++)
+        for (int i = 0; i < args->batch_rank; i++)
+            if (operands[o]->batch_stride[i] == 1 && operands[o]->row_stride != 1 && operands[o]->column_stride != 1)
+                return i;
+    return -1;
+}
+
+bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args)
+{
+    (void)context;
+    const int lane = lane_batch(args);
+    return lane >= 0 && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
+           !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
+}
+
+/* Half of the lanes at least do work that another engine would do in whole vectors. */
+bool clfi_gemm_interleaved_suits(const clf_context *context, const clf_gemm_args *args)
+{
+    return context->device.caps.is_cpu && args->batch[lane_batch(args)] >= lane_width(context) / 2;
+}
+
+/* The batch dimensions other than the lanes; one operand as the kernels take it. */
+typedef struct outer_batch {
+    int rank, lane;
+    int64_t size[CLFI_GEMM_MAX_BATCH];
+    int64_t count; /* their product */
+    int64_t lanes, blocks;
+    int width;
+} outer_batch;
+
+/* Vectors of one operand: strides of rows (of A) or columns (of B), of k, of lane blocks and of the outer batches. */
+typedef struct lane_operand {
+    clf_buffer *buffer;
+    int64_t offset, row_stride, k_stride, block_stride;
+    int64_t batch_stride[CLFI_GEMM_MAX_BATCH];
+} lane_operand;
+
+static outer_batch split_batch(const clf_context *context, const clf_gemm_args *args)
+{
+    outer_batch o = {.lane = lane_batch(args), .count = 1, .width = lane_width(context)};
+    for (int i = 0; i < args->batch_rank; i++)
+        if (i != o.lane) {
+            o.size[o.rank++] = args->batch[i];
+            o.count *= args->batch[i];
+        }
+    o.lanes = args->batch[o.lane];
+    o.blocks = (o.lanes + o.width - 1) / o.width;
+    return o;
+}
+
+static void outer_strides(const outer_batch *o, const int64_t *from, int64_t *out)
+{
+    for (int i = 0, rank = 0; rank < o->rank; i++)
+        if (i != o->lane)
+            out[rank++] = from[i];
+}
+
+static void arg_outer_size(clf_launch *launch, const outer_batch *o)
+{
+    clf_gemm_args args = {.batch_rank = o->rank};
+    for (int i = 0; i < o->rank; i++)
+        args.batch[i] = o->size[i];
+    clfi_gemm_arg_batch_size(launch, &args);
+}
+
+static void arg_outer_stride(clf_launch *launch, const outer_batch *o, const int64_t *stride)
+{
+    const clf_gemm_args args = {.batch_rank = o->rank};
+    clfi_gemm_arg_batch_stride(launch, &args, stride);
+}
+
+/* rows x k of `operand` in vectors of lanes in the arena. */
+static clf_status interleave(clf_context *context, const outer_batch *o, const clf_gemm_operand *operand, int64_t rows, int64_t k,
+                             int64_t row_stride, int64_t k_stride, lane_operand *out)
+{
+    const int64_t matrix = rows * k * o->width;
+    const bool x_is_row = row_stride < k_stride; /* x is the index that is nearer to contiguous */
+    const int64_t lane_stride = operand->batch_stride[o->lane], x_stride = x_is_row ? row_stride : k_stride;
+    clf_region region;
+    CLF_TRY(clfi_arena_alloc(context, (size_t)(matrix * o->blocks * o->count) * sizeof(float), &region));
+    *out = (lane_operand){.buffer = region.buffer, .offset = (int64_t)(region.offset_bytes / sizeof(float)), .row_stride = k * o->width,
+                          .k_stride = o->width, .block_stride = matrix};
+    int64_t stride = matrix * o->blocks, from_stride[CLFI_GEMM_MAX_BATCH] = {0};
+    for (int i = o->rank - 1; i >= 0; i--) {
+        out->batch_stride[i] = stride;
+        stride *= o->size[i];
+    }
+    outer_strides(o, operand->batch_stride, from_stride);
+
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_interleaved.cl", "gemm_interleave");
+    clfi_spec_int(&spec, "WIDTH", o->width);
+    clfi_spec_int(&spec, "IS_PACK", 1);
+    clfi_spec_dtype(&spec, "FROM", operand->dtype);
+    clfi_spec_int(&spec, "IS_X_UNIT", x_stride == 1);
+    clfi_spec_int(&spec, "IS_LANE_UNIT", lane_stride == 1);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, o->lanes);
+    clfi_arg_int(&launch, x_is_row ? rows : k);
+    clfi_arg_buffer(&launch, operand->buffer);
+    clfi_arg_long(&launch, operand->offset);
+    clfi_arg_long(&launch, lane_stride);
+    clfi_arg_long(&launch, x_stride);
+    clfi_arg_long(&launch, x_is_row ? k_stride : row_stride);
+    arg_outer_size(&launch, o);
+    arg_outer_stride(&launch, o, from_stride);
+    clfi_arg_buffer(&launch, out->buffer);
+    clfi_arg_long(&launch, out->offset);
+    clfi_arg_long(&launch, x_is_row ? out->row_stride : out->k_stride);
+    clfi_arg_long(&launch, x_is_row ? out->k_stride : out->row_stride);
+    clfi_arg_long(&launch, out->block_stride);
+    const size_t groups[3] = {(size_t)(((x_is_row ? rows : k) + o->width - 1) / o->width), (size_t)(x_is_row ? k : rows),
+                              (size_t)(o->blocks * o->count)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
+/* Where it lies, if its lanes lie side by side there (only the kernel's first operand may have lanes that do not exist), else interleaved. */
+static clf_status lanes_of(clf_context *context, const outer_batch *o, const clf_gemm_operand *operand, int64_t rows, int64_t k,
+                           int64_t row_stride, int64_t k_stride, bool is_first, lane_operand *out)
+{
+    if (operand->dtype != CLF_F32 || operand->batch_stride[o->lane] != 1 || (!is_first && o->lanes % o->width != 0))
+        return interleave(context, o, operand, rows, k, row_stride, k_stride, out);
+    *out = (lane_operand){.buffer = operand->buffer, .offset = operand->offset, .row_stride = row_stride, .k_stride = k_stride,
+                          .block_stride = o->width};
+    outer_strides(o, operand->batch_stride, out->batch_stride);
+    return CLF_OK;
+}
+
+static void arg_lanes(clf_launch *launch, const outer_batch *o, const lane_operand *operand)
+{
+    clfi_arg_buffer(launch, operand->buffer);
+    clfi_arg_long(launch, operand->offset);
+    clfi_arg_long(launch, operand->row_stride);
+    clfi_arg_long(launch, operand->k_stride);
+    clfi_arg_long(launch, operand->block_stride);
+    arg_outer_stride(launch, o, operand->batch_stride);
+}
+
+/* Lane blocks whose B fills half of a usual second-level cache. */
+static int64_t super_blocks(const outer_batch *o, const clf_gemm_args *args)
+{
+    const int64_t fit = CACHED_B_BYTES / (args->n * args->k * o->width * (int64_t)sizeof(float));
+    return fit < 1 ? 1 : fit < o->blocks ? fit : o->blocks;
+}
+
+static clf_status run(clf_context *context, const clf_gemm_args *args)
+{
+    const outer_batch o = split_batch(context, args);
+    const int64_t tiles_at_least = (args->m + MAX_ROWS - 1) / MAX_ROWS;
+    const int64_t rows = (args->m + tiles_at_least - 1) / tiles_at_least, columns = args->n < MAX_COLS ? args->n : MAX_COLS;
+    const int64_t lane_stride = args->c.batch_stride[o.lane];
+    int64_t c_stride[CLFI_GEMM_MAX_BATCH] = {0};
+    lane_operand a, b;
+    CLF_TRY(lanes_of(context, &o, &args->a, args->m, args->k, args->a.row_stride, args->a.column_stride, true, &a));
+    CLF_TRY(lanes_of(context, &o, &args->b, args->n, args->k, args->b.column_stride, args->b.row_stride, false, &b));
+    outer_strides(&o, args->c.batch_stride, c_stride);
+
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_interleaved.cl", "gemm_interleaved");
+    clfi_spec_int(&spec, "WIDTH", o.width);
+    clfi_spec_int(&spec, "IS_PACK", 0);
+    clfi_spec_dtype(&spec, "C", args->c.dtype);
+    clfi_spec_int(&spec, "ROWS", rows);
+    clfi_spec_int(&spec, "COLS", columns);
+    clfi_spec_int(&spec, "IS_C_LANE_UNIT", lane_stride == 1);
+    clfi_spec_int(&spec, "IS_C_F32", args->c.dtype == CLF_F32);
+    clfi_spec_int(&spec, "IS_C_QUAD", lane_stride != 1 && columns == 4 && args->c.column_stride == 1 && args->c.dtype == CLF_F32);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, args->n);
+    clfi_arg_int(&launch, args->k);
+    clfi_arg_int(&launch, o.lanes);
+    clfi_arg_int(&launch, super_blocks(&o, args));
+    arg_lanes(&launch, &o, &a);
+    arg_lanes(&launch, &o, &b);
+    clfi_arg_long(&launch, (int64_t)(a.buffer->size_bytes / sizeof(float)));
+    clfi_arg_buffer(&launch, args->c.buffer);
+    clfi_arg_long(&launch, args->c.offset);
+    clfi_arg_long(&launch, args->c.row_stride);
+    clfi_arg_long(&launch, args->c.column_stride);
+    clfi_arg_long(&launch, lane_stride);
+    arg_outer_stride(&launch, &o, c_stride);
+    arg_outer_size(&launch, &o);
+    clfi_arg_float(&launch, args->alpha);
+    return clfi_launch_2d(&launch, (size_t)((args->m + rows - 1) / rows * o.blocks), (size_t)o.count, 1, 1);
+}
+
+clf_status clfi_gemm_interleaved_run(clf_context *context, const clf_gemm_args *args)
+{
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_status st = run(context, args);
+    clfi_arena_release(context, mark);
+    return st;
+}
