@@ -30,9 +30,9 @@
 
 #define LOAD_SLICE(e)                                                                                              \
     {                                                                                                              \
-        const int element = local_id + e * SIDE * SIDE;                                                            \
-        const int row = first_row + A_LINE(element), column = first_column + B_LINE(element);                      \
-        const int pa = p + A_DEPTH(element), pb = p + B_DEPTH(element);                                            \
+        const uint element = local_id + e * SIDE * SIDE; /* unsigned: quotients by powers of two are shifts */     \
+        const int row = first_row + (int)A_LINE(element), column = first_column + (int)B_LINE(element);            \
+        const int pa = p + (int)A_DEPTH(element), pb = p + (int)B_DEPTH(element);                                  \
         a_slice[A_DEPTH(element) * PITCH + A_LINE(element)] =                                                      \
             row < m && pa < k ? LOAD_A(a, a_offset + row * a_row_stride + pa * a_k_stride) : 0.0f;                 \
         b_slice[B_DEPTH(element) * PITCH + B_LINE(element)] =                                                      \
@@ -67,7 +67,7 @@ __kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void gemm_tiled(
 {
     __local float a_slice[SLICE * PITCH], b_slice[SLICE * PITCH];
     const int x = (int)get_local_id(0), y = (int)get_local_id(1);
-    const int local_id = y * SIDE + x;
+    const uint local_id = (uint)(y * SIDE + x);
     const int first_column = (int)get_group_id(0) * TILE, first_row = (int)get_group_id(1) * TILE;
     const uint batch = (uint)get_group_id(2);
     a_offset += batch_offset(batch, batch_size, a_batch_stride);

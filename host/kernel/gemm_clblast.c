@@ -9,6 +9,13 @@
 #include "kernel/gemm_common.h"
 #include "runtime/profile.h"
 
+/* CLBlast keeps compiled programs, and with them contexts, in static objects. They go with the context that used it: left to CLBlast's own
+ * destructors they would be released after the driver's. */
+static void forget_programs(void)
+{
+    CLBlastClearCache();
+}
+
 /* A matrix as CLBlast takes it. */
 typedef struct blas_matrix {
     clf_gemm_operand operand;
@@ -168,6 +175,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
 
 clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args)
 {
+    context->forget = forget_programs;
     const clf_arena_mark mark = clfi_arena_top(context);
     const clf_status st = run(context, args);
     clfi_arena_release(context, mark);

@@ -122,6 +122,8 @@ static void context_free(clf_context *context)
 {
     if (!context)
         return;
+    if (context->forget)
+        context->forget();
     context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
     clfi_arena_destroy(context->arena);
     clfi_profile_destroy(context->profile);

@@ -26,6 +26,7 @@ struct clf_context {
     clf_arena *arena;
     clf_profile *profile; /* NULL unless profiling */
     clf_context_stats stats;
+    void (*forget)(void); /* set by a launcher whose library keeps device objects: called before the device is let go; or NULL */
     clf_log_function log;
     void *log_user;
     clf_log_level log_level;
