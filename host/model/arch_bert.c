@@ -209,17 +209,35 @@ done:
     return st;
 }
 
-static clf_status bert_encode(clf_context *context, const void *state, const clf_token_batch *batch, const clf_view *hidden)
+static clf_status embed_tokens(clf_context *context, const bert *model, const clf_token_batch *batch, const clf_view *hidden)
 {
-    const bert *model = state;
     const clf_embedding_term terms[] = {
         {&model->words.view, &batch->ids},
         {&model->positions.view, &batch->positions},
         {&model->types.view, &batch->type_ids},
     };
-    CLF_TRY(clfi_embedding_layer_norm(context, terms, 3, 1.0f, &model->norm_gamma.view, &model->norm_beta.view, model->encoder.norm_eps,
-                                      hidden));
+    return clfi_embedding_layer_norm(context, terms, 3, 1.0f, &model->norm_gamma.view, &model->norm_beta.view, model->encoder.norm_eps, hidden);
+}
+
+static clf_status bert_encode(clf_context *context, const void *state, const clf_token_batch *batch, const clf_view *hidden)
+{
+    const bert *model = state;
+    CLF_TRY(embed_tokens(context, model, batch, hidden));
     return clfi_encoder_forward(context, &model->encoder, batch->attention, hidden);
 }
 
-const clf_architecture clfi_architecture_bert = {"bert", bert_open, bert_destroy, bert_encode};
+static clf_status bert_attention(clf_context *context, const void *state, const clf_token_batch *batch, int64_t layer, const clf_view *weights)
+{
+    const bert *model = state;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view hidden;
+    clf_status st;
+    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){batch->tokens, model->encoder.width}, &hidden));
+    CLF_GOTO(embed_tokens(context, model, batch, &hidden));
+    CLF_GOTO(clfi_encoder_weights(context, &model->encoder, batch->attention, layer, &hidden, weights));
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
+const clf_architecture clfi_architecture_bert = {"bert", bert_open, bert_destroy, bert_encode, bert_attention};

@@ -25,6 +25,8 @@ typedef struct clf_architecture {
     void (*destroy)(void *state);
     /* hidden [tokens, C] f32, dense. Enqueued. */
     clf_status (*encode)(clf_context *context, const void *state, const clf_token_batch *batch, const clf_view *hidden);
+    /* weights [H, T, T] f32, dense: of one layer, for a batch of one sequence of T tokens. Enqueued. */
+    clf_status (*attention)(clf_context *context, const void *state, const clf_token_batch *batch, int64_t layer, const clf_view *weights);
 } clf_architecture;
 
 /* The row for a model_type, NULL when there is none. */

@@ -2,6 +2,9 @@
 /* Encoder passes over packed sequences. */
 #include "nn/encoder.h"
 
+#include "op/gemm.h"
+#include "op/masked_softmax.h"
+
 clf_status clfi_encoder_init(clf_encoder *encoder, int64_t layer_count)
 {
     encoder->has_source = false;
@@ -13,23 +16,65 @@ void clfi_encoder_clear(clf_encoder *encoder)
     clfi_stack_clear(encoder);
 }
 
+/* Where the rows of a run belong, and which layer's weights are wanted (weights NULL: none). */
+typedef struct encoder_run {
+    const clf_attention_batch *batch;
+    int64_t layer;
+    const clf_view *weights;
+} encoder_run;
+
+/* weights[h,i,j] = softmax over j of scale q[h,i,:] . k[h,j,:] */
+static clf_status write_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *weights)
+{
+    clf_gemm_args product = CLFI_GEMM_ARGS_INIT;
+    clf_softmax_args softmax = CLFI_SOFTMAX_ARGS_INIT;
+    product.batch_rank = 1;
+    product.batch[0] = q->dim[0];
+    product.m = q->dim[1];
+    product.n = k->dim[1];
+    product.k = q->dim[2];
+    product.a = (clf_gemm_operand){q->buffer, q->dtype, q->offset, q->stride[1], q->stride[2], {q->stride[0]}};
+    product.b = (clf_gemm_operand){k->buffer, k->dtype, k->offset, k->stride[2], k->stride[1], {k->stride[0]}};
+    product.c = (clf_gemm_operand){weights->buffer, weights->dtype, weights->offset, weights->stride[1], weights->stride[2],
+                                   {weights->stride[0]}};
+    product.alpha = scale;
+    CLF_TRY(clfi_gemm(context, &product));
+    softmax.x = softmax.y = weights;
+    softmax.axis = 2;
+    return clfi_softmax(context, &softmax);
+}
+
 /* Every row attends to all rows of its sequence. */
 static clf_status attend(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                          const clf_view *k, const clf_view *v, const clf_view *out)
 {
-    (void)layer;
-    const clf_attention_args args = {.batch = pass->user,
+    const encoder_run *run = pass->user;
+    const clf_attention_args args = {.batch = run->batch,
                                      .q = q,
                                      .k = k,
                                      .v = v,
                                      .out = out,
                                      .scale = clfi_stack_scale(stack),
                                      .empty_rows = CLF_EMPTY_ROWS_ZERO};
+    if (run->weights && layer == run->layer)
+        CLF_TRY(write_weights(context, args.scale, q, k, run->weights));
     return clfi_attention(context, &args);
 }
 
 clf_status clfi_encoder_forward(clf_context *context, const clf_encoder *encoder, const clf_attention_batch *batch, const clf_view *x)
 {
-    const clf_layer_pass pass = {.self = attend, .user = batch};
+    const clf_layer_pass pass = {.self = attend, .user = &(encoder_run){batch, 0, NULL}};
     return clfi_stack_forward(context, encoder, &pass, x);
+}
+
+clf_status clfi_encoder_weights(clf_context *context, const clf_encoder *encoder, const clf_attention_batch *batch, int64_t layer,
+                                const clf_view *x, const clf_view *weights)
+{
+    const clf_layer_pass pass = {.self = attend, .user = &(encoder_run){batch, layer, weights}};
+    clf_stack part = *encoder; /* borrows the layers */
+    if (layer < 0 || layer >= encoder->layer_count)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the encoder has layers 0 to %lld", (long long)layer,
+                 (long long)encoder->layer_count - 1);
+    part.layer_count = layer + 1;
+    return clfi_stack_forward(context, &part, &pass, x);
 }

@@ -17,4 +17,9 @@ void clfi_encoder_clear(clf_encoder *encoder);
 /* Runs every layer in place on x [T,C] f32, dense, whose rows are the packed sequences of `batch`. Temporary memory as clfi_stack_forward. Enqueued. */
 clf_status clfi_encoder_forward(clf_context *context, const clf_encoder *encoder, const clf_attention_batch *batch, const clf_view *x);
 
+/* Runs layers 0..layer in the same way and also writes the attention weights of that last one, softmax(scale q k^T), to weights [H,T,T] f32, dense. The
+ * batch holds one sequence. INVALID_ARGUMENT: layer outside 0..layer_count-1. Enqueued. */
+clf_status clfi_encoder_weights(clf_context *context, const clf_encoder *encoder, const clf_attention_batch *batch, int64_t layer,
+                                const clf_view *x, const clf_view *weights);
+
 #endif

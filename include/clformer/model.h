@@ -90,6 +90,11 @@ CLF_API clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, con
 CLF_API clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
                                         size_t sequences, clf_tensor **out);
 
+/* Attention weights of one layer for one sequence of `length` token ids: [H, length, length] float32, query by key; rows sum to 1. type_ids NULL =
+ * all 0. *out: the caller destroys it. INVALID_ARGUMENT: layer outside the model; ids and length as above, length at least 1. */
+CLF_API clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
+                                           clf_tensor **out);
+
 #ifdef __cplusplus
 }
 #endif

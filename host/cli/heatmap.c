@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Heat maps: drawing. */
+
+#include <cairo-svg.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/heatmap_layout.h"
+#include "cli/heatmap_text.h"
+
+/* 1, 2 or 5 times a power of ten, for 2 to 6 steps up to `largest`. */
+static double tick_step(double largest)
+{
+    const double power = pow(10, floor(log10(largest)));
+    const double lead = largest / power;
+    return power * (lead < 1.2 ? 0.2 : lead < 2 ? 0.5 : lead < 5 ? 1 : 2);
+}
+
+/* The darkest colour's value: the first tick that no value exceeds. */
+static float find_top(const cli_heatmap *map)
+{
+    float largest = 0;
+    for (size_t i = 0; i < map->count * map->rows * map->columns; i++)
+        if (map->values[i] > largest && isfinite(map->values[i]))
+            largest = map->values[i];
+    if (largest <= 0)
+        return 1;
+    const double step = tick_step(largest);
+    return (float)(step * ceil(largest / step - 1e-4));
+}
+
+/* From white through red to a dark red, about evenly in lightness. */
+static const double colour_stops[][3] = {{255, 250, 246}, {252, 187, 161}, {240, 90, 66}, {178, 24, 30}, {92, 0, 14}};
+
+/* The colour of a share from 0 to 1; grey for what is no number. */
+static uint32_t colour(double share)
+{
+    enum { LAST = COUNT(colour_stops) - 1 };
+    if (isnan(share))
+        return 0xffa0a0a0u;
+    const double at = fmin(fmax(share, 0), 1) * LAST;
+    const int i = at >= LAST ? LAST - 1 : (int)at;
+    uint32_t rgb = 0xff;
+    for (int c = 0; c < 3; c++)
+        rgb = rgb << 8 | (uint32_t)lrint(colour_stops[i][c] + (at - i) * (colour_stops[i + 1][c] - colour_stops[i][c]));
+    return rgb;
+}
+
+/* A matrix as an image of `side` pixels per element, so that viewers that smooth images blur nothing. */
+static void draw_matrix(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, const float *values, float top, double x, double y)
+{
+    const int side = (int)l->cell, width = side * (int)map->columns, height = side * (int)map->rows;
+    cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    unsigned char *data = cairo_image_surface_get_data(pixels); /* NULL after a failure, which the caller finds in cr */
+    const int stride = cairo_image_surface_get_stride(pixels);
+    for (int r = 0; data && r < height; r++) {
+        uint32_t *row = (uint32_t *)(void *)(data + (size_t)r * (size_t)stride);
+        for (int c = 0; c < width; c++)
+            row[c] = colour((double)values[(size_t)(r / side) * map->columns + (size_t)(c / side)] / (double)top);
+    }
+    cairo_surface_mark_dirty(pixels);
+    cairo_save(cr);
+    cairo_set_source_surface(cr, pixels, x, y);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_paint(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(pixels);
+    cairo_rectangle(cr, x - 0.5, y - 0.5, l->panel_width + 1, l->panel_height + 1);
+    cairo_stroke(cr);
+}
+
+static clf_status draw_row_labels(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, double y)
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    cli_text_font(cr, l->label_size);
+    for (size_t i = 0; i < map->rows && st == CLF_OK; i += l->row_skip) {
+        const double middle = y + l->cell * ((double)i + 0.5);
+        st = cli_text_fit(cr, map->row_labels[i], LABEL_LIMIT, &text);
+        if (st != CLF_OK)
+            break;
+        cairo_move_to(cr, l->left - TICK, middle);
+        cairo_line_to(cr, l->left, middle);
+        cairo_stroke(cr);
+        cli_text_draw(cr, text.data, l->left - TICK - 3, middle, CLI_ALIGN_RIGHT, false);
+    }
+    clfi_str_free(&text);
+    cli_text_font(cr, NAME_SIZE);
+    cli_text_draw(cr, map->row_axis, MARGIN + LINE / 2.0, y + l->panel_height / 2, CLI_ALIGN_CENTER, true);
+    return st;
+}
+
+static clf_status draw_column_labels(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, double x, double y)
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    cli_text_font(cr, l->label_size);
+    for (size_t i = 0; i < map->columns && st == CLF_OK; i += l->column_skip) {
+        const double middle = x + l->cell * ((double)i + 0.5);
+        st = cli_text_fit(cr, map->column_labels[i], LABEL_LIMIT, &text);
+        if (st != CLF_OK)
+            break;
+        cairo_move_to(cr, middle, y);
+        cairo_line_to(cr, middle, y + TICK);
+        cairo_stroke(cr);
+        if (l->turned)
+            cli_text_draw(cr, text.data, middle, y + TICK + 3, CLI_ALIGN_RIGHT, true);
+        else
+            cli_text_draw(cr, text.data, middle, y + TICK + 3 + l->label_size / 2, CLI_ALIGN_CENTER, false);
+    }
+    clfi_str_free(&text);
+    cli_text_font(cr, NAME_SIZE);
+    cli_text_draw(cr, map->column_axis, x + l->panel_width / 2, y + TICK + 4 + l->column_height + LINE / 2.0, CLI_ALIGN_CENTER, false);
+    return st;
+}
+
+static clf_status draw_fitted(cairo_t *cr, const char *text, double size, double x, double y, double limit)
+{
+    clf_str fitted = CLF_STR_INIT;
+    cli_text_font(cr, size);
+    const clf_status st = cli_text_fit(cr, text, limit, &fitted);
+    if (st == CLF_OK)
+        cli_text_draw(cr, fitted.data, x, y, CLI_ALIGN_CENTER, false);
+    clfi_str_free(&fitted);
+    return st;
+}
+
+static void draw_bar(cairo_t *cr, const cli_heatmap_layout *l, float top)
+{
+    const double bottom = l->top + (double)(l->grid_rows - 1) * l->step_y + l->panel_height;
+    const double height = fmin(BAR_HEIGHT, bottom - l->top), y = (l->top + bottom - height) / 2;
+    const double step = tick_step(top);
+    const int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+    cairo_pattern_t *gradient = cairo_pattern_create_linear(0, y + height, 0, y);
+    for (size_t i = 0; i < COUNT(colour_stops); i++)
+        cairo_pattern_add_color_stop_rgb(gradient, (double)i / (COUNT(colour_stops) - 1), colour_stops[i][0] / 255, colour_stops[i][1] / 255,
+                                         colour_stops[i][2] / 255);
+    cairo_rectangle(cr, l->bar_x, y, BAR_WIDTH, height);
+    cairo_save(cr);
+    cairo_set_source(cr, gradient);
+    cairo_fill_preserve(cr);
+    cairo_restore(cr);
+    cairo_stroke(cr);
+    cairo_pattern_destroy(gradient);
+    cli_text_font(cr, NAME_SIZE);
+    for (int i = 0; i * step <= (double)top * (1 + 1e-6); i++) {
+        char text[32];
+        const double at = y + height * (1 - i * step / (double)top);
+        snprintf(text, sizeof text, "%.*f", decimals, i * step);
+        cairo_move_to(cr, l->bar_x + BAR_WIDTH, at);
+        cairo_line_to(cr, l->bar_x + BAR_WIDTH + TICK, at);
+        cairo_stroke(cr);
+        cli_text_draw(cr, text, l->bar_x + BAR_WIDTH + TICK + 4, at, CLI_ALIGN_LEFT, false);
+    }
+}
+
+static clf_status draw(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l)
+{
+    const float top = find_top(map);
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_paint(cr);
+    cairo_set_source_rgb(cr, 0.1, 0.1, 0.1);
+    cairo_set_line_width(cr, 1);
+    if (map->title)
+        CLF_TRY(draw_fitted(cr, map->title, TITLE_SIZE, l->width / 2, MARGIN + LINE / 2.0, l->width - 2 * MARGIN));
+    for (size_t i = 0; i < map->count; i++) {
+        const size_t row = i / l->grid_columns, column = i % l->grid_columns;
+        const double x = l->left + (double)column * l->step_x, y = l->top + (double)row * l->step_y;
+        draw_matrix(cr, map, l, map->values + i * map->rows * map->columns, top, x, y);
+        if (map->names)
+            CLF_TRY(draw_fitted(cr, map->names[i], NAME_SIZE, x + l->panel_width / 2, y - LINE / 2.0, l->panel_width + GAP - 4));
+        if (column == 0)
+            CLF_TRY(draw_row_labels(cr, map, l, y));
+        if (i + l->grid_columns >= map->count) /* nothing below */
+            CLF_TRY(draw_column_labels(cr, map, l, x, y + l->panel_height));
+    }
+    draw_bar(cr, l, top);
+    return CLF_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+bool cli_heatmap_can_write(const char *path)
+{
+    return ends_with(path, ".png") || ends_with(path, ".svg");
+}
+
+static cairo_status_t write_bytes(void *stream, const unsigned char *data, unsigned size)
+{
+    return fwrite(data, 1, size, stream) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* Letters have the same widths whatever the surface. */
+static cairo_t *open_canvas(cairo_surface_t *surface)
+{
+    cairo_t *cr = cairo_create(surface);
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_set_font_options(cr, options);
+    cairo_font_options_destroy(options);
+    return cr;
+}
+
+static clf_status measure(const cli_heatmap *map, cli_heatmap_layout *l)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
+    cairo_t *cr = open_canvas(surface);
+    const clf_status st = cli_heatmap_arrange(cr, map, l);
+    if (st == CLF_OK && !cli_text_has_font(cr))
+        fprintf(stderr, "clformer: no font found, texts are drawn in plain strokes and only ASCII; a font package (fonts-dejavu-core) helps\n");
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+    return st;
+}
+
+static clf_status render(const cli_heatmap *map, const cli_heatmap_layout *l, bool is_svg, FILE *stream)
+{
+    const int scale = is_svg || l->width > SHARP_SIDE || l->height > SHARP_SIDE ? 1 : 2;
+    cairo_surface_t *surface = is_svg ? cairo_svg_surface_create_for_stream(write_bytes, stream, l->width, l->height)
+                                      : cairo_image_surface_create(CAIRO_FORMAT_RGB24, scale * (int)ceil(l->width), scale * (int)ceil(l->height));
+    cairo_t *cr = open_canvas(surface);
+    cairo_scale(cr, scale, scale);
+    clf_status st = draw(cr, map, l);
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    if (is_svg)
+        cairo_surface_finish(surface);
+    else if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_write_to_png_stream(surface, write_bytes, stream);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    if (st == CLF_OK && status != CAIRO_STATUS_SUCCESS)
+        CLF_FAIL(status == CAIRO_STATUS_NO_MEMORY ? CLF_OUT_OF_MEMORY : CLF_IO, "picture: %s", cairo_status_to_string(status));
+    return st;
+}
+
+clf_status cli_heatmap_write(const cli_heatmap *map, const char *path)
+{
+    cli_heatmap_layout l = {0};
+    clf_atomic_file file = {NULL, NULL, NULL};
+    if (!cli_heatmap_can_write(path))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected a name that ends in .png or .svg", path);
+    if (map->count == 0 || map->rows == 0 || map->columns == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: %zu matrices [%zu,%zu] show nothing", path, map->count, map->rows, map->columns);
+    CLF_TRY(measure(map, &l));
+    CLF_TRY(clfi_atomic_open(path, &file));
+    const clf_status st = render(map, &l, ends_with(path, ".svg"), file.stream);
+    if (st != CLF_OK) {
+        clfi_atomic_abandon(&file);
+        return st;
+    }
+    return clfi_atomic_commit(&file);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures of matrices: a grid of heat maps with titles, row and column labels, and one colour bar for all, after the heat maps of Dive into Deep
+ * Learning (11.1). PNG and SVG by cairo. */
+#ifndef CLFI_CLI_HEATMAP_H
+#define CLFI_CLI_HEATMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+typedef struct cli_heatmap {
+    const char *title;     /* of the whole picture; NULL: none */
+    const char *row_axis;  /* what the rows are, "queries" */
+    const char *column_axis;
+    size_t count;          /* matrices */
+    const char *const *names; /* [count] above each; NULL: none */
+    size_t rows, columns;
+    const char *const *row_labels;    /* [rows], UTF-8 */
+    const char *const *column_labels; /* [columns] */
+    const float *values;              /* [count, rows, columns]; colours run from 0 to the first round number above the largest; NaN is grey */
+} cli_heatmap;
+
+/* True for names that end in .png or .svg. */
+bool cli_heatmap_can_write(const char *path);
+
+/* Draws to `path`; an old file stays until the picture is complete. Labels too long for their place are shortened, those too close together left out;
+ * characters that the font lacks are shown by their number (U+4F60). INVALID_ARGUMENT: another ending than .png or .svg, nothing to draw. UNSUPPORTED: too
+ * large for a picture. */
+clf_status cli_heatmap_write(const cli_heatmap *map, const char *path);
+
+#endif

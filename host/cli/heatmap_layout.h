@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the parts of a heat map picture lie. */
+#ifndef CLFI_CLI_HEATMAP_LAYOUT_H
+#define CLFI_CLI_HEATMAP_LAYOUT_H
+
+#include <cairo.h>
+
+#include "cli/heatmap.h"
+
+/* Sizes in picture units: pixels of a small PNG, points of an SVG. */
+enum {
+    MARGIN = 12,
+    GAP = 14,           /* between panels, beside their texts */
+    TITLE_SIZE = 15,
+    NAME_SIZE = 12,     /* panel names, axis names, ticks of the colour bar */
+    LINE = 20,          /* a line of either */
+    LABEL_LIMIT = 110,  /* widest label */
+    LABEL_PITCH = 11,   /* closest labels */
+    TICK = 4,
+    BAR_WIDTH = 14,
+    BAR_HEIGHT = 220,   /* at most */
+    SMALLEST_WIDTH = 260,
+    LARGEST_SIDE = 16000,
+    SHARP_SIDE = 2400   /* PNGs up to this size are drawn with twice the pixels */
+};
+
+typedef struct cli_heatmap_layout {
+    size_t grid_rows, grid_columns;
+    double cell;                        /* side of a matrix element */
+    double panel_width, panel_height;   /* matrix alone */
+    double left, top;                   /* of the first matrix */
+    double step_x, step_y;              /* from matrix to matrix */
+    double label_size, row_width;       /* font; widest row label */
+    double column_height;               /* of the column labels, turned or not */
+    bool turned;                        /* column labels read upwards */
+    size_t row_skip, column_skip;       /* every how many-th element is labelled */
+    double bar_x, width, height;
+} cli_heatmap_layout;
+
+/* Measures the labels with the fonts of `cr`. UNSUPPORTED: the picture would be too large. */
+clf_status cli_heatmap_arrange(cairo_t *cr, const cli_heatmap *map, cli_heatmap_layout *out);
+
+#endif
