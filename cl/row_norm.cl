@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Row normalisation: layer norm, RMS norm and L2 normalisation of s = x + residual, which differ in the mean and in the scale alone.
  *
- * Layer norm needs a mean and a variance that hold when the mean is a million times the deviation. The first pass sums s - s[0], so a row of equal
- * elements has its mean exactly; the second sums c = s - mean and c^2. The mean of c is the rounding error d of the mean, and the variance is
- * mean(c^2) - d^2: harmless while d^2 is small against mean(c^2), else a third pass sums (c - d)^2 (Chan, Golub & LeVeque 1983).
+ * Layer norm needs a mean and a variance that hold when the mean is a million times the deviation: the sums run over c = s - shift, where the shift is
+ * near the mean (that of the row's head; exactly the value of a constant row). Then mean = shift + d with d = mean(c), and the variance is
+ * mean(c^2) - d^2: as good as sums about the mean itself while d^2 is small against mean(c^2). Where it is not, the sums are taken again about
+ * shift + d, and at last about the pair (shift + d, d') (Chan, Golub & LeVeque 1983, corrected two-pass and shifted forms).
  *
  * Operands X, RESIDUAL, GAMMA, BETA, Y (an absent one is passed as X and not read); ROW_AXES and COLUMN_AXES merged axes; IS_UNIT: columns
  * adjacent in every operand. The kernels are in row_norm_vector.cl and row_norm_group.cl. */
@@ -53,14 +54,24 @@ inline float element(const row *r, int i)
     return s;
 }
 
-/* c * scale * gamma + beta into column i. */
-inline void finish(const row *r, int i, float c, float scale)
+/* How a row is normalised: (s - shift) * scale - offset, where offset = d * scale is the rest of the mean. All 0 but the scale without a mean. */
+typedef struct affine {
+    float shift, scale, offset;
+} affine;
+
+/* y = ((s - shift) * scale - offset) * gamma + beta in column i. */
+inline void finish(const row *r, int i, const affine *a)
 {
-    float value = c * scale;
-#if HAS_GAMMA
-    value *= LOAD_GAMMA(r->gamma, COLUMN(r, gamma, i));
+#if IS_CENTERED
+    float value = (element(r, i) - a->shift) * a->scale - a->offset;
+#else
+    float value = element(r, i) * a->scale;
 #endif
-#if HAS_BETA
+#if HAS_GAMMA && HAS_BETA
+    value = value * LOAD_GAMMA(r->gamma, COLUMN(r, gamma, i)) + LOAD_BETA(r->beta, COLUMN(r, beta, i));
+#elif HAS_GAMMA
+    value *= LOAD_GAMMA(r->gamma, COLUMN(r, gamma, i));
+#elif HAS_BETA
     value += LOAD_BETA(r->beta, COLUMN(r, beta, i));
 #endif
     STORE_Y(r->y, COLUMN(r, y, i), value);

@@ -14,7 +14,7 @@ inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, fl
     return row_sum(scratch, sum);
 }
 
-/* The third pass is always taken: which rows need it differs within a work-group, and its barriers must not. */
+/* Sums about the mean and about its correction are always taken: which rows need them differs within a work-group, and its barriers must not. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void NAME(__global const X_T *x, long x_offset, __global const RESIDUAL_T *residual, long residual_offset, __global const GAMMA_T *gamma,
           long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset, row_axes rows,
@@ -26,15 +26,17 @@ void NAME(__global const X_T *x, long x_offset, __global const RESIDUAL_T *resid
     const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
     row r = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
     select_row(&r, &rows, min(index, row_count - 1));
+    const int length = index < row_count ? n : 0; /* lanes past the last row only keep the barriers company */
+    affine a = {0.0f, 0.0f, 0.0f};
 #if IS_CENTERED
     const float first = element(&r, 0);
-    const float mean = first + moments(&r, scratch, lane, n, first, 0.0f).x * inverse_n;
-    const float mean_error = moments(&r, scratch, lane, n, mean, 0.0f).x * inverse_n;
+    a.shift = first + moments(&r, scratch, lane, length, first, 0.0f).x * inverse_n;
+    const float d = moments(&r, scratch, lane, length, a.shift, 0.0f).x * inverse_n;
+    a.scale = row_scale(moments(&r, scratch, lane, length, a.shift, d).y, inverse_n, eps);
+    a.offset = d * a.scale;
 #else
-    const float mean = 0.0f, mean_error = 0.0f;
+    a.scale = row_scale(moments(&r, scratch, lane, length, 0.0f, 0.0f).y, inverse_n, eps);
 #endif
-    const float scale = row_scale(moments(&r, scratch, lane, n, mean, mean_error).y, inverse_n, eps);
-    if (index < row_count) /* lanes past the last row only kept the barriers company */
-        for (int i = lane; i < n; i += LANES)
-            finish(&r, i, element(&r, i) - mean - mean_error, scale);
+    for (int i = lane; i < length; i += LANES)
+        finish(&r, i, &a);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Row normalisation on CPUs: one work-item takes whole rows with vectors of WIDTH floats. A row is read three times and stays in the first-level
- * cache meanwhile. WIDTH 1 takes operands whose columns are not adjacent. */
-#include "vector.cl"
+/* Row normalisation on CPUs: one work-item takes whole rows with vectors of WIDTH floats. A row is read from memory once, for its sums, and again from
+ * the first-level cache, to be stored. Memory stays busy meanwhile: y's lines are fetched during the sums, the next row during the store.
+ * WIDTH 1 takes operands whose columns are not adjacent. */
 #include "lane_sum.cl"
+#include "prefetch.cl"
 #include "row_norm.cl"
 
 #if WIDTH > 1 && !IS_UNIT
 #error "vectors need adjacent columns"
 #endif
+
+#define BLOCK (4 * WIDTH) /* elements per iteration: four independent chains */
 
 #if WIDTH > 1
 inline floatv elements(const row *r, int i)
@@ -19,13 +22,19 @@ inline floatv elements(const row *r, int i)
     return s;
 }
 
-inline void finish_elements(const row *r, int i, floatv c, float scale)
+/* finish() for columns i .. i + WIDTH - 1. */
+inline void finish_elements(const row *r, int i, const affine *a)
 {
-    floatv value = c * scale;
-#if HAS_GAMMA
-    value *= PASTE(vector_, LOAD_GAMMA)(r->gamma + i);
+#if IS_CENTERED
+    floatv value = (elements(r, i) - a->shift) * a->scale - a->offset;
+#else
+    floatv value = elements(r, i) * a->scale;
 #endif
-#if HAS_BETA
+#if HAS_GAMMA && HAS_BETA
+    value = value * PASTE(vector_, LOAD_GAMMA)(r->gamma + i) + PASTE(vector_, LOAD_BETA)(r->beta + i);
+#elif HAS_GAMMA
+    value *= PASTE(vector_, LOAD_GAMMA)(r->gamma + i);
+#elif HAS_BETA
     value += PASTE(vector_, LOAD_BETA)(r->beta + i);
 #endif
     PASTE(vector_, STORE_Y)(r->y + i, value);
@@ -35,65 +44,105 @@ inline void finish_elements(const row *r, int i, floatv c, float scale)
 #define finish_elements finish
 #endif
 
-/* Sums of c and of c^2, c = s - shift - correction: four independent chains of vectors, then single vectors, then the tail. */
-inline float2 moments(const row *r, int n, float shift, float correction)
+/* Sums of c and of c^2, c = s - shift. */
+inline float2 moments(const row *r, int n, float shift)
 {
     floatv sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f, square0 = 0.0f, square1 = 0.0f, square2 = 0.0f, square3 = 0.0f;
     int i = 0;
-    for (; i <= n - 4 * WIDTH; i += 4 * WIDTH) {
-        const floatv c0 = elements(r, i) - shift - correction;
-        const floatv c1 = elements(r, i + WIDTH) - shift - correction;
-        const floatv c2 = elements(r, i + 2 * WIDTH) - shift - correction;
-        const floatv c3 = elements(r, i + 3 * WIDTH) - shift - correction;
+    for (; i <= n - BLOCK; i += BLOCK) {
+        PREFETCH_FOR_WRITE(r->y + i);
+        PREFETCH_FOR_WRITE(r->y + i + WIDTH);
+        PREFETCH_FOR_WRITE(r->y + i + 2 * WIDTH);
+        PREFETCH_FOR_WRITE(r->y + i + 3 * WIDTH);
+        const floatv c0 = elements(r, i) - shift, c1 = elements(r, i + WIDTH) - shift;
+        const floatv c2 = elements(r, i + 2 * WIDTH) - shift, c3 = elements(r, i + 3 * WIDTH) - shift;
         sum0 += c0;
         sum1 += c1;
         sum2 += c2;
         sum3 += c3;
-        square0 = fma(c0, c0, square0);
-        square1 = fma(c1, c1, square1);
-        square2 = fma(c2, c2, square2);
-        square3 = fma(c3, c3, square3);
+        square0 += c0 * c0;
+        square1 += c1 * c1;
+        square2 += c2 * c2;
+        square3 += c3 * c3;
     }
     for (; i <= n - WIDTH; i += WIDTH) {
-        const floatv c = elements(r, i) - shift - correction;
+        const floatv c = elements(r, i) - shift;
         sum0 += c;
-        square0 = fma(c, c, square0);
+        square0 += c * c;
     }
     float sum = lane_sum((sum0 + sum1) + (sum2 + sum3));
     float square = lane_sum((square0 + square1) + (square2 + square3));
     for (; i < n; i++) {
-        const float c = element(r, i) - shift - correction;
+        const float c = element(r, i) - shift;
         sum += c;
-        square = fma(c, c, square);
+        square += c * c;
     }
     return (float2)(sum, square);
 }
 
-/* y = (s - shift - correction) * scale * gamma + beta */
-inline void store_row(const row *r, int n, float shift, float correction, float scale)
+/* Sum of (s - shift - d)^2: rows whose deviation is as small as the rounding of their mean. */
+inline float residual_square(const row *r, int n, float shift, float d)
 {
+    floatv square = 0.0f;
     int i = 0;
-    for (; i <= n - WIDTH; i += WIDTH)
-        finish_elements(r, i, elements(r, i) - shift - correction, scale);
-    for (; i < n; i++)
-        finish(r, i, element(r, i) - shift - correction, scale);
+    for (; i <= n - WIDTH; i += WIDTH) {
+        const floatv c = elements(r, i) - shift - d;
+        square += c * c;
+    }
+    float sum = lane_sum(square);
+    for (; i < n; i++) {
+        const float c = element(r, i) - shift - d;
+        sum += c * c;
+    }
+    return sum;
 }
 
-inline void normalize_row(const row *r, int n, float eps)
+/* Near the mean: that of the first block, whose size is a power of two, so that equal elements give themselves. */
+inline float head_mean(const row *r, int n)
+{
+    if (!IS_CENTERED)
+        return 0.0f;
+    if (n < BLOCK)
+        return element(r, 0);
+    return lane_sum((elements(r, 0) + elements(r, WIDTH)) + (elements(r, 2 * WIDTH) + elements(r, 3 * WIDTH))) * (1.0f / BLOCK);
+}
+
+/* shift: near the mean. */
+inline affine affine_of(const row *r, int n, float eps, float shift)
 {
     const float inverse_n = 1.0f / (float)n;
+    affine a = {shift, 0.0f, 0.0f};
+    float2 sums = moments(r, n, shift);
+    float square = sums.y;
 #if IS_CENTERED
-    const float first = element(r, 0);
-    const float mean = first + moments(r, n, first, 0.0f).x * inverse_n;
-    const float2 sums = moments(r, n, mean, 0.0f);
-    const float mean_error = sums.x * inverse_n;
-    float square_sum = sums.y - mean_error * sums.x;
-    if (mean_is_coarse(mean_error, sums.y * inverse_n))
-        square_sum = moments(r, n, mean, mean_error).y;
-    store_row(r, n, mean, mean_error, row_scale(square_sum, inverse_n, eps));
-#else
-    store_row(r, n, 0.0f, 0.0f, row_scale(moments(r, n, 0.0f, 0.0f).y, inverse_n, eps));
+    float d = sums.x * inverse_n;
+    square -= d * sums.x;
+    if (mean_is_coarse(d, sums.y * inverse_n)) {
+        a.shift += d;
+        sums = moments(r, n, a.shift);
+        d = sums.x * inverse_n;
+        square = mean_is_coarse(d, sums.y * inverse_n) ? residual_square(r, n, a.shift, d) : sums.y - d * sums.x;
+    }
 #endif
+    a.scale = row_scale(square, inverse_n, eps);
+#if IS_CENTERED
+    a.offset = d * a.scale;
+#endif
+    return a;
+}
+
+inline void store_row(const row *r, int n, const affine *a, const row *next)
+{
+    int i = 0;
+    for (; i <= n - WIDTH; i += WIDTH) {
+        PREFETCH_FOR_READ(next->x + i);
+#if HAS_RESIDUAL
+        PREFETCH_FOR_READ(next->residual + i);
+#endif
+        finish_elements(r, i, a);
+    }
+    for (; i < n; i++)
+        finish(r, i, a);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -101,11 +150,20 @@ void NAME(__global const X_T *x, long x_offset, __global const RESIDUAL_T *resid
           long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset, row_axes rows,
           column_axes columns, long row_count, int rows_per_item, int n, float eps)
 {
+    const row origin = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
     const long first = (long)get_group_id(0) * rows_per_item;
     const long end = min(first + rows_per_item, row_count);
+    row next = origin;
+    select_row(&next, &rows, first);
+    float shift = head_mean(&next, n);
     for (long index = first; index < end; index++) {
-        row r = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
-        select_row(&r, &rows, index);
-        normalize_row(&r, n, eps);
+        const row r = next;
+        const affine a = affine_of(&r, n, eps, shift);
+        if (index + 1 < end) { /* the next row's head is on its way from memory while this row is stored */
+            next = origin;
+            select_row(&next, &rows, index + 1);
+            shift = head_mean(&next, n);
+        }
+        store_row(&r, n, &a, &next);
     }
 }

@@ -21,6 +21,6 @@ inline float2 row_sum(__local float2 *scratch, float2 value)
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     const float2 sum = scratch[item - lane];
-    barrier(CLK_LOCAL_MEM_FENCE); /* scratch is free again */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* scratch is free again, and what others read before may be overwritten */
     return sum;
 }

@@ -46,11 +46,6 @@ typedef PASTE(ushort, WIDTH) ushortv;
 #endif
 
 /* vector_LOAD_x / vector_STORE_x: WIDTH elements from p on, no alignment beyond the element's own. PASTE(vector_, LOAD_IN)(p) picks one. */
-inline floatv vector_load_f32(__global const float *p)
-{
-    return VECTOR_LOAD(p);
-}
-
 inline floatv vector_load_f16(__global const half *p)
 {
     return VECTOR_LOAD_HALF(p);
@@ -61,15 +56,26 @@ inline floatv vector_load_bf16(__global const ushort *p)
     return AS_FLOATV(TO_UINTV(VECTOR_LOAD(p)) << 16);
 }
 
-/* Compilers for the processor itself get one unaligned store; some of them build vstore16 from quarters. */
+/* Compilers for the processor itself get one unaligned access; some of them build vload16 and vstore16 from parts, and then take arithmetic between
+ * two loads apart as well. */
 #if WIDTH > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 typedef floatv floatv_unaligned __attribute__((aligned(4)));
+
+inline floatv vector_load_f32(__global const float *p)
+{
+    return *(__global const floatv_unaligned *)p;
+}
 
 inline void vector_store_f32(__global float *p, floatv v)
 {
     *(__global floatv_unaligned *)p = v;
 }
 #else
+inline floatv vector_load_f32(__global const float *p)
+{
+    return VECTOR_LOAD(p);
+}
+
 inline void vector_store_f32(__global float *p, floatv v)
 {
     VECTOR_STORE(v, p);
