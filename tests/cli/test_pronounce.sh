@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pronounce: words from arguments, files and standard input, beams, refusals. usage: test_pronounce.sh PROGRAM DATA
+set -u
+program=$1
+data=$2
+root=$(cd "$data/../.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+run() { "$program" "$@" >"$work/out" 2>"$work/err"; status=$?; }
+expect_status() { [ "$status" -eq "$1" ] || fail "$2: status $status, expected $1: $(head -c 300 "$work/err")"; }
+expect_error() { grep -qF -- "$1" "$work/err" || fail "$2: standard error lacks \"$1\": $(head -c 300 "$work/err")"; }
+expect_lines() { [ "$(wc -l <"$work/out")" -eq "$1" ] || fail "$2: $(wc -l <"$work/out") lines, expected $1"; }
+
+run pronounce hello
+if grep -q "no platform\|no usable device" "$work/err"; then
+    echo "skipped: $(head -1 "$work/err")"
+    exit 77
+fi
+expect_status 0 "one word"
+[ "$(cut -f1 "$work/out")" = hello ] || fail "one word: $(cat "$work/out")"
+cut -f2 "$work/out" | grep -qE '^HH [A-Z0-2 ]+$' || fail "hello does not begin with HH: $(cat "$work/out")"
+grep -qP '^hello\t[A-Z0-2 ]+$' "$work/out" || fail "more than two columns: $(cat "$work/out")"
+
+# Arguments, a file and standard input agree, in order.
+words="zebra a it's hello counterintelligence Hello be"
+# shellcheck disable=SC2086
+run pronounce $words
+expect_status 0 "arguments"
+[ "$(cut -f1 "$work/out" | tr '\n' ' ')" = "$words " ] || fail "order of arguments: $(cut -f1 "$work/out" | tr '\n' ' ')"
+cp "$work/out" "$work/want"
+printf '%s\n' $words >"$work/words.txt"
+run pronounce --file "$work/words.txt"
+cmp -s "$work/out" "$work/want" || fail "--file differs from arguments"
+"$program" pronounce - <"$work/words.txt" >"$work/out" 2>"$work/err" || fail "standard input"
+cmp -s "$work/out" "$work/want" || fail "standard input differs from arguments"
+run pronounce --file "$work/words.txt" --batch-words 2
+cmp -s "$work/out" "$work/want" || fail "--batch-words 2 differs"
+
+# A word that is none: named, the others come out, status 1.
+printf 'zebra\nnaïve\n\n  be  \nx2\nit'"'"'s\n' >"$work/mixed.txt"
+run pronounce --file "$work/mixed.txt"
+expect_status 1 "mixed file"
+expect_error 'x2' "mixed file"
+expect_error 'na' "mixed file"
+[ "$(cut -f1 "$work/out" | tr '\n' ' ')" = "zebra be it's " ] || fail "mixed file: $(cat "$work/out")"
+run pronounce 'two words'
+expect_status 1 "two words"
+expect_error '"two words"' "two words"
+expect_lines 0 "two words"
+
+# Beams print scores, best first; the beam's best is no worse than the greedy result.
+run pronounce --beam 4 --n-best 3 hello be
+expect_status 0 "beam"
+expect_lines 6 "beam"
+awk -F '\t' '$1 != last { last = $1; score = 1 } $3 !~ /^-?[0-9.]+$/ || $3 > score { bad = 1 } { score = $3 } END { exit bad }' "$work/out" ||
+    fail "scores are not falling: $(cat "$work/out")"
+best=$(awk -F '\t' 'NR == 1 { print $3 }' "$work/out")
+run pronounce --beam 1 hello
+awk -F '\t' -v best="$best" '{ exit !(best >= $3 - 0.001) }' "$work/out" || fail "the beam's best, $best, is worse than greedy: $(cat "$work/out")"
+run pronounce --n-best 2 hello
+expect_lines 2 "n-best alone"
+
+# The same model from its directory; other directories and options are refused.
+run pronounce hello
+cp "$work/out" "$work/want"
+run pronounce --model "$root/host/model/g2p" hello
+expect_status 0 "--model"
+cmp -s "$work/out" "$work/want" || fail "--model differs from the built-in model"
+run pronounce --model "$work/none" hello
+expect_status 1 "missing model"
+expect_error "$work/none" "missing model"
+run pronounce --beam 2 --n-best 3 hello
+expect_status 2 "n-best above beam"
+run pronounce --beam 65 hello
+expect_status 2 "beam 65"
+run pronounce
+expect_status 2 "no words"
+run pronounce --file "$work/none.txt"
+expect_status 1 "missing file"
+run pronounce --stats hello
+expect_error "words/s" "stats"
+[ "$failures" -eq 0 ] && echo "all passed"
+exit $((failures > 0))

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* The built-in grapheme-to-phoneme model against float64 (tests/data/g2p, made by host/model/g2p/golden.py): memory, features and logits; cached and
+ * uncached decoding; greedy and beam results; independence of the batch. */
+#include "support/check.h"
+#include "support/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "clformer/pronounce.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "model/beam_search.h"
+#include "model/seq2seq.h"
+
+enum { MOST_TOKENS = 64, MOST_WORDS = 512 };
+
+static struct {
+    clf_context *context;
+    clf_seq2seq *model;
+    clf_pronouncer *pronouncer;
+    json_t *golden;
+    clf_safetensors *tensors;
+    size_t greedy_count, beam_count; /* in use: fewer where the device is an interpreter */
+} fixture;
+
+static int setup(void **state)
+{
+    *state = NULL;
+    if (device_setup((void **)&fixture.context) != 0)
+        return -1;
+    CHECK_OK(clfi_seq2seq_open(fixture.context, NULL, &fixture.model));
+    CHECK_OK(clf_pronouncer_open(fixture.context, NULL, &fixture.pronouncer));
+    CHECK_OK(clfi_json_read(CLF_TEST_DATA "/g2p/golden.json", 1 << 24, &fixture.golden));
+    CHECK_OK(clfi_safetensors_open(CLF_TEST_DATA "/g2p/golden.safetensors", &fixture.tensors));
+    fixture.greedy_count = json_array_size(json_object_get(fixture.golden, "greedy"));
+    fixture.beam_count = json_array_size(json_object_get(fixture.golden, "beam"));
+    assert_in_range(fixture.greedy_count, 100, MOST_WORDS);
+    assert_in_range(fixture.beam_count, 10, MOST_WORDS);
+    if (getenv("CLF_TEST_SMALL")) {
+        fixture.greedy_count = 6;
+        fixture.beam_count = 2;
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    clf_pronouncer_destroy(fixture.pronouncer);
+    clfi_seq2seq_close(fixture.model);
+    json_decref(fixture.golden);
+    clfi_safetensors_close(fixture.tensors);
+    clf_context_destroy(fixture.context);
+    return 0;
+}
+
+static const json_t *greedy_entry(size_t i)
+{
+    return json_array_get(json_object_get(fixture.golden, "greedy"), i);
+}
+
+static const json_t *entry_of(const char *word)
+{
+    for (size_t i = 0; i < json_array_size(json_object_get(fixture.golden, "greedy")); i++)
+        if (strcmp(json_string_value(json_object_get(greedy_entry(i), "word")), word) == 0)
+            return greedy_entry(i);
+    fail_msg("golden.json has no word %s", word);
+    return NULL;
+}
+
+static clf_text text_of(const json_t *entry)
+{
+    const json_t *word = json_object_get(entry, "word");
+    return (clf_text){json_string_value(word), json_string_length(word)};
+}
+
+/* One word: its source, the decoder's input (<s> and the phonemes), and everything computed from them on the device. */
+typedef struct passage {
+    int64_t source_count, target_count;
+    clf_view ids, positions, target_ids, memory, features, logits;
+    clf_decoder_memory projected;
+    clf_attention_batch *source, *target, *cross;
+    clf_arena_mark mark;
+} passage;
+
+static clf_view upload(const int32_t *values, int64_t count)
+{
+    clf_view view;
+    CHECK_OK(clfi_view_temporary(fixture.context, CLF_I32, 1, &count, &view));
+    CHECK_OK(clfi_buffer_write(view.buffer, (size_t)view.offset * sizeof *values, values, (size_t)count * sizeof *values));
+    return view;
+}
+
+static clf_view temporary(int64_t rows, int64_t columns)
+{
+    clf_view view;
+    CHECK_OK(clfi_view_temporary(fixture.context, CLF_F32, 2, (int64_t[]){rows, columns}, &view));
+    return view;
+}
+
+static clf_view first_of(const clf_view *vector, int64_t count)
+{
+    return clfi_view_dense(vector->buffer, vector->dtype, vector->offset, 1, &count);
+}
+
+/* Whole prefixes, nothing cached. */
+static void run_uncached(const json_t *entry, passage *p)
+{
+    const clf_transformer *network = fixture.model->network;
+    const int64_t c = network->config.width;
+    int32_t source[MOST_TOKENS], target[MOST_TOKENS], positions[MOST_TOKENS];
+    const json_t *source_ids = json_object_get(entry, "source_ids"), *target_ids = json_object_get(entry, "target_ids");
+    p->source_count = (int64_t)json_array_size(source_ids);
+    p->target_count = (int64_t)json_array_size(target_ids); /* <s> instead of </s> */
+    for (int64_t i = 0; i < p->source_count; i++)
+        source[i] = (int32_t)json_integer_value(json_array_get(source_ids, (size_t)i));
+    target[0] = fixture.model->bos;
+    for (int64_t i = 1; i < p->target_count; i++)
+        target[i] = (int32_t)json_integer_value(json_array_get(target_ids, (size_t)i - 1));
+    for (int32_t i = 0; i < MOST_TOKENS; i++)
+        positions[i] = i;
+    p->mark = clfi_arena_top(fixture.context);
+    p->ids = upload(source, p->source_count);
+    p->target_ids = upload(target, p->target_count);
+    p->positions = upload(positions, MOST_TOKENS);
+    const clf_view source_positions = first_of(&p->positions, p->source_count), target_positions = first_of(&p->positions, p->target_count);
+    const int32_t source_offsets[2] = {0, (int32_t)p->source_count}, target_offsets[2] = {0, (int32_t)p->target_count};
+    CHECK_OK(clfi_attention_batch_create(fixture.context, &p->source));
+    CHECK_OK(clfi_attention_batch_create(fixture.context, &p->target));
+    CHECK_OK(clfi_attention_batch_create(fixture.context, &p->cross));
+    CHECK_OK(clfi_attention_batch_set(p->source, 1, source_offsets, NULL));
+    CHECK_OK(clfi_attention_batch_set(p->target, 1, target_offsets, NULL));
+    CHECK_OK(clfi_attention_batch_set(p->cross, 1, target_offsets, source_offsets));
+    p->memory = temporary(p->source_count, c);
+    p->features = temporary(p->target_count, c);
+    p->logits = temporary(p->target_count, network->config.target_vocabulary);
+    CHECK_OK(clfi_transformer_embed(network, &network->source, &p->ids, &source_positions, &p->memory));
+    CHECK_OK(clfi_encoder_forward(fixture.context, &network->encoder, p->source, &p->memory));
+    p->projected = (clf_decoder_memory){.buffer = NULL};
+    CHECK_OK(clfi_decoder_memory_reserve(fixture.context, &network->decoder, p->source_count, &p->projected));
+    CHECK_OK(clfi_decoder_memory_project(fixture.context, &network->decoder, &p->memory, 0, &p->projected));
+    CHECK_OK(clfi_transformer_embed(network, &network->target, &p->target_ids, &target_positions, &p->features));
+    CHECK_OK(clfi_decoder_forward(fixture.context, &network->decoder, &p->projected, p->target, p->cross, &p->features));
+    CHECK_OK(clfi_transformer_generate(network, &p->features, &p->logits));
+}
+
+static void passage_free(passage *p)
+{
+    CHECK_OK(clf_context_finish(fixture.context));
+    clfi_arena_release(fixture.context, p->mark);
+    clfi_decoder_memory_release(&p->projected);
+    clfi_attention_batch_destroy(p->source);
+    clfi_attention_batch_destroy(p->target);
+    clfi_attention_batch_destroy(p->cross);
+}
+
+static float *fetch(const clf_view *view)
+{
+    const size_t count = (size_t)clfi_view_count(view);
+    float *values = malloc(count * sizeof *values);
+    assert_non_null(values);
+    CHECK_OK(clfi_buffer_read(view->buffer, (size_t)view->offset * sizeof *values, values, count * sizeof *values));
+    return values;
+}
+
+static void check_tensor(const char *word, const char *part, const clf_view *view, double bound)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s.%s", word, part);
+    const clf_file_tensor *want = clfi_safetensors_find(fixture.tensors, name);
+    CHECK(want && want->rank == 2 && want->dim[0] == view->dim[0] && want->dim[1] == view->dim[1], "%s: golden shape", name);
+    float *got = fetch(view);
+    double worst = 0;
+    for (int64_t i = 0; i < clfi_view_count(view); i++) {
+        float value;
+        memcpy(&value, (const char *)want->data + (size_t)i * sizeof value, sizeof value);
+        const double error = fabs((double)got[i] - (double)value);
+        worst = error <= worst ? worst : error;
+    }
+    print_message("%s: max abs difference %.3g\n", name, worst);
+    CHECK(worst <= bound, "%s: differs by %g, bound %g", name, worst, bound);
+    free(got);
+}
+
+/* Layer-normalised rows are of order 1 to 4 behind some 30 roundings of sums of 256 to 512 products; logits sum 256 of them. */
+static void test_memory_features_and_logits(void **state)
+{
+    (void)state;
+    const json_t *words = json_object_get(fixture.golden, "tensor_words");
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        const char *word = json_string_value(json_array_get(words, i));
+        passage p;
+        run_uncached(entry_of(word), &p);
+        check_tensor(word, "memory", &p.memory, 1e-5);
+        check_tensor(word, "features", &p.features, 1e-5);
+        check_tensor(word, "logits", &p.logits, 2e-5);
+        passage_free(&p);
+    }
+}
+
+/* Token by token with a cache: the same logits; each step launches the same number of kernels, over one row. */
+static void test_cached_steps_equal_whole_prefixes(void **state)
+{
+    (void)state;
+    const clf_transformer *network = fixture.model->network;
+    const int64_t one = 1, v = network->config.target_vocabulary;
+    const char *word = json_string_value(json_array_get(json_object_get(fixture.golden, "tensor_words"), 2));
+    clf_kv_cache cache;
+    clf_context_stats before, after;
+    uint64_t launches = 0;
+    passage p;
+    run_uncached(entry_of(word), &p);
+    float *want = fetch(&p.logits);
+    CHECK_OK(clfi_kv_cache_init(fixture.context, &network->decoder, 3, &cache)); /* small: it must grow on the way and keep its rows */
+    const clf_view first = upload((const int32_t[]){0}, 1), count = upload((const int32_t[]){(int32_t)p.source_count}, 1);
+    clf_view rows = first_of(&p.positions, MOST_TOKENS), x = temporary(1, network->config.width), logits = temporary(1, v);
+    rows = clfi_view_dense(rows.buffer, CLF_I32, rows.offset, 2, (int64_t[]){1, MOST_TOKENS});
+    for (int64_t t = 0; t < p.target_count; t++) {
+        clf_view id = p.target_ids, position = p.positions;
+        id.offset += t;
+        position.offset += t;
+        id = first_of(&id, one);
+        position = first_of(&position, one);
+        const clf_decoder_step step = {&cache, &p.projected, &rows, t + 1, &first, &count, p.source_count};
+        CHECK_OK(clfi_kv_cache_add(&cache, 1));
+        clf_context_get_stats(fixture.context, &before);
+        CHECK_OK(clfi_transformer_embed(network, &network->target, &id, &position, &x));
+        CHECK_OK(clfi_decoder_step(fixture.context, &network->decoder, &step, &x));
+        CHECK_OK(clfi_transformer_generate(network, &x, &logits));
+        clf_context_get_stats(fixture.context, &after);
+        const uint64_t now = after.kernels_launched - before.kernels_launched;
+        CHECK(t == 0 || now == launches, "step %lld: %llu launches, the step before %llu", (long long)t, (unsigned long long)now,
+              (unsigned long long)launches);
+        launches = now;
+        float *got = fetch(&logits);
+        for (int64_t j = 0; j < v; j++)
+            CHECK(within(got[j], want[t * v + j], 1e-5), "step %lld, class %lld: cached %.9g, whole prefix %.9g", (long long)t, (long long)j,
+                  (double)got[j], (double)want[t * v + j]);
+        free(got);
+    }
+    assert_int_equal(cache.rows, p.target_count);
+    free(want);
+    clfi_kv_cache_clear(&cache);
+    passage_free(&p);
+}
+
+static void pronounce_golden(size_t count, const char *list, int beam, size_t batch_words, clf_pronunciations **out)
+{
+    clf_text words[MOST_WORDS];
+    clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
+    for (size_t i = 0; i < count; i++)
+        words[i] = text_of(json_array_get(json_object_get(fixture.golden, list), i));
+    params.beam = beam;
+    params.batch_words = batch_words;
+    CHECK_OK(clf_pronounce(fixture.pronouncer, words, count, &params, out));
+}
+
+static void test_greedy(void **state)
+{
+    (void)state;
+    clf_pronunciations *list;
+    clf_pronounce_stats before, after;
+    uint64_t tokens = 0;
+    clf_pronouncer_get_stats(fixture.pronouncer, &before);
+    pronounce_golden(fixture.greedy_count, "greedy", 1, 0, &list);
+    clf_pronouncer_get_stats(fixture.pronouncer, &after);
+    for (size_t i = 0; i < fixture.greedy_count; i++) {
+        const json_t *entry = greedy_entry(i);
+        const clf_pronunciation *got = clf_pronunciations_get(list, i, 0);
+        CHECK(got && clf_pronunciations_count(list, i) == 1, "word %zu: %zu results", i, clf_pronunciations_count(list, i));
+        assert_string_equal(got->phonemes, json_string_value(json_object_get(entry, "phonemes")));
+        CHECK(within(got->score, json_number_value(json_object_get(entry, "log_probability")), 1e-4), "%s: score %.9g", text_of(entry).data,
+              (double)got->score);
+        assert_true(got->is_complete);
+        tokens += json_array_size(json_object_get(entry, "target_ids"));
+    }
+    /* Every token was projected once, none on behalf of words that were done. */
+    assert_int_equal(after.decoded_tokens - before.decoded_tokens, tokens);
+    clf_pronunciations_destroy(list);
+}
+
+static void test_beam(void **state)
+{
+    (void)state;
+    const int width = (int)json_integer_value(json_object_get(fixture.golden, "beam_width"));
+    clf_pronunciations *list;
+    pronounce_golden(fixture.beam_count, "beam", width, 0, &list);
+    for (size_t i = 0; i < fixture.beam_count; i++) {
+        const json_t *hypotheses = json_object_get(json_array_get(json_object_get(fixture.golden, "beam"), i), "hypotheses");
+        assert_int_equal(clf_pronunciations_count(list, i), json_array_size(hypotheses));
+        for (size_t rank = 0; rank < json_array_size(hypotheses); rank++) {
+            const json_t *want = json_array_get(hypotheses, rank), *above = json_array_get(hypotheses, rank - 1),
+                         *below = json_array_get(hypotheses, rank + 1);
+            const clf_pronunciation *got = clf_pronunciations_get(list, i, rank);
+            const double score = json_number_value(json_object_get(want, "score"));
+            CHECK(within(got->score, score, 1e-4), "word %zu rank %zu: score %.9g, want %.9g", i, rank, (double)got->score, score);
+            /* Rounding may exchange hypotheses that are this near to each other. */
+            const bool is_close = (above && fabs(json_number_value(json_object_get(above, "score")) - score) < 1e-4) ||
+                                  (below && fabs(json_number_value(json_object_get(below, "score")) - score) < 1e-4);
+            if (!is_close)
+                assert_string_equal(got->phonemes, json_string_value(json_object_get(want, "phonemes")));
+        }
+    }
+    clf_pronunciations_destroy(list);
+}
+
+static void test_results_do_not_depend_on_the_batch(void **state)
+{
+    (void)state;
+    const size_t batches[] = {1, 7}, count = fixture.greedy_count < 40 ? fixture.greedy_count : 40;
+    for (int beam = 1; beam <= 3; beam += 2) {
+        clf_pronunciations *all, *part;
+        pronounce_golden(count, "greedy", beam, count, &all);
+        for (size_t b = 0; b < COUNT(batches); b++) {
+            pronounce_golden(count, "greedy", beam, batches[b], &part);
+            for (size_t i = 0; i < count; i++) {
+                const clf_pronunciation *x = clf_pronunciations_get(all, i, 0), *y = clf_pronunciations_get(part, i, 0);
+                assert_string_equal(x->phonemes, y->phonemes);
+                CHECK(within(x->score, y->score, 1e-5), "word %zu, batches of %zu: %.9g and %.9g", i, batches[b], (double)x->score,
+                      (double)y->score);
+            }
+            clf_pronunciations_destroy(part);
+        }
+        clf_pronunciations_destroy(all);
+    }
+}
+
+static void test_second_batch_allocates_and_builds_nothing(void **state)
+{
+    (void)state;
+    clf_context_stats before, after;
+    for (int pass = 0; pass < 2; pass++) {
+        clf_pronunciations *list;
+        if (pass == 1)
+            clf_context_get_stats(fixture.context, &before);
+        pronounce_golden(fixture.greedy_count, "greedy", 1, 64, &list);
+        clf_pronunciations_destroy(list);
+    }
+    clf_context_get_stats(fixture.context, &after);
+    assert_int_equal(after.programs_built, before.programs_built);
+    assert_int_equal(after.device_bytes, before.device_bytes);
+}
+
+#define TEXT(literal) ((clf_text){literal, sizeof(literal) - 1})
+
+static void test_words(void **state)
+{
+    (void)state;
+    clf_pronunciations *list = NULL, *same = NULL;
+    const clf_text good[] = {TEXT("Hello"), TEXT("hello"), TEXT("don't"), TEXT("z")};
+    const clf_text bad[] = {TEXT("hello"), TEXT("na\xc3\xafve")};
+    char longest[64];
+    memset(longest, 'a', sizeof longest);
+    CHECK_OK(clf_pronounce(fixture.pronouncer, good, COUNT(good), NULL, &list));
+    assert_string_equal(clf_pronunciations_get(list, 0, 0)->phonemes, clf_pronunciations_get(list, 1, 0)->phonemes);
+    assert_null(clf_pronunciations_get(list, 0, 1));
+    assert_null(clf_pronunciations_get(list, COUNT(good), 0));
+    clf_pronunciations_destroy(list);
+    CHECK_OK(clf_pronounce(fixture.pronouncer, good, 0, NULL, &list));
+    assert_int_equal(clf_pronunciations_count(list, 0), 0);
+    clf_pronunciations_destroy(list);
+    CHECK_FAILS(clf_pronounce(fixture.pronouncer, bad, COUNT(bad), NULL, &same), CLF_INVALID_ARGUMENT, "na");
+    CHECK_FAILS(clf_pronouncer_check(fixture.pronouncer, &TEXT("two words")), CLF_INVALID_ARGUMENT, "two words");
+    CHECK_FAILS(clf_pronouncer_check(fixture.pronouncer, &TEXT("")), CLF_INVALID_ARGUMENT, "found none");
+    CHECK_FAILS(clf_pronouncer_check(fixture.pronouncer, &TEXT("a\0b")), CLF_INVALID_ARGUMENT, "a to z");
+    CHECK_FAILS(clf_pronouncer_check(fixture.pronouncer, &((clf_text){longest, 64})), CLF_INVALID_ARGUMENT, "64 letters");
+    CHECK_OK(clf_pronouncer_check(fixture.pronouncer, &((clf_text){longest, 63})));
+    CHECK_OK(clf_pronounce(fixture.pronouncer, &(clf_text){longest, 63}, 1, NULL, &list));
+    assert_int_equal(clf_pronunciations_count(list, 0), 1);
+    clf_pronunciations_destroy(list);
+    assert_null(same);
+}
+
+static void test_bad_arguments(void **state)
+{
+    (void)state;
+    clf_pronunciations *list = NULL;
+    clf_pronouncer *pronouncer = NULL;
+    clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
+    const clf_text word = TEXT("word");
+    params.beam = 0;
+    CHECK_FAILS(clf_pronounce(fixture.pronouncer, &word, 1, &params, &list), CLF_INVALID_ARGUMENT, "beam 0");
+    params.beam = 65;
+    CHECK_FAILS(clf_pronounce(fixture.pronouncer, &word, 1, &params, &list), CLF_INVALID_ARGUMENT, "beam 65");
+    CHECK_FAILS(clf_pronounce(fixture.pronouncer, NULL, 1, NULL, &list), CLF_INVALID_ARGUMENT, "NULL");
+    CHECK_FAILS(clf_pronouncer_open(fixture.context, "/no/such/model", &pronouncer), CLF_NOT_FOUND, "/no/such/model");
+    assert_null(list);
+    assert_null(pronouncer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_features_and_logits),
+        cmocka_unit_test(test_cached_steps_equal_whole_prefixes),
+        cmocka_unit_test(test_greedy),
+        cmocka_unit_test(test_beam),
+        cmocka_unit_test(test_results_do_not_depend_on_the_batch),
+        cmocka_unit_test(test_second_batch_allocates_and_builds_nothing),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_bad_arguments),
+    };
+    return cmocka_run_group_tests_name("model.g2p", tests, setup, teardown);
+}
