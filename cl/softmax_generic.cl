@@ -7,10 +7,10 @@
 __kernel void softmax_generic(ROW_PARAMETERS)
 {
     const long index = (long)get_global_id(0);
+    softmax_row r = ROW_START;
+    select_row(&r, &axes, lengths + lengths_offset, causal_offset, min(index, row_count - 1));
     if (index >= row_count)
         return;
-    softmax_row r = ROW_START;
-    select_row(&r, &axes, lengths + lengths_offset, causal_offset, index);
     float maximum = -INFINITY, sum = 0.0f;
     for (int j = 0; j < r.used; j++) {
         const float s = row_score(&r, &strides, scale, j);

@@ -38,7 +38,7 @@ inline float lanes_sum(__local float *scratch, float value)
     return result;
 }
 
-/* Items beyond the last row work on an empty row, so that barriers stay uniform. */
+/* Items beyond the last row look at the last one without touching it, so that barriers stay uniform. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)
 {
     __local float scratch[WG];
@@ -46,8 +46,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_
     const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
     const bool is_row = index < row_count;
     softmax_row r = ROW_START;
-    if (is_row)
-        select_row(&r, &axes, lengths + lengths_offset, causal_offset, index);
+    select_row(&r, &axes, lengths + lengths_offset, causal_offset, min(index, row_count - 1));
     const int used = is_row ? r.used : 0, end = is_row ? keys : 0;
     float maximum = -INFINITY, sum = 0.0f;
     for (int j = lane; j < used; j += LANES) {
