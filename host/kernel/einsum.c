@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/loops.h"
+#include "kernel/permute.h"
 
 enum {
     CPU_RUN = 512,   /* elements that a work-item of a CPU writes, so that finding its place costs little */
@@ -281,6 +282,8 @@ clf_status clfi_einsum_loops(clf_context *context, const clf_einsum_loops *loops
         if (padded.summed_rank > 0)
             pad_rank(padded.summed, &padded.summed_rank);
         loops = &padded;
+    } else if (clfi_permute_suits(loops)) {
+        return clfi_permute(context, loops, in, out);
     } else if (loops->kept_rank == 0) { /* one output element is one loop of size 1 */
         padded = *loops;
         padded.kept_rank = 1;

@@ -190,6 +190,8 @@ static const char *const float_cases[][2] = {
     {"ij->ji", "311x257"},
     {"ijk->jik", "31x57x23"},
     {"ijk->kji", "31x57x23"},
+    {"ijk->kji", "45x57x43"},
+    {"abij->baji", "3x5x70x83"},
     {"ijk->j", "31x57x53"},
     {"ii->i", "311x311"},
     {"ii", "311x311"},
