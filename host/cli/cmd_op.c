@@ -12,31 +12,38 @@
 #include "io/npy.h"
 
 static const op_row *const rows[] = {
-    &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row,
-    &op_rms_norm_row,   &op_activation_row,     &op_positional_encoding_row,
+    &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row, &op_rms_norm_row,
+    &op_activation_row, &op_attention_row,      &op_mha_row,        &op_positional_encoding_row,
 };
+
+clf_status op_keep(op_job *job, clf_tensor *tensor)
+{
+    if (job->tensor_count == OP_MAX_TENSORS) {
+        clf_tensor_destroy(tensor);
+        CLF_FAIL(CLF_INTERNAL, "op: more than %d tensors", OP_MAX_TENSORS);
+    }
+    job->tensors[job->tensor_count++] = tensor;
+    return CLF_OK;
+}
 
 clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out)
 {
     *out = NULL;
     if (!path)
         return CLF_OK;
-    if (job->tensor_count == OP_MAX_TENSORS)
-        CLF_FAIL(CLF_INTERNAL, "op: more than %d tensors", OP_MAX_TENSORS);
     CLF_TRY(cli_npy_load(job->session.context, path, role, out));
-    job->tensors[job->tensor_count++] = *out;
-    return CLF_OK;
+    return op_keep(job, *out);
 }
 
 clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
 {
-    if (job->tensor_count == OP_MAX_TENSORS)
-        CLF_FAIL(CLF_INTERNAL, "op: more than %d tensors", OP_MAX_TENSORS);
+    clf_tensor *tensor;
     if (data)
-        CLF_TRY(clf_tensor_create_from(job->session.context, dtype, rank, dim, data, out));
+        CLF_TRY(clf_tensor_create_from(job->session.context, dtype, rank, dim, data, &tensor));
     else
-        CLF_TRY(clf_tensor_create(job->session.context, dtype, rank, dim, out));
-    job->tensors[job->tensor_count++] = *out;
+        CLF_TRY(clf_tensor_create(job->session.context, dtype, rank, dim, &tensor));
+    CLF_TRY(op_keep(job, tensor));
+    *out = tensor;
     return CLF_OK;
 }
 

@@ -44,12 +44,16 @@ typedef struct op_row {
     clf_status (*run)(op_job *job);                    /* sets job->result */
 } op_row;
 
-extern const op_row op_softmax_row, op_masked_softmax_row, op_layer_norm_row, op_rms_norm_row, op_activation_row, op_positional_encoding_row;
+extern const op_row op_softmax_row, op_masked_softmax_row, op_layer_norm_row, op_rms_norm_row, op_activation_row, op_attention_row, op_mha_row,
+    op_positional_encoding_row;
 
 /* A file as tensor, which the job keeps; path NULL gives NULL. */
 clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out);
 
-/* A new tensor from host values of `dtype`, which the job keeps. */
+/* The job destroys the tensor, at once where it has no room for it. */
+clf_status op_keep(op_job *job, clf_tensor *tensor);
+
+/* A new tensor of `dtype`, which the job keeps, from host values or, with data NULL, undefined. */
 clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out);
 
 /* The result, of this shape and the type that --dtype asks for. */
