@@ -2,15 +2,13 @@
 /* GEMM engine `gemv`: few rows of A, each element of B read once per 16 of them. */
 #include "kernel/gemm_common.h"
 
-enum { GROUP = 64 };
+enum { GROUP = 64, MAX_ROWS = 16 };
 
-/* The smallest variant that holds m rows, at most 16. */
-static int rows_of(int64_t m)
+/* Rows of a block: all of them, or equal blocks of at most 16. */
+static int64_t rows_of(int64_t m)
 {
-    int rows = 1;
-    while (rows < m && rows < 16)
-        rows *= 2;
-    return rows;
+    const int64_t count = (m + MAX_ROWS - 1) / MAX_ROWS;
+    return (m + count - 1) / count;
 }
 
 bool clfi_gemm_gemv_supports(const clf_context *context, const clf_gemm_args *args)
@@ -21,7 +19,7 @@ bool clfi_gemm_gemv_supports(const clf_context *context, const clf_gemm_args *ar
 
 clf_status clfi_gemm_gemv_run(clf_context *context, const clf_gemm_args *args)
 {
-    const int rows = rows_of(args->m);
+    const int64_t rows = rows_of(args->m);
     const clf_gemm_operand b = clfi_gemm_b_operand(args);
     const bool is_dot = b.row_stride < b.column_stride;
     clf_kernel_spec spec = clfi_kernel_spec("gemm_gemv.cl", is_dot ? "gemm_gemv_dot" : "gemm_gemv_columns");
