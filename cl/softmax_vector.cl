@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax for CPU devices: one work-item takes whole rows with vectors of WIDTH floats; keys lie next to each other. A row is read three times
- * and stays in the first-level cache meanwhile. Where y is f32 it holds the exponentials until their sum is known. */
+ * and stays in the first-level cache meanwhile. Where y is f32 it holds the exponentials until their sum is known. The memory of y
+ * and of the next row is asked for before it is needed. */
 #include "vector.cl"
 #include "lane_sum.cl"
+#include "prefetch.cl"
 #include "softmax_exp.cl"
 #include "softmax_row.cl"
 
@@ -43,7 +45,7 @@ inline floatv row_scores(const softmax_row *r, float scale, int j)
 {
     floatv s = scale * PASTE(vector_, LOAD_X)(r->x + j);
 #if BIAS == PER_KEY
-    s += VECTOR_LOAD(r->bias + j);
+    s += vector_load_f32(r->bias + j);
 #elif BIAS == PER_ROW
     s += *r->bias;
 #endif
@@ -103,16 +105,19 @@ inline void store_tail(const softmax_row *r, floatv values, int j)
         STORE_Y(r->y, i, s[i - j]);
 }
 
-inline void softmax_one_row(const softmax_row *r, const key_strides *strides, float scale, int keys)
+/* next, next_y: x and y of the row that follows, fetched while this one keeps the arithmetic busy. */
+inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __global Y_T *next_y, const key_strides *strides, float scale,
+                            int keys)
 {
     const float shift = row_shift(row_maximum(r, strides, scale));
     const int whole = r->used - r->used % WIDTH;
     floatv sums = (floatv)(0.0f), tail = (floatv)(0.0f);
     for (int j = 0; j < whole; j += WIDTH) {
+        PREFETCH_FOR_READ(next + j);
         const floatv e = softmax_expv(row_scores(r, scale, j) - shift);
         sums += e;
 #if IS_Y_F32
-        VECTOR_STORE(e, r->y + j);
+        vector_store_f32(r->y + j, e);
 #endif
     }
     if (whole < r->used) {
@@ -128,7 +133,8 @@ inline void softmax_one_row(const softmax_row *r, const key_strides *strides, fl
     const float inverse = 1.0f / sum;
     for (int j = 0; j < whole; j += WIDTH) {
 #if IS_Y_F32
-        const floatv e = VECTOR_LOAD(r->y + j);
+        PREFETCH_FOR_WRITE(next_y + j);
+        const floatv e = vector_load_f32(r->y + j);
 #else
         const floatv e = softmax_expv(row_scores(r, scale, j) - shift);
 #endif
@@ -142,9 +148,13 @@ inline void softmax_one_row(const softmax_row *r, const key_strides *strides, fl
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_vector(ROW_PARAMETERS, int rows_per_item)
 {
     const long first = (long)get_group_id(0) * rows_per_item, end = min(first + rows_per_item, row_count);
+    const softmax_row start = ROW_START;
+    softmax_row next = start;
+    select_row(&next, &axes, lengths + lengths_offset, causal_offset, first);
     for (long index = first; index < end; index++) {
-        softmax_row r = ROW_START;
-        select_row(&r, &axes, lengths + lengths_offset, causal_offset, index);
-        softmax_one_row(&r, &strides, scale, keys);
+        const softmax_row r = next;
+        next = start;
+        select_row(&next, &axes, lengths + lengths_offset, causal_offset, min(index + 1, end - 1));
+        softmax_one_row(&r, next.x, next.y, &strides, scale, keys);
     }
 }
