@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer attention on the real model: weights against float64 (tests/data/attention/golden.json), files, pictures, refusals.
+usage: test_attention.py PROGRAM DATA"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from xml.etree import ElementTree
+
+program, data = sys.argv[1], sys.argv[2]
+cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", "/root"), ".cache")
+model = os.environ.get("CLF_MODEL_DIR") or os.path.join(cache, "clformer", "models", "all-MiniLM-L6-v2")
+if not os.path.isdir(model):
+    print("skipped: no model in", model)
+    sys.exit(77)
+folder = tempfile.TemporaryDirectory()
+work = folder.name
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL:", text)
+
+
+def run(*arguments, **environment):
+    return subprocess.run([program, "attention", *map(str, arguments)], capture_output=True, text=True, cwd=work, check=False,
+                          env={**os.environ, **environment})
+
+
+def good(title, done):
+    if done.returncode != 0:
+        fail(f"{title}: status {done.returncode}: {done.stderr}")
+    return done.returncode == 0
+
+
+def read_png(name):
+    """Width, height and rows of grey bytes (the mean of red, green, blue)."""
+    with open(os.path.join(work, name), "rb") as file:
+        content = file.read()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n", name
+    at, packed, width, height = 8, b"", 0, 0
+    while at < len(content):
+        size, kind = struct.unpack(">I4s", content[at : at + 8])
+        body = content[at + 8 : at + 8 + size]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+            assert (depth, colour) == (8, 2), (depth, colour)
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + size
+    raw, rows, before = zlib.decompress(packed), [], bytes(3 * width)
+    for r in range(height):
+        kind, line = raw[r * (3 * width + 1)], bytearray(raw[r * (3 * width + 1) + 1 : (r + 1) * (3 * width + 1)])
+        if kind:
+            for i, value in enumerate(line):
+                left, up, corner = line[i - 3] if i > 2 else 0, before[i], before[i - 3] if i > 2 else 0
+                guess = left + up - corner
+                paeth = min((left, up, corner), key=lambda v, g=guess: abs(g - v))
+                line[i] = (value + (0, left, up, (left + up) // 2, paeth)[kind]) & 255
+        before = bytes(line)
+        rows.append([sum(line[3 * i : 3 * i + 3]) // 3 for i in range(width)])
+    return width, height, rows
+
+
+def check_picture(name, least_side):
+    width, height, rows = read_png(name)
+    if min(width, height) < least_side:
+        fail(f"{name}: {width} x {height}")
+    edge = rows[0] + rows[-1] + [row[0] for row in rows] + [row[-1] for row in rows]
+    if any(value != 255 for value in edge):
+        fail(f"{name}: something touches the edge")
+    margin = [value for row in rows for value in row[8 : width // 8]]
+    if sum(value < 120 for value in margin) < 200:
+        fail(f"{name}: no labels on the left")
+    if len({value for row in rows for value in row}) < 20:
+        fail(f"{name}: hardly any colours")
+
+
+with open(os.path.join(data, "attention", "golden.json"), encoding="ascii") as golden_file:
+    golden = json.load(golden_file)
+text, layer = golden["text"], golden["layer"]
+
+# The weights, by every way out. The bound is that of embeddings: 5e-6 holds on every implementation.
+done = run(model, text, "--layer", layer, "--head", ",".join(map(str, golden["heads"])), "--json", "--npy", "w.npy", "-o", "w.png")
+if good("all outputs", done):
+    printed = json.loads(done.stdout)
+    if printed["tokens"] != golden["tokens"] or printed["heads"] != golden["heads"] or printed["layer"] != layer:
+        fail(f"tokens, heads or layer: {done.stdout[:300]}")
+    worst = max(abs(a - b) for x, y in zip(printed["weights"], golden["weights"]) for p, q in zip(x, y) for a, b in zip(p, q))
+    shape = [[len(row) for row in head] for head in printed["weights"]]
+    if not worst <= 5e-6 or shape != [[8] * 8] * 2:
+        fail(f"weights: {shape}, off by {worst}")
+    with open(os.path.join(work, "w.npy"), "rb") as npy_file:
+        npy = npy_file.read()
+    flat = [value for head in printed["weights"] for row in head for value in row]
+    same = struct.pack(f"<{len(flat)}f", *flat) == npy[-4 * len(flat) :]
+    if b"'shape': (2, 8, 8)" not in npy or not same:
+        fail("the .npy file differs from the JSON")
+    check_picture("w.png", 300)
+
+# Heads: all by default, ranges, the given order. Twice the same bytes.
+everything = json.loads(run(model, text, "--layer", layer, "--json").stdout)
+some = json.loads(run(model, text, "--layer", layer, "--json", "--head", "11,2-4").stdout)
+if everything["heads"] != list(range(12)) or some["heads"] != [11, 2, 3, 4]:
+    fail(f"heads {everything['heads']}, {some['heads']}")
+if some["weights"] != [everything["weights"][h] for h in some["heads"]]:
+    fail("chosen heads differ from those among all")
+if any(abs(sum(row) - 1) > 1e-5 for head in everything["weights"] for row in head):
+    fail("rows do not sum to 1")
+
+# Pictures: many tokens, long ones, characters that fonts lack; without any font; SVG.
+words = "It was a bright cold day in April and the clocks were striking thirteen, so internationalization 日本語 waited for nobody at all that year."
+if good("40 tokens", run(model, words, "--layer", 2, "--head", 4, "-o", "long.png")):
+    check_picture("long.png", 600)
+if good("svg", run(model, words, "--head", "0-2", "-o", "w.svg")):
+    root = ElementTree.parse(os.path.join(work, "w.svg")).getroot()
+    if not root.tag.endswith("svg") or len(list(root.iter())) < 200:
+        fail(f"svg: {root.tag}, {len(list(root.iter()))} elements")
+with open(os.path.join(work, "fonts.conf"), "w", encoding="ascii") as fonts:
+    fonts.write('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>\n')
+done = run(model, text, "--head", "0-1", "-o", "plain.png", FONTCONFIG_FILE=os.path.join(work, "fonts.conf"))
+if good("no fonts", done):
+    if "no font" not in done.stderr:
+        fail("no word about the missing font")
+    check_picture("plain.png", 300)
+done = run(model, "word " * 400, "--head", 0, "-o", "cut.png")
+if good("a text that is too long", done) and "longer than 256 tokens" not in done.stderr:
+    fail(f"no word about the cut: {done.stderr}")
+
+for expected, *arguments in (
+    ("usage", model),
+    ("usage", model, text, "another"),
+    ("nothing to write", model, text),
+    (".png or .svg", model, text, "-o", "w.gif"),
+    ("layers 0 to 5", model, text, "--layer", 6, "-o", "never.png"),
+    ("layers 0 to 5", model, text, "--layer", -1, "-o", "never.png"),
+    ("0 to 11", model, text, "--head", 12, "-o", "never.png"),
+    ("0 to 11", model, text, "--head", "3-1", "-o", "never.png"),
+    ("0 to 11", model, text, "--head", "1,,2", "-o", "never.png"),
+    ("0 to 11", model, text, "--head", "x", "-o", "never.png"),
+    ("/no/such", "/no/such", text, "-o", "never.png"),
+    ("/no/such", model, text, "-o", "/no/such/never.png"),
+):
+    done = run(*arguments)
+    if done.returncode not in (1, 2) or expected not in done.stderr or done.stderr.count("\n") != 1:
+        fail(f"{arguments}: status {done.returncode}, {done.stderr!r}")
+if any(name.startswith("never") for name in os.listdir(work)):
+    fail("a refused run left a file")
+
+print(f"{len(failures)} failures" if failures else "all passed")
+sys.exit(1 if failures else 0)
