@@ -208,6 +208,45 @@ static void test_special_rows(void **state)
     }
 }
 
+/* Rows on which a first guess of the mean fails: a head unlike the rest, a deviation as small as the rounding of the mean, an outlier first. */
+static void test_misleading_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 6, N = 300 };
+    const int64_t dim[] = {ROWS, N};
+    static float x_values[ROWS * N];
+    static double want[ROWS * N], unused[ROWS * N];
+    rng r = {9};
+    for (int i = 0; i < N; i++) {
+        x_values[0 * N + i] = i < 64 ? 0 : 1000 + rng_uniform(&r, -1, 1);
+        x_values[1 * N + i] = i < 64 ? 1e6f : rng_uniform(&r, -1, 1);
+        x_values[2 * N + i] = 1e6f + (float)rng_below(&r, 2) * 0.0625f; /* two neighbours in float32 */
+        x_values[3 * N + i] = 16777215 - (float)(i == 150);             /* all equal but one */
+        x_values[4 * N + i] = i == 0 ? 1e7f : 3 + rng_uniform(&r, -1, 1);
+        x_values[5 * N + i] = -3e5f + 0.03125f * (float)(i % 4 == 0);
+    }
+    for (size_t e = 0; e < COUNT(engines); e++) {
+        clf_context *context = engine_context(engines[e]);
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+        operand_fill(&x, x_values);
+        ref_layer_norm(x.value, NULL, NULL, ROWS, N, 1e-5f, want, unused);
+        CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, NULL, 1, 1e-5f, view(&y)));
+        operand_read(&y, engines[e]);
+        for (size_t row = 0; row < ROWS; row++) {
+            double largest = 0, worst = 0;
+            for (size_t i = row * N; i < (row + 1) * N; i++) {
+                largest = fmax(largest, fabs(want[i]));
+                worst = isnan(y.value[i]) ? INFINITY : fmax(worst, fabs(y.value[i] - want[i]));
+            }
+            /* A mean rounded to float32 would put rows 2 and 5 off by more than a tenth. */
+            CHECK(worst <= 2e-6 * largest, "%s row %zu: off by %.3g, largest element %.3g", engines[e], row, worst, largest);
+        }
+        operand_destroy(&y);
+        operand_destroy(&x);
+        clf_context_destroy(context);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -246,7 +285,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),       cmocka_unit_test(test_layouts),       cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_large_mean),   cmocka_unit_test(test_special_rows),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_large_mean),   cmocka_unit_test(test_special_rows),
+        cmocka_unit_test(test_misleading_rows), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
