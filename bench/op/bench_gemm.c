@@ -66,7 +66,7 @@ typedef struct contest {
     bench_clock clock;
     clf_tensor *a, *b, *c, *residual;
     clf_linear *linear;
-    float *host_a, *host_b, *host_c;
+    float *host_a, *host_b, *host_c, *host_bias;
 } contest;
 
 static clf_tensor *tensor_of(clf_context *context, int rank, const int64_t *dim, const float *data)
@@ -124,7 +124,11 @@ static contest contest_create(clf_context *context, bench_clock clock, const gem
     t.a = tensor_of(context, 2, (int64_t[]){s->m, s->k}, t.host_a);
     t.b = tensor_of(context, 2, (int64_t[]){s->n, s->k}, t.host_b);
     t.residual = tensor_of(context, 2, (int64_t[]){s->m, s->n}, t.host_c);
-    clf_tensor *bias = tensor_of(context, 1, (int64_t[]){s->n}, t.host_a);
+    t.host_bias = malloc((size_t)s->n * sizeof(float));
+    if (!t.host_bias)
+        abort();
+    bench_fill(t.host_bias, (size_t)s->n, -1, 1, 4);
+    clf_tensor *bias = tensor_of(context, 1, (int64_t[]){s->n}, t.host_bias);
     BENCH_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){s->m, s->n}, &t.c));
     BENCH_OK(clf_linear_create(context, t.b, bias, &t.linear));
     clf_tensor_destroy(bias);
@@ -141,6 +145,7 @@ static void contest_destroy(contest *t)
     free(t->host_a);
     free(t->host_b);
     free(t->host_c);
+    free(t->host_bias);
 }
 
 static void run_ours(contest *t)
@@ -183,7 +188,7 @@ static void verify(contest *t)
             magnitude += fabs(product);
         }
         if (t->linear)
-            sum = activate(s->activation, sum + (double)t->host_a[j]) + (s->has_residual ? (double)t->host_c[e] : 0);
+            sum = activate(s->activation, sum + (double)t->host_bias[j]) + (s->has_residual ? (double)t->host_c[e] : 0);
         if (!(fabs((double)got[e] - sum) <= 1.2 * (double)(s->k + 8) * 0x1p-24 * (magnitude + 4))) {
             fprintf(stderr, "wrong result: element %lld is %g, want %g\n", (long long)e, (double)got[e], sum);
             exit(1);
