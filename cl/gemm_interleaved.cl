@@ -6,8 +6,18 @@
  * is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes ROWS rows of one lane block: BLOCK_COLS columns in turn
  * for BLOCK_K of k, so that this piece of A is read from the first-level cache after its first use, wherever it lies. The last tiles start at
  * m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies there and are not stored.
- * super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones. */
+ * super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones.
+ * FOLD 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the kernel is rows 2r and 2r + 1
+ * of the matrix. */
 #include "transpose.cl"
+
+#if !defined(FOLD) || !defined(IS_PACK)
+#error "FOLD: 1 or 2; IS_PACK: 1 builds gemm_interleave, 0 gemm_interleaved"
+#endif
+#define HALF (WIDTH / FOLD)
+/* Place of a lane: batches side by side or apart, rows of the matrix apart. */
+#define LANE_AT(lane, lane_stride, fold_stride) \
+    ((lane) < HALF ? (lane) * (lane_stride) : ((lane) - HALF) * (lane_stride) + (fold_stride))
 
 /* Offset of outer batch `index`; sizes outermost first, unused ones 1. */
 inline long outer_offset(uint index, uint4 size, long4 stride)
@@ -29,8 +39,8 @@ inline long outer_offset(uint index, uint4 size, long4 stride)
 
 /* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last one. A
  * work-item moves WIDTH x by WIDTH lanes of one y. */
-__kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict from, long from_offset, long lane_stride, long x_stride,
-                              long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to, long to_offset, long to_x,
+__kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict from, long from_offset, long lane_stride, long fold_stride,
+                              long x_stride, long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to, long to_offset, long to_x,
                               long to_y, long to_block)
 {
     const int x = (int)get_global_id(0) * WIDTH;
@@ -41,7 +51,7 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
     from += from_offset + outer_offset((uint)outer, batch_size, batch_stride) + lane * lane_stride + x * x_stride + y * y_stride;
     to += to_offset + (long)get_global_id(2) * to_block + x * to_x + y * to_y;
     const int x_count = min(WIDTH, xs - x), last = min(WIDTH, lanes - lane) - 1;
-#if IS_LANE_UNIT
+#if IS_LANE_UNIT && FOLD == 1
     if (last == WIDTH - 1) {
         for (int i = 0; i < x_count; i++)
             vector_store_f32(to + i * to_x, PASTE(vector_, LOAD_FROM)(from + i * x_stride));
@@ -50,7 +60,7 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
 #elif IS_X_UNIT
     if (x_count == WIDTH) {
         floatv r[WIDTH];
-#define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from + min(i, last) * lane_stride);
+#define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define STORE_X(i, s) vector_store_f32(to + i * to_x, r[i]);
         EACH_LANE(LOAD_LANE)
         transpose(r);
@@ -60,11 +70,14 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
 #endif
     for (int i = 0; i < x_count; i++)
         for (int j = 0; j < WIDTH; j++)
-            to[i * to_x + j] = LOAD_FROM(from, i * x_stride + min(j, last) * lane_stride);
+            to[i * to_x + j] = LOAD_FROM(from, i * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
 }
 
 #else
 
+#if !defined(IS_A_FOLDED) || !defined(HALF_WIDTH)
+#error "IS_A_FOLDED: A is read where it lies, in two halves of HALF_WIDTH"
+#endif
 #if !defined(ROWS) || !defined(COLS) || !defined(IS_C_LANE_UNIT) || !defined(IS_C_QUAD)
 #error "ROWS: 1 to 6; COLS: 1 to 4; IS_C_LANE_UNIT: batches of c lie side by side; IS_C_QUAD: 4 columns of f32 c do; IS_C_F32; C_T, STORE_C"
 #endif
@@ -101,9 +114,14 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
 #define FETCH_ROW(i) EACH_COL(FETCH, i)
 #define LOAD_B(i, j) bv[j] = vector_load_f32(b_tile + j * b_column_stride);
 #define MULTIPLY_ADD(i, j) sum[i][j] = av * bv[j] + sum[i][j];
+#if FOLD == 2 && IS_A_FOLDED
+#define LOAD_A(p) (floatv)(PASTE(vload, HALF_WIDTH)(0, p), PASTE(vload, HALF_WIDTH)(0, (p) + a_fold_stride))
+#else
+#define LOAD_A(p) vector_load_f32(p)
+#endif
 #define ROW_STEP(i)                                               \
     {                                                             \
-        const floatv av = vector_load_f32(a_tile + i * a_row_stride); \
+        const floatv av = LOAD_A(a_tile + i * a_row_stride); \
         EACH_COL(MULTIPLY_ADD, i)                                 \
     }
 #define LAST_ROW_STEP(i)                                                \
@@ -113,7 +131,7 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
     }
 #define SCALE(i, j) sum[i][j] *= alpha;
 #define SCALE_ROW(i) EACH_COL(SCALE, i)
-#define STORE_LANES(i, j) store_lanes(c + c_tile + i * c_row_stride + j * c_column_stride, lanes, c_lane_stride, sum[i][j]);
+#define STORE_LANES(i, j) store_lanes(c + c_tile + i * c_row_stride + j * c_column_stride, lanes, c_lane_stride, c_fold_stride, sum[i][j]);
 #define STORE_ROW(i) EACH_COL(STORE_LANES, i)
 
 /* WIDTH elements from p, of which those behind `last` do not exist. */
@@ -128,14 +146,20 @@ inline floatv load_inside(__global const float *p, __global const float *last)
 }
 
 /* The lanes that exist. */
-inline void store_lanes(__global C_T *restrict c, int lanes, long stride, floatv value)
+inline void store_lanes(__global C_T *restrict c, int lanes, long lane_stride, long fold_stride, floatv value)
 {
-#if IS_C_LANE_UNIT
+#if IS_C_LANE_UNIT && FOLD == 1
     if (lanes == WIDTH) {
         PASTE(vector_, STORE_C)(c, value);
         return;
     }
-#if HAS_SHUFFLES && IS_C_F32 && WIDTH == 16
+#endif
+#if IS_C_LANE_UNIT && HAS_SHUFFLES && IS_C_F32 && WIDTH == 16
+#if FOLD == 2
+    vstore8(value.lo, 0, c);
+    vstore8(value.hi, 0, c + fold_stride);
+    return;
+#else
     if (lanes & 8) {
         vstore8(value.lo, 0, c);
         c += 8;
@@ -151,12 +175,12 @@ inline void store_lanes(__global C_T *restrict c, int lanes, long stride, floatv
     float lane[WIDTH];
     VECTOR_STORE(value, lane);
     for (int l = 0; l < lanes; l++)
-        STORE_C(c, l * stride, lane[l]);
+        STORE_C(c, LANE_AT(l, lane_stride, fold_stride), lane[l]);
 }
 
 #define QUAD(l, s)  \
     if (l < lanes)  \
-        vstore4((float4)(sum[QUAD_ROW][0].s, sum[QUAD_ROW][1].s, sum[QUAD_ROW][2].s, sum[QUAD_ROW][3].s), 0, c_row + l * c_lane_stride);
+        vstore4((float4)(sum[QUAD_ROW][0].s, sum[QUAD_ROW][1].s, sum[QUAD_ROW][2].s, sum[QUAD_ROW][3].s), 0, c_row + LANE_AT(l, c_lane_stride, c_fold_stride));
 #define STORE_QUADS(i)                                   \
     {                                                    \
         enum { QUAD_ROW = i };                           \
@@ -167,8 +191,8 @@ inline void store_lanes(__global C_T *restrict c, int lanes, long stride, floatv
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
     int m, int n, int k, int lane_total, int super_blocks, __global const float *restrict a, long a_offset, long a_row_stride, long a_k_stride,
     long a_block_stride, long4 a_batch_stride, __global const float *restrict b, long b_offset, long b_column_stride, long b_k_stride,
-    long b_block_stride, long4 b_batch_stride, long a_end, __global C_T *restrict c, long c_offset, long c_row_stride, long c_column_stride,
-    long c_lane_stride, long4 c_batch_stride, uint4 batch_size, float alpha)
+    long b_block_stride, long4 b_batch_stride, long a_end, long a_fold_stride, __global C_T *restrict c, long c_offset, long c_row_stride, long c_column_stride,
+    long c_lane_stride, long c_fold_stride, long4 c_batch_stride, uint4 batch_size, float alpha)
 {
     const int blocks = (lane_total + WIDTH - 1) / WIDTH;
     const int tiles_of_rows = (m + ROWS - 1) / ROWS;
@@ -184,7 +208,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
     a += a_offset + outer_offset(outer, batch_size, a_batch_stride) + block * a_block_stride + row * a_row_stride;
     b += b_offset + outer_offset(outer, batch_size, b_batch_stride) + block * b_block_stride;
     c += c_offset + outer_offset(outer, batch_size, c_batch_stride) + block * WIDTH * c_lane_stride + row * c_row_stride;
-    const bool is_inside = a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
+    const bool is_inside = IS_A_FOLDED || a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
 
     for (int first = 0; first < n; first += BLOCK_COLS) {
         const int tiles = (min(BLOCK_COLS, n - first) + COLS - 1) / COLS;

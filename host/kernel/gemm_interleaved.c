@@ -43,6 +43,7 @@ typedef struct outer_batch {
     int64_t count; /* their product */
     int64_t lanes, blocks;
     int width;
+    int fold; /* rows of the matrix side by side in a vector: 2 when the batches fill half of it */
 } outer_batch;
 
 /* Vectors of one operand: strides of rows (of A) or columns (of B), of k, of lane blocks and of the outer batches. */
@@ -50,17 +51,22 @@ typedef struct lane_operand {
     clf_buffer *buffer;
     int64_t offset, row_stride, k_stride, block_stride;
     int64_t batch_stride[CLFI_GEMM_MAX_BATCH];
+    bool is_in_place;
 } lane_operand;
 
 static outer_batch split_batch(const clf_context *context, const clf_gemm_args *args)
 {
-    outer_batch o = {.lane = lane_batch(args), .count = 1, .width = lane_width(context)};
+    outer_batch o = {.lane = lane_batch(args), .count = 1, .width = lane_width(context), .fold = 1};
     for (int i = 0; i < args->batch_rank; i++)
         if (i != o.lane) {
             o.size[o.rank++] = args->batch[i];
             o.count *= args->batch[i];
         }
     o.lanes = args->batch[o.lane];
+    if (o.lanes * 2 == o.width && args->m > 1) {
+        o.fold = 2;
+        o.lanes = o.width;
+    }
     o.blocks = (o.lanes + o.width - 1) / o.width;
     return o;
 }
@@ -86,9 +92,9 @@ static void arg_outer_stride(clf_launch *launch, const outer_batch *o, const int
     clfi_gemm_arg_batch_stride(launch, &args, stride);
 }
 
-/* rows x k of `operand` in vectors of lanes in the arena. */
+/* rows x k of `operand` in vectors of lanes in the arena; fold_stride: from one half of the lanes to the other. */
 static clf_status interleave(clf_context *context, const outer_batch *o, const clf_gemm_operand *operand, int64_t rows, int64_t k,
-                             int64_t row_stride, int64_t k_stride, lane_operand *out)
+                             int64_t row_stride, int64_t k_stride, int64_t fold_stride, lane_operand *out)
 {
     const int64_t matrix = rows * k * o->width;
     const bool x_is_row = row_stride < k_stride; /* x is the index that is nearer to contiguous */
@@ -107,6 +113,7 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     clf_kernel_spec spec = clfi_kernel_spec("gemm_interleaved.cl", "gemm_interleave");
     clfi_spec_int(&spec, "WIDTH", o->width);
     clfi_spec_int(&spec, "IS_PACK", 1);
+    clfi_spec_int(&spec, "FOLD", o->fold);
     clfi_spec_dtype(&spec, "FROM", operand->dtype);
     clfi_spec_int(&spec, "IS_X_UNIT", x_stride == 1);
     clfi_spec_int(&spec, "IS_LANE_UNIT", lane_stride == 1);
@@ -116,6 +123,7 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     clfi_arg_buffer(&launch, operand->buffer);
     clfi_arg_long(&launch, operand->offset);
     clfi_arg_long(&launch, lane_stride);
+    clfi_arg_long(&launch, fold_stride);
     clfi_arg_long(&launch, x_stride);
     clfi_arg_long(&launch, x_is_row ? k_stride : row_stride);
     arg_outer_size(&launch, o);
@@ -130,14 +138,16 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 
-/* Where it lies, if its lanes lie side by side there (only the kernel's first operand may have lanes that do not exist), else interleaved. */
+/* Where it lies, if its lanes lie side by side there (only the kernel's first operand may have lanes that do not exist, or halves), else
+ * interleaved. */
 static clf_status lanes_of(clf_context *context, const outer_batch *o, const clf_gemm_operand *operand, int64_t rows, int64_t k,
-                           int64_t row_stride, int64_t k_stride, bool is_first, lane_operand *out)
+                           int64_t row_stride, int64_t k_stride, int64_t fold_stride, bool is_first, lane_operand *out)
 {
-    if (operand->dtype != CLF_F32 || operand->batch_stride[o->lane] != 1 || (!is_first && o->lanes % o->width != 0))
-        return interleave(context, o, operand, rows, k, row_stride, k_stride, out);
+    const bool is_whole = o->fold == 1 && o->lanes % o->width == 0;
+    if (operand->dtype != CLF_F32 || operand->batch_stride[o->lane] != 1 || !(is_first || is_whole))
+        return interleave(context, o, operand, rows, k, row_stride, k_stride, fold_stride, out);
     *out = (lane_operand){.buffer = operand->buffer, .offset = operand->offset, .row_stride = row_stride, .k_stride = k_stride,
-                          .block_stride = o->width};
+                          .block_stride = o->width, .is_in_place = true};
     outer_strides(o, operand->batch_stride, out->batch_stride);
     return CLF_OK;
 }
@@ -162,18 +172,21 @@ static int64_t super_blocks(const outer_batch *o, const clf_gemm_args *args)
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const outer_batch o = split_batch(context, args);
-    const int64_t tiles_at_least = (args->m + MAX_ROWS - 1) / MAX_ROWS;
-    const int64_t rows = (args->m + tiles_at_least - 1) / tiles_at_least, columns = args->n < MAX_COLS ? args->n : MAX_COLS;
+    const int64_t m = args->m / o.fold, tiles_at_least = (m + MAX_ROWS - 1) / MAX_ROWS;
+    const int64_t rows = (m + tiles_at_least - 1) / tiles_at_least, columns = args->n < MAX_COLS ? args->n : MAX_COLS;
     const int64_t lane_stride = args->c.batch_stride[o.lane];
     int64_t c_stride[CLFI_GEMM_MAX_BATCH] = {0};
     lane_operand a, b;
-    CLF_TRY(lanes_of(context, &o, &args->a, args->m, args->k, args->a.row_stride, args->a.column_stride, true, &a));
-    CLF_TRY(lanes_of(context, &o, &args->b, args->n, args->k, args->b.column_stride, args->b.row_stride, false, &b));
+    CLF_TRY(lanes_of(context, &o, &args->a, m, args->k, args->a.row_stride * o.fold, args->a.column_stride, args->a.row_stride, true, &a));
+    CLF_TRY(lanes_of(context, &o, &args->b, args->n, args->k, args->b.column_stride, args->b.row_stride, 0, false, &b));
     outer_strides(&o, args->c.batch_stride, c_stride);
 
     clf_kernel_spec spec = clfi_kernel_spec("gemm_interleaved.cl", "gemm_interleaved");
     clfi_spec_int(&spec, "WIDTH", o.width);
     clfi_spec_int(&spec, "IS_PACK", 0);
+    clfi_spec_int(&spec, "FOLD", o.fold);
+    clfi_spec_int(&spec, "HALF_WIDTH", o.width / 2);
+    clfi_spec_int(&spec, "IS_A_FOLDED", o.fold == 2 && a.is_in_place);
     clfi_spec_dtype(&spec, "C", args->c.dtype);
     clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "COLS", columns);
@@ -181,7 +194,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_spec_int(&spec, "IS_C_F32", args->c.dtype == CLF_F32);
     clfi_spec_int(&spec, "IS_C_QUAD", lane_stride != 1 && columns == 4 && args->c.column_stride == 1 && args->c.dtype == CLF_F32);
     clf_launch launch = clfi_launch(context, &spec);
-    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, m);
     clfi_arg_int(&launch, args->n);
     clfi_arg_int(&launch, args->k);
     clfi_arg_int(&launch, o.lanes);
@@ -189,21 +202,37 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     arg_lanes(&launch, &o, &a);
     arg_lanes(&launch, &o, &b);
     clfi_arg_long(&launch, (int64_t)(a.buffer->size_bytes / sizeof(float)));
+    clfi_arg_long(&launch, args->a.row_stride);
     clfi_arg_buffer(&launch, args->c.buffer);
     clfi_arg_long(&launch, args->c.offset);
-    clfi_arg_long(&launch, args->c.row_stride);
+    clfi_arg_long(&launch, args->c.row_stride * o.fold);
     clfi_arg_long(&launch, args->c.column_stride);
     clfi_arg_long(&launch, lane_stride);
+    clfi_arg_long(&launch, args->c.row_stride);
     arg_outer_stride(&launch, &o, c_stride);
     arg_outer_size(&launch, &o);
     clfi_arg_float(&launch, args->alpha);
-    return clfi_launch_2d(&launch, (size_t)((args->m + rows - 1) / rows * o.blocks), (size_t)o.count, 1, 1);
+    return clfi_launch_2d(&launch, (size_t)((m + rows - 1) / rows * o.blocks), (size_t)o.count, 1, 1);
+}
+
+/* An odd last row of folded ones is a product of its own. */
+static clf_status run_rows(clf_context *context, const clf_gemm_args *args)
+{
+    const outer_batch o = split_batch(context, args);
+    CLF_TRY(run(context, args));
+    if (args->m % o.fold == 0)
+        return CLF_OK;
+    clf_gemm_args last = *args;
+    last.a.offset += (args->m - 1) * args->a.row_stride;
+    last.c.offset += (args->m - 1) * args->c.row_stride;
+    last.m = 1;
+    return run(context, &last);
 }
 
 clf_status clfi_gemm_interleaved_run(clf_context *context, const clf_gemm_args *args)
 {
     const clf_arena_mark mark = clfi_arena_top(context);
-    const clf_status st = run(context, args);
+    const clf_status st = run_rows(context, args);
     clfi_arena_release(context, mark);
     return st;
 }
