@@ -6,9 +6,7 @@
 #include "cli/op_row.h"
 #include "clformer/attention.h"
 
-#define CLI_MHA_PARAMS_HELP                                                                                                     \
-    "query.linear, key.linear, value.linear, output (or W_Q.., w_q.. fc, q_proj.. out_proj, wq.., in_proj_weight out_proj), each .weight " \
-    "[out, in] and, where there is one, .bias"
+#define CLI_MHA_PARAMS_HELP "weights [out, in] and biases: query.linear.., W_Q.., w_q.., q_proj.., wq.. or in_proj_weight (see the manual)"
 
 /* Loads every tensor whose name begins with `prefix`; the job keeps them. A name of no known part is refused, so that no bias is overlooked. E_FILE,
  * E_FORMAT: the file, or a part that is missing, twice or unknown. */
