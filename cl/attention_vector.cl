@@ -6,6 +6,7 @@
  * The inner kernels are unrolled by text (8 keys or 8 columns of v at a time): compilers that ignore unroll hints then still keep the
  * accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
 #include "types.cl"
+#include "prefetch.cl"
 #include "softmax_exp.cl"
 #include "attention_tile.cl"
 
@@ -197,6 +198,15 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
     }
 }
 
+/* Asks for rows first .. first+count, 16 floats to a cache line. */
+inline void fetch_rows(__global const float *rows, int stride, int columns, int first, int count)
+{
+    __global const float *row = rows + (long)first * stride;
+    for (int j = 0; j < count; j++, row += stride)
+        for (int c = 0; c < columns; c += LANES) /* nothing is left of this where prefetching is not known */
+            PREFETCH_FOR_READ(row + c);
+}
+
 /* One block of keys first .. first+count of a sequence that has `keys` usable ones. The last step starts earlier rather than reading past the
  * last key: it computes a few scores twice, hence the room in front of the block. */
 ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k_stride, __global const float *v, int v_stride, int first,
@@ -207,6 +217,7 @@ ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k
     float16 *scores = room + STEP * TILE_V;
     for (int i = 0; i < TILE_V; i++)
         largest[i] = maximum[i];
+    fetch_rows(v, v_stride, HEAD_V, first, count);
     if (keys >= STEP) {
         for (int j = 0; j < count; j += STEP) {
             const int at = min(first + j, keys - STEP);
@@ -233,6 +244,7 @@ ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k
     }
 #define PUT_SUM(v, unused) sum[v] = sum##v;
     PER_VECTOR(PUT_SUM, 0)
+    fetch_rows(k, k_stride, HEAD, first + count, min(KEY_BLOCK, keys - first - count));
     accumulate(scores, v, v_stride, first, count, is_diagonal, masks, alpha, out);
 }
 
@@ -313,6 +325,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(
     keys = clamp(tile.q_index + tile.diagonal + tile.q_count, 0, keys);
 #endif
 
+    fetch_rows(k, k_stride, HEAD, 0, min(KEY_BLOCK, keys));
     float16 queries[HEAD * TILE_V], result[HEAD_V * TILE_V], maximum[TILE_V], sum[TILE_V];
     load_queries(q, q_stride, tile.q_count, scale, queries);
     for (int i = 0; i < HEAD_V * TILE_V; i++)
