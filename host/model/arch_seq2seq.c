@@ -173,3 +173,24 @@ void clfi_seq2seq_close(clf_seq2seq *model)
     clfi_context_release(model->context);
     free(model);
 }
+
+static void close_weights(void *weights)
+{
+    clfi_weights_close(weights);
+}
+
+clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out)
+{
+    clf_seq2seq *model;
+    if (!context || !directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer open: context, directory and out must not be NULL");
+    CLF_TRY(clfi_seq2seq_open(context, directory, &model));
+    clf_transformer *network = model->network;
+    network->owner = model->weights;
+    network->release_owner = close_weights;
+    model->network = NULL;
+    model->weights = NULL;
+    clfi_seq2seq_close(model);
+    *out = network;
+    return CLF_OK;
+}

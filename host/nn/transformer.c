@@ -58,10 +58,6 @@ clf_status clfi_transformer_allocate(clf_context *context, const clf_transformer
     clf_status st = clfi_encoder_init(&made->encoder, config->encoder_layers);
     if (st == CLF_OK)
         st = clfi_decoder_init(&made->decoder, config->decoder_layers);
-    if (st == CLF_OK)
-        st = clfi_attention_batch_create(context, &made->self_batch);
-    if (st == CLF_OK)
-        st = clfi_attention_batch_create(context, &made->source_batch);
     if (st != CLF_OK) {
         clf_transformer_destroy(made);
         return st;
@@ -93,8 +89,8 @@ void clf_transformer_destroy(clf_transformer *transformer)
     for (size_t i = 0; i < transformer->kept_count; i++)
         clfi_buffer_release(transformer->kept[i]);
     free(transformer->kept);
-    clfi_attention_batch_destroy(transformer->self_batch);
-    clfi_attention_batch_destroy(transformer->source_batch);
+    if (transformer->owner)
+        transformer->release_owner(transformer->owner);
     clfi_context_release(transformer->context);
     free(transformer);
 }

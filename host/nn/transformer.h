@@ -22,8 +22,8 @@ struct clf_transformer {
     clf_linear *generator; /* NULL: none */
     clf_buffer **kept;     /* one reference each: what the views above lie in */
     size_t kept_count, kept_capacity;
-    /* Reused by passes over whole sequences. */
-    clf_attention_batch *self_batch, *source_batch;
+    void *owner;           /* of memory that the weights use in place; NULL: none */
+    void (*release_owner)(void *owner); /* called when the network and its buffers are gone */
 };
 
 /* An empty network of the configuration: stacks allocated, no weights. INVALID_ARGUMENT ("E_SHAPE: ..."): sizes that make no sense. */

@@ -3,6 +3,7 @@
 #ifndef CLFORMER_TRANSFORMER_H
 #define CLFORMER_TRANSFORMER_H
 
+#include "clformer/attention.h"
 #include "clformer/linear.h"
 
 #ifdef __cplusplus
@@ -73,8 +74,63 @@ CLF_API void clf_transformer_destroy(clf_transformer *transformer); /* NULL is a
 /* Borrowed; lives as long as the transformer. */
 CLF_API const clf_transformer_config *clf_transformer_get_config(const clf_transformer *transformer);
 
+/* Loads an encoder-decoder directory: config.json (model_type "encoder-decoder"; keys as in host/model/g2p/config.json, also "gated", "final_norm") and
+ * model.safetensors in labml's names. Statuses as clf_model_open. */
+CLF_API clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out);
+
 /* The numbers of clf_transformer_create_random for one weight (f32, C order), for those who want to store or check them. */
 CLF_API void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const int64_t *dim, float *out);
+
+/* Which keys queries may use, as in clf_multi_head_attention_params; NULL pointers: no such mask. All given combine by AND; 0 = must not attend. */
+typedef struct clf_attention_masks {
+    const clf_tensor *mask;           /* u8. NLD: [N|1,H|1,Q|1,K|1]. LND: that, or [Q|1,K,N|1] for all heads */
+    const clf_tensor *padding_mask;   /* u8 [N,K] */
+    const clf_tensor *attention_mask; /* u8 [Q,K] */
+    int is_causal;                    /* nonzero: query i uses keys j <= i */
+    clf_empty_rows empty_rows;        /* queries without a usable key */
+} clf_attention_masks;
+
+#define CLF_ATTENTION_MASKS_INIT {NULL, NULL, NULL, 0, CLF_EMPTY_ROWS_ZERO}
+
+/* The parts of the network, each with its result as an output of its own. Sequences are [N,L] tokens (i32) or [N,L,C] vectors (f32, f16 or bf16; already
+ * embedded), in layout LND [L,N] and [L,N,C]; any strides. Outputs are f32, f16 or bf16, any strides, and overlap no input. masks NULL: none. All are enqueued
+ * (tokens are read and checked first). f32 arithmetic; the error of features stays near 1e-6 for layers of ordinary weights.
+ * INVALID_ARGUMENT: "E_SHAPE: ...", "E_DTYPE: ..." for operands that do not fit, "E_VALUE: ..." for a token outside the vocabulary, a sequence longer than
+ * the positions, or a part that the configuration leaves out. */
+
+/* out [N,L,C] = table[token] * sqrt(C) + position; is_target 0: the source's embedding. */
+CLF_API clf_status clf_transformer_embed(clf_transformer *transformer, int is_target, clf_layout layout, const clf_tensor *tokens,
+                                         clf_tensor *out);
+
+/* memory [N,S,C]: the encoder's output for the sources; masks over [S,S]. */
+CLF_API clf_status clf_transformer_encode(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                          const clf_attention_masks *masks, clf_tensor *memory);
+
+/* features [N,T,C]: the decoder's output. source_masks over [T,S] apply to the attention to the memory, target_masks over [T,T] to the targets' own (a
+ * decoder usually wants is_causal there). Layers without source attention are an encoder's: a network without decoder refuses. */
+CLF_API clf_status clf_transformer_decode(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
+                                          const clf_attention_masks *source_masks, const clf_tensor *target,
+                                          const clf_attention_masks *target_masks, clf_tensor *features);
+
+/* Both: features [N,T,C]. The same source_masks go to the encoder and to the attention to the memory, so a mask of queries must have size 1 there. */
+CLF_API clf_status clf_transformer_forward(clf_transformer *transformer, clf_layout layout, const clf_tensor *source, const clf_tensor *target,
+                                           const clf_attention_masks *source_masks, const clf_attention_masks *target_masks,
+                                           clf_tensor *features);
+
+/* out [..., V]: logits of features [..., C]; is_log_softmax nonzero: their log-softmax instead. Features with evenly spaced rows, out dense f32. */
+CLF_API clf_status clf_transformer_generate(clf_transformer *transformer, const clf_tensor *features, int is_log_softmax, clf_tensor *out);
+
+/* Feed-forward network on its own: y = W2 h + b2, h = f(W1 x + b1), gated h = f(W1 x + b1) * (Wg x + bg). */
+typedef struct clf_feed_forward_network clf_feed_forward_network;
+
+/* w1, wg [F,C], w2 [C',F]; wg NULL: plain; biases NULL: none. The tensors may be destroyed afterwards. INVALID_ARGUMENT ("E_SHAPE"). */
+CLF_API clf_status clf_feed_forward_create(clf_context *context, clf_activation activation, const clf_tensor *w1, const clf_tensor *b1,
+                                           const clf_tensor *wg, const clf_tensor *bg, const clf_tensor *w2, const clf_tensor *b2,
+                                           clf_feed_forward_network **out);
+CLF_API void clf_feed_forward_destroy(clf_feed_forward_network *network); /* NULL is a no-op */
+
+/* x [..., C] with evenly spaced rows, y [..., C'] likewise, f32, f16 or bf16. Enqueued. */
+CLF_API clf_status clf_feed_forward_apply(clf_context *context, const clf_feed_forward_network *network, const clf_tensor *x, clf_tensor *y);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: MIT */
+/* Encoder, decoder and generator against float64, in every configuration and layout with every kind of mask; name maps; the seeded initialisation;
+ * torch.nn.Transformer's own results. */
+#include "support/check.h"
+#include "support/device.h"
+#include "support/operand.h"
+#include "support/ref_transformer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "io/safetensors.h"
+
+#define XAVIER_FIRST -0.238354117f
+#define XAVIER_LAST -0.00777924201f
+
+enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13, MOST_TENSORS = REF_MOST_WEIGHTS };
+
+static const clf_transformer_config base_config = {.width = C, .hidden_width = F, .heads = H, .encoder_layers = 2, .decoder_layers = 2,
+                                                   .source_vocabulary = SOURCE_V, .target_vocabulary = TARGET_V, .max_source = 9, .max_target = 9,
+                                                   .activation = CLF_ACTIVATION_RELU, .norm_first = 1, .has_final_norm = 1,
+                                                   .has_generator = 1, .positions = CLF_POSITIONS_SINUSOIDAL, .norm_eps = 1e-5f};
+
+/* Rows of order 1 to 4 behind up to six layers' roundings. */
+static const double bound = 2e-5;
+
+/* The reference's weights as tensors, under the names of a map. */
+typedef struct tensor_list {
+    clf_named_tensor named[MOST_TENSORS];
+    clf_tensor *tensor[MOST_TENSORS];
+    char names[MOST_TENSORS][REF_NAME_BYTES + 32];
+    size_t count;
+} tensor_list;
+
+static void list_add(clf_context *context, tensor_list *list, const char *name, int rank, const int64_t *dim, const float *value)
+{
+    assert_true(list->count < MOST_TENSORS);
+    const size_t i = list->count++;
+    snprintf(list->names[i], sizeof list->names[i], "%s", name);
+    CHECK_OK(clf_tensor_create_from(context, CLF_F32, rank, dim, value, &list->tensor[i]));
+    list->named[i] = (clf_named_tensor){list->names[i], list->tensor[i]};
+}
+
+static void list_free(tensor_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        clf_tensor_destroy(list->tensor[i]);
+    list->count = 0;
+}
+
+static void list_labml(clf_context *context, const ref_weights *weights, tensor_list *list)
+{
+    list->count = 0;
+    for (int i = 0; i < weights->count; i++)
+        list_add(context, list, weights->weight[i].name, weights->weight[i].rank, weights->weight[i].dim, weights->weight[i].value);
+}
+
+static clf_transformer *build(clf_context *context, const clf_transformer_config *config, const ref_weights *weights)
+{
+    static tensor_list list;
+    clf_transformer *made;
+    list_labml(context, weights, &list);
+    CHECK_OK(clf_transformer_create(context, config, CLF_NAMES_LABML, list.named, list.count, &made));
+    list_free(&list);
+    return made;
+}
+
+/* [N,L,columns] to the order of a layout, or back. */
+static void exchange(clf_layout order, bool back, int64_t length, int64_t columns, const float *from, float *to)
+{
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t l = 0; l < length; l++) {
+            const int64_t first = (n * length + l) * columns, other = order == CLF_LAYOUT_NLD ? first : (l * N + n) * columns;
+            memcpy(to + (back ? first : other), from + (back ? other : first), (size_t)columns * sizeof *to);
+        }
+    }
+}
+
+static clf_tensor *sequence(clf_context *context, clf_layout order, clf_dtype dtype, int64_t length, int64_t columns, const void *values)
+{
+    clf_tensor *tensor;
+    const bool first = order == CLF_LAYOUT_NLD;
+    const int64_t dim[3] = {first ? N : length, first ? length : N, columns};
+    float *moved = malloc((size_t)(N * length * columns) * sizeof *moved);
+    assert_non_null(moved);
+    exchange(order, false, length, columns, values, moved); /* four bytes each, whatever they mean */
+    CHECK_OK(clf_tensor_create_from(context, dtype, dtype == CLF_I32 ? 2 : 3, dim, moved, &tensor));
+    free(moved);
+    return tensor;
+}
+
+static clf_tensor *output(clf_context *context, clf_layout order, int64_t length, int64_t columns)
+{
+    float nan_values[N * S * C];
+    for (size_t i = 0; i < COUNT(nan_values); i++)
+        nan_values[i] = NAN;
+    return sequence(context, order, CLF_F32, length, columns, nan_values);
+}
+
+static void check_sequence(const char *id, const clf_tensor *tensor, clf_layout order, int64_t length, int64_t columns, const double *want)
+{
+    float raw[N * S * C], got[N * S * C];
+    CHECK_OK(clf_tensor_read_f32(tensor, raw, (size_t)(N * length * columns)));
+    exchange(order, true, length, columns, raw, got);
+    for (int64_t i = 0; i < N * length * columns; i++)
+        CHECK(within(got[i], want[i], bound), "%s: row %lld column %lld: %.9g, want %.9g", id, (long long)(i / columns),
+              (long long)(i % columns), (double)got[i], want[i]);
+}
+
+/* Masks of a case: the tensors, and what they mean for each query, head and key. */
+typedef struct mask_case {
+    clf_attention_masks masks;
+    clf_tensor *owned[3];
+    bool keep[N * H * S * S];
+} mask_case;
+
+enum mask_kind { MASK_NONE, MASK_CAUSAL, MASK_PADDING, MASK_PADDING_CAUSAL, MASK_ATTENTION, MASK_GENERAL, MASK_GENERAL_SHARED };
+
+static const int lengths[N] = {7, 3, 0}; /* the last sequence has no key at all: rows of zeros */
+
+static clf_tensor *make_u8(clf_context *context, int rank, const int64_t *dim, const uint8_t *values)
+{
+    clf_tensor *tensor;
+    CHECK_OK(clf_tensor_create_from(context, CLF_U8, rank, dim, values, &tensor));
+    return tensor;
+}
+
+static void make_masks(clf_context *context, enum mask_kind kind, clf_layout order, int64_t queries, int64_t keys, mask_case *out)
+{
+    uint8_t padding[N * S], attention[S * S], general[N * H * S * S];
+    rng r = {99 + (uint64_t)kind};
+    *out = (mask_case){.masks = CLF_ATTENTION_MASKS_INIT};
+    for (int64_t n = 0; n < N; n++)
+        for (int64_t j = 0; j < keys; j++)
+            padding[n * keys + j] = j < lengths[n] ? 7 : 0;
+    for (int64_t i = 0; i < N * H * queries * keys; i++)
+        general[i] = rng_below(&r, 4) > 0;
+    for (int64_t i = 0; i < queries * keys; i++)
+        attention[i] = rng_below(&r, 3) > 0;
+    const bool has_padding = kind == MASK_PADDING || kind == MASK_PADDING_CAUSAL, is_causal = kind == MASK_CAUSAL || kind == MASK_PADDING_CAUSAL;
+    /* Shared: one row of keys for all queries and heads, in labml's [1,K,N] where the sequence comes first. */
+    const bool is_shared = kind == MASK_GENERAL_SHARED, is_labml = is_shared && order == CLF_LAYOUT_LND;
+    if (has_padding)
+        out->masks.padding_mask = out->owned[0] = make_u8(context, 2, (int64_t[]){N, keys}, padding);
+    if (kind == MASK_ATTENTION)
+        out->masks.attention_mask = out->owned[1] = make_u8(context, 2, (int64_t[]){queries, keys}, attention);
+    if (kind == MASK_GENERAL)
+        out->masks.mask = out->owned[2] = make_u8(context, 4, (int64_t[]){N, H, queries, keys}, general);
+    if (is_labml)
+        out->masks.mask = out->owned[2] = make_u8(context, 3, (int64_t[]){1, keys, N}, general);
+    else if (is_shared)
+        out->masks.mask = out->owned[2] = make_u8(context, 4, (int64_t[]){N, 1, 1, keys}, general);
+    out->masks.is_causal = is_causal;
+    for (int64_t n = 0; n < N; n++) {
+        for (int64_t h = 0; h < H; h++) {
+            for (int64_t i = 0; i < queries; i++) {
+                for (int64_t j = 0; j < keys; j++) {
+                    const int64_t at = ((n * H + h) * queries + i) * keys + j;
+                    out->keep[at] = (!has_padding || padding[n * keys + j]) && (!is_causal || j <= i) &&
+                                    (kind != MASK_ATTENTION || attention[i * keys + j]) && (kind != MASK_GENERAL || general[at]) &&
+                                    (!is_shared || general[is_labml ? j * N + n : n * keys + j]);
+                }
+            }
+        }
+    }
+}
+
+static void masks_free(mask_case *masks)
+{
+    for (size_t i = 0; i < COUNT(masks->owned); i++)
+        clf_tensor_destroy(masks->owned[i]);
+}
+
+static void make_tokens(uint64_t seed, int64_t count, int64_t vocabulary, int32_t *out)
+{
+    rng r = {seed};
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (int32_t)rng_below(&r, vocabulary);
+}
+
+/* Everything in one configuration: memory, features, logits, log-probabilities; apart and in one call. */
+static void check_network(clf_context *context, const char *id, const clf_transformer_config *config, clf_layout order,
+                          enum mask_kind source_kind, enum mask_kind target_kind)
+{
+    static ref_weights weights;
+    static double memory[N * S * C], features[N * T * C], logits[N * T * TARGET_V];
+    static mask_case encoder_masks, source_masks, target_masks;
+    int32_t source_tokens[N * S], target_tokens[N * T];
+    const bool shared = source_kind != MASK_GENERAL && source_kind != MASK_ATTENTION && source_kind != MASK_CAUSAL &&
+                        source_kind != MASK_PADDING_CAUSAL; /* the same masks fit both attentions to the sources */
+    ref_weights_make(config, 1234, 0.3f, &weights);
+    make_tokens(1, N * S, SOURCE_V, source_tokens);
+    make_tokens(2, N * T, TARGET_V, target_tokens);
+    make_masks(context, source_kind, order, S, S, &encoder_masks);
+    make_masks(context, source_kind, order, T, S, &source_masks);
+    make_masks(context, target_kind, order, T, T, &target_masks);
+    ref_embed(config, &weights, false, N, S, source_tokens, memory);
+    ref_embed(config, &weights, true, N, T, target_tokens, features);
+    ref_stack(config, &weights, false, &(ref_batch){N, S, T, encoder_masks.keep, NULL}, NULL, memory);
+    ref_stack(config, &weights, true, &(ref_batch){N, S, T, target_masks.keep, source_masks.keep}, memory, features);
+
+    clf_transformer *network = build(context, config, &weights);
+    clf_tensor *source = sequence(context, order, CLF_I32, S, 1, source_tokens), *target = sequence(context, order, CLF_I32, T, 1, target_tokens);
+    clf_tensor *memory_out = output(context, order, S, C), *features_out = output(context, order, T, C);
+    clf_tensor *logits_out = output(context, order, T, TARGET_V);
+    char name[160];
+    CHECK_OK(clf_transformer_encode(network, order, source, &encoder_masks.masks, memory_out));
+    snprintf(name, sizeof name, "%s memory", id);
+    check_sequence(name, memory_out, order, S, C, memory);
+    CHECK_OK(clf_transformer_decode(network, order, memory_out, &source_masks.masks, target, &target_masks.masks, features_out));
+    snprintf(name, sizeof name, "%s features", id);
+    check_sequence(name, features_out, order, T, C, features);
+    for (int is_log = 0; is_log < 2; is_log++) {
+        ref_generate(config, &weights, N * T, features, is_log, logits);
+        CHECK_OK(clf_transformer_generate(network, features_out, is_log, logits_out));
+        snprintf(name, sizeof name, "%s %s", id, is_log ? "log-softmax" : "logits");
+        check_sequence(name, logits_out, order, T, TARGET_V, logits);
+    }
+    if (shared) {
+        clf_tensor_destroy(features_out);
+        features_out = output(context, order, T, C);
+        CHECK_OK(clf_transformer_forward(network, order, source, target, &source_masks.masks, &target_masks.masks, features_out));
+        snprintf(name, sizeof name, "%s forward", id);
+        check_sequence(name, features_out, order, T, C, features);
+    }
+    clf_tensor_destroy(source);
+    clf_tensor_destroy(target);
+    clf_tensor_destroy(memory_out);
+    clf_tensor_destroy(features_out);
+    clf_tensor_destroy(logits_out);
+    clf_transformer_destroy(network);
+    masks_free(&encoder_masks);
+    masks_free(&source_masks);
+    masks_free(&target_masks);
+    ref_weights_free(&weights);
+}
+
+static void test_configurations(void **state)
+{
+    const clf_activation activations[] = {CLF_ACTIVATION_RELU, CLF_ACTIVATION_GELU, CLF_ACTIVATION_SILU};
+    for (int i = 0; i < (only_small_cases() ? 3 : 24); i++) {
+        clf_transformer_config config = base_config;
+        char id[96];
+        config.norm_first = i % 2;
+        config.is_gated = i / 2 % 2;
+        config.activation = activations[i % 3];
+        config.has_final_norm = i % 2 || i / 4 % 2; /* pre-norm without the last norm as well */
+        if (i >= 16)
+            config.has_final_norm = 0;
+        config.decoder_layers = i % 5 == 4 ? 1 : 2; /* an odd number of residual blocks */
+        config.positions = (clf_positions)(i % 3);
+        snprintf(id, sizeof id, "transformer[%s %s%s final=%d positions=%d layers=%d]", config.norm_first ? "pre" : "post",
+                 clf_activation_name(config.activation), config.is_gated ? " gated" : "", config.has_final_norm, (int)config.positions,
+                 (int)config.decoder_layers);
+        check_network(*state, id, &config, i % 2 ? CLF_LAYOUT_NLD : CLF_LAYOUT_LND, MASK_NONE, MASK_CAUSAL);
+    }
+}
+
+static void test_masks(void **state)
+{
+    static const char *const names[] = {"none", "causal", "padding", "padding+causal", "attention", "general", "keys"};
+    for (int order = 0; order < 2; order++) {
+        for (int kind = MASK_NONE; kind <= MASK_GENERAL_SHARED; kind += only_small_cases() ? 3 : 1) {
+            char id[96];
+            snprintf(id, sizeof id, "transformer[%s mask=%s]", order == CLF_LAYOUT_NLD ? "nld" : "lnd", names[kind]);
+            check_network(*state, id, &base_config, (clf_layout)order, (enum mask_kind)kind, (enum mask_kind)((kind + 3) % 7));
+        }
+    }
+}
+
+/* The same weights under torch's and Hugging Face's names. */
+static void rename_weight(clf_context *context, const char *const (*rules)[2], size_t rule_count, const ref_weight *w, tensor_list *list)
+{
+    char name[REF_NAME_BYTES + 32];
+    snprintf(name, sizeof name, "%s", w->name);
+    for (size_t i = 0; i < rule_count; i++) {
+        char *at = strstr(name, rules[i][0]), tail[REF_NAME_BYTES + 32];
+        if (!at)
+            continue;
+        snprintf(tail, sizeof tail, "%s", at + strlen(rules[i][0]));
+        snprintf(at, sizeof name - (size_t)(at - name), "%s%s", rules[i][1], tail);
+    }
+    list_add(context, list, name, w->rank, w->dim, w->value);
+}
+
+static void list_huggingface(clf_context *context, const ref_weights *weights, tensor_list *list)
+{
+    static const char *const rules[][2] = {
+        {"encoder.", "model.encoder."}, {"decoder.", "model.decoder."}, {"src_embed.linear", "model.encoder.embed_tokens"},
+        {"tgt_embed.linear", "model.decoder.embed_tokens"}, {"norm_self_attn", "self_attn_layer_norm"},
+        {"norm_src_attn", "encoder_attn_layer_norm"}, {"src_attn.", "encoder_attn."}, {"query.linear", "q_proj"}, {"key.linear", "k_proj"},
+        {"value.linear", "v_proj"}, {"attn.output", "attn.out_proj"}, {"norm_ff", "final_layer_norm"}, {"feed_forward.layer1", "fc1"},
+        {"feed_forward.layer2", "fc2"}, {"coder.norm", "coder.layer_norm"}, {"generator.projection", "lm_head"}};
+    list->count = 0;
+    for (int i = 0; i < weights->count; i++)
+        rename_weight(context, rules, COUNT(rules), &weights->weight[i], list);
+}
+
+/* Query, key and value as one in_proj. */
+static void add_in_proj(clf_context *context, const ref_weights *weights, const char *from, const char *to, tensor_list *list)
+{
+    static const char *const parts[] = {"query", "key", "value"};
+    float fused[3 * C * C], bias[3 * C];
+    char name[REF_NAME_BYTES + 32];
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s.%s.linear.weight", from, parts[i]);
+        memcpy(fused + i * C * C, ref_weights_find(weights, name)->value, C * C * sizeof *fused);
+        snprintf(name, sizeof name, "%s.%s.linear.bias", from, parts[i]);
+        memcpy(bias + i * C, ref_weights_find(weights, name)->value, C * sizeof *bias);
+    }
+    snprintf(name, sizeof name, "%s.in_proj_weight", to);
+    list_add(context, list, name, 2, (int64_t[]){3 * C, C}, fused);
+    snprintf(name, sizeof name, "%s.in_proj_bias", to);
+    list_add(context, list, name, 1, (int64_t[]){3 * C}, bias);
+}
+
+static void list_torch(clf_context *context, const ref_weights *weights, tensor_list *list)
+{
+    static const char *const rules[][2] = {
+        {"src_embed.linear", "src_embed"}, {"tgt_embed.linear", "tgt_embed"}, {"norm_self_attn", "norm1"}, {"norm_src_attn", "norm2"},
+        {"src_attn.", "multihead_attn."}, {"attn.output", "attn.out_proj"}, {"feed_forward.layer1", "linear1"}, {"feed_forward.layer2", "linear2"},
+        {"generator.projection", "generator"}};
+    list->count = 0;
+    for (int i = 0; i < weights->count; i++) {
+        ref_weight w = weights->weight[i];
+        if (strstr(w.name, ".linear.") && strstr(w.name, "attn"))
+            continue;
+        char *norm = strstr(w.name, "norm_ff");
+        if (norm) { /* the third norm of a decoder layer, the second of an encoder layer */
+            char tail[REF_NAME_BYTES];
+            snprintf(tail, sizeof tail, "%s", norm + strlen("norm_ff"));
+            snprintf(norm, sizeof w.name - (size_t)(norm - w.name), "norm%d%s", w.name[0] == 'd' ? 3 : 2, tail);
+        }
+        rename_weight(context, rules, COUNT(rules), &w, list);
+    }
+    for (int i = 0; i < base_config.encoder_layers; i++) {
+        char from[64], to[64];
+        snprintf(from, sizeof from, "encoder.layers.%d.self_attn", i);
+        add_in_proj(context, weights, from, from, list);
+        snprintf(from, sizeof from, "decoder.layers.%d.self_attn", i);
+        add_in_proj(context, weights, from, from, list);
+        snprintf(from, sizeof from, "decoder.layers.%d.src_attn", i);
+        snprintf(to, sizeof to, "decoder.layers.%d.multihead_attn", i);
+        add_in_proj(context, weights, from, to, list);
+    }
+}
+
+static void test_name_maps(void **state)
+{
+    static ref_weights weights;
+    static tensor_list list;
+    static float want[N * T * C], got[N * T * C];
+    clf_context *context = *state;
+    int32_t source_tokens[N * S], target_tokens[N * T];
+    make_tokens(1, N * S, SOURCE_V, source_tokens);
+    make_tokens(2, N * T, TARGET_V, target_tokens);
+    ref_weights_make(&base_config, 77, 0.3f, &weights);
+    for (int names = 0; names < CLF_NAMES_COUNT; names++) {
+        clf_transformer *network;
+        clf_tensor *source = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
+        clf_tensor *target = sequence(context, CLF_LAYOUT_NLD, CLF_I32, T, 1, target_tokens), *out = output(context, CLF_LAYOUT_NLD, T, C);
+        (names == CLF_NAMES_LABML ? list_labml : names == CLF_NAMES_TORCH ? list_torch : list_huggingface)(context, &weights, &list);
+        CHECK_OK(clf_transformer_create(context, &base_config, (clf_weight_names)names, list.named, list.count, &network));
+        list_free(&list);
+        CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, out));
+        CHECK_OK(clf_tensor_read_f32(out, names == CLF_NAMES_LABML ? want : got, COUNT(got)));
+        for (size_t i = 0; names != CLF_NAMES_LABML && i < COUNT(got); i++)
+            CHECK(within(got[i], want[i], 1e-6), "names %d: element %zu: %.9g, labml's %.9g", names, i, (double)got[i], (double)want[i]);
+        clf_tensor_destroy(source);
+        clf_tensor_destroy(target);
+        clf_tensor_destroy(out);
+        clf_transformer_destroy(network);
+    }
+    ref_weights_free(&weights);
+}
+
+static clf_tensor *golden_tensor(clf_context *context, const clf_safetensors *file, const char *name)
+{
+    clf_tensor *tensor;
+    const clf_file_tensor *t = clfi_safetensors_find(file, name);
+    CHECK(t, "golden.safetensors has no %s", name);
+    CHECK_OK(clf_tensor_create_from(context, t->dtype == CLF_FILE_U8 ? CLF_U8 : CLF_F32, t->rank, t->dim, t->data, &tensor));
+    return tensor;
+}
+
+static void check_golden(const clf_safetensors *file, const char *name, const clf_tensor *tensor)
+{
+    const clf_file_tensor *want = clfi_safetensors_find(file, name);
+    float got[N * S * C], value;
+    CHECK(want, "golden.safetensors has no %s", name);
+    CHECK_OK(clf_tensor_read_f32(tensor, got, want->bytes / sizeof value));
+    for (size_t i = 0; i < want->bytes / sizeof value; i++) {
+        memcpy(&value, (const char *)want->data + i * sizeof value, sizeof value);
+        CHECK(within(got[i], value, bound), "%s: element %zu: %.9g, torch has %.9g", name, i, (double)got[i], (double)value);
+    }
+}
+
+static void test_torch_golden(void **state)
+{
+    static const char *const cases[] = {"pre_relu", "pre_gelu", "post_relu", "post_gelu"};
+    static tensor_list list;
+    clf_context *context = *state;
+    clf_safetensors *file;
+    CHECK_OK(clfi_safetensors_open(CLF_TEST_DATA "/transformer/golden.safetensors", &file));
+    clf_tensor *padding = golden_tensor(context, file, "padding");
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        clf_transformer_config config = CLF_TRANSFORMER_CONFIG_INIT;
+        clf_transformer *network;
+        char name[64];
+        config.width = 16;
+        config.hidden_width = 24;
+        config.heads = 2;
+        config.encoder_layers = 1;
+        config.decoder_layers = 2;
+        config.has_generator = 0;
+        config.norm_first = c < 2;
+        config.activation = c % 2 ? CLF_ACTIVATION_GELU : CLF_ACTIVATION_RELU;
+        list.count = 0;
+        for (size_t i = 0; i < clfi_safetensors_count(file); i++) {
+            const clf_file_tensor *t = clfi_safetensors_at(file, i);
+            const size_t prefix = strlen(cases[c]);
+            if (strncmp(t->name, cases[c], prefix) == 0 && strstr(t->name, "coder."))
+                list_add(context, &list, t->name + prefix + 1, t->rank, t->dim, t->data);
+        }
+        CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_TORCH, list.named, list.count, &network));
+        list_free(&list);
+        const clf_attention_masks source_masks = {.padding_mask = padding}, causal = {.is_causal = 1};
+        snprintf(name, sizeof name, "%s.source", cases[c]);
+        clf_tensor *source = golden_tensor(context, file, name);
+        snprintf(name, sizeof name, "%s.target", cases[c]);
+        clf_tensor *target = golden_tensor(context, file, name), *memory, *features;
+        CHECK_OK(clf_tensor_create(context, CLF_F32, 3, clf_tensor_dim(source), &memory));
+        CHECK_OK(clf_tensor_create(context, CLF_F32, 3, clf_tensor_dim(target), &features));
+        CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, source, &source_masks, memory));
+        snprintf(name, sizeof name, "%s.memory", cases[c]);
+        check_golden(file, name, memory);
+        CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, &source_masks, &causal, features));
+        snprintf(name, sizeof name, "%s.features", cases[c]);
+        check_golden(file, name, features);
+        clf_tensor_destroy(source);
+        clf_tensor_destroy(target);
+        clf_tensor_destroy(memory);
+        clf_tensor_destroy(features);
+        clf_transformer_destroy(network);
+    }
+    clf_tensor_destroy(padding);
+    clfi_safetensors_close(file);
+}
+
+static void test_seeded_initialisation(void **state)
+{
+    enum { ROWS = 40, COLUMNS = 60 };
+    float a[ROWS * COLUMNS], b[ROWS * COLUMNS];
+    const int64_t dim[2] = {ROWS, COLUMNS};
+    const double limit = sqrt(6.0 / (ROWS + COLUMNS));
+    double sum = 0, squares = 0, largest = 0;
+    clf_xavier_uniform(5, "generator.projection.weight", 2, dim, a);
+    /* Fixed for all time: other numbers would be another initialisation. */
+    CHECK(within(a[0], XAVIER_FIRST, 0) && within(a[ROWS * COLUMNS - 1], XAVIER_LAST, 0), "first %.9g, last %.9g", (double)a[0],
+          (double)a[ROWS * COLUMNS - 1]);
+    clf_xavier_uniform(5, "generator.projection.weight", 2, dim, b);
+    assert_memory_equal(a, b, sizeof a);
+    for (size_t i = 0; i < COUNT(a); i++) {
+        sum += a[i];
+        squares += (double)a[i] * a[i];
+        largest = fmax(largest, fabs((double)a[i]));
+    }
+    const double n = COUNT(a), variance = limit * limit / 3;
+    assert_true(largest <= limit && largest > 0.99 * limit);
+    CHECK(within(sum / n, 0, 4 * sqrt(variance / n)), "mean %g", sum / n);
+    CHECK(within(squares / n, variance, 4 * variance * sqrt(0.8 / n)), "variance %g, want %g", squares / n, variance); /* kurtosis of a uniform: 9/5 */
+    clf_xavier_uniform(6, "generator.projection.weight", 2, dim, b);
+    assert_memory_not_equal(a, b, sizeof a);
+    clf_xavier_uniform(5, "encoder.norm.bias", 1, dim, b);
+    assert_true(b[0] == 0.0f && b[ROWS - 1] == 0.0f);
+    clf_xavier_uniform(5, "encoder.norm.weight", 1, dim, b);
+    assert_true(b[0] == 1.0f && b[ROWS - 1] == 1.0f);
+
+    /* The network is built from these numbers. */
+    static ref_weights weights;
+    static double features[N * T * C], memory[N * S * C];
+    int32_t source_tokens[N * S], target_tokens[N * T];
+    clf_transformer *network;
+    clf_transformer_config config = base_config;
+    config.positions = CLF_POSITIONS_LEARNED;
+    make_tokens(1, N * S, SOURCE_V, source_tokens);
+    make_tokens(2, N * T, TARGET_V, target_tokens);
+    ref_weights_make(&config, 0, 0.0f, &weights);
+    for (int i = 0; i < weights.count; i++)
+        clf_xavier_uniform(31, weights.weight[i].name, weights.weight[i].rank, weights.weight[i].dim, weights.weight[i].value);
+    ref_embed(&config, &weights, false, N, S, source_tokens, memory);
+    ref_embed(&config, &weights, true, N, T, target_tokens, features);
+    ref_stack(&config, &weights, false, &(ref_batch){N, S, T, NULL, NULL}, NULL, memory);
+    ref_stack(&config, &weights, true, &(ref_batch){N, S, T, NULL, NULL}, memory, features);
+    CHECK_OK(clf_transformer_create_random(*state, &config, 31, &network));
+    clf_tensor *source = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
+    clf_tensor *target = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, T, 1, target_tokens), *out = output(*state, CLF_LAYOUT_NLD, T, C);
+    CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, out));
+    check_sequence("seeded", out, CLF_LAYOUT_NLD, T, C, features);
+    clf_tensor_destroy(source);
+    clf_tensor_destroy(target);
+    clf_tensor_destroy(out);
+    clf_transformer_destroy(network);
+    ref_weights_free(&weights);
+}
+
+static void test_embedding_and_vectors(void **state)
+{
+    static ref_weights weights;
+    static double want[N * S * C];
+    static float vectors[N * S * C];
+    int32_t tokens[N * S];
+    clf_transformer_config config = base_config;
+    for (int positions = 0; positions < CLF_POSITIONS_COUNT; positions++) {
+        config.positions = (clf_positions)positions;
+        ref_weights_make(&config, 3, 0.3f, &weights);
+        make_tokens(1, N * S, SOURCE_V, tokens);
+        ref_embed(&config, &weights, false, N, S, tokens, want);
+        clf_transformer *network = build(*state, &config, &weights);
+        for (int order = 0; order < 2; order++) {
+            clf_tensor *ids = sequence(*state, (clf_layout)order, CLF_I32, S, 1, tokens), *out = output(*state, (clf_layout)order, S, C);
+            CHECK_OK(clf_transformer_embed(network, 0, (clf_layout)order, ids, out));
+            check_sequence("embedding", out, (clf_layout)order, S, C, want);
+            /* Vectors that are already embedded give what their tokens give. */
+            for (int i = 0; i < N * S * C; i++)
+                vectors[i] = (float)want[i];
+            clf_tensor *embedded = sequence(*state, (clf_layout)order, CLF_F32, S, C, vectors);
+            double memory[N * S * C];
+            memcpy(memory, want, sizeof memory);
+            ref_stack(&config, &weights, false, &(ref_batch){N, S, T, NULL, NULL}, NULL, memory);
+            CHECK_OK(clf_transformer_encode(network, (clf_layout)order, embedded, NULL, out));
+            check_sequence("vectors", out, (clf_layout)order, S, C, memory);
+            clf_tensor_destroy(embedded);
+            clf_tensor_destroy(ids);
+            clf_tensor_destroy(out);
+        }
+        clf_transformer_destroy(network);
+        ref_weights_free(&weights);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    static ref_weights weights;
+    static tensor_list list;
+    clf_context *context = *state;
+    clf_transformer_config config = base_config;
+    clf_transformer *network = NULL, *other;
+    int32_t tokens[N * S] = {0}, bad[N * S] = {0};
+    ref_weights_make(&config, 3, 0.3f, &weights);
+    list_labml(context, &weights, &list);
+    bad[5] = SOURCE_V;
+    clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *bad_ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, bad);
+    clf_tensor *memory = output(context, CLF_LAYOUT_NLD, S, C), *narrow = output(context, CLF_LAYOUT_NLD, S, C / 2);
+    clf_tensor *features = output(context, CLF_LAYOUT_NLD, S, C), *short_features = output(context, CLF_LAYOUT_NLD, T, C);
+    clf_tensor *long_ids, *mask3, *mask2, *float_mask;
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, 10}, tokens, &long_ids));
+    const uint8_t ones[S * S * N] = {0};
+    mask3 = make_u8(context, 3, (int64_t[]){S, S, N}, ones);
+    mask2 = make_u8(context, 2, (int64_t[]){N, S}, ones);
+    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){N, 1}, (float[N]){0}, &float_mask));
+
+    struct {
+        int64_t *field;
+        int64_t value;
+        const char *part;
+    } sizes[] = {{&config.width, 0, "width"}, {&config.heads, 5, "heads"}, {&config.encoder_layers, -1, "encoder_layers"}, {&config.max_target, 0, "max_target"},
+                 {&config.hidden_width, 0, "hidden_width"}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const int64_t old = *sizes[i].field;
+        *sizes[i].field = sizes[i].value;
+        CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "E_SHAPE");
+        CHECK(strstr(clf_last_error(), sizes[i].part), "%s: %s", sizes[i].part, clf_last_error());
+        *sizes[i].field = old;
+    }
+    config.hidden_width = F + 1;
+    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                "feed_forward.layer1.weight: expected [49,32], found [48,32]");
+    config.hidden_width = F;
+    config.is_gated = 1;
+    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND, "linear_v");
+    CHECK_FAILS(clf_transformer_create(context, &base_config, (clf_weight_names)9, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "names 9");
+    CHECK_FAILS(clf_transformer_create(context, NULL, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "NULL");
+    assert_null(network);
+
+    CHECK_OK(clf_transformer_create(context, &base_config, CLF_NAMES_LABML, list.named, list.count, &network));
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, bad_ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: transformer source: token 11");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, long_ids, NULL, memory), CLF_INVALID_ARGUMENT, "there are 9 positions");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, narrow), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer memory");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, NULL, NULL), CLF_INVALID_ARGUMENT, "memory");
+    CHECK_FAILS(clf_transformer_encode(network, (clf_layout)4, ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: layout 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask3}, memory), CLF_INVALID_ARGUMENT, "expected rank 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask2}, memory), CLF_INVALID_ARGUMENT, "expected rank 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.attention_mask = mask2}, memory), CLF_INVALID_ARGUMENT, "E_SHAPE");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.padding_mask = float_mask}, memory), CLF_INVALID_ARGUMENT, "E_DTYPE");
+    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer features");
+    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
+    CHECK_FAILS(clf_transformer_generate(network, narrow, 0, features), CLF_INVALID_ARGUMENT, "E_SHAPE: generator");
+    CHECK_FAILS(clf_transformer_embed(network, 1, CLF_LAYOUT_NLD, memory, features), CLF_INVALID_ARGUMENT, "E_DTYPE");
+    clf_transformer_destroy(network);
+
+    /* A memory for a network whose layers have no source attention; parts that are left out. */
+    config = base_config;
+    config.decoder_layers = 0;
+    config.source_vocabulary = 0;
+    config.has_generator = 0;
+    CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &other));
+    CHECK_FAILS(clf_transformer_decode(other, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, features), CLF_INVALID_ARGUMENT, "source attention");
+    CHECK_FAILS(clf_transformer_encode(other, CLF_LAYOUT_NLD, ids, NULL, memory), CLF_INVALID_ARGUMENT, "no embedding");
+    CHECK_FAILS(clf_transformer_generate(other, memory, 0, features), CLF_INVALID_ARGUMENT, "no generator");
+    clf_transformer_destroy(other);
+
+    list_free(&list);
+    ref_weights_free(&weights);
+    clf_tensor *const all[] = {ids, bad_ids, memory, narrow, features, short_features, long_ids, mask3, mask2, float_mask};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_configurations), cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_name_maps),      cmocka_unit_test(test_torch_golden),
+        cmocka_unit_test(test_seeded_initialisation), cmocka_unit_test(test_embedding_and_vectors),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("nn.transformer", tests, device_setup, device_teardown);
+}

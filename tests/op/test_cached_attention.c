@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention of single queries to cached keys, on every engine: tables of rows and ranges, counts of 0 to more than a block, head sizes, refusals. */
+#include "support/check.h"
+#include "support/device.h"
+#include "support/operand.h"
+#include "support/ref_attention.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "op/cached_attention.h"
+
+static const char *const engines[] = {"cached_attention=vector", "cached_attention=group"};
+
+typedef struct cached_case {
+    int64_t heads, queries, rows, size, keys;
+    bool has_table, has_counts;
+} cached_case;
+
+static const clf_view *view(const operand *o)
+{
+    return clfi_tensor_view(o->tensor);
+}
+
+static void run_case(clf_context *context, const cached_case *c)
+{
+    enum { MOST_KEYS = 200, MOST_SIZE = 256 };
+    static double keys[MOST_KEYS * MOST_SIZE], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE], query[MOST_SIZE];
+    char id[128];
+    rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
+    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s]", (long long)c->heads, (long long)c->queries,
+             (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "", c->has_counts ? " counts" : "");
+    /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
+    operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
+    operand k = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
+    operand v = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
+    operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->queries, c->heads, c->size});
+    operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys + 3});
+    operand first = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
+    operand counts = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
+    int32_t *table_values = calloc(table.count, sizeof *table_values), *first_values = calloc(first.count, sizeof *first_values);
+    int32_t *count_values = calloc(counts.count, sizeof *count_values);
+    assert_true(table_values && first_values && count_values);
+    for (size_t i = 0; i < table.count; i++)
+        table_values[i] = (int32_t)rng_below(&r, c->rows);
+    for (size_t n = 0; n < first.count; n++) {
+        first_values[n] = (int32_t)rng_below(&r, c->rows - c->keys + 1);
+        count_values[n] = n == 0 ? 0 : (int32_t)rng_below(&r, c->keys + 1);
+    }
+    operand_fill_uniform(&q, &r, -2, 2);
+    operand_fill_uniform(&k, &r, -2, 2);
+    operand_fill_uniform(&v, &r, -2, 2);
+    operand_fill_ids(&table, table_values);
+    operand_fill_ids(&first, first_values);
+    operand_fill_ids(&counts, count_values);
+    const float scale = 0.3f;
+    const clf_cached_attention_args args = {.q = view(&q), .k = view(&k), .v = view(&v), .rows = c->has_table ? view(&table) : NULL,
+                                            .first = c->has_table ? NULL : view(&first), .counts = c->has_counts ? view(&counts) : NULL,
+                                            .keys = c->keys, .out = view(&out), .scale = scale};
+    CHECK_OK(clfi_cached_attention(context, &args));
+    operand_read(&out, id);
+    for (int64_t n = 0; n < c->queries; n++) {
+        const int64_t count = c->has_counts ? count_values[n] : c->keys;
+        for (int64_t h = 0; h < c->heads; h++) {
+            for (int64_t j = 0; j < count; j++) {
+                const int64_t row = c->has_table ? table_values[n * (c->keys + 3) + j] : first_values[n] + j;
+                memcpy(keys + j * c->size, k.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
+                memcpy(values + j * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
+            }
+            memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
+            ref_attention_row(query, keys, values, NULL, (size_t)count, (size_t)c->size, (size_t)c->size, (double)scale, CLF_EMPTY_ROWS_ZERO, want,
+                              bound);
+            for (int64_t i = 0; i < c->size; i++) {
+                const double got = out.value[(n * c->heads + h) * c->size + i];
+                CHECK(within(got, count ? want[i] : 0.0, count ? bound[i] : 0.0), "%s: query %lld head %lld element %lld: %.9g, want %.9g +- %g", id,
+                      (long long)n, (long long)h, (long long)i, got, want[i], bound[i]);
+            }
+        }
+    }
+    free(table_values);
+    free(first_values);
+    free(count_values);
+    operand *const all[] = {&q, &k, &v, &out, &table, &first, &counts};
+    for (size_t i = 0; i < COUNT(all); i++)
+        operand_destroy(all[i]);
+}
+
+static const cached_case cases[] = {
+    {1, 1, 1, 16, 1, true, false}, {4, 5, 40, 64, 9, true, false},  {4, 5, 40, 64, 33, false, true}, {2, 3, 150, 32, 130, true, true},
+    {3, 2, 70, 48, 64, false, true}, {2, 33, 20, 16, 17, true, false}, {1, 4, 90, 128, 65, false, false},
+};
+
+static void test_cases(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < COUNT(engines); e++) {
+        clf_context *context = engine_context(engines[e]);
+        for (size_t i = 0; i < COUNT(cases); i += only_small_cases() ? 3 : 1)
+            run_case(context, &cases[i]);
+        clf_context_destroy(context);
+    }
+    /* Head sizes that no vector divides: whichever engine can. */
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false});
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true});
+}
+
+static void test_refusals(void **state)
+{
+    clf_context *context = *state;
+    clf_tensor *q, *k, *wrong, *half, *table, *out;
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){2, 3, 16}, &q));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){2, 9, 16}, &k));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){2, 9, 17}, &wrong));
+    CHECK_OK(clf_tensor_create(context, CLF_F16, 3, (int64_t[]){2, 9, 16}, &half));
+    CHECK_OK(clf_tensor_create(context, CLF_I32, 2, (int64_t[]){3, 4}, &table));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 16}, &out));
+    const clf_view *tv = clfi_tensor_view(table), *kv = clfi_tensor_view(k);
+    clf_cached_attention_args args = {.q = clfi_tensor_view(q), .k = kv, .v = kv, .rows = tv, .keys = 5, .out = clfi_tensor_view(out), .scale = 1};
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention rows"); /* 4 columns for 5 keys */
+    args.keys = 4;
+    args.k = clfi_tensor_view(wrong);
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention k");
+    args.k = clfi_tensor_view(half);
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention k");
+    args.k = kv;
+    args.out = clfi_tensor_view(q);
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention out");
+    args.out = clfi_tensor_view(out);
+    args.rows = NULL;
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "either rows or first");
+    clf_tensor *const all[] = {q, k, wrong, half, table, out};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests_name("op.cached_attention", tests, device_setup, device_teardown);
+}
