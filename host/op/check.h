@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of operands that several ops make. `op` and `what` open the message: "layer_norm: gamma is ...". */
+/* Checks of operands that several ops make. A code, `op` and `what` open the message: "E_SHAPE: layer_norm: gamma is ...". */
 #ifndef CLFI_OP_CHECK_H
 #define CLFI_OP_CHECK_H
 

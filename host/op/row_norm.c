@@ -19,7 +19,7 @@ static clf_status check_affine(const char *op, const char *what, const clf_row_n
     for (int i = 0; fits && i < v->rank; i++)
         fits = v->dim[i] == x->dim[x->rank - args->axes + i];
     if (!fits)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s is %s, expected the last %d axes of x, %s", op, what, clfi_shape_text(v->rank, v->dim, have),
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected the last %d axes of x, %s", op, what, clfi_shape_text(v->rank, v->dim, have),
                  args->axes, clfi_shape_text(args->axes, x->dim + x->rank - args->axes, want));
     return CLF_OK;
 }
@@ -35,16 +35,16 @@ static clf_status check(const char *op, const clf_row_norm *args)
         CLF_TRY(clfi_check_same_shape(op, "residual", args->residual, "x", x));
     }
     if (args->axes < 1 || args->axes > x->rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %d axes to normalise, x has %d", op, args->axes, x->rank);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: %s: %d axes to normalise, x has %d", op, args->axes, x->rank);
     int64_t length = 1;
     for (int i = x->rank - args->axes; i < x->rank; i++)
         length *= x->dim[i];
     if (length == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: the normalised axes of x hold no element", op);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: the normalised axes of x hold no element", op);
     CLF_TRY(check_affine(op, "gamma", args, args->gamma));
     CLF_TRY(check_affine(op, "beta", args, args->beta));
     if (!(args->eps >= 0.0f))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: eps is %g, expected 0 or more", op, (double)args->eps);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: eps is %g, expected 0 or more", op, (double)args->eps);
     return CLF_OK;
 }
 
