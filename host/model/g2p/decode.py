@@ -119,14 +119,13 @@ def error_rates(predictions, words):
     return edits / length, wrong / len(predictions)
 
 
-def evaluate(model, config, words, subset, batch=512):
-    """Greedy predictions for the words of `subset` ({word: phonemes}) and their error rates."""
-    predictions = {}
+def evaluate(model, config, words, subset, each=map, batch=256):
+    """Greedy predictions for the words of `subset` ({word: phonemes}) and their error rates; `each` may be a pool's map."""
     ordered = sorted(subset, key=len)
-    for start in range(0, len(ordered), batch):
-        part = ordered[start:start + batch]
-        for word, (ids, _, _) in zip(part, greedy(model, config, part)):
-            predictions[word] = spell(ids, config)
+    parts = [ordered[start:start + batch] for start in range(0, len(ordered), batch)]
+    predictions = {}
+    for part, results in zip(parts, each(lambda part: greedy(model, config, part), parts)):
+        predictions.update((word, spell(ids, config)) for word, (ids, _, _) in zip(part, results))
     return predictions, error_rates(predictions, words)
 
 

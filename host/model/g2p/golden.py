@@ -71,7 +71,9 @@ def write(directory, path, words):
     short, long_ = min(entries, key=lambda e: len(e['word'])), max(entries, key=lambda e: len(e['word']))
     with_tensors = [short, next(e for e in entries if len(e['word']) == 8), long_]
     os.makedirs(directory, exist_ok=True)
-    save_file(intermediate(model, config, with_tensors), os.path.join(directory, 'golden.safetensors'))
+    tensors = os.path.join(directory, 'golden.safetensors')
+    save_file(intermediate(model, config, with_tensors), tensors)
+    os.chmod(tensors, 0o644)
     beams = beam_entries(model, config, [e['word'] for e in entries[::len(entries) // BEAM_WORDS]])
     with open(os.path.join(directory, 'golden.json'), 'w') as file:
         file.write('{"tensor_words": %s,\n"greedy": [\n%s],\n"beam_width": %d,\n"beam": [\n%s]}\n' % (

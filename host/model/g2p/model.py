@@ -24,10 +24,10 @@ def positional_encoding(d_model, length, dtype=torch.float32):
 
 
 class Dropout(nn.Module):
-    """Dropout whose masks are random slices of one pool of Bernoulli draws per type and rate.
+    """Dropout whose masks are random slices of one pool of Bernoulli draws.
 
     Drawing a mask for each activation costs as much as the whole forward pass on a CPU; a slice costs nothing.
-    `refresh` draws the pools anew (once per epoch does).
+    `refresh` draws the pool anew (once per epoch does); `generator` chooses the slices.
     """
 
     pools = {}
@@ -36,20 +36,18 @@ class Dropout(nn.Module):
     def __init__(self, p):
         super().__init__()
         self.p = p
+        self.generator = None
 
     @classmethod
-    def refresh(cls):
-        cls.pools = {}
+    def refresh(cls, p):
+        keep = torch.rand(cls.POOL) >= p
+        cls.pools = {dtype: keep.to(dtype) / (1.0 - p) for dtype in (torch.float32, torch.bfloat16)}
 
     def forward(self, x):
         if not self.training or self.p == 0.0:
             return x
-        pool = self.pools.get((x.dtype, self.p))
-        if pool is None:
-            pool = (torch.rand(self.POOL) >= self.p).to(x.dtype) / (1.0 - self.p)
-            self.pools[x.dtype, self.p] = pool
-        start = int(torch.randint(self.POOL - x.numel(), ()))
-        return x * pool[start:start + x.numel()].view(x.shape)
+        start = int(torch.randint(self.POOL - x.numel(), (), generator=self.generator))
+        return x * self.pools[x.dtype][start:start + x.numel()].view(x.shape)
 
 
 class Embedding(nn.Module):

@@ -14,6 +14,7 @@ import os
 import random
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch.nn import functional
@@ -35,6 +36,7 @@ def arguments():
     add('--export', action='store_true')
     add('--evaluate', action='store_true')
     add('--golden', metavar='DIR')
+    add('--evaluate-every', type=int, default=5, help='epochs between two evaluations on the dev words')
     add('--status', help='file that gets one line per evaluation')
     add('--seed', type=int, default=1)
     add('--threads', type=int, default=2)
@@ -99,26 +101,31 @@ class Examples:
 
 
 def optimizers(model, args):
-    """Muon for the matrices inside the layers, AdamW for the rest (or for all)."""
+    """Muon for the matrices inside the layers, AdamW for the rest (or for all); one Muon for each thread."""
     inner = [p for n, p in model.named_parameters() if p.dim() == 2 and '.layers.' in n]
     chosen = {id(p) for p in inner} if args.optimizer == 'muon' else set()
     rest = [p for p in model.parameters() if id(p) not in chosen]
-    result = [torch.optim.AdamW([{'params': [p for p in rest if p.dim() == 2]},
-                                 {'params': [p for p in rest if p.dim() < 2], 'weight_decay': 0.0}],
-                                betas=(0.9, 0.98), weight_decay=args.weight_decay, fused=True)]
-    if chosen:
-        result.append(torch.optim.Muon(inner, momentum=0.95, weight_decay=args.weight_decay,
-                                       adjust_lr_fn='match_rms_adamw'))
-    return result
+    adamw = torch.optim.AdamW([{'params': [p for p in rest if p.dim() == 2]},
+                               {'params': [p for p in rest if p.dim() < 2], 'weight_decay': 0.0}],
+                              betas=(0.9, 0.98), weight_decay=args.weight_decay, fused=True)
+    shares = [inner[i::args.threads] for i in range(args.threads)] if chosen else []
+    return [torch.optim.Muon(share, momentum=0.95, weight_decay=args.weight_decay, adjust_lr_fn='match_rms_adamw')
+            for share in shares] + [adamw]
 
 
 class Run:
-    """State of one training run; its random numbers depend on seed and epoch only, so that it resumes exactly."""
+    """State of one training run; its random numbers depend on seed and epoch only, so that it resumes exactly.
+
+    Each thread runs forward and backward for its share of a batch on a replica of the model that has the same weights
+    but its own gradients: threads meet once per step, not in each operation, which a busy machine forgives.
+    """
 
     def __init__(self, args, words):
         self.args, self.words, self.config = args, words, configuration(args, words)
         torch.manual_seed(args.seed)
         self.model = EncoderDecoder(self.config, args.dropout)
+        self.replicas = [self.model] + [self.replica() for _ in range(args.threads - 1)]
+        self.pool = ThreadPoolExecutor(args.threads, initializer=torch.set_num_threads, initargs=(1,))
         self.average = {n: p.detach().clone() for n, p in self.model.named_parameters()}
         self.optimizers = optimizers(self.model, args)
         self.step = self.epoch = 0
@@ -126,6 +133,12 @@ class Run:
         self.path = os.path.join(args.run, 'checkpoint.pt')
         if os.path.exists(self.path):
             self.load()
+
+    def replica(self):
+        twin = EncoderDecoder(self.config, self.args.dropout)
+        for mine, its in zip(self.model.parameters(), twin.parameters()):
+            its.data = mine.data
+        return twin
 
     def load(self):
         saved = torch.load(self.path, weights_only=False)
@@ -151,31 +164,44 @@ class Run:
                 group['lr'] = max(rate, 0.0)
         return rate
 
-    def train_step(self, source, target):
+    def backward(self, model, source, target, predicted):
         with torch.autocast('cpu', torch.bfloat16):
-            features = self.model(source, target[:-1], padding_mask(source, PAD), causal_mask(len(target) - 1))
-            logits = self.model.generator(features)
+            features = model(source, target[:-1], padding_mask(source, PAD), causal_mask(len(target) - 1))
+            logits = model.generator(features)
         loss = functional.cross_entropy(logits.float().flatten(0, 1), target[1:].flatten(), ignore_index=PAD,
-                                        label_smoothing=self.args.label_smoothing)
+                                        label_smoothing=self.args.label_smoothing, reduction='sum') / predicted
         loss.backward()
+        return loss.item()
+
+    def train_step(self, source, target):
+        n, predicted = len(self.replicas), int((target[1:] != PAD).sum())
+        loss = sum(self.pool.map(self.backward, self.replicas, [source[:, i::n] for i in range(n)],
+                                 [target[:, i::n] for i in range(n)], [predicted] * n))
+        for twin in self.replicas[1:]:
+            torch._foreach_add_([p.grad for p in self.model.parameters()], [p.grad for p in twin.parameters()])
+            twin.zero_grad()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        for optimizer in self.optimizers:
-            optimizer.step()
-            optimizer.zero_grad()
+        list(self.pool.map(lambda optimizer: optimizer.step(), self.optimizers))
+        self.model.zero_grad()
         decay = min(self.args.average, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.values()), list(self.model.parameters()), 1 - decay)
         self.step += 1
-        return loss.item()
+        return loss
 
     def train_epoch(self, examples):
         args = self.args
         seed = args.seed * 100000 + self.epoch
         torch.manual_seed(seed)
-        Dropout.refresh()
+        Dropout.refresh(args.dropout)
+        for i, model in enumerate(self.replicas):
+            model.train()
+            generator = torch.Generator().manual_seed(seed + i * 1000003)
+            for module in model.modules():
+                if isinstance(module, Dropout):
+                    module.generator = generator
         batches = list(examples.batches(args.batch_tokens, seed))
         total = self.step + (args.epochs - self.epoch) * len(batches)
-        self.model.train()
         begin, losses = time.time(), []
         for source, target in batches:
             rate = self.learning_rate(total)
@@ -191,10 +217,13 @@ class Run:
         return model.eval()
 
     def note(self, rate, loss):
-        dev = [w for w in self.words if lexicon.split_of(w) == 'dev']
-        _, (per, wer) = decode.evaluate(self.averaged_model(), self.config, self.words, dev)
-        line = (f'{self.epoch}\t{self.step}\t{rate:.6f}\t{loss:.4f}\t{100 * per:.2f}\t{100 * wer:.2f}'
-                f'\t{self.seconds:.0f}')
+        rates = '-\t-'
+        if self.epoch % self.args.evaluate_every == 0 or self.epoch == self.args.epochs:
+            dev = [w for w in self.words if lexicon.split_of(w) == 'dev']
+            _, (per, wer) = decode.evaluate(self.averaged_model(), self.config, self.words, dev,
+                                            self.pool.map)
+            rates = f'{100 * per:.2f}\t{100 * wer:.2f}'
+        line = f'{self.epoch}\t{self.step}\t{rate:.6f}\t{loss:.4f}\t{rates}\t{self.seconds:.0f}'
         self.log.append(line)
         print(line, flush=True)
         if self.args.status:
@@ -239,7 +268,7 @@ def evaluate(words):
 
 def main():
     args = arguments()
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads if args.evaluate or args.golden else 1)
     words = lexicon.read(args.lexicon)
     if args.export:
         export(args, words)
