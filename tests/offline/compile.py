@@ -8,9 +8,12 @@ TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while
 options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
 
 A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it spills registers; on Intel, whose compiler chooses the number of
-lanes to fit, spills are listed as a remark. Kernels of the CPU family (files named *_vector.cl and gemm_packed.cl: one work-item per group, wide
-vectors held in registers) need only compile: no GPU chooses them. ocloc takes seconds for each of them, so Gen12LP stands for Intel there, and for
-Gen9 and DG2 they pass through the front end (to SPIR-V) alone.
+lanes to fit, spills are listed as a remark. Kernels of the CPU family (*_vector.cl, gemm_packed.cl, gemm_interleaved.cl: one work-item per group,
+wide vectors held in registers) need only compile: no GPU chooses them.
+
+One generation of each vendor (Gen12LP, gfx1030, sm_75) compiles every variant, CPU family included (on Intel through the front end to SPIR-V:
+ocloc takes seconds for each). The others of the vendor compile the GPU family, one of each set of variants that differ in storage types
+alone. With CLF_OFFLINE_ALL=1 every target compiles everything; that takes most of an hour.
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
 import argparse
 import concurrent.futures
@@ -24,11 +27,17 @@ import tempfile
 SKIPPED = 77
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
-CPU_FAMILY = re.compile(r"(_vector|^gemm_packed)\.cl$")
+CPU_FAMILY = re.compile(r"(_vector|^gemm_packed|^gemm_interleaved)\.cl$")
+STORAGE = re.compile(r"-D(\w+_T|LOAD_\w+|STORE_\w+)=")
+FIRST_OF_VENDOR = {"intel_gen12lp", "amd_gfx1030", "nvidia_sm75"}
 
 
 class Unavailable(Exception):
     """The compiler, or something it needs, is not on this machine."""
+
+
+def everything():
+    return bool(os.environ.get("CLF_OFFLINE_ALL"))
 
 
 def require(*candidates):
@@ -48,11 +57,11 @@ class Intel:
     """ocloc of intel-opencl-icd; it prints spills as a warning."""
     spills_fail = False
 
-    def __init__(self, device, stands_for_intel=False):
-        self.device, self.tool, self.stands_for_intel = device, require("ocloc"), stands_for_intel
+    def __init__(self, device):
+        self.device, self.tool = device, require("ocloc")
 
     def compile(self, source, options, work, is_cpu_family):
-        front_end_only = is_cpu_family and not self.stands_for_intel
+        front_end_only = is_cpu_family and not everything()
         good, log = run([self.tool, "compile", "-file", source, "-device", self.device, "-options", " ".join(options), "-output", "kernel",
                          "-out_dir", work] + (["-spv_only"] if front_end_only else []))
         built = good and any(entry.endswith(".spv" if front_end_only else ".bin") for entry in os.listdir(work))
@@ -106,7 +115,7 @@ class Nvidia:
 
 
 TARGETS = {
-    "intel_gen9": lambda: Intel("skl"), "intel_gen12lp": lambda: Intel("tgllp", True), "intel_dg2": lambda: Intel("dg2"),
+    "intel_gen9": lambda: Intel("skl"), "intel_gen12lp": lambda: Intel("tgllp"), "intel_dg2": lambda: Intel("dg2"),
     "amd_gfx906": lambda: Amd("gfx906"), "amd_gfx1030": lambda: Amd("gfx1030"), "amd_gfx1100": lambda: Amd("gfx1100"),
     "nvidia_sm75": lambda: Nvidia("sm_75"), "nvidia_sm90": lambda: Nvidia("sm_90"),
 }
@@ -127,6 +136,15 @@ def read_variants(directory, newer_than):
                 sys.exit(f"{path}: the first two lines are not those of a kernel dump")
         variants[head[1], options[1]] = path
     return [(path, file, options.split()) for (file, options), path in variants.items()]
+
+
+def one_of_each(variants):
+    """The GPU family's variants, one of each set whose options agree but for storage types."""
+    kept = {}
+    for path, file, options in variants:
+        if not CPU_FAMILY.search(file):
+            kept.setdefault((file, *(option for option in options if not STORAGE.match(option))), (path, file, options))
+    return list(kept.values())
 
 
 def check(compiler, variant):
@@ -159,6 +177,8 @@ def main():
     variants = read_variants(options.kernels, options.newer_than)
     if not variants:
         sys.exit(f"no kernels of this build in {options.kernels}: run the op, nn and model tests first (ctest -L 'op|nn|model')")
+    if options.target not in FIRST_OF_VENDOR and not everything():
+        variants = one_of_each(variants)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda variant: check(compiler, variant), variants))
     for _, remark in results:
