@@ -12,8 +12,8 @@ lanes to fit, spills are listed as a remark. Kernels of the CPU family (*_vector
 wide vectors held in registers) need only compile: no GPU chooses them.
 
 One generation of each vendor (Gen12LP, gfx1030, sm_75) compiles every variant, CPU family included (on Intel through the front end to SPIR-V:
-ocloc takes seconds for each). The others of the vendor compile the GPU family, one of each set of variants that differ in storage types
-alone. With CLF_OFFLINE_ALL=1 every target compiles everything; that takes most of an hour.
+ocloc takes seconds for each). The others of the vendor compile so many variants of the GPU family that each option of each kernel file, with
+each of its values, occurs in one of them. With CLF_OFFLINE_ALL=1 every target compiles everything; that takes most of an hour.
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
 import argparse
 import concurrent.futures
@@ -28,7 +28,6 @@ SKIPPED = 77
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
 CPU_FAMILY = re.compile(r"(_vector|^gemm_packed|^gemm_interleaved)\.cl$")
-STORAGE = re.compile(r"-D(\w+_T|LOAD_\w+|STORE_\w+)=")
 FIRST_OF_VENDOR = {"intel_gen12lp", "amd_gfx1030", "nvidia_sm75"}
 
 
@@ -138,13 +137,16 @@ def read_variants(directory, newer_than):
     return [(path, file, options.split()) for (file, options), path in variants.items()]
 
 
-def one_of_each(variants):
-    """The GPU family's variants, one of each set whose options agree but for storage types."""
-    kept = {}
-    for path, file, options in variants:
-        if not CPU_FAMILY.search(file):
-            kept.setdefault((file, *(option for option in options if not STORAGE.match(option))), (path, file, options))
-    return list(kept.values())
+def each_option_once(variants):
+    """Variants of the GPU family in which every (file, option) occurs; those with the most new options come first."""
+    candidates = [variant for variant in variants if not CPU_FAMILY.search(variant[1])]
+    missing = {(file, option) for _, file, options in candidates for option in options}
+    kept = [variant for variant in candidates if not variant[2]]
+    while missing:
+        best = max(candidates, key=lambda variant: sum((variant[1], option) in missing for option in variant[2]))
+        kept.append(best)
+        missing -= {(best[1], option) for option in best[2]}
+    return kept
 
 
 def check(compiler, variant):
@@ -178,7 +180,7 @@ def main():
     if not variants:
         sys.exit(f"no kernels of this build in {options.kernels}: run the op, nn and model tests first (ctest -L 'op|nn|model')")
     if options.target not in FIRST_OF_VENDOR and not everything():
-        variants = one_of_each(variants)
+        variants = each_option_once(variants)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda variant: check(compiler, variant), variants))
     for _, remark in results:
