@@ -4,26 +4,17 @@
  * HAS_BLOCKS (columns of c in blocks), HAS_BATCH. */
 #include "types.cl"
 #include "activation.cl"
+#include "gemm_batch.cl"
 
 #if !defined(HAS_BIAS) || !defined(HAS_RESIDUAL) || !defined(HAS_BLOCKS) || !defined(HAS_BATCH) || !defined(ACTIVATION)
 #error "HAS_BIAS, HAS_RESIDUAL, HAS_BLOCKS, HAS_BATCH: 0 or 1; ACTIVATION: a name"
 #endif
 
-/* Offset of batch `index` when sizes (outermost first, unused ones 1) are `size` and the steps between them `stride`. */
-inline long batch_offset(uint index, uint4 size, long4 stride)
-{
 #if HAS_BATCH
-    const uint i3 = index % size.w;
-    index /= size.w;
-    const uint i2 = index % size.z;
-    index /= size.z;
-    const uint i1 = index % size.y;
-    index /= size.y;
-    return index * stride.x + i1 * stride.y + i2 * stride.z + i3 * stride.w;
+#define batch_offset strided_batch_offset
 #else
-    return 0;
+#define batch_offset(index, size, stride) 0
 #endif
-}
 
 /* Kernel parameters of result and epilogue, in the order in which the host sets them. */
 #define RESULT_PARAMETERS                                                                                            \

@@ -2,21 +2,11 @@
 /* Operands into the forms that engines want: panels for B, dense rows for A or a weight, a zero-padded f32 bias. One work-item moves a block of
  * BLOCK_ROWS x BLOCK_K elements (large for CPU devices, 1 x 1 where work-items are many). Batches in the third dimension. */
 #include "types.cl"
+#include "gemm_batch.cl"
 
 #if !defined(BLOCK_ROWS) || !defined(BLOCK_K) || !defined(IS_K_INNER)
 #error "BLOCK_ROWS, BLOCK_K: elements of a work-item; IS_K_INNER (the source is contiguous in k): 0 or 1"
 #endif
-
-inline long pack_batch_offset(uint index, uint4 size, long4 stride)
-{
-    const uint i3 = index % size.w;
-    index /= size.w;
-    const uint i2 = index % size.z;
-    index /= size.z;
-    const uint i1 = index % size.y;
-    index /= size.y;
-    return index * stride.x + i1 * stride.y + i2 * stride.z + i3 * stride.w;
-}
 
 #if IS_K_INNER
 #define EACH_ELEMENT(r, r_begin, r_end, p, p_begin, p_end) \
@@ -37,7 +27,7 @@ __kernel void gemm_pack_rows(int rows, int k, __global const FROM_T *restrict fr
     const uint batch = (uint)get_global_id(2);
     const int p_end = min(k, p_begin + BLOCK_K);
     const int r_end = min(rows, r_begin + BLOCK_ROWS);
-    from_offset += pack_batch_offset(batch, batch_size, batch_stride);
+    from_offset += strided_batch_offset(batch, batch_size, batch_stride);
     to_offset += batch * to_batch_stride;
     EACH_ELEMENT(r, r_begin, r_end, p, p_begin, p_end)
         STORE_TO(to, to_offset + (long)r * k + p, LOAD_FROM(from, from_offset + r * row_stride + p * k_stride));
@@ -56,7 +46,7 @@ __kernel void gemm_pack_panels(int rows, int k, __global const FROM_T *restrict 
     const int begin = max(column, first) - column;
     const int end = min(column + panel, first + rows) - column;
     const int padded_end = min(column + panel, padded) - column;
-    from_offset += pack_batch_offset(batch, batch_size, batch_stride) + (column - first) * row_stride;
+    from_offset += strided_batch_offset(batch, batch_size, batch_stride) + (column - first) * row_stride;
     to_offset += batch * to_batch_stride + (long)column * k;
     EACH_ELEMENT(j, begin, end, p, p_begin, p_end)
         STORE_TO(to, to_offset + (long)p * panel + j, LOAD_FROM(from, from_offset + j * row_stride + p * k_stride));

@@ -5,7 +5,10 @@
 #include "base/alloc.h"
 #include "kernel/gemm_common.h"
 
-enum { BIAS_UNIT = 64 }; /* at least the widest panel */
+enum {
+    BIAS_UNIT = 64, /* at least the widest panel */
+    TURNED_K = 256  /* k of one work-item of gemm_pack_turned */
+};
 
 int64_t clfi_gemm_padded_bias(int64_t count)
 {
@@ -44,10 +47,14 @@ static clf_launch pack_launch(clf_context *context, const char *kernel, const pa
     return clfi_launch(context, &spec);
 }
 
+static clf_gemm_args batch_of(const pack_source *from)
+{
+    return (clf_gemm_args){.batch_rank = from->batch_rank, .batch = {from->batch[0], from->batch[1], from->batch[2], from->batch[3]}};
+}
+
 static void arg_source(clf_launch *launch, const pack_source *from)
 {
-    const clf_gemm_args batch = {.batch_rank = from->batch_rank,
-                                 .batch = {from->batch[0], from->batch[1], from->batch[2], from->batch[3]}};
+    const clf_gemm_args batch = batch_of(from);
     clfi_arg_int(launch, from->rows);
     clfi_arg_int(launch, from->k);
     clfi_arg_buffer(launch, from->buffer);
@@ -83,11 +90,43 @@ static clf_status pack_rows(clf_context *context, const pack_source *from, const
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
 }
 
+/* Squares turned in registers: for CPU devices and sources that are contiguous in k. */
+static clf_status pack_panels_turned(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
+                                     int64_t panel, int64_t first, int64_t padded)
+{
+    const int width = context->device.caps.vector_width;
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack_vector.cl", "gemm_pack_turned");
+    clfi_spec_int(&spec, "WIDTH", width);
+    clfi_spec_dtype(&spec, "FROM", from->dtype);
+    clfi_spec_dtype(&spec, "TO", dtype);
+    clfi_spec_int(&spec, "BLOCK_K", TURNED_K);
+    clf_launch launch = clfi_launch(context, &spec);
+    const clf_gemm_args batch = batch_of(from);
+    clfi_arg_int(&launch, from->rows);
+    clfi_arg_int(&launch, from->k);
+    clfi_arg_buffer(&launch, from->buffer);
+    clfi_arg_long(&launch, from->offset);
+    clfi_arg_long(&launch, from->row_stride);
+    clfi_gemm_arg_batch_size(&launch, &batch);
+    clfi_gemm_arg_batch_stride(&launch, &batch, from->batch_stride);
+    clfi_arg_buffer(&launch, to);
+    clfi_arg_long(&launch, to_offset);
+    clfi_arg_long(&launch, padded * from->k);
+    clfi_arg_int(&launch, panel);
+    clfi_arg_int(&launch, first);
+    const int64_t end = (first + from->rows + panel - 1) / panel * panel;
+    const size_t groups[3] = {(size_t)((end - first) / width), blocks(from->k, TURNED_K), batches(from)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
 /* Columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part writes over it. */
 static clf_status pack_panels(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
                               int64_t panel, int64_t first, int64_t padded)
 {
+    const clf_device_caps *caps = &context->device.caps;
     const pack_grid grid = grid_of(context);
+    if (caps->is_cpu && !caps->slow_compiler && from->k_stride == 1 && first % caps->vector_width == 0)
+        return pack_panels_turned(context, from, to, dtype, to_offset, panel, first, padded);
     clf_launch launch = pack_launch(context, "gemm_pack_panels", from, dtype, &grid);
     arg_source(&launch, from);
     clfi_arg_buffer(&launch, to);
