@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer attention: the attention weights of a layer for one text, as a picture, a NumPy file or JSON. */
+/* clformer attention: the attention weights of a layer for one text or word, as a picture, a NumPy file or JSON. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,23 +7,25 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/str.h"
+#include "base/file.h"
+#include "cli/attention_map.h"
 #include "cli/commands.h"
-#include "cli/heatmap.h"
 #include "cli/session.h"
+#include "io/json.h"
 #include "io/npy.h"
-#include "model/model.h"
+
+/* In the order of --kind. */
+enum { KIND_SELF, KIND_DECODER, KIND_CROSS };
 
 typedef struct attention_job {
     cli_session session;
     const char *directory, *text, *heads_text, *picture, *npy;
     int64_t layer;
     size_t max_tokens;
-    int as_json;
-    clf_encoding encoding;
-    int64_t *heads; /* [head_count] */
+    int as_json, kind;
+    cli_attention_map map;
+    int64_t *heads; /* [head_count]: those chosen */
     size_t head_count;
-    float *weights; /* [head_count, length, length] */
 } attention_job;
 
 /* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given. */
@@ -55,78 +57,69 @@ static clf_status read_heads(attention_job *job, int64_t limit)
     }
 }
 
-static clf_status tokenize(attention_job *job)
+/* True for the built-in model, "g2p" where no directory is called so, and for directories of its kind. */
+static bool is_encoder_decoder(const char *directory)
 {
-    const clf_model *model = job->session.model;
-    const size_t limit = job->max_tokens ? job->max_tokens : (size_t)model->info.max_tokens;
-    const clf_encode_options options = {.add_special_tokens = true, .max_tokens = limit};
-    CLF_TRY(clfi_tokenizer_encode(model->tokenizer, job->text, strlen(job->text), NULL, 0, &options, &job->encoding));
-    if (job->encoding.length == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: the text has no tokens");
-    if (job->encoding.truncated)
-        fprintf(stderr, "clformer: the text was longer than %zu tokens and cut there\n", limit);
-    return CLF_OK;
+    enum { CONFIG_LIMIT_BYTES = 16 << 20 };
+    const char *type = "";
+    char *path;
+    json_t *config = NULL;
+    if (!clfi_directory_exists(directory))
+        return strcmp(directory, "g2p") == 0;
+    if (clfi_path_join(directory, "config.json", &path) != CLF_OK)
+        return false;
+    const bool found = clfi_json_read(path, CONFIG_LIMIT_BYTES, &config) == CLF_OK &&
+                       clfi_json_get_string(config, path, "model_type", &type) == CLF_OK && strcmp(type, "encoder-decoder") == 0;
+    json_decref(config);
+    free(path);
+    return found;
 }
 
-/* The weights of the chosen heads, on the host. */
-static clf_status compute(attention_job *job)
+static clf_status compute_word(attention_job *job)
 {
-    const size_t matrix = job->encoding.length * job->encoding.length;
-    const clf_model_info *info = clf_model_get_info(job->session.model);
-    clf_tensor *tensor;
-    float *all = NULL;
-    clf_status st;
-    CLF_TRY(clf_model_attention_ids(job->session.model, job->encoding.ids, job->encoding.type_ids, job->encoding.length, job->layer, &tensor));
-    CLF_GOTO(clfi_alloc((size_t)info->heads * matrix, sizeof *all, "attention weights", &all));
-    CLF_GOTO(clfi_alloc(job->head_count * matrix, sizeof *job->weights, "attention weights", &job->weights));
-    CLF_GOTO(clf_tensor_read_f32(tensor, all, (size_t)info->heads * matrix));
-    for (size_t i = 0; i < job->head_count; i++)
-        memcpy(job->weights + i * matrix, all + (size_t)job->heads[i] * matrix, matrix * sizeof *all);
-done:
-    free(all);
-    clf_tensor_destroy(tensor);
+    static const clf_pronounce_attention kinds[] = {CLF_PRONOUNCE_ATTENTION_ENCODER, CLF_PRONOUNCE_ATTENTION_DECODER,
+                                                    CLF_PRONOUNCE_ATTENTION_CROSS};
+    clf_pronouncer *pronouncer;
+    CLF_TRY(cli_session_open(&job->session));
+    CLF_TRY(clf_pronouncer_open(job->session.context, clfi_directory_exists(job->directory) ? job->directory : NULL, &pronouncer));
+    const clf_status st = cli_attention_of_word(pronouncer, job->text, kinds[job->kind], job->layer, &job->map);
+    clf_pronouncer_destroy(pronouncer);
     return st;
 }
 
-static const char *token_text(const attention_job *job, size_t i)
+static clf_status compute(attention_job *job)
 {
-    const char *text = clfi_tokenizer_token(job->session.model->tokenizer, job->encoding.ids[i]);
-    return text ? text : "?";
+    if (is_encoder_decoder(job->directory))
+        return compute_word(job);
+    if (job->kind != KIND_SELF)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --kind decoder and cross go with encoder-decoder models");
+    CLF_TRY(cli_session_open_model(&job->session, job->directory));
+    return cli_attention_of_text(job->session.model, job->text, job->max_tokens, job->layer, &job->map);
 }
 
 static clf_status draw(const attention_job *job)
 {
-    const char **labels = NULL, **names = NULL;
-    char (*numbers)[32] = NULL;
+    static const char *const titles[] = {"Attention weights, layer %lld", "Decoder self-attention, layer %lld", "Cross-attention, layer %lld"};
     char title[64];
-    clf_status st;
-    const size_t length = job->encoding.length;
-    CLF_GOTO(clfi_alloc(length, sizeof *labels, "labels", &labels));
-    CLF_GOTO(clfi_alloc(job->head_count, sizeof *names, "labels", &names));
-    CLF_GOTO(clfi_alloc(job->head_count, sizeof *numbers, "labels", &numbers));
-    for (size_t i = 0; i < length; i++)
-        labels[i] = token_text(job, i);
+    snprintf(title, sizeof title, titles[job->kind], (long long)job->layer);
+    return cli_attention_draw(&job->map, title, job->heads, job->head_count, job->picture);
+}
+
+static clf_status write_npy(const attention_job *job)
+{
+    const cli_attention_map *map = &job->map;
+    const int64_t dim[2] = {(int64_t)map->rows, (int64_t)map->columns};
+    const size_t matrix = map->rows * map->columns;
+    clf_npy_writer *writer;
+    CLF_TRY(clfi_npy_writer_open(job->npy, CLF_FILE_F32, 2, dim, &writer));
     for (size_t i = 0; i < job->head_count; i++) {
-        snprintf(numbers[i], sizeof *numbers, "head %lld", (long long)job->heads[i]);
-        names[i] = numbers[i];
+        const clf_status st = clfi_npy_writer_append(writer, map->values + (size_t)job->heads[i] * matrix, 1);
+        if (st != CLF_OK) {
+            clfi_npy_writer_abandon(writer);
+            return st;
+        }
     }
-    snprintf(title, sizeof title, "Attention weights, layer %lld", (long long)job->layer);
-    const cli_heatmap map = {.title = title,
-                             .row_axis = "queries",
-                             .column_axis = "keys",
-                             .count = job->head_count,
-                             .names = names,
-                             .rows = length,
-                             .columns = length,
-                             .row_labels = labels,
-                             .column_labels = labels,
-                             .values = job->weights};
-    st = cli_heatmap_write(&map, job->picture);
-done:
-    free(labels);
-    free(names);
-    free(numbers);
-    return st;
+    return clfi_npy_writer_commit(writer);
 }
 
 static clf_status print_string(const char *text)
@@ -149,24 +142,37 @@ static void print_row(const float *row, size_t length)
     putchar(']');
 }
 
-/* {"layer", "tokens": [T], "heads": [H], "weights": [H][T][T]} */
+static clf_status print_strings(const char *key, char *const *labels, size_t count)
+{
+    printf(", \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ", " : "", stdout);
+        CLF_TRY(print_string(labels[i]));
+    }
+    putchar(']');
+    return CLF_OK;
+}
+
+/* {"layer", "tokens": [T] or else "queries": [Q] and "keys": [K], "heads": [H], "weights": [H][Q][K]} */
 static clf_status print_json(const attention_job *job)
 {
-    const size_t length = job->encoding.length;
-    printf("{\"layer\": %lld, \"tokens\": [", (long long)job->layer);
-    for (size_t i = 0; i < length; i++) {
-        fputs(i ? ", " : "", stdout);
-        CLF_TRY(print_string(token_text(job, i)));
+    const cli_attention_map *map = &job->map;
+    printf("{\"layer\": %lld", (long long)job->layer);
+    if (job->kind != KIND_CROSS)
+        CLF_TRY(print_strings("tokens", map->column_labels, map->columns));
+    else {
+        CLF_TRY(print_strings("queries", map->row_labels, map->rows));
+        CLF_TRY(print_strings("keys", map->column_labels, map->columns));
     }
-    fputs("], \"heads\": [", stdout);
+    fputs(", \"heads\": [", stdout);
     for (size_t h = 0; h < job->head_count; h++)
         printf("%s%lld", h ? ", " : "", (long long)job->heads[h]);
     fputs("], \"weights\": [", stdout);
     for (size_t h = 0; h < job->head_count; h++)
-        for (size_t i = 0; i < length; i++) {
+        for (size_t i = 0; i < map->rows; i++) {
             fputs(i ? ",\n" : h ? ",\n[" : "\n[", stdout);
-            print_row(job->weights + (h * length + i) * length, length);
-            fputs(i + 1 == length ? "]" : "", stdout);
+            print_row(map->values + ((size_t)job->heads[h] * map->rows + i) * map->columns, map->columns);
+            fputs(i + 1 == map->rows ? "]" : "", stdout);
         }
     puts("]}");
     return CLF_OK;
@@ -178,13 +184,10 @@ static clf_status run(attention_job *job)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --output %s: expected a name that ends in .png or .svg", job->picture);
     if (!job->picture && !job->npy && !job->as_json)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: nothing to write: give -o F.png, -o F.svg, --npy F or --json");
-    CLF_TRY(cli_session_open_model(&job->session, job->directory));
-    CLF_TRY(read_heads(job, clf_model_get_info(job->session.model)->heads));
-    CLF_TRY(tokenize(job));
     CLF_TRY(compute(job));
-    const int64_t length = (int64_t)job->encoding.length;
+    CLF_TRY(read_heads(job, (int64_t)job->map.heads));
     if (job->npy)
-        CLF_TRY(clfi_npy_write(job->npy, CLF_FILE_F32, 3, (int64_t[]){(int64_t)job->head_count, length, length}, job->weights));
+        CLF_TRY(write_npy(job));
     if (job->picture)
         CLF_TRY(draw(job));
     return job->as_json ? print_json(job) : CLF_OK;
@@ -192,12 +195,14 @@ static clf_status run(attention_job *job)
 
 int cmd_attention(const cli_command *self, int argc, char **argv)
 {
-    attention_job job = {.session = CLI_SESSION_INIT, .encoding = CLF_ENCODING_INIT};
+    attention_job job = {.session = CLI_SESSION_INIT};
     int positional;
     const cli_option table[] = {
         {"output", 'o', "F", "draw heat maps: a name that ends in .png or .svg", CLI_TEXT, &job.picture},
         {"layer", 0, "L", "counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
         {"head", 0, "H", "heads from 0: numbers and ranges, 0,2,5-7 (default: all)", CLI_TEXT, &job.heads_text},
+        {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder", CLI_CHOICE,
+         &job.kind},
         {"npy", 0, "F", "write the weights as float32 NumPy file [heads, queries, keys]", CLI_TEXT, &job.npy},
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},
         {"max-tokens", 0, "N", "cut a longer text (default: the model's maximum)", CLI_SIZE, &job.max_tokens},
@@ -212,9 +217,8 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
         st = run(&job);
     }
     const int status = st == CLF_OK ? 0 : cli_fail(st);
-    clfi_encoding_free(&job.encoding);
+    cli_attention_free(&job.map);
     free(job.heads);
-    free(job.weights);
     st = cli_session_close(&job.session, NULL);
     return status ? status : st == CLF_OK ? 0 : cli_fail(st);
 }

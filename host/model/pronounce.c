@@ -6,21 +6,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "clformer/pronounce.h"
-#include "model/beam_search.h"
-#include "model/seq2seq.h"
+#include "model/pronouncer.h"
 #include "runtime/profile.h"
 
 /* Hypotheses of one batch. On CPUs the activations of more would leave the caches; GPUs want enough rows to fill them. */
 enum { CPU_BATCH = 512, GPU_BATCH = 8192 };
-
-struct clf_pronouncer {
-    clf_seq2seq *model;
-    int32_t letter[256];     /* id of each byte, -1: no letter of the model */
-    clf_beam_search *search; /* of the latest width; NULL until it is needed */
-    int search_width;
-    clf_pronounce_stats stats;
-};
 
 struct clf_pronunciations {
     size_t words, beam;

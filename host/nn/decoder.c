@@ -2,6 +2,7 @@
 /* Decoder passes: whole prefixes, and single steps with a cache. */
 #include "nn/decoder.h"
 
+#include "nn/attention_weights.h"
 #include "op/cached_attention.h"
 
 clf_status clfi_decoder_init(clf_decoder *decoder, int64_t layer_count)
@@ -57,17 +58,20 @@ void clfi_decoder_memory_release(clf_decoder_memory *memory)
     *memory = (clf_decoder_memory){.buffer = NULL};
 }
 
-/* Whole prefixes. */
+/* Whole prefixes. Where weights are wanted: of which layer, and of which of its two attentions. */
 typedef struct prefix_pass {
     const clf_decoder_memory *memory;
     const clf_attention_batch *target, *source;
+    int64_t layer;
+    const clf_view *self_weights, *source_weights;
 } prefix_pass;
 
 static clf_status prefix_self(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                               const clf_view *k, const clf_view *v, const clf_view *out)
 {
-    (void)layer;
     const prefix_pass *prefix = pass->user;
+    if (prefix->self_weights && layer == prefix->layer)
+        CLF_TRY(clfi_attention_weights(context, clfi_stack_scale(stack), q, k, true, prefix->self_weights));
     const clf_attention_args args = {.batch = prefix->target, .q = q, .k = k, .v = v, .out = out, .scale = clfi_stack_scale(stack),
                                      .is_causal = true, .empty_rows = CLF_EMPTY_ROWS_ZERO};
     return clfi_attention(context, &args);
@@ -79,6 +83,8 @@ static clf_status prefix_source(clf_context *context, const clf_stack *stack, co
     const prefix_pass *prefix = pass->user;
     const clf_view k = clfi_decoder_memory_view(stack, prefix->memory, layer, 0);
     const clf_view v = clfi_decoder_memory_view(stack, prefix->memory, layer, 1);
+    if (prefix->source_weights && layer == prefix->layer)
+        CLF_TRY(clfi_attention_weights(context, clfi_stack_scale(stack), q, &k, false, prefix->source_weights));
     const clf_attention_args args = {.batch = prefix->source, .q = q, .k = &k, .v = &v, .out = out, .scale = clfi_stack_scale(stack),
                                      .empty_rows = CLF_EMPTY_ROWS_ZERO};
     return clfi_attention(context, &args);
@@ -87,9 +93,23 @@ static clf_status prefix_source(clf_context *context, const clf_stack *stack, co
 clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
                                 const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *x)
 {
-    const prefix_pass prefix = {memory, target, source};
+    const prefix_pass prefix = {.memory = memory, .target = target, .source = source};
     const clf_layer_pass pass = {prefix_self, prefix_source, &prefix};
     return clfi_stack_forward(context, decoder, &pass, x);
+}
+
+clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
+                                const clf_attention_batch *target, const clf_attention_batch *source, int64_t layer, bool to_source,
+                                const clf_view *x, const clf_view *weights)
+{
+    const prefix_pass prefix = {memory, target, source, layer, to_source ? NULL : weights, to_source ? weights : NULL};
+    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix};
+    clf_stack part = *decoder; /* borrows the layers */
+    if (layer < 0 || layer >= decoder->layer_count)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the decoder has layers 0 to %lld", (long long)layer,
+                 (long long)decoder->layer_count - 1);
+    part.layer_count = layer + 1;
+    return clfi_stack_forward(context, &part, &pass, x);
 }
 
 static clf_status step_self(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,

@@ -36,6 +36,12 @@ clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_
 clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
                                 const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *x);
 
+/* The same for one prefix and one source, up to layer `layer`, whose attention weights are written too: those of the prefix to itself [H,T,T], or with
+ * to_source those to the memory [H,T,rows]; f32, dense. INVALID_ARGUMENT: layer outside 0..layer_count-1. Enqueued. */
+clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
+                                const clf_attention_batch *target, const clf_attention_batch *source, int64_t layer, bool to_source,
+                                const clf_view *x, const clf_view *weights);
+
 /* One more token for each of N hypotheses. */
 typedef struct clf_decoder_step {
     clf_kv_cache *cache; /* clfi_kv_cache_add(cache, N) was called for this step */

@@ -2,8 +2,7 @@
 /* Encoder passes over packed sequences. */
 #include "nn/encoder.h"
 
-#include "op/gemm.h"
-#include "op/masked_softmax.h"
+#include "nn/attention_weights.h"
 
 clf_status clfi_encoder_init(clf_encoder *encoder, int64_t layer_count)
 {
@@ -23,27 +22,6 @@ typedef struct encoder_run {
     const clf_view *weights;
 } encoder_run;
 
-/* weights[h,i,j] = softmax over j of scale q[h,i,:] . k[h,j,:] */
-static clf_status write_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *weights)
-{
-    clf_gemm_args product = CLFI_GEMM_ARGS_INIT;
-    clf_softmax_args softmax = CLFI_SOFTMAX_ARGS_INIT;
-    product.batch_rank = 1;
-    product.batch[0] = q->dim[0];
-    product.m = q->dim[1];
-    product.n = k->dim[1];
-    product.k = q->dim[2];
-    product.a = (clf_gemm_operand){q->buffer, q->dtype, q->offset, q->stride[1], q->stride[2], {q->stride[0]}};
-    product.b = (clf_gemm_operand){k->buffer, k->dtype, k->offset, k->stride[2], k->stride[1], {k->stride[0]}};
-    product.c = (clf_gemm_operand){weights->buffer, weights->dtype, weights->offset, weights->stride[1], weights->stride[2],
-                                   {weights->stride[0]}};
-    product.alpha = scale;
-    CLF_TRY(clfi_gemm(context, &product));
-    softmax.x = softmax.y = weights;
-    softmax.axis = 2;
-    return clfi_softmax(context, &softmax);
-}
-
 /* Every row attends to all rows of its sequence. */
 static clf_status attend(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                          const clf_view *k, const clf_view *v, const clf_view *out)
@@ -57,7 +35,7 @@ static clf_status attend(clf_context *context, const clf_stack *stack, const clf
                                      .scale = clfi_stack_scale(stack),
                                      .empty_rows = CLF_EMPTY_ROWS_ZERO};
     if (run->weights && layer == run->layer)
-        CLF_TRY(write_weights(context, args.scale, q, k, run->weights));
+        CLF_TRY(clfi_attention_weights(context, args.scale, q, k, false, run->weights));
     return clfi_attention(context, &args);
 }
 

@@ -48,6 +48,19 @@ CLF_API size_t clf_pronunciations_count(const clf_pronunciations *list, size_t w
 CLF_API const clf_pronunciation *clf_pronunciations_get(const clf_pronunciations *list, size_t word, size_t rank);
 CLF_API void clf_pronunciations_destroy(clf_pronunciations *list); /* NULL is a no-op */
 
+/* Who looks at whom. */
+typedef enum clf_pronounce_attention {
+    CLF_PRONOUNCE_ATTENTION_CROSS,   /* each phoneme and the end, while it is chosen, at the letters and their end */
+    CLF_PRONOUNCE_ATTENTION_DECODER, /* the start and each phoneme at those before it and itself */
+    CLF_PRONOUNCE_ATTENTION_ENCODER  /* each letter and the end at all of them */
+} clf_pronounce_attention;
+
+/* Attention weights of one layer for a word and its phonemes ("HH AX0 L OW1", as clf_pronounce gives them): [H,Q,K] float32, rows sum to 1. With n
+ * letters and m phonemes Q is m+1 and K n+1 for CROSS, both m+1 for DECODER, both n+1 for ENCODER. *out: the caller destroys it. INVALID_ARGUMENT: a
+ * NULL, a word that clf_pronouncer_check refuses, a phoneme that the model does not have, too many of them, a layer outside the stack. */
+CLF_API clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *word, const char *phonemes,
+                                            clf_pronounce_attention kind, int64_t layer, clf_tensor **out);
+
 /* What a pronouncer did so far. */
 typedef struct clf_pronounce_stats {
     uint64_t words, letters;  /* letters with the end of each word */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention weights with names. */
+#include "cli/attention_map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/model.h"
+
+/* Labels as they come: copies in a list that knows its room. */
+static clf_status add_label(char **labels, size_t *count, const char *text, size_t size)
+{
+    CLF_TRY(clfi_strndup(text, size, &labels[*count]));
+    ++*count;
+    return CLF_OK;
+}
+
+static clf_status download(clf_tensor *tensor, cli_attention_map *map)
+{
+    const int64_t *dim = clf_tensor_dim(tensor);
+    map->heads = (size_t)dim[0];
+    if ((size_t)dim[1] != map->rows || (size_t)dim[2] != map->columns)
+        CLF_FAIL(CLF_INTERNAL, "attention weights are [%lld,%lld,%lld], labels [%zu,%zu]", (long long)dim[0], (long long)dim[1],
+                 (long long)dim[2], map->rows, map->columns);
+    CLF_TRY(clfi_alloc(clf_tensor_count(tensor), sizeof *map->values, "attention weights", &map->values));
+    return clf_tensor_read_f32(tensor, map->values, clf_tensor_count(tensor));
+}
+
+static clf_status encode(const clf_model *model, const char *text, size_t max_tokens, clf_encoding *encoding)
+{
+    const size_t limit = max_tokens ? max_tokens : (size_t)model->info.max_tokens;
+    const clf_encode_options options = {.add_special_tokens = true, .max_tokens = limit};
+    CLF_TRY(clfi_tokenizer_encode(model->tokenizer, text, strlen(text), NULL, 0, &options, encoding));
+    if (encoding->length == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: the text has no tokens");
+    if (encoding->truncated)
+        fprintf(stderr, "clformer: the text was longer than %zu tokens and cut there\n", limit);
+    return CLF_OK;
+}
+
+static clf_status label_tokens(const clf_model *model, const clf_encoding *encoding, cli_attention_map *map)
+{
+    CLF_TRY(clfi_alloc(encoding->length, sizeof *map->row_labels, "labels", &map->row_labels));
+    CLF_TRY(clfi_alloc(encoding->length, sizeof *map->column_labels, "labels", &map->column_labels));
+    for (size_t i = 0; i < encoding->length; i++) {
+        const char *token = clfi_tokenizer_token(model->tokenizer, encoding->ids[i]);
+        const char *text = token ? token : "?";
+        CLF_TRY(add_label(map->row_labels, &map->rows, text, strlen(text)));
+        CLF_TRY(add_label(map->column_labels, &map->columns, text, strlen(text)));
+    }
+    return CLF_OK;
+}
+
+clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out)
+{
+    clf_encoding encoding = CLF_ENCODING_INIT;
+    clf_tensor *weights = NULL;
+    cli_attention_map map = {0};
+    clf_status st;
+    CLF_GOTO(encode(model, text, max_tokens, &encoding));
+    CLF_GOTO(label_tokens(model, &encoding, &map));
+    CLF_GOTO(clf_model_attention_ids(model, encoding.ids, encoding.type_ids, encoding.length, layer, &weights));
+    CLF_GOTO(download(weights, &map));
+    *out = map;
+    map = (cli_attention_map){0};
+done:
+    cli_attention_free(&map);
+    clf_tensor_destroy(weights);
+    clfi_encoding_free(&encoding);
+    return st;
+}
+
+/* The letters and their end, each a label. */
+static clf_status label_letters(const char *word, char ***labels, size_t *count)
+{
+    CLF_TRY(clfi_alloc(strlen(word) + 1, sizeof **labels, "labels", labels));
+    for (size_t i = 0; word[i]; i++)
+        CLF_TRY(add_label(*labels, count, word + i, 1));
+    return add_label(*labels, count, "</s>", 4);
+}
+
+/* The phonemes with the start before or the end after them. */
+static clf_status label_phonemes(const char *phonemes, bool with_start, char ***labels, size_t *count)
+{
+    CLF_TRY(clfi_alloc(strlen(phonemes) + 2, sizeof **labels, "labels", labels));
+    if (with_start)
+        CLF_TRY(add_label(*labels, count, "<s>", 3));
+    for (const char *at = phonemes + strspn(phonemes, " "); *at; at += strspn(at, " ")) {
+        const size_t size = strcspn(at, " ");
+        CLF_TRY(add_label(*labels, count, at, size));
+        at += size;
+    }
+    return with_start ? CLF_OK : add_label(*labels, count, "</s>", 4);
+}
+
+static clf_status label_word(const char *word, const char *phonemes, clf_pronounce_attention kind, cli_attention_map *map)
+{
+    if (kind == CLF_PRONOUNCE_ATTENTION_ENCODER)
+        CLF_TRY(label_letters(word, &map->row_labels, &map->rows));
+    else
+        CLF_TRY(label_phonemes(phonemes, kind == CLF_PRONOUNCE_ATTENTION_DECODER, &map->row_labels, &map->rows));
+    if (kind == CLF_PRONOUNCE_ATTENTION_DECODER)
+        return label_phonemes(phonemes, true, &map->column_labels, &map->columns);
+    return label_letters(word, &map->column_labels, &map->columns);
+}
+
+clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, clf_pronounce_attention kind, int64_t layer,
+                                 cli_attention_map *out)
+{
+    const clf_text text = {word, strlen(word)};
+    clf_pronunciations *list = NULL;
+    clf_tensor *weights = NULL;
+    cli_attention_map map = {0};
+    clf_status st;
+    CLF_GOTO(clf_pronounce(pronouncer, &text, 1, NULL, &list));
+    const clf_pronunciation *best = clf_pronunciations_get(list, 0, 0);
+    const char *phonemes = best ? best->phonemes : "";
+    CLF_GOTO(clf_pronouncer_attention(pronouncer, &text, phonemes, kind, layer, &weights));
+    CLF_GOTO(label_word(word, phonemes, kind, &map));
+    CLF_GOTO(download(weights, &map));
+    *out = map;
+    map = (cli_attention_map){0};
+done:
+    cli_attention_free(&map);
+    clf_tensor_destroy(weights);
+    clf_pronunciations_destroy(list);
+    return st;
+}
+
+void cli_attention_free(cli_attention_map *map)
+{
+    for (size_t i = 0; i < map->rows; i++)
+        free(map->row_labels[i]);
+    for (size_t i = 0; i < map->columns; i++)
+        free(map->column_labels[i]);
+    free(map->row_labels);
+    free(map->column_labels);
+    free(map->values);
+    *map = (cli_attention_map){0};
+}
+
+clf_status cli_attention_draw(const cli_attention_map *map, const char *title, const int64_t *heads, size_t count, const char *path)
+{
+    const size_t shown = heads ? count : map->heads, matrix = map->rows * map->columns;
+    float *values = NULL;
+    const char **names = NULL;
+    char (*numbers)[32] = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(shown * matrix, sizeof *values, "heat maps", &values));
+    CLF_GOTO(clfi_alloc(shown, sizeof *names, "labels", &names));
+    CLF_GOTO(clfi_alloc(shown, sizeof *numbers, "labels", &numbers));
+    for (size_t i = 0; i < shown; i++) {
+        const size_t head = heads ? (size_t)heads[i] : i;
+        memcpy(values + i * matrix, map->values + head * matrix, matrix * sizeof *values);
+        snprintf(numbers[i], sizeof *numbers, "head %zu", head);
+        names[i] = numbers[i];
+    }
+    const cli_heatmap picture = {.title = title,
+                                 .row_axis = "queries",
+                                 .column_axis = "keys",
+                                 .count = shown,
+                                 .names = names,
+                                 .rows = map->rows,
+                                 .columns = map->columns,
+                                 .row_labels = (const char *const *)map->row_labels,
+                                 .column_labels = (const char *const *)map->column_labels,
+                                 .values = values};
+    st = cli_heatmap_write(&picture, path);
+done:
+    free(values);
+    free(names);
+    free(numbers);
+    return st;
+}

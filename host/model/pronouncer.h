@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The pronouncer inside the library. */
+#ifndef CLFI_MODEL_PRONOUNCER_H
+#define CLFI_MODEL_PRONOUNCER_H
+
+#include "clformer/pronounce.h"
+#include "model/beam_search.h"
+#include "model/seq2seq.h"
+
+struct clf_pronouncer {
+    clf_seq2seq *model;
+    int32_t letter[256];     /* id of each byte, -1: no letter of the model */
+    clf_beam_search *search; /* of the latest width; NULL until it is needed */
+    int search_width;
+    clf_pronounce_stats stats;
+};
+
+#endif
