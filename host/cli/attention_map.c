@@ -106,15 +106,17 @@ static clf_status label_word(const char *word, const char *phonemes, clf_pronoun
     return label_letters(word, &map->column_labels, &map->columns);
 }
 
-clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, clf_pronounce_attention kind, int64_t layer,
+clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, int beam, clf_pronounce_attention kind, int64_t layer,
                                  cli_attention_map *out)
 {
     const clf_text text = {word, strlen(word)};
+    clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
     clf_pronunciations *list = NULL;
     clf_tensor *weights = NULL;
     cli_attention_map map = {0};
     clf_status st;
-    CLF_GOTO(clf_pronounce(pronouncer, &text, 1, NULL, &list));
+    params.beam = beam;
+    CLF_GOTO(clf_pronounce(pronouncer, &text, 1, &params, &list));
     const clf_pronunciation *best = clf_pronunciations_get(list, 0, 0);
     const char *phonemes = best ? best->phonemes : "";
     CLF_GOTO(clf_pronouncer_attention(pronouncer, &text, phonemes, kind, layer, &weights));

@@ -82,7 +82,7 @@ static clf_status compute_word(attention_job *job)
     clf_pronouncer *pronouncer;
     CLF_TRY(cli_session_open(&job->session));
     CLF_TRY(clf_pronouncer_open(job->session.context, clfi_directory_exists(job->directory) ? job->directory : NULL, &pronouncer));
-    const clf_status st = cli_attention_of_word(pronouncer, job->text, kinds[job->kind], job->layer, &job->map);
+    const clf_status st = cli_attention_of_word(pronouncer, job->text, 1, kinds[job->kind], job->layer, &job->map);
     clf_pronouncer_destroy(pronouncer);
     return st;
 }

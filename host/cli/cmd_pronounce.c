@@ -6,16 +6,19 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cli/attention_map.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/session.h"
-#include "clformer/pronounce.h"
+#include "model/pronouncer.h"
 #include "runtime/profile.h"
 
 typedef struct pronounce_options {
     const char *model; /* directory; NULL: built in */
     size_t beam, n_best, batch_words;
+    const char *picture, *word; /* heat maps of that word's cross-attention; NULL: none */
+    int64_t layer;              /* of the decoder; -1: the last */
 } pronounce_options;
 
 static clf_text trimmed(clf_text text)
@@ -109,6 +112,19 @@ static void print_stats(const clf_pronouncer *pronouncer)
     fprintf(stderr, "throughput      %.1f words/s\n", seconds > 0 ? (double)stats.words / seconds : 0.0);
 }
 
+/* Which letters each phoneme of the best pronunciation was chosen by. */
+static clf_status draw_attention(clf_pronouncer *pronouncer, const pronounce_options *options)
+{
+    cli_attention_map map = {0};
+    char title[64];
+    const int64_t layer = options->layer < 0 ? pronouncer->model->network->decoder.layer_count - 1 : options->layer;
+    CLF_TRY(cli_attention_of_word(pronouncer, options->word, (int)options->beam, CLF_PRONOUNCE_ATTENTION_CROSS, layer, &map));
+    snprintf(title, sizeof title, "Cross-attention, layer %lld", (long long)layer);
+    const clf_status st = cli_attention_draw(&map, title, NULL, 0, options->picture);
+    cli_attention_free(&map);
+    return st;
+}
+
 static clf_status pronounce(cli_session *session, cli_inputs *inputs, const pronounce_options *options, bool shows_scores, size_t *refused)
 {
     clf_pronouncer *pronouncer;
@@ -116,7 +132,9 @@ static clf_status pronounce(cli_session *session, cli_inputs *inputs, const pron
     const uint64_t start = clfi_now_ns();
     CLF_TRY(clf_pronouncer_open(session->context, options->model, &pronouncer));
     clfi_profile_phase(session->context, "load model", start, clfi_now_ns());
-    const clf_status st = pronounce_all(pronouncer, inputs, options, shows_scores, refused);
+    clf_status st = pronounce_all(pronouncer, inputs, options, shows_scores, refused);
+    if (st == CLF_OK && options->picture && *refused == 0)
+        st = draw_attention(pronouncer, options);
     if (session->stats && st == CLF_OK)
         print_stats(pronouncer);
     clf_pronouncer_destroy(pronouncer);
@@ -131,6 +149,10 @@ static clf_status check(pronounce_options *options)
         options->n_best = 1;
     if (options->beam > 64)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--beam: expected 1 to 64, found %zu", options->beam);
+    if (options->picture && !options->word)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention: expected one word on the command line");
+    if (options->picture && !cli_heatmap_can_write(options->picture))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention %s: expected a name that ends in .png or .svg", options->picture);
     if (options->n_best > options->beam)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--n-best: expected at most the beam of %zu, found %zu", options->beam, options->n_best);
     return CLF_OK;
@@ -139,7 +161,7 @@ static clf_status check(pronounce_options *options)
 int cmd_pronounce(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    pronounce_options options = {.model = NULL};
+    pronounce_options options = {.layer = -1};
     const char *file = NULL;
     int positional;
     const cli_option table[] = {
@@ -147,6 +169,8 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
         {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE, &options.beam},
         {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
         {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_TEXT, &options.model},
+        {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_TEXT, &options.picture},
+        {"layer", 0, "L", "of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},
         {"batch-words", 0, "N", "words decoded together (default: suited to the device)", CLI_SIZE, &options.batch_words},
         CLI_SESSION_OPTIONS(session),
     };
@@ -154,6 +178,8 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
     size_t refused = 0;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     const bool shows_scores = options.beam || options.n_best;
+    if (st == CLF_OK && positional == 1 && !file && strcmp(argv[0], "-") != 0)
+        options.word = argv[0];
     if (st == CLF_OK)
         st = check(&options);
     if (st == CLF_OK)
