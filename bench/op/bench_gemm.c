@@ -235,7 +235,8 @@ static void bench_shape(clf_context *context, bench_clock clock, bench_peak *pea
         bench_samples_add(&time, ns);
         bench_samples_add(&share, flops / ns / (before > after ? before : after));
 #ifdef CLF_HAVE_OPENBLAS
-        bench_samples_add(&peer, sample_openblas(&t, repeats) / ns);
+        if (clock.cpu_threads == 0) /* its threads wait by spinning */
+            bench_samples_add(&peer, sample_openblas(&t, repeats) / ns);
 #endif
     }
     const double median = bench_quantile(&time, 0.5);
@@ -259,7 +260,7 @@ static void bench_shape(clf_context *context, bench_clock clock, bench_peak *pea
                clf_activation_name(s->activation), s->has_residual ? "+res" : "", median / 1e3, bench_quantile(&time, 0.1) / 1e3,
                bench_quantile(&time, 0.9) / 1e3, flops / median, flops / bench_quantile(&time, 0), 100 * bench_quantile(&share, 0.5));
         if (peer.count)
-            printf("  OpenBLAS takes %.2f of it", bench_quantile(&peer, 0.5));
+            printf("  OpenBLAS takes %.2f x", bench_quantile(&peer, 0.5));
         putchar('\n');
         fflush(stdout);
     }
