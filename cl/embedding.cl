@@ -22,13 +22,13 @@ typedef struct table_rows {
 } table_rows;
 
 /* Element offset of the row that token t takes from a table. */
-inline long row_offset(const table_layout *table, __global const int *ids, int has_ids, long t)
+static inline long row_offset(const table_layout *table, __global const int *ids, int has_ids, long t)
 {
     const long id = has_ids ? ids[table->ids_offset + t * table->ids_stride] : 0;
     return table->offset + clamp(id, 0L, table->rows - 1) * table->row_stride;
 }
 
-inline float sum_column(const table_rows *rows, int c, float scale)
+static inline float sum_column(const table_rows *rows, int c, float scale)
 {
     float sum = LOAD_TABLE0(rows->row0, c) * scale;
 #if TERMS > 1
@@ -40,7 +40,7 @@ inline float sum_column(const table_rows *rows, int c, float scale)
     return sum;
 }
 
-inline floatv sum_columns(const table_rows *rows, int c, float scale)
+static inline floatv sum_columns(const table_rows *rows, int c, float scale)
 {
     floatv sum = PASTE(vector_, LOAD_TABLE0)(rows->row0 + c) * scale;
 #if TERMS > 1

@@ -2,7 +2,7 @@
 /* Sum of the lanes of a floatv, by halves down to four. */
 #include "vector.cl"
 
-inline float lane_sum(floatv v)
+static inline float lane_sum(floatv v)
 {
 #if WIDTH == 1
     return v;

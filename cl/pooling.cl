@@ -10,13 +10,13 @@
 #endif
 
 /* The larger; a NaN wins and stays. */
-inline floatv larger(floatv a, floatv b)
+static inline floatv larger(floatv a, floatv b)
 {
     return b > a || isnan(b) ? b : a;
 }
 
 /* x: the sequence's first token at the first column of this item. */
-inline floatv pool_columns(__global const X_T *x, long stride, int length)
+static inline floatv pool_columns(__global const X_T *x, long stride, int length)
 {
 #if IS_CLS
     return PASTE(vector_, LOAD_X)(x);

@@ -45,7 +45,7 @@ typedef struct row {
 #define COLUMN(row, operand, i) axes_offset((row)->columns->dim, (row)->columns->operand, COLUMN_AXES, i)
 #endif
 
-inline float element(const row *r, int i)
+static inline float element(const row *r, int i)
 {
     float s = LOAD_X(r->x, COLUMN(r, x, i));
 #if HAS_RESIDUAL
@@ -60,7 +60,7 @@ typedef struct affine {
 } affine;
 
 /* y = ((s - shift) * scale - offset) * gamma + beta in column i. */
-inline void finish(const row *r, int i, const affine *a)
+static inline void finish(const row *r, int i, const affine *a)
 {
 #if IS_CENTERED
     float value = (element(r, i) - a->shift) * a->scale - a->offset;
@@ -78,7 +78,7 @@ inline void finish(const row *r, int i, const affine *a)
 }
 
 /* 1 / sqrt(mean square + eps) or 1 / max(norm, eps). A variance of exactly 0 without eps gives 0, so that the row becomes beta. */
-inline float row_scale(float square_sum, float inverse_n, float eps)
+static inline float row_scale(float square_sum, float inverse_n, float eps)
 {
 #if IS_L2
     const float norm = sqrt(square_sum);
@@ -90,13 +90,13 @@ inline float row_scale(float square_sum, float inverse_n, float eps)
 }
 
 /* True when mean(c^2) - d^2 would lose digits. */
-inline bool mean_is_coarse(float mean_error, float mean_square)
+static inline bool mean_is_coarse(float mean_error, float mean_square)
 {
     return mean_error * mean_error > 0.0625f * mean_square;
 }
 
 /* Moves the operands of row 0 to row `index`. */
-inline void select_row(row *r, const row_axes *rows, long index)
+static inline void select_row(row *r, const row_axes *rows, long index)
 {
     r->x += axes_offset(rows->dim, rows->x, ROW_AXES, index);
     r->residual += HAS_RESIDUAL ? axes_offset(rows->dim, rows->residual, ROW_AXES, index) : 0;

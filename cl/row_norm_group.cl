@@ -4,7 +4,7 @@
 #include "row_reduce.cl"
 
 /* Sums of c and of c^2 over the row, c = s - shift - correction; the same in all its lanes. */
-inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
+static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
 {
     float2 sum = (float2)(0.0f, 0.0f);
     for (int i = lane; i < n; i += LANES) {

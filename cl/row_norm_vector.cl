@@ -13,7 +13,7 @@
 #define BLOCK (4 * WIDTH) /* elements per iteration: four independent chains */
 
 #if WIDTH > 1
-inline floatv elements(const row *r, int i)
+static inline floatv elements(const row *r, int i)
 {
     floatv s = PASTE(vector_, LOAD_X)(r->x + i);
 #if HAS_RESIDUAL
@@ -23,7 +23,7 @@ inline floatv elements(const row *r, int i)
 }
 
 /* finish() for columns i .. i + WIDTH - 1. */
-inline void finish_elements(const row *r, int i, const affine *a)
+static inline void finish_elements(const row *r, int i, const affine *a)
 {
 #if IS_CENTERED
     floatv value = (elements(r, i) - a->shift) * a->scale - a->offset;
@@ -45,7 +45,7 @@ inline void finish_elements(const row *r, int i, const affine *a)
 #endif
 
 /* Sums of c and of c^2, c = s - shift. */
-inline float2 moments(const row *r, int n, float shift)
+static inline float2 moments(const row *r, int n, float shift)
 {
     floatv sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f, square0 = 0.0f, square1 = 0.0f, square2 = 0.0f, square3 = 0.0f;
     int i = 0;
@@ -81,7 +81,7 @@ inline float2 moments(const row *r, int n, float shift)
 }
 
 /* Sum of (s - shift - d)^2: rows whose deviation is as small as the rounding of their mean. */
-inline float residual_square(const row *r, int n, float shift, float d)
+static inline float residual_square(const row *r, int n, float shift, float d)
 {
     floatv square = 0.0f;
     int i = 0;
@@ -98,7 +98,7 @@ inline float residual_square(const row *r, int n, float shift, float d)
 }
 
 /* Near the mean: that of the first block, whose size is a power of two, so that equal elements give themselves. */
-inline float head_mean(const row *r, int n)
+static inline float head_mean(const row *r, int n)
 {
     if (!IS_CENTERED)
         return 0.0f;
@@ -108,7 +108,7 @@ inline float head_mean(const row *r, int n)
 }
 
 /* shift: near the mean. */
-inline affine affine_of(const row *r, int n, float eps, float shift)
+static inline affine affine_of(const row *r, int n, float eps, float shift)
 {
     const float inverse_n = 1.0f / (float)n;
     affine a = {shift, 0.0f, 0.0f};
@@ -131,7 +131,7 @@ inline affine affine_of(const row *r, int n, float eps, float shift)
     return a;
 }
 
-inline void store_row(const row *r, int n, const affine *a, const row *next)
+static inline void store_row(const row *r, int n, const affine *a, const row *next)
 {
     int i = 0;
     for (; i <= n - WIDTH; i += WIDTH) {

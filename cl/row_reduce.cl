@@ -9,7 +9,7 @@
 #endif
 
 /* Both sums of the row of the calling item, returned to all its lanes. scratch: WG elements. */
-inline float2 row_sum(__local float2 *scratch, float2 value)
+static inline float2 row_sum(__local float2 *scratch, float2 value)
 {
     const uint item = get_local_id(0);
     const uint lane = item & (LANES - 1);

@@ -8,7 +8,7 @@
 #endif
 
 /* Sorts keys[0 .. 2 * HALF) into falling order. */
-inline void sort_keys(__local ulong *keys, uint item)
+static inline void sort_keys(__local ulong *keys, uint item)
 {
     for (uint run = 2; run <= 2 * HALF; run *= 2) {
         for (uint step = run / 2; step > 0; step /= 2) {

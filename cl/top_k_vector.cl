@@ -3,7 +3,7 @@
  * with one comparison. */
 #include "top_k.cl"
 
-inline void sift_down(__global ulong *heap, int size, int at)
+static inline void sift_down(__global ulong *heap, int size, int at)
 {
     const ulong key = heap[at];
     for (int child = 2 * at + 1; child < size; child = 2 * at + 1) {
@@ -17,7 +17,7 @@ inline void sift_down(__global ulong *heap, int size, int at)
     heap[at] = key;
 }
 
-inline void offer(__global ulong *heap, int size, ulong key)
+static inline void offer(__global ulong *heap, int size, ulong key)
 {
     if (key > heap[0]) {
         heap[0] = key;
@@ -27,7 +27,7 @@ inline void offer(__global ulong *heap, int size, ulong key)
 
 #if IS_FIRST && WIDTH > 1
 /* True when a score may beat the heap's worst. Signed integer order of the bits; a positive NaN passes too and is refused by its key. */
-inline bool any_better(floatv scores, ulong worst)
+static inline bool any_better(floatv scores, ulong worst)
 {
     const intv bits = AS_INTV(scores);
     return any((bits ^ ((bits >> 31) & 0x7fffffff)) > as_int((uint)(worst >> 32) ^ 0x80000000u));

@@ -46,12 +46,12 @@ typedef PASTE(ushort, WIDTH) ushortv;
 #endif
 
 /* vector_LOAD_x / vector_STORE_x: WIDTH elements from p on, no alignment beyond the element's own. PASTE(vector_, LOAD_IN)(p) picks one. */
-inline floatv vector_load_f16(__global const half *p)
+static inline floatv vector_load_f16(__global const half *p)
 {
     return VECTOR_LOAD_HALF(p);
 }
 
-inline floatv vector_load_bf16(__global const ushort *p)
+static inline floatv vector_load_bf16(__global const ushort *p)
 {
     return AS_FLOATV(TO_UINTV(VECTOR_LOAD(p)) << 16);
 }
@@ -61,33 +61,33 @@ inline floatv vector_load_bf16(__global const ushort *p)
 #if WIDTH > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 typedef floatv floatv_unaligned __attribute__((aligned(4)));
 
-inline floatv vector_load_f32(__global const float *p)
+static inline floatv vector_load_f32(__global const float *p)
 {
     return *(__global const floatv_unaligned *)p;
 }
 
-inline void vector_store_f32(__global float *p, floatv v)
+static inline void vector_store_f32(__global float *p, floatv v)
 {
     *(__global floatv_unaligned *)p = v;
 }
 #else
-inline floatv vector_load_f32(__global const float *p)
+static inline floatv vector_load_f32(__global const float *p)
 {
     return VECTOR_LOAD(p);
 }
 
-inline void vector_store_f32(__global float *p, floatv v)
+static inline void vector_store_f32(__global float *p, floatv v)
 {
     VECTOR_STORE(v, p);
 }
 #endif
 
-inline void vector_store_f16(__global half *p, floatv v)
+static inline void vector_store_f16(__global half *p, floatv v)
 {
     VECTOR_STORE_HALF(v, p);
 }
 
-inline void vector_store_bf16(__global ushort *p, floatv v)
+static inline void vector_store_bf16(__global ushort *p, floatv v)
 {
     const uintv bits = AS_UINTV(v);
     const uintv rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
