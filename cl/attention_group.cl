@@ -11,7 +11,7 @@
 #error "HEAD, HEAD_V: columns of q and k, of v; multiples of 4"
 #endif
 #if !defined TILE_Q || !defined SPLIT
-#error "TILE_Q: queries per tile, a power of two; SPLIT: parts of the keys, a divisor of KEY_BLOCK; the work-group has TILE_Q * SPLIT items"
+#error "TILE_Q: queries per tile, a power of two; SPLIT: parts of the keys; the work-group has TILE_Q * SPLIT items"
 #endif
 #if !defined IN_T || !defined OUT_T
 #error "IN_T, OUT_T with LOAD_IN, STORE_OUT: storage types of q, k, v and of the output"
@@ -21,7 +21,6 @@
 #endif
 
 #define KEY_BLOCK 32
-#define PART (KEY_BLOCK / SPLIT) /* keys of one part in a block */
 #define WG (TILE_Q * SPLIT)
 #define COLUMN_ITEMS 16 /* of the work-group side by side on a row of k, v or the output */
 #define ROW (HEAD_V + 1) /* odd stride: rows start in different banks */
@@ -103,35 +102,28 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
         load_block(v_block, v + (long)first * v_stride, v_stride, HEAD_V, count, block_mask, key_mask_stride, item);
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        float scores[PART], largest = maximum;
-#pragma unroll
-        for (int i = 0; i < PART; i++) {
-            const int key = i * SPLIT + part;
+        /* Key by key, so that no more than the query, the output row and a score live in registers. The maximum rises seldom after the first keys. */
+        for (int key = part; key < KEY_BLOCK; key += SPLIT) {
+            if (!is_used(first + key, usable, key_mask, key_mask_stride))
+                continue;
             float4 products = (float4)(0.0f);
 #pragma unroll
             for (int c = 0; c < HEAD / 4; c++)
                 products = fma(query[c], k_block[key * (HEAD / 4) + c], products);
-            const bool use = is_used(first + key, usable, key_mask, key_mask_stride);
-            scores[i] = use ? dot(products, (float4)(1.0f)) : -INFINITY;
-            largest = scores[i] > largest ? scores[i] : largest; /* a NaN never becomes the maximum; its weight is NaN */
-        }
-        const float shift = largest == -INFINITY ? 0.0f : largest;
-        const float alpha = softmax_exp(maximum - shift);
-        maximum = largest;
-        sum *= alpha;
-#pragma unroll
-        for (int c = 0; c < HEAD_V / 4; c++)
-            result[c] *= alpha;
-#pragma unroll
-        for (int i = 0; i < PART; i++) {
-            const int key = i * SPLIT + part;
-            const float weight = softmax_exp(scores[i] - shift);
-            sum += weight;
-            if (first + key < usable) {
+            const float score = dot(products, (float4)(1.0f));
+            if (score > maximum) { /* never for NaN, whose weight below is NaN */
+                const float alpha = softmax_exp(maximum - score);
+                maximum = score;
+                sum *= alpha;
 #pragma unroll
                 for (int c = 0; c < HEAD_V / 4; c++)
-                    result[c] = fma((float4)(weight), v_block[key * (HEAD_V / 4) + c], result[c]);
+                    result[c] *= alpha;
             }
+            const float weight = softmax_exp(score - (maximum == -INFINITY ? 0.0f : maximum));
+            sum += weight;
+#pragma unroll
+            for (int c = 0; c < HEAD_V / 4; c++)
+                result[c] = fma((float4)(weight), v_block[key * (HEAD_V / 4) + c], result[c]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
