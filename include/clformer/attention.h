@@ -52,8 +52,8 @@ CLF_API clf_status clf_attention(clf_context *context, const clf_tensor *q, cons
                                  const clf_attention_params *params, clf_tensor *out);
 
 /* The steps of dot-product attention one by one, so that a variant may replace one (the softmax between them is clf_softmax):
- * scores[...,i,j] = scale q[...,i,:] . k[...,j,:], and out[...,i,:] = sum_j weights[...,i,j] v[...,j,:]. q [...,Q,d], k [...,K,d], scores and weights [...,Q,K], v [...,K,dv],
- * out [...,Q,dv] with the same 0 to 4 leading axes, any strides. A weight of exactly 0 leaves its row of v out, whatever that row holds.
+ * scores[...,i,j] = scale q[...,i,:] . k[...,j,:], and out[...,i,:] = sum_j weights[...,i,j] v[...,j,:].
+ * q [...,Q,d], k [...,K,d], scores and weights [...,Q,K], v [...,K,dv], out [...,Q,dv] with the same 0 to 4 leading axes, any strides. A weight of exactly 0 leaves its row of v out, whatever that row holds.
  * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE"). */
 CLF_API clf_status clf_attention_scores(clf_context *context, const clf_tensor *q, const clf_tensor *k, float scale, clf_tensor *scores);
 CLF_API clf_status clf_attention_context(clf_context *context, const clf_tensor *weights, const clf_tensor *v, clf_tensor *out);

@@ -43,7 +43,7 @@ typedef struct clf_softmax_params {
  * x, y: f32, f16 or bf16 of one shape, any strides; y may be x (the same view), and must not overlap it otherwise. Nothing else is written:
  * x and the masks stay as they are. An empty key axis or an empty shape is legal and writes nothing.
  * Masking replaces: a masked NaN, infinity or huge score has no effect. A used NaN or +inf makes its whole row NaN and no other. A used -inf gets
- * weight 0. f32 arithmetic whatever the storage; relative error of a weight <= (4A + K/16 + 16) u to first order, A = largest |s| in use,
+ * weight 0. f32 arithmetic whatever the storage; relative error of a weight <= (6A + K + 16) u to first order, A = largest |s| in use,
  * u = 2^-24; weights below 2^-126 may become 0. Enqueued.
  * params NULL = defaults. INVALID_ARGUMENT (detail begins "E_AXIS", "E_SHAPE" or "E_DTYPE"): an axis out of range; an operand whose shape or type is
  * not as above; lengths with x not of rank 3. UNSUPPORTED: an index beyond 2^31 elements. Source: Milakov and Gimelshein 2018 (online
