@@ -3,8 +3,8 @@
  *
  *     out[kept] = sum over summed of in0[...] * in1[...] * ...
  *
- * KEPT_RANK loops run over the output, SUMMED_RANK loops inside a work-item; sizes and strides are arguments, so one kernel serves all sizes of a
- * structure. Three kernels:
+ * KEPT_RANK loops run over the output, SUMMED_RANK loops inside a work-item; sizes and strides are arguments, so one kernel serves all
+ * sizes of a structure. Three kernels:
  *   einsum_map        nothing is summed; a work-item writes a run of the innermost kept loop, WIDTH elements at a time
  *   einsum_sum_kept   WIDTH lanes along the innermost kept loop, VECTORS of them in a work-item
  *   einsum_sum_lanes  WIDTH lanes along the innermost summed loop, added up at the end
@@ -34,7 +34,7 @@
 #error "SHAPE_BY_VALUE: 1 = sizes and strides are a struct argument, 0 = a buffer"
 #endif
 #ifndef OUT
-#error "OUT: unit_f32, step_f32, ...: stride of the output along the lanes and its storage type; IN0, IN1, ... likewise, same_f32 for stride 0"
+#error "OUT: unit_f32, step_f32, ...: stride along the lanes and storage type; IN0, IN1, ... likewise, same_f32 for stride 0"
 #endif
 
 #define BLOCK 256
@@ -140,8 +140,8 @@ typedef struct {
 #define SUMMED_FACTOR(o) product *= LANES_ALONG(SUMMED_INNER, o);
 #define ONE_FACTOR(o) single *= PASTE(one_, IN##o)(in##o, position[o]);
 
-/* Positions at[0..OPERANDS] of work-item `index` of the kept loops, the innermost of which is cut into pieces of `piece`; returns the first index of
- * the piece. */
+/* Positions at[0..OPERANDS] of work-item `index` of the kept loops, the innermost of which is cut into pieces of `piece`; returns the
+ * first index of the piece. */
 inline INDEX find_item(INDEX index, INDEX piece, INDEX *at, SHAPE_POINTER)
 {
     INDEX first = 0;
@@ -259,7 +259,8 @@ __kernel void einsum_sum_kept(EACH(PARAMETER) __global PASTE(STORAGE_, OUT) *out
         next_terms(run, digit, at, shape);
     }
     for (int v = 0; v < VECTORS; v++)
-        PASTE(put_, OUT)(out, at[OPERANDS] + v * WIDTH * STRIDE(KEPT_INNER, OPERANDS), STRIDE(KEPT_INNER, OPERANDS), last, total[v] + sum[v]);
+        PASTE(put_, OUT)(out, at[OPERANDS] + v * WIDTH * STRIDE(KEPT_INNER, OPERANDS), STRIDE(KEPT_INNER, OPERANDS), last,
+                         total[v] + sum[v]);
 }
 
 /* The same parameters; one output element per work-item and slice. */

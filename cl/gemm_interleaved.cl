@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for CPU devices whose batches lie element by element (heads innermost, as in "ibhd,jbhd->ijbh"): WIDTH batches are the lanes of a vector, so
- * that every load and store of an interleaved operand is whole.
+/* GEMM for CPU devices whose batches lie element by element (heads innermost, as in "ibhd,jbhd->ijbh"): WIDTH batches are the lanes of a
+ * vector, so that every load and store of an interleaved operand is whole.
  *
- * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read where it
- * is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes ROWS rows of one lane block: BLOCK_COLS columns in turn
- * for BLOCK_K of k, so that this piece of A is read from the first-level cache after its first use, wherever it lies. The last tiles start at
- * m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies there and are not stored.
- * super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones.
- * FOLD 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the kernel is rows 2r and 2r + 1
- * of the matrix. */
+ * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read
+ * where it is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes ROWS rows of one lane block:
+ * BLOCK_COLS columns in turn for BLOCK_K of k, so that this piece of A is read from the first-level cache after its first use, wherever it
+ * lies. The last tiles start at m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with
+ * whatever lies there and are not stored. super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the
+ * next ones. FOLD 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the
+ * kernel is rows 2r and 2r + 1 of the matrix. */
 #include "transpose.cl"
 
 #if !defined(FOLD) || !defined(IS_PACK)
@@ -37,11 +37,11 @@ inline long outer_offset(uint index, uint4 size, long4 stride)
 #error "FROM_T, LOAD_FROM: storage type; IS_X_UNIT, IS_LANE_UNIT: which stride of the source is 1"
 #endif
 
-/* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last one. A
- * work-item moves WIDTH x by WIDTH lanes of one y. */
+/* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last
+ * one. A work-item moves WIDTH x by WIDTH lanes of one y. */
 __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict from, long from_offset, long lane_stride, long fold_stride,
-                              long x_stride, long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to, long to_offset, long to_x,
-                              long to_y, long to_block)
+                              long x_stride, long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to,
+                              long to_offset, long to_x, long to_y, long to_block)
 {
     const int x = (int)get_global_id(0) * WIDTH;
     const long y = (long)get_global_id(1);
@@ -180,7 +180,8 @@ inline void store_lanes(__global C_T *restrict c, int lanes, long lane_stride, l
 
 #define QUAD(l, s)  \
     if (l < lanes)  \
-        vstore4((float4)(sum[QUAD_ROW][0].s, sum[QUAD_ROW][1].s, sum[QUAD_ROW][2].s, sum[QUAD_ROW][3].s), 0, c_row + LANE_AT(l, c_lane_stride, c_fold_stride));
+        vstore4((float4)(sum[QUAD_ROW][0].s, sum[QUAD_ROW][1].s, sum[QUAD_ROW][2].s, sum[QUAD_ROW][3].s), 0, \
+                c_row + LANE_AT(l, c_lane_stride, c_fold_stride));
 #define STORE_QUADS(i)                                   \
     {                                                    \
         enum { QUAD_ROW = i };                           \
@@ -189,10 +190,10 @@ inline void store_lanes(__global C_T *restrict c, int lanes, long lane_stride, l
     }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
-    int m, int n, int k, int lane_total, int super_blocks, __global const float *restrict a, long a_offset, long a_row_stride, long a_k_stride,
-    long a_block_stride, long4 a_batch_stride, __global const float *restrict b, long b_offset, long b_column_stride, long b_k_stride,
-    long b_block_stride, long4 b_batch_stride, long a_end, long a_fold_stride, __global C_T *restrict c, long c_offset, long c_row_stride, long c_column_stride,
-    long c_lane_stride, long c_fold_stride, long4 c_batch_stride, uint4 batch_size, float alpha)
+    int m, int n, int k, int lane_total, int super_blocks, __global const float *restrict a, long a_offset, long a_row_stride,
+    long a_k_stride, long a_block_stride, long4 a_batch_stride, __global const float *restrict b, long b_offset, long b_column_stride,
+    long b_k_stride, long b_block_stride, long4 b_batch_stride, long a_end, long a_fold_stride, __global C_T *restrict c, long c_offset,
+    long c_row_stride, long c_column_stride, long c_lane_stride, long c_fold_stride, long4 c_batch_stride, uint4 batch_size, float alpha)
 {
     const int blocks = (lane_total + WIDTH - 1) / WIDTH;
     const int tiles_of_rows = (m + ROWS - 1) / ROWS;

@@ -33,8 +33,8 @@ typedef struct {
 #define TILE_ROWS 8 /* work-items of a column of the tile */
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE_ROWS, 1))) void permute_group(
-    __global const IN_T *restrict in, long in_offset, __global OUT_T *restrict out, long out_offset, outer_axes outer, int p_size, int q_size,
-    long q_stride, long p_stride)
+    __global const IN_T *restrict in, long in_offset, __global OUT_T *restrict out, long out_offset, outer_axes outer, int p_size,
+    int q_size, long q_stride, long p_stride)
 {
     __local float tile[TILE][TILE + 1]; /* odd rows: columns start in different banks */
     const int x = (int)get_local_id(0), y = (int)get_local_id(1);
@@ -58,8 +58,8 @@ __kernel __attribute__((reqd_work_group_size(TILE, TILE_ROWS, 1))) void permute_
 
 /* A work-item moves WIDTH q by p_run p. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void permute_vector(
-    __global const IN_T *restrict in, long in_offset, __global OUT_T *restrict out, long out_offset, outer_axes outer, int p_size, int q_size,
-    long q_stride, long p_stride, int p_run)
+    __global const IN_T *restrict in, long in_offset, __global OUT_T *restrict out, long out_offset, outer_axes outer, int p_size,
+    int q_size, long q_stride, long p_stride, int p_run)
 {
     const int q = (int)get_group_id(1) * WIDTH, q_end = min(q_size, q + WIDTH);
     int p = (int)get_group_id(0) * p_run;

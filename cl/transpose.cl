@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transposition of WIDTH vectors of WIDTH lanes. Where vectors are the processor's own: in registers, by log2(WIDTH) passes, each of which zips
- * vector i with vector i + WIDTH / 2; elsewhere through memory. */
+/* Transposition of WIDTH vectors of WIDTH lanes. Where vectors are the processor's own: in registers, by log2(WIDTH) passes, each of which
+ * zips vector i with vector i + WIDTH / 2; elsewhere through memory. */
 #include "vector.cl"
 
 #if WIDTH == 16

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_einsum [--rounds N] [--json] [--cpu-time]
  *
- * Attention equations in each layout of the heads, beside the plain batched product of the same sizes (every head's matrices dense); sums, products
- * and permutations, beside the measured bandwidth. Contestants alternate in every round; ratios are medians over rounds of the ratio within the
- * round. Every case is checked against double on a sample of its elements before it is timed. */
+ * Attention equations in each layout of the heads, beside the plain batched product of the same sizes (every head's matrices dense); sums,
+ * products and permutations, beside the measured bandwidth. Contestants alternate in every round; ratios are medians over rounds of the
+ * ratio within the round. Every case is checked against double on a sample of its elements before it is timed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

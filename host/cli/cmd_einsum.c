@@ -64,7 +64,8 @@ static clf_status read_shapes(einsum_job *job)
         job->dims[job->count] = job->dim[job->count];
         text = read_shape(text, &job->rank[job->count], job->dim[job->count]);
         if (!text)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d is not like 2x3 (a scalar is -)", job->shapes, job->count);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d is not like 2x3 (a scalar is -)", job->shapes,
+                     job->count);
         job->count++;
         if (*text == '\0')
             return CLF_OK;
@@ -97,7 +98,8 @@ static clf_status parse_limit(const char *text, int64_t *out)
     }
     *out = strtoll(text, &end, 10);
     if (end == text || *end || *out <= 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --memory-limit: expected a positive number of elements, max_input or none, found \"%s\"", text);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --memory-limit: expected a positive number of elements, max_input or none, found \"%s\"",
+                 text);
     return CLF_OK;
 }
 

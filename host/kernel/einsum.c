@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches cl/einsum.cl: chooses the lanes, cuts long sums into slices, passes the shape.
- * A kernel is built for each structure, which costs a compilation. Small work does not repay that, so its loops are padded with loops of size 1 to a
- * few common ranks, without lanes. */
+ * A kernel is built for each structure, which costs a compilation. Small work does not repay that, so its loops are padded with loops of
+ * size 1 to a few common ranks, without lanes. */
 #include "kernel/einsum.h"
 
 #include <limits.h>
@@ -92,7 +92,8 @@ static void choose_lanes(const clf_context *context, const clf_einsum_loops *loo
 
 static walk choose_walk(const clf_context *context, const clf_einsum_loops *loops, bool small)
 {
-    walk w = {.kind = loops->summed_rank ? WALK_SUM_KEPT : WALK_MAP, .width = 1, .vectors = 1, .run = 1, .items = 1, .summed = 1, .parts = 1};
+    walk w = {
+        .kind = loops->summed_rank ? WALK_SUM_KEPT : WALK_MAP, .width = 1, .vectors = 1, .run = 1, .items = 1, .summed = 1, .parts = 1};
     if (!small)
         choose_lanes(context, loops, &w);
     for (int d = 0; d < loops->kept_rank; d++)
@@ -143,7 +144,8 @@ static void add_operand(clf_kernel_spec *spec, const char *macro, int64_t lane_s
     clfi_spec_text(spec, macro, value);
 }
 
-static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, clf_dtype out, size_t shape_bytes)
+static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, clf_dtype out,
+                                 size_t shape_bytes)
 {
     static const char *const kernels[] = {"einsum_map", "einsum_sum_kept", "einsum_sum_lanes"};
     const bool kept_lanes = w->kind != WALK_SUM_LANES;
@@ -242,7 +244,8 @@ static clf_status run_slices(clf_context *context, const clf_einsum_loops *loops
     const clf_einsum_memory memory = {parts.buffer, CLF_F32, parts.offset};
     clf_einsum_loops first = *loops;
     for (int d = first.kept_rank - 1; d >= 0; d--)
-        first.kept[d].stride[loops->inputs] = d == first.kept_rank - 1 ? 1 : first.kept[d + 1].stride[loops->inputs] * first.kept[d + 1].size;
+        first.kept[d].stride[loops->inputs] =
+            d == first.kept_rank - 1 ? 1 : first.kept[d + 1].stride[loops->inputs] * first.kept[d + 1].size;
     CLF_TRY(launch(context, &first, w, in, &memory, elements));
     const clf_einsum_loops second = loops_of_parts(loops, w->parts, elements);
     return clfi_einsum_loops(context, &second, &memory, out);

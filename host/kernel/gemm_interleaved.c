@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `interleaved`: batches are the lanes of vectors. For products whose result or factors have a batch dimension innermost in memory,
- * where engines that compute one matrix at a time would touch a line of memory for every element. */
+/* GEMM engine `interleaved`: batches are the lanes of vectors. For products whose result or factors have a batch dimension innermost in
+ * memory, where engines that compute one matrix at a time would touch a line of memory for every element. */
 #include "kernel/gemm_common.h"
 
 enum { MAX_ROWS = 6, MAX_COLS = 4, CACHED_B_BYTES = 512 << 10 };

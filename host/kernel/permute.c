@@ -5,10 +5,11 @@
 #include <limits.h>
 
 enum {
-    MIN_SIDE = 8,      /* shorter axes waste most of a tile */
+    MIN_SIDE = 8, /* shorter axes waste most of a tile */
     MAX_OUTER = 8,
-    GROUP_TILE = 32, GROUP_ROWS = 8,
-    VECTOR_RUN = 256   /* elements of the input's contiguous axis that a work-item of a CPU moves: whole pages' worth of lines, few work-items */
+    GROUP_TILE = 32,
+    GROUP_ROWS = 8,
+    VECTOR_RUN = 256 /* elements of the input's contiguous axis that a work-item of a CPU moves */
 };
 
 /* Indices of the axes that are contiguous in the input (p) and in the output (q); -1: none. */
@@ -77,7 +78,8 @@ clf_status clfi_permute(clf_context *context, const clf_einsum_loops *loops, con
     clfi_arg_long(&launch, loops->kept[q].stride[0]);
     clfi_arg_long(&launch, loops->kept[p].stride[1]);
     if (!is_cpu) {
-        const size_t groups[3] = {(size_t)(p_size + GROUP_TILE - 1) / GROUP_TILE, (size_t)(q_size + GROUP_TILE - 1) / GROUP_TILE, outer_count};
+        const size_t groups[3] = {(size_t)(p_size + GROUP_TILE - 1) / GROUP_TILE, (size_t)(q_size + GROUP_TILE - 1) / GROUP_TILE,
+                                  outer_count};
         return clfi_launch_3d(&launch, groups, (const size_t[3]){GROUP_TILE, GROUP_ROWS, 1});
     }
     clfi_arg_int(&launch, VECTOR_RUN);

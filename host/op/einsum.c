@@ -154,8 +154,8 @@ clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: operand %d is %s", k, operands[k] ? "of another context" : "NULL");
         const clf_view *view = clfi_tensor_view(operands[k]);
         if (view->rank != operand->rank || memcmp(view->dim, operand->dim, (size_t)view->rank * sizeof *view->dim) != 0)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: operand %d is %s, the plan is for %s", k, clfi_shape_text(view->rank, view->dim, have),
-                     clfi_shape_text(operand->rank, operand->dim, want));
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: operand %d is %s, the plan is for %s", k,
+                     clfi_shape_text(view->rank, view->dim, have), clfi_shape_text(operand->rank, operand->dim, want));
     }
     CLF_TRY(check_tensors(context, form, operands, out));
     return run_tensors(context, plan, operands, out);

@@ -6,8 +6,8 @@
 #include "clformer/einsum.h"
 #include "op/einsum_plan.h"
 
-/* Runs `plan` on operands and out of exactly its shapes, f32, f16 or bf16, any strides (out: none of 0 where the size is above 1). Intermediates
- * come from the context's arena. Enqueued. Shapes and dtypes are the caller's to check. */
+/* Runs `plan` on operands and out of exactly its shapes, f32, f16 or bf16, any strides (out: none of 0 where the size is above 1).
+ * Intermediates come from the context's arena. Enqueued. Shapes and dtypes are the caller's to check. */
 clf_status clfi_einsum_run(clf_context *context, const clf_einsum_plan *plan, const clf_view *const *operands, const clf_view *out);
 
 #endif

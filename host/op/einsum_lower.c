@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering of an einsum step. A pair is a matrix product of its operands as they lie when the summed labels fuse into one k; the kept labels that
- * only one factor has form m and n, the rest are batches. Where k does not fuse, or what is left for m and n is too thin, a dense copy
- * of a term can repair it; the candidates are compared by a coarse model of a device's time. */
+/* Lowering of an einsum step. A pair is a matrix product of its operands as they lie when the summed labels fuse into one k; the kept
+ * labels that only one factor has form m and n, the rest are batches. Where k does not fuse, or what is left for m and n is too thin, a
+ * dense copy of a term can repair it; the candidates are compared by a coarse model of a device's time. */
 #include "op/einsum_lower.h"
 
 #include <math.h>
@@ -152,7 +152,8 @@ static double relay(clf_einsum_access *access, const int64_t *size, int t)
 }
 
 /* The matrix product with the terms of `mask` copied; time INFINITY when it does not exist or breaks the limit. */
-static double candidate(const clf_einsum_access *access, const int64_t *size, double copy_limit, int mask, clf_einsum_lowering *out, bool *thin)
+static double candidate(const clf_einsum_access *access, const int64_t *size, double copy_limit, int mask, clf_einsum_lowering *out,
+                        bool *thin)
 {
     clf_einsum_access relaid = *access;
     clf_einsum_loops loops;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering of one einsum step: from labels and strides to loops, and from the loops of a pair to a strided-batched matrix product. No device. */
+/* Lowering of one einsum step: from labels and strides to loops, and from the loops of a pair to a strided-batched matrix product. No
+ * device. */
 #ifndef CLFI_OP_EINSUM_LOWER_H
 #define CLFI_OP_EINSUM_LOWER_H
 

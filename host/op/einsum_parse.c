@@ -224,8 +224,8 @@ static clf_status check_operand_sizes(clf_einsum_form *form, int k)
         for (int other = 0; other < axis; other++)
             if (operand->label[other] == operand->label[axis] && operand->dim[other] != operand->dim[axis])
                 REFUSE(form, DIAGONAL, "operand %d label '%s' is %lld at axis %d and %lld at axis %d", k,
-                       clfi_einsum_label_text(form, operand->label[axis], (char[CLFI_EINSUM_LABEL_TEXT]){0}), (long long)operand->dim[other],
-                       other, (long long)operand->dim[axis], axis);
+                       clfi_einsum_label_text(form, operand->label[axis], (char[CLFI_EINSUM_LABEL_TEXT]){0}),
+                       (long long)operand->dim[other], other, (long long)operand->dim[axis], axis);
     for (int ellipsis = 0; ellipsis < 2; ellipsis++)
         for (int axis = 0; axis < operand->rank; axis++) {
             const int label = operand->label[axis];

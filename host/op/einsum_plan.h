@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Einsum plans: the canonical terms of a parsed equation, the contraction order, and the layout of every intermediate. No device.
  *
- * Canonical terms (in this order): a label repeated in one operand becomes one axis whose stride is the sum of its axes' strides; axes of size 1
- * are dropped; labels that occur in one term only and not in the output are summed in a step of their own. Size-1 output axes are dropped too:
- * they add nothing to any address. What is left has equal sizes wherever a label occurs. */
+ * Canonical terms (in this order): a label repeated in one operand becomes one axis whose stride is the sum of its axes' strides; axes of
+ * size 1 are dropped; labels that occur in one term only and not in the output are summed in a step of their own. Size-1 output axes are
+ * dropped too: they add nothing to any address. What is left has equal sizes wherever a label occurs. */
 #ifndef CLFI_OP_EINSUM_PLAN_H
 #define CLFI_OP_EINSUM_PLAN_H
 
@@ -44,7 +44,8 @@ struct clf_einsum_plan {
  * step that merges all remaining terms at once. */
 clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_limit, clf_einsum_plan *out);
 
-/* Canonical labels of operand k, and its element stride for each label, from the stride of each axis (diagonals summed, size-1 axes dropped). */
+/* Canonical labels of operand k, and its element stride for each label, from the stride of each axis (diagonals summed, size-1 axes
+ * dropped). */
 clf_label_set clfi_einsum_operand_labels(const clf_einsum_form *form, int k);
 void clfi_einsum_operand_strides(const clf_einsum_form *form, int k, const int64_t *axis_stride, int64_t by_label[CLFI_EINSUM_MAX_LABELS]);
 

@@ -19,10 +19,10 @@ extern "C" {
  *
  *     out[output labels] = sum over all other labels of the product of all operands
  *
- * - A label has one size everywhere; an axis of size 1 is repeated. Inside one operand a repeated label takes the diagonal, and its sizes must
- *   be equal. "..." axes are aligned at their right end and repeat size 1 likewise.
- * - Without "->" the output is "..." and then the labels that occur once in all terms together, in ASCII order. With it, every output label must
- *   be in an operand, and none may repeat; "..." axes that the output leaves out are summed.
+ * - A label has one size everywhere; an axis of size 1 is repeated. Inside one operand a repeated label takes the diagonal, and its
+ *   sizes must be equal. "..." axes are aligned at their right end and repeat size 1 likewise.
+ * - Without "->" the output is "..." and then the labels that occur once in all terms together, in ASCII order. With it, every output
+ *   label must be in an operand, and none may repeat; "..." axes that the output leaves out are summed.
  * - A sum over a label of size 0 is 0; an output with an axis of size 0 is empty.
  *
  * Every refusal's reason (clf_last_error) begins with one of these codes, checked in this order:
@@ -56,13 +56,14 @@ CLF_API clf_status clf_einsum(clf_context *context, const char *equation, const 
 CLF_API clf_status clf_einsum_output_shape(const char *equation, int count, const int *rank, const int64_t *const *dim, int *out_rank,
                                            int64_t *out_dim);
 
-/* A parsed equation with its contraction order for given shapes; holds no device memory and belongs to no context. Immutable, so that threads may
- * share it. The order has the least cost over all pairwise trees up to 12 operands and is greedy above. Cost of a step, as opt_einsum counts it: the
- * product of the sizes of its labels, times 2 where something is summed. */
+/* A parsed equation with its contraction order for given shapes; holds no device memory and belongs to no context. Immutable, so that
+ * threads may share it. The order has the least cost over all pairwise trees up to 12 operands and is greedy above. Cost of a step, as
+ * opt_einsum counts it: the product of the sizes of its labels, times 2 where something is summed. */
 typedef struct clf_einsum_plan clf_einsum_plan;
 
-/* memory_limit: largest number of elements of any intermediate or copy (the output is exempt), or one of the names above. Where no pair of terms
- * keeps it, all that are left are multiplied in one nest of loops without any intermediate. E_LIMIT: 0, or below CLF_EINSUM_MAX_INPUT. */
+/* memory_limit: largest number of elements of any intermediate or copy (the output is exempt), or one of the names above. Where no pair of
+ * terms keeps it, all that are left are multiplied in one nest of loops without any intermediate. E_LIMIT: 0, or below
+ * CLF_EINSUM_MAX_INPUT. */
 CLF_API clf_status clf_einsum_plan_create(const char *equation, int count, const int *rank, const int64_t *const *dim, int64_t memory_limit,
                                           clf_einsum_plan **out);
 CLF_API void clf_einsum_plan_destroy(clf_einsum_plan *plan);
@@ -75,12 +76,12 @@ CLF_API const int64_t *clf_einsum_plan_dim(const clf_einsum_plan *plan);
 CLF_API double clf_einsum_plan_cost(const clf_einsum_plan *plan);
 CLF_API double clf_einsum_plan_largest(const clf_einsum_plan *plan);
 
-/* As clf_einsum, for operands of exactly the plan's shapes (E_ARGUMENT otherwise); strides and element types may differ from call to call. */
+/* As clf_einsum, for operands of exactly the plan's shapes (E_ARGUMENT otherwise); strides and element types may differ between calls. */
 CLF_API clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan, const clf_tensor *const *operands, int count,
                                        clf_tensor *out);
 
-/* The plan as text: operands, path, cost, and for each step its terms, its cost, the size of its result and what runs it. context: names the
- * matrix engines of that device; NULL: only "gemm". Operands are taken as dense f32. text: capacity bytes, always terminated when
+/* The plan as text: operands, path, cost, and for each step its terms, its cost, the size of its result and what runs it. context: names
+ * the matrix engines of that device; NULL: only "gemm". Operands are taken as dense f32. text: capacity bytes, always terminated when
  * capacity > 0; *length: the whole text's length, which may be more. text may be NULL when capacity is 0. */
 CLF_API clf_status clf_einsum_plan_print(clf_context *context, const clf_einsum_plan *plan, char *text, size_t capacity, size_t *length);
 

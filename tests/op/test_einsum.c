@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum on the device: the golden equations bit for bit in several layouts and storage types, random values within the bound of float32 sums,
- * long sums, many loops, limits, shared memory, and refusals that leave the output alone. */
+/* Einsum on the device: the golden equations bit for bit in several layouts and storage types, random values within the bound of float32
+ * sums, long sums, many loops, limits, shared memory, and refusals that leave the output alone. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -257,7 +257,8 @@ static void infeasible_without_order(void **state)
     setting s = {*state, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, LAYOUT_CONTIGUOUS, CLF_EINSUM_NO_LIMIT, 0, 1};
     static einsum_case one;
     operand operands[EINSUM_CASE_OPERANDS];
-    einsum_case_make("ab,bc,cd,de,ef,fg,gh,hi,ij,jk,kl,lm->am", "64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64", &one);
+    einsum_case_make("ab,bc,cd,de,ef,fg,gh,hi,ij,jk,kl,lm->am", "64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64,64x64",
+                     &one);
     make_operands(&s, &one, 1, operands);
     operand out = operand_create(s.context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){64, 64});
     CHECK_OK(run(&s, &one, operands, &out));
@@ -277,7 +278,8 @@ static void infeasible_without_order(void **state)
         norm *= 64; /* S of semantics 5.1, from above */
     }
     for (int i = 0; i < 4096; i++)
-        CHECK(within(out.value[i], product[i], 1e-9 * norm) && fabs(out.value[i]) < norm, "element %d: %g, want %g", i, out.value[i], product[i]);
+        CHECK(within(out.value[i], product[i], 1e-9 * norm) && fabs(out.value[i]) < norm, "element %d: %g, want %g", i, out.value[i],
+              product[i]);
     double worst = 0, largest = 0;
     for (int i = 0; i < 4096; i++) {
         worst = fmax(worst, fabs(out.value[i] - product[i]));
@@ -425,10 +427,12 @@ static void plans(void **state)
     CHECK_FAILS(clf_einsum_plan_create("ij,jk", 2, rank, dim, 1, NULL), CLF_INVALID_ARGUMENT, "E_ARGUMENT");
     assert_null(none);
 
-    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, a), wrong = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, a);
+    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, a),
+            wrong = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, a);
     operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){2, 4});
     const clf_tensor *const operands[] = {x.tensor, wrong.tensor};
-    CHECK_FAILS(clf_einsum_plan_run(context, plan, operands, 2, out.tensor), CLF_INVALID_ARGUMENT, "operand 1 is [2,3], the plan is for [3,4]");
+    CHECK_FAILS(clf_einsum_plan_run(context, plan, operands, 2, out.tensor), CLF_INVALID_ARGUMENT,
+                "operand 1 is [2,3], the plan is for [3,4]");
     CHECK_FAILS(clf_einsum_plan_run(context, plan, operands, 1, out.tensor), CLF_INVALID_ARGUMENT, "E_OPERAND_COUNT");
     CHECK_FAILS(clf_einsum_plan_run(context, NULL, operands, 2, out.tensor), CLF_INVALID_ARGUMENT, "E_ARGUMENT");
     operand_destroy(&out);

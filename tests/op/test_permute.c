@@ -34,7 +34,8 @@ static void check_case(clf_context *context, const permute_case *one, layout in_
     loops = (clf_einsum_loops){.inputs = 1};
     for (int axis = 0; axis < 4; axis++)
         if (to->dim[axis] > 1)
-            loops.kept[loops.kept_rank++] = (clf_einsum_dim){.size = to->dim[axis], .stride = {from->stride[from_axis[axis]], to->stride[axis]}};
+            loops.kept[loops.kept_rank++] =
+                (clf_einsum_dim){.size = to->dim[axis], .stride = {from->stride[from_axis[axis]], to->stride[axis]}};
     CHECK(clfi_permute_suits(&loops), "%s: declined", id);
     const clf_einsum_memory source = {from->buffer, from->dtype, from->offset}, target = {to->buffer, to->dtype, to->offset};
     const clf_status st = clfi_permute(context, &loops, &source, &target);

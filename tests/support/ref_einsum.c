@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference einsum: result[output labels] = sum over the other labels of the product of all operands, index 0 where an operand's axis is 1. */
+/* Reference einsum: result[output labels] = sum over the other labels of the product of all operands, index 0 where an operand's axis is
+ * 1. */
 #include "support/ref_einsum.h"
 
 #include <math.h>

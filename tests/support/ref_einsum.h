@@ -5,8 +5,8 @@
 
 #include "op/einsum_parse.h"
 
-/* out and magnitude (sums of the products' absolute values; may be NULL): form->output_elements each; operand[k] in C order. Returns the number
- * of summed terms per output element. */
+/* out and magnitude (sums of the products' absolute values; may be NULL): form->output_elements each; operand[k] in C order. Returns the
+ * number of summed terms per output element. */
 double ref_einsum(const clf_einsum_form *form, const double *const *operand, double *out, double *magnitude);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Einsum plans, run step by step on the host in double exactly as a device would (copies, strided-batched products, loops): every golden case, with
- * and without memory limits; and what the attention equations are lowered to. */
+/* Einsum plans, run step by step on the host in double exactly as a device would (copies, strided-batched products, loops): every golden
+ * case, with and without memory limits; and what the attention equations are lowered to. */
 #include "op/einsum_lower.h"
 #include "op/einsum_print.h"
 #include "support/cases_einsum.h"
@@ -14,8 +14,10 @@ static clf_einsum_plan plan;
 static clf_einsum_strides strides;
 static int copies_made; /* by the last case */
 
-/* Adds loop `d` of dim[0..rank) to the positions; calls itself to the innermost. Walks every combination, with `at` the element of each term. */
-static void walk(const clf_einsum_dim *dim, int rank, int terms, const int64_t *at, void (*visit)(const int64_t *at, void *user), void *user)
+/* Adds loop `d` of dim[0..rank) to the positions; calls itself to the innermost. Walks every combination, with `at` the element of each
+ * term. */
+static void walk(const clf_einsum_dim *dim, int rank, int terms, const int64_t *at, void (*visit)(const int64_t *at, void *user),
+                 void *user)
 {
     if (rank == 0) {
         visit(at, user);
@@ -281,8 +283,12 @@ static void printed(void **state)
     clf_str text = CLF_STR_INIT;
     plan_of("ij,jk,kl->il", "2x3,3x4,4x5", CLFI_EINSUM_NO_LIMIT);
     CHECK_OK(clfi_einsum_print(&plan, &strides, NULL, NULL, &text));
-    static const char *const parts[] = {"equation  ij,jk,kl->il\n", "operands  [2,3] [3,4] [4,5]\n", "result    [2,5]\n", "path      (0,1) (0,1)\n",
-                                        "cost      128, naive 360, largest intermediate 8 elements\n", "->il  terms 2,3->4  cost 80  elements 10  gemm: "};
+    static const char *const parts[] = {"equation  ij,jk,kl->il\n",
+                                        "operands  [2,3] [3,4] [4,5]\n",
+                                        "result    [2,5]\n",
+                                        "path      (0,1) (0,1)\n",
+                                        "cost      128, naive 360, largest intermediate 8 elements\n",
+                                        "->il  terms 2,3->4  cost 80  elements 10  gemm: "};
     for (size_t i = 0; i < COUNT(parts); i++)
         CHECK(strstr(clfi_str_text(&text), parts[i]), "\"%s\" is not in:\n%s", parts[i], clfi_str_text(&text));
     clfi_str_clear(&text);
