@@ -107,28 +107,27 @@ static inline float head_mean(const row *r, int n)
     return lane_sum((elements(r, 0) + elements(r, WIDTH)) + (elements(r, 2 * WIDTH) + elements(r, 3 * WIDTH))) * (1.0f / BLOCK);
 }
 
-/* shift: near the mean. */
-static inline affine affine_of(const row *r, int n, float eps, float shift)
+/* Fills *a for a row; shift is near its mean. (Not returned by value: Oclgrind cannot run what LLVM makes of that.) */
+static inline void find_affine(const row *r, int n, float eps, float shift, affine *a)
 {
     const float inverse_n = 1.0f / (float)n;
-    affine a = {shift, 0.0f, 0.0f};
     float2 sums = moments(r, n, shift);
     float square = sums.y;
 #if IS_CENTERED
     float d = sums.x * inverse_n;
     square -= d * sums.x;
     if (mean_is_coarse(d, sums.y * inverse_n)) {
-        a.shift += d;
-        sums = moments(r, n, a.shift);
+        shift += d;
+        sums = moments(r, n, shift);
         d = sums.x * inverse_n;
-        square = mean_is_coarse(d, sums.y * inverse_n) ? residual_square(r, n, a.shift, d) : sums.y - d * sums.x;
+        square = mean_is_coarse(d, sums.y * inverse_n) ? residual_square(r, n, shift, d) : sums.y - d * sums.x;
     }
 #endif
-    a.scale = row_scale(square, inverse_n, eps);
+    a->shift = shift;
+    a->scale = row_scale(square, inverse_n, eps);
 #if IS_CENTERED
-    a.offset = d * a.scale;
+    a->offset = d * a->scale;
 #endif
-    return a;
 }
 
 static inline void store_row(const row *r, int n, const affine *a, const row *next)
@@ -158,7 +157,8 @@ void NAME(__global const X_T *x, long x_offset, __global const RESIDUAL_T *resid
     float shift = head_mean(&next, n);
     for (long index = first; index < end; index++) {
         const row r = next;
-        const affine a = affine_of(&r, n, eps, shift);
+        affine a = {0.0f, 0.0f, 0.0f};
+        find_affine(&r, n, eps, shift, &a);
         if (index + 1 < end) { /* the next row's head is on its way from memory while this row is stored */
             next = origin;
             select_row(&next, &rows, index + 1);
