@@ -32,7 +32,8 @@ bool clfi_round_up(size_t value, size_t unit, size_t *out)
 
 clf_status clfi_alloc(size_t count, size_t size, const char *what, void *out_pointer)
 {
-    void *memory = calloc(count ? count : 1, size ? size : 1);
+    size_t bytes;
+    void *memory = clfi_mul_size(count, size, &bytes) ? calloc(1, bytes ? bytes : 1) : NULL;
     if (!memory)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: %zu elements of %zu bytes", what, count, size);
     memcpy(out_pointer, &memory, sizeof memory);
