@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-program, data = sys.argv[1], sys.argv[2]
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 folder = tempfile.TemporaryDirectory()
 work = folder.name
 failures = []
