@@ -56,7 +56,9 @@ struct clfi_workload {
     double flops, bytes;   /* arithmetic operations and bytes that must move, per run; 0: not counted */
     double items;          /* per run, of what `item` names; 0 with NULL */
     const char *item;      /* "texts", "words", NULL */
-    const char *limit;     /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none */
+    const char *limit;     /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none. A workload whose
+                              work object has a string "measures" with that key is what the limit is measured by */
+    const char *const *off_device; /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
     const clfi_workload_type *type;
     void *parameters;      /* owned, released with free(); NULL: none */
 };
