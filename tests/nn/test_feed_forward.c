@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_gemm.h"
+#include "bench/reference_gemm.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static void linear(const operand *w, const operand *b, const double *x, int64_t 
         double sum = b ? b->value[o] : 0;
         for (int64_t i = 0; i < in; i++)
             sum += w->value[o * in + i] * x[i];
-        y[o] = ref_activation(activation, sum);
+        y[o] = clfi_ref_activation(activation, sum);
     }
 }
 
@@ -51,7 +51,7 @@ static void run_case(clf_context *context, clf_activation activation, bool is_ga
         }
         linear(&w2, has_bias ? &b2 : NULL, hidden, HIDDEN, OUT, CLF_ACTIVATION_NONE, want);
         for (int i = 0; i < OUT; i++) /* sums of 19 and 37 products of numbers below 6, an activation of slope below 1.2 between them */
-            CHECK(within(y.value[row * OUT + i], want[i], gamma_f32(IN + HIDDEN + 12) * 6 * magnitude), "%s: row %lld column %d: %.9g, want %.9g", id,
+            CHECK(within(y.value[row * OUT + i], want[i], clfi_gamma_f32(IN + HIDDEN + 12) * 6 * magnitude), "%s: row %lld column %d: %.9g, want %.9g", id,
                   (long long)row, i, y.value[row * OUT + i], want[i]);
     }
     clf_feed_forward_destroy(network);

@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_softmax.h"
+#include "bench/reference_softmax.h"
 
 static const double U = 0x1p-24;
 
@@ -185,7 +185,7 @@ static void attend(const char *id, const mha_case *c, const mha_data *a, double 
         worst = keep[j] && e / sqrt((double)c->d) > worst ? e / sqrt((double)c->d) : worst;
         largest = keep[j] && fabs(score[j]) > largest ? fabs(score[j]) : largest;
     }
-    ref_softmax_row(score, keep, (size_t)c->keys, c->empty_rows, want);
+    clfi_ref_softmax_row(score, keep, (size_t)c->keys, c->empty_rows, want);
     const double relative = 2 * worst + (6 * largest + 2 * (double)c->keys + 40) * U;
     for (int64_t j = 0; j < c->keys && c->has_weights; j++) {
         const double got = a->captured.value[((n * c->heads + h) * c->queries + i) * c->keys + j];

@@ -6,7 +6,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_gemm.h"
+#include "bench/reference_gemm.h"
 
 /* Magnitudes from 2^-149 to 2^127, several per octave and dense where functions bend, both signs, and every special value. */
 static size_t sweep(float *out, size_t capacity, rng *r)
@@ -32,8 +32,8 @@ static void check_values(clf_activation kind, clf_dtype x_type, clf_dtype y_type
     snprintf(id, sizeof id, "activation[%s %s->%s]", clf_activation_name(kind), clf_dtype_name(x_type), clf_dtype_name(y_type));
     operand_read(y, id);
     for (size_t i = 0; i < x->count; i++) {
-        double want = ref_activation(kind, x->value[i]);
-        const double bound = ref_activation_error(kind, x->value[i]);
+        double want = clfi_ref_activation(kind, x->value[i]);
+        const double bound = clfi_ref_activation_error(kind, x->value[i]);
         if (isinf(x->value[i]) && x->value[i] < 0)
             want = kind == CLF_ACTIVATION_RELU ? 0 : kind == CLF_ACTIVATION_NONE ? -INFINITY : NAN;
         if (y_type == CLF_F16 && fabs(want) > 65504) /* overflows to infinity or just not */
@@ -117,7 +117,7 @@ static void test_in_place_and_empty(void **state)
     CHECK_OK(clf_activation_apply(context, CLF_ACTIVATION_SILU, x, x));
     CHECK_OK(clf_tensor_read_f32(x, out, 5));
     for (int i = 0; i < 5; i++)
-        CHECK(within((double)out[i], ref_activation(CLF_ACTIVATION_SILU, (double)in[i]), 1e-6), "silu(%g) = %g", (double)in[i], (double)out[i]);
+        CHECK(within((double)out[i], clfi_ref_activation(CLF_ACTIVATION_SILU, (double)in[i]), 1e-6), "silu(%g) = %g", (double)in[i], (double)out[i]);
     CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){0, 4}, &empty));
     CHECK_OK(clf_activation_apply(context, CLF_ACTIVATION_GELU, empty, empty));
     CHECK_OK(clf_tensor_create(context, CLF_I32, 1, (int64_t[]){5}, &ids));

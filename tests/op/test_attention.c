@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_attention.h"
+#include "bench/reference_attention.h"
 
 static const char *const engines[] = {"attention=vector", "attention=group", "attention=generic"};
 
@@ -136,7 +136,8 @@ static void compare(const char *id, const attention_case *c, const attention_dat
                 const size_t group = (size_t)(h / (c->heads / c->key_heads));
                 const size_t row = (size_t)(a->q_begin[s] + i), key = group * (size_t)a->k_begin[c->sequences] + (size_t)a->k_begin[s];
                 const double *q = a->q.value + ((size_t)h * (size_t)a->q_begin[c->sequences] + row) * d;
-                ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, keys, d, dv, scale, c->empty_rows, want, bound);
+                CHECK_OK(clfi_ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, keys, d, dv, scale, c->empty_rows, want,
+                                                bound));
                 for (size_t e = 0; e < dv; e++) {
                     const double got = a->out.value[(row * (size_t)c->heads + (size_t)h) * dv + e];
                     const double limit = bound[e] + operand_rounding(c->out_dtype, fabs(want[e]) + bound[e]);
@@ -288,7 +289,8 @@ static void test_special_values(void **state)
                     bool keep[40];
                     fill_keep(all[i], &a, 0, t, keep);
                     double want[32], bound[32];
-                    ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, 40, 32, 32, 1 / sqrtf(32), CLF_EMPTY_ROWS_ZERO, want, bound);
+                    CHECK_OK(clfi_ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, 40, 32, 32, 1 / sqrtf(32), CLF_EMPTY_ROWS_ZERO,
+                                                    want, bound));
                     for (int c = 0; c < 32; c++) {
                         const double got = a.out.value[t * 32 + c];
                         /* a huge used score decides alone; where its size makes the bound void, only NaN or finite is compared */

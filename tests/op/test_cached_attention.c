@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_attention.h"
+#include "bench/reference_attention.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +68,8 @@ static void run_case(clf_context *context, const cached_case *c)
                 memcpy(values + j * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
             }
             memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
-            ref_attention_row(query, keys, values, NULL, (size_t)count, (size_t)c->size, (size_t)c->size, (double)scale, CLF_EMPTY_ROWS_ZERO, want,
-                              bound);
+            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, (size_t)count, (size_t)c->size, (size_t)c->size, (double)scale,
+                                            CLF_EMPTY_ROWS_ZERO, want, bound));
             for (int64_t i = 0; i < c->size; i++) {
                 const double got = out.value[(n * c->heads + h) * c->size + i];
                 CHECK(within(got, count ? want[i] : 0.0, count ? bound[i] : 0.0), "%s: query %lld head %lld element %lld: %.9g, want %.9g +- %g", id,

@@ -10,7 +10,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_einsum.h"
+#include "bench/reference_einsum.h"
 
 typedef struct setting {
     clf_context *context;
@@ -155,7 +155,7 @@ static void float_case(const setting *s, const char *equation, const char *shape
         values[k] = operands[k].value;
     double *want = calloc(2 * form.output_elements + 1, sizeof *want), *magnitude = want + form.output_elements;
     assert_non_null(want);
-    const double terms = ref_einsum(&form, values, want, magnitude);
+    const double terms = clfi_ref_einsum(&form, values, want, magnitude);
     for (size_t i = 0; i < form.output_elements; i++) {
         const double bound = (8 + 2 * one.count + 2 * sqrt(terms)) * 0x1p-24 * magnitude[i] +
                              (s->out == CLF_F32 ? 0x1p-126 : operand_rounding(s->out, fabs(want[i]) + 1e-3));
@@ -355,7 +355,7 @@ static void many_loops(void **state)
     const double *values[EINSUM_CASE_OPERANDS];
     for (int k = 0; k < one.count; k++)
         values[k] = operands[k].value;
-    ref_einsum(&form, values, want, NULL);
+    clfi_ref_einsum(&form, values, want, NULL);
     for (size_t i = 0; i < form.output_elements; i++)
         CHECK(out.value[i] == want[i], "%s at %zu: %g, want %g", one.id, i, out.value[i], want[i]);
     operand_destroy(&out);

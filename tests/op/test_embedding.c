@@ -6,7 +6,7 @@
 #include "op/embedding.h"
 #include "support/check.h"
 #include "support/operand.h"
-#include "support/ref_norm.h"
+#include "bench/reference_norm.h"
 
 static const char *const engines[] = {"embedding=vector", "embedding=group"};
 static const double u = 0x1p-24;
@@ -72,7 +72,7 @@ static void run_case(clf_context *context, const char *engine, const embedding_c
     assert_non_null(want);
     reference(c, table, ids, sum, spread);
     if (c->has_norm) {
-        ref_layer_norm(sum, NULL, NULL, (size_t)c->tokens, (size_t)c->columns, 1e-12f, want, bound);
+        clfi_ref_layer_norm(sum, NULL, NULL, (size_t)c->tokens, (size_t)c->columns, 1e-12f, want, bound);
         CHECK_OK(clfi_embedding_layer_norm(context, terms, c->tables, c->scale, NULL, NULL, 1e-12f, view(&y)));
     } else {
         CHECK_OK(clfi_embedding_sum(context, terms, c->tables, c->scale, view(&y)));

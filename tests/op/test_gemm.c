@@ -7,7 +7,7 @@
 #include "support/cases_gemm.h"
 #include "support/check.h"
 #include "support/device.h"
-#include "support/ref_gemm.h"
+#include "bench/reference_gemm.h"
 
 static int64_t product(const int64_t *dim, int rank)
 {
@@ -67,7 +67,7 @@ static void check_case(clf_context *context, const gemm_case *one)
     double *want = calloc((size_t)matrix + 1, sizeof *want), *bound = calloc((size_t)matrix + 1, sizeof *bound);
     assert_true(want && bound);
     for (int64_t i = 0; i < product(one->batch, one->batch_rank); i++) {
-        ref_gemm_run(&(ref_gemm){.m = one->m, .n = one->n, .k = one->k, .alpha = (double)params.alpha, .activation = one->activation,
+        clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m, .n = one->n, .k = one->k, .alpha = (double)params.alpha, .activation = one->activation,
                                  .a = a.value + (one->a_repeats ? 0 : i * one->m * one->k),
                                  .b = b.value + (one->b_repeats ? 0 : i * one->k * one->n), .bias = one->has_bias ? bias.value : NULL,
                                  .residual = one->has_residual ? residual.value + i * matrix : NULL},

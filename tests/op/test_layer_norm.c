@@ -6,7 +6,7 @@
 #include "op/layer_norm.h"
 #include "support/check.h"
 #include "support/operand.h"
-#include "support/ref_norm.h"
+#include "bench/reference_norm.h"
 
 static const char *const engines[] = {"layer_norm=vector", "layer_norm=group"};
 
@@ -57,7 +57,7 @@ static void run_case(clf_context *context, const char *engine, const norm_case *
     assert_non_null(s);
     for (size_t i = 0; i < count; i++)
         s[i] = c->has_residual ? (double)((float)x.value[i] + (float)residual.value[i]) : x.value[i];
-    ref_layer_norm(s, gamma.value, beta.value, count / n, n, 1e-5f, want, bound);
+    clfi_ref_layer_norm(s, gamma.value, beta.value, count / n, n, 1e-5f, want, bound);
     CHECK_OK(clfi_layer_norm(context, view(&x), view(&residual), view(&gamma), view(&beta), c->axes, 1e-5f, view(out)));
     operand_read(out, id);
     for (size_t i = 0; i < count; i++) {
@@ -145,7 +145,7 @@ static void test_large_mean(void **state)
             operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
             operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
             operand_fill_uniform(&x, &r, means[m] - 1, means[m] + 1);
-            ref_layer_norm(x.value, NULL, NULL, (size_t)dim[0], N, 1e-5f, want, bound);
+            clfi_ref_layer_norm(x.value, NULL, NULL, (size_t)dim[0], N, 1e-5f, want, bound);
             CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, NULL, 1, 1e-5f, view(&y)));
             operand_read(&y, engines[e]);
             for (size_t i = 0; i < y.count; i++)
@@ -187,7 +187,7 @@ static void test_special_rows(void **state)
         operand_fill(&beta, beta_values);
         for (int pass = 0; pass < 2; pass++) {
             const float eps = pass ? 0.0f : 1e-5f;
-            ref_layer_norm(x.value, NULL, beta.value, ROWS, N, (double)eps, want, bound);
+            clfi_ref_layer_norm(x.value, NULL, beta.value, ROWS, N, (double)eps, want, bound);
             CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, view(&beta), 1, eps, view(&y)));
             operand_read(&y, engines[e]);
             for (size_t i = 0; i < y.count; i++) {
@@ -229,7 +229,7 @@ static void test_misleading_rows(void **state)
         clf_context *context = engine_context(engines[e]);
         operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
         operand_fill(&x, x_values);
-        ref_layer_norm(x.value, NULL, NULL, ROWS, N, 1e-5f, want, unused);
+        clfi_ref_layer_norm(x.value, NULL, NULL, ROWS, N, 1e-5f, want, unused);
         CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, NULL, 1, 1e-5f, view(&y)));
         operand_read(&y, engines[e]);
         for (size_t row = 0; row < ROWS; row++) {

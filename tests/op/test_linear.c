@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_gemm.h"
+#include "bench/reference_gemm.h"
 
 enum { MAX_PARTS = 3 };
 
@@ -112,7 +112,7 @@ static void check_case(clf_context *context, const linear_case *one, const char 
     operand_read(&y, id);
     double *want = calloc((size_t)(one->m * n) + 1, sizeof *want), *bound = calloc((size_t)(one->m * n) + 1, sizeof *bound);
     assert_true(want && bound);
-    ref_gemm_run(&(ref_gemm){.m = one->m, .n = n, .k = one->k, .alpha = 1, .activation = one->activation, .a = x.value, .b = w, .bias = b,
+    clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m, .n = n, .k = one->k, .alpha = 1, .activation = one->activation, .a = x.value, .b = w, .bias = b,
                              .residual = one->has_residual ? residual.value : NULL},
                  want, bound);
     for (int64_t i = 0; i < one->m; i++)

@@ -7,7 +7,7 @@
 #include "op/rms_norm.h"
 #include "support/check.h"
 #include "support/operand.h"
-#include "support/ref_norm.h"
+#include "bench/reference_norm.h"
 
 static const char *const engines[] = {"rms_norm=vector,l2_normalize=vector", "rms_norm=group,l2_normalize=group"};
 
@@ -50,10 +50,10 @@ static void run_case(clf_context *context, const char *engine, const norm_case *
     for (size_t i = 0; i < count; i++)
         s[i] = c->has_residual ? (double)((float)x.value[i] + (float)residual.value[i]) : x.value[i];
     if (c->is_l2) {
-        ref_l2_normalize(s, count / n, n, 1e-12f, want, bound);
+        clfi_ref_l2_normalize(s, count / n, n, 1e-12f, want, bound);
         CHECK_OK(clfi_l2_normalize(context, view(&x), 1e-12f, view(&y)));
     } else {
-        ref_rms_norm(s, gamma.value, count / n, n, 1e-6f, want, bound);
+        clfi_ref_rms_norm(s, gamma.value, count / n, n, 1e-6f, want, bound);
         CHECK_OK(clfi_rms_norm(context, view(&x), view(&residual), view(&gamma), 1, 1e-6f, view(&y)));
     }
     operand_read(&y, id);

@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_softmax.h"
+#include "bench/reference_softmax.h"
 
 static const char *const engines[] = {"softmax=vector", "softmax=group", "softmax=generic"};
 
@@ -189,7 +189,7 @@ static void compare(const char *id, const softmax_case *c, const softmax_data *a
     int64_t index[4] = {0};
     for (bool is_done = a->x.count == 0; !is_done;) {
         take_row(c, a, x, index, score, keep, place);
-        ref_softmax_row(score, keep, keys, c->empty_rows, want);
+        clfi_ref_softmax_row(score, keep, keys, c->empty_rows, want);
         for (size_t j = 0; j < keys; j++) {
             const double limit = weight_bound(score, keep, (int64_t)keys, want[j]);
             const double bound = limit + operand_rounding(c->is_in_place ? c->dtype : c->out_dtype, want[j] + limit);

@@ -3,8 +3,8 @@
 #include "support/ref_transformer.h"
 
 #include "support/check.h"
-#include "support/ref_attention.h"
-#include "support/ref_gemm.h"
+#include "bench/reference_attention.h"
+#include "bench/reference_gemm.h"
 #include "support/rng.h"
 
 #include <stdio.h>
@@ -135,7 +135,7 @@ static void linear(const ref_weights *w, const char *prefix, const char *name, i
             double sum = bias->value[o];
             for (int64_t i = 0; i < in; i++)
                 sum += x[r * in + i] * (double)weight->value[o * in + i];
-            y[r * out + o] = ref_activation(activation, sum);
+            y[r * out + o] = clfi_ref_activation(activation, sum);
         }
     }
 }
@@ -175,9 +175,10 @@ static void attention(const clf_transformer_config *config, const ref_weights *w
                 memcpy(head_v + j * d, v + (n * keys + j) * c + h * d, (size_t)d * sizeof *v);
             }
             for (int64_t i = 0; i < queries; i++)
-                ref_attention_row(q + (n * queries + i) * c + h * d, head_k, head_v,
-                                  keep ? keep + ((n * heads + h) * queries + i) * keys : NULL, (size_t)keys, (size_t)d, (size_t)d,
-                                  1.0 / sqrt((double)d), CLF_EMPTY_ROWS_ZERO, mixed + (n * queries + i) * c + h * d, bound);
+                CHECK_OK(clfi_ref_attention_row(q + (n * queries + i) * c + h * d, head_k, head_v,
+                                                keep ? keep + ((n * heads + h) * queries + i) * keys : NULL, (size_t)keys, (size_t)d,
+                                                (size_t)d, 1.0 / sqrt((double)d), CLF_EMPTY_ROWS_ZERO, mixed + (n * queries + i) * c + h * d,
+                                                bound));
         }
     }
     linear(w, prefix, "output", batch * queries, mixed, CLF_ACTIVATION_NONE, y);

@@ -3,7 +3,7 @@
 #include "op/einsum_parse.h"
 #include "support/cases_einsum.h"
 #include "support/check.h"
-#include "support/ref_einsum.h"
+#include "bench/reference_einsum.h"
 
 static clf_einsum_form form;
 
@@ -53,7 +53,7 @@ static void check_reference(const einsum_case *one, void *user)
         for (size_t i = 0; i < elements; i++)
             operand[k][i] = einsum_case_value(one->count, k, i);
     }
-    ref_einsum(&form, (const double *const *)operand, out, NULL);
+    clfi_ref_einsum(&form, (const double *const *)operand, out, NULL);
     for (size_t i = 0; i < form.output_elements; i++)
         CHECK(out[i] == one->output[i], "%s at %zu: %g, want %g", one->id, i, out[i], one->output[i]);
     for (int k = 0; k < one->count; k++)

@@ -5,7 +5,7 @@
 #include "op/einsum_print.h"
 #include "support/cases_einsum.h"
 #include "support/check.h"
-#include "support/ref_einsum.h"
+#include "bench/reference_einsum.h"
 
 enum { CAPACITY = 1 << 17 };
 
@@ -212,7 +212,7 @@ static void copies_compute_the_same(void **state)
             for (size_t e = 0; e < einsum_case_elements(&one, k); e++)
                 operand[k][e] = einsum_case_value(2, k, e);
         }
-        ref_einsum(&form, (const double *const *)operand, want, NULL);
+        clfi_ref_einsum(&form, (const double *const *)operand, want, NULL);
         run_case(&one, CLFI_EINSUM_NO_LIMIT, want);
         copies += copies_made;
         for (int k = 0; k < 2; k++)

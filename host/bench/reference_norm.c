@@ -4,7 +4,7 @@
  * Bounds, u = 2^-24. A float32 sum of n terms in at least four independent chains is taken to err by at most k u sum |terms|, k = 8 + sqrt(n):
  * the probabilistic bound of Higham & Mary 2019 with lambda = 2 and chains of n/4. OpenCL allows 2.5 units (5 u) for a quotient and 3 (6 u) for a square
  * root, so a scale 1 / sqrt(mean + eps) adds (5 + 6) u, and the product with 1/n another 5 u, halved by the root. */
-#include "support/ref_norm.h"
+#include "bench/reference_norm.h"
 
 #include <math.h>
 
@@ -15,7 +15,7 @@ static double chain_error(size_t n)
     return (8 + sqrt((double)n)) * u;
 }
 
-void ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y, double *bound)
+void clfi_ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y, double *bound)
 {
     const double k = chain_error(n);
     for (size_t r = 0; r < rows; r++, s += n, y += n, bound += n) {
@@ -51,7 +51,7 @@ static void scale_row(const double *s, const double *gamma, size_t n, double sca
     }
 }
 
-void ref_rms_norm(const double *s, const double *gamma, size_t rows, size_t n, double eps, double *y, double *bound)
+void clfi_ref_rms_norm(const double *s, const double *gamma, size_t rows, size_t n, double eps, double *y, double *bound)
 {
     for (size_t r = 0; r < rows; r++, s += n, y += n, bound += n) {
         double square = 0;
@@ -61,7 +61,7 @@ void ref_rms_norm(const double *s, const double *gamma, size_t rows, size_t n, d
     }
 }
 
-void ref_l2_normalize(const double *s, size_t rows, size_t n, double eps, double *y, double *bound)
+void clfi_ref_l2_normalize(const double *s, size_t rows, size_t n, double eps, double *y, double *bound)
 {
     for (size_t r = 0; r < rows; r++, s += n, y += n, bound += n) {
         double square = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax of one row in double. */
-#ifndef CLF_TEST_REF_SOFTMAX_H
-#define CLF_TEST_REF_SOFTMAX_H
+#ifndef CLFI_BENCH_REFERENCE_SOFTMAX_H
+#define CLFI_BENCH_REFERENCE_SOFTMAX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +10,6 @@
 
 /* Weights of one row from its scores: keep[j] false = masked; keep NULL = none masked. A used NaN or +inf makes every weight NaN. Returns false when no
  * key is usable; then the weights follow the policy. */
-bool ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights);
+bool clfi_ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights);
 
 #endif

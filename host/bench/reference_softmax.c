@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax of one row in double. */
-#include "support/ref_softmax.h"
+#include "bench/reference_softmax.h"
 
-#include "support/check.h"
+#include <math.h>
 
-bool ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights)
+bool clfi_ref_softmax_row(const double *scores, const bool *keep, size_t keys, clf_empty_rows empty_rows, double *weights)
 {
     double largest = -INFINITY, sum = 0;
     bool is_broken = false;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Attention in double. */
-#include "support/ref_attention.h"
+#include "bench/reference_attention.h"
 
-#include <stdlib.h>
+#include <math.h>
 
-#include "support/check.h"
+#include "base/alloc.h"
 
 static const double U = 0x1p-24;
 
 /* A score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by twice that plus the rounding
  * of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u; the quotient doubles the sum's. */
-void ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv, double scale,
-                       clf_empty_rows empty_rows, double *out, double *bound)
+clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv, double scale,
+                                  clf_empty_rows empty_rows, double *out, double *bound)
 {
-    double *scores = calloc(2 * keys + 1, sizeof *scores), *weights = scores + keys, magnitude = 0;
-    assert_non_null(scores);
+    double *scores, magnitude = 0;
+    CLF_TRY(clfi_alloc(2 * keys, sizeof *scores, "reference attention", &scores));
+    double *weights = scores + keys;
     for (size_t j = 0; j < keys; j++) {
         double sum = 0;
         for (size_t c = 0; c < d; c++) {
@@ -25,7 +26,7 @@ void ref_attention_row(const double *q, const double *k, const double *v, const 
         if ((!keep || keep[j]) && sum * fabs(scale) > magnitude)
             magnitude = sum * fabs(scale);
     }
-    const bool is_usable = ref_softmax_row(scores, keep, keys, empty_rows, weights);
+    const bool is_usable = clfi_ref_softmax_row(scores, keep, keys, empty_rows, weights);
     const double relative = (2 * (double)(d + 4) * magnitude + 2 * ((double)keys + 16)) * U;
     for (size_t c = 0; c < dv; c++) {
         double sum = 0, size = 0;
@@ -43,4 +44,5 @@ void ref_attention_row(const double *q, const double *k, const double *v, const 
         bound[c] = relative * size + 0x1p-120;
     }
     free(scores);
+    return CLF_OK;
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Reference einsum in double: one nest of loops over all labels. */
+#ifndef CLFI_BENCH_REFERENCE_EINSUM_H
+#define CLFI_BENCH_REFERENCE_EINSUM_H
+
+#include "op/einsum_parse.h"
+
+/* One output element, by its place in C order; *magnitude: the sum of its products' absolute values. operand[k] in C order. */
+double clfi_ref_einsum_element(const clf_einsum_form *form, const double *const *operand, size_t element, double *magnitude);
+
+/* Number of summed terms of an output element. */
+double clfi_ref_einsum_terms(const clf_einsum_form *form);
+
+/* out and magnitude (may be NULL): form->output_elements each. Returns the number of summed terms. */
+double clfi_ref_einsum(const clf_einsum_form *form, const double *const *operand, double *out, double *magnitude);
+
+#endif
