@@ -244,13 +244,19 @@ void clf_context_destroy(clf_context *context)
     clfi_context_release(context);
 }
 
+clf_status clfi_context_wait(clf_context *context)
+{
+    const cl_int code = clFinish(context->queue);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "finish: %s (%d)", clfi_cl_name(code), code);
+    return CLF_OK;
+}
+
 clf_status clf_context_finish(clf_context *context)
 {
     if (!context)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context finish: context is NULL");
-    const cl_int code = clFinish(context->queue);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "finish: %s (%d)", clfi_cl_name(code), code);
+    CLF_TRY(clfi_context_wait(context));
     if (context->profile)
         context->stats.kernel_ns += clfi_profile_collect(context->profile);
     clfi_program_table_save(context);

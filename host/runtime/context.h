@@ -36,6 +36,9 @@ struct clf_context {
 void clfi_context_retain(clf_context *context);
 void clfi_context_release(clf_context *context);
 
+/* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE. */
+clf_status clfi_context_wait(clf_context *context);
+
 /* One line to the context's log; cheap when nobody listens. */
 void clfi_log(clf_context *context, clf_log_level level, const char *format, ...) CLFI_PRINTF(3, 4);
 

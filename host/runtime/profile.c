@@ -117,6 +117,12 @@ uint64_t clfi_profile_collect(clf_profile *profile)
     return sum;
 }
 
+void clfi_profile_forget(clf_profile *profile)
+{
+    if (profile)
+        profile->span_count = 0;
+}
+
 static int by_total(const void *a, const void *b)
 {
     const uint64_t x = ((const clf_kernel_stats *)a)->total_ns, y = ((const clf_kernel_stats *)b)->total_ns;

@@ -17,4 +17,7 @@ void clfi_profile_phase(clf_context *context, const char *name, uint64_t start_n
 /* Reads the times of all events so far; the queue must have finished. Returns their sum. */
 uint64_t clfi_profile_collect(clf_profile *profile);
 
+/* Drops what the trace would show, so that a long series of runs needs no more and more memory. NULL is a no-op. */
+void clfi_profile_forget(clf_profile *profile);
+
 #endif
