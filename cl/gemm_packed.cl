@@ -10,11 +10,10 @@
 #include "vector.cl"
 #include "gemm_common.cl"
 
-#if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR) || !defined(IS_BATCH_INNER)
-#error "ROWS: 1 to 8; VECTORS: 1 to 3; IS_C_VECTOR (columns of c and residual contiguous, blocks of whole vectors), IS_BATCH_INNER: 0 or 1"
+#if !defined(ROWS) || !defined(VECTORS) || !defined(SUPER_ROWS) || !defined(IS_C_VECTOR) || !defined(IS_BATCH_INNER)
+#error "ROWS: 1 to 8; VECTORS: 1 to 3; SUPER_ROWS: row tiles of a super-block; IS_C_VECTOR (columns of c and residual contiguous, blocks of whole vectors), IS_BATCH_INNER: 0 or 1"
 #endif
 
-#define SUPER_ROWS 16
 #define PANEL (VECTORS * WIDTH)
 
 #define ROWS_1(F) F(0)

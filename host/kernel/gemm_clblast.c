@@ -5,7 +5,10 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
 #include <clblast_c.h>
+#include <pthread.h>
+#include <string.h>
 
+#include "kernel/gemm_clblast.h"
 #include "kernel/gemm_common.h"
 #include "runtime/profile.h"
 
@@ -14,6 +17,72 @@
 static void forget_programs(void)
 {
     CLBlastClearCache();
+}
+
+/* CLBlast holds one set of parameters per device for the whole process, so this record of what was put there is the process's as well. Products
+ * read CLBlast's parameters more than once (scratch space, build, launch) and so exclude changes while they run. */
+static pthread_rwlock_t parameters_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct {
+    cl_device_id device;
+    clf_clblast_parameters parameters;
+} applied[16];
+
+/* The record for the context's device, or a free one; NULL when there is none. */
+static clf_clblast_parameters *find_applied(const clf_context *context, bool may_take)
+{
+    for (size_t i = 0; i < COUNT(applied); i++) {
+        if (applied[i].device == context->device.id)
+            return &applied[i].parameters;
+        if (!applied[i].device && may_take) {
+            applied[i].device = context->device.id;
+            return &applied[i].parameters;
+        }
+    }
+    return NULL;
+}
+
+static bool is_applied(const clf_context *context)
+{
+    const clf_clblast_parameters *now = find_applied(context, false), *wanted = context->clblast;
+    bool is_same = now != NULL;
+    for (int at = 0; is_same && at < CLFI_CLBLAST_KERNELS; at++)
+        is_same = now->is_set[at] == wanted->is_set[at] &&
+                  (!now->is_set[at] || memcmp(now->value[at], wanted->value[at], sizeof now->value[at]) == 0);
+    return is_same;
+}
+
+/* CLBlast looks programs up by device and not by parameters: those that it holds have to go. */
+static void apply_parameters(clf_context *context)
+{
+    clf_clblast_parameters *record = find_applied(context, true);
+    for (int at = 0; record && at < CLFI_CLBLAST_KERNELS; at++) {
+        const clf_clblast_kernel *kernel = &clfi_clblast_kernels[at];
+        if (!context->clblast->is_set[at])
+            continue;
+        const CLBlastStatusCode code = CLBlastOverrideParameters(context->device.id, kernel->name, CLBlastPrecisionSingle, kernel->count,
+                                                                 (const char **)kernel->parameters, context->clblast->value[at]);
+        if (code != CLBlastSuccess)
+            clfi_log(context, CLF_LOG_ERROR, "CLBlast refuses the tuned parameters of %s: status %d", kernel->name, (int)code);
+    }
+    CLBlastClearCache();
+    if (record)
+        *record = *context->clblast;
+    else
+        context->clblast = NULL;
+}
+
+/* Holds the lock for reading afterwards. A context without tuned parameters takes what is there: CLBlast cannot tell what it had before. */
+static void lock_parameters(clf_context *context)
+{
+    pthread_rwlock_rdlock(&parameters_lock);
+    if (!context->clblast || is_applied(context))
+        return;
+    pthread_rwlock_unlock(&parameters_lock);
+    pthread_rwlock_wrlock(&parameters_lock);
+    if (!is_applied(context))
+        apply_parameters(context);
+    pthread_rwlock_unlock(&parameters_lock);
+    pthread_rwlock_rdlock(&parameters_lock);
 }
 
 /* A matrix as CLBlast takes it. */
@@ -177,7 +246,9 @@ clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args
 {
     context->forget = forget_programs;
     const clf_arena_mark mark = clfi_arena_top(context);
+    lock_parameters(context);
     const clf_status st = run(context, args);
+    pthread_rwlock_unlock(&parameters_lock);
     clfi_arena_release(context, mark);
     return st;
 }

@@ -42,7 +42,10 @@ int64_t clfi_gemm_padded_bias(int64_t count);
 clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *from, int64_t count, int64_t padded, clf_buffer *to,
                                int64_t to_offset);
 
-/* Columns of a panel for n columns on this device. */
-int64_t clfi_gemm_panel(const clf_context *context, int64_t n);
+/* Columns of a panel for n columns on this device: what the tile of `packed` says, else the cheapest for n. */
+int64_t clfi_gemm_panel(const clf_context *context, const clf_gemm_tile *tile, int64_t n);
+
+/* Vectors that the registers of this CPU device hold. */
+int clfi_gemm_registers(const clf_context *context);
 
 #endif

@@ -3,7 +3,35 @@
  * memory, where engines that compute one matrix at a time would touch a line of memory for every element. */
 #include "kernel/gemm_common.h"
 
-enum { MAX_ROWS = 6, MAX_COLS = 4, CACHED_B_BYTES = 512 << 10 };
+enum { ROWS, COLUMNS, CACHED_KIB }; /* places in clf_gemm_tile: vectors of a register tile, and how much of B is to stay in a cache */
+
+static const clf_gemm_tile_parameter parameters[] = {
+    [ROWS] = {"rows", {1, 2, 3, 4, 5, 6}},
+    [COLUMNS] = {"columns", {1, 2, 3, 4}},
+    [CACHED_KIB] = {"cached_kib", {64, 128, 256, 512, 1024, 2048}},
+};
+
+/* Half of a usual second-level cache for B. */
+static clf_gemm_tile standard(const clf_context *context, const clf_gemm_tile *tile)
+{
+    static const int usual[] = {[ROWS] = 6, [COLUMNS] = 4, [CACHED_KIB] = 512};
+    clf_gemm_tile all = *tile;
+    (void)context;
+    for (size_t i = 0; i < COUNT(usual); i++)
+        if (!all.value[i])
+            all.value[i] = usual[i];
+    return all;
+}
+
+/* Narrow registers are fewer: there the default spills into the first-level cache. */
+static bool fits(const clf_context *context, const clf_gemm_tile *tile)
+{
+    const clf_gemm_tile all = standard(context, tile);
+    const int limit = clfi_gemm_registers(context) > 29 ? clfi_gemm_registers(context) : 29;
+    return all.value[COLUMNS] * (all.value[ROWS] + 1) + 1 <= limit;
+}
+
+const clf_gemm_tiling clfi_gemm_interleaved_tiling = {parameters, COUNT(parameters), fits, standard};
 
 static int lane_width(const clf_context *context)
 {
@@ -20,6 +48,11 @@ static int lane_batch(const clf_gemm_args *args)
             if (operands[o]->batch_stride[i] == 1 && operands[o]->row_stride != 1 && operands[o]->column_stride != 1)
                 return i;
     return -1;
+}
+
+bool clfi_gemm_has_lanes(const clf_gemm_args *args)
+{
+    return lane_batch(args) >= 0;
 }
 
 bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args)
@@ -162,18 +195,20 @@ static void arg_lanes(clf_launch *launch, const outer_batch *o, const lane_opera
     arg_outer_stride(launch, o, operand->batch_stride);
 }
 
-/* Lane blocks whose B fills half of a usual second-level cache. */
-static int64_t super_blocks(const outer_batch *o, const clf_gemm_args *args)
+/* Lane blocks whose B fits the cache. */
+static int64_t super_blocks(const outer_batch *o, const clf_gemm_args *args, int cached_kib)
 {
-    const int64_t fit = CACHED_B_BYTES / (args->n * args->k * o->width * (int64_t)sizeof(float));
+    const int64_t fit = ((int64_t)cached_kib << 10) / (args->n * args->k * o->width * (int64_t)sizeof(float));
     return fit < 1 ? 1 : fit < o->blocks ? fit : o->blocks;
 }
 
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const outer_batch o = split_batch(context, args);
-    const int64_t m = args->m / o.fold, tiles_at_least = (m + MAX_ROWS - 1) / MAX_ROWS;
-    const int64_t rows = (m + tiles_at_least - 1) / tiles_at_least, columns = args->n < MAX_COLS ? args->n : MAX_COLS;
+    const clf_gemm_tile tile = standard(context, &args->tile);
+    const int64_t max_rows = tile.value[ROWS], max_columns = tile.value[COLUMNS];
+    const int64_t m = args->m / o.fold, tiles_at_least = (m + max_rows - 1) / max_rows;
+    const int64_t rows = (m + tiles_at_least - 1) / tiles_at_least, columns = args->n < max_columns ? args->n : max_columns;
     const int64_t lane_stride = args->c.batch_stride[o.lane];
     int64_t c_stride[CLFI_GEMM_MAX_BATCH] = {0};
     lane_operand a, b;
@@ -198,7 +233,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_int(&launch, args->n);
     clfi_arg_int(&launch, args->k);
     clfi_arg_int(&launch, o.lanes);
-    clfi_arg_int(&launch, super_blocks(&o, args));
+    clfi_arg_int(&launch, super_blocks(&o, args, tile.value[CACHED_KIB]));
     arg_lanes(&launch, &o, &a);
     arg_lanes(&launch, &o, &b);
     clfi_arg_long(&launch, (int64_t)(a.buffer->size_bytes / sizeof(float)));

@@ -262,9 +262,10 @@ static clf_status create_weight_buffer(clf_context *context, int64_t columns, cl
     return clfi_buffer_create(context, bytes, &weight->buffer);
 }
 
-clf_status clfi_gemm_pack_weight_rows(clf_context *context, int parts, const clf_view *weights, const clf_view *biases,
-                                      clf_gemm_weight *out)
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_gemm_tile *tile, int parts, const clf_view *weights,
+                                      const clf_view *biases, clf_gemm_weight *out)
 {
+    (void)tile; /* one form for all of them */
     clf_gemm_weight weight;
     clf_status st;
     CLF_TRY(start_weight(parts, weights, CLFI_GEMM_ROWS, &weight));
@@ -290,13 +291,13 @@ done:
     return st;
 }
 
-clf_status clfi_gemm_pack_weight_panels(clf_context *context, int parts, const clf_view *weights, const clf_view *biases,
-                                        clf_gemm_weight *out)
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_gemm_tile *tile, int parts, const clf_view *weights,
+                                        const clf_view *biases, clf_gemm_weight *out)
 {
     clf_gemm_weight weight;
     clf_status st;
     CLF_TRY(start_weight(parts, weights, CLFI_GEMM_PANELS, &weight));
-    weight.panel = clfi_gemm_panel(context, weight.n);
+    weight.panel = clfi_gemm_panel(context, tile, weight.n);
     const int64_t padded = (weight.n + weight.panel - 1) / weight.panel * weight.panel;
     CLF_GOTO(create_weight_buffer(context, padded, &weight));
     int64_t first = 0;

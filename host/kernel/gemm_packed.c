@@ -9,16 +9,52 @@ typedef struct tile_shape {
     int cost[3];
 } tile_shape;
 
+enum { ROWS, VECTORS, SUPER_ROWS }; /* places in clf_gemm_tile; SUPER_ROWS row tiles pass over a panel before the next one */
+
+static const clf_gemm_tile_parameter parameters[] = {
+    [ROWS] = {"rows", {1, 2, 3, 4, 5, 6, 7, 8}},
+    [VECTORS] = {"vectors", {1, 2, 3}},
+    [SUPER_ROWS] = {"super_rows", {4, 8, 16, 32, 64}},
+};
+
 static tile_shape shape_of(const clf_context *context)
 {
     return context->device.caps.vector_width == 16 ? (tile_shape){8, 3, {50, 82, 120}} : (tile_shape){6, 2, {50, 82, 0}};
 }
 
-int64_t clfi_gemm_panel(const clf_context *context, int64_t n)
+int clfi_gemm_registers(const clf_context *context)
+{
+    return context->device.caps.vector_width == 16 ? 32 : 16;
+}
+
+/* The widest panel for the case counts where there is no choice of vectors. */
+static bool fits(const clf_context *context, const clf_gemm_tile *tile)
+{
+    const tile_shape shape = shape_of(context);
+    const int rows = tile->value[ROWS] ? tile->value[ROWS] : shape.max_rows;
+    const int vectors = tile->value[VECTORS] ? tile->value[VECTORS] : shape.max_vectors;
+    return vectors * (rows + 1) + 1 <= clfi_gemm_registers(context);
+}
+
+static clf_gemm_tile standard(const clf_context *context, const clf_gemm_tile *tile)
+{
+    clf_gemm_tile all = *tile;
+    if (!all.value[ROWS])
+        all.value[ROWS] = shape_of(context).max_rows;
+    if (!all.value[SUPER_ROWS])
+        all.value[SUPER_ROWS] = 16;
+    return all;
+}
+
+const clf_gemm_tiling clfi_gemm_packed_tiling = {parameters, COUNT(parameters), fits, standard};
+
+int64_t clfi_gemm_panel(const clf_context *context, const clf_gemm_tile *tile, int64_t n)
 {
     const tile_shape shape = shape_of(context);
     const int64_t width = context->device.caps.vector_width;
     int64_t best_panel = width, best_cost = INT64_MAX;
+    if (tile->value[VECTORS])
+        return tile->value[VECTORS] * width;
     for (int v = shape.max_vectors; v >= 1; v--) {
         const int64_t panel = v * width, panels = (n + panel - 1) / panel;
         if (panels * shape.cost[v - 1] < best_cost) {
@@ -50,9 +86,10 @@ bool clfi_gemm_packed_supports(const clf_context *context, const clf_gemm_args *
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width;
-    const int max_rows = shape_of(context).max_rows;
+    const clf_gemm_tile tile = standard(context, &args->tile);
+    const int max_rows = tile.value[ROWS];
     const clf_gemm_weight *weight = args->weight;
-    const int64_t panel = weight ? weight->panel : clfi_gemm_panel(context, args->n);
+    const int64_t panel = weight ? weight->panel : clfi_gemm_panel(context, &tile, args->n);
     const int64_t row_tiles_at_most = (args->m + max_rows - 1) / max_rows;
     const int64_t rows = (args->m + row_tiles_at_most - 1) / row_tiles_at_most;
     const bool batch_inner = is_batch_inner(args);
@@ -73,6 +110,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_spec_dtype(&spec, "B", b.dtype);
     clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "VECTORS", panel / width);
+    clfi_spec_int(&spec, "SUPER_ROWS", tile.value[SUPER_ROWS]);
     clfi_spec_int(&spec, "IS_C_VECTOR", is_c_vector(args, width));
     clfi_spec_int(&spec, "IS_BATCH_INNER", batch_inner);
     clf_launch launch = clfi_launch(context, &spec);

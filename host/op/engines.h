@@ -23,7 +23,7 @@ typedef struct clf_engine_table {
 
 /* The name forced for `op` by the context's engine list ("op=name,op=name"), or "" when it forces none. Copied into out.
  * INVALID_ARGUMENT: the list is malformed. */
-enum { CLFI_ENGINE_NAME_BYTES = 32 };
+enum { CLFI_ENGINE_NAME_BYTES = 128 };
 clf_status clfi_engine_forced(const clf_context *context, const char *op, char out[CLFI_ENGINE_NAME_BYTES]);
 
 /* The row to use: the forced one (UNSUPPORTED when it cannot do this case, INVALID_ARGUMENT when there is none of that name), else

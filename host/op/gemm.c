@@ -1,62 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix product: checks, the simplest equal form of the case, the choice of an engine, and the public entry. */
+/* Matrix product: checks, the simplest equal form of the case, and the public entry. */
 #include "op/gemm.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "kernel/gemm_common.h"
 #include "op/check.h"
-#include "op/engines.h"
-
-static clf_status fail_unknown(const char *name)
-{
-    clf_str names = CLF_STR_INIT;
-    clf_status st = CLF_OK;
-    for (size_t i = 0; st == CLF_OK && i < clfi_gemm_engine_count; i++)
-        st = clfi_str_appendf(&names, "%s%s", i ? ", " : "", clfi_gemm_engines[i].name);
-    if (st == CLF_OK)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "engine \"%s\" for gemm is unknown; there are: %s", name, clfi_str_text(&names));
-    clfi_str_free(&names);
-    return st;
-}
-
-clf_status clfi_gemm_choose(const clf_context *context, const clf_gemm_args *args, const clf_gemm_engine **out)
-{
-    char forced[CLFI_ENGINE_NAME_BYTES];
-    const clf_gemm_engine *able = NULL, *suited = NULL;
-    bool is_known = false;
-    CLF_TRY(clfi_engine_forced(context, "gemm", forced));
-    for (size_t i = clfi_gemm_engine_count; i-- > 0;) {
-        const clf_gemm_engine *engine = &clfi_gemm_engines[i];
-        if (forced[0] && strcmp(engine->name, forced) != 0)
-            continue;
-        is_known = true;
-        if (!(engine->precisions >> context->precision & 1u) || !engine->supports(context, args))
-            continue;
-        able = engine;
-        if (engine->suits(context, args))
-            suited = engine;
-    }
-    if (forced[0] && !is_known)
-        return fail_unknown(forced);
-    if (!able)
-        CLF_FAIL(CLF_UNSUPPORTED, "gemm %lld x %lld x %lld: %s%s cannot run this case on %s", (long long)args->m, (long long)args->n,
-                 (long long)args->k, forced[0] ? "engine " : "the engines", forced, context->device.info.name);
-    *out = suited ? suited : able;
-    return CLF_OK;
-}
-
-clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t k, const clf_gemm_engine **out)
-{
-    clf_gemm_args typical = CLFI_GEMM_ARGS_INIT;
-    typical.m = 128;
-    typical.n = n;
-    typical.k = k;
-    typical.a.dtype = typical.b.dtype = typical.c.dtype = CLF_F32;
-    return clfi_gemm_choose(context, &typical, out);
-}
 
 static clf_status check_operand(const char *what, const clf_gemm_operand *operand, const clf_gemm_args *args)
 {
@@ -165,10 +115,11 @@ static clf_status normalise_bias(clf_context *context, clf_gemm_args *args)
 
 static clf_status run(clf_context *context, clf_gemm_args *args)
 {
-    const clf_gemm_engine *engine;
-    CLF_TRY(clfi_gemm_choose(context, args, &engine));
+    clf_gemm_choice choice;
+    CLF_TRY(clfi_gemm_choose(context, args, &choice));
     CLF_TRY(normalise_bias(context, args));
-    return args->k == 0 ? clfi_gemm_epilogue(context, args, NULL) : engine->run(context, args);
+    args->tile = choice.tile;
+    return args->k == 0 ? clfi_gemm_epilogue(context, args, NULL) : choice.engine->run(context, args);
 }
 
 static void simplify(clf_gemm_args *args)
@@ -195,12 +146,12 @@ clf_status clfi_gemm(clf_context *context, const clf_gemm_args *args)
 
 clf_status clfi_gemm_engine_name(const clf_context *context, const clf_gemm_args *args, const char **out)
 {
-    const clf_gemm_engine *engine;
+    clf_gemm_choice choice;
     clf_gemm_args simple = *args;
     CLF_TRY(check(args));
     simplify(&simple);
-    CLF_TRY(clfi_gemm_choose(context, &simple, &engine));
-    *out = engine->name;
+    CLF_TRY(clfi_gemm_choose(context, &simple, &choice));
+    *out = choice.engine->name;
     return CLF_OK;
 }
 

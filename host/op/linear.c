@@ -36,13 +36,16 @@ static clf_status check_parts(int parts, const clf_view *weights, const clf_view
 
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out)
 {
-    const clf_gemm_engine *engine;
+    clf_gemm_choice choice;
     clf_linear *linear = NULL;
+    int64_t rows = 0;
     CLF_TRY(check_parts(parts, weights, biases));
-    CLF_TRY(clfi_gemm_choose_form(context, weights[0].dim[0], weights[0].dim[1], &engine));
+    for (int i = 0; i < parts; i++)
+        rows += weights[i].dim[0];
+    CLF_TRY(clfi_gemm_choose_form(context, rows, weights[0].dim[1], &choice));
     CLF_TRY(clfi_alloc(1, sizeof *linear, "linear", &linear));
     linear->context = context;
-    const clf_status st = engine->pack(context, parts, weights, biases, &linear->weight);
+    const clf_status st = choice.engine->pack(context, &choice.tile, parts, weights, biases, &linear->weight);
     if (st != CLF_OK) {
         free(linear);
         return st;
@@ -126,8 +129,8 @@ int64_t clfi_linear_out_features(const clf_linear *linear)
 const char *clfi_linear_engine(const clf_context *context, const clf_linear *linear, int64_t rows)
 {
     const clf_gemm_args args = args_of(linear, rows);
-    const clf_gemm_engine *engine;
-    return clfi_gemm_choose(context, &args, &engine) == CLF_OK ? engine->name : "?";
+    clf_gemm_choice choice;
+    return clfi_gemm_choose(context, &args, &choice) == CLF_OK ? choice.engine->name : "?";
 }
 
 bool clfi_linear_is_packed(const clf_linear *linear)

@@ -20,7 +20,7 @@ const char *clf_version(void)
     return CLF_VERSION_STRING;
 }
 
-void clfi_log(clf_context *context, clf_log_level level, const char *format, ...)
+void clfi_log(const clf_context *context, clf_log_level level, const char *format, ...)
 {
     char text[1024];
     if (level > context->log_level || (!context->log && !context->logs_to_stderr))
@@ -87,6 +87,29 @@ static clf_status set_directories(clf_context *context, const clf_context_params
     return CLF_OK;
 }
 
+clf_status clfi_tuned_path(char **out)
+{
+    char *directory;
+    CLF_TRY(clfi_user_directory("XDG_CONFIG_HOME", ".config", &directory));
+    const clf_status st = clfi_path_join(directory, "tuned.json", out);
+    free(directory);
+    return st;
+}
+
+/* The parameter, unless CLF_NO_TUNED the user's file, else none. */
+static clf_status set_tuned(clf_context *context, const clf_context_params *params)
+{
+    const char *refusal = getenv("CLF_NO_TUNED");
+    if (params->tuned_file)
+        return params->tuned_file[0] ? clfi_strdup(params->tuned_file, &context->tuned_file) : CLF_OK;
+    if (refusal && refusal[0] && strcmp(refusal, "0") != 0)
+        return CLF_OK;
+    const clf_status st = clfi_tuned_path(&context->tuned_file);
+    if (st == CLF_NOT_FOUND)
+        clfi_log(context, CLF_LOG_INFO, "no tuned choices: %s", clf_last_error());
+    return st == CLF_NOT_FOUND ? CLF_OK : st;
+}
+
 static clf_status create_queue(clf_context *context)
 {
     cl_int code = CL_SUCCESS;
@@ -111,6 +134,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     set_log(context, params);
     CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));
     CLF_TRY(set_directories(context, params));
+    CLF_TRY(set_tuned(context, params));
     CLF_TRY(clfi_program_table_create(&context->programs));
     CLF_TRY(clfi_arena_create(&context->arena));
     if (params->profile)
@@ -137,6 +161,9 @@ static void context_free(clf_context *context)
     free(context->cache_dir);
     free(context->kernel_dir);
     free(context->kernel_dump);
+    free(context->tuned_file);
+    if (context->release_tuning && context->tuning)
+        context->release_tuning(context->tuning);
     free(context);
 }
 

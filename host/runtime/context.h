@@ -22,6 +22,11 @@ struct clf_context {
     char *cache_dir;  /* NULL: no cache on disk */
     char *kernel_dir; /* NULL: embedded kernels only */
     char *kernel_dump; /* directory that gets a copy of every kernel's source; NULL: none */
+    char *tuned_file;  /* choices measured on this device; NULL: not used. Read by op/tuned.c at the first choice of an engine */
+    bool is_tuning_read;
+    struct clf_tuning *tuning; /* what it says of this device; NULL: nothing */
+    void (*release_tuning)(struct clf_tuning *tuning);
+    const struct clf_clblast_parameters *clblast; /* of `tuning`; NULL: CLBlast's own */
     clf_program_table *programs;
     clf_arena *arena;
     clf_profile *profile; /* NULL unless profiling */
@@ -39,7 +44,11 @@ void clfi_context_release(clf_context *context);
 /* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE. */
 clf_status clfi_context_wait(clf_context *context);
 
+/* Where tuned choices lie unless a context's parameters say otherwise: $XDG_CONFIG_HOME/clformer/tuned.json. *out: the caller frees it.
+ * NOT_FOUND: neither that variable nor HOME is set. */
+clf_status clfi_tuned_path(char **out);
+
 /* One line to the context's log; cheap when nobody listens. */
-void clfi_log(clf_context *context, clf_log_level level, const char *format, ...) CLFI_PRINTF(3, 4);
+void clfi_log(const clf_context *context, clf_log_level level, const char *format, ...) CLFI_PRINTF(3, 4);
 
 #endif

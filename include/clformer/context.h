@@ -30,16 +30,19 @@ typedef void (*clf_log_function)(void *user, clf_log_level level, const char *te
 
 typedef struct clf_context_params {
     const char *device;        /* selector (device.h); NULL: $CLF_DEVICE, else the default device */
-    const char *engines;       /* forced engines, "gemm=tiled,layer_norm=group"; NULL: $CLF_ENGINE; a wrong name fails in the op */
+    const char *engines;       /* forced engines, "gemm=tiled,layer_norm=group"; NULL: $CLF_ENGINE; a wrong name fails in the op.
+                                  "gemm=packed:rows=6:vectors=2" also says what the engine's kernels are built with */
     const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
     const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
+    const char *tuned_file;    /* choices that clformer tune measured on this device; NULL: none if $CLF_NO_TUNED is set to something but 0, else
+                                  $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and ignored */
     clf_precision precision;   /* default CLF_PRECISION_HIGHEST */
     int profile;               /* nonzero: events of every kernel are kept for clf_context_stats and the trace */
     clf_log_function log;      /* NULL: lines up to $CLF_LOG (error, info, debug) go to standard error; unset = none */
     void *log_user;
 } clf_context_params;
 
-#define CLF_CONTEXT_PARAMS_INIT {NULL, NULL, NULL, NULL, CLF_PRECISION_HIGHEST, 0, NULL, NULL}
+#define CLF_CONTEXT_PARAMS_INIT {NULL, NULL, NULL, NULL, NULL, CLF_PRECISION_HIGHEST, 0, NULL, NULL}
 
 /* Opens a device. params NULL = defaults. The environment is read here and never again.
  * NOT_FOUND: no such device. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused. */

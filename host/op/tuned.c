@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The measured choices of a context: read at the first choice, asked by the nearest measured product. */
+#include "op/tuned.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "op/tuned_file.h"
+
+const char *const clfi_gemm_kind_names[CLF_GEMM_KIND_COUNT] = {"linear", "product", "interleaved"};
+
+static const double NEAR = 2; /* binary logarithm of the product of the factors between two products */
+
+clf_gemm_kind clfi_gemm_kind_of(const clf_gemm_args *args)
+{
+    return args->weight ? CLF_GEMM_LINEAR : clfi_gemm_has_lanes(args) ? CLF_GEMM_INTERLEAVED : CLF_GEMM_PRODUCT;
+}
+
+void clfi_tuning_clear(clf_tuning *tuning)
+{
+    free(tuning->rules);
+    *tuning = (clf_tuning){0};
+}
+
+static void release(clf_tuning *tuning)
+{
+    clfi_tuning_clear(tuning);
+    free(tuning);
+}
+
+/* *out NULL: nothing was measured here. */
+static clf_status read_tuning(const clf_context *context, clf_tuning **out)
+{
+    json_t *entry = NULL;
+    clf_tuning *tuning = NULL;
+    bool other_driver = false;
+    CLF_TRY(clfi_tuned_file_find(context->tuned_file, &context->device.info, &other_driver, &entry));
+    if (other_driver)
+        clfi_log(context, CLF_LOG_INFO, "%s: %s was tuned with another driver than %s: ignored", context->tuned_file,
+                 context->device.info.name, context->device.info.driver_version);
+    if (!entry)
+        return CLF_OK;
+    clf_status st = clfi_alloc(1, sizeof *tuning, "tuned choices", &tuning);
+    if (st == CLF_OK)
+        st = clfi_tuning_parse(context, entry, tuning);
+    json_decref(entry);
+    if (st != CLF_OK) {
+        free(tuning);
+        return st;
+    }
+    *out = tuning;
+    return CLF_OK;
+}
+
+/* NULL: none. A context is never const itself, and one thread uses it at a time: what is read late may be kept in it. */
+static const clf_tuning *tuning_of(const clf_context *context)
+{
+    clf_context *kept = (clf_context *)context;
+    if (!context->tuned_file || context->is_tuning_read)
+        return context->tuning;
+    kept->is_tuning_read = true;
+    clf_tuning *tuning = NULL;
+    if (read_tuning(context, &tuning) != CLF_OK)
+        clfi_log(context, CLF_LOG_ERROR, "tuned choices are ignored: %s", clf_last_error());
+    if (tuning)
+        clfi_log(context, CLF_LOG_INFO, "%zu tuned choices from %s", tuning->count, context->tuned_file);
+    kept->tuning = tuning;
+    kept->release_tuning = release;
+    kept->clblast = tuning && clfi_clblast_is_any(&tuning->clblast) ? &tuning->clblast : NULL;
+    return tuning;
+}
+
+bool clfi_context_is_tuned(const clf_context *context)
+{
+    return tuning_of(context) != NULL;
+}
+
+const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context)
+{
+    return tuning_of(context) ? context->clblast : NULL;
+}
+
+static double distance(int64_t a, int64_t b)
+{
+    return fabs(log2((double)a) - log2((double)b));
+}
+
+const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k)
+{
+    const clf_tuning *tuning = tuning_of(context);
+    const clf_gemm_rule *nearest = NULL;
+    double least = NEAR;
+    int64_t most_rows = 0;
+    if (!tuning || batch < 1 || m < 1 || n < 1 || k < 1)
+        return NULL;
+    for (size_t i = 0; i < tuning->count; i++)
+        if (tuning->rules[i].kind == kind && tuning->rules[i].m > most_rows)
+            most_rows = tuning->rules[i].m;
+    const int64_t rows = kind == CLF_GEMM_LINEAR && m > most_rows ? most_rows : m;
+    for (size_t i = 0; i < tuning->count; i++) {
+        const clf_gemm_rule *rule = &tuning->rules[i];
+        if (rule->kind != kind)
+            continue;
+        const double apart = distance(rule->batch, batch) + distance(rule->m, rows) + distance(rule->n, n) + distance(rule->k, k);
+        if (apart <= least && (!nearest || apart < least)) {
+            least = apart;
+            nearest = rule;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading and replacing the file of measured choices. */
+#include "op/tuned_file.h"
+
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "io/json.h"
+
+enum { LIMIT_BYTES = 4 << 20, SCHEMA_VERSION = 1 };
+static const char schema[] = "clformer-tuned";
+
+/* The parsed file and its list of devices, every entry of which names its device. *out NULL: no file. */
+static clf_status read_file(const char *path, json_t **out, const json_t **out_devices)
+{
+    json_t *root = NULL;
+    const json_t *entry;
+    const char *text;
+    int64_t version;
+    size_t i;
+    clf_status st;
+    *out = NULL;
+    if (!clfi_file_exists(path))
+        return CLF_OK;
+    CLF_TRY(clfi_json_read(path, LIMIT_BYTES, &root));
+    CLF_GOTO(clfi_json_get_string(root, path, "schema", &text));
+    if (strcmp(text, schema) != 0)
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: schema \"%s\", expected \"%s\"", path, text, schema));
+    CLF_GOTO(clfi_json_get_int(root, path, "schema_version", SCHEMA_VERSION, SCHEMA_VERSION, &version));
+    CLF_GOTO(clfi_json_get_array(root, path, "devices", out_devices));
+    json_array_foreach(*out_devices, i, entry) {
+        CLF_GOTO(clfi_json_get_string(entry, path, "name", &text));
+        CLF_GOTO(clfi_json_get_string(entry, path, "platform", &text));
+        CLF_GOTO(clfi_json_get_string(entry, path, "driver", &text));
+    }
+    *out = root;
+    return CLF_OK;
+done:
+    json_decref(root);
+    return st;
+}
+
+static bool is_text(const json_t *entry, const char *key, const char *text)
+{
+    return strcmp(json_string_value(json_object_get(entry, key)), text) == 0;
+}
+
+static bool is_device(const json_t *entry, const clf_device_info *device)
+{
+    return is_text(entry, "name", device->name) && is_text(entry, "platform", device->platform_name);
+}
+
+clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_other_driver, json_t **out)
+{
+    json_t *root, *found = NULL;
+    const json_t *devices = NULL;
+    bool other_driver = false;
+    CLF_TRY(read_file(path, &root, &devices));
+    for (size_t i = 0; root && i < json_array_size(devices); i++) {
+        json_t *entry = json_array_get(devices, i);
+        if (!is_device(entry, device))
+            continue;
+        if (is_text(entry, "driver", device->driver_version))
+            found = entry;
+        else
+            other_driver = true;
+    }
+    *out = json_incref(found); /* accepts NULL */
+    json_decref(root);
+    if (out_other_driver)
+        *out_other_driver = other_driver && !found;
+    return CLF_OK;
+}
+
+static clf_status make_folder(const char *path)
+{
+    char *copy;
+    CLF_TRY(clfi_strdup(path, &copy));
+    const clf_status st = clfi_make_directories(dirname(copy));
+    free(copy);
+    return st;
+}
+
+static clf_status write_file(const char *path, json_t *devices)
+{
+    clf_status st = CLF_OK;
+    char *text = NULL;
+    json_t *root = json_pack("{s:s, s:i, s:O}", "schema", schema, "schema_version", SCHEMA_VERSION, "devices", devices);
+    if (root)
+        text = json_dumps(root, JSON_INDENT(1));
+    json_decref(root);
+    if (!text)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: text of the tuned choices", path);
+    st = make_folder(path);
+    if (st == CLF_OK)
+        st = clfi_file_write(path, text, strlen(text));
+    free(text);
+    return st;
+}
+
+clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device, const json_t *entry)
+{
+    json_t *root;
+    const json_t *old = NULL;
+    CLF_TRY(read_file(path, &root, &old));
+    json_t *devices = json_array();
+    bool is_whole = devices != NULL;
+    for (size_t i = 0; root && i < json_array_size(old); i++) {
+        json_t *other = json_array_get(old, i);
+        if (!is_device(other, device))
+            is_whole = is_whole && json_array_append(devices, other) == 0;
+    }
+    is_whole = is_whole && json_array_append_new(devices, json_deep_copy(entry)) == 0;
+    const clf_status st = is_whole ? write_file(path, devices) : clfi_fail(CLF_OUT_OF_MEMORY, "%s: list of devices", path);
+    json_decref(devices);
+    json_decref(root);
+    return st;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Measured choices as JSON: the entry of one device, read with suspicion and written.
+ *
+ *     "gemm": [{"kind": "linear", "batch": 1, "m": 128, "n": 384, "k": 384, "engine": "packed", "tile": {"rows": 6}}, ...]
+ *     "clblast": {"Xgemm": {"MWG": 64, ...}}
+ * engine "default" is the choice of the table. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/json.h"
+#include "op/tuned.h"
+
+enum { MAX_RULES = 4096 };
+static const char where[] = "tuned choices";
+
+static clf_status parse_kind(const json_t *json, clf_gemm_kind *out)
+{
+    const char *name;
+    CLF_TRY(clfi_json_get_string(json, where, "kind", &name));
+    for (int i = 0; i < CLF_GEMM_KIND_COUNT; i++) {
+        if (strcmp(name, clfi_gemm_kind_names[i]) == 0) {
+            *out = (clf_gemm_kind)i;
+            return CLF_OK;
+        }
+    }
+    CLF_FAIL(CLF_FORMAT, "%s: kind \"%s\" is none of linear, product, interleaved", where, name);
+}
+
+static clf_status parse_tile(const clf_context *context, const json_t *json, clf_gemm_rule *rule)
+{
+    const json_t *tile, *value;
+    const char *key;
+    CLF_TRY(clfi_json_opt_object(json, where, "tile", &tile));
+    if (tile && !rule->engine)
+        CLF_FAIL(CLF_FORMAT, "%s: a tile for the default engine", where);
+    json_object_foreach((json_t *)tile, key, value) {
+        int64_t number;
+        CLF_TRY(clfi_json_get_int(tile, where, key, 1, INT_MAX, &number));
+        if (clfi_gemm_tile_set(rule->engine, key, number, &rule->tile) != CLF_OK)
+            return clfi_fail_prefix(CLF_FORMAT, "%s", where);
+    }
+    if (rule->engine && !clfi_gemm_tile_fits(context, rule->engine, &rule->tile))
+        CLF_FAIL(CLF_FORMAT, "%s: the tile of engine %s does not fit %s", where, rule->engine->name, context->device.info.name);
+    return CLF_OK;
+}
+
+static clf_status parse_rule(const clf_context *context, const json_t *json, clf_gemm_rule *out)
+{
+    clf_gemm_rule rule = {0};
+    const char *engine;
+    CLF_TRY(parse_kind(json, &rule.kind));
+    CLF_TRY(clfi_json_get_int(json, where, "batch", 1, INT_MAX, &rule.batch));
+    CLF_TRY(clfi_json_get_int(json, where, "m", 1, INT_MAX, &rule.m));
+    CLF_TRY(clfi_json_get_int(json, where, "n", 1, INT_MAX, &rule.n));
+    CLF_TRY(clfi_json_get_int(json, where, "k", 1, INT_MAX, &rule.k));
+    CLF_TRY(clfi_json_get_string(json, where, "engine", &engine));
+    if (strcmp(engine, "default") != 0) {
+        rule.engine = clfi_gemm_engine_find(engine);
+        if (!rule.engine)
+            CLF_FAIL(CLF_FORMAT, "%s: engine \"%s\" is unknown", where, engine);
+    }
+    CLF_TRY(parse_tile(context, json, &rule));
+    *out = rule;
+    return CLF_OK;
+}
+
+static clf_status parse_rules(const clf_context *context, const json_t *entry, clf_tuning *tuning)
+{
+    const json_t *rules;
+    CLF_TRY(clfi_json_get_array(entry, where, "gemm", &rules));
+    const size_t count = json_array_size(rules);
+    if (count > MAX_RULES)
+        CLF_FAIL(CLF_FORMAT, "%s: %zu rules, at most %d", where, count, MAX_RULES);
+    CLF_TRY(clfi_alloc(count, sizeof *tuning->rules, where, &tuning->rules));
+    for (; tuning->count < count; tuning->count++)
+        CLF_TRY(parse_rule(context, json_array_get(rules, tuning->count), &tuning->rules[tuning->count]));
+    return CLF_OK;
+}
+
+static clf_status parse_clblast(const clf_context *context, const json_t *entry, clf_clblast_parameters *out)
+{
+    const json_t *kernels, *kernel, *value;
+    const char *name;
+    CLF_TRY(clfi_json_opt_object(entry, where, "clblast", &kernels));
+    json_object_foreach((json_t *)kernels, name, value) {
+        int at = 0;
+        while (at < CLFI_CLBLAST_KERNELS && strcmp(clfi_clblast_kernels[at].name, name) != 0)
+            at++;
+        if (at == CLFI_CLBLAST_KERNELS)
+            CLF_FAIL(CLF_FORMAT, "%s: CLBlast kernel \"%s\" is unknown", where, name);
+        CLF_TRY(clfi_json_get_object(kernels, where, name, &kernel));
+        if (json_object_size(kernel) != clfi_clblast_kernels[at].count)
+            CLF_FAIL(CLF_FORMAT, "%s: CLBlast's %s has %zu parameters, found %zu", where, name, clfi_clblast_kernels[at].count,
+                     json_object_size(kernel));
+        for (size_t i = 0; i < clfi_clblast_kernels[at].count; i++) {
+            int64_t number;
+            CLF_TRY(clfi_json_get_int(kernel, where, clfi_clblast_kernels[at].parameters[i], 0, INT_MAX, &number));
+            out->value[at][i] = (size_t)number;
+        }
+        out->is_set[at] = true;
+    }
+    if (clfi_clblast_check(context, out) != CLF_OK)
+        return clfi_fail_prefix(CLF_FORMAT, "%s", where);
+    return CLF_OK;
+}
+
+clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, clf_tuning *out)
+{
+    clf_tuning tuning = {0};
+    clf_status st = parse_rules(context, entry, &tuning);
+    if (st == CLF_OK)
+        st = parse_clblast(context, entry, &tuning.clblast);
+    if (st != CLF_OK) {
+        clfi_tuning_clear(&tuning);
+        return st;
+    }
+    *out = tuning;
+    return CLF_OK;
+}
+
+static json_t *rule_json(const clf_gemm_rule *rule)
+{
+    const clf_gemm_engine *engine = rule->engine;
+    json_t *tile = json_object();
+    for (size_t i = 0; engine && engine->tiling && i < engine->tiling->count; i++)
+        if (rule->tile.value[i] && json_object_set_new(tile, engine->tiling->parameters[i].name, json_integer(rule->tile.value[i])) != 0) {
+            json_decref(tile);
+            return NULL;
+        }
+    json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}", "kind", clfi_gemm_kind_names[rule->kind], "batch", (json_int_t)rule->batch,
+                             "m", (json_int_t)rule->m, "n", (json_int_t)rule->n, "k", (json_int_t)rule->k, "engine",
+                             engine ? engine->name : "default");
+    if (json && json_object_size(tile) > 0 && json_object_set(json, "tile", tile) != 0) {
+        json_decref(json);
+        json = NULL;
+    }
+    json_decref(tile);
+    return json;
+}
+
+static json_t *clblast_json(const clf_clblast_parameters *parameters)
+{
+    json_t *kernels = json_object();
+    bool is_whole = kernels != NULL;
+    for (int at = 0; at < CLFI_CLBLAST_KERNELS; at++) {
+        if (!parameters->is_set[at])
+            continue;
+        json_t *kernel = json_object();
+        for (size_t i = 0; i < clfi_clblast_kernels[at].count; i++)
+            is_whole = is_whole && json_object_set_new(kernel, clfi_clblast_kernels[at].parameters[i],
+                                                       json_integer((json_int_t)parameters->value[at][i])) == 0;
+        is_whole = json_object_set_new(kernels, clfi_clblast_kernels[at].name, kernel) == 0 && is_whole;
+    }
+    if (is_whole)
+        return kernels;
+    json_decref(kernels);
+    return NULL;
+}
+
+clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out)
+{
+    json_t *rules = json_array();
+    bool is_whole = rules != NULL;
+    for (size_t i = 0; i < tuning->count; i++)
+        is_whole = is_whole && json_array_append_new(rules, rule_json(&tuning->rules[i])) == 0;
+    json_t *entry = NULL;
+    if (is_whole) /* "o" takes its reference over, whether or not the rest can be packed */
+        entry = json_pack("{s:s, s:s, s:s, s:s, s:O, s:o}", "name", device->name, "platform", device->platform_name, "driver",
+                          device->driver_version, "library", clf_version(), "gemm", rules, "clblast", clblast_json(&tuning->clblast));
+    json_decref(rules);
+    if (!entry)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "tuned choices of %s as JSON", device->name);
+    *out = entry;
+    return CLF_OK;
+}
