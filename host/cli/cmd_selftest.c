@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer selftest: is this device's arithmetic right? Every op on every engine against double precision on the host. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,50 +17,25 @@ typedef struct selftest_row {
 
 static const selftest_row rows[] = {
     {"gemm", selftest_gemm, "packed|gemv|clblast|tiled"},
+    {"einsum", selftest_einsum, ""},
+    {"permute", selftest_permute, ""},
     {"activation", selftest_activation, ""},
     {"layer_norm", selftest_layer_norm, "vector|group"},
     {"rms_norm", selftest_rms_norm, "vector|group"},
-    {"softmax", selftest_softmax, "vector|group"},
+    {"l2_normalize", selftest_l2_normalize, "vector|group"},
+    {"softmax", selftest_softmax, "vector|group|generic"},
+    {"log_softmax", selftest_log_softmax, "vector|group"},
     {"attention", selftest_attention, "vector|group|generic"},
+    {"scoring", selftest_scoring, ""},
+    {"dropout", selftest_dropout, ""},
+    {"cached_attention", selftest_cached_attention, "vector|group"},
     {"embedding", selftest_embedding, "vector|group"},
     {"pool", selftest_pool, "vector|group"},
     {"top_k", selftest_top_k, "vector|group"},
     {"encoder", selftest_encoder, ""},
+    {"encoder_decoder", selftest_encoder_decoder, ""},
+    {"beam_search", selftest_beam_search, ""},
 };
-
-void selftest_fill(selftest *test, float *out, size_t count, float low, float high)
-{
-    for (size_t i = 0; i < count; i++) { /* SplitMix64 (Steele, Lea & Flood 2014), upper 24 bits */
-        uint64_t z = test->random += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        z ^= z >> 31;
-        out[i] = low + (high - low) * ((float)(z >> 40) * 0x1p-24f);
-    }
-}
-
-void selftest_check(selftest *test, double got, double want, double bound)
-{
-    const double error = fabs(got - want);
-    if (!(error <= bound) && !(isnan(got) && isnan(want))) /* NaN must not pass */
-        test->failed = true;
-    if (isnan(error) || error * test->worst_bound > test->worst_error * bound || test->worst_bound == 0) {
-        test->worst_error = error;
-        test->worst_bound = bound;
-    }
-}
-
-clf_status selftest_tensor(selftest *test, int rank, const int64_t *dim, float low, float high, clf_tensor **tensor, float **host)
-{
-    clf_status st = clf_tensor_create(test->context, CLF_F32, rank, dim, tensor);
-    if (st == CLF_OK)
-        st = clfi_alloc(clf_tensor_count(*tensor), sizeof **host, "selftest", host);
-    if (st == CLF_OK) {
-        selftest_fill(test, *host, clf_tensor_count(*tensor), low, high);
-        st = clf_tensor_write_f32(*tensor, *host, clf_tensor_count(*tensor));
-    }
-    return st;
-}
 
 /* One op on one engine ("" = the default one); prints its line and returns whether it failed. */
 static bool run_row(const char *device, const selftest_row *row, const char *engine)
@@ -79,14 +53,14 @@ static bool run_row(const char *device, const selftest_row *row, const char *eng
     clf_context_destroy(test.context);
     const char *name = engine[0] ? engine : "default";
     if (st == CLF_UNSUPPORTED && engine[0]) {
-        printf("  %-12s %-8s  n/a     %s\n", row->op, name, clf_last_error());
+        printf("  %-16s %-8s  n/a     %s\n", row->op, name, clf_last_error());
         return false;
     }
     if (st != CLF_OK) {
-        printf("  %-12s %-8s  FAIL    %s\n", row->op, name, clf_last_error());
+        printf("  %-16s %-8s  FAIL    %s\n", row->op, name, clf_last_error());
         return true;
     }
-    printf("  %-12s %-8s  %s  worst error %.2e, bound %.2e\n", row->op, name, test.failed ? "FAIL  " : "pass  ", test.worst_error,
+    printf("  %-16s %-8s  %s  worst error %.2e, bound %.2e\n", row->op, name, test.failed ? "FAIL  " : "pass  ", test.worst_error,
            test.worst_bound);
     return test.failed;
 }

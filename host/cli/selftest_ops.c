@@ -19,41 +19,6 @@
 
 static const double u = 0x1p-24;
 
-/* Up to this many tensors and arrays in one case, released together. */
-enum { CASE_TENSORS = 8 };
-
-typedef struct pool_of {
-    clf_tensor *tensor[CASE_TENSORS];
-    float *host[CASE_TENSORS];
-    int count;
-} pool_of;
-
-static void pool_free(pool_of *pool)
-{
-    for (int i = 0; i < pool->count; i++) {
-        clf_tensor_destroy(pool->tensor[i]);
-        free(pool->host[i]);
-    }
-}
-
-/* Adds a random tensor to the pool; its place is the count before. */
-static clf_status add(selftest *test, pool_of *pool, int rank, const int64_t *dim, float low, float high)
-{
-    const int at = pool->count++;
-    return selftest_tensor(test, rank, dim, low, high, &pool->tensor[at], &pool->host[at]);
-}
-
-static const clf_view *view(const pool_of *pool, int i)
-{
-    return clfi_tensor_view(pool->tensor[i]);
-}
-
-/* Host copy of tensor i, fresh from the device. */
-static clf_status read(pool_of *pool, int i)
-{
-    return clf_tensor_read_f32(pool->tensor[i], pool->host[i], clf_tensor_count(pool->tensor[i]));
-}
-
 static void widen(const float *in, size_t count, double *out)
 {
     for (size_t i = 0; i < count; i++)
@@ -63,31 +28,32 @@ static void widen(const float *in, size_t count, double *out)
 static clf_status gemm_case(selftest *test, int64_t m, int64_t n, int64_t k, clf_activation activation)
 {
     enum { X, W, B, R, Y };
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     clf_linear *linear = NULL;
     double *x = NULL, *y = NULL, *magnitude = NULL;
     clf_status st;
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){m, k}, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){n, k}, -1, 1));
-    CLF_GOTO(add(test, &pool, 1, &n, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){m, n}, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){m, n}, NAN, NAN));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){m, k}, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){n, k}, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 1, &n, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){m, n}, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){m, n}, NAN, NAN));
     CLF_GOTO(clfi_alloc((size_t)(m * k), sizeof *x, "selftest", &x));
     CLF_GOTO(clfi_alloc((size_t)(m * n), sizeof *y, "selftest", &y));
     CLF_GOTO(clfi_alloc((size_t)(m * n), sizeof *magnitude, "selftest", &magnitude));
-    CLF_GOTO(clfi_linear_create(test->context, 1, view(&pool, W), view(&pool, B), &linear));
-    CLF_GOTO(clfi_linear_run(test->context, linear, view(&pool, X), activation, view(&pool, R), view(&pool, Y)));
-    CLF_GOTO(read(&pool, Y));
-    widen(pool.host[X], (size_t)(m * k), x);
-    reference_linear(x, pool.host[W], pool.host[B], (size_t)m, (size_t)n, (size_t)k, y, magnitude);
+    CLF_GOTO(clfi_linear_create(test->context, 1, selftest_view(&data, W), selftest_view(&data, B), &linear));
+    CLF_GOTO(clfi_linear_run(test->context, linear, selftest_view(&data, X), activation, selftest_view(&data, R),
+                             selftest_view(&data, Y)));
+    CLF_GOTO(selftest_read(&data, Y));
+    widen(data.host[X], (size_t)(m * k), x);
+    reference_linear(x, data.host[W], data.host[B], (size_t)m, (size_t)n, (size_t)k, y, magnitude);
     for (int64_t i = 0; i < m * n; i++) {
-        const double product = reference_activation(activation, y[i]), want = product + pool.host[R][i];
+        const double product = reference_activation(activation, y[i]), want = product + data.host[R][i];
         /* the slope of every activation is below 1.13 */
-        selftest_check(test, pool.host[Y][i], want, u * (1.13 * ((double)k + 4) * magnitude[i] + 4 * fabs(product) + fabs(want)));
+        selftest_check(test, data.host[Y][i], want, u * (1.13 * ((double)k + 4) * magnitude[i] + 4 * fabs(product) + fabs(want)));
     }
 done:
     clfi_linear_destroy(linear);
-    pool_free(&pool);
+    selftest_free(&data);
     free(x);
     free(y);
     free(magnitude);
@@ -104,23 +70,23 @@ clf_status selftest_gemm(selftest *test)
 
 clf_status selftest_activation(selftest *test)
 {
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     const int64_t count = 1021;
     clf_status st;
-    CLF_GOTO(add(test, &pool, 1, &count, -20, 20));
-    CLF_GOTO(add(test, &pool, 1, &count, NAN, NAN));
+    CLF_GOTO(selftest_add(test, &data, 1, &count, -20, 20));
+    CLF_GOTO(selftest_add(test, &data, 1, &count, NAN, NAN));
     for (int kind = CLF_ACTIVATION_RELU; kind < CLF_ACTIVATION_COUNT; kind++) {
-        CLF_GOTO(clfi_activation(test->context, (clf_activation)kind, view(&pool, 0), view(&pool, 1)));
-        CLF_GOTO(read(&pool, 1));
+        CLF_GOTO(clfi_activation(test->context, (clf_activation)kind, selftest_view(&data, 0), selftest_view(&data, 1)));
+        CLF_GOTO(selftest_read(&data, 1));
         for (int64_t i = 0; i < count; i++) {
-            const double x = pool.host[0][i], want = reference_activation((clf_activation)kind, x);
+            const double x = data.host[0][i], want = reference_activation((clf_activation)kind, x);
             /* gelu_tanh cancels in 1 + tanh; the others are accurate to a few units in the last place */
             const double scale = kind == CLF_ACTIVATION_GELU_TANH ? fabs(x) : fabs(want);
-            selftest_check(test, pool.host[1][i], want, 8 * u * scale + 0x1p-126);
+            selftest_check(test, data.host[1][i], want, 8 * u * scale + 0x1p-126);
         }
     }
 done:
-    pool_free(&pool);
+    selftest_free(&data);
     return st;
 }
 
@@ -129,23 +95,24 @@ clf_status selftest_layer_norm(selftest *test)
     static const float means[] = {0, 1e4f, 1e6f};
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < COUNT(means); i++) {
-        pool_of pool = {.count = 0};
+        selftest_operands data = {.count = 0};
         const int64_t rows = 5, width = 385;
         double *x = NULL, *y = NULL;
-        CLF_GOTO(add(test, &pool, 2, (int64_t[]){rows, width}, means[i] - 1, means[i] + 1));
-        CLF_GOTO(add(test, &pool, 1, &width, -1, 1));
-        CLF_GOTO(add(test, &pool, 1, &width, -1, 1));
-        CLF_GOTO(add(test, &pool, 2, (int64_t[]){rows, width}, NAN, NAN));
+        CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, means[i] - 1, means[i] + 1));
+        CLF_GOTO(selftest_add(test, &data, 1, &width, -1, 1));
+        CLF_GOTO(selftest_add(test, &data, 1, &width, -1, 1));
+        CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, NAN, NAN));
         CLF_GOTO(clfi_alloc((size_t)(rows * width), sizeof *x, "selftest", &x));
         CLF_GOTO(clfi_alloc((size_t)(rows * width), sizeof *y, "selftest", &y));
-        CLF_GOTO(clfi_layer_norm(test->context, view(&pool, 0), NULL, view(&pool, 1), view(&pool, 2), 1, 1e-5f, view(&pool, 3)));
-        CLF_GOTO(read(&pool, 3));
-        widen(pool.host[0], (size_t)(rows * width), x);
-        reference_layer_norm(x, pool.host[1], pool.host[2], (size_t)rows, (size_t)width, 1e-5, y);
+        CLF_GOTO(clfi_layer_norm(test->context, selftest_view(&data, 0), NULL, selftest_view(&data, 1), selftest_view(&data, 2), 1,
+                                 1e-5f, selftest_view(&data, 3)));
+        CLF_GOTO(selftest_read(&data, 3));
+        widen(data.host[0], (size_t)(rows * width), x);
+        reference_layer_norm(x, data.host[1], data.host[2], (size_t)rows, (size_t)width, 1e-5, y);
         for (int64_t j = 0; j < rows * width; j++)
-            selftest_check(test, pool.host[3][j], y[j], 1e-6);
+            selftest_check(test, data.host[3][j], y[j], 1e-6);
 done:
-        pool_free(&pool);
+        selftest_free(&data);
         free(x);
         free(y);
     }
@@ -154,26 +121,50 @@ done:
 
 clf_status selftest_rms_norm(selftest *test)
 {
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     const int64_t rows = 3, width = 129;
     clf_status st;
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){rows, width}, -3, 5));
-    CLF_GOTO(add(test, &pool, 1, &width, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){rows, width}, NAN, NAN));
-    CLF_GOTO(clfi_rms_norm(test->context, view(&pool, 0), NULL, view(&pool, 1), 1, 1e-6f, view(&pool, 2)));
-    CLF_GOTO(read(&pool, 2));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, -3, 5));
+    CLF_GOTO(selftest_add(test, &data, 1, &width, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, NAN, NAN));
+    CLF_GOTO(clfi_rms_norm(test->context, selftest_view(&data, 0), NULL, selftest_view(&data, 1), 1, 1e-6f, selftest_view(&data, 2)));
+    CLF_GOTO(selftest_read(&data, 2));
     for (int64_t i = 0; i < rows; i++) {
-        const float *x = pool.host[0] + i * width;
+        const float *x = data.host[0] + i * width;
         double square = 0;
         for (int64_t j = 0; j < width; j++)
             square += (double)x[j] * x[j] / (double)width;
         for (int64_t j = 0; j < width; j++) {
-            const double want = x[j] / sqrt(square + 1e-6) * pool.host[1][j];
-            selftest_check(test, pool.host[2][i * width + j], want, u * ((double)width + 8) * fabs(want) + 1e-30);
+            const double want = x[j] / sqrt(square + 1e-6) * data.host[1][j];
+            selftest_check(test, data.host[2][i * width + j], want, u * ((double)width + 8) * fabs(want) + 1e-30);
         }
     }
 done:
-    pool_free(&pool);
+    selftest_free(&data);
+    return st;
+}
+
+clf_status selftest_l2_normalize(selftest *test)
+{
+    selftest_operands data = {.count = 0};
+    const int64_t rows = 3, width = 387;
+    clf_status st;
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, -3, 5));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, NAN, NAN));
+    CLF_GOTO(clfi_l2_normalize(test->context, selftest_view(&data, 0), 1e-12f, selftest_view(&data, 1)));
+    CLF_GOTO(selftest_read(&data, 1));
+    for (int64_t i = 0; i < rows; i++) {
+        const float *x = data.host[0] + i * width;
+        double square = 0;
+        for (int64_t j = 0; j < width; j++)
+            square += (double)x[j] * x[j];
+        for (int64_t j = 0; j < width; j++) {
+            const double want = x[j] / sqrt(square);
+            selftest_check(test, data.host[1][i * width + j], want, u * ((double)width / 2 + 8) * fabs(want) + 1e-30);
+        }
+    }
+done:
+    selftest_free(&data);
     return st;
 }
 
@@ -181,16 +172,16 @@ clf_status selftest_softmax(selftest *test)
 {
     enum { B = 4, T = 3, K = 131 };
     static const int32_t lengths[B] = {K, 70, 1, 0};
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     clf_tensor *device_lengths = NULL;
     clf_status st;
-    CLF_GOTO(add(test, &pool, 3, (int64_t[]){B, T, K}, -30, 30));
-    CLF_GOTO(add(test, &pool, 3, (int64_t[]){B, T, K}, NAN, NAN));
+    CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){B, T, K}, -30, 30));
+    CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){B, T, K}, NAN, NAN));
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){B}, lengths, &device_lengths));
-    CLF_GOTO(clf_masked_softmax(test->context, pool.tensor[0], device_lengths, CLF_EMPTY_ROWS_ZERO, pool.tensor[1]));
-    CLF_GOTO(read(&pool, 1));
+    CLF_GOTO(clf_masked_softmax(test->context, data.tensor[0], device_lengths, CLF_EMPTY_ROWS_ZERO, data.tensor[1]));
+    CLF_GOTO(selftest_read(&data, 1));
     for (int row = 0; row < B * T; row++) {
-        const float *x = pool.host[0] + row * K;
+        const float *x = data.host[0] + row * K;
         const int length = lengths[row / T];
         double largest = -INFINITY, total = 0;
         for (int j = 0; j < length; j++)
@@ -199,12 +190,12 @@ clf_status selftest_softmax(selftest *test)
             total += exp(x[j] - largest);
         for (int j = 0; j < K; j++) {
             const double want = j < length ? exp(x[j] - largest) / total : 0;
-            selftest_check(test, pool.host[1][row * K + j], want, (4 * 30 + K / 16.0 + 16) * u * want + 0x1p-126);
+            selftest_check(test, data.host[1][row * K + j], want, (4 * 30 + K / 16.0 + 16) * u * want + 0x1p-126);
         }
     }
 done:
     clf_tensor_destroy(device_lengths);
-    pool_free(&pool);
+    selftest_free(&data);
     return st;
 }
 
@@ -212,28 +203,28 @@ clf_status selftest_embedding(selftest *test)
 {
     enum { V = 19, C = 37, T = 6 };
     static const int32_t ids[2][T] = {{0, V - 1, 7, 7, 3, 11}, {5, 4, 3, 2, 1, 0}};
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     clf_tensor *device_ids[2] = {NULL, NULL};
     clf_status st;
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){V, C}, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){T, C}, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){T, C}, NAN, NAN));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){V, C}, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){T, C}, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){T, C}, NAN, NAN));
     for (int i = 0; i < 2; i++)
         CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){T}, ids[i], &device_ids[i]));
-    const clf_embedding_term terms[] = {{view(&pool, 0), clfi_tensor_view(device_ids[0])},
-                                        {view(&pool, 1), clfi_tensor_view(device_ids[1])}};
-    CLF_GOTO(clfi_embedding_sum(test->context, terms, 2, 1.5f, view(&pool, 2)));
-    CLF_GOTO(read(&pool, 2));
+    const clf_embedding_term terms[] = {{selftest_view(&data, 0), clfi_tensor_view(device_ids[0])},
+                                        {selftest_view(&data, 1), clfi_tensor_view(device_ids[1])}};
+    CLF_GOTO(clfi_embedding_sum(test->context, terms, 2, 1.5f, selftest_view(&data, 2)));
+    CLF_GOTO(selftest_read(&data, 2));
     for (int t = 0; t < T; t++) {
         for (int c = 0; c < C; c++) {
-            const double want = 1.5 * pool.host[0][ids[0][t] * C + c] + pool.host[1][ids[1][t] * C + c];
-            selftest_check(test, pool.host[2][t * C + c], want, 4 * u);
+            const double want = 1.5 * data.host[0][ids[0][t] * C + c] + data.host[1][ids[1][t] * C + c];
+            selftest_check(test, data.host[2][t * C + c], want, 4 * u);
         }
     }
 done:
     clf_tensor_destroy(device_ids[0]);
     clf_tensor_destroy(device_ids[1]);
-    pool_free(&pool);
+    selftest_free(&data);
     return st;
 }
 
@@ -257,53 +248,54 @@ clf_status selftest_pool(selftest *test)
 {
     enum { N = 4, T = 75, C = 33 };
     static const int32_t offsets[N + 1] = {0, 1, 1, 30, T};
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     clf_tensor *device_offsets = NULL;
     clf_status st;
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){T, C}, -2, 2));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){N, C}, NAN, NAN));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){T, C}, -2, 2));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){N, C}, NAN, NAN));
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){N + 1}, offsets, &device_offsets));
     for (int mode = 0; mode < CLF_POOLING_COUNT; mode++) {
-        CLF_GOTO(clfi_pool(test->context, (clf_pooling)mode, view(&pool, 0), clfi_tensor_view(device_offsets), view(&pool, 1)));
-        CLF_GOTO(read(&pool, 1));
+        CLF_GOTO(clfi_pool(test->context, (clf_pooling)mode, selftest_view(&data, 0), clfi_tensor_view(device_offsets),
+                           selftest_view(&data, 1)));
+        CLF_GOTO(selftest_read(&data, 1));
         for (int i = 0; i < N; i++)
             for (int c = 0; c < C; c++)
-                selftest_check(test, pool.host[1][i * C + c],
-                               pooled((clf_pooling)mode, pool.host[0], offsets[i], offsets[i + 1], C, c), 70 * u * 2 * sqrt(T));
+                selftest_check(test, data.host[1][i * C + c],
+                               pooled((clf_pooling)mode, data.host[0], offsets[i], offsets[i + 1], C, c), 70 * u * 2 * sqrt(T));
     }
 done:
     clf_tensor_destroy(device_offsets);
-    pool_free(&pool);
+    selftest_free(&data);
     return st;
 }
 
 clf_status selftest_top_k(selftest *test)
 {
     enum { Q = 3, N = 5003, K = 9 };
-    pool_of pool = {.count = 0};
+    selftest_operands data = {.count = 0};
     clf_tensor *places = NULL;
     int32_t got[Q * K];
     clf_status st;
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){Q, N}, -1, 1));
-    CLF_GOTO(add(test, &pool, 2, (int64_t[]){Q, K}, NAN, NAN));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){Q, N}, -1, 1));
+    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){Q, K}, NAN, NAN));
     CLF_GOTO(clf_tensor_create(test->context, CLF_I32, 2, (int64_t[]){Q, K}, &places));
-    CLF_GOTO(clfi_top_k(test->context, view(&pool, 0), K, view(&pool, 1), clfi_tensor_view(places)));
-    CLF_GOTO(read(&pool, 1));
+    CLF_GOTO(clfi_top_k(test->context, selftest_view(&data, 0), K, selftest_view(&data, 1), clfi_tensor_view(places)));
+    CLF_GOTO(selftest_read(&data, 1));
     CLF_GOTO(clf_tensor_read(places, got, sizeof got));
     for (int q = 0; q < Q; q++) {
-        float *row = pool.host[0] + q * N;
+        float *row = data.host[0] + q * N;
         for (int k = 0; k < K; k++) {
             int best = 0;
             for (int j = 1; j < N; j++)
                 if (row[j] > row[best])
                     best = j;
-            selftest_check(test, pool.host[1][q * K + k], row[best], 0);
+            selftest_check(test, data.host[1][q * K + k], row[best], 0);
             selftest_check(test, got[q * K + k], best, 0);
             row[best] = -INFINITY;
         }
     }
 done:
     clf_tensor_destroy(places);
-    pool_free(&pool);
+    selftest_free(&data);
     return st;
 }

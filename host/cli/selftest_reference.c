@@ -48,7 +48,7 @@ void reference_layer_norm(const double *x, const float *gamma, const float *beta
         for (size_t j = 0; j < width; j++)
             variance += (x[j] - mean) * (x[j] - mean) / (double)width;
         for (size_t j = 0; j < width; j++)
-            y[j] = (x[j] - mean) / sqrt(variance + eps) * gamma[j] + beta[j];
+            y[j] = (x[j] - mean) / sqrt(variance + eps) * (gamma ? gamma[j] : 1) + (beta ? beta[j] : 0);
     }
 }
 
