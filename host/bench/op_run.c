@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What all op workloads share. */
+#include "bench/op_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "runtime/profile.h"
+
+enum { MOST_CHAINED = 32 };
+
+static const double enough_flops = 1 << 26, enough_bytes = 1 << 24;
+
+int clfi_op_chain(double flops, double bytes)
+{
+    const double by_flops = flops > 0 ? enough_flops / flops : MOST_CHAINED, by_bytes = bytes > 0 ? enough_bytes / bytes : MOST_CHAINED;
+    const double wanted = by_flops < by_bytes ? by_flops : by_bytes;
+    return wanted <= 1 ? 1 : wanted >= MOST_CHAINED ? MOST_CHAINED : (int)wanted;
+}
+
+clf_status clfi_op_run_init(clfi_op_run *run, clf_context *context, const char *op, const char *engine, int chain,
+                            clf_status (*enqueue)(void *state))
+{
+    *run = (clfi_op_run){.context = context, .chain = chain, .has_events = strcmp(engine, "clblast") != 0, .enqueue = enqueue};
+    if (!engine[0])
+        return CLF_OK;
+    if (snprintf(run->engines, sizeof run->engines, "%s=%s", op, engine) >= (int)sizeof run->engines)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "engine %s=%s: the name is too long", op, engine);
+    return CLF_OK;
+}
+
+clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state))
+{
+    clfi_op_run *run = state;
+    char *const before = run->context->engines;
+    if (run->engines[0])
+        run->context->engines = run->engines;
+    const clf_status st = step(state);
+    run->context->engines = before;
+    return st;
+}
+
+clf_status clfi_op_run_once(void *state)
+{
+    clfi_op_run *run = state;
+    CLF_TRY(clfi_op_run_step(state, run->enqueue));
+    return clf_context_finish(run->context);
+}
+
+static clf_status enqueue_chain(void *state)
+{
+    const clfi_op_run *run = state;
+    for (int i = 0; i < run->chain; i++)
+        CLF_TRY(run->enqueue(state));
+    return clfi_context_wait(run->context);
+}
+
+clf_status clfi_op_run_chain(void *state, clfi_sample *out)
+{
+    clfi_op_run *run = state;
+    clf_context *context = run->context;
+    CLF_TRY(clf_context_finish(context));
+    const uint64_t device_before = context->stats.kernel_ns, start = clfi_now_ns();
+    CLF_TRY(clfi_op_run_step(state, enqueue_chain));
+    const uint64_t end = clfi_now_ns();
+    CLF_TRY(clf_context_finish(context)); /* reads the events' times, outside the measured time */
+    *out = (clfi_sample){.wall_ns = (double)(end - start), .device_ns = -1};
+    if (context->profile && run->has_events)
+        out->device_ns = (double)(context->stats.kernel_ns - device_before);
+    clfi_profile_forget(context->profile);
+    return CLF_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The ops of the benchmark's catalogue: every quick workload, on every engine that it names, verified against float64 and run once. */
+#include <stdlib.h>
+
+#include "bench/verdict.h"
+#include "bench/workload.h"
+#include "runtime/context.h"
+#include "support/check.h"
+#include "support/device.h"
+#include "support/operand.h"
+
+/* Workloads that an interpreter can do. */
+static const double small_flops = 1e6, small_bytes = 4e6;
+
+static int chain_of(const clfi_workload *workload)
+{
+    return (int)json_integer_value(json_object_get(workload->work, "chain"));
+}
+
+static bool is_small(const clfi_workload *workload)
+{
+    return workload->flops / chain_of(workload) <= small_flops && workload->bytes / chain_of(workload) <= small_bytes;
+}
+
+/* Returns whether the engine could run it. */
+static bool check_engine(const clfi_workload *workload, clf_context *context, const char *engine)
+{
+    void *state = NULL;
+    clfi_verdict verdict = {0};
+    clfi_sample sample = {0};
+    const clf_status st = workload->type->prepare(workload, context, engine, &state);
+    if (st == CLF_UNSUPPORTED)
+        return false;
+    CHECK(st == CLF_OK, "%s on %s: %s", workload->id, engine, clf_last_error());
+    CHECK(workload->type->verify(state, &verdict) == CLF_OK, "%s on %s: %s", workload->id, engine, clf_last_error());
+    CHECK(verdict.passed && verdict.error <= verdict.bound && verdict.bound > 0, "%s on %s: error %.3g, bound %.3g", workload->id, engine,
+          verdict.error, verdict.bound);
+    if (!only_small_cases()) {
+        CHECK(workload->type->run(state, &sample) == CLF_OK, "%s on %s: %s", workload->id, engine, clf_last_error());
+        CHECK(sample.wall_ns > 0, "%s on %s: no time", workload->id, engine);
+        CHECK(context->profile ? sample.device_ns != 0 : sample.device_ns < 0, "%s on %s: device time %g", workload->id, engine, sample.device_ns);
+        CHECK(workload->type->verify(state, &verdict) == CLF_OK && verdict.passed, "%s on %s: another result after a run", workload->id, engine);
+    }
+    workload->type->release(state);
+    return true;
+}
+
+static int check_workload(const clfi_workload *workload, clf_context *context)
+{
+    clfi_engine_list list = {.count = 0};
+    int ran = 0;
+    CHECK_OK(workload->type->engines(workload, context, &list));
+    for (size_t i = 0; i < list.count; i++)
+        ran += check_engine(workload, context, list.names[i]);
+    CHECK(ran > 0, "%s: none of %zu engines can run it", workload->id, list.count);
+    return ran;
+}
+
+static void test_quick(void **state)
+{
+    clfi_workload_list list = {0};
+    int ran = 0;
+    CHECK_OK(clfi_op_workloads(&list, true));
+    for (size_t i = 0; i < list.count; i++)
+        if (!only_small_cases() || is_small(&list.items[i]))
+            ran += check_workload(&list.items[i], *state);
+    assert_true(ran > 0);
+    clfi_workload_list_free(&list);
+}
+
+/* Times by events, where the device has them. */
+static void test_profiled(void **state)
+{
+    clfi_workload_list list = {0};
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_context *context;
+    (void)state;
+    params.profile = 1;
+    CHECK_OK(clf_context_create(&params, &context));
+    CHECK_OK(clfi_op_workloads(&list, true));
+    check_workload(&list.items[0], context);
+    clfi_workload_list_free(&list);
+    clf_context_destroy(context);
+}
+
+/* The catalogue describes each piece of work once, and the quick list is a part of the whole. */
+static void test_catalogue(void **state)
+{
+    clfi_workload_list all = {0}, quick = {0};
+    (void)state;
+    CHECK_OK(clfi_op_workloads(&all, false));
+    CHECK_OK(clfi_op_workloads(&quick, true));
+    for (size_t i = 0; i < all.count; i++) {
+        const clfi_workload *one = &all.items[i];
+        CHECK(chain_of(one) >= 1 && one->bytes > 0 && json_object_get(one->work, "seed") && strcmp(one->suite, "ops") == 0, "%s", one->id);
+        for (size_t j = 0; j < i; j++)
+            CHECK(strcmp(one->id, all.items[j].id) != 0 && !json_equal(one->work, all.items[j].work), "%s is there twice", one->id);
+    }
+    for (size_t i = 0; i < quick.count; i++) {
+        size_t at = 0;
+        while (at < all.count && strcmp(all.items[at].id, quick.items[i].id) != 0)
+            at++;
+        CHECK(at < all.count && json_equal(all.items[at].work, quick.items[i].work), "%s is not in the whole list", quick.items[i].id);
+    }
+    assert_true(quick.count > 0 && quick.count < all.count);
+    clfi_workload_list_free(&all);
+    clfi_workload_list_free(&quick);
+}
+
+static void test_verdict(void **state)
+{
+    clfi_verdict verdict = CLFI_VERDICT_INIT;
+    (void)state;
+    clfi_verdict_add(&verdict, 1, 1.5, 1);
+    clfi_verdict_add(&verdict, 2, 2.125, 1);
+    assert_true(verdict.passed && verdict.error == 0.5 && verdict.bound == 1);
+    clfi_verdict_add(&verdict, 3, 1, 1);
+    assert_true(!verdict.passed && verdict.error == 2);
+    verdict = (clfi_verdict)CLFI_VERDICT_INIT;
+    clfi_verdict_add(&verdict, (double)NAN, 1, 1);
+    clfi_verdict_add(&verdict, 1, 1, 1);
+    assert_true(!verdict.passed && isnan(verdict.error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_catalogue),
+        cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_profiled),
+    };
+    return cmocka_run_group_tests_name("workloads", tests, device_setup, device_teardown);
+}
