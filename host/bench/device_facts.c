@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts of a device as JSON. */
+#include "bench/device_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Printable ASCII; anything else, which a driver should not say, becomes '?'. The caller frees. */
+static char *query_text(cl_device_id id, cl_device_info what)
+{
+    size_t size = 0;
+    char *text = NULL;
+    if (clGetDeviceInfo(id, what, 0, NULL, &size) != CL_SUCCESS)
+        size = 0;
+    if (clfi_alloc(size + 1, 1, "device text", &text) != CLF_OK)
+        return NULL;
+    if (size && clGetDeviceInfo(id, what, size, text, NULL) != CL_SUCCESS)
+        text[0] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c < 0x20 || *c > 0x7e)
+            *c = '?';
+    size_t length = strlen(text);
+    while (length && text[length - 1] == ' ')
+        text[--length] = '\0';
+    return text;
+}
+
+json_t *clfi_device_facts(const clf_device *device)
+{
+    static const char *const types[] = {"CPU", "GPU", "accelerator", "other"};
+    const clf_device_info *d = &device->info;
+    char *extensions = query_text(device->id, CL_DEVICE_EXTENSIONS);
+    json_t *facts = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:s, s:i}", "id", (json_int_t)d->index, "name",
+                              d->name, "platform", d->platform_name, "vendor", d->vendor, "driver", d->driver_version, "opencl",
+                              d->device_version, "opencl_c", d->opencl_c_version, "type", types[d->type], "compute_units",
+                              (json_int_t)d->compute_units, "clock_mhz", (json_int_t)d->clock_mhz, "memory_bytes",
+                              (json_int_t)d->global_memory_bytes, "max_allocation_bytes", (json_int_t)d->max_allocation_bytes,
+                              "unified_memory", d->unified_memory, "extensions", extensions ? extensions : "", "same_hardware_as",
+                              d->same_hardware_as);
+    free(extensions);
+    return facts;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What is derived from samples: median and spread, rate, and the share of the device's own limit as measured in the same run. */
+#ifndef CLFI_BENCH_FIGURES_H
+#define CLFI_BENCH_FIGURES_H
+
+#include "bench/run.h"
+
+typedef struct clfi_figures {
+    clfi_summary wall;       /* ms */
+    double device_median_ms; /* NaN: not known */
+    bool is_noisy;
+    double rate;      /* from the median of wall time */
+    char unit[24];    /* "GFLOP/s", "GB/s", "texts/s", or "us" where only the time itself counts */
+    double percent;   /* of the limit that the workload names; NaN: none, or not measured */
+} clfi_figures;
+
+/* INVALID_ARGUMENT: a row without samples. */
+clf_status clfi_row_figures(const clfi_bench *bench, const clfi_row *row, clfi_figures *out);
+
+/* The device's limit by name, the best of all rows whose workload "measures" it; NaN where there is none. Names that end in _gbps count bytes,
+ * in _us microseconds (the least is the best), others operations; in units of 10^9 per second. */
+double clfi_device_limit(const clfi_bench *bench, size_t device, const char *key);
+
+/* The limit that a workload measures; NULL: none. */
+const char *clfi_workload_measures(const clfi_workload *workload);
+
+#endif

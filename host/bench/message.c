@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON messages over a socket. */
+#include "bench/message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+enum { TICK_MS = 100 }; /* how soon a stop is seen that came just before waiting began */
+static const uint64_t most_bytes = UINT64_C(1) << 30;
+
+static clfi_message_end wait_for(int socket, const clfi_patience *patience, uint64_t start_ns)
+{
+    for (;;) {
+        struct pollfd ready = {.fd = socket, .events = POLLIN};
+        if (patience->stop && *patience->stop)
+            return CLFI_MESSAGE_STOPPED;
+        if (patience->seconds > 0 && (double)(clfi_now_ns() - start_ns) > patience->seconds * 1e9)
+            return CLFI_MESSAGE_LATE;
+        const int count = poll(&ready, 1, TICK_MS);
+        if (count > 0)
+            return CLFI_MESSAGE_OK;
+        if (count < 0 && errno != EINTR) {
+            clfi_fail(CLF_IO, "wait for a device's process: error %d", errno);
+            return CLFI_MESSAGE_FAILED;
+        }
+    }
+}
+
+static clfi_message_end receive_bytes(int socket, const clfi_patience *patience, uint64_t start_ns, void *out, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const clfi_message_end end = wait_for(socket, patience, start_ns);
+        if (end != CLFI_MESSAGE_OK)
+            return end;
+        const ssize_t count = recv(socket, (char *)out + done, size - done, 0);
+        if (count > 0)
+            done += (size_t)count;
+        else if (count == 0 || errno != EINTR)
+            return CLFI_MESSAGE_CLOSED;
+    }
+    return CLFI_MESSAGE_OK;
+}
+
+static bool send_bytes(int socket, const void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t count = send(socket, (const char *)data + done, size - done, MSG_NOSIGNAL);
+        if (count > 0)
+            done += (size_t)count;
+        else if (errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+clfi_message_end clfi_message_send(int socket, json_t *message)
+{
+    char *text = json_dumps(message, JSON_COMPACT);
+    json_decref(message);
+    if (!text) {
+        clfi_fail(CLF_OUT_OF_MEMORY, "message of a device's process");
+        return CLFI_MESSAGE_FAILED;
+    }
+    const uint64_t size = strlen(text);
+    const bool sent = send_bytes(socket, &size, sizeof size) && send_bytes(socket, text, size);
+    free(text);
+    return sent ? CLFI_MESSAGE_OK : CLFI_MESSAGE_CLOSED;
+}
+
+clfi_message_end clfi_message_receive(int socket, const clfi_patience *patience, json_t **out)
+{
+    const uint64_t start = clfi_now_ns();
+    uint64_t size = 0;
+    char *text = NULL;
+    clfi_message_end end = receive_bytes(socket, patience, start, &size, sizeof size);
+    if (end != CLFI_MESSAGE_OK)
+        return end;
+    if (size > most_bytes || clfi_alloc(size, 1, "message of a device's process", &text) != CLF_OK) {
+        clfi_fail(CLF_FORMAT, "message of a device's process: %llu bytes", (unsigned long long)size);
+        return CLFI_MESSAGE_FAILED;
+    }
+    end = receive_bytes(socket, patience, start, text, size);
+    json_error_t error;
+    if (end == CLFI_MESSAGE_OK && !(*out = json_loadb(text, size, 0, &error))) {
+        clfi_fail(CLF_FORMAT, "message of a device's process: %s", error.text);
+        end = CLFI_MESSAGE_FAILED;
+    }
+    free(text);
+    return end;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Resident memory: /proc/self (VmHWM; writing 5 to clear_refs resets it, proc(5)), else the process's own count. */
+#include "bench/resident.h"
+
+#include <stdio.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "bench/machine.h"
+
+void clfi_resident_reset(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (file) {
+        fputs("5", file);
+        fclose(file);
+    }
+}
+
+size_t clfi_resident_peak_bytes(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    unsigned long long kibibytes = 0;
+    char line[256];
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmHWM: %llu kB", &kibibytes) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kibibytes ? (size_t)kibibytes * 1024 : clfi_machine_peak_bytes();
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Resident memory of this process. */
+#ifndef CLFI_BENCH_RESIDENT_H
+#define CLFI_BENCH_RESIDENT_H
+
+#include <stddef.h>
+
+/* Gives free heap memory back and lets the peak begin anew, where the system can (Linux); elsewhere the peak stays that of the process's life. */
+void clfi_resident_reset(void);
+
+/* Largest resident set since the reset. */
+size_t clfi_resident_peak_bytes(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The runner: every workload on every engine of every device, verified first, then timed in rounds of random order.
+ *
+ * First each (device, workload, engine) is prepared alone and compared with the host's reference; what is wrong is FAILED and never timed. Then
+ * rounds visit all that passed in a new random order, so that a machine that slows down does not slow one device alone; each visit drops
+ * its first runs and takes its share of the samples. */
+#ifndef CLFI_BENCH_RUN_H
+#define CLFI_BENCH_RUN_H
+
+#include "bench/samples.h"
+#include "bench/worker.h"
+
+typedef enum clfi_row_status {
+    CLFI_ROW_WAITING,     /* not yet verified: the run was interrupted */
+    CLFI_ROW_OK,          /* verified; it has samples unless the run was interrupted */
+    CLFI_ROW_FAILED,      /* a wrong result, or a failure of driver or program */
+    CLFI_ROW_UNSUPPORTED, /* the device cannot: not built for it, no kernel compiles, no memory */
+} clfi_row_status;
+
+/* One workload on one engine of one device. */
+typedef struct clfi_row {
+    size_t workload, device; /* places in the lists */
+    char *engine;            /* "": no choice */
+    clfi_row_status status;
+    char *reason;          /* of FAILED and UNSUPPORTED; else NULL */
+    bool verified;         /* the result was compared and is right */
+    double error, bound;   /* NaN: not compared, or not finite */
+    size_t runs_per_sample;
+    size_t weights_bytes, scratch_bytes, host_peak_bytes; /* 0: not known */
+    json_t *kernels;       /* names that one run launches; NULL: not run */
+    clfi_samples wall_ms, device_ms; /* device: empty where not known */
+    double joules, joule_runs; /* of so many runs; NaN: not measured */
+} clfi_row;
+
+typedef struct clfi_bench_device {
+    json_t *facts; /* of the device list, and once it is open how its energy is measured and whether it is tuned */
+    char *reason; /* why it cannot be used; NULL: it can */
+    clfi_worker worker;
+    size_t restarts; /* after a crash or a time limit */
+} clfi_bench_device;
+
+struct clfi_bench;
+
+typedef struct clfi_bench_params {
+    const char *device; /* selector, "all", or NULL: $CLF_DEVICE, else the default device */
+    bool quick;         /* for the record only */
+    uint64_t seed;      /* of the order */
+    double min_seconds; /* per row, over all rounds, and ... */
+    size_t min_samples; /* ... at least so many */
+    size_t rounds;
+    double time_limit; /* seconds for one answer of a device: preparing, comparing and one visit */
+    const volatile sig_atomic_t *stop; /* nonzero ends the run early; NULL: never */
+    void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
+    clf_status (*checkpoint)(void *user, const struct clfi_bench *bench); /* at the start, after the comparisons and every round; NULL: none */
+    void *user;
+} clfi_bench_params;
+
+#define CLFI_BENCH_PARAMS_INIT {.seed = 1, .min_seconds = 0.5, .min_samples = 10, .rounds = 5, .time_limit = 600}
+#define CLFI_BENCH_QUICK_SECONDS 0.1
+enum { CLFI_BENCH_QUICK_ROUNDS = 2 };
+
+typedef struct clfi_bench {
+    const clfi_workload_list *workloads; /* borrowed */
+    clfi_bench_params params;
+    clfi_bench_device *devices;
+    size_t device_count;
+    clfi_row *rows;
+    size_t row_count, row_capacity;
+    bool complete; /* every row that could be measured was */
+} clfi_bench;
+
+/* Fills *out, which the caller frees in any case. A device or row that fails is noted in its place and is no failure of the run; NOT_FOUND and
+ * UNSUPPORTED are those of choosing a device; failures of checkpoint end the run. Interrupted: OK with complete false. */
+clf_status clfi_bench_run(const clfi_workload_list *workloads, const clfi_bench_params *params, clfi_bench *out);
+void clfi_bench_free(clfi_bench *bench);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting, asking and ending the process that holds a device. */
+#include "bench/worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_worker *out)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+        CLF_FAIL(CLF_IO, "socket to a device's process: %s", strerror(errno));
+    fflush(NULL); /* what is buffered must not come out twice */
+    const pid_t process = fork();
+    if (process < 0) {
+        close(pair[0]);
+        close(pair[1]);
+        CLF_FAIL(CLF_IO, "process for a device: %s", strerror(errno));
+    }
+    if (process == 0) {
+        close(pair[0]);
+        signal(SIGINT, SIG_IGN); /* the parent decides what an interruption means */
+#ifdef __linux__
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        clfi_worker_serve(pair[1], workloads);
+        _exit(0);
+    }
+    close(pair[1]);
+    *out = (clfi_worker){process, pair[0]};
+    return CLF_OK;
+}
+
+/* Closes the socket and waits for the end. */
+static int reap(clfi_worker *worker)
+{
+    int status = 0;
+    close(worker->socket);
+    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    *worker = (clfi_worker)CLFI_WORKER_INIT;
+    return status;
+}
+
+void clfi_worker_stop(clfi_worker *worker)
+{
+    if (worker->process <= 0)
+        return;
+    kill(worker->process, SIGKILL);
+    reap(worker);
+}
+
+static clf_status fail_ended(clfi_worker *worker)
+{
+    const int status = reap(worker);
+    if (WIFSIGNALED(status))
+        CLF_FAIL(CLF_DEVICE, "the device's process ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    CLF_FAIL(CLF_DEVICE, "the device's process ended with status %d", WEXITSTATUS(status));
+}
+
+static clf_status check_reply(const json_t *reply)
+{
+    const json_int_t status = json_integer_value(json_object_get(reply, "status"));
+    const char *reason = json_string_value(json_object_get(reply, "reason"));
+    if (status == CLF_OK)
+        return CLF_OK;
+    if (status < 0 || status >= CLF_STATUS_COUNT)
+        CLF_FAIL(CLF_INTERNAL, "a device's process answered with status %lld", (long long)status);
+    CLF_FAIL((clf_status)status, "%s", reason ? reason : clf_status_text((clf_status)status));
+}
+
+clf_status clfi_worker_ask(clfi_worker *worker, json_t *request, const clfi_patience *patience, json_t **out)
+{
+    if (worker->process <= 0) {
+        json_decref(request);
+        CLF_FAIL(CLF_INTERNAL, "a device without a process was asked");
+    }
+    json_t *reply = NULL;
+    clfi_message_end end = clfi_message_send(worker->socket, request);
+    if (end == CLFI_MESSAGE_OK)
+        end = clfi_message_receive(worker->socket, patience, &reply);
+    switch (end) {
+    case CLFI_MESSAGE_OK:
+        break;
+    case CLFI_MESSAGE_CLOSED:
+        return fail_ended(worker);
+    case CLFI_MESSAGE_FAILED:
+        clfi_worker_stop(worker);
+        return CLF_DEVICE; /* the message tells the reason */
+    default:
+        clfi_worker_stop(worker);
+        if (end == CLFI_MESSAGE_LATE)
+            CLF_FAIL(CLF_DEVICE, "no answer from the device's process within %g s; it was ended", patience->seconds);
+        CLF_FAIL(CLF_DEVICE, "interrupted");
+    }
+    const clf_status st = check_reply(reply);
+    if (st != CLF_OK) {
+        json_decref(reply);
+        return st;
+    }
+    *out = reply;
+    return CLF_OK;
+}
