@@ -99,6 +99,9 @@ bool clfi_gemm_clblast_supports(const clf_context *context, const clf_gemm_args 
 clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args);
 bool clfi_gemm_tiled_supports(const clf_context *context, const clf_gemm_args *args);
 clf_status clfi_gemm_tiled_run(clf_context *context, const clf_gemm_args *args);
+bool clfi_gemm_staged_supports(const clf_context *context, const clf_gemm_args *args);
+bool clfi_gemm_staged_suits(const clf_context *context, const clf_gemm_args *args);
+clf_status clfi_gemm_staged_run(clf_context *context, const clf_gemm_args *args);
 bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args);
 bool clfi_gemm_interleaved_suits(const clf_context *context, const clf_gemm_args *args);
 clf_status clfi_gemm_interleaved_run(clf_context *context, const clf_gemm_args *args);

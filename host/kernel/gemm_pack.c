@@ -7,7 +7,8 @@
 
 enum {
     BIAS_UNIT = 64, /* at least the widest panel */
-    TURNED_K = 256  /* k of one work-item of gemm_pack_turned */
+    LONG_K = 256,   /* k of one work-item of gemm_pack_vector.cl, and where batches share pages of memory */
+    SHORT_K = 16
 };
 
 int64_t clfi_gemm_padded_bias(int64_t count)
@@ -90,23 +91,34 @@ static clf_status pack_rows(clf_context *context, const pack_source *from, const
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
 }
 
-/* Squares turned in registers: for CPU devices and sources that are contiguous in k. */
-static clf_status pack_panels_turned(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
+/* Some batch is nearer in memory than the next k: batches share pages, even lines. */
+static bool are_batches_inner(const pack_source *from)
+{
+    for (int i = 0; i < from->batch_rank; i++)
+        if (from->batch_stride[i] < from->k_stride)
+            return true;
+    return false;
+}
+
+/* Vectors of k turned in registers, or vectors of columns moved as they are: for CPU devices and sources that are contiguous in either. */
+static clf_status pack_panels_vector(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
                                      int64_t panel, int64_t first, int64_t padded)
 {
     const int width = context->device.caps.vector_width;
-    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack_vector.cl", "gemm_pack_turned");
+    const bool is_turned = from->k_stride == 1;
+    const int64_t block_k = is_turned || !are_batches_inner(from) ? LONG_K : SHORT_K;
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_pack_vector.cl", is_turned ? "gemm_pack_turned" : "gemm_pack_lines");
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_dtype(&spec, "FROM", from->dtype);
     clfi_spec_dtype(&spec, "TO", dtype);
-    clfi_spec_int(&spec, "BLOCK_K", TURNED_K);
+    clfi_spec_int(&spec, "BLOCK_K", block_k);
     clf_launch launch = clfi_launch(context, &spec);
     const clf_gemm_args batch = batch_of(from);
     clfi_arg_int(&launch, from->rows);
     clfi_arg_int(&launch, from->k);
     clfi_arg_buffer(&launch, from->buffer);
     clfi_arg_long(&launch, from->offset);
-    clfi_arg_long(&launch, from->row_stride);
+    clfi_arg_long(&launch, is_turned ? from->row_stride : from->k_stride);
     clfi_gemm_arg_batch_size(&launch, &batch);
     clfi_gemm_arg_batch_stride(&launch, &batch, from->batch_stride);
     clfi_arg_buffer(&launch, to);
@@ -115,8 +127,9 @@ static clf_status pack_panels_turned(clf_context *context, const pack_source *fr
     clfi_arg_int(&launch, panel);
     clfi_arg_int(&launch, first);
     const int64_t end = (first + from->rows + panel - 1) / panel * panel;
-    const size_t groups[3] = {(size_t)((end - first) / width), blocks(from->k, TURNED_K), batches(from)};
-    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+    const size_t turned[3] = {(size_t)((end - first) / width), blocks(from->k, block_k), batches(from)};
+    const size_t lines[3] = {batches(from), (size_t)(end / panel - first / panel), blocks(from->k, block_k)};
+    return clfi_launch_3d(&launch, is_turned ? turned : lines, (const size_t[3]){1, 1, 1});
 }
 
 /* Columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part writes over it. */
@@ -125,8 +138,8 @@ static clf_status pack_panels(clf_context *context, const pack_source *from, con
 {
     const clf_device_caps *caps = &context->device.caps;
     const pack_grid grid = grid_of(context);
-    if (caps->is_cpu && !caps->slow_compiler && from->k_stride == 1 && first % caps->vector_width == 0)
-        return pack_panels_turned(context, from, to, dtype, to_offset, panel, first, padded);
+    if (caps->is_cpu && !caps->slow_compiler && (from->k_stride == 1 || from->row_stride == 1) && first % caps->vector_width == 0)
+        return pack_panels_vector(context, from, to, dtype, to_offset, panel, first, padded);
     clf_launch launch = pack_launch(context, "gemm_pack_panels", from, dtype, &grid);
     arg_source(&launch, from);
     clfi_arg_buffer(&launch, to);

@@ -2,7 +2,7 @@
 /* Which engine runs a matrix product: tables only. Best first, the portable one last.
  *
  * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_gemm shows on CPUs that `packed` wins at every
- * size, unless the batches lie element by element in memory, which `interleaved` is made for. On other devices one work-group of `tiled` holds
+ * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group of `tiled` holds
  * 64 x 64 results: below some ten million products CLBlast's own packing kernels cost more than they gain, and up to 16 rows the time is that
  * of reading B once. */
 #include "op/gemm.h"
@@ -34,6 +34,8 @@ static bool always(const clf_context *context, const clf_gemm_args *args)
 }
 
 const clf_gemm_engine clfi_gemm_engines[] = {
+    {"staged", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_staged_supports,
+     clfi_gemm_staged_suits, clfi_gemm_staged_run, NULL},
     {"interleaved", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_interleaved_supports,
      clfi_gemm_interleaved_suits, clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling},
     {"packed", CLFI_GEMM_PANELS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_panels, clfi_gemm_packed_supports, on_cpu,

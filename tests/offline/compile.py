@@ -8,7 +8,7 @@ TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while
 options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
 
 A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it spills registers; on Intel, whose compiler chooses the number of
-lanes to fit, spills are listed as a remark. Kernels of the CPU family (*_vector.cl, gemm_packed.cl, gemm_interleaved.cl: one work-item per group,
+lanes to fit, spills are listed as a remark. Kernels of the CPU family (*_vector.cl, gemm_packed.cl, gemm_interleaved.cl, gemm_staged.cl: one work-item per group,
 wide vectors held in registers) need only compile: no GPU chooses them.
 
 Compiled are so many variants of the GPU family that each option of each kernel file, with each of its values, occurs in one of them; with
@@ -26,7 +26,7 @@ import tempfile
 SKIPPED = 77
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
-CPU_FAMILY = re.compile(r"(_vector|^gemm_packed|^gemm_interleaved)\.cl$")
+CPU_FAMILY = re.compile(r"(_vector|^gemm_packed|^gemm_interleaved|^gemm_staged)\.cl$")
 CPU_OPTIONS = {"-DWIDTH=16", "-DIS_GROUP=0"}  # kernel files that serve both families
 
 

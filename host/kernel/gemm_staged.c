@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM engine `staged`: tiles of single matrices whose A or C passes through private memory, because its batches lie side by side there. */
+#include "kernel/gemm_common.h"
+
+enum {
+    CACHED_BYTES = 640 << 10,  /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
+    NEAR_BYTES = 256 << 10,    /* of B, beside the sums of several tiles */
+    TILES = 4,
+    MIN_LANES = 2,
+    MIN_ROWS = 4
+};
+
+static bool is_interleaved(const clf_gemm_operand *operand, int batch)
+{
+    return operand->batch_stride[batch] == 1 && operand->row_stride != 1 && operand->column_stride != 1;
+}
+
+/* The batch dimension that lies side by side in A or C; -1: none. */
+static int lane_batch(const clf_gemm_args *args)
+{
+    for (int i = 0; i < args->batch_rank; i++)
+        if (is_interleaved(&args->c, i) || is_interleaved(&args->a, i))
+            return i;
+    return -1;
+}
+
+bool clfi_gemm_staged_supports(const clf_context *context, const clf_gemm_args *args)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const int lane = lane_batch(args);
+    return !caps->slow_compiler && !caps->short_loops && caps->vector_width >= 4 && lane >= 0 && args->a.dtype == CLF_F32 && args->k > 0 &&
+           (is_interleaved(&args->a, lane) || args->a.column_stride == 1) &&
+           (is_interleaved(&args->c, lane) || args->c.column_stride == 1) && !args->weight && !args->bias.buffer &&
+           !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
+}
+
+/* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in vectors of
+ * batches (`interleaved`), unless those vectors are mostly empty. */
+bool clfi_gemm_staged_suits(const clf_context *context, const clf_gemm_args *args)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const int lane = lane_batch(args);
+    return caps->is_cpu && args->batch[lane] >= MIN_LANES && args->m >= MIN_ROWS && args->n >= caps->vector_width &&
+           !is_interleaved(&args->b, lane) && (is_interleaved(&args->a, lane) || args->batch[lane] * 2 < caps->vector_width);
+}
+
+/* The product without its batch dimension `lane`. */
+static clf_gemm_args without_batch(const clf_gemm_args *args, int lane)
+{
+    clf_gemm_args outer = *args;
+    clf_gemm_operand *const to[] = {&outer.a, &outer.b, &outer.c};
+    outer.batch_rank--;
+    for (int i = lane; i < outer.batch_rank; i++) {
+        outer.batch[i] = args->batch[i + 1];
+        for (size_t o = 0; o < COUNT(to); o++)
+            to[o]->batch_stride[i] = to[o]->batch_stride[i + 1];
+    }
+    return outer;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t clamp(int64_t value, int64_t most)
+{
+    return value < 1 ? 1 : smaller(value, most);
+}
+
+static clf_status run(clf_context *context, const clf_gemm_args *args)
+{
+    const int width = context->device.caps.vector_width, max_rows = width == 16 ? 8 : 6, lane = lane_batch(args);
+    const int64_t lane_total = args->batch[lane], panel = clfi_gemm_panel(context, &args->tile, args->n);
+    const int64_t lanes = lane_total <= 4 ? 4 : lane_total <= 8 || width == 8 ? 8 : 16;
+    const int64_t lane_width = smaller(lanes, width), blocks = (lane_total + lane_width - 1) / lane_width;
+    const int64_t tiles_at_least = (args->m + max_rows - 1) / max_rows, rows = (args->m + tiles_at_least - 1) / tiles_at_least;
+    const bool is_a_staged = is_interleaved(&args->a, lane), is_c_staged = is_interleaved(&args->c, lane);
+    clf_gemm_operand b;
+    CLF_TRY(clfi_gemm_pack_b(context, args, panel, &b));
+    clf_gemm_args packed = *args;
+    packed.b = b;
+    const clf_gemm_args outer = without_batch(&packed, lane);
+
+    const int64_t panels = (args->n + panel - 1) / panel, k_bytes = lane_width * (int64_t)sizeof(float);
+    /* A staged A is read panel after panel; else a super-block of A stays near while panels go by. */
+    const bool takes_turns = is_a_staged && panel * args->k * k_bytes > CACHED_BYTES / 2;
+    const int64_t tiles = takes_turns ? TILES : 1, near_k = takes_turns ? NEAR_BYTES / (panel * k_bytes) : args->k;
+    const int64_t row_groups = (args->m + rows * tiles - 1) / (rows * tiles);
+    const int64_t super_rows = is_a_staged ? 1 : clamp(CACHED_BYTES / (rows * args->k * k_bytes), row_groups);
+    const int64_t near = takes_turns ? 1 : clamp(CACHED_BYTES / (panels * panel * args->k * k_bytes), blocks);
+
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_staged.cl", "gemm_staged");
+    clfi_spec_int(&spec, "WIDTH", width);
+    clfi_spec_dtype(&spec, "C", args->c.dtype);
+    clfi_spec_int(&spec, "IS_C_F32", args->c.dtype == CLF_F32);
+    clfi_spec_int(&spec, "ROWS", rows);
+    clfi_spec_int(&spec, "VECTORS", panel / width);
+    clfi_spec_int(&spec, "LANES", lane_width);
+    clfi_spec_int(&spec, "TILES", tiles);
+    clfi_spec_int(&spec, "IS_A_STAGED", is_a_staged);
+    clfi_spec_int(&spec, "IS_C_STAGED", is_c_staged);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, args->n);
+    clfi_arg_int(&launch, args->k);
+    clfi_arg_int(&launch, near_k);
+    clfi_arg_int(&launch, lane_total);
+    clfi_arg_int(&launch, super_rows);
+    clfi_arg_int(&launch, near);
+    clfi_arg_buffer(&launch, args->a.buffer);
+    clfi_arg_long(&launch, args->a.offset);
+    clfi_arg_long(&launch, args->a.row_stride);
+    clfi_arg_long(&launch, args->a.column_stride);
+    clfi_arg_long(&launch, args->a.batch_stride[lane]);
+    clfi_gemm_arg_batch_stride(&launch, &outer, outer.a.batch_stride);
+    clfi_arg_long(&launch, (int64_t)(args->a.buffer->size_bytes / sizeof(float)));
+    clfi_arg_buffer(&launch, b.buffer);
+    clfi_arg_long(&launch, b.offset);
+    clfi_arg_long(&launch, b.batch_stride[lane]);
+    clfi_gemm_arg_batch_stride(&launch, &outer, outer.b.batch_stride);
+    clfi_arg_buffer(&launch, args->c.buffer);
+    clfi_arg_long(&launch, args->c.offset);
+    clfi_arg_long(&launch, args->c.row_stride);
+    clfi_arg_long(&launch, args->c.column_stride);
+    clfi_arg_long(&launch, args->c.batch_stride[lane]);
+    clfi_gemm_arg_batch_stride(&launch, &outer, outer.c.batch_stride);
+    clfi_gemm_arg_batch_size(&launch, &outer);
+    clfi_arg_float(&launch, args->alpha);
+    const size_t groups[3] = {(size_t)(row_groups * panels * near), (size_t)((blocks + near - 1) / near),
+                              (size_t)clfi_gemm_batch_count(&outer)};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
+clf_status clfi_gemm_staged_run(clf_context *context, const clf_gemm_args *args)
+{
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_status st = run(context, args);
+    clfi_arena_release(context, mark);
+    return st;
+}
