@@ -77,9 +77,10 @@ static int setup(void **state)
     if (device_setup((void **)&fixture.context) != 0)
         return -1;
     CHECK_OK(clf_model_open(fixture.context, directory, &fixture.model));
-    /* All 300 texts, or every 12th of them (slow engines), or the first, short ones (devices that interpret). */
-    fixture.step = getenv("CLF_TEST_SPREAD") ? 12 : 1;
-    fixture.count = getenv("CLF_TEST_SMALL") ? 24 : TEXTS / fixture.step;
+    /* All 300 texts, or every 12th of them (slow engines), or the first, short ones (slow devices). */
+    const bool spread = getenv("CLF_TEST_SPREAD"), small = getenv("CLF_TEST_SMALL");
+    fixture.step = spread ? (small ? 3 : 12) : 1;
+    fixture.count = (small ? 24 : TEXTS) / fixture.step;
     read_texts();
     read_ids();
     CHECK_OK(clfi_npy_open(CLF_TEST_DATA "/embeddings/golden.npy", &npy));
