@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "bench/op_run.h"
 #include "bench/op_workloads.h"
-#include "bench/operand.h"
 #include "bench/reference_gemm.h"
 #include "bench/verdict.h"
 #include "op/gemm.h"
@@ -107,12 +106,13 @@ static void release(void *state)
     free(s);
 }
 
-static clf_status prepare_state(const clfi_workload *workload, clf_context *context, const char *engine, gemm_state *s)
+static clf_status setup(const clfi_workload *workload, clf_context *context, const char *engine, void *state)
 {
     const gemm_case *one = workload->parameters;
+    gemm_state *s = state;
     clfi_random random = {SEED};
     s->one = *one;
-    CLF_TRY(clfi_op_run_init(&s->run, context, "gemm", engine, (int)json_integer_value(json_object_get(workload->work, "chain")), enqueue));
+    CLF_TRY(clfi_op_run_init(&s->run, workload, context, "gemm", engine, enqueue));
     CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->k}, -1, 1, &s->x));
     CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->n, one->k}, -0.2f, 0.2f, &s->w));
     CLF_TRY(clfi_operand_random(context, &random, 1, &one->n, -1, 1, &s->bias));
@@ -124,15 +124,7 @@ static clf_status prepare_state(const clfi_workload *workload, clf_context *cont
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    gemm_state *s;
-    CLF_TRY(clfi_alloc(1, sizeof *s, "gemm workload", &s));
-    const clf_status st = prepare_state(workload, context, engine, s);
-    if (st != CLF_OK) {
-        release(s);
-        return st;
-    }
-    *state = s;
-    return CLF_OK;
+    return clfi_op_prepare(workload, context, engine, sizeof(gemm_state), setup, release, state);
 }
 
 /* The part of the product that is verified, at places[0..m) of the rows and places[m..m+n) of the columns, in double. */
@@ -194,9 +186,7 @@ static clf_status verify(void *state, clfi_verdict *out)
 {
     gemm_state *s = state;
     gemm_part part = {.m = 0};
-    CLF_TRY(clfi_operand_clear(&s->y));
-    CLF_TRY(clfi_op_run_once(s));
-    CLF_TRY(clfi_operand_read(&s->y));
+    CLF_TRY(clfi_op_run_fresh(s, &s->y));
     const clf_status st = make_part(s, &part);
     if (st == CLF_OK)
         compare_part(s, &part, out);

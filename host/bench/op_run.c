@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "runtime/profile.h"
 
@@ -19,9 +20,10 @@ int clfi_op_chain(double flops, double bytes)
     return wanted <= 1 ? 1 : wanted >= MOST_CHAINED ? MOST_CHAINED : (int)wanted;
 }
 
-clf_status clfi_op_run_init(clfi_op_run *run, clf_context *context, const char *op, const char *engine, int chain,
+clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf_context *context, const char *op, const char *engine,
                             clf_status (*enqueue)(void *state))
 {
+    const int chain = (int)json_integer_value(json_object_get(workload->work, "chain"));
     *run = (clfi_op_run){.context = context, .chain = chain, .has_events = strcmp(engine, "clblast") != 0, .enqueue = enqueue};
     if (!engine[0])
         return CLF_OK;
@@ -41,11 +43,35 @@ clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state))
     return st;
 }
 
-clf_status clfi_op_run_once(void *state)
+static clf_status run_once(void *state)
 {
     clfi_op_run *run = state;
     CLF_TRY(clfi_op_run_step(state, run->enqueue));
     return clf_context_finish(run->context);
+}
+
+clf_status clfi_op_run_fresh(void *state, clfi_operand *result)
+{
+    CLF_TRY(clfi_operand_clear(result));
+    CLF_TRY(run_once(state));
+    return clfi_operand_read(result);
+}
+
+clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, const char *engine, size_t size, clfi_op_setup setup,
+                           void (*release)(void *state), void **out)
+{
+    void *state;
+    CLF_TRY(clfi_alloc(1, size, "workload", &state));
+    clf_status st = setup(workload, context, engine, state);
+    if (st == CLF_OK)
+        st = run_once(state);
+    if (st != CLF_OK) {
+        clf_context_finish(context);
+        release(state);
+        return st;
+    }
+    *out = state;
+    return CLF_OK;
 }
 
 static clf_status enqueue_chain(void *state)

@@ -4,6 +4,7 @@
 #define CLFI_BENCH_OP_RUN_H
 
 #include "base/status.h"
+#include "bench/operand.h"
 #include "bench/workload.h"
 #include "runtime/context.h"
 
@@ -16,15 +17,22 @@ typedef struct clfi_op_run {
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
 
-/* engine "" forces none. INVALID_ARGUMENT: the name is too long. */
-clf_status clfi_op_run_init(clfi_op_run *run, clf_context *context, const char *op, const char *engine, int chain,
+/* The first step of a setup: forces `engine` of `op` ("": none) and takes the chain from the workload's description. INVALID_ARGUMENT: the name is too
+ * long. */
+clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf_context *context, const char *op, const char *engine,
                             clf_status (*enqueue)(void *state));
+
+/* `prepare` of clfi_workload_type: a zeroed state of `size` bytes, filled by setup, and one run, so that an engine that cannot do it is known here
+ * (UNSUPPORTED). On failure the state is released. */
+typedef clf_status (*clfi_op_setup)(const clfi_workload *workload, clf_context *context, const char *engine, void *state);
+clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, const char *engine, size_t size, clfi_op_setup setup,
+                           void (*release)(void *state), void **out);
 
 /* step(state) with the engine forced, for preparations that depend on it (packing weights). */
 clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state));
 
-/* The op once, waited for: before the numbers are verified. */
-clf_status clfi_op_run_once(void *state);
+/* The op once into `result`, which is NaN before and on the host afterwards: for verification. */
+clf_status clfi_op_run_fresh(void *state, clfi_operand *result);
 
 /* `run` of clfi_workload_type: the chain, from the first enqueue until the queue is empty. Device time is the sum over the kernels' events, known in
  * profiling contexts; CLBlast hands out the event of its last kernel only, so with it the device time is not known. */

@@ -25,5 +25,9 @@ clf_status clfi_op_workload_add(clfi_workload_list *list, clfi_workload *workloa
 
 clf_status clfi_op_workloads(clfi_workload_list *list, bool quick)
 {
-    return clfi_gemm_workloads(list, quick);
+    CLF_TRY(clfi_gemm_workloads(list, quick));
+    CLF_TRY(clfi_einsum_workloads(list, quick));
+    CLF_TRY(clfi_softmax_workloads(list, quick));
+    CLF_TRY(clfi_norm_workloads(list, quick));
+    return clfi_attention_workloads(list, quick);
 }

@@ -82,3 +82,8 @@ double clfi_ref_einsum(const clf_einsum_form *form, const double *const *operand
     }
     return clfi_ref_einsum_terms(form);
 }
+
+double clfi_ref_einsum_error(int operands, double terms)
+{
+    return (8 + 2 * operands + 2 * sqrt(terms)) * 0x1p-24;
+}

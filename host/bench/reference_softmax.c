@@ -31,3 +31,8 @@ bool clfi_ref_softmax_row(const double *scores, const bool *keep, size_t keys, c
             weights[j] /= sum;
     return is_usable;
 }
+
+double clfi_ref_softmax_error(double largest, size_t keys)
+{
+    return (6 * largest + (double)keys + 16) * 0x1p-24;
+}

@@ -137,7 +137,7 @@ static void golden_limited(void **state)
     each_einsum_case(golden_case, &s);
 }
 
-/* Float values against double: soft bound (8 + 2n + 2 sqrt k) u S, which the rounding errors of a sum in no special order keep. */
+/* Float values against double. */
 static void float_case(const setting *s, const char *equation, const char *shapes)
 {
     static einsum_case one;
@@ -157,7 +157,7 @@ static void float_case(const setting *s, const char *equation, const char *shape
     assert_non_null(want);
     const double terms = clfi_ref_einsum(&form, values, want, magnitude);
     for (size_t i = 0; i < form.output_elements; i++) {
-        const double bound = (8 + 2 * one.count + 2 * sqrt(terms)) * 0x1p-24 * magnitude[i] +
+        const double bound = clfi_ref_einsum_error(one.count, terms) * magnitude[i] +
                              (s->out == CLF_F32 ? 0x1p-126 : operand_rounding(s->out, fabs(want[i]) + 1e-3));
         CHECK(within(out.value[i], want[i], bound), "%s %s>%s %s at %zu: %.9g, want %.9g within %.3g", one.id, clf_dtype_name(s->in),
               clf_dtype_name(s->out), layout_name(s->in_layout), i, out.value[i], want[i], bound);

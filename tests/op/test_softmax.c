@@ -167,7 +167,6 @@ static void take_row(const softmax_case *c, const softmax_data *a, const double 
     }
 }
 
-/* Rounding of a score and of its difference to the maximum 4A u, of the exponential 6 u, of the sum (K/lanes + tree, at most K) u, of the quotient. */
 static double weight_bound(const double *score, const bool *keep, int64_t keys, double weight)
 {
     double largest = 0;
@@ -176,7 +175,7 @@ static double weight_bound(const double *score, const bool *keep, int64_t keys, 
             largest = fabs(score[j]);
     if (largest > 1e4) /* huge scores here are equal or far apart: they are exact in float32 */
         largest = 8;
-    return (6 * largest + (double)keys + 16) * 0x1p-24 * weight;
+    return clfi_ref_softmax_error(largest, (size_t)keys) * weight;
 }
 
 static void compare(const char *id, const softmax_case *c, const softmax_data *a, const double *x, const double *y)
