@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 int cmd_attention(const cli_command *self, int argc, char **argv);
+int cmd_bench(const cli_command *self, int argc, char **argv);
 int cmd_devices(const cli_command *self, int argc, char **argv);
 int cmd_einsum(const cli_command *self, int argc, char **argv);
 int cmd_embed(const cli_command *self, int argc, char **argv);

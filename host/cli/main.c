@@ -9,6 +9,7 @@
 
 static const cli_command commands[] = {
     {"attention", "MODEL_DIR TEXT -o F.png|F.svg", "A layer's attention weights for a text, as a picture, a NumPy file or JSON.", cmd_attention},
+    {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench},
     {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices},
     {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed},
     {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity},

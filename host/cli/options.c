@@ -57,6 +57,13 @@ static clf_status set_value(const cli_option *option, const char *value)
     case CLI_TEXT:
         *(const char **)option->target = value;
         return CLF_OK;
+    case CLI_LIST: {
+        cli_list *list = option->target;
+        if (list->count == CLI_LIST_MAX)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: given more than %d times", option->name, CLI_LIST_MAX);
+        list->items[list->count++] = value;
+        return CLF_OK;
+    }
     case CLI_SIZE: {
         const unsigned long long number = strtoull(value, &end, 10);
         if (value[0] < '0' || value[0] > '9' || *end || errno || number == 0)

@@ -11,11 +11,19 @@
 typedef enum cli_kind {
     CLI_FLAG,    /* int *: set to 1 */
     CLI_TEXT,    /* const char ** */
+    CLI_LIST,    /* cli_list *: a text each time it is given */
     CLI_SIZE,    /* size_t *: a whole number, at least 1 */
     CLI_INTEGER, /* int64_t *: a whole number of any sign */
     CLI_NUMBER,  /* double *: finite */
     CLI_CHOICE   /* int *: index into `choices`, "a|b|c" */
 } cli_kind;
+
+enum { CLI_LIST_MAX = 32 };
+
+typedef struct cli_list {
+    const char *items[CLI_LIST_MAX];
+    size_t count;
+} cli_list;
 
 typedef struct cli_option {
     const char *name;    /* "max-tokens" */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The workloads of a run. */
+#include "bench/catalogue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "bench/figures.h"
+
+/* Removes the index-th workload, order kept. */
+static void drop(clfi_workload_list *list, size_t index)
+{
+    json_decref(list->items[index].work);
+    free(list->items[index].parameters);
+    memmove(&list->items[index], &list->items[index + 1], (--list->count - index) * sizeof *list->items);
+}
+
+static bool is_asked_for(const clfi_catalogue_params *params, const clfi_workload *workload)
+{
+    const bool suite = strcmp(workload->suite, "peak") == 0 ? params->peak : strcmp(workload->suite, "ops") == 0 ? params->ops : params->models;
+    return suite && (!params->filter || strstr(workload->id, params->filter));
+}
+
+/* Whether the workload measures a limit that one that is asked for stands beside. */
+static bool is_needed(const clfi_catalogue_params *params, const clfi_workload_list *list, const clfi_workload *workload)
+{
+    const char *key = clfi_workload_measures(workload);
+    for (size_t i = 0; key && i < list->count; i++)
+        if (list->items[i].limit && strcmp(list->items[i].limit, key) == 0 && is_asked_for(params, &list->items[i]))
+            return true;
+    return false;
+}
+
+/* One workload under each name: what several model directories bring (the built-in model) comes once. */
+static clf_status drop_repeated(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        for (size_t j = list->count; j-- > i + 1;) {
+            if (strcmp(list->items[i].id, list->items[j].id) != 0)
+                continue;
+            if (!json_equal(list->items[i].work, list->items[j].work))
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "two different workloads are called %s: name the model directories differently", list->items[i].id);
+            drop(list, j);
+        }
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_catalogue(const clfi_catalogue_params *params, clfi_workload_list *out)
+{
+    *out = (clfi_workload_list){0};
+    if (params->ops)
+        CLF_TRY(clfi_op_workloads(out, params->quick));
+    CLF_TRY(drop_repeated(out));
+    size_t asked = 0;
+    for (size_t i = 0; i < out->count; i++)
+        asked += is_asked_for(params, &out->items[i]);
+    if (asked == 0)
+        CLF_FAIL(CLF_NOT_FOUND, "no workload of these suites has \"%s\" in its name", params->filter ? params->filter : "");
+    for (size_t i = out->count; i-- > 0;)
+        if (!is_asked_for(params, &out->items[i]) && !is_needed(params, out, &out->items[i]))
+            drop(out, i);
+    return CLF_OK;
+}
