@@ -2,16 +2,21 @@
 /* Embedding lookup: y[t,:] = scale * table0[ids0[t],:] + table1[ids1[t],:] + table2[ids2[t],:] for TERMS tables.
  *
  * embedding_vector: one work-item takes tokens_per_item tokens with vectors of WIDTH floats. embedding_group: a work-item takes one column of
- * a token. An id outside its table is clamped: it gives a wrong row, never a read outside. */
+ * a token. An id outside its table is clamped: it gives a wrong row, never a read outside. A table in blocks of rows is looked up block by block: a
+ * launch writes the tokens whose rows all lie in the blocks that it was given. */
 #include "vector.cl"
 
 #if !defined(TERMS) || !defined(HAS_IDS0) || !defined(HAS_IDS1) || !defined(HAS_IDS2)
 #error "TERMS: tables, 1 to 3; HAS_IDSk: 0 = row 0 for every token"
 #endif
+#ifndef IS_SPLIT
+#error "IS_SPLIT: 1 = some table comes in blocks of rows"
+#endif
 
-/* Where a table lies, by value from the host: its first element, the distance of its rows, their number; the same for its ids. */
+/* Where a table, or a block of its rows, lies, by value from the host: its first element, the distance of its rows, the first row's number and that of all
+ * rows of the table; the same for its ids. */
 typedef struct table_layout {
-    long offset, row_stride, rows, ids_offset, ids_stride;
+    long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;
 
 /* Rows of the three tables for one token; those beyond TERMS are not read. */
@@ -21,11 +26,22 @@ typedef struct table_rows {
     __global const TABLE2_T *row2;
 } table_rows;
 
-/* Element offset of the row that token t takes from a table. */
-static inline long row_offset(const table_layout *table, __global const int *ids, int has_ids, long t)
+/* The row of a table that token t takes, counted from the block's first. */
+static inline long row_of(const table_layout *table, __global const int *ids, int has_ids, long t)
 {
     const long id = has_ids ? ids[table->ids_offset + t * table->ids_stride] : 0;
-    return table->offset + clamp(id, 0L, table->rows - 1) * table->row_stride;
+    return clamp(id, 0L, table->total - 1) - table->first;
+}
+
+static inline long row_offset(const table_layout *table, __global const int *ids, int has_ids, long t)
+{
+    return table->offset + row_of(table, ids, has_ids, t) * table->row_stride;
+}
+
+static inline int block_holds(const table_layout *table, __global const int *ids, int has_ids, long t)
+{
+    const long row = row_of(table, ids, has_ids, t);
+    return row >= 0 && row < table->rows;
 }
 
 static inline float sum_column(const table_rows *rows, int c, float scale)
@@ -52,6 +68,11 @@ static inline floatv sum_columns(const table_rows *rows, int c, float scale)
     return sum;
 }
 
+/* Whether the blocks of this launch hold every row of token t. */
+#define IS_HELD(t)                                                                                                                        \
+    (block_holds(&layout0, ids0, HAS_IDS0, t) && (TERMS < 2 || block_holds(&layout1, ids1, HAS_IDS1, t)) &&                               \
+     (TERMS < 3 || block_holds(&layout2, ids2, HAS_IDS2, t)))
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void embedding_vector(__global const TABLE0_T *table0, __global const int *ids0, table_layout layout0, __global const TABLE1_T *table1,
                       __global const int *ids1, table_layout layout1, __global const TABLE2_T *table2, __global const int *ids2,
@@ -61,6 +82,8 @@ void embedding_vector(__global const TABLE0_T *table0, __global const int *ids0,
     const long first = (long)get_group_id(0) * tokens_per_item;
     const long end = min(first + tokens_per_item, tokens);
     for (long t = first; t < end; t++) {
+        if (IS_SPLIT && !IS_HELD(t))
+            continue;
         const table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),
                                  table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),
                                  table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)};
@@ -80,6 +103,8 @@ void embedding_group(__global const TABLE0_T *table0, __global const int *ids0, 
 {
     const int c = (int)get_global_id(0);
     const long t = (long)get_group_id(1);
+    if (IS_SPLIT && !IS_HELD(t))
+        return;
     const table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),
                              table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),
                              table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)};

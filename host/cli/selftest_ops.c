@@ -211,8 +211,8 @@ clf_status selftest_embedding(selftest *test)
     CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){T, C}, NAN, NAN));
     for (int i = 0; i < 2; i++)
         CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){T}, ids[i], &device_ids[i]));
-    const clf_embedding_term terms[] = {{selftest_view(&data, 0), clfi_tensor_view(device_ids[0])},
-                                        {selftest_view(&data, 1), clfi_tensor_view(device_ids[1])}};
+    const clf_embedding_term terms[] = {{selftest_view(&data, 0), clfi_tensor_view(device_ids[0]), 1},
+                                        {selftest_view(&data, 1), clfi_tensor_view(device_ids[1]), 1}};
     CLF_GOTO(clfi_embedding_sum(test->context, terms, 2, 1.5f, selftest_view(&data, 2)));
     CLF_GOTO(selftest_read(&data, 2));
     for (int t = 0; t < T; t++) {

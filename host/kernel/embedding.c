@@ -11,7 +11,7 @@ enum { VECTOR_GROUPS = 256, GROUP_WG = 64 };
 
 /* The same struct as in cl/embedding.cl. */
 typedef struct table_layout {
-    cl_long offset, row_stride, rows, ids_offset, ids_stride;
+    cl_long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;
 
 /* Term k, or the first again where there is none. */
@@ -25,6 +25,7 @@ static clf_kernel_spec spec_of(const clf_embedding_args *args, const char *kerne
     clf_kernel_spec spec = clfi_kernel_spec("embedding.cl", kernel);
     char name[16];
     clfi_spec_int(&spec, "TERMS", args->count);
+    clfi_spec_int(&spec, "IS_SPLIT", args->is_split);
     for (int k = 0; k < CLFI_EMBEDDING_TERMS; k++) {
         snprintf(name, sizeof name, "TABLE%d", k);
         clfi_spec_dtype(&spec, name, term(args, k)->table->dtype);
@@ -40,7 +41,9 @@ static void set_operands(clf_launch *launch, const clf_embedding_args *args)
 {
     for (int k = 0; k < CLFI_EMBEDDING_TERMS; k++) {
         const clf_view *table = term(args, k)->table, *ids = term(args, k)->ids;
-        const table_layout layout = {table->offset, table->stride[0], table->dim[0], ids ? ids->offset : 0, ids ? ids->stride[0] : 0};
+        const clf_embedding_block *block = &args->block[k < args->count ? k : 0];
+        const table_layout layout = {table->offset,  table->stride[0],        table->dim[0],           block->first,
+                                     block->total, ids ? ids->offset : 0, ids ? ids->stride[0] : 0};
         clfi_arg_buffer(launch, table->buffer);
         clfi_arg_buffer(launch, ids ? ids->buffer : table->buffer);
         clfi_arg_bytes(launch, &layout, sizeof layout);

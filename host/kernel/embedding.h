@@ -11,11 +11,19 @@ enum { CLFI_EMBEDDING_TERMS = 3 };
 typedef struct clf_embedding_term {
     const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride */
     const clf_view *ids;   /* [T], i32, any stride */
+    int blocks;            /* more than 1: `table` is the first of so many blocks of rows, one under the other (tensor/row_blocks.h) */
 } clf_embedding_term;
+
+/* The block of each term that one launch looks into: its first row, and the rows of all blocks. */
+typedef struct clf_embedding_block {
+    int64_t first, total;
+} clf_embedding_block;
 
 /* Checked by the op. */
 typedef struct clf_embedding_args {
-    const clf_embedding_term *terms;
+    const clf_embedding_term *terms; /* of one block each */
+    clf_embedding_block block[CLFI_EMBEDDING_TERMS];
+    bool is_split; /* some table has more blocks: only tokens whose rows all lie in these are written */
     int count;
     float scale;
     const clf_view *y;

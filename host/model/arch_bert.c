@@ -14,9 +14,9 @@
 typedef struct bert {
     clf_weights *weights;
     clf_encoder encoder;
-    clf_weight words, positions, types;
-    clf_weight norm_gamma, norm_beta;
-    clf_weight *layer_norms; /* 4 for each layer: gamma and beta after attention, gamma and beta after the feed-forward network */
+    clf_row_blocks words, positions, types;
+    clf_row_blocks norm_gamma, norm_beta;
+    clf_row_blocks *layer_norms; /* 4 for each layer: gamma and beta after attention, gamma and beta after the feed-forward network */
     int64_t vocabulary, max_positions, type_vocabulary;
 } bert;
 
@@ -26,13 +26,13 @@ static void bert_destroy(void *state)
     if (!model)
         return;
     for (int64_t i = 0; model->layer_norms && i < 4 * model->encoder.layer_count; i++)
-        clfi_weight_release(&model->layer_norms[i]);
+        clfi_row_blocks_clear(&model->layer_norms[i]);
     free(model->layer_norms);
-    clfi_weight_release(&model->words);
-    clfi_weight_release(&model->positions);
-    clfi_weight_release(&model->types);
-    clfi_weight_release(&model->norm_gamma);
-    clfi_weight_release(&model->norm_beta);
+    clfi_row_blocks_clear(&model->words);
+    clfi_row_blocks_clear(&model->positions);
+    clfi_row_blocks_clear(&model->types);
+    clfi_row_blocks_clear(&model->norm_gamma);
+    clfi_row_blocks_clear(&model->norm_beta);
     clfi_encoder_clear(&model->encoder);
     clfi_weights_close(model->weights);
     free(model);
@@ -107,8 +107,7 @@ static clf_status load_linear(clf_context *context, bert *model, int layer, int 
                               int64_t in_features, clf_linear **out)
 {
     enum { MAX_PARTS = 3 };
-    clf_weight weights[MAX_PARTS] = {{.buffer = NULL}}, biases[MAX_PARTS] = {{.buffer = NULL}};
-    clf_view weight_views[MAX_PARTS], bias_views[MAX_PARTS];
+    clf_row_blocks weights[MAX_PARTS] = {CLF_ROW_BLOCKS_INIT}, biases[MAX_PARTS] = {CLF_ROW_BLOCKS_INIT};
     clf_status st = CLF_OK;
     for (int i = 0; i < parts; i++) {
         char name[128];
@@ -116,10 +115,8 @@ static clf_status load_linear(clf_context *context, bert *model, int layer, int 
         CLF_GOTO(clfi_weights_load_layer(model->weights, name, layer, 2, (int64_t[]){out_features, in_features}, &weights[i]));
         snprintf(name, sizeof name, "%s.bias", names[i]);
         CLF_GOTO(clfi_weights_load_layer(model->weights, name, layer, 1, &out_features, &biases[i]));
-        weight_views[i] = weights[i].view;
-        bias_views[i] = biases[i].view;
     }
-    CLF_GOTO(clfi_linear_create(context, parts, weight_views, bias_views, out));
+    CLF_GOTO(clfi_linear_create_blocks(context, parts, weights, biases, out));
     if (clfi_linear_is_packed(*out)) {
         CLF_GOTO(clf_context_finish(context)); /* the packing kernel still reads the file's pages */
         for (int i = 0; i < parts; i++) {
@@ -130,13 +127,13 @@ static clf_status load_linear(clf_context *context, bert *model, int layer, int 
     }
 done:
     for (int i = 0; i < parts; i++) {
-        clfi_weight_release(&weights[i]);
-        clfi_weight_release(&biases[i]);
+        clfi_row_blocks_clear(&weights[i]);
+        clfi_row_blocks_clear(&biases[i]);
     }
     return st;
 }
 
-static clf_status load_norm(bert *model, int layer, const char *name, clf_weight pair[2], clf_norm *out)
+static clf_status load_norm(bert *model, int layer, const char *name, clf_row_blocks pair[2], clf_norm *out)
 {
     static const char *const suffixes[2] = {"weight", "bias"};
     for (int i = 0; i < 2; i++) {
@@ -144,7 +141,7 @@ static clf_status load_norm(bert *model, int layer, const char *name, clf_weight
         snprintf(full, sizeof full, "%s.%s", name, suffixes[i]);
         CLF_TRY(clfi_weights_load_layer(model->weights, full, layer, 1, &model->encoder.width, &pair[i]));
     }
-    *out = (clf_norm){pair[0].view, pair[1].view};
+    *out = (clf_norm){pair[0].view[0], pair[1].view[0]};
     return CLF_OK;
 }
 
@@ -156,7 +153,7 @@ static clf_status load_layer(clf_context *context, bert *model, int i)
     static const char *const ffn_in[] = {"encoder.layer.%d.intermediate.dense"};
     static const char *const ffn_out[] = {"encoder.layer.%d.output.dense"};
     clf_encoder_layer *layer = &model->encoder.layers[i];
-    clf_weight *norms = model->layer_norms + 4 * i;
+    clf_row_blocks *norms = model->layer_norms + 4 * i;
     const int64_t c = model->encoder.width, f = model->encoder.hidden_width;
     CLF_TRY(load_linear(context, model, i, 3, qkv, c, c, &layer->qkv));
     CLF_TRY(load_linear(context, model, i, 1, output, c, c, &layer->output));
@@ -212,11 +209,11 @@ done:
 static clf_status embed_tokens(clf_context *context, const bert *model, const clf_token_batch *batch, const clf_view *hidden)
 {
     const clf_embedding_term terms[] = {
-        {&model->words.view, &batch->ids},
-        {&model->positions.view, &batch->positions},
-        {&model->types.view, &batch->type_ids},
+        {model->words.view, &batch->ids, model->words.count},
+        {model->positions.view, &batch->positions, model->positions.count},
+        {model->types.view, &batch->type_ids, model->types.count},
     };
-    return clfi_embedding_layer_norm(context, terms, 3, 1.0f, &model->norm_gamma.view, &model->norm_beta.view, model->encoder.norm_eps, hidden);
+    return clfi_embedding_layer_norm(context, terms, 3, 1.0f, model->norm_gamma.view, model->norm_beta.view, model->encoder.norm_eps, hidden);
 }
 
 static clf_status bert_encode(clf_context *context, const void *state, const clf_token_batch *batch, const clf_view *hidden)

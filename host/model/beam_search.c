@@ -14,7 +14,7 @@ clf_status clfi_beam_search_create(const clf_transformer *network, int32_t begin
     clf_beam_search *search;
     if (width < 1 || width > CLFI_BEAM_MOST)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: width %d, expected 1 to %d", width, CLFI_BEAM_MOST);
-    if (!network->generator || !network->source.table.buffer || !network->target.table.buffer)
+    if (!network->generator || !network->source.table.count || !network->target.table.count)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: expected a network with encoder, decoder, both embeddings and a generator");
     CLF_TRY(clfi_alloc(1, sizeof *search, "beam search", &search));
     search->network = network;

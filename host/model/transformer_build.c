@@ -27,19 +27,28 @@ static const char *full_name(const char *base, int64_t layer, const char *suffix
     return out;
 }
 
-static clf_status load(const builder *b, const char *base, int64_t layer, const char *suffix, int rank, const int64_t *dim, clf_view *view,
-                       clf_buffer **buffer)
+static clf_status load(const builder *b, const char *base, int64_t layer, const char *suffix, int rank, const int64_t *dim, clf_row_blocks *out)
 {
     char name[NAME_BYTES];
-    return b->source->load(b->source->user, b->context, full_name(base, layer, suffix, name), rank, dim, view, buffer);
+    return b->source->load(b->source->user, b->context, full_name(base, layer, suffix, name), rank, dim, out);
 }
 
+/* Norms and positions: in one block. */
 static clf_status load_kept(const builder *b, const char *base, int64_t layer, const char *suffix, int rank, const int64_t *dim,
                             clf_view *view)
 {
-    clf_buffer *buffer;
-    CLF_TRY(load(b, base, layer, suffix, rank, dim, view, &buffer));
-    return clfi_transformer_keep(b->made, buffer);
+    clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
+    char name[NAME_BYTES], shape[CLFI_SHAPE_TEXT_BYTES];
+    clf_status st = load(b, base, layer, suffix, rank, dim, &blocks);
+    if (st == CLF_OK && blocks.count != 1)
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: %s is more than the device's largest allocation of %llu bytes", full_name(base, layer, suffix, name),
+                       clfi_shape_text(rank, dim, shape), (unsigned long long)b->context->device.caps.max_allocation_bytes);
+    if (st == CLF_OK) {
+        *view = blocks.view[0];
+        st = clfi_transformer_keep(b->made, clfi_buffer_retain(view->buffer));
+    }
+    clfi_row_blocks_clear(&blocks);
+    return st;
 }
 
 static bool has(const builder *b, const char *base, int64_t layer, const char *suffix)
@@ -54,34 +63,35 @@ typedef struct part {
     int64_t stored_rows, first, count;
 } part;
 
-static clf_view row_range(clf_view view, const part *p)
+static clf_status load_part(const builder *b, const part *p, int64_t layer, const char *suffix, int rank, int64_t columns,
+                            clf_row_blocks *out)
 {
-    view.offset += p->first * view.stride[0];
-    view.dim[0] = p->count;
-    return view;
+    clf_row_blocks stored = CLF_ROW_BLOCKS_INIT;
+    clf_status st = load(b, p->base, layer, suffix, rank, (int64_t[]){p->stored_rows, columns}, &stored);
+    if (st == CLF_OK)
+        st = clfi_row_blocks_range(&stored, p->first, p->count, out);
+    clfi_row_blocks_clear(&stored);
+    return st;
 }
 
 static clf_status load_linear(const builder *b, int64_t layer, int parts, const part *part_list, int64_t columns, clf_linear **out)
 {
-    clf_view weights[MOST_PARTS], biases[MOST_PARTS];
-    clf_buffer *buffers[2 * MOST_PARTS] = {NULL};
+    clf_row_blocks weights[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT}, biases[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT};
     clf_status st = CLF_OK;
     for (int i = 0; i < parts; i++) {
         const part *p = &part_list[i];
-        CLF_GOTO(load(b, p->base, layer, "weight", 2, (int64_t[]){p->stored_rows, columns}, &weights[i], &buffers[2 * i]));
-        weights[i] = row_range(weights[i], p);
-        biases[i] = (clf_view){.buffer = NULL};
-        if (has(b, p->base, layer, "bias")) {
-            CLF_GOTO(load(b, p->base, layer, "bias", 1, &p->stored_rows, &biases[i], &buffers[2 * i + 1]));
-            biases[i] = row_range(biases[i], p);
-        }
+        CLF_GOTO(load_part(b, p, layer, "weight", 2, columns, &weights[i]));
+        if (has(b, p->base, layer, "bias"))
+            CLF_GOTO(load_part(b, p, layer, "bias", 1, 0, &biases[i]));
     }
-    CLF_GOTO(clfi_linear_create(b->context, parts, weights, biases, out));
+    CLF_GOTO(clfi_linear_create_blocks(b->context, parts, weights, biases, out));
     if (clfi_linear_is_packed(*out))
         CLF_GOTO(clf_context_finish(b->context)); /* the packing kernel still reads the weights */
 done:
-    for (int i = 0; i < 2 * parts; i++)
-        clfi_buffer_release(buffers[i]);
+    for (int i = 0; i < parts; i++) {
+        clfi_row_blocks_clear(&weights[i]);
+        clfi_row_blocks_clear(&biases[i]);
+    }
     return st;
 }
 
@@ -181,8 +191,7 @@ static clf_status load_embedding(const builder *b, const clf_name_map *names, bo
     const int64_t length = is_target ? config->max_target : config->max_source;
     if (vocabulary == 0 || (is_target ? config->decoder_layers : config->encoder_layers) == 0)
         return CLF_OK;
-    CLF_TRY(load_kept(b, is_target ? names->target_table : names->source_table, 0, "weight", 2, (int64_t[]){vocabulary, config->width},
-                      &out->table));
+    CLF_TRY(load(b, is_target ? names->target_table : names->source_table, 0, "weight", 2, (int64_t[]){vocabulary, config->width}, &out->table));
     switch (config->positions) {
     case CLF_POSITIONS_SINUSOIDAL:
         return make_sinusoids(b, length, &out->positions);

@@ -8,8 +8,8 @@
 
 /* Where weights come from: tensors of a caller, a checkpoint, a seed. */
 typedef struct clf_weight_source {
-    /* The tensor of this name as a view of shape dim, with one reference to its buffer. Another shape or type fails with both named. */
-    clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_view *view, clf_buffer **buffer);
+    /* The tensor of this name and shape dim, which the caller clears. Another shape or type fails with both named. */
+    clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_row_blocks *out);
     bool (*has)(void *user, const char *name);
     void *user;
 } clf_weight_source;

@@ -54,7 +54,7 @@ static clf_status embed_tokens(clf_transformer *t, bool is_target, clf_layout la
 {
     const clf_token_embedding *embedding = is_target ? &t->target : &t->source;
     const char *what = is_target ? "target" : "source";
-    const int64_t vocabulary = embedding->table.dim[0], limit = is_target ? t->config.max_target : t->config.max_source;
+    const int64_t vocabulary = clfi_row_blocks_rows(&embedding->table), limit = is_target ? t->config.max_target : t->config.max_source;
     const extent size = extent_of(layout, clf_tensor_dim(tokens));
     const int64_t count = rows->dim[0];
     int32_t *ids;
@@ -94,7 +94,7 @@ static clf_status take_sequence(clf_transformer *t, bool is_target, clf_layout l
     CLF_TRY(clfi_tensor_check(t->context, what, sequence));
     const clf_view *v = clfi_tensor_view(sequence);
     const bool is_tokens = v->dtype == CLF_I32;
-    if (is_tokens && !(is_target ? t->target : t->source).table.buffer)
+    if (is_tokens && !(is_target ? t->target : t->source).table.count)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer %s: tokens, but the network has no embedding for them", what);
     if (is_tokens && v->rank != 2)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer %s: tokens are %s, expected rank 2", what,

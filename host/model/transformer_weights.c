@@ -7,15 +7,10 @@
 
 #include "base/alloc.h"
 
-static clf_status load_checkpoint(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_view *view,
-                                  clf_buffer **buffer)
+static clf_status load_checkpoint(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_row_blocks *out)
 {
-    clf_weight weight;
     (void)context;
-    CLF_TRY(clfi_weights_load(user, name, rank, dim, &weight));
-    *view = weight.view;
-    *buffer = weight.buffer;
-    return CLF_OK;
+    return clfi_weights_load(user, name, rank, dim, out);
 }
 
 static bool has_checkpoint(void *user, const char *name)
@@ -36,8 +31,7 @@ static const clf_tensor *find_tensor(const clf_tensor_list *list, const char *na
     return NULL;
 }
 
-static clf_status load_tensor(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_view *view,
-                              clf_buffer **buffer)
+static clf_status load_tensor(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_row_blocks *out)
 {
     char want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
     const clf_tensor *tensor = find_tensor(user, name);
@@ -57,9 +51,8 @@ static clf_status load_tensor(void *user, clf_context *context, const char *name
     if (given->dtype != CLF_F32 && given->dtype != CLF_F16 && given->dtype != CLF_BF16)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: weights: %s is %s, expected float32, float16 or bfloat16", name,
                  clf_dtype_name(given->dtype));
-    *view = *given;
-    *buffer = clfi_buffer_retain(given->buffer);
-    return CLF_OK;
+    clfi_buffer_retain(given->buffer);
+    return clfi_row_blocks_add(out, given);
 }
 
 static bool has_tensor(void *user, const char *name)
@@ -110,26 +103,37 @@ void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const int64_t
         out[i] = (float)(bound * (2.0 * (double)(random_bits(stream, (uint64_t)i) >> 11) * 0x1p-53 - 1.0));
 }
 
-static clf_status load_random(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_view *view,
-                              clf_buffer **buffer)
+/* Rows first .. first + count of `values` as a block. */
+static clf_status add_rows(clf_context *context, const float *values, int64_t first, int64_t count, int rank, const int64_t *dim,
+                           clf_row_blocks *out)
 {
-    float *values;
-    size_t count;
-    CLF_TRY(clfi_shape_count(name, CLF_F32, rank, dim, &count));
-    CLF_TRY(clfi_alloc(count, sizeof *values, name, &values));
-    clf_xavier_uniform(*(const uint64_t *)user, name, rank, dim, values);
-    clf_buffer *made = NULL;
-    clf_status st = clfi_buffer_create(context, count * sizeof *values, &made);
-    if (st == CLF_OK)
-        st = clfi_buffer_write(made, 0, values, count * sizeof *values);
-    free(values);
+    int64_t part[CLF_MAX_RANK] = {count}, row = 1;
+    clf_buffer *made;
+    for (int i = 1; i < rank; i++)
+        row *= part[i] = dim[i];
+    CLF_TRY(clfi_buffer_create(context, (size_t)(count * row) * sizeof *values, &made));
+    const clf_status st = clfi_buffer_write(made, 0, values + first * row, (size_t)(count * row) * sizeof *values);
     if (st != CLF_OK) {
         clfi_buffer_release(made);
         return st;
     }
-    *view = clfi_view_dense(made, CLF_F32, 0, rank, dim);
-    *buffer = made;
-    return CLF_OK;
+    const clf_view view = clfi_view_dense(made, CLF_F32, 0, rank, part);
+    return clfi_row_blocks_add(out, &view);
+}
+
+static clf_status load_random(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_row_blocks *out)
+{
+    float *values;
+    size_t count;
+    int64_t most;
+    CLF_TRY(clfi_shape_count(name, CLF_F32, rank, dim, &count));
+    CLF_TRY(clfi_alloc(count, sizeof *values, name, &values));
+    clf_xavier_uniform(*(const uint64_t *)user, name, rank, dim, values);
+    clf_status st = clfi_rows_per_block(context, name, dim[0], dim[0] ? count / (size_t)dim[0] * sizeof *values : 0, 0, &most);
+    for (int64_t first = 0; st == CLF_OK && first < dim[0]; first += most)
+        st = add_rows(context, values, first, most < dim[0] - first ? most : dim[0] - first, rank, dim, out);
+    free(values);
+    return st;
 }
 
 static bool has_random(void *user, const char *name)

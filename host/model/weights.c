@@ -104,7 +104,44 @@ const clf_file_tensor *clfi_weights_find(const clf_weights *weights, const char 
     return find(weights, name, full);
 }
 
-clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_weight *out)
+/* Rows first .. first + count of a tensor, copied. */
+static clf_status copy_rows(clf_context *context, const clf_file_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
+                            clf_row_blocks *out)
+{
+    const size_t row_bytes = tensor->rank && tensor->dim[0] ? tensor->bytes / (size_t)tensor->dim[0] : tensor->bytes;
+    const size_t bytes = tensor->rank ? row_bytes * (size_t)count : tensor->bytes;
+    int64_t dim[CLF_MAX_RANK];
+    clf_buffer *copy;
+    CLF_TRY(clfi_buffer_create(context, bytes, &copy));
+    const clf_status st = clfi_buffer_write(copy, 0, (const char *)tensor->data + (size_t)first * row_bytes, bytes);
+    if (st != CLF_OK) {
+        clfi_buffer_release(copy);
+        return st;
+    }
+    memcpy(dim, tensor->dim, (size_t)tensor->rank * sizeof *dim);
+    if (tensor->rank)
+        dim[0] = count;
+    const clf_view view = clfi_view_dense(copy, dtype, 0, tensor->rank, dim);
+    return clfi_row_blocks_add(out, &view);
+}
+
+/* In blocks that the device can allocate; elements in place of rows for a vector. */
+static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_file_tensor *tensor, clf_dtype dtype, clf_row_blocks *out)
+{
+    const int64_t rows = tensor->rank > 1 ? tensor->dim[0] : 1;
+    int64_t most;
+    CLF_TRY(clfi_rows_per_block(weights->context, name, rows, rows ? tensor->bytes / (size_t)rows : 0, 0, &most));
+    if (most >= rows) {
+        CLF_TRY(copy_rows(weights->context, tensor, dtype, 0, tensor->rank ? tensor->dim[0] : 1, out));
+    } else {
+        for (int64_t first = 0; first < rows; first += most)
+            CLF_TRY(copy_rows(weights->context, tensor, dtype, first, most < rows - first ? most : rows - first, out));
+    }
+    clfi_safetensors_forget(weights->file, tensor);
+    return CLF_OK;
+}
+
+clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_row_blocks *out)
 {
     char full[NAME_BYTES], want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
     clf_dtype dtype;
@@ -117,23 +154,21 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected F32, F16 or BF16, found %s", path, full, clfi_file_dtype_name(tensor->dtype));
     if (tensor->rank != rank || (rank > 0 && memcmp(tensor->dim, dim, (size_t)rank * sizeof *dim) != 0))
         CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %s", path, full, want, clfi_shape_text(tensor->rank, tensor->dim, have));
+    clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
     clf_buffer *shard = weights->shards[tensor->shard];
     const size_t element = clf_dtype_bytes(dtype);
+    clf_status st;
     if (shard && tensor->offset % element == 0) {
-        out->buffer = clfi_buffer_retain(shard);
-        out->view = clfi_view_dense(shard, dtype, (int64_t)(tensor->offset / element), rank, dim);
-        return CLF_OK;
+        const clf_view view = clfi_view_dense(clfi_buffer_retain(shard), dtype, (int64_t)(tensor->offset / element), rank, dim);
+        st = clfi_row_blocks_add(&made, &view);
+    } else {
+        st = copy_blocks(weights, full, tensor, dtype, &made);
     }
-    clf_buffer *copy;
-    CLF_TRY(clfi_buffer_create(weights->context, tensor->bytes, &copy));
-    const clf_status st = clfi_buffer_write(copy, 0, tensor->data, tensor->bytes);
     if (st != CLF_OK) {
-        clfi_buffer_release(copy);
+        clfi_row_blocks_clear(&made);
         return st;
     }
-    clfi_safetensors_forget(weights->file, tensor);
-    out->buffer = copy;
-    out->view = clfi_view_dense(copy, dtype, 0, rank, dim);
+    *out = made;
     return CLF_OK;
 }
 
@@ -146,17 +181,12 @@ static void layer_name(const char *format, int layer, char out[NAME_BYTES])
         snprintf(out, NAME_BYTES, "%s", format);
 }
 
-clf_status clfi_weights_load_layer(clf_weights *weights, const char *format, int layer, int rank, const int64_t *dim, clf_weight *out)
+clf_status clfi_weights_load_layer(clf_weights *weights, const char *format, int layer, int rank, const int64_t *dim,
+                                   clf_row_blocks *out)
 {
     char name[NAME_BYTES];
     layer_name(format, layer, name);
     return clfi_weights_load(weights, name, rank, dim, out);
-}
-
-void clfi_weight_release(clf_weight *weight)
-{
-    clfi_buffer_release(weight->buffer);
-    *weight = (clf_weight){.buffer = NULL};
 }
 
 void clfi_weights_forget(clf_weights *weights, const char *format, int layer)

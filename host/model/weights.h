@@ -4,15 +4,9 @@
 #define CLFI_MODEL_WEIGHTS_H
 
 #include "io/safetensors.h"
-#include "tensor/view.h"
+#include "tensor/row_blocks.h"
 
 typedef struct clf_weights clf_weights;
-
-/* One weight on the device. */
-typedef struct clf_weight {
-    clf_view view;
-    clf_buffer *buffer; /* reference held by this struct; NULL = absent */
-} clf_weight;
 
 /* Opens the checkpoint of a directory. prefixes: what may stand before every name, tried in order ("", "bert."), ended by NULL; the
  * first with which `probe` exists is used for all names. FORMAT: probe is there under none of them. */
@@ -24,14 +18,13 @@ clf_status clfi_weights_open_memory(clf_context *context, const void *data, size
                                     const char *probe, clf_weights **out);
 void clfi_weights_close(clf_weights *weights); /* after every weight loaded from it was released: in-place weights are its mapping */
 
-/* The tensor of this name, prefix left out, as [dim[0], ...]. FORMAT "<file>: <name>: expected float [768,2304], found ...". */
-clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_weight *out);
+/* The tensor of this name, prefix left out, as [dim[0], ...]; in several blocks of rows where the device's largest allocation is smaller. FORMAT "<file>:
+ * <name>: expected float [768,2304], found ...". OUT_OF_MEMORY: not even one row fits. *out: the caller clears it. */
+clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_row_blocks *out);
 
 /* The same where the name is made by a format with the layer's number. */
-clf_status clfi_weights_load_layer(clf_weights *weights, const char *format, int layer, int rank, const int64_t *dim, clf_weight *out);
-
-/* Lets go of the device's copy and of the file's pages that were read for it (they stay readable). */
-void clfi_weight_release(clf_weight *weight);
+clf_status clfi_weights_load_layer(clf_weights *weights, const char *format, int layer, int rank, const int64_t *dim,
+                                   clf_row_blocks *out);
 
 /* The file's tensor behind a name, NULL when absent: for reading dimensions before anything is loaded. */
 const clf_file_tensor *clfi_weights_find(const clf_weights *weights, const char *name);

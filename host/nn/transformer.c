@@ -86,6 +86,8 @@ void clf_transformer_destroy(clf_transformer *transformer)
     clfi_encoder_clear(&transformer->encoder);
     clfi_decoder_clear(&transformer->decoder);
     clfi_linear_destroy(transformer->generator);
+    clfi_row_blocks_clear(&transformer->source.table);
+    clfi_row_blocks_clear(&transformer->target.table);
     for (size_t i = 0; i < transformer->kept_count; i++)
         clfi_buffer_release(transformer->kept[i]);
     free(transformer->kept);
@@ -103,7 +105,7 @@ const clf_transformer_config *clf_transformer_get_config(const clf_transformer *
 clf_status clfi_transformer_embed(const clf_transformer *transformer, const clf_token_embedding *embedding, const clf_view *ids,
                                   const clf_view *positions, const clf_view *y)
 {
-    const clf_embedding_term terms[] = {{&embedding->table, ids}, {&embedding->positions, positions}};
+    const clf_embedding_term terms[] = {{embedding->table.view, ids, embedding->table.count}, {&embedding->positions, positions, 1}};
     return clfi_embedding_sum(transformer->context, terms, embedding->positions.buffer ? 2 : 1,
                               (float)sqrt((double)transformer->config.width), y);
 }

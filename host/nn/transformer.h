@@ -6,11 +6,12 @@
 #include "clformer/transformer.h"
 #include "nn/decoder.h"
 #include "nn/encoder.h"
+#include "tensor/row_blocks.h"
 
 /* y = table[token] * sqrt(C) + positions[position] */
 typedef struct clf_token_embedding {
-    clf_view table;     /* [V,C]; buffer NULL: none */
-    clf_view positions; /* [max,C]; buffer NULL: none */
+    clf_row_blocks table; /* [V,C]; count 0: none */
+    clf_view positions;   /* [max,C]; buffer NULL: none */
 } clf_token_embedding;
 
 struct clf_transformer {

@@ -15,24 +15,58 @@ _Static_assert((int)CLF_EMBEDDING_TABLES == (int)CLFI_EMBEDDING_TERMS, "the publ
 static const clf_engine vector = {"vector", clfi_embedding_vector_supports, clfi_embedding_vector};
 static const clf_engine group = {"group", clfi_embedding_group_supports, clfi_embedding_group};
 
+static int blocks_of(const clf_embedding_term *term)
+{
+    return term->blocks > 1 ? term->blocks : 1;
+}
+
 static clf_status check_term(const clf_embedding_term *term, int k, const clf_view *y)
 {
     static const char op[] = "embedding";
     char table[16], ids[16];
     snprintf(table, sizeof table, "table %d", k);
     snprintf(ids, sizeof ids, "ids %d", k);
-    CLF_TRY(clfi_check_float(op, table, term->table));
-    CLF_TRY(clfi_check_rank(op, table, term->table, 2));
-    CLF_TRY(clfi_check_adjacent(op, table, term->table));
-    if (term->table->dim[0] < 1 || term->table->dim[1] != y->dim[1])
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s is [%lld,%lld], expected rows of %lld elements, one or more", op, table,
-                 (long long)term->table->dim[0], (long long)term->table->dim[1], (long long)y->dim[1]);
+    for (const clf_view *block = term->table; block < term->table + blocks_of(term); block++) {
+        CLF_TRY(clfi_check_float(op, table, block));
+        CLF_TRY(clfi_check_rank(op, table, block, 2));
+        CLF_TRY(clfi_check_adjacent(op, table, block));
+        if (block->dim[0] < 1 || block->dim[1] != y->dim[1])
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s is [%lld,%lld], expected rows of %lld elements, one or more", op, table,
+                     (long long)block->dim[0], (long long)block->dim[1], (long long)y->dim[1]);
+    }
     if (!term->ids)
         return CLF_OK;
     CLF_TRY(clfi_check_dtype(op, ids, term->ids, CLF_I32));
     CLF_TRY(clfi_check_rank(op, ids, term->ids, 1));
     if (term->ids->dim[0] != y->dim[0])
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s has %lld tokens, y has %lld", op, ids, (long long)term->ids->dim[0], (long long)y->dim[0]);
+    return CLF_OK;
+}
+
+/* One launch for each way to take a block of every table. */
+static clf_status run_blocks(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y)
+{
+    clf_embedding_term chosen[CLFI_EMBEDDING_TERMS];
+    clf_embedding_args args = {.terms = chosen, .count = count, .scale = scale, .y = y};
+    int launches = 1;
+    for (int k = 0; k < count; k++) {
+        launches *= blocks_of(&terms[k]);
+        for (int i = 0; i < blocks_of(&terms[k]); i++)
+            args.block[k].total += terms[k].table[i].dim[0];
+    }
+    args.is_split = launches > 1;
+    for (int launch = 0; launch < launches; launch++) {
+        int rest = launch;
+        for (int k = 0; k < count; k++) {
+            const int at = rest % blocks_of(&terms[k]);
+            rest /= blocks_of(&terms[k]);
+            chosen[k] = (clf_embedding_term){&terms[k].table[at], terms[k].ids, 1};
+            args.block[k].first = 0;
+            for (int i = 0; i < at; i++)
+                args.block[k].first += terms[k].table[i].dim[0];
+        }
+        CLF_TRY(clfi_family_run(context, "embedding", &vector, &group, &args));
+    }
     return CLF_OK;
 }
 
@@ -48,8 +82,7 @@ clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *te
         CLF_TRY(check_term(&terms[k], k, y));
     if (clfi_view_count(y) == 0)
         return CLF_OK;
-    const clf_embedding_args args = {terms, count, scale, y};
-    return clfi_family_run(context, op, &vector, &group, &args);
+    return run_blocks(context, terms, count, scale, y);
 }
 
 clf_status clfi_embedding_layer_norm(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *gamma,
@@ -82,6 +115,7 @@ clf_status clf_embedding(clf_context *context, const clf_embedding_table *tables
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %d tables, expected 1 to %d", op, tables ? count : 0, CLFI_EMBEDDING_TERMS);
     CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
     for (int k = 0; k < count; k++) {
+        terms[k].blocks = 1;
         CLF_TRY(clfi_check_tensor(context, op, "table", tables[k].table, &terms[k].table));
         CLF_TRY(clfi_check_optional(context, op, "ids", tables[k].ids, &terms[k].ids));
         CLF_TRY(clfi_check_rank(op, "table", terms[k].table, 2));

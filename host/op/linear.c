@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear layers: a packed weight and the product with it. */
+/* Linear layers: a packed weight, in pieces where one allocation does not hold it, and the product with it. */
 #include "op/linear.h"
 
 #include "base/alloc.h"
 #include "op/check.h"
 #include "op/gemm.h"
 
+enum { MOST_PADDING = 63 }; /* rows that an engine's panels add */
+
+/* Columns first .. first + weight.n of the result. */
+typedef struct linear_piece {
+    clf_gemm_weight weight;
+    int64_t first;
+} linear_piece;
+
 struct clf_linear {
     clf_context *context; /* borrowed: the weight's buffers keep it alive */
-    clf_gemm_weight weight;
+    int64_t n, k;
+    linear_piece *pieces; /* one, unless the device's largest allocation is smaller than the weight */
+    size_t count, capacity;
 };
 
 static clf_status check_parts(int parts, const clf_view *weights, const clf_view *biases)
@@ -34,20 +44,57 @@ static clf_status check_parts(int parts, const clf_view *weights, const clf_view
     return CLF_OK;
 }
 
+static clf_status add_piece(clf_context *context, const clf_gemm_choice *choice, int parts, const clf_view *weights, const clf_view *biases,
+                            clf_linear *linear)
+{
+    CLF_TRY(clfi_grow(&linear->pieces, &linear->capacity, linear->count + 1, sizeof *linear->pieces, "linear"));
+    linear_piece *piece = &linear->pieces[linear->count];
+    CLF_TRY(choice->engine->pack(context, &choice->tile, parts, weights, biases, &piece->weight));
+    piece->first = linear->n;
+    linear->n += piece->weight.n;
+    linear->count++;
+    return CLF_OK;
+}
+
+/* Every part in pieces of at most `most` rows. */
+static clf_status add_pieces(clf_context *context, const clf_gemm_choice *choice, int parts, const clf_view *weights, const clf_view *biases,
+                             int64_t most, clf_linear *linear)
+{
+    for (int i = 0; i < parts; i++) {
+        for (int64_t first = 0; first < weights[i].dim[0]; first += most) {
+            const bool has_bias = biases && biases[i].buffer;
+            clf_view weight = weights[i], bias = has_bias ? biases[i] : (clf_view){.buffer = NULL};
+            weight.dim[0] = weight.dim[0] - first < most ? weight.dim[0] - first : most;
+            weight.offset += first * weight.stride[0];
+            bias.dim[0] = weight.dim[0];
+            bias.offset += first * bias.stride[0];
+            CLF_TRY(add_piece(context, choice, 1, &weight, &bias, linear));
+        }
+    }
+    return CLF_OK;
+}
+
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out)
 {
     clf_gemm_choice choice;
     clf_linear *linear = NULL;
-    int64_t rows = 0;
+    int64_t rows = 0, most;
     CLF_TRY(check_parts(parts, weights, biases));
     for (int i = 0; i < parts; i++)
-        rows += weights[i].dim[0];
+        if (__builtin_add_overflow(rows, weights[i].dim[0], &rows) || rows > INT32_MAX)
+            CLF_FAIL(CLF_UNSUPPORTED, "linear: more than 2^31 - 1 output features");
     CLF_TRY(clfi_gemm_choose_form(context, rows, weights[0].dim[1], &choice));
     CLF_TRY(clfi_alloc(1, sizeof *linear, "linear", &linear));
     linear->context = context;
-    const clf_status st = choice.engine->pack(context, &choice.tile, parts, weights, biases, &linear->weight);
+    linear->k = weights[0].dim[1];
+    const size_t row_bytes = (size_t)linear->k * clf_dtype_bytes(weights[0].dtype);
+    const int64_t padding = choice.engine->weight_form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING;
+    clf_status st = clfi_rows_per_block(context, "linear", rows, row_bytes, padding, &most);
+    if (st == CLF_OK)
+        st = most >= rows ? add_piece(context, &choice, parts, weights, biases, linear)
+                          : add_pieces(context, &choice, parts, weights, biases, most, linear);
     if (st != CLF_OK) {
-        free(linear);
+        clfi_linear_destroy(linear);
         return st;
     }
     *out = linear;
@@ -58,19 +105,21 @@ void clfi_linear_destroy(clf_linear *linear)
 {
     if (!linear)
         return;
-    clfi_gemm_weight_clear(&linear->weight);
+    for (size_t i = 0; i < linear->count; i++)
+        clfi_gemm_weight_clear(&linear->pieces[i].weight);
+    free(linear->pieces);
     free(linear);
 }
 
-/* The fixed part of the product: the weight, and its bias. */
-static clf_gemm_args args_of(const clf_linear *linear, int64_t rows)
+/* The fixed part of a piece's product: the weight, and its bias. */
+static clf_gemm_args args_of(const linear_piece *piece, int64_t rows)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
     args.m = rows;
-    args.n = linear->weight.n;
-    args.k = linear->weight.k;
-    args.weight = &linear->weight;
-    args.bias = (clf_gemm_operand){.buffer = linear->weight.bias, .dtype = CLF_F32, .column_stride = 1};
+    args.n = piece->weight.n;
+    args.k = piece->weight.k;
+    args.weight = &piece->weight;
+    args.bias = (clf_gemm_operand){.buffer = piece->weight.bias, .dtype = CLF_F32, .column_stride = 1};
     args.a.dtype = args.c.dtype = CLF_F32;
     return args;
 }
@@ -91,51 +140,66 @@ static clf_status fail_shape(const char *what, const clf_view *view, int64_t row
              (long long)rows, (long long)columns);
 }
 
+static clf_status run_piece(clf_context *context, const linear_piece *piece, const clf_view *x, clf_activation activation,
+                            const clf_view *residual, const clf_view *y)
+{
+    clf_gemm_args args = args_of(piece, x->dim[0]);
+    args.a = matrix(x);
+    args.c = matrix(y);
+    args.activation = activation;
+    if (residual) {
+        args.residual = matrix(residual);
+        args.residual.offset += piece->first * args.residual.column_stride;
+    }
+    if (y->rank != 3) {
+        args.c.offset += piece->first * args.c.column_stride;
+        return clfi_gemm(context, &args);
+    }
+    args.column_block = y->dim[2];
+    args.block_stride = y->stride[0];
+    if (piece->first % args.column_block != 0 || args.n % args.column_block != 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "linear: columns %lld to %lld in blocks of %lld: the weight's pieces, as large as %s allocates, end elsewhere",
+                 (long long)piece->first, (long long)(piece->first + args.n), (long long)args.column_block, context->device.info.name);
+    args.c.offset += piece->first / args.column_block * args.block_stride;
+    return clfi_gemm(context, &args);
+}
+
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y)
 {
     CLF_TRY(clfi_check_rank("linear", "x", x, 2));
-    clf_gemm_args args = args_of(linear, x->dim[0]);
-    if (x->dim[1] != args.k)
-        return fail_shape("x", x, args.m, args.k);
-    const bool is_blocked = y->rank == 3;
-    if (is_blocked ? y->dim[0] * y->dim[2] != args.n || y->dim[1] != args.m
-                   : y->rank != 2 || y->dim[0] != args.m || y->dim[1] != args.n)
-        return fail_shape("y", y, args.m, args.n);
-    if (residual && (residual->rank != 2 || residual->dim[0] != args.m || residual->dim[1] != args.n))
-        return fail_shape("residual", residual, args.m, args.n);
-    args.a = matrix(x);
-    args.c = matrix(y);
-    args.activation = activation;
-    if (residual)
-        args.residual = matrix(residual);
-    if (is_blocked) {
-        args.column_block = y->dim[2];
-        args.block_stride = y->stride[0];
-    }
-    return clfi_gemm(context, &args);
+    const int64_t m = x->dim[0], n = linear->n;
+    if (x->dim[1] != linear->k)
+        return fail_shape("x", x, m, linear->k);
+    if (y->rank == 3 ? y->dim[0] * y->dim[2] != n || y->dim[1] != m : y->rank != 2 || y->dim[0] != m || y->dim[1] != n)
+        return fail_shape("y", y, m, n);
+    if (residual && (residual->rank != 2 || residual->dim[0] != m || residual->dim[1] != n))
+        return fail_shape("residual", residual, m, n);
+    for (size_t i = 0; i < linear->count; i++)
+        CLF_TRY(run_piece(context, &linear->pieces[i], x, activation, residual, y));
+    return CLF_OK;
 }
 
 int64_t clfi_linear_in_features(const clf_linear *linear)
 {
-    return linear->weight.k;
+    return linear->k;
 }
 
 int64_t clfi_linear_out_features(const clf_linear *linear)
 {
-    return linear->weight.n;
+    return linear->n;
 }
 
 const char *clfi_linear_engine(const clf_context *context, const clf_linear *linear, int64_t rows)
 {
-    const clf_gemm_args args = args_of(linear, rows);
+    const clf_gemm_args args = args_of(&linear->pieces[0], rows);
     clf_gemm_choice choice;
     return clfi_gemm_choose(context, &args, &choice) == CLF_OK ? choice.engine->name : "?";
 }
 
 bool clfi_linear_is_packed(const clf_linear *linear)
 {
-    return linear->weight.form != CLFI_GEMM_ROWS;
+    return linear->pieces[0].weight.form != CLFI_GEMM_ROWS;
 }
 
 clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias, clf_linear **out)
@@ -196,12 +260,12 @@ clf_status clf_linear_apply(clf_context *context, const clf_linear *linear, cons
     CLF_TRY(clfi_tensor_check(context, "y", y));
     const clf_view *xv = clfi_tensor_view(x), *yv = clfi_tensor_view(y);
     CLF_TRY(check_leading("y", yv, xv));
-    CLF_TRY(as_matrix("x", xv, linear->weight.k, &xm));
-    CLF_TRY(as_matrix("y", yv, linear->weight.n, &ym));
+    CLF_TRY(as_matrix("x", xv, linear->k, &xm));
+    CLF_TRY(as_matrix("y", yv, linear->n, &ym));
     if (residual) {
         CLF_TRY(clfi_tensor_check(context, "residual", residual));
         CLF_TRY(clfi_check_same_shape("linear", "residual", clfi_tensor_view(residual), "y", yv));
-        CLF_TRY(as_matrix("residual", clfi_tensor_view(residual), linear->weight.n, &rm));
+        CLF_TRY(as_matrix("residual", clfi_tensor_view(residual), linear->n, &rm));
     }
     return clfi_linear_run(context, linear, &xm, activation, residual ? &rm : NULL, &ym);
 }

@@ -9,6 +9,7 @@
 #include "clformer/model.h"
 #include "io/json.h"
 #include "io/npy.h"
+#include "runtime/context.h"
 
 enum { TEXTS = 300, WIDTH = 384, MAX_TOKENS = 512 };
 
@@ -197,6 +198,21 @@ static void test_repeated_pass_allocates_and_builds_nothing(void **state)
     assert_int_equal(after.device_bytes, before.device_bytes);
 }
 
+/* A device whose largest allocation is 1 MiB: embeddings, projections and feed-forward networks come in pieces. */
+static void test_weights_larger_than_an_allocation(void **state)
+{
+    (void)state;
+    enum { FEW = 5 };
+    const uint64_t old = fixture.context->device.caps.max_allocation_bytes;
+    clf_model *model = NULL;
+    fixture.context->device.caps.max_allocation_bytes = 1 << 20;
+    CHECK_OK(clf_model_open(fixture.context, test_model_directory(), &model));
+    fixture.context->device.caps.max_allocation_bytes = old;
+    CHECK_OK(clf_model_embed_ids(model, fixture.ids, NULL, fixture.offsets, FEW, NULL, fixture.got));
+    clf_model_destroy(model);
+    check_rows("pieces of 1 MiB", 0, FEW, fixture.got);
+}
+
 static void test_bad_arguments(void **state)
 {
     (void)state;
@@ -228,7 +244,7 @@ int main(void)
         cmocka_unit_test(test_ids_in_file_order),
         cmocka_unit_test(test_single_equals_batched),
         cmocka_unit_test(test_repeated_pass_allocates_and_builds_nothing),
-        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_weights_larger_than_an_allocation), cmocka_unit_test(test_bad_arguments),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

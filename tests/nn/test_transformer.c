@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "runtime/context.h"
 
 #define XAVIER_FIRST -0.238354117f
 #define XAVIER_LAST -0.00777924201f
@@ -544,13 +545,46 @@ static void test_refusals(void **state)
         clf_tensor_destroy(all[i]);
 }
 
+/* A device whose largest allocation holds neither an embedding nor most linear layers: the same logits as without a limit. */
+static void test_small_allocations(void **state)
+{
+    clf_context *context = *state;
+    const uint64_t old = context->device.caps.max_allocation_bytes;
+    clf_transformer *network[2] = {NULL, NULL};
+    float got[2][T * TARGET_V];
+    clf_tensor *source, *target, *features, *logits;
+    clf_transformer_config config = base_config;
+    config.source_vocabulary = 300;
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, S}, (int32_t[S]){0, 299, 64, 63, 127, 128, 1}, &source));
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, T}, (int32_t[T]){12, 0, 8, 7, 3}, &target));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, C}, &features));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, TARGET_V}, &logits));
+    for (int i = 0; i < 2; i++) {
+        context->device.caps.max_allocation_bytes = i ? (63 + 16) * F * 4 : old;
+        CHECK_OK(clf_transformer_create_random(context, &config, 5, &network[i]));
+        context->device.caps.max_allocation_bytes = old;
+        CHECK_OK(clf_transformer_forward(network[i], CLF_LAYOUT_NLD, source, target, NULL, NULL, features));
+        CHECK_OK(clf_transformer_generate(network[i], features, 0, logits));
+        CHECK_OK(clf_tensor_read_f32(logits, got[i], COUNT(got[i])));
+        clf_transformer_destroy(network[i]);
+    }
+    for (size_t i = 0; i < COUNT(got[0]); i++)
+        CHECK(within(got[1][i], got[0][i], 1e-5), "logit %zu: %.9g in pieces, %.9g whole", i, (double)got[1][i], (double)got[0][i]);
+    context->device.caps.max_allocation_bytes = 4 * C - 1;
+    CHECK_FAILS(clf_transformer_create_random(context, &config, 5, &network[0]), CLF_OUT_OF_MEMORY, "src_embed.linear.weight: rows of 128 bytes");
+    context->device.caps.max_allocation_bytes = old;
+    clf_tensor *const all[] = {source, target, features, logits};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_configurations), cmocka_unit_test(test_masks),
         cmocka_unit_test(test_name_maps),
         cmocka_unit_test(test_seeded_initialisation), cmocka_unit_test(test_embedding_and_vectors),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_small_allocations), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("nn.transformer", tests, device_setup, device_teardown);
 }

@@ -65,7 +65,7 @@ static void run_case(clf_context *context, const char *engine, const embedding_c
             operand_fill_ids(&ids[k], values);
             free(values);
         }
-        terms[k] = (clf_embedding_term){view(&table[k]), ids[k].tensor ? view(&ids[k]) : NULL};
+        terms[k] = (clf_embedding_term){view(&table[k]), ids[k].tensor ? view(&ids[k]) : NULL, 1};
     }
     operand y = operand_create(context, c->out_dtype, c->layout, 2, (int64_t[]){c->tokens, c->columns});
     double *want = calloc(4 * y.count + 1, sizeof *want), *bound = want + y.count, *sum = bound + y.count, *spread = sum + y.count;
@@ -139,7 +139,7 @@ static void test_wild_ids(void **state)
         operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){tokens, 20});
         operand_fill_uniform(&table, &r, -1, 1);
         operand_fill_ids(&ids, wild);
-        const clf_embedding_term term = {view(&table), view(&ids)};
+        const clf_embedding_term term = {view(&table), view(&ids), 1};
         CHECK_OK(clfi_embedding_sum(context, &term, 1, 1, view(&y)));
         operand_read(&y, engines[e]);
         for (size_t i = 0; i < y.count; i++)
@@ -162,13 +162,13 @@ static void test_refusals(void **state)
     operand turned = operand_create(context, CLF_F32, LAYOUT_REVERSED, 2, (int64_t[]){5, 8});
     operand ids = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &tokens);
     operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){3, 8});
-    const clf_embedding_term good = {view(&table), NULL};
+    const clf_embedding_term good = {view(&table), NULL, 1};
     CHECK_FAILS(clfi_embedding_sum(context, &good, 0, 1, view(&y)), bad, "0 tables");
     CHECK_FAILS(clfi_embedding_sum(context, &good, 4, 1, view(&y)), bad, "4 tables");
-    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&table), view(&ids)}, 1, 1, view(&y)), bad, "ids 0 has 4 tokens");
-    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&table), view(&table)}, 1, 1, view(&y)), bad, "expected int32");
-    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&hollow), NULL}, 1, 1, view(&y)), bad, "[0,8]");
-    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&turned), NULL}, 1, 1, view(&y)), bad, "stride of 5");
+    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&table), view(&ids), 1}, 1, 1, view(&y)), bad, "ids 0 has 4 tokens");
+    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&table), view(&table), 1}, 1, 1, view(&y)), bad, "expected int32");
+    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&hollow), NULL, 1}, 1, 1, view(&y)), bad, "[0,8]");
+    CHECK_FAILS(clfi_embedding_sum(context, &(clf_embedding_term){view(&turned), NULL, 1}, 1, 1, view(&y)), bad, "stride of 5");
     operand_destroy(&y);
     operand_destroy(&ids);
     operand_destroy(&turned);
