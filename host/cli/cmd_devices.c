@@ -4,8 +4,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "cli/commands.h"
-#include "clformer/device.h"
+#include "clformer/context.h"
+#include "op/tuned.h"
+#include "op/tuned_file.h"
+
+/* What clformer tune left for a device. */
+typedef struct tuned_state {
+    bool is_tuned; /* a context would use it */
+    char note[512]; /* why not, though there is something; "" otherwise */
+} tuned_state;
+
+/* Asks the library as a program would, but opens only a device that the file names. */
+static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_state *out)
+{
+    char selector[32];
+    char *path = NULL;
+    json_t *entry = NULL;
+    bool other_driver = false;
+    clf_context *context = NULL;
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    *out = (tuned_state){false, ""};
+    if (is_refused || !d->usable || clfi_tuned_path(&path) != CLF_OK)
+        return CLF_OK;
+    const clf_status found = clfi_tuned_file_find(path, d, &other_driver, &entry);
+    free(path);
+    if (found != CLF_OK)
+        snprintf(out->note, sizeof out->note, "%s", clf_last_error());
+    else if (other_driver)
+        snprintf(out->note, sizeof out->note, "tuned with another driver");
+    if (!entry)
+        return CLF_OK;
+    json_decref(entry);
+    snprintf(selector, sizeof selector, "%zu", d->index);
+    params.device = selector;
+    CLF_TRY(clf_context_create(&params, &context));
+    out->is_tuned = clfi_context_is_tuned(context);
+    if (!out->is_tuned)
+        snprintf(out->note, sizeof out->note, "what is kept for it is refused, or not to be used; CLF_LOG=error tells more");
+    clf_context_destroy(context);
+    return CLF_OK;
+}
 
 static const char *type_name(clf_device_type type)
 {
@@ -13,7 +53,7 @@ static const char *type_name(clf_device_type type)
     return names[type];
 }
 
-static void print_device(const clf_device_info *d)
+static void print_device(const clf_device_info *d, const tuned_state *tuned)
 {
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
@@ -30,17 +70,21 @@ static void print_device(const clf_device_info *d)
         printf("   usable        yes\n");
     else
         printf("   usable        no: %s\n", d->reason);
+    if (tuned->is_tuned)
+        printf("   tuned         yes\n");
+    else
+        printf("   tuned         no%s%s\n", tuned->note[0] ? ": " : "", tuned->note);
     if (d->is_default)
         printf("   default       because: %s\n", d->default_reason);
     if (d->same_hardware_as >= 0)
         printf("   note          the same hardware as device %d\n", d->same_hardware_as);
 }
 
-static json_t *device_json(const clf_device_info *d)
+static json_t *device_json(const clf_device_info *d, const tuned_state *tuned)
 {
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i}",
+        "s:b, s:s, s:i, s:b, s:s}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -49,14 +93,15 @@ static json_t *device_json(const clf_device_info *d)
         "base_alignment_bytes", (json_int_t)d->base_alignment_bytes, "max_work_group_size", (json_int_t)d->max_work_group_size,
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
-        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as);
+        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as,
+        "tuned", tuned->is_tuned, "tuned_note", tuned->note);
 }
 
-static clf_status print_json(const clf_device_list *list)
+static clf_status print_json(const clf_device_list *list, const tuned_state *tuned)
 {
     json_t *devices = json_array(), *notes = json_array();
     for (size_t i = 0; i < clf_device_list_count(list); i++)
-        json_array_append_new(devices, device_json(clf_device_list_get(list, i)));
+        json_array_append_new(devices, device_json(clf_device_list_get(list, i), &tuned[i]));
     for (size_t i = 0; clf_device_list_note(list, i); i++)
         json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
     json_t *root = json_pack("{s:o, s:o}", "devices", devices, "notes", notes);
@@ -69,24 +114,41 @@ static clf_status print_json(const clf_device_list *list)
     return CLF_OK;
 }
 
+static clf_status print_text(const clf_device_list *list, const tuned_state *tuned)
+{
+    for (size_t i = 0; i < clf_device_list_count(list); i++)
+        print_device(clf_device_list_get(list, i), &tuned[i]);
+    for (size_t i = 0; clf_device_list_note(list, i); i++)
+        printf("note: %s\n", clf_device_list_note(list, i));
+    return CLF_OK;
+}
+
+static clf_status list_devices(bool as_json, bool no_tuned)
+{
+    clf_device_list *list = NULL;
+    tuned_state *tuned = NULL;
+    CLF_TRY(clf_device_list_create(&list));
+    clf_status st = clfi_alloc(clf_device_list_count(list), sizeof *tuned, "devices", &tuned);
+    for (size_t i = 0; st == CLF_OK && i < clf_device_list_count(list); i++)
+        st = find_tuned(clf_device_list_get(list, i), no_tuned, &tuned[i]);
+    if (st == CLF_OK)
+        st = as_json ? print_json(list, tuned) : print_text(list, tuned);
+    free(tuned);
+    clf_device_list_destroy(list);
+    return st;
+}
+
 int cmd_devices(const cli_command *self, int argc, char **argv)
 {
-    int as_json = 0, positional;
-    const cli_option table[] = {{"json", 0, NULL, "as JSON", CLI_FLAG, &as_json}};
-    clf_device_list *list = NULL;
+    int as_json = 0, no_tuned = 0, positional;
+    const cli_option table[] = {
+        {"json", 0, NULL, "as JSON", CLI_FLAG, &as_json},
+        {"no-tuned", 0, NULL, "ignore what clformer tune measured", CLI_FLAG, &no_tuned},
+    };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "devices: unexpected argument \"%s\"", argv[0]);
     if (st == CLF_OK)
-        st = clf_device_list_create(&list);
-    if (st == CLF_OK && as_json) {
-        st = print_json(list);
-    } else if (st == CLF_OK) {
-        for (size_t i = 0; i < clf_device_list_count(list); i++)
-            print_device(clf_device_list_get(list, i));
-        for (size_t i = 0; clf_device_list_note(list, i); i++)
-            printf("note: %s\n", clf_device_list_note(list, i));
-    }
-    clf_device_list_destroy(list);
+        st = list_devices(as_json, no_tuned);
     return st == CLF_OK ? 0 : cli_fail(st);
 }

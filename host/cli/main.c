@@ -19,6 +19,7 @@ static const cli_command commands[] = {
     {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.", cmd_op},
     {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce},
     {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
+    {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune},
 };
 
 static void print_usage(FILE *stream)

@@ -13,6 +13,7 @@ clf_status cli_session_open(cli_session *session)
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     params.device = session->device;
     params.engines = session->engines;
+    params.tuned_file = session->no_tuned ? "" : NULL;
     params.precision = (clf_precision)session->precision;
     params.profile = session->stats || session->trace;
     session->start_ns = clfi_now_ns();

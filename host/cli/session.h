@@ -12,6 +12,7 @@ typedef struct cli_session {
     const char *device, *engines, *trace;
     int precision; /* index into highest|high|medium */
     int stats;
+    int no_tuned; /* choices that clformer tune measured are not used */
     uint64_t start_ns; /* of the process's main job */
     uint64_t load_ns;  /* opening the model */
     clf_context *context;
@@ -24,6 +25,7 @@ typedef struct cli_session {
 #define CLI_SESSION_OPTIONS(s)                                                                                               \
     {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &(s).device}, \
     {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                                \
+    {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},                      \
     {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},                      \
     {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats},         \
     {"trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_TEXT, &(s).trace}
