@@ -7,11 +7,13 @@
 
 int cmd_attention(const cli_command *self, int argc, char **argv);
 int cmd_bench(const cli_command *self, int argc, char **argv);
+int cmd_compare(const cli_command *self, int argc, char **argv);
 int cmd_devices(const cli_command *self, int argc, char **argv);
 int cmd_einsum(const cli_command *self, int argc, char **argv);
 int cmd_embed(const cli_command *self, int argc, char **argv);
 int cmd_op(const cli_command *self, int argc, char **argv);
 int cmd_pronounce(const cli_command *self, int argc, char **argv);
+int cmd_report(const cli_command *self, int argc, char **argv);
 int cmd_search(const cli_command *self, int argc, char **argv);
 int cmd_selftest(const cli_command *self, int argc, char **argv);
 int cmd_similarity(const cli_command *self, int argc, char **argv);

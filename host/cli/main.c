@@ -10,8 +10,10 @@
 static const cli_command commands[] = {
     {"attention", "MODEL_DIR TEXT -o F.png|F.svg", "A layer's attention weights for a text, as a picture, a NumPy file or JSON.", cmd_attention},
     {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench},
+    {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare},
     {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices},
     {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed},
+    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report},
     {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity},
     {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search},
     {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest},

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The pieces that pages and pictures are made of. Figures are SVG elements of CLFI_FIGURE_WIDTH units; their colours come from report_style.c. */
+#ifndef CLFI_BENCH_REPORT_PARTS_H
+#define CLFI_BENCH_REPORT_PARTS_H
+
+#include "bench/markup.h"
+#include "bench/report_data.h"
+
+enum { CLFI_FIGURE_WIDTH = 860 };
+
+/* Style sheets: of every figure (colours in light and dark), and of the page around them. */
+extern const char clfi_report_figure_style[];
+extern const char clfi_report_page_style[];
+
+/* The marker of an op at (x, y): a colour and a shape of its own, as far as there are. */
+void clfi_report_marker(clfi_markup *m, size_t op, double x, double y);
+
+/* A device's roofline with its legend, from y = `top` on; returns the height. Nothing, 0, for a device without limits or workloads. */
+double clfi_report_roofline(clfi_markup *m, const clfi_report_data *data, size_t device, double top);
+
+/* An op's bars: a block per workload, a bar per device; returns the height. */
+double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top);
+
+/* Whether a device's roofline or an op's bars have anything to show. */
+bool clfi_report_has_roofline(const clfi_report_data *data, size_t device);
+
+/* Where labels of points go without covering points or each other. */
+typedef struct clfi_label {
+    double x, y;          /* of the point */
+    double width, height; /* of its text */
+    double at_x, at_y;    /* found: centre of the text */
+    bool has_leader;      /* so far from its point that a line must lead there */
+} clfi_label;
+
+/* Fills at_x, at_y and has_leader inside the box [left, right] x [top, bottom]. */
+void clfi_report_place_labels(clfi_label *labels, size_t count, double left, double top, double right, double bottom);
+
+/* The three formats. */
+void clfi_report_html(clfi_markup *m, const clfi_report_data *data);
+void clfi_report_svg(clfi_markup *m, const clfi_report_data *data, bool rooflines, bool bars);
+void clfi_report_markdown(clfi_markup *m, const clfi_report_data *data);
+
+/* Tables of the page. */
+void clfi_report_device_table(clfi_markup *m, const clfi_report_data *data);
+void clfi_report_speed_table(clfi_markup *m, const clfi_report_data *data);
+void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data);
+void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data);
+void clfi_report_result_table(clfi_markup *m, const clfi_report_data *data);
+void clfi_report_memory_table(clfi_markup *m, const clfi_report_data *data);
+
+#endif

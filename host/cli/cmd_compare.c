@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer compare: two result files, workload by workload. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/compare.h"
+#include "cli/commands.h"
+
+/* As diff and grep do: 1 is an answer, 2 is trouble. */
+enum { STATUS_REGRESSION = 1, STATUS_TROUBLE = 2 };
+
+/* "5%" or "5" as 0.05. */
+static clf_status parse_percent(const char *text, double *out)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end != text && *end == '%')
+        end++;
+    if (end == text || *end || !isfinite(value) || value < 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--fail-on-regression: expected a percentage, for example 5%%, found \"%s\"", text);
+    *out = value / 100;
+    return CLF_OK;
+}
+
+static clf_status print_json(const clfi_comparison *comparison)
+{
+    json_t *root;
+    CLF_TRY(clfi_comparison_json(comparison, &root));
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(root);
+    if (!text)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "comparison as JSON");
+    puts(text);
+    free(text);
+    return CLF_OK;
+}
+
+int cmd_compare(const cli_command *self, int argc, char **argv)
+{
+    const char *percent = NULL;
+    int as_json = 0, positional;
+    const cli_option table[] = {
+        {"fail-on-regression", 0, "P%", "exit status 1 when a row is slower by more than this, or no longer runs", CLI_TEXT, &percent},
+        {"json", 0, NULL, "as JSON", CLI_FLAG, &as_json},
+    };
+    clfi_result a = {0}, b = {0};
+    clfi_comparison comparison = {0};
+    double threshold = 0;
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && positional != 2)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "compare: expected two files, found %d; usage: clformer compare %s", positional, self->arguments);
+    if (st == CLF_OK && percent)
+        st = parse_percent(percent, &threshold);
+    if (st == CLF_OK)
+        st = clfi_result_read(argv[0], &a);
+    if (st == CLF_OK)
+        st = clfi_result_read(argv[1], &b);
+    if (st == CLF_OK)
+        st = clfi_compare(&a, &b, threshold, &comparison);
+    if (st == CLF_OK && as_json)
+        st = print_json(&comparison);
+    else if (st == CLF_OK)
+        clfi_comparison_print(&comparison, stdout);
+    const bool regressed = percent && comparison.regressions > 0;
+    clfi_comparison_free(&comparison);
+    clfi_result_free(&b);
+    clfi_result_free(&a);
+    if (st != CLF_OK) {
+        cli_fail(st);
+        return STATUS_TROUBLE;
+    }
+    return regressed ? STATUS_REGRESSION : EXIT_SUCCESS;
+}
