@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "op/tuned.h"
 
 /* Printable ASCII; anything else, which a driver should not say, becomes '?'. The caller frees. */
 static char *query_text(cl_device_id id, cl_device_info what)
@@ -41,4 +42,26 @@ json_t *clfi_device_facts(const clf_device *device)
                               d->same_hardware_as);
     free(extensions);
     return facts;
+}
+
+static json_t *clblast_parameters(const clf_clblast_parameters *parameters)
+{
+    if (!parameters)
+        return json_string("default");
+    json_t *kernels = json_object();
+    for (size_t at = 0; at < CLFI_CLBLAST_KERNELS; at++) {
+        if (!parameters->is_set[at])
+            continue;
+        json_t *values = json_object();
+        for (size_t i = 0; i < clfi_clblast_kernels[at].count; i++)
+            json_object_set_new(values, clfi_clblast_kernels[at].parameters[i], json_integer((json_int_t)parameters->value[at][i]));
+        json_object_set_new(kernels, clfi_clblast_kernels[at].name, values);
+    }
+    return kernels;
+}
+
+json_t *clfi_device_tuning(const clf_context *context)
+{
+    return json_pack("{s:b, s:o}", "tuned", clfi_context_is_tuned(context), "clblast_parameters",
+                     clblast_parameters(clfi_context_clblast_parameters(context)));
 }

@@ -57,7 +57,8 @@ clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_ben
         json_decref(names);
         return st;
     }
-    json_t *settings = json_pack("{s:o, s:b, s:I, s:f, s:I, s:I, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "seed",
+    json_t *settings = json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
+                                 params->no_tuned, "seed",
                                  (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
                                  (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "warm_up", 1, "warm_up_seconds",
                                  CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);

@@ -57,7 +57,8 @@ static clf_status open_device(runner *r, clfi_bench_device *device)
 {
     json_t *reply;
     CLF_TRY(clfi_worker_start(r->bench->workloads, &device->worker));
-    json_t *request = json_pack("{s:s, s:O}", "do", "open", "device", json_object_get(device->facts, "id"));
+    json_t *request = json_pack("{s:s, s:O, s:b}", "do", "open", "device", json_object_get(device->facts, "id"), "no_tuned",
+                                r->bench->params.no_tuned);
     const clf_status st = clfi_worker_ask(&device->worker, request, &r->patience, &reply);
     if (st != CLF_OK) {
         clfi_worker_stop(&device->worker);

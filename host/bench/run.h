@@ -44,6 +44,7 @@ struct clfi_bench;
 typedef struct clfi_bench_params {
     const char *device; /* selector, "all", or NULL: $CLF_DEVICE, else the default device */
     bool quick;         /* for the record only */
+    bool no_tuned;      /* choices of clformer tune are not used */
     uint64_t seed;      /* of the order */
     double min_seconds; /* per row, over all rounds, and ... */
     size_t min_samples; /* ... at least so many */

@@ -4,7 +4,7 @@
  *
  * Requests and replies are JSON objects; every reply has "status" (a clf_status) and "reason".
  *   {"do": "list", "device": selector or null}       -> "devices": [description], "selected": [index], "notes": [text]
- *   {"do": "open", "device": index}                  -> "facts": what only an open device tells
+ *   {"do": "open", "device": index, "no_tuned": bool} -> "facts": what only an open device tells
  *   {"do": "engines", "workload": w}                 -> "engines": [name]
  *   {"do": "verify", "workload": w, "engine": e}     -> "passed", "error", "bound" (null: not finite), "kernels": [name], "runs_per_sample",
  *                                                       "weights_bytes", "scratch_bytes", "host_peak_bytes"

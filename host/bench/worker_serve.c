@@ -61,6 +61,7 @@ static clf_status serve_open(server *s, const json_t *request, json_t *reply)
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     snprintf(selector, sizeof selector, "%lld", (long long)json_integer_value(json_object_get(request, "device")));
     params.device = selector;
+    params.tuned_file = json_is_true(json_object_get(request, "no_tuned")) ? "" : NULL;
     params.profile = 1; /* device time comes from the kernels' events */
     CLF_TRY(clf_context_create(&params, &s->context));
     const uint64_t share = clf_context_device(s->context)->global_memory_bytes / 8;
@@ -68,8 +69,10 @@ static clf_status serve_open(server *s, const json_t *request, json_t *reply)
     s->prepared.budget_bytes = (size_t)(share < most_budget_bytes ? share : most_budget_bytes);
     clfi_energy_target_of(s->context, &target);
     CLF_TRY(clfi_energy_open(&clfi_energy_system, &target, &s->energy));
-    json_object_set_new(reply, "facts", json_pack("{s:s, s:s}", "energy", clfi_energy_method(s->energy), "energy_reason",
-                                                  clfi_energy_reason(s->energy)));
+    json_t *facts = clfi_device_tuning(s->context);
+    json_object_set_new(facts, "energy", json_string(clfi_energy_method(s->energy)));
+    json_object_set_new(facts, "energy_reason", json_string(clfi_energy_reason(s->energy)));
+    json_object_set_new(reply, "facts", facts);
     return CLF_OK;
 }
 

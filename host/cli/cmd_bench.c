@@ -24,7 +24,7 @@ static void on_signal(int number)
 typedef struct job {
     const char *device, *baseline, *output, *filter;
     int suite; /* index into peak|ops|models|all */
-    int quick, schema, list;
+    int quick, schema, list, no_tuned;
     cli_list models;
     int64_t seed;
     double time_limit;
@@ -48,6 +48,7 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
         {"output", 'o', "F.json", "write a result file", CLI_TEXT, &j->output},
         {"seed", 0, "N", "of the order of the rounds (default: 1)", CLI_INTEGER, &j->seed},
         {"time-limit", 0, "S", "seconds after which a driver counts as hanging (default: 600)", CLI_NUMBER, &j->time_limit},
+        {"no-tuned", 0, NULL, "ignore what clformer tune measured on the devices", CLI_FLAG, &j->no_tuned},
         {"list", 0, NULL, "print the names of the workloads only", CLI_FLAG, &j->list},
         {"schema", 0, NULL, "print the JSON Schema of result files only", CLI_FLAG, &j->schema},
     };
@@ -101,6 +102,7 @@ static clf_status measure(job *j)
     params.device = j->device;
     params.seed = (uint64_t)j->seed;
     params.time_limit = j->time_limit;
+    params.no_tuned = j->no_tuned;
     params.stop = &stop;
     params.progress = on_progress;
     params.checkpoint = on_checkpoint;
