@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused attention for GPUs: one work-group per (tile of queries, head). A work-item owns one query and one of SPLIT interleaved parts of
  * the keys; its query and its output row stay in registers, blocks of k and v are shared through local memory, where all queries read the same
- * element at once. The parts are merged at the end. Source: Dao et al. 2022, alg. 1; the split over keys as in Dao et al. 2023
+ * element at once. The parts are merged at the end. Wide heads are divided among COLUMN_PARTS items, so that the registers suffice; they add up their
+ * shares of each score in local memory. Source: Dao et al. 2022, alg. 1; the split over keys as in Dao et al. 2023
  * (Flash-Decoding). */
 #include "types.cl"
 #include "softmax_exp.cl"
 #include "attention_tile.cl"
 
 #if !defined HEAD || !defined HEAD_V
-#error "HEAD, HEAD_V: columns of q and k, of v; multiples of 4"
+#error "HEAD, HEAD_V: columns of q and k, of v; multiples of 4 * COLUMN_PARTS"
 #endif
-#if !defined TILE_Q || !defined SPLIT
-#error "TILE_Q: queries per tile, a power of two; SPLIT: parts of the keys; the work-group has TILE_Q * SPLIT items"
+#if !defined TILE_Q || !defined SPLIT || !defined COLUMN_PARTS
+#error "TILE_Q: queries per tile, a power of two; SPLIT: parts of the keys; COLUMN_PARTS: parts of the columns; a work-item for each"
+#endif
+#ifndef KEY_BLOCK
+#error "KEY_BLOCK: keys shared at a time, a multiple of SPLIT"
 #endif
 #if !defined IN_T || !defined OUT_T
 #error "IN_T, OUT_T with LOAD_IN, STORE_OUT: storage types of q, k, v and of the output"
@@ -20,8 +24,9 @@
 #error "IS_CAUSAL, HAS_KEY_MASK, HAS_LENGTHS: 0 or 1; EMPTY_ROWS: EMPTY_ROWS_x"
 #endif
 
-#define KEY_BLOCK 32
-#define WG (TILE_Q * SPLIT)
+#define WG (TILE_Q * SPLIT * COLUMN_PARTS)
+#define HEAD_PART (HEAD / COLUMN_PARTS)
+#define HEAD_V_PART (HEAD_V / COLUMN_PARTS)
 #define COLUMN_ITEMS 16 /* of the work-group side by side on a row of k, v or the output */
 #define ROW (HEAD_V + 1) /* odd stride: rows start in different banks */
 #define BLOCK_FLOATS (KEY_BLOCK * (HEAD + HEAD_V))
@@ -63,12 +68,16 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
     __global const int *lengths, long lengths_offset, int lengths_stride)
 {
     __local float4 shared[(SHARED_FLOATS + 3) / 4];
+#if COLUMN_PARTS > 1
+    __local float shares[COLUMN_PARTS][KEY_BLOCK][TILE_Q]; /* of the scores */
+#endif
     __local float4 *k_block = shared, *v_block = shared + KEY_BLOCK * HEAD / 4;
     __local float *merge = (__local float *)shared;
 
     const attention_tile tile = tiles[get_group_id(0)];
     const uint item = (uint)get_local_id(0);
-    const int lane = (int)(item % TILE_Q), part = (int)(item / TILE_Q);
+    const int lane = (int)(item % TILE_Q), part = (int)(item / TILE_Q % SPLIT), column_part = (int)(item / (TILE_Q * SPLIT));
+    const int first_column = column_part * HEAD_V_PART;
     const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;
     q += q_offset + (long)head * q_head_stride + (long)(tile.q_row + min(lane, tile.q_count - 1)) * q_stride;
     k += k_offset + (long)key_head * k_head_stride + (long)tile.k_begin * k_stride;
@@ -86,13 +95,14 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
     keys = clamp(tile.q_index + tile.q_count + tile.diagonal, 0, keys);
 #endif
 
-    float4 query[HEAD / 4], result[HEAD_V / 4];
+    float4 query[HEAD_PART / 4], result[HEAD_V_PART / 4];
     float maximum = -INFINITY, sum = 0.0f;
+    q += column_part * HEAD_PART;
 #pragma unroll
-    for (int c = 0; c < HEAD / 4; c++)
+    for (int c = 0; c < HEAD_PART / 4; c++)
         query[c] = scale * (float4)(LOAD_IN(q, 4 * c), LOAD_IN(q, 4 * c + 1), LOAD_IN(q, 4 * c + 2), LOAD_IN(q, 4 * c + 3));
 #pragma unroll
-    for (int c = 0; c < HEAD_V / 4; c++)
+    for (int c = 0; c < HEAD_V_PART / 4; c++)
         result[c] = (float4)(0.0f);
 
     for (int first = 0; first < keys; first += KEY_BLOCK) {
@@ -102,45 +112,64 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
         load_block(v_block, v + (long)first * v_stride, v_stride, HEAD_V, count, block_mask, key_mask_stride, item);
         barrier(CLK_LOCAL_MEM_FENCE);
 
+#if COLUMN_PARTS > 1
+        for (int key = part; key < KEY_BLOCK; key += SPLIT) {
+            float4 products = (float4)(0.0f);
+#pragma unroll
+            for (int c = 0; c < HEAD_PART / 4; c++)
+                products = fma(query[c], k_block[(key * COLUMN_PARTS + column_part) * (HEAD_PART / 4) + c], products);
+            shares[column_part][key][lane] = dot(products, (float4)(1.0f));
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+
         /* Key by key, so that no more than the query, the output row and a score live in registers. The maximum rises seldom after the first keys. */
         for (int key = part; key < KEY_BLOCK; key += SPLIT) {
             if (!is_used(first + key, usable, key_mask, key_mask_stride))
                 continue;
+#if COLUMN_PARTS > 1
+            float score = shares[0][key][lane];
+            for (int share = 1; share < COLUMN_PARTS; share++)
+                score += shares[share][key][lane];
+#else
             float4 products = (float4)(0.0f);
 #pragma unroll
             for (int c = 0; c < HEAD / 4; c++)
                 products = fma(query[c], k_block[key * (HEAD / 4) + c], products);
             const float score = dot(products, (float4)(1.0f));
+#endif
             if (score > maximum) { /* never for NaN, whose weight below is NaN */
                 const float alpha = softmax_exp(maximum - score);
                 maximum = score;
                 sum *= alpha;
 #pragma unroll
-                for (int c = 0; c < HEAD_V / 4; c++)
+                for (int c = 0; c < HEAD_V_PART / 4; c++)
                     result[c] *= alpha;
             }
             const float weight = softmax_exp(score - (maximum == -INFINITY ? 0.0f : maximum));
             sum += weight;
 #pragma unroll
-            for (int c = 0; c < HEAD_V / 4; c++)
-                result[c] = fma((float4)(weight), v_block[key * (HEAD_V / 4) + c], result[c]);
+            for (int c = 0; c < HEAD_V_PART / 4; c++)
+                result[c] = fma((float4)(weight), v_block[(key * COLUMN_PARTS + column_part) * (HEAD_V_PART / 4) + c], result[c]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
     /* Part 0 takes in the others, one after the other: rows of HEAD_V sums, then the maximum and the sum of weights. */
     for (int from = 1; from < SPLIT; from++) {
-        __local float *row = merge + lane * (ROW + 2);
+        __local float *row = merge + lane * (ROW + 2), *columns = row + first_column;
         if (part == from) {
 #pragma unroll
-            for (int c = 0; c < HEAD_V / 4; c++) {
-                row[4 * c] = result[c].x;
-                row[4 * c + 1] = result[c].y;
-                row[4 * c + 2] = result[c].z;
-                row[4 * c + 3] = result[c].w;
+            for (int c = 0; c < HEAD_V_PART / 4; c++) {
+                columns[4 * c] = result[c].x;
+                columns[4 * c + 1] = result[c].y;
+                columns[4 * c + 2] = result[c].z;
+                columns[4 * c + 3] = result[c].w;
             }
-            row[HEAD_V] = maximum;
-            row[HEAD_V + 1] = sum;
+            if (column_part == 0) { /* the same in all of them */
+                row[HEAD_V] = maximum;
+                row[HEAD_V + 1] = sum;
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (part == 0) {
@@ -150,8 +179,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
             maximum = largest;
             sum = fma(row[HEAD_V + 1], beta, sum * alpha);
 #pragma unroll
-            for (int c = 0; c < HEAD_V / 4; c++)
-                result[c] = fma((float4)(row[4 * c], row[4 * c + 1], row[4 * c + 2], row[4 * c + 3]), (float4)(beta), result[c] * alpha);
+            for (int c = 0; c < HEAD_V_PART / 4; c++)
+                result[c] = fma((float4)(columns[4 * c], columns[4 * c + 1], columns[4 * c + 2], columns[4 * c + 3]), (float4)(beta), result[c] * alpha);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -164,15 +193,16 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
             factor = NAN;
 #endif
 #pragma unroll
-        for (int c = 0; c < HEAD_V / 4; c++) {
-            merge[lane * ROW + 4 * c] = result[c].x * factor;
-            merge[lane * ROW + 4 * c + 1] = result[c].y * factor;
-            merge[lane * ROW + 4 * c + 2] = result[c].z * factor;
-            merge[lane * ROW + 4 * c + 3] = result[c].w * factor;
+        for (int c = 0; c < HEAD_V_PART / 4; c++) {
+            __local float *columns = merge + lane * ROW + first_column + 4 * c;
+            columns[0] = result[c].x * factor;
+            columns[1] = result[c].y * factor;
+            columns[2] = result[c].z * factor;
+            columns[3] = result[c].w * factor;
         }
 #if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
         if (sum == 0.0f && tile.k_count > 0) {
-            for (int c = 0; c < HEAD_V; c++) {
+            for (int c = first_column; c < first_column + HEAD_V_PART; c++) {
                 float mean = 0.0f;
                 for (int j = 0; j < tile.k_count; j++)
                     mean += LOAD_IN(v, (long)j * v_stride + c);

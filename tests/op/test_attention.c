@@ -175,7 +175,8 @@ static const attention_case small_cases[] = {
     {.sequences = 2, .queries = {17, 3}, .keys = {17, 3}, BASE, .is_causal = true},
     {.sequences = 2, .queries = {4, 3}, .keys = {9, 2}, BASE, .has_key_mask = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.sequences = 4, .queries = {2, 2, 2, 2}, .keys = {9, 4, 5, 3}, BASE, .has_lengths = true, .empty_rows = CLF_EMPTY_ROWS_NAN},
-    {.sequences = 1, .queries = {3}, .keys = {11}, .heads = 2, .key_heads = 1, .d = 20, .dv = 12, .is_causal = true, .layout = LAYOUT_SLICED},
+    {.sequences = 1, .queries = {3}, .keys = {11}, .heads = 2, .key_heads = 1, .d = 20, .dv = 12, .is_causal = true, .layout = LAYOUT_SLICED},    {.sequences = 2, .queries = {4, 2}, .keys = {18, 3}, .heads = 1, .key_heads = 1, .d = 40, .dv = 16, .has_key_mask = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {.sequences = 1, .queries = {2}, .keys = {17}, .heads = 1, .key_heads = 1, .d = 80, .dv = 112, .is_causal = true},
 };
 static const attention_case cases[] = {
     {.sequences = 1, .queries = {128}, .keys = {128}, BASE},
@@ -200,6 +201,8 @@ static const attention_case cases[] = {
     {.sequences = 2, .queries = {45, 60}, .keys = {45, 61}, .heads = 4, .key_heads = 2, .d = 64, .dv = 32},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 2, .key_heads = 2, .d = 16, .dv = 48, .is_causal = true},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 1, .key_heads = 1, .d = 80, .dv = 80, .has_key_mask = true},
+    {.sequences = 2, .queries = {20, 33}, .keys = {0, 61}, .heads = 2, .key_heads = 1, .d = 128, .dv = 128, .has_lengths = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 2, .key_heads = 1, .d = 36, .dv = 64, .is_causal = true},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 2, .key_heads = 1, .d = 13, .dv = 7, .has_lengths = true},
     {.sequences = 1, .queries = {20}, .keys = {45}, .heads = 2, .key_heads = 1, .d = 1, .dv = 1},
     {.sequences = 1, .queries = {9}, .keys = {45}, .heads = 2, .key_heads = 2, .d = 130, .dv = 100},
