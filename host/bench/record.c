@@ -57,10 +57,10 @@ clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_ben
         json_decref(names);
         return st;
     }
-    json_t *settings = json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
+    json_t *settings = json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
                                  params->no_tuned, "seed",
                                  (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
-                                 (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "warm_up", 1, "warm_up_seconds",
+                                 (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run, "warm_up", 1, "warm_up_seconds",
                                  CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
     out->head = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "schema", "clformer-bench", "schema_version", CLFI_RECORD_VERSION, "created",
                           created, "settings", settings, "library", library, "host", host, "models", models(workloads));
@@ -113,6 +113,14 @@ static json_t *samples_json(const clfi_samples *samples)
     return list;
 }
 
+static json_t *counts_json(const clfi_samples *counts)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < counts->count; i++)
+        json_array_append_new(list, json_integer((json_int_t)counts->values[i]));
+    return list;
+}
+
 static json_t *off_device_json(const clfi_workload *workload)
 {
     json_t *list = json_array();
@@ -159,11 +167,11 @@ static json_t *row_json(const clfi_bench *bench, const clfi_row *row)
 {
     const clfi_workload *workload = &bench->workloads->items[row->workload];
     json_t *object = json_pack(
-        "{s:s, s:O, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "workload", workload->id, "device",
+        "{s:s, s:O, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "workload", workload->id, "device",
         json_object_get(bench->devices[row->device].facts, "id"), "engine", row->engine, "status", status_name(row), "reason",
         text_or_empty(row->reason), "verified", row->verified, "max_error", finite_or_null(row->error), "error_bound",
         finite_or_null(row->bound), "runs_per_sample", (json_int_t)row->runs_per_sample, "wall_ms", samples_json(&row->wall_ms), "device_ms",
-        samples_json(&row->device_ms), "kernels", row->kernels ? json_incref(row->kernels) : json_array(), "off_device",
+        samples_json(&row->device_ms), "round_samples", counts_json(&row->round_samples), "kernels", row->kernels ? json_incref(row->kernels) : json_array(), "off_device",
         off_device_json(workload), "energy", energy_json(bench, row), "memory", "weights_bytes", (json_int_t)row->weights_bytes, "scratch_bytes", (json_int_t)row->scratch_bytes,
         "host_peak_bytes", (json_int_t)row->host_peak_bytes);
     if (object)

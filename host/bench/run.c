@@ -51,6 +51,7 @@ static void fail_row(clfi_row *row, clf_status st)
     row->reason = last_reason();
     clfi_samples_free(&row->wall_ms);
     clfi_samples_free(&row->device_ms);
+    clfi_samples_free(&row->round_samples);
 }
 
 static clf_status open_device(runner *r, clfi_bench_device *device)
@@ -164,7 +165,9 @@ static json_t *row_request(const clfi_row *row, const char *task)
 static void verify(runner *r, clfi_row *row)
 {
     json_t *reply = NULL;
-    const clf_status st = ask(r, &r->bench->devices[row->device], row_request(row, "verify"), &reply);
+    json_t *request = row_request(row, "verify");
+    json_object_set_new(request, "longest_run", json_real(r->bench->params.longest_run));
+    const clf_status st = ask(r, &r->bench->devices[row->device], request, &reply);
     if (st != CLF_OK) {
         if (!is_stopped(r))
             fail_row(row, st);
@@ -211,6 +214,8 @@ static clf_status measure(runner *r, clfi_row *row)
     st = append(&row->wall_ms, json_object_get(reply, "wall_ms"));
     if (st == CLF_OK)
         st = append(&row->device_ms, json_object_get(reply, "device_ms"));
+    if (st == CLF_OK)
+        st = clfi_samples_add(&row->round_samples, (double)json_array_size(json_object_get(reply, "wall_ms")));
     row->joules += number_or_nan(json_object_get(reply, "joules"));
     row->joule_runs += (double)json_integer_value(json_object_get(reply, "runs"));
     json_decref(reply);
@@ -332,6 +337,7 @@ void clfi_bench_free(clfi_bench *bench)
         json_decref(row->kernels);
         clfi_samples_free(&row->wall_ms);
         clfi_samples_free(&row->device_ms);
+        clfi_samples_free(&row->round_samples);
     }
     free(bench->devices);
     free(bench->rows);

@@ -29,6 +29,7 @@ typedef struct clfi_row {
     size_t weights_bytes, scratch_bytes, host_peak_bytes; /* 0: not known */
     json_t *kernels;       /* names that one run launches; NULL: not run */
     clfi_samples wall_ms, device_ms; /* device: empty where not known */
+    clfi_samples round_samples;      /* how many of wall_ms each visit took, in their order */
     double joules, joule_runs; /* of so many runs; NaN: not measured */
 } clfi_row;
 
@@ -49,6 +50,7 @@ typedef struct clfi_bench_params {
     double min_seconds; /* per row, over all rounds, and ... */
     size_t min_samples; /* ... at least so many */
     size_t rounds;
+    double longest_run; /* seconds; a row whose single run takes longer is left out, with that reason */
     double time_limit; /* seconds for one answer of a device: preparing, comparing and one visit */
     const volatile sig_atomic_t *stop; /* nonzero ends the run early; NULL: never */
     void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
@@ -56,9 +58,9 @@ typedef struct clfi_bench_params {
     void *user;
 } clfi_bench_params;
 
-#define CLFI_BENCH_PARAMS_INIT {.seed = 1, .min_seconds = 0.5, .min_samples = 10, .rounds = 5, .time_limit = 600}
+#define CLFI_BENCH_PARAMS_INIT {.seed = 1, .min_seconds = 0.5, .min_samples = 10, .rounds = 10, .longest_run = 2, .time_limit = 600}
 #define CLFI_BENCH_QUICK_SECONDS 0.1
-enum { CLFI_BENCH_QUICK_ROUNDS = 2 };
+enum { CLFI_BENCH_QUICK_ROUNDS = 5 };
 
 typedef struct clfi_bench {
     const clfi_workload_list *workloads; /* borrowed */

@@ -27,7 +27,7 @@ typedef struct job {
     int quick, schema, list, no_tuned;
     cli_list models;
     int64_t seed;
-    double time_limit;
+    double longest_run, time_limit;
     clfi_workload_list workloads;
     clfi_record record;
     clfi_bench bench;
@@ -47,6 +47,7 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
         {"baseline", 0, "D[:ENGINE]", "what x compares with (default: the slowest)", CLI_TEXT, &j->baseline},
         {"output", 'o', "F.json", "write a result file", CLI_TEXT, &j->output},
         {"seed", 0, "N", "of the order of the rounds (default: 1)", CLI_INTEGER, &j->seed},
+        {"longest-run", 0, "S", "leave out what takes longer for one run (default: 2)", CLI_NUMBER, &j->longest_run},
         {"time-limit", 0, "S", "seconds after which a driver counts as hanging (default: 600)", CLI_NUMBER, &j->time_limit},
         {"no-tuned", 0, NULL, "ignore what clformer tune measured on the devices", CLI_FLAG, &j->no_tuned},
         {"list", 0, NULL, "print the names of the workloads only", CLI_FLAG, &j->list},
@@ -61,8 +62,8 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: more than %d models", CLI_LIST_MAX);
         j->models.items[j->models.count++] = argv[i];
     }
-    if (j->seed < 0 || !(j->time_limit > 0))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seed must not be negative, and --time-limit must be above 0");
+    if (j->seed < 0 || !(j->time_limit > 0) || !(j->longest_run > 0))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seed must not be negative, --longest-run and --time-limit must be above 0");
     return CLF_OK;
 }
 
@@ -101,6 +102,7 @@ static clf_status measure(job *j)
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
     params.device = j->device;
     params.seed = (uint64_t)j->seed;
+    params.longest_run = j->longest_run;
     params.time_limit = j->time_limit;
     params.no_tuned = j->no_tuned;
     params.stop = &stop;
@@ -143,7 +145,7 @@ static int exit_status(const job *j)
 
 int cmd_bench(const cli_command *self, int argc, char **argv)
 {
-    job j = {.suite = COUNT(suite_names), .seed = 1, .time_limit = 600};
+    job j = {.suite = COUNT(suite_names), .seed = 1, .longest_run = 2, .time_limit = 600};
     int status = EXIT_SUCCESS;
     clf_status st = parse(&j, self, argc, argv);
     if (st == CLF_OK && j.schema) {

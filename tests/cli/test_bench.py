@@ -142,6 +142,8 @@ for row in measured:
     name = f"{row['workload']} {row['engine']}"
     expect(row["verified"] and row["max_error"] <= row["error_bound"], f"{name}: error {row['max_error']}, bound {row['error_bound']}")
     expect(len(row["wall_ms"]) >= record["settings"]["min_samples"], f"{name}: {len(row['wall_ms'])} samples")
+    rounds = row["round_samples"]
+    expect(sum(rounds) == len(row["wall_ms"]) and len(rounds) == record["settings"]["rounds"], f"{name}: rounds {rounds}")
     seconds = sum(row["wall_ms"]) * row["runs_per_sample"] / 1e3
     expect(seconds > 0.5 * record["settings"]["min_seconds"], f"{name}: {seconds} s")
     for key, q in ("median_ms", 0.5), ("p10_ms", 0.1), ("p90_ms", 0.9):
@@ -247,12 +249,16 @@ for arguments, status, text in (
     (["--suite", "everything"], 2, "peak|ops|models|all"),
     (["stray"], 2, '"stray"'),
     (["--time-limit", "0"], 2, "--time-limit"),
+    (["--longest-run", "-1"], 2, "--longest-run"),
     (["--filter", "no such workload", "--quick"], 1, "no such workload"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "--device", "no such device"], 1, "no such device"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "-o", path("none/x.json")], 1, "none/x.json"),
 ):
     result = run("bench", *arguments)
     expect(result.returncode == status and text in result.stderr, f"{arguments}: status {result.returncode}: {result.stderr}")
+
+slow = run(*QUICK, "--longest-run", "1e-9", "-o", path("slow.json"))
+expect(slow.returncode == 1 and "unsupported: too slow" in slow.stdout, f"--longest-run: {slow.returncode}: {slow.stdout}")
 expect(FILTER in run("bench", "--list", "--quick", "--suite", "ops").stdout, "--list")
 
 print("all passed" if not failures else f"{len(failures)} failures")
