@@ -99,8 +99,9 @@ class Amd:
 
 
 class Nvidia:
-    """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes."""
+    """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes. No cl_khr_fp16, as in NVIDIA's driver."""
     spills_fail = True
+    refuses = {"-DIS_HALF=1"}
 
     def __init__(self, architecture):
         self.architecture, self.tool = architecture, require("clang-15", "clang")
@@ -190,6 +191,7 @@ def main():
     variants = read_variants(options.kernels, options.newer_than)
     if not variants:
         sys.exit(f"no kernels of this build in {options.kernels}: run the op, nn and model tests first (ctest -L 'op|nn|model')")
+    variants = [variant for variant in variants if getattr(compiler, "refuses", set()).isdisjoint(variant[2])]
     if not everything():
         variants = each_option_once(variants)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

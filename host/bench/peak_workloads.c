@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The catalogue of the suite "peak". The largest size of memory gives the limits of bandwidth: it is far beyond most devices' caches. Numbers
+ * of operations are such that one run takes a fraction of a millisecond on the largest devices and less than a second on small ones. */
+#include "base/status.h"
+#include "bench/peak.h"
+
+enum {
+    KIB = 1 << 10,
+    MIB = 1 << 20,
+    MEMORY_BYTES = 256 * MIB, /* also the traffic of each bandwidth run */
+    TRANSFER_BYTES = 64 * MIB,
+    CHAINED = 256
+};
+
+static const double flops[] = {[CLFI_PEAK_FP32] = 0x1p34, [CLFI_PEAK_FP16] = 0x1p33, [CLFI_PEAK_BF16] = 0x1p33}; /* some emulate fp16 */
+static const double dot_operations = 0x1p34, local_bytes = 0x1p32;
+
+static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
+{
+    static const size_t full_sizes[] = {32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB, 64 * MIB}, quick_sizes[] = {32 * KIB, 2 * MIB};
+    static const char *const limits[] = {"read_gbps", "write_gbps", "copy_gbps"};
+    const size_t *sizes = quick ? quick_sizes : full_sizes, count = quick ? COUNT(quick_sizes) : COUNT(full_sizes);
+    for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++) {
+        for (size_t i = 0; i < count; i++)
+            CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, sizes[i], MEMORY_BYTES, NULL));
+        CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, MEMORY_BYTES, MEMORY_BYTES, limits[access]));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick)
+{
+    CLF_TRY(add_bandwidth(list, quick));
+    for (int real = CLFI_PEAK_FP32; real <= CLFI_PEAK_BF16; real++)
+        CLF_TRY(clfi_peak_arithmetic(list, (clfi_peak_real)real, flops[real]));
+    CLF_TRY(clfi_peak_integer_dot(list, dot_operations));
+    CLF_TRY(clfi_peak_local(list, local_bytes));
+    CLF_TRY(clfi_peak_launch(list, CHAINED));
+    CLF_TRY(clfi_peak_launch(list, 1));
+    for (int kind = CLFI_PEAK_UPLOAD_COPY; kind <= CLFI_PEAK_DOWNLOAD_MAP; kind++)
+        CLF_TRY(clfi_peak_transfer(list, (clfi_peak_transfer_kind)kind, TRANSFER_BYTES));
+    CLF_TRY(clfi_peak_build(list, false));
+    return clfi_peak_build(list, true);
+}

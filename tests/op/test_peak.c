@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Every kind of peak workload on the device under test: prepared, verified on each engine, run, and refused with a reason where the device
+ * cannot; the catalogue's own rules. */
+#include "bench/peak.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/device.h"
+#include "support/operand.h"
+
+enum { KIB = 1 << 10, MIB = 1 << 20 };
+
+static void check_verdict(const clfi_workload *workload, const char *engine, void *prepared)
+{
+    clfi_verdict verdict = {0};
+    const clf_status st = workload->type->verify(prepared, &verdict);
+    CHECK(st == CLF_OK, "%s %s: %s", workload->id, engine, clf_last_error());
+    CHECK(verdict.passed && verdict.error <= verdict.bound, "%s %s: error %g, bound %g", workload->id, engine, verdict.error, verdict.bound);
+}
+
+static void check_engine(clf_context *context, const clfi_workload *workload, const char *engine)
+{
+    const clfi_workload_type *type = workload->type;
+    void *prepared = NULL;
+    clfi_sample sample = {-1, -1};
+    clf_status st = type->prepare(workload, context, engine, &prepared);
+    CHECK(st == CLF_OK, "%s %s: %s", workload->id, engine, clf_last_error());
+    check_verdict(workload, engine, prepared);
+    st = type->run(prepared, &sample);
+    CHECK(st == CLF_OK && sample.wall_ns > 0 && sample.device_ns < 0, "%s %s: %s, %g ns", workload->id, engine, clf_last_error(),
+          sample.wall_ns);
+    check_verdict(workload, engine, prepared); /* after runs as before */
+    if (type->memory) {
+        clfi_workload_memory memory = {0};
+        type->memory(prepared, &memory);
+        CHECK(memory.scratch_bytes > 0, "%s: no memory", workload->id);
+    }
+    type->release(prepared);
+}
+
+/* Takes the list's workloads through their lives. */
+static void check_all(clf_context *context, clfi_workload_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const clfi_workload *workload = &list->items[i];
+        clfi_engine_list engines;
+        const clf_status st = workload->type->engines(workload, context, &engines);
+        if (st == CLF_UNSUPPORTED) {
+            CHECK(strstr(clf_last_error(), workload->id), "%s: reason \"%s\"", workload->id, clf_last_error());
+            print_message("%s\n", clf_last_error());
+            continue;
+        }
+        CHECK(st == CLF_OK && engines.count > 0, "%s: %s", workload->id, clf_last_error());
+        for (size_t e = 0; e < engines.count; e++)
+            check_engine(context, workload, engines.names[e]);
+    }
+    clfi_workload_list_free(list);
+}
+
+static void bandwidth(void **state)
+{
+    clfi_workload_list list = {0};
+    const bool is_small = only_small_cases();
+    for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++) {
+        CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, 4 * KIB, 12 * KIB, NULL));
+        CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, 20 * KIB, 20 * KIB, NULL)); /* parts of different sizes */
+        CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, is_small ? 68 * KIB : 9 * MIB, is_small ? 68 * KIB : 9 * MIB, NULL));
+        if (!is_small)
+            CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, 32 * KIB, 4 * MIB, NULL));
+    }
+    check_all(*state, &list);
+}
+
+static void arithmetic(void **state)
+{
+    clfi_workload_list list = {0};
+    const double operations = only_small_cases() ? 0x1p22 : 3 * 0x1p22;
+    for (int real = CLFI_PEAK_FP32; real <= CLFI_PEAK_BF16; real++)
+        CHECK_OK(clfi_peak_arithmetic(&list, (clfi_peak_real)real, operations));
+    CHECK_OK(clfi_peak_integer_dot(&list, operations));
+    check_all(*state, &list);
+}
+
+static void local_memory(void **state)
+{
+    clfi_workload_list list = {0};
+    CHECK_OK(clfi_peak_local(&list, only_small_cases() ? 0x1p22 : 5 * 0x1p22));
+    check_all(*state, &list);
+}
+
+static void launches(void **state)
+{
+    clfi_workload_list list = {0};
+    CHECK_OK(clfi_peak_launch(&list, 1));
+    CHECK_OK(clfi_peak_launch(&list, 7));
+    check_all(*state, &list);
+}
+
+static void transfers(void **state)
+{
+    clfi_workload_list list = {0};
+    for (int kind = CLFI_PEAK_UPLOAD_COPY; kind <= CLFI_PEAK_DOWNLOAD_MAP; kind++) {
+        CHECK_OK(clfi_peak_transfer(&list, (clfi_peak_transfer_kind)kind, KIB));
+        CHECK_OK(clfi_peak_transfer(&list, (clfi_peak_transfer_kind)kind, 3 * MIB));
+    }
+    check_all(*state, &list);
+}
+
+static void builds(void **state)
+{
+    clfi_workload_list list = {0};
+    CHECK_OK(clfi_peak_build(&list, false));
+    CHECK_OK(clfi_peak_build(&list, true));
+    check_all(*state, &list);
+}
+
+/* Ids are unique, every workload says what its work is, and each limit is measured by somebody in the short list as in the long one. */
+static void catalogue(void **state)
+{
+    static const char *const limits[] = {"read_gbps",  "write_gbps", "copy_gbps",   "fp32_gflops",   "fp16_gflops",
+                                         "int8_gops", "local_gbps", "upload_gbps", "download_gbps", "round_trip_us"};
+    (void)state;
+    for (int quick = 0; quick <= 1; quick++) {
+        clfi_workload_list list = {0};
+        CHECK_OK(clfi_peak_workloads(&list, quick != 0));
+        for (size_t i = 0; i < list.count; i++) {
+            assert_string_equal(list.items[i].suite, "peak");
+            assert_true(json_object_size(list.items[i].work) > 0);
+            for (size_t k = 0; k < i; k++)
+                assert_string_not_equal(list.items[i].id, list.items[k].id);
+        }
+        for (size_t l = 0; l < sizeof limits / sizeof limits[0]; l++) {
+            size_t measured = 0;
+            for (size_t i = 0; i < list.count; i++) {
+                const char *key = json_string_value(json_object_get(list.items[i].work, "measures"));
+                measured += key && strcmp(key, limits[l]) == 0;
+            }
+            CHECK(measured > 0, "nothing measures %s", limits[l]);
+        }
+        clfi_workload_list_free(&list);
+    }
+}
+
+static void bad_sizes(void **state)
+{
+    clfi_workload_list list = {0};
+    (void)state;
+    CHECK_FAILS(clfi_peak_bandwidth(&list, CLFI_PEAK_READ, 0, 0, NULL), CLF_INVALID_ARGUMENT, "0 bytes");
+    CHECK_FAILS(clfi_peak_bandwidth(&list, CLFI_PEAK_READ, 4096, 4100, NULL), CLF_INVALID_ARGUMENT, "4100");
+    CHECK_FAILS(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, 0x1p22 + 1), CLF_INVALID_ARGUMENT, "multiple");
+    CHECK_FAILS(clfi_peak_integer_dot(&list, 0), CLF_INVALID_ARGUMENT, "multiple");
+    CHECK_FAILS(clfi_peak_local(&list, 4096), CLF_INVALID_ARGUMENT, "multiple");
+    CHECK_FAILS(clfi_peak_launch(&list, 0), CLF_INVALID_ARGUMENT, "launches");
+    CHECK_FAILS(clfi_peak_transfer(&list, CLFI_PEAK_UPLOAD_COPY, 3), CLF_INVALID_ARGUMENT, "3 bytes");
+    assert_int_equal(list.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bandwidth), cmocka_unit_test(arithmetic), cmocka_unit_test(local_memory), cmocka_unit_test(launches),
+        cmocka_unit_test(transfers), cmocka_unit_test(builds),     cmocka_unit_test(catalogue),    cmocka_unit_test(bad_sizes),
+    };
+    return cmocka_run_group_tests(tests, device_setup, device_teardown);
+}
