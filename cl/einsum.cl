@@ -122,8 +122,14 @@ typedef struct {
 #define SHAPE_BEGIN SHAPE_POINTER = &shape_value;
 #define SHAPE(i) shape->value[i]
 #else
-#define SHAPE_PARAMETER __global const long *shape_values, const long shape_offset
-#define SHAPE_POINTER __global const long *shape
+/* Many operands have more strides than a GPU has scalar registers: there they are read again wherever they are used, which `volatile` says. */
+#if OPERANDS > 4
+#define SHAPE_ACCESS volatile
+#else
+#define SHAPE_ACCESS
+#endif
+#define SHAPE_PARAMETER __global const SHAPE_ACCESS long *shape_values, const long shape_offset
+#define SHAPE_POINTER __global const SHAPE_ACCESS long *shape
 #define SHAPE_BEGIN SHAPE_POINTER = shape_values + shape_offset;
 #define SHAPE(i) shape[i]
 #endif

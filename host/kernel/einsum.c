@@ -16,6 +16,7 @@ enum {
     CPU_VECTORS = 4, /* lane vectors of its sums: whole cache lines of every row */
     MAX_LOOPS = 2 * CLFI_EINSUM_MAX_LABELS,
     VALUE_BYTES = 640,          /* of a shape passed by value, of the 1,024 that OpenCL guarantees for all arguments */
+    SCALAR_INPUTS = 4,          /* more have strides for which GPUs lack scalar registers */
     SMALL_WORK = 1 << 16,       /* products that need no kernel of their own */
     MIN_SLICE = 4096,           /* products worth a work-item of their own */
     LONGEST_SLICE = INT_MAX / 2 /* keeps slice counters inside int */
@@ -145,7 +146,7 @@ static void add_operand(clf_kernel_spec *spec, const char *macro, int64_t lane_s
 }
 
 static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, clf_dtype out,
-                                 size_t shape_bytes)
+                                 bool is_by_value)
 {
     static const char *const kernels[] = {"einsum_map", "einsum_sum_kept", "einsum_sum_lanes"};
     const bool kept_lanes = w->kind != WALK_SUM_LANES;
@@ -158,7 +159,7 @@ static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, c
     clfi_spec_int(&spec, "VECTORS", w->vectors);
     clfi_spec_int(&spec, "IS_FULL", kept_lanes && lane->size % (w->width * w->vectors) == 0);
     clfi_spec_text(&spec, "INDEX", fits_int(loops, w) ? "int" : "long");
-    clfi_spec_int(&spec, "SHAPE_BY_VALUE", shape_bytes <= VALUE_BYTES);
+    clfi_spec_int(&spec, "SHAPE_BY_VALUE", is_by_value);
     /* a width of 1 has no lanes: one kernel for all strides */
     add_operand(&spec, "OUT", kept_lanes && w->width > 1 && lane->stride[loops->inputs] == 1 ? 1 : 2, out);
     for (int t = 0; t < loops->inputs; t++) {
@@ -188,7 +189,8 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
 {
     cl_long shape[MAX_LOOPS * (CLFI_EINSUM_MAX_OPERANDS + 2)];
     const size_t shape_bytes = pack_shape(loops, shape) * sizeof *shape;
-    const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, shape_bytes);
+    const bool is_by_value = shape_bytes <= VALUE_BYTES && (context->device.caps.is_cpu || loops->inputs <= SCALAR_INPUTS);
+    const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, is_by_value);
     clf_launch l = clfi_launch(context, &spec);
     for (int t = 0; t < loops->inputs; t++) {
         clfi_arg_buffer(&l, in[t].buffer);
@@ -196,7 +198,7 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
     }
     clfi_arg_buffer(&l, out->buffer);
     clfi_arg_long(&l, out->offset);
-    if (shape_bytes <= VALUE_BYTES) {
+    if (is_by_value) {
         clfi_arg_bytes(&l, shape, shape_bytes);
     } else {
         clf_region region;
