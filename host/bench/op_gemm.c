@@ -28,7 +28,7 @@ typedef struct gemm_case {
 
 /* A projection of a model; m comes from the rows below. */
 typedef struct projection {
-    const char *model, *layer;
+    const char *models, *layer;
     int64_t n, k;
     clf_activation activation;
     bool has_residual, is_quick;
@@ -217,7 +217,7 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
     snprintf(workload.id, sizeof workload.id, "gemm/f32/m%lld-n%lld-k%lld%s%s%s%s", (long long)m, (long long)p->n, (long long)p->k,
              p->activation == CLF_ACTIVATION_NONE ? "" : "-", p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation),
              p->has_residual ? "-residual" : "", times);
-    json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "model", p->model, "layer",
+    json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models, "layer",
                              p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
                              clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic", "f32",
                              "chain", chain, "seed", SEED, "data", "uniform");

@@ -3,11 +3,9 @@
 #include "bench/op_run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "runtime/profile.h"
+#include "bench/timing.h"
 
 enum { MOST_CHAINED = 32 };
 
@@ -24,7 +22,7 @@ clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf
                             clf_status (*enqueue)(void *state))
 {
     const int chain = (int)json_integer_value(json_object_get(workload->work, "chain"));
-    *run = (clfi_op_run){.context = context, .chain = chain, .has_events = strcmp(engine, "clblast") != 0, .enqueue = enqueue};
+    *run = (clfi_op_run){.context = context, .chain = chain, .enqueue = enqueue};
     if (!engine[0])
         return CLF_OK;
     if (snprintf(run->engines, sizeof run->engines, "%s=%s", op, engine) >= (int)sizeof run->engines)
@@ -82,18 +80,13 @@ static clf_status enqueue_chain(void *state)
     return clfi_context_wait(run->context);
 }
 
+static clf_status forced_chain(void *state)
+{
+    return clfi_op_run_step(state, enqueue_chain);
+}
+
 clf_status clfi_op_run_chain(void *state, clfi_sample *out)
 {
-    clfi_op_run *run = state;
-    clf_context *context = run->context;
-    CLF_TRY(clf_context_finish(context));
-    const uint64_t device_before = context->stats.kernel_ns, start = clfi_now_ns();
-    CLF_TRY(clfi_op_run_step(state, enqueue_chain));
-    const uint64_t end = clfi_now_ns();
-    CLF_TRY(clf_context_finish(context)); /* reads the events' times, outside the measured time */
-    *out = (clfi_sample){.wall_ns = (double)(end - start), .device_ns = -1};
-    if (context->profile && run->has_events)
-        out->device_ns = (double)(context->stats.kernel_ns - device_before);
-    clfi_profile_forget(context->profile);
-    return CLF_OK;
+    const clfi_op_run *run = state;
+    return clfi_time_call(run->context, forced_chain, state, out);
 }

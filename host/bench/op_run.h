@@ -13,7 +13,6 @@ typedef struct clfi_op_run {
     clf_context *context;                /* borrowed */
     char engines[64];                    /* "gemm=packed"; "": whatever the context chooses */
     int chain;                           /* times that one run enqueues the op */
-    bool has_events;                     /* every kernel of the op leaves an event in a profiling context */
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
 
@@ -34,8 +33,7 @@ clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state));
 /* The op once into `result`, which is NaN before and on the host afterwards: for verification. */
 clf_status clfi_op_run_fresh(void *state, clfi_operand *result);
 
-/* `run` of clfi_workload_type: the chain, from the first enqueue until the queue is empty. Device time is the sum over the kernels' events, known in
- * profiling contexts; CLBlast hands out the event of its last kernel only, so with it the device time is not known. */
+/* `run` of clfi_workload_type: the chain, from the first enqueue until the queue is empty. */
 clf_status clfi_op_run_chain(void *state, clfi_sample *out);
 
 /* Enqueues per run that make `flops` or `bytes` of one op worth a round trip to the device: what small ops cost inside a model is the time

@@ -4,7 +4,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "support/ref_transformer.h"
+#include "support/random_weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define XAVIER_FIRST -0.238354117f
 #define XAVIER_LAST -0.00777924201f
 
-enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13, MOST_TENSORS = REF_MOST_WEIGHTS };
+enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13, MOST_TENSORS = 256 };
 
 static const clf_transformer_config base_config = {.width = C, .hidden_width = F, .heads = H, .encoder_layers = 2, .decoder_layers = 2,
                                                    .source_vocabulary = SOURCE_V, .target_vocabulary = TARGET_V, .max_source = 9, .max_target = 9,
@@ -29,7 +29,7 @@ static const double bound = 2e-5;
 typedef struct tensor_list {
     clf_named_tensor named[MOST_TENSORS];
     clf_tensor *tensor[MOST_TENSORS];
-    char names[MOST_TENSORS][REF_NAME_BYTES + 32];
+    char names[MOST_TENSORS][CLFI_REF_NAME_BYTES + 32];
     size_t count;
 } tensor_list;
 
@@ -49,14 +49,14 @@ static void list_free(tensor_list *list)
     list->count = 0;
 }
 
-static void list_labml(clf_context *context, const ref_weights *weights, tensor_list *list)
+static void list_labml(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
 {
     list->count = 0;
-    for (int i = 0; i < weights->count; i++)
-        list_add(context, list, weights->weight[i].name, weights->weight[i].rank, weights->weight[i].dim, weights->weight[i].value);
+    for (size_t i = 0; i < weights->count; i++)
+        list_add(context, list, weights->items[i].name, weights->items[i].rank, weights->items[i].dim, weights->items[i].value);
 }
 
-static clf_transformer *build(clf_context *context, const clf_transformer_config *config, const ref_weights *weights)
+static clf_transformer *build(clf_context *context, const clf_transformer_config *config, const clfi_ref_weights *weights)
 {
     static tensor_list list;
     clf_transformer *made;
@@ -183,22 +183,22 @@ static void make_tokens(uint64_t seed, int64_t count, int64_t vocabulary, int32_
 static void check_network(clf_context *context, const char *id, const clf_transformer_config *config, clf_layout order,
                           enum mask_kind source_kind, enum mask_kind target_kind)
 {
-    static ref_weights weights;
+    static clfi_ref_weights weights;
     static double memory[N * S * C], features[N * T * C], logits[N * T * TARGET_V];
     static mask_case encoder_masks, source_masks, target_masks;
     int32_t source_tokens[N * S], target_tokens[N * T];
     const bool shared = source_kind != MASK_GENERAL && source_kind != MASK_ATTENTION && source_kind != MASK_CAUSAL &&
                         source_kind != MASK_PADDING_CAUSAL; /* the same masks fit both attentions to the sources */
-    ref_weights_make(config, 1234, 0.3f, &weights);
+    random_weights(config, 1234, 0.3f, &weights);
     make_tokens(1, N * S, SOURCE_V, source_tokens);
     make_tokens(2, N * T, TARGET_V, target_tokens);
     make_masks(context, source_kind, order, S, S, &encoder_masks);
     make_masks(context, source_kind, order, T, S, &source_masks);
     make_masks(context, target_kind, order, T, T, &target_masks);
-    ref_embed(config, &weights, false, N, S, source_tokens, memory);
-    ref_embed(config, &weights, true, N, T, target_tokens, features);
-    ref_stack(config, &weights, false, &(ref_batch){N, S, T, encoder_masks.keep, NULL}, NULL, memory);
-    ref_stack(config, &weights, true, &(ref_batch){N, S, T, target_masks.keep, source_masks.keep}, memory, features);
+    CHECK_OK(clfi_ref_embed(config, &weights, false, N, S, source_tokens, memory));
+    CHECK_OK(clfi_ref_embed(config, &weights, true, N, T, target_tokens, features));
+    CHECK_OK(clfi_ref_stack(config, &weights, false, &(clfi_ref_batch){N, S, T, encoder_masks.keep, NULL}, NULL, memory, NULL));
+    CHECK_OK(clfi_ref_stack(config, &weights, true, &(clfi_ref_batch){N, S, T, target_masks.keep, source_masks.keep}, memory, features, NULL));
 
     clf_transformer *network = build(context, config, &weights);
     clf_tensor *source = sequence(context, order, CLF_I32, S, 1, source_tokens), *target = sequence(context, order, CLF_I32, T, 1, target_tokens);
@@ -212,7 +212,7 @@ static void check_network(clf_context *context, const char *id, const clf_transf
     snprintf(name, sizeof name, "%s features", id);
     check_sequence(name, features_out, order, T, C, features);
     for (int is_log = 0; is_log < 2; is_log++) {
-        ref_generate(config, &weights, N * T, features, is_log, logits);
+        CHECK_OK(clfi_ref_generate(config, &weights, N * T, features, is_log, logits, NULL));
         CHECK_OK(clf_transformer_generate(network, features_out, is_log, logits_out));
         snprintf(name, sizeof name, "%s %s", id, is_log ? "log-softmax" : "logits");
         check_sequence(name, logits_out, order, T, TARGET_V, logits);
@@ -233,7 +233,7 @@ static void check_network(clf_context *context, const char *id, const clf_transf
     masks_free(&encoder_masks);
     masks_free(&source_masks);
     masks_free(&target_masks);
-    ref_weights_free(&weights);
+    clfi_ref_weights_free(&weights);
 }
 
 static void test_configurations(void **state)
@@ -270,12 +270,12 @@ static void test_masks(void **state)
 }
 
 /* The same weights under torch's and Hugging Face's names. */
-static void rename_weight(clf_context *context, const char *const (*rules)[2], size_t rule_count, const ref_weight *w, tensor_list *list)
+static void rename_weight(clf_context *context, const char *const (*rules)[2], size_t rule_count, const clfi_ref_weight *w, tensor_list *list)
 {
-    char name[REF_NAME_BYTES + 32];
+    char name[CLFI_REF_NAME_BYTES + 32];
     snprintf(name, sizeof name, "%s", w->name);
     for (size_t i = 0; i < rule_count; i++) {
-        char *at = strstr(name, rules[i][0]), tail[REF_NAME_BYTES + 32];
+        char *at = strstr(name, rules[i][0]), tail[CLFI_REF_NAME_BYTES + 32];
         if (!at)
             continue;
         snprintf(tail, sizeof tail, "%s", at + strlen(rules[i][0]));
@@ -284,7 +284,7 @@ static void rename_weight(clf_context *context, const char *const (*rules)[2], s
     list_add(context, list, name, w->rank, w->dim, w->value);
 }
 
-static void list_huggingface(clf_context *context, const ref_weights *weights, tensor_list *list)
+static void list_huggingface(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
 {
     static const char *const rules[][2] = {
         {"encoder.", "model.encoder."}, {"decoder.", "model.decoder."}, {"src_embed.linear", "model.encoder.embed_tokens"},
@@ -293,21 +293,21 @@ static void list_huggingface(clf_context *context, const ref_weights *weights, t
         {"value.linear", "v_proj"}, {"attn.output", "attn.out_proj"}, {"norm_ff", "final_layer_norm"}, {"feed_forward.layer1", "fc1"},
         {"feed_forward.layer2", "fc2"}, {"coder.norm", "coder.layer_norm"}, {"generator.projection", "lm_head"}};
     list->count = 0;
-    for (int i = 0; i < weights->count; i++)
-        rename_weight(context, rules, COUNT(rules), &weights->weight[i], list);
+    for (size_t i = 0; i < weights->count; i++)
+        rename_weight(context, rules, COUNT(rules), &weights->items[i], list);
 }
 
 /* Query, key and value as one in_proj. */
-static void add_in_proj(clf_context *context, const ref_weights *weights, const char *from, const char *to, tensor_list *list)
+static void add_in_proj(clf_context *context, const clfi_ref_weights *weights, const char *from, const char *to, tensor_list *list)
 {
     static const char *const parts[] = {"query", "key", "value"};
     float fused[3 * C * C], bias[3 * C];
-    char name[REF_NAME_BYTES + 32];
+    char name[CLFI_REF_NAME_BYTES + 32];
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s.%s.linear.weight", from, parts[i]);
-        memcpy(fused + i * C * C, ref_weights_find(weights, name)->value, C * C * sizeof *fused);
+        memcpy(fused + i * C * C, clfi_ref_weights_find(weights, name)->value, C * C * sizeof *fused);
         snprintf(name, sizeof name, "%s.%s.linear.bias", from, parts[i]);
-        memcpy(bias + i * C, ref_weights_find(weights, name)->value, C * sizeof *bias);
+        memcpy(bias + i * C, clfi_ref_weights_find(weights, name)->value, C * sizeof *bias);
     }
     snprintf(name, sizeof name, "%s.in_proj_weight", to);
     list_add(context, list, name, 2, (int64_t[]){3 * C, C}, fused);
@@ -315,20 +315,20 @@ static void add_in_proj(clf_context *context, const ref_weights *weights, const 
     list_add(context, list, name, 1, (int64_t[]){3 * C}, bias);
 }
 
-static void list_torch(clf_context *context, const ref_weights *weights, tensor_list *list)
+static void list_torch(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
 {
     static const char *const rules[][2] = {
         {"src_embed.linear", "src_embed"}, {"tgt_embed.linear", "tgt_embed"}, {"norm_self_attn", "norm1"}, {"norm_src_attn", "norm2"},
         {"src_attn.", "multihead_attn."}, {"attn.output", "attn.out_proj"}, {"feed_forward.layer1", "linear1"}, {"feed_forward.layer2", "linear2"},
         {"generator.projection", "generator"}};
     list->count = 0;
-    for (int i = 0; i < weights->count; i++) {
-        ref_weight w = weights->weight[i];
+    for (size_t i = 0; i < weights->count; i++) {
+        clfi_ref_weight w = weights->items[i];
         if (strstr(w.name, ".linear.") && strstr(w.name, "attn"))
             continue;
         char *norm = strstr(w.name, "norm_ff");
         if (norm) { /* the third norm of a decoder layer, the second of an encoder layer */
-            char tail[REF_NAME_BYTES];
+            char tail[CLFI_REF_NAME_BYTES];
             snprintf(tail, sizeof tail, "%s", norm + strlen("norm_ff"));
             snprintf(norm, sizeof w.name - (size_t)(norm - w.name), "norm%d%s", w.name[0] == 'd' ? 3 : 2, tail);
         }
@@ -348,14 +348,14 @@ static void list_torch(clf_context *context, const ref_weights *weights, tensor_
 
 static void test_name_maps(void **state)
 {
-    static ref_weights weights;
+    static clfi_ref_weights weights;
     static tensor_list list;
     static float want[N * T * C], got[N * T * C];
     clf_context *context = *state;
     int32_t source_tokens[N * S], target_tokens[N * T];
     make_tokens(1, N * S, SOURCE_V, source_tokens);
     make_tokens(2, N * T, TARGET_V, target_tokens);
-    ref_weights_make(&base_config, 77, 0.3f, &weights);
+    random_weights(&base_config, 77, 0.3f, &weights);
     for (int names = 0; names < CLF_NAMES_COUNT; names++) {
         clf_transformer *network;
         clf_tensor *source = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
@@ -372,7 +372,7 @@ static void test_name_maps(void **state)
         clf_tensor_destroy(out);
         clf_transformer_destroy(network);
     }
-    ref_weights_free(&weights);
+    clfi_ref_weights_free(&weights);
 }
 
 static void test_seeded_initialisation(void **state)
@@ -405,7 +405,7 @@ static void test_seeded_initialisation(void **state)
     assert_true(b[0] == 1.0f && b[ROWS - 1] == 1.0f);
 
     /* The network is built from these numbers. */
-    static ref_weights weights;
+    static clfi_ref_weights weights;
     static double features[N * T * C], memory[N * S * C];
     int32_t source_tokens[N * S], target_tokens[N * T];
     clf_transformer *network;
@@ -413,13 +413,13 @@ static void test_seeded_initialisation(void **state)
     config.positions = CLF_POSITIONS_LEARNED;
     make_tokens(1, N * S, SOURCE_V, source_tokens);
     make_tokens(2, N * T, TARGET_V, target_tokens);
-    ref_weights_make(&config, 0, 0.0f, &weights);
-    for (int i = 0; i < weights.count; i++)
-        clf_xavier_uniform(31, weights.weight[i].name, weights.weight[i].rank, weights.weight[i].dim, weights.weight[i].value);
-    ref_embed(&config, &weights, false, N, S, source_tokens, memory);
-    ref_embed(&config, &weights, true, N, T, target_tokens, features);
-    ref_stack(&config, &weights, false, &(ref_batch){N, S, T, NULL, NULL}, NULL, memory);
-    ref_stack(&config, &weights, true, &(ref_batch){N, S, T, NULL, NULL}, memory, features);
+    random_weights(&config, 0, 0.0f, &weights);
+    for (size_t i = 0; i < weights.count; i++)
+        clf_xavier_uniform(31, weights.items[i].name, weights.items[i].rank, weights.items[i].dim, weights.items[i].value);
+    CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, source_tokens, memory));
+    CHECK_OK(clfi_ref_embed(&config, &weights, true, N, T, target_tokens, features));
+    CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL}, NULL, memory, NULL));
+    CHECK_OK(clfi_ref_stack(&config, &weights, true, &(clfi_ref_batch){N, S, T, NULL, NULL}, memory, features, NULL));
     CHECK_OK(clf_transformer_create_random(*state, &config, 31, &network));
     clf_tensor *source = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
     clf_tensor *target = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, T, 1, target_tokens), *out = output(*state, CLF_LAYOUT_NLD, T, C);
@@ -429,21 +429,21 @@ static void test_seeded_initialisation(void **state)
     clf_tensor_destroy(target);
     clf_tensor_destroy(out);
     clf_transformer_destroy(network);
-    ref_weights_free(&weights);
+    clfi_ref_weights_free(&weights);
 }
 
 static void test_embedding_and_vectors(void **state)
 {
-    static ref_weights weights;
+    static clfi_ref_weights weights;
     static double want[N * S * C];
     static float vectors[N * S * C];
     int32_t tokens[N * S];
     clf_transformer_config config = base_config;
     for (int positions = 0; positions < CLF_POSITIONS_COUNT; positions++) {
         config.positions = (clf_positions)positions;
-        ref_weights_make(&config, 3, 0.3f, &weights);
+        random_weights(&config, 3, 0.3f, &weights);
         make_tokens(1, N * S, SOURCE_V, tokens);
-        ref_embed(&config, &weights, false, N, S, tokens, want);
+        CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, tokens, want));
         clf_transformer *network = build(*state, &config, &weights);
         for (int order = 0; order < 2; order++) {
             clf_tensor *ids = sequence(*state, (clf_layout)order, CLF_I32, S, 1, tokens), *out = output(*state, (clf_layout)order, S, C);
@@ -455,7 +455,7 @@ static void test_embedding_and_vectors(void **state)
             clf_tensor *embedded = sequence(*state, (clf_layout)order, CLF_F32, S, C, vectors);
             double memory[N * S * C];
             memcpy(memory, want, sizeof memory);
-            ref_stack(&config, &weights, false, &(ref_batch){N, S, T, NULL, NULL}, NULL, memory);
+            CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL}, NULL, memory, NULL));
             CHECK_OK(clf_transformer_encode(network, (clf_layout)order, embedded, NULL, out));
             check_sequence("vectors", out, (clf_layout)order, S, C, memory);
             clf_tensor_destroy(embedded);
@@ -463,19 +463,19 @@ static void test_embedding_and_vectors(void **state)
             clf_tensor_destroy(out);
         }
         clf_transformer_destroy(network);
-        ref_weights_free(&weights);
+        clfi_ref_weights_free(&weights);
     }
 }
 
 static void test_refusals(void **state)
 {
-    static ref_weights weights;
+    static clfi_ref_weights weights;
     static tensor_list list;
     clf_context *context = *state;
     clf_transformer_config config = base_config;
     clf_transformer *network = NULL, *other;
     int32_t tokens[N * S] = {0}, bad[N * S] = {0};
-    ref_weights_make(&config, 3, 0.3f, &weights);
+    random_weights(&config, 3, 0.3f, &weights);
     list_labml(context, &weights, &list);
     bad[5] = SOURCE_V;
     clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *bad_ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, bad);
@@ -539,7 +539,7 @@ static void test_refusals(void **state)
     clf_transformer_destroy(other);
 
     list_free(&list);
-    ref_weights_free(&weights);
+    clfi_ref_weights_free(&weights);
     clf_tensor *const all[] = {ids, bad_ids, memory, narrow, features, short_features, long_ids, mask3, mask2, float_mask};
     for (size_t i = 0; i < COUNT(all); i++)
         clf_tensor_destroy(all[i]);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The models of the benchmark's catalogue: the built-in encoder-decoder, and the real encoder where the machine has it, verified against float64. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/workload.h"
+#include "runtime/context.h"
+#include "support/check.h"
+#include "support/device.h"
+#include "support/model.h"
+#include "support/operand.h"
+
+static void check_workload(const clfi_workload *workload, clf_context *context)
+{
+    clfi_engine_list engines = {.count = 0};
+    clfi_verdict verdict = {0};
+    clfi_sample sample = {0};
+    void *state = NULL;
+    CHECK_OK(workload->type->engines(workload, context, &engines));
+    CHECK(engines.count == 1, "%s: %zu engines", workload->id, engines.count);
+    const clf_status st = workload->type->prepare(workload, context, engines.names[0], &state);
+    CHECK(st == CLF_OK, "%s: %s", workload->id, clf_last_error());
+    CHECK(workload->type->verify(state, &verdict) == CLF_OK, "%s: %s", workload->id, clf_last_error());
+    CHECK(verdict.passed && verdict.error <= verdict.bound && verdict.bound > 0, "%s: error %.3g, bound %.3g", workload->id, verdict.error,
+          verdict.bound);
+    CHECK(workload->type->run(state, &sample) == CLF_OK && sample.wall_ns > 0, "%s: %s", workload->id, clf_last_error());
+    workload->type->release(state);
+}
+
+static void check_list(clfi_workload_list *list, clf_context *context)
+{
+    assert_true(list->count > 0);
+    for (size_t i = 0; i < list->count; i++) {
+        const clfi_workload *one = &list->items[i];
+        CHECK(json_is_object(json_object_get(one->work, "model")) && strcmp(one->suite, "models") == 0, "%s", one->id);
+        check_workload(one, context);
+        if (only_small_cases())
+            break;
+    }
+    clfi_workload_list_free(list);
+}
+
+static void test_built_in(void **state)
+{
+    clfi_workload_list list = {0};
+    CHECK_OK(clfi_model_workloads(&list, NULL, true));
+    check_list(&list, *state);
+}
+
+static void test_encoder(void **state)
+{
+    clfi_workload_list list = {0};
+    const char *directory = test_model_directory();
+    CHECK_OK(clfi_model_workloads(&list, directory, true));
+    check_list(&list, *state);
+}
+
+static void test_refusals(void **state)
+{
+    clfi_workload_list list = {0};
+    (void)state;
+    CHECK_FAILS(clfi_model_workloads(&list, "/nonexistent", true), CLF_NOT_FOUND, "config.json");
+    clfi_workload_list_free(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest directory[] = {cmocka_unit_test(test_encoder)}; /* leaves the program where there is no model */
+    const int failed = cmocka_run_group_tests_name("built-in", built_in, device_setup, device_teardown);
+    return failed ? failed : cmocka_run_group_tests_name("directory", directory, device_setup, device_teardown);
+}
