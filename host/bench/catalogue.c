@@ -47,11 +47,22 @@ static clf_status drop_repeated(clfi_workload_list *list)
     return CLF_OK;
 }
 
+static clf_status add_models(const clfi_catalogue_params *params, clfi_workload_list *out)
+{
+    CLF_TRY(clfi_model_workloads(out, NULL, params->quick));
+    for (size_t i = 0; i < params->model_count; i++)
+        CLF_TRY(clfi_model_workloads(out, params->model_dirs[i], params->quick));
+    return CLF_OK;
+}
+
 clf_status clfi_catalogue(const clfi_catalogue_params *params, clfi_workload_list *out)
 {
     *out = (clfi_workload_list){0};
+    CLF_TRY(clfi_peak_workloads(out, params->quick));
     if (params->ops)
         CLF_TRY(clfi_op_workloads(out, params->quick));
+    if (params->models)
+        CLF_TRY(add_models(params, out));
     if (params->models && params->model_count == 0)
         CLF_TRY(clfi_model_workloads(out, NULL, params->quick));
     for (size_t i = 0; params->models && i < params->model_count; i++)

@@ -20,9 +20,9 @@ const char *clfi_workload_measures(const clfi_workload *workload)
 }
 
 /* 10^9 of what the limit counts, per second. */
-static double billions(const clfi_workload *workload, const char *key, double median_ms)
+static double billions(const clfi_workload *workload, const char *key, double ms)
 {
-    return (ends_with(key, "_gbps") ? workload->bytes : workload->flops) / (median_ms * 1e6);
+    return (ends_with(key, "_gbps") ? workload->bytes : workload->flops) / (ms * 1e6);
 }
 
 double clfi_device_limit(const clfi_bench *bench, size_t device, const char *key)
@@ -37,7 +37,7 @@ double clfi_device_limit(const clfi_bench *bench, size_t device, const char *key
         if (row->device != device || row->status != CLFI_ROW_OK || row->wall_ms.count == 0 || !measures || strcmp(measures, key) != 0 ||
             clfi_samples_summary(&row->wall_ms, &wall) != CLF_OK)
             continue;
-        const double value = is_time ? wall.median * 1e3 : billions(workload, key, wall.median);
+        const double value = is_time ? wall.p10 * 1e3 : billions(workload, key, wall.p10);
         if (isnan(best) || (is_time ? value < best : value > best))
             best = value;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "bench/figures.h"
 #include "bench/random.h"
 
 enum { MOST_RESTARTS = 16 }; /* of one device; a driver that crashes on more rows than that is given up */
@@ -166,7 +167,8 @@ static void verify(runner *r, clfi_row *row)
 {
     json_t *reply = NULL;
     json_t *request = row_request(row, "verify");
-    json_object_set_new(request, "longest_run", json_real(r->bench->params.longest_run));
+    const bool is_limit = clfi_workload_measures(&r->bench->workloads->items[row->workload]); /* wanted however slow the device is */
+    json_object_set_new(request, "longest_run", json_real(is_limit ? r->bench->params.time_limit : r->bench->params.longest_run));
     const clf_status st = ask(r, &r->bench->devices[row->device], request, &reply);
     if (st != CLF_OK) {
         if (!is_stopped(r))

@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "bench/figures.h"
 
+enum { DEVICE_WIDTH = 22 };
+
 typedef struct line {
     const clfi_row *row;
     clfi_figures figures; /* of rows with samples */
@@ -74,7 +76,10 @@ static const char *time_text(double ms, char out[16])
 static void print_figures(FILE *out, const clfi_figures *f, double base)
 {
     char median[16], p10[16], p90[16], rate[40], percent[16] = "-", ratio[24] = "-";
-    snprintf(rate, sizeof rate, "%.*f %s", f->rate < 10 ? 2 : f->rate < 1000 ? 1 : 0, f->rate, f->unit);
+    if (strcmp(f->unit, "us") == 0) /* the time itself */
+        snprintf(rate, sizeof rate, "-");
+    else
+        snprintf(rate, sizeof rate, "%.*f %s", f->rate < 10 ? 2 : f->rate < 1000 ? 1 : 0, f->rate, f->unit);
     if (isfinite(f->percent))
         snprintf(percent, sizeof percent, "%.0f %%", f->percent);
     if (isfinite(base))
@@ -83,10 +88,11 @@ static void print_figures(FILE *out, const clfi_figures *f, double base)
             time_text(f->wall.p90, p90), f->is_noisy ? '~' : ' ', ratio, rate, percent);
 }
 
-static void print_line(FILE *out, const clfi_bench *bench, const line *l, double base)
+static void print_line(FILE *out, const clfi_bench *bench, const line *l, double base, int engine_width)
 {
     const clfi_row *row = l->row;
-    fprintf(out, "  %-2lld %-22.22s %-12.12s ", device_id(bench, row->device), fact(bench, row->device, "name"), row->engine[0] ? row->engine : "-");
+    fprintf(out, "  %-2lld %-*.*s %-*s ", device_id(bench, row->device), DEVICE_WIDTH, DEVICE_WIDTH, fact(bench, row->device, "name"), engine_width,
+            row->engine[0] ? row->engine : "-");
     if (l->has_figures)
         print_figures(out, &l->figures, base);
     else if (row->status == CLFI_ROW_FAILED)
@@ -108,7 +114,7 @@ static int by_rank(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static clf_status print_workload(const clfi_bench *bench, size_t workload, const char *baseline, line *lines, FILE *out)
+static clf_status print_workload(const clfi_bench *bench, size_t workload, const char *baseline, line *lines, int engine_width, FILE *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < bench->row_count; i++) {
@@ -127,8 +133,19 @@ static clf_status print_workload(const clfi_bench *bench, size_t workload, const
     fprintf(out, " %s\n", bench->workloads->items[workload].id);
     const double base = baseline_of(bench, lines, count, baseline);
     for (size_t i = 0; i < count; i++)
-        print_line(out, bench, &lines[i], base);
+        print_line(out, bench, &lines[i], base, engine_width);
     return CLF_OK;
+}
+
+/* Width of the longest engine's name. */
+static int widest_engine(const clfi_bench *bench)
+{
+    size_t width = 1;
+    for (size_t i = 0; i < bench->row_count; i++) {
+        const size_t length = strlen(bench->rows[i].engine);
+        width = length > width ? length : width;
+    }
+    return (int)width;
 }
 
 static void print_devices(const clfi_bench *bench, FILE *out)
@@ -155,14 +172,15 @@ clf_status clfi_table_print(const clfi_bench *bench, const char *baseline, FILE 
     line *lines;
     CLF_TRY(clfi_alloc(bench->row_count, sizeof *lines, "table", &lines));
     clf_status st = CLF_OK;
+    const int engine_width = widest_engine(bench), first_width = 6 + DEVICE_WIDTH + engine_width;
     print_devices(bench, out);
     for (size_t i = 0; i < list->count; i++) {
         if (!is_first_of_op(list, i))
             continue;
-        fprintf(out, "\n%-41s%10s %10s - %-9s  %8s %17s %6s\n", list->items[i].op, "median", "p10", "p90", "x", "rate", "limit");
+        fprintf(out, "\n%-*s %10s %10s - %-9s  %8s %17s %6s\n", first_width, list->items[i].op, "median", "p10", "p90", "x", "rate", "limit");
         for (size_t j = i; st == CLF_OK && j < list->count; j++)
             if (strcmp(list->items[j].op, list->items[i].op) == 0 && strcmp(list->items[j].suite, list->items[i].suite) == 0)
-                st = print_workload(bench, j, baseline, lines, out);
+                st = print_workload(bench, j, baseline, lines, engine_width, out);
     }
     free(lines);
     return st;

@@ -258,7 +258,10 @@ for arguments, status, text in (
     expect(result.returncode == status and text in result.stderr, f"{arguments}: status {result.returncode}: {result.stderr}")
 
 slow = run(*QUICK, "--longest-run", "1e-9", "-o", path("slow.json"))
-expect(slow.returncode == 1 and "unsupported: too slow" in slow.stdout, f"--longest-run: {slow.returncode}: {slow.stdout}")
+expect("unsupported: too slow" in slow.stdout, f"--longest-run: {slow.returncode}: {slow.stdout}")
+record = load("slow.json", "--longest-run")
+expect(all("too slow" in r["reason"] for r in rows(record)), "--longest-run: not every row is left out")
+expect("copy_gbps" in record["devices"][0]["limits"], "--longest-run: limits are measured however long they take")
 expect(FILTER in run("bench", "--list", "--quick", "--suite", "ops").stdout, "--list")
 
 print("all passed" if not failures else f"{len(failures)} failures")
