@@ -7,7 +7,7 @@
 #if WIDTH == 16
 #define EXP softmax_exp16
 #else
-DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, TO_INTV, TO_FLOATV, AS_FLOATV)
+DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 #define EXP softmax_exp_v
 #endif
 

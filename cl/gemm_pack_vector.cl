@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing panels of B for CPU devices. gemm_pack_turned, from a source that is contiguous in k: squares of WIDTH columns by WIDTH k are turned in
- * registers. gemm_pack_lines, from one that is contiguous in its columns: vectors are moved as they are.
+/* Packing panels of B for CPU devices. gemm_pack_turned, from a source that is contiguous in k: squares of WIDTH columns by WIDTH k are
+ * turned in registers. gemm_pack_lines, from one that is contiguous in its columns: vectors are moved as they are.
  *
  * A perfect unshuffle of WIDTH^2 elements rotates the bits of their index by one; log2(WIDTH) of them exchange row and column. */
 #include "vector.cl"

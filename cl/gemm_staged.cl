@@ -6,8 +6,8 @@
  * An A of that form is staged BLOCK_K of k at a time as vectors of its batches, so that every line of it is fetched once and each batch
  * then reads its own element of the first-level cache. Results of such a C are kept until all batches of the tile are done, then turned
  * in registers and written as vectors of batches. A work-item has TILES tiles of rows, which take turns for every near_k of k where B of
- * all its batches would not stay in the second-level cache. b is [batch][panel][k][VECTORS * WIDTH], zero-padded in n. The last tile of rows starts
- * at m - ROWS and computes some rows a second time. Tiles run in super-blocks of super_rows row tiles, inside one panel by panel; near
+ * all its batches would not stay in the second-level cache. b is [batch][panel][k][VECTORS * WIDTH], zero-padded in n. The last tile of
+ * rows starts at m - ROWS and computes some rows a second time. Tiles run in super-blocks of super_rows row tiles, inside one panel by panel; near
  * blocks of lanes are done in turn for each of them, because their A or C share pages of memory. */
 #include "transpose.cl"
 #include "gemm_batch.cl"
@@ -120,8 +120,8 @@ inline void store_lanes(__global C_T *restrict c, int lanes, floatv value)
         store_lanes(c_first + j * c_column_stride, lanes, turned[j]);
 
 /* A tile as vectors of batches. */
-inline void store_turned(__private floatv (*sums)[ROWS][VECTORS], __global C_T *restrict c, long c_row_stride, long c_column_stride, int count,
-                         int lanes)
+inline void store_turned(__private floatv (*sums)[ROWS][VECTORS], __global C_T *restrict c, long c_row_stride, long c_column_stride,
+                         int count, int lanes)
 {
     for (int i = 0; i < ROWS; i++)
         for (int v = 0; v < VECTORS; v++) {

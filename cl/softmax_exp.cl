@@ -7,13 +7,16 @@
 
 #define SOFTMAX_EXP_LOWEST -88.0f /* n = -127 from here on: the scale 2^n becomes the bits of 0 */
 
-/* Conversions truncate, and x <= 0, so subtracting a half rounds to nearest. A NaN passes the comparison, the polynomial and the product. */
-#define DEFINE_SOFTMAX_EXP(NAME, FLOAT, INT, TO_INT, TO_FLOAT, AS_FLOAT)                     \
+/* 1.5 * 2^23 + 127: a sum with it is rounded to an integer, whose last eight bits are n + 127, the exponent of 2^n. */
+#define SOFTMAX_EXP_ROUND 12583039.0f
+
+/* A NaN passes the comparison, the polynomial and the product. */
+#define DEFINE_SOFTMAX_EXP(NAME, FLOAT, INT, AS_INT, AS_FLOAT)                                \
     inline FLOAT NAME(FLOAT x)                                                               \
     {                                                                                        \
         x = x < (FLOAT)(SOFTMAX_EXP_LOWEST) ? (FLOAT)(SOFTMAX_EXP_LOWEST) : x;               \
-        const INT n = TO_INT(fma(x, (FLOAT)(1.44269504f), (FLOAT)(-0.5f)));                  \
-        const FLOAT f = fma(TO_FLOAT(n), (FLOAT)(-0.693147181f), x);                         \
+        const FLOAT n = fma(x, (FLOAT)(1.44269504f), (FLOAT)(SOFTMAX_EXP_ROUND));            \
+        const FLOAT f = fma(n - (FLOAT)(SOFTMAX_EXP_ROUND), (FLOAT)(-0.693147181f), x);      \
         FLOAT p = (FLOAT)(1.38368085e-3f);                                                   \
         p = fma(p, f, (FLOAT)(8.37484561e-3f));                                              \
         p = fma(p, f, (FLOAT)(4.16682288e-2f));                                              \
@@ -21,8 +24,8 @@
         p = fma(p, f, (FLOAT)(4.99999911e-1f));                                              \
         p = fma(p, f, (FLOAT)(1.0f));                                                        \
         p = fma(p, f, (FLOAT)(1.0f));                                                        \
-        return p * AS_FLOAT((n + (INT)(127)) << (INT)(23));                                  \
+        return p * AS_FLOAT(AS_INT(n) << (INT)(23));                                         \
     }
 
-DEFINE_SOFTMAX_EXP(softmax_exp, float, int, convert_int, convert_float, as_float)
-DEFINE_SOFTMAX_EXP(softmax_exp16, float16, int16, convert_int16, convert_float16, as_float16)
+DEFINE_SOFTMAX_EXP(softmax_exp, float, int, as_int, as_float)
+DEFINE_SOFTMAX_EXP(softmax_exp16, float16, int16, as_int16, as_float16)

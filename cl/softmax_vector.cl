@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax for CPU devices: one work-item takes whole rows with vectors of WIDTH floats; keys lie next to each other. A row is read three times
- * and stays in the first-level cache meanwhile. Where y is f32 it holds the exponentials until their sum is known. The memory of y
- * and of the next row is asked for before it is needed. */
+ * and stays in the first-level cache meanwhile. Rows of up to KEPT_KEYS keep their exponentials in private memory until the sum is known,
+ * longer ones in y where it is f32. The memory of y and of the next row is asked for during the exponentials, which leave time for it. */
 #include "vector.cl"
 #include "lane_sum.cl"
 #include "prefetch.cl"
 #include "softmax_exp.cl"
 #include "softmax_row.cl"
 
-#ifndef IS_Y_F32
-#error "IS_Y_F32: 0 or 1"
+#if !defined(IS_Y_F32) || !defined(IS_SCALED) || !defined(KEPT_KEYS)
+#error "IS_Y_F32, IS_SCALED (scale is not 1): 0 or 1; KEPT_KEYS: at least the row's keys, 0: none"
 #endif
 
-DEFINE_SOFTMAX_EXP(softmax_expv, floatv, intv, TO_INTV, TO_FLOATV, AS_FLOATV)
+DEFINE_SOFTMAX_EXP(softmax_expv, floatv, intv, AS_INTV, AS_FLOATV)
 
 inline float lane_max(floatv v)
 {
@@ -43,7 +43,10 @@ inline float lane_max(floatv v)
 /* Scores of keys j .. j+WIDTH, all < used. */
 inline floatv row_scores(const softmax_row *r, float scale, int j)
 {
-    floatv s = scale * PASTE(vector_, LOAD_X)(r->x + j);
+    floatv s = PASTE(vector_, LOAD_X)(r->x + j);
+#if IS_SCALED
+    s *= scale;
+#endif
 #if BIAS == PER_KEY
     s += vector_load_f32(r->bias + j);
 #elif BIAS == PER_ROW
@@ -112,11 +115,17 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
     const float shift = row_shift(row_maximum(r, strides, scale));
     const int whole = r->used - r->used % WIDTH;
     floatv sums = (floatv)(0.0f), tail = (floatv)(0.0f);
+#if KEPT_KEYS
+    floatv kept[KEPT_KEYS / WIDTH];
+#endif
     for (int j = 0; j < whole; j += WIDTH) {
         PREFETCH_FOR_READ(next + j);
         const floatv e = softmax_expv(row_scores(r, scale, j) - shift);
         sums += e;
-#if IS_Y_F32
+#if KEPT_KEYS
+        kept[j / WIDTH] = e;
+        PREFETCH_FOR_WRITE(r->y + j);
+#elif IS_Y_F32
         vector_store_f32(r->y + j, e);
 #endif
     }
@@ -132,7 +141,9 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
     }
     const float inverse = 1.0f / sum;
     for (int j = 0; j < whole; j += WIDTH) {
-#if IS_Y_F32
+#if KEPT_KEYS
+        const floatv e = kept[j / WIDTH];
+#elif IS_Y_F32
         PREFETCH_FOR_WRITE(next_y + j);
         const floatv e = vector_load_f32(r->y + j);
 #else

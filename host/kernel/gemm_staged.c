@@ -34,8 +34,8 @@ bool clfi_gemm_staged_supports(const clf_context *context, const clf_gemm_args *
            !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
-/* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in vectors of
- * batches (`interleaved`), unless those vectors are mostly empty. */
+/* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in
+ * vectors of batches (`interleaved`), unless those vectors are mostly empty. */
 bool clfi_gemm_staged_suits(const clf_context *context, const clf_gemm_args *args)
 {
     const clf_device_caps *caps = &context->device.caps;

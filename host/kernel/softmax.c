@@ -10,6 +10,7 @@
 enum { X, Y, MASK, PADDING, ATTENTION, BIAS, LENGTHS, QUERY, OPERANDS };
 enum {
     PASSES = 3,
+    KEPT_KEYS = 2048,     /* exponentials in private memory: 8 KiB of a first-level cache */
     VECTOR_GROUPS = 256,  /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
     GENERIC_WG = 64,
     GROUP_WG = 256,       /* largest work-group */
@@ -159,6 +160,8 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
     clf_kernel_spec spec = spec_of(args, &l, "softmax_vector.cl", "softmax_vector");
     clfi_spec_int(&spec, "WIDTH", context->device.caps.vector_width);
     clfi_spec_int(&spec, "IS_Y_F32", args->y->dtype == CLF_F32);
+    clfi_spec_int(&spec, "IS_SCALED", args->scale != 1.0f);
+    clfi_spec_int(&spec, "KEPT_KEYS", l.keys <= KEPT_KEYS ? KEPT_KEYS : 0);
     const int64_t wanted = (l.row_count + VECTOR_GROUPS - 1) / VECTOR_GROUPS;
     const int64_t rows_per_item = clfi_loops_clamp(context, vector_iterations(context, &l), wanted);
     clf_launch launch = clfi_launch(context, &spec);
