@@ -5,8 +5,15 @@
 #error "WG: work-items of a group"
 #endif
 
-/* Devices of the extension define the macro; other compilers get the same numbers by plain arithmetic. */
-#if defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
+#ifndef IS_BUILT_IN
+#error "IS_BUILT_IN: 1 the function of the extension, 0 plain arithmetic, which some compilers turn into better code"
+#endif
+
+/* Where there is no such function, for compilers that only look at the kernel, both are plain. Before OpenCL C 3.0 it is there undeclared. */
+#if IS_BUILT_IN && (defined(cl_khr_integer_dot_product) || defined(__opencl_c_integer_dot_product_input_4x8bit_packed))
+#if !defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
+int __attribute__((overloadable, const)) dot_4x8packed_ss_int(uint a, uint b);
+#endif
 #define DOT(a, b) dot_4x8packed_ss_int(a, b)
 #else
 static inline int dot_by_bytes(char4 a, char4 b)

@@ -24,8 +24,8 @@ typedef enum clfi_peak_real { CLFI_PEAK_FP32, CLFI_PEAK_FP16, CLFI_PEAK_BF16 } c
  * OpenCL C has no bf16 arithmetic, so that is unsupported everywhere. Limits "fp32_gflops", "fp16_gflops". */
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops);
 
-/* "arithmetic/int8-dot": dot products of four bytes, eight operations each, where the device has cl_khr_integer_dot_product; operations: a
- * multiple of 2^22. Limit "int8_gops". */
+/* "arithmetic/int8-dot": dot products of four bytes, eight operations each, where the device has cl_khr_integer_dot_product; engines: its
+ * function, and plain arithmetic. operations: a multiple of 2^22. Limit "int8_gops". */
 clf_status clfi_peak_integer_dot(clfi_workload_list *list, double operations);
 
 /* "local/read": local memory read; bytes: a multiple of 2^22. Limit "local_gbps". */

@@ -29,9 +29,9 @@ typedef struct engine {
 
 /* Processors: a vector of the hardware and two. Others: their compilers take vectors apart, some devices run pairs at once. */
 static const engine engines[] = {
-    {"width4-chains8", 4, 8, true},    {"width4-chains16", 4, 16, true},   {"width8-chains8", 8, 8, true}, {"width8-chains16", 8, 16, true},
-    {"width16-chains8", 16, 8, true},  {"width16-chains16", 16, 16, true}, {"width1-chains8", 1, 8, false}, {"width1-chains16", 1, 16, false},
-    {"width2-chains8", 2, 8, false},   {"width4-chains8", 4, 8, false},
+    {"w4-chains8", 4, 8, true},    {"w4-chains16", 4, 16, true},   {"w8-chains8", 8, 8, true}, {"w8-chains16", 8, 16, true},
+    {"w16-chains8", 16, 8, true},  {"w16-chains16", 16, 16, true}, {"w1-chains8", 1, 8, false}, {"w1-chains16", 1, 16, false},
+    {"w2-chains8", 2, 8, false},   {"w4-chains8", 4, 8, false},
 };
 
 typedef struct formula {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Dot products of bytes from registers, where the device has an instruction for them. */
+/* Dot products of bytes from registers, where the device has cl_khr_integer_dot_product: by its function and in plain arithmetic. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "bench/peak.h"
@@ -17,6 +18,7 @@ typedef struct integer_dot {
     clf_context *context;
     clf_buffer *start, *out;
     size_t items;
+    bool is_built_in;
     uint32_t words[CHAINS + 1]; /* starts and the factor */
 } integer_dot;
 
@@ -24,7 +26,8 @@ static clf_status dot_engines(const clfi_workload *workload, clf_context *contex
 {
     if (!context->device.caps.has_integer_dot)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the device has no cl_khr_integer_dot_product", workload->id);
-    return clfi_peak_one_engine(workload, context, out);
+    *out = (clfi_engine_list){.names = {"built-in", "plain"}, .count = 2};
+    return CLF_OK;
 }
 
 static void dot_release(void *state)
@@ -40,10 +43,12 @@ static void dot_release(void *state)
 static clf_status dot_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
     integer_dot *d;
-    (void)engine;
+    if (strcmp(engine, "built-in") != 0 && strcmp(engine, "plain") != 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no engine \"%s\"", workload->id, engine);
     CLF_TRY(clfi_alloc(1, sizeof *d, "integer dot", &d));
     *state = d;
     d->context = context;
+    d->is_built_in = engine[0] == 'b';
     d->items = (size_t)(*(const double *)workload->parameters / OPERATIONS_OF_ITEM);
     clfi_peak_random(d->words, COUNT(d->words), SEED);
     CLF_TRY(clfi_peak_upload(context, d->words, CHAINS * sizeof *d->words, &d->start));
@@ -55,6 +60,7 @@ static clf_status enqueue(void *state)
     integer_dot *d = state;
     clf_kernel_spec spec = clfi_kernel_spec("peak_integer_dot.cl", "peak_integer_dot");
     clfi_spec_int(&spec, "WG", GROUP);
+    clfi_spec_int(&spec, "IS_BUILT_IN", d->is_built_in);
     clf_launch launch = clfi_launch(d->context, &spec);
     clfi_arg_buffer(&launch, d->start);
     clfi_arg_uint(&launch, d->words[CHAINS]);

@@ -12,8 +12,8 @@ enum {
     CHAINED = 256
 };
 
-static const double flops[] = {[CLFI_PEAK_FP32] = 0x1p34, [CLFI_PEAK_FP16] = 0x1p33, [CLFI_PEAK_BF16] = 0x1p33}; /* some emulate fp16 */
-static const double dot_operations = 0x1p34, local_bytes = 0x1p32;
+static const double flops[] = {[CLFI_PEAK_FP32] = 0x1p34, [CLFI_PEAK_FP16] = 0x1p33, [CLFI_PEAK_BF16] = 0x1p33}; /* some emulate fp16, and dots */
+static const double dot_operations = 0x1p33, local_bytes = 0x1p32;
 
 static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
 {
