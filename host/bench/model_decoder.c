@@ -20,15 +20,16 @@
 enum { CHOICE_SEED = 9, MOST_CHECKED = 8, SAFETY = 4, LONGEST = 64 };
 
 typedef struct decoder_case {
-    size_t words; /* of the list, one after another */
+    size_t words, batch_words;
     int beam;
+    const char *directory, *file; /* NULL: the built-in model, the built-in words */
 } decoder_case;
 
 typedef struct decoder_state {
-    decoder_case one;
+    const decoder_case *one;
     clf_context *context;
     clf_pronouncer *pronouncer;
-    clf_text *words;
+    clfi_texts words;
     clf_pronunciations *result; /* of the latest run */
 } decoder_state;
 
@@ -47,7 +48,7 @@ static void release(void *state)
         return;
     clf_pronunciations_destroy(s->result);
     clf_pronouncer_destroy(s->pronouncer);
-    free(s->words);
+    clfi_texts_free(&s->words);
     free(s);
 }
 
@@ -55,20 +56,19 @@ static clf_status run_once(void *state)
 {
     decoder_state *s = state;
     clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
-    params.beam = s->one.beam;
+    params.beam = s->one->beam;
+    params.batch_words = s->one->batch_words;
     clf_pronunciations_destroy(s->result);
     s->result = NULL;
-    return clf_pronounce(s->pronouncer, s->words, s->one.words, &params, &s->result);
+    return clf_pronounce(s->pronouncer, s->words.items, s->one->words, &params, &s->result);
 }
 
 static clf_status setup(decoder_state *s)
 {
-    CLF_TRY(clf_pronouncer_open(s->context, NULL, &s->pronouncer));
-    CLF_TRY(clfi_alloc(s->one.words, sizeof *s->words, "words", &s->words));
-    for (size_t i = 0; i < s->one.words; i++) {
-        const char *word = clfi_words[i % clfi_word_count];
-        s->words[i] = (clf_text){word, strlen(word)};
-    }
+    CLF_TRY(clf_pronouncer_open(s->context, s->one->directory, &s->pronouncer));
+    CLF_TRY(s->one->file ? clfi_texts_read(s->one->file, &s->words) : clfi_texts_words(s->one->words, &s->words));
+    if (s->words.count != s->one->words)
+        CLF_FAIL(CLF_FORMAT, "%s: %zu lines, there were %zu", s->one->file, s->words.count, s->one->words);
     return run_once(s);
 }
 
@@ -77,7 +77,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     decoder_state *s;
     (void)engine;
     CLF_TRY(clfi_alloc(1, sizeof *s, "decoder workload", &s));
-    s->one = *(const decoder_case *)workload->parameters;
+    s->one = workload->parameters;
     s->context = context;
     const clf_status st = setup(s);
     if (st != CLF_OK) {
@@ -88,10 +88,13 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return CLF_OK;
 }
 
-static clf_status load_reference(clfi_ref_weights *weights)
+static clf_status load_reference(const char *directory, clfi_ref_weights *weights)
 {
     clf_safetensors *file;
-    CLF_TRY(clfi_safetensors_parse(clfi_g2p_weights, (size_t)(clfi_g2p_weights_end - clfi_g2p_weights), "built-in model", &file));
+    if (directory)
+        CLF_TRY(clfi_safetensors_open_directory(directory, &file));
+    else
+        CLF_TRY(clfi_safetensors_parse(clfi_g2p_weights, (size_t)(clfi_g2p_weights_end - clfi_g2p_weights), "built-in model", &file));
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < clfi_safetensors_count(file); i++) {
         const char *name = clfi_safetensors_at(file, i)->name;
@@ -171,7 +174,7 @@ static void check_choices(const decoder_state *s, const sequence *one, const clf
         }
         score += exact[t * v + next];
         change += worst_change;
-        if (s->one.beam == 1)
+        if (s->one->beam == 1)
             clfi_verdict_add(out, exact[t * v + next], best, 2 * SAFETY * worst_change); /* two numbers are compared */
     }
     clfi_verdict_add(out, (double)got->score, score, SAFETY * change + 0x1p-24 * LONGEST * fabs(score));
@@ -182,7 +185,7 @@ static clf_status check_words(const decoder_state *s, const clfi_ref_weights *we
     const clf_seq2seq *model = s->pronouncer->model;
     clfi_random random = {CHOICE_SEED};
     size_t places[MOST_CHECKED];
-    const size_t count = clfi_random_places(&random, s->one.words, MOST_CHECKED, places), values = LONGEST * (size_t)model->target_count;
+    const size_t count = clfi_random_places(&random, s->one->words, MOST_CHECKED, places), values = LONGEST * (size_t)model->target_count;
     double *exact;
     clf_status st = CLF_OK;
     CLF_TRY(clfi_alloc(2 * values, sizeof *exact, "reference", &exact));
@@ -190,7 +193,7 @@ static clf_status check_words(const decoder_state *s, const clfi_ref_weights *we
         const clf_pronunciation *got = clf_pronunciations_get(s->result, places[i], 0);
         clfi_ref_noise noise = {1};
         sequence one;
-        CLF_GOTO(read_sequence(model, s->pronouncer->letter, &s->words[places[i]], got->phonemes, &one));
+        CLF_GOTO(read_sequence(model, s->pronouncer->letter, &s->words.items[places[i]], got->phonemes, &one));
         CLF_GOTO(log_probabilities(&model->network->config, weights, &one, NULL, exact));
         CLF_GOTO(log_probabilities(&model->network->config, weights, &one, &noise, exact + values));
         check_choices(s, &one, got, exact, exact + values, out);
@@ -207,7 +210,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     clfi_ref_weights weights = {0};
     CLF_TRY(run_once(s));
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
-    clf_status st = load_reference(&weights);
+    clf_status st = load_reference(s->one->directory, &weights);
     if (st == CLF_OK)
         st = check_words(s, &weights, out);
     clfi_ref_weights_free(&weights);
@@ -228,29 +231,78 @@ static void memory(const void *state, clfi_workload_memory *out)
 
 static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
 
-static clf_status add(clfi_workload_list *list, size_t words, int beam)
+const clf_pronunciations *clfi_decoder_result(const void *state)
+{
+    const decoder_state *s = state;
+    return s->result;
+}
+
+static clf_status identify(const char *directory, json_t **out)
+{
+    const size_t bytes = (size_t)(clfi_g2p_weights_end - clfi_g2p_weights);
+    char hash[CLFI_HASH_TEXT_BYTES];
+    if (directory)
+        return clfi_model_identity(directory, NULL, out);
+    clfi_hash(clfi_g2p_weights, bytes, hash);
+    *out = json_pack("{s:s, s:s, s:I}", "name", "built-in g2p", "xxh128", hash, "file_bytes", (json_int_t)bytes);
+    if (!*out)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "built-in model: its description");
+    return CLF_OK;
+}
+
+/* id: what comes after "decoder/". data: what the words are, with the hash of their file where they come from one. */
+static clf_status add(clfi_workload_list *list, const decoder_case *from, const char *id, json_t *data)
 {
     static const char *const off_device[] = {"letters to ids", "phonemes to text", NULL};
-    const size_t bytes = (size_t)(clfi_g2p_weights_end - clfi_g2p_weights);
-    clfi_workload workload = {.op = "decoder", .items = (double)words, .item = "words", .off_device = off_device, .type = &type};
-    char hash[CLFI_HASH_TEXT_BYTES];
+    clfi_workload workload = {.op = "decoder", .items = (double)from->words, .item = "words", .off_device = off_device, .type = &type};
+    const char *directory, *file;
     decoder_case *one;
-    CLF_TRY(clfi_alloc(1, sizeof *one, "decoder workload", &one));
-    *one = (decoder_case){.words = words, .beam = beam};
-    clfi_hash(clfi_g2p_weights, bytes, hash);
-    snprintf(workload.id, sizeof workload.id, "decoder/built-in/words-%zu-beam-%d", words, beam);
-    json_t *work = json_pack("{s:s, s:{s:s, s:s, s:I}, s:s, s:I, s:i, s:s, s:i}", "op", "pronounce", "model", "name", "built-in g2p", "xxh128", hash,
-                             "file_bytes", (json_int_t)bytes, "arithmetic", "f32", "words", (json_int_t)words, "beam", beam, "data",
-                             "built-in words", "version", 1);
+    json_t *model = NULL;
+    clf_status st = identify(from->directory, &model);
+    if (st == CLF_OK)
+        st = clfi_model_parameters(sizeof *one, from->directory, from->file, &one, &directory, &file);
+    if (st != CLF_OK) {
+        json_decref(model);
+        json_decref(data);
+        return st;
+    }
+    *one = *from;
+    one->directory = directory;
+    one->file = file;
+    snprintf(workload.id, sizeof workload.id, "decoder/%s", id);
+    json_t *work = json_pack("{s:s, s:o, s:s, s:I, s:I, s:i, s:o}", "op", "pronounce", "model", model, "arithmetic", "f32", "words",
+                             (json_int_t)from->words, "batch_words", (json_int_t)from->batch_words, "beam", from->beam, "data", data);
     return clfi_model_workload_add(list, &workload, work, one);
+}
+
+clf_status clfi_decoder_add_file(clfi_workload_list *list, const char *directory, const char *file, int beam, size_t batch_words)
+{
+    char hash[CLFI_HASH_TEXT_BYTES], id[64];
+    clfi_texts words;
+    clf_status st = clfi_texts_read(file, &words);
+    const decoder_case one = {.words = words.count, .batch_words = batch_words, .beam = beam, .directory = directory, .file = file};
+    clfi_hash(clfi_str_text(&words.storage), words.storage.length, hash);
+    clfi_texts_free(&words);
+    if (st == CLF_OK && one.words == 0)
+        st = clfi_fail(CLF_FORMAT, "%s: no words", file);
+    CLF_TRY(st);
+    snprintf(id, sizeof id, "%s/file-%.8s-beam-%d", directory ? "directory" : "built-in", hash, beam);
+    return add(list, &one, id, json_pack("{s:s, s:s}", "words", "lines of a file", "xxh128", hash));
 }
 
 clf_status clfi_decoder_workloads(clfi_workload_list *list, bool quick)
 {
-    CLF_TRY(add(list, 1, 1));
-    CLF_TRY(add(list, 64, 1));
-    if (quick)
-        return CLF_OK;
-    CLF_TRY(add(list, clfi_word_count, 1));
-    return add(list, 64, 4);
+    static const struct {
+        size_t words;
+        int beam;
+        bool is_quick;
+    } cases[] = {{1, 1, true}, {64, 1, true}, {216, 1, false}, {64, 4, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const decoder_case one = {.words = cases[i].words, .beam = cases[i].beam};
+        char id[64];
+        snprintf(id, sizeof id, "built-in/words-%zu-beam-%d", one.words, one.beam);
+        if (!quick || cases[i].is_quick)
+            CLF_TRY(add(list, &one, id, json_pack("{s:s, s:i}", "words", "built in", "version", 1)));
+    }
+    return CLF_OK;
 }

@@ -6,10 +6,9 @@
  * Verified against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences: largest error of an element; norms of all rows, where the
  * model normalises. That error bounds the cosine too: cos >= 1 - C error^2 / 2. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/str.h"
+#include "base/hash.h"
 #include "bench/model_texts.h"
 #include "bench/model_workloads.h"
 #include "bench/reference_encoder.h"
@@ -17,11 +16,11 @@
 #include "bench/verdict.h"
 #include "model/model.h"
 
-enum { CHOICE_SEED = 8, TEXTS = 48, MOST_SENTENCES = 12, QUICK_TEXTS = 16, MOST_CHECKED = 2 };
+enum { CHOICE_SEED = 8, TEXTS = 48, QUICK_TEXTS = 16, MOST_CHECKED = 2 };
 
 typedef struct encoder_case {
     size_t batch, tokens; /* tokens 0: texts */
-    char directory[];
+    const char *directory, *file; /* file NULL: the built-in texts */
 } encoder_case;
 
 typedef struct encoder_state {
@@ -29,8 +28,8 @@ typedef struct encoder_state {
     clf_context *context;
     clf_model *model;
     int32_t *ids, *offsets;
-    clf_text *texts;
-    clf_str storage; /* of the texts */
+    clfi_texts texts;
+    clf_embed_stats stats; /* of the latest run on texts */
     float *rows;
 } encoder_state;
 
@@ -50,37 +49,16 @@ static void release(void *state)
     clf_model_destroy(s->model);
     free(s->ids);
     free(s->offsets);
-    free(s->texts);
-    clfi_str_free(&s->storage);
+    clfi_texts_free(&s->texts);
     free(s->rows);
     free(s);
-}
-
-/* Text i: 1 to 12 sentences in a row. */
-static clf_status make_texts(encoder_state *s)
-{
-    const size_t count = s->one->batch;
-    size_t *start;
-    CLF_TRY(clfi_alloc(count + 1, sizeof *start, "texts", &start));
-    clf_status st = clfi_alloc(count, sizeof *s->texts, "texts", &s->texts);
-    for (size_t i = 0; st == CLF_OK && i < count; i++) {
-        const size_t sentences = 1 + i * 5 % MOST_SENTENCES;
-        start[i] = s->storage.length;
-        for (size_t j = 0; st == CLF_OK && j < sentences; j++)
-            st = clfi_str_appendf(&s->storage, "%s%s", j ? " " : "", clfi_sentences[(i + j) % clfi_sentence_count]);
-        start[i + 1] = s->storage.length;
-    }
-    for (size_t i = 0; st == CLF_OK && i < count; i++)
-        s->texts[i] = (clf_text){clfi_str_text(&s->storage) + start[i], start[i + 1] - start[i]};
-    free(start);
-    return st;
 }
 
 static clf_status run_once(void *state)
 {
     encoder_state *s = state;
-    return s->texts ? clf_model_embed(s->model, s->texts, s->one->batch, NULL, s->rows, NULL)
-                    : clf_model_embed_ids(s->model, s->ids, NULL, s->offsets, s->one->batch, NULL, s->rows);
+    return s->texts.count ? clf_model_embed(s->model, s->texts.items, s->one->batch, NULL, s->rows, &s->stats)
+                          : clf_model_embed_ids(s->model, s->ids, NULL, s->offsets, s->one->batch, NULL, s->rows);
 }
 
 static clf_status setup(encoder_state *s)
@@ -90,7 +68,9 @@ static clf_status setup(encoder_state *s)
     const clf_model_info *info = clf_model_get_info(s->model);
     CLF_TRY(clfi_alloc(batch * (size_t)info->width, sizeof *s->rows, "embeddings", &s->rows));
     if (tokens == 0) {
-        CLF_TRY(make_texts(s));
+        CLF_TRY(s->one->file ? clfi_texts_read(s->one->file, &s->texts) : clfi_texts_make(batch, &s->texts));
+        if (s->texts.count != batch)
+            CLF_FAIL(CLF_FORMAT, "%s: %zu lines, there were %zu", s->one->file, s->texts.count, batch);
     } else {
         CLF_TRY(clfi_alloc(batch * tokens, sizeof *s->ids, "token ids", &s->ids));
         CLF_TRY(clfi_alloc(batch + 1, sizeof *s->offsets, "token ids", &s->offsets));
@@ -124,9 +104,9 @@ static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *refe
     clf_encoding encoding = CLF_ENCODING_INIT;
     double bound, norm = 0;
     clf_status st = CLF_OK;
-    if (s->texts) {
+    if (s->texts.count) {
         const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)info->max_tokens};
-        st = clfi_tokenizer_encode(s->model->tokenizer, s->texts[place].data, s->texts[place].size, NULL, 0, &options, &encoding);
+        st = clfi_tokenizer_encode(s->model->tokenizer, s->texts.items[place].data, s->texts.items[place].size, NULL, 0, &options, &encoding);
         if (st == CLF_OK)
             st = clfi_ref_encoder_embed(reference, encoding.ids, encoding.length, scratch, &bound);
     } else {
@@ -195,40 +175,72 @@ static void memory(const void *state, clfi_workload_memory *out)
 
 static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
 
-static clf_status copy_case(const clfi_bench_model *model, size_t batch, size_t tokens, encoder_case **out)
+const clf_model_info *clfi_encoder_info(const void *state)
 {
-    const size_t size = strlen(model->directory) + 1;
-    CLF_TRY(clfi_alloc(1, sizeof **out + size, "encoder workload", out));
-    (*out)->batch = batch;
-    (*out)->tokens = tokens;
-    memcpy((*out)->directory, model->directory, size);
+    const encoder_state *s = state;
+    return clf_model_get_info(s->model);
+}
+
+size_t clfi_encoder_tokens(const void *state)
+{
+    const encoder_state *s = state;
+    return s->texts.count ? s->stats.tokens : s->one->batch * s->one->tokens;
+}
+
+static clf_status make_case(const clfi_bench_model *model, const char *file, size_t batch, size_t tokens, encoder_case **out)
+{
+    const char *directory_copy, *file_copy;
+    CLF_TRY(clfi_model_parameters(sizeof **out, model->directory, file, out, &directory_copy, &file_copy));
+    **out = (encoder_case){.batch = batch, .tokens = tokens, .directory = directory_copy, .file = file_copy};
     return CLF_OK;
 }
 
-static clf_status add_ids(clfi_workload_list *list, const clfi_bench_model *model, size_t batch, size_t tokens)
+clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model *model, size_t batch, size_t tokens)
 {
-    const double c = (double)model->width, f = (double)model->hidden_width, rows = (double)(batch * tokens);
+    const double c = (double)model->width, f = (double)model->hidden_width, rows = (double)batch * (double)tokens;
     const double flops = (double)model->layers * (2 * rows * (4 * c * c + 2 * c * f) + 4 * c * rows * (double)tokens);
     clfi_workload workload = {.op = "encoder", .flops = flops, .items = (double)batch, .item = "texts", .limit = "fp32_gflops", .type = &type};
     encoder_case *one;
     if ((int64_t)tokens > model->max_positions)
         return CLF_OK;
-    CLF_TRY(copy_case(model, batch, tokens, &one));
+    CLF_TRY(make_case(model, NULL, batch, tokens, &one));
     snprintf(workload.id, sizeof workload.id, "encoder/%s/ids-%zux%zu", model->name, batch, tokens);
     json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:I, s:s, s:i}", "op", "embed ids", "model", model->identity, "arithmetic", "f32", "batch",
-                             (json_int_t)batch, "tokens", (json_int_t)tokens, "data", "uniform ids", "seed", 7);
+                             (json_int_t)batch, "tokens", (json_int_t)tokens, "data", "uniform ids", "seed", CLFI_MODEL_IDS_SEED);
     return clfi_model_workload_add(list, &workload, work, one);
 }
 
+static const char *const text_work[] = {"tokenizing", NULL};
+
 static clf_status add_texts(clfi_workload_list *list, const clfi_bench_model *model, size_t count)
 {
-    static const char *const off_device[] = {"tokenizing", NULL};
-    clfi_workload workload = {.op = "encoder", .items = (double)count, .item = "texts", .off_device = off_device, .type = &type};
+    clfi_workload workload = {.op = "encoder", .items = (double)count, .item = "texts", .off_device = text_work, .type = &type};
     encoder_case *one;
-    CLF_TRY(copy_case(model, count, 0, &one));
+    CLF_TRY(make_case(model, NULL, count, 0, &one));
     snprintf(workload.id, sizeof workload.id, "encoder/%s/texts-%zu", model->name, count);
     json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:s, s:i}", "op", "embed texts", "model", model->identity, "arithmetic", "f32", "batch",
                              (json_int_t)count, "data", "built-in sentences, 1 to 12 a text", "version", 1);
+    return clfi_model_workload_add(list, &workload, work, one);
+}
+
+clf_status clfi_encoder_add_file(clfi_workload_list *list, const clfi_bench_model *model, const char *file)
+{
+    clfi_workload workload = {.op = "encoder", .item = "texts", .off_device = text_work, .type = &type};
+    char hash[CLFI_HASH_TEXT_BYTES];
+    clfi_texts texts;
+    encoder_case *one;
+    clf_status st = clfi_texts_read(file, &texts);
+    const size_t count = texts.count;
+    clfi_hash(clfi_str_text(&texts.storage), texts.storage.length, hash);
+    clfi_texts_free(&texts);
+    if (st == CLF_OK && count == 0)
+        st = clfi_fail(CLF_FORMAT, "%s: no texts", file);
+    CLF_TRY(st);
+    CLF_TRY(make_case(model, file, count, 0, &one));
+    workload.items = (double)count;
+    snprintf(workload.id, sizeof workload.id, "encoder/%s/file-%.8s", model->name, hash);
+    json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:s, s:s}", "op", "embed texts", "model", model->identity, "arithmetic", "f32", "batch",
+                             (json_int_t)count, "data", "lines of a file", "file_xxh128", hash);
     return clfi_model_workload_add(list, &workload, work, one);
 }
 
@@ -237,7 +249,7 @@ clf_status clfi_encoder_workloads(clfi_workload_list *list, const clfi_bench_mod
     static const size_t shapes[][2] = {{1, 16}, {1, 128}, {8, 128}, {1, 256}, {32, 16}, {32, 128}, {8, 256}};
     enum { QUICK_SHAPES = 3 };
     for (size_t i = 0; i < (quick ? QUICK_SHAPES : COUNT(shapes)); i++)
-        CLF_TRY(add_ids(list, model, shapes[i][0], shapes[i][1]));
+        CLF_TRY(clfi_encoder_add_ids(list, model, shapes[i][0], shapes[i][1]));
     CLF_TRY(add_texts(list, model, QUICK_TEXTS));
     return quick ? CLF_OK : add_texts(list, model, TEXTS);
 }

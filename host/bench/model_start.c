@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads "start": from nothing to the first embedding on the host: opening the device, loading the model, kernels, one text.
+/* Workloads "start": from a process without a context to the first embedding on the host: opening the device, loading the model,
+ * kernels, one text. The drivers are loaded.
  *
  * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from its source; what the driver keeps of
  * earlier builds is its own affair. Weights are in the host's page cache in both.
  * Verified like the encoder: the embedding against a float64 pass. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -18,7 +18,7 @@ enum { TOKENS = 16 };
 
 typedef struct start_case {
     bool is_cold;
-    char directory[];
+    const char *directory;
 } start_case;
 
 typedef struct start_state {
@@ -137,15 +137,14 @@ static const clfi_workload_type type = {engines, prepare, verify, run, NULL, rel
 static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
 {
     static const char *const off_device[] = {"opening the device", "reading the weights", "building programs", NULL};
-    const size_t size = strlen(model->directory) + 1;
     clfi_workload workload = {.op = "start", .off_device = off_device, .type = &type};
     start_case *one;
-    CLF_TRY(clfi_alloc(1, sizeof *one + size, "start workload", &one));
-    one->is_cold = is_cold;
-    memcpy(one->directory, model->directory, size);
+    const char *directory, *unused;
+    CLF_TRY(clfi_model_parameters(sizeof *one, model->directory, NULL, &one, &directory, &unused));
+    *one = (start_case){.is_cold = is_cold, .directory = directory};
     snprintf(workload.id, sizeof workload.id, "start/%s/%s", model->name, is_cold ? "cold" : "warm");
     json_t *work = json_pack("{s:s, s:O, s:s, s:s, s:i, s:i}", "op", "start", "model", model->identity, "programs",
-                             is_cold ? "built from source" : "from the cache on disk", "data", "uniform ids", "tokens", TOKENS, "seed", 7);
+                             is_cold ? "built from source" : "from the cache on disk", "data", "uniform ids", "tokens", TOKENS, "seed", CLFI_MODEL_IDS_SEED);
     return clfi_model_workload_add(list, &workload, work, one);
 }
 

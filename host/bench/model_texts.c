@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* English texts and words that model workloads read. */
+/* Texts and words that model workloads read. */
 #include "bench/model_texts.h"
 
-#include "base/status.h"
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+enum { MOST_SENTENCES = 12, LARGEST_FILE = 1 << 30 };
 
 const char *const clfi_sentences[] = {
     "The ferry was late again.",
@@ -56,3 +61,70 @@ const char *const clfi_words[] = {
     "shoulder", "silver",   "sister",   "south",    "spring",    "station",  "strange",  "sugar",    "temperature", "thought", "together", "university",
 };
 const size_t clfi_word_count = COUNT(clfi_words);
+
+/* Adds a text of `size` bytes at the end of the storage. Its address is set by point(), as the storage may still move. */
+static clf_status add(clfi_texts *texts, size_t size)
+{
+    CLF_TRY(clfi_grow(&texts->items, &texts->capacity, texts->count + 1, sizeof *texts->items, "texts"));
+    texts->items[texts->count++] = (clf_text){NULL, size};
+    return CLF_OK;
+}
+
+/* Texts lie one after another with `gap` bytes between them. */
+static void point(clfi_texts *texts, size_t gap)
+{
+    const char *at = clfi_str_text(&texts->storage);
+    for (size_t i = 0; i < texts->count; i++) {
+        texts->items[i].data = at;
+        at += texts->items[i].size + gap;
+    }
+}
+
+clf_status clfi_texts_make(size_t count, clfi_texts *out)
+{
+    *out = (clfi_texts){.storage = CLF_STR_INIT};
+    for (size_t i = 0; i < count; i++) {
+        const size_t begin = out->storage.length, sentences = 1 + i * 5 % MOST_SENTENCES;
+        for (size_t j = 0; j < sentences; j++)
+            CLF_TRY(clfi_str_appendf(&out->storage, "%s%s", j ? " " : "", clfi_sentences[(i + j) % clfi_sentence_count]));
+        CLF_TRY(add(out, out->storage.length - begin));
+    }
+    point(out, 0);
+    return CLF_OK;
+}
+
+clf_status clfi_texts_words(size_t count, clfi_texts *out)
+{
+    *out = (clfi_texts){.storage = CLF_STR_INIT};
+    for (size_t i = 0; i < count; i++) {
+        const char *word = clfi_words[i % clfi_word_count];
+        CLF_TRY(add(out, strlen(word)));
+        out->items[i].data = word;
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_texts_read(const char *path, clfi_texts *out)
+{
+    *out = (clfi_texts){.storage = CLF_STR_INIT};
+    CLF_TRY(clfi_file_read(path, LARGEST_FILE, &out->storage));
+    const char *at = clfi_str_text(&out->storage), *end = at + out->storage.length;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        const size_t length = (size_t)((stop ? stop : end) - at);
+        CLF_TRY(add(out, length));
+        at += length + 1;
+    }
+    point(out, 1);
+    for (size_t i = 0; i < out->count; i++)
+        while (out->items[i].size > 0 && out->items[i].data[out->items[i].size - 1] == '\r')
+            out->items[i].size--;
+    return CLF_OK;
+}
+
+void clfi_texts_free(clfi_texts *texts)
+{
+    free(texts->items);
+    clfi_str_free(&texts->storage);
+    *texts = (clfi_texts){0};
+}

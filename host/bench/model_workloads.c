@@ -11,8 +11,6 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 
-enum { IDS_SEED = 7 };
-
 /* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken then. */
 static void name_directory(const char *directory, char *out, size_t size)
 {
@@ -72,24 +70,42 @@ done:
     return st;
 }
 
+clf_status clfi_model_identity(const char *directory, const char *name, json_t **out)
+{
+    char hash[CLFI_HASH_TEXT_BYTES], own_name[CLFI_BENCH_MODEL_NAME];
+    json_int_t bytes;
+    name_directory(directory, own_name, sizeof own_name);
+    CLF_TRY(hash_weights(directory, hash, &bytes));
+    *out = json_pack("{s:s, s:s, s:I}", "name", name ? name : own_name, "xxh128", hash, "file_bytes", bytes);
+    if (!*out)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "model %s: its description", own_name);
+    return CLF_OK;
+}
+
 clf_status clfi_bench_model_read(const char *directory, clfi_bench_model *out)
 {
-    char hash[CLFI_HASH_TEXT_BYTES];
-    json_int_t bytes;
     *out = (clfi_bench_model){.directory = directory};
     name_directory(directory, out->name, sizeof out->name);
     CLF_TRY(read_sizes(directory, out));
-    CLF_TRY(hash_weights(directory, hash, &bytes));
-    out->identity = json_pack("{s:s, s:s, s:I}", "name", out->name, "xxh128", hash, "file_bytes", bytes);
-    if (!out->identity)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "model %s: its description", out->name);
-    return CLF_OK;
+    return clfi_model_identity(directory, out->name, &out->identity);
 }
 
 void clfi_bench_model_free(clfi_bench_model *model)
 {
     json_decref(model->identity);
     *model = (clfi_bench_model){0};
+}
+
+clf_status clfi_model_parameters(size_t size, const char *first, const char *second, void *out, const char **first_copy,
+                                 const char **second_copy)
+{
+    const size_t first_size = first ? strlen(first) + 1 : 0, second_size = second ? strlen(second) + 1 : 0;
+    char *memory;
+    CLF_TRY(clfi_alloc(1, size + first_size + second_size, "workload", &memory));
+    *first_copy = first ? memcpy(memory + size, first, first_size) : NULL;
+    *second_copy = second ? memcpy(memory + size + first_size, second, second_size) : NULL;
+    memcpy(out, &memory, sizeof memory);
+    return CLF_OK;
 }
 
 clf_status clfi_model_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, void *parameters)
@@ -106,7 +122,7 @@ clf_status clfi_model_workload_add(clfi_workload_list *list, clfi_workload *work
 
 void clfi_model_random_ids(size_t batch, size_t tokens, int64_t vocabulary, int32_t *ids, int32_t *offsets)
 {
-    clfi_random random = {IDS_SEED};
+    clfi_random random = {CLFI_MODEL_IDS_SEED};
     for (size_t i = 0; i < batch * tokens; i++)
         ids[i] = (int32_t)clfi_random_below(&random, (size_t)vocabulary);
     for (size_t i = 0; i <= batch; i++)
