@@ -43,18 +43,32 @@
 
 #define LOAD_A_ELEMENT(e)                                                                                           \
     {                                                                                                               \
-        const uint element = local_id + (e) * (WG_M * WG_N); /* unsigned: quotients by powers of two are shifts */  \
+        /* unsigned: quotients by powers of two are shifts */                                                       \
+        const uint element = local_id + (uint)(e) * (WG_M * WG_N);                                                  \
         const int row = first_row + (int)A_LINE(element), pa = p + (int)A_DEPTH(element);                           \
         a_slice[A_DEPTH(element) * PITCH_M + A_LINE(element)] =                                                     \
             row < m && pa < k ? LOAD_A(a, a_offset + row * a_row_stride + pa * a_k_stride) : 0.0f;                  \
     }
 #define LOAD_B_ELEMENT(e)                                                                                           \
     {                                                                                                               \
-        const uint element = local_id + (e) * (WG_M * WG_N);                                                        \
+        const uint element = local_id + (uint)(e) * (WG_M * WG_N);                                                  \
         const int column = first_column + (int)B_LINE(element), pb = p + (int)B_DEPTH(element);                     \
         b_slice[B_DEPTH(element) * PITCH_N + B_LINE(element)] =                                                     \
             column < n && pb < k ? LOAD_B(b, b_offset + pb * b_k_stride + column * b_column_stride) : 0.0f;         \
     }
+
+/* Large tiles and deep slices go in short loops instead: all of their loads at once would take more registers than there are. */
+#define NOT_UNROLLED _Pragma("unroll 1")
+#define IS_DEEP (SLICE > 16 || ITEM_M * ITEM_N > 16)
+#if IS_DEEP
+#define LOAD_SLICE(loads, load)                 \
+    NOT_UNROLLED                                \
+    for (int e = 0; e < loads; e += 2) {        \
+        TIMES_2(load, e)                        \
+    }
+#else
+#define LOAD_SLICE(loads, load) PASTE(TIMES_, loads)(load, 0)
+#endif
 
 /* F(r, c) for each block of 4 rows r and 4 columns c of a work-item. */
 #if ITEM_M == 8
@@ -124,10 +138,17 @@ __kernel __attribute__((reqd_work_group_size(WG_N, WG_M, 1))) void gemm_tiled(
     float4 sum[ITEM_M][ITEM_N / 4];
     EACH_BLOCK(CLEAR_BLOCK)
     for (int p = 0; p < k; p += SLICE) {
-        PASTE(TIMES_, LOADS_A)(LOAD_A_ELEMENT, 0)
-        PASTE(TIMES_, LOADS_B)(LOAD_B_ELEMENT, 0)
+        LOAD_SLICE(LOADS_A, LOAD_A_ELEMENT)
+        LOAD_SLICE(LOADS_B, LOAD_B_ELEMENT)
         barrier(CLK_LOCAL_MEM_FENCE);
+#if IS_DEEP
+        NOT_UNROLLED
+        for (int d = 0; d < SLICE; d += 4) {
+            TIMES_4(MULTIPLY_SLICE, d)
+        }
+#else
         PASTE(TIMES_, SLICE)(MULTIPLY_SLICE, 0)
+#endif
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     EACH_BLOCK(STORE_BLOCK)

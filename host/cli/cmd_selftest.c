@@ -38,7 +38,7 @@ static const selftest_row rows[] = {
 };
 
 /* One op on one engine ("" = the default one); prints its line and returns whether it failed. */
-static bool run_row(const char *device, const selftest_row *row, const char *engine)
+static bool run_row(const char *device, bool no_tuned, const selftest_row *row, const char *engine)
 {
     selftest test = {.random = 1};
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
@@ -47,6 +47,7 @@ static bool run_row(const char *device, const selftest_row *row, const char *eng
         snprintf(forced, sizeof forced, "%s=%s", row->op, engine);
     params.device = device;
     params.engines = engine[0] ? forced : NULL;
+    params.tuned_file = no_tuned ? "" : NULL;
     clf_status st = clf_context_create(&params, &test.context);
     if (st == CLF_OK)
         st = row->run(&test);
@@ -65,7 +66,7 @@ static bool run_row(const char *device, const selftest_row *row, const char *eng
     return test.failed;
 }
 
-static bool run_device(const clf_device_info *device)
+static bool run_device(const clf_device_info *device, bool no_tuned)
 {
     char selector[32];
     bool failed = false;
@@ -76,12 +77,12 @@ static bool run_device(const clf_device_info *device)
     }
     snprintf(selector, sizeof selector, "%zu", device->index);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        failed |= run_row(selector, &rows[i], "");
+        failed |= run_row(selector, no_tuned, &rows[i], "");
         char engines[64];
         snprintf(engines, sizeof engines, "%s", rows[i].engines);
         char *rest = NULL;
         for (char *engine = strtok_r(engines, "|", &rest); engine; engine = strtok_r(NULL, "|", &rest))
-            failed |= run_row(selector, &rows[i], engine);
+            failed |= run_row(selector, no_tuned, &rows[i], engine);
         fflush(stdout);
     }
     printf("  %s\n", failed ? "FAILED" : "all passed");
@@ -91,11 +92,12 @@ static bool run_device(const clf_device_info *device)
 int cmd_selftest(const cli_command *self, int argc, char **argv)
 {
     const char *device = NULL;
-    int positional;
+    int positional, no_tuned = 0;
     bool failed = false;
     size_t index = 0;
     const cli_option table[] = {
         {"device", 'd', "D", "a device as in clformer devices, or all (default: the default device)", CLI_TEXT, &device},
+        {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &no_tuned},
     };
     clf_device_list *list = NULL;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
@@ -109,7 +111,7 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK) {
         for (size_t i = 0; i < clf_device_list_count(list); i++)
             if (all || i == index)
-                failed |= run_device(clf_device_list_get(list, i));
+                failed |= run_device(clf_device_list_get(list, i), no_tuned);
     }
     clf_device_list_destroy(list);
     return st != CLF_OK ? cli_fail(st) : failed;

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# tune: candidates that are wrong, crash or hang are lost alone; the choice is kept, shown and can be ignored. usage: test_tune.sh PROGRAM DATA
+set -u
+program=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+run() { "$program" "$@" >"$work/out" 2>"$work/err"; status=$?; }
+
+export XDG_CONFIG_HOME=$work/config
+kernels=$(dirname "$0")/../../cl
+kept=$XDG_CONFIG_HOME/clformer/tuned.json
+run devices --json
+if ! grep -q '"usable": true' "$work/out"; then
+    echo "skipped: no usable device"
+    exit 77
+fi
+grep -q '"tuned": true' "$work/out" && fail "tuned before tuning"
+
+# A small model: the work is in what goes wrong.
+mkdir "$work/model" "$work/kernels"
+printf '{"model_type": "bert", "hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}' >"$work/model/config.json"
+
+# gemv is wrong: its numbers are checked. clblast's epilogue does not build.
+sed 's/^#define STORE_RESULT(value, row, column)/#define STORE_RESULT(right, row, column) STORE_WRONG((right) * 1.001f, row, column)\n#define STORE_WRONG(value, row, column)/' \
+    "$kernels/gemm_gemv.cl" >"$work/kernels/gemm_gemv.cl"
+cmp -s "$kernels/gemm_gemv.cl" "$work/kernels/gemm_gemv.cl" && fail "the wrong kernel equals the right one"
+cat >"$work/kernels/gemm_epilogue.cl" <<'CL'
+__kernel void gemm_epilogue(int m) { no such statement; }
+CL
+CLF_KERNEL_DIR=$work/kernels CLF_ENGINE= run tune --model "$work/model" --minutes 0.01 --limit 120
+[ "$status" -eq 0 ] || fail "tune with broken candidates: status $status: $(cat "$work/err")"
+grep -q 'gemm=gemv  LOST: .*wrong numbers' "$work/err" || fail "wrong numbers pass: $(cat "$work/err")"
+grep -q 'gemm=clblast  LOST: ' "$work/err" || fail "a kernel that does not build passes: $(cat "$work/err")"
+grep -q 'kept in ' "$work/out" || fail "no choice is kept: $(cat "$work/out")"
+grep -q ' lost$' "$work/out" || fail "the lost candidates are not counted: $(cat "$work/out")"
+[ -f "$kept" ] || fail "no $kept"
+
+# Shown; ignored on demand.
+run devices
+grep -q 'tuned         yes' "$work/out" || fail "devices does not show it: $(grep tuned "$work/out")"
+run devices --json
+grep -q '"tuned": true' "$work/out" || fail "devices --json does not show it"
+run devices --no-tuned --json
+grep -q '"tuned": true' "$work/out" && fail "devices --no-tuned"
+CLF_NO_TUNED=1 run devices --json
+grep -q '"tuned": true' "$work/out" && fail "CLF_NO_TUNED=1"
+CLF_NO_TUNED=0 run devices --json
+grep -q '"tuned": true' "$work/out" || fail "CLF_NO_TUNED=0 ignores it"
+
+# Commands read it, unless they are told not to.
+CLF_LOG=info run pronounce hello
+grep -q 'tuned choices from' "$work/err" || fail "pronounce does not use the choices: $(cat "$work/err")"
+CLF_LOG=info run pronounce --no-tuned hello
+grep -q 'tuned choices from' "$work/err" && fail "pronounce --no-tuned uses them"
+
+# A candidate that hangs, one that crashes: processes of their own. Only where a kernel runs as the host's code can it do both for sure.
+if "$program" devices | grep -A3 '\[default\]' | grep -q 'Portable Computing Language'; then
+    rm "$work/kernels/"*
+    # shellcheck disable=SC2016
+    sed 's/^    float sum\[ROWS\];/    *(volatile __global float *)8 = 1.0f;\n    float sum[ROWS];/' "$kernels/gemm_gemv.cl" >"$work/kernels/gemm_gemv.cl"
+    sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' "$kernels/gemm_tiled.cl" >"$work/kernels/gemm_tiled.cl"
+    for file in gemm_gemv gemm_tiled; do
+        cmp -s "$kernels/$file.cl" "$work/kernels/$file.cl" && fail "$file.cl was not changed"
+    done
+    cp "$kept" "$work/before"
+    CLF_KERNEL_DIR=$work/kernels run tune --model "$work/model" --minutes 0.001 --limit 20
+    [ "$status" -eq 0 ] || fail "tune with a crash and a hang: status $status: $(cat "$work/err")"
+    grep -q 'gemm=gemv  LOST: .*process ended ' "$work/err" || fail "no crash: $(cat "$work/err")"
+    grep -q 'gemm=tiled  LOST: no answer .*within 20 s' "$work/err" || fail "no hang: $(cat "$work/err")"
+    grep -q '2 lost$' "$work/out" || fail "not two lost: $(tail -2 "$work/out")"
+    pgrep -f "$program tune" >/dev/null && fail "a candidate's process is left"
+fi
+
+# Refusals: a broken file is neither used nor overwritten.
+printf '{' >"$kept"
+run tune --model "$work/model"
+[ "$status" -eq 1 ] || fail "tune over a broken file: status $status"
+grep -q 'remove this file' "$work/err" || fail "tune over a broken file: $(cat "$work/err")"
+[ "$(cat "$kept")" = "{" ] || fail "the broken file was changed"
+CLF_LOG=error run pronounce hello
+[ "$status" -eq 0 ] || fail "pronounce with a broken file: status $status"
+grep -q 'tuned choices are ignored' "$work/err" || fail "the broken file is not told: $(cat "$work/err")"
+run devices
+grep -q 'tuned         no: ' "$work/out" || fail "devices with a broken file: $(grep tuned "$work/out")"
+run tune --model "$work/nosuch"
+[ "$status" -eq 1 ] || fail "no model: status $status"
+run tune --minutes -1
+[ "$status" -eq 2 ] || fail "--minutes -1: status $status"
+rm "$kept"
+run tune --device nosuch
+grep -q 'no device matches "nosuch"' "$work/err" || fail "unknown device: $(cat "$work/err")"
+
+[ "$failures" -eq 0 ] && echo "all passed"
+exit $((failures > 0))

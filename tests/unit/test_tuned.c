@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of measured choices: written and read back, entries of other devices, other drivers, broken files; the nearest rule. The device is made up. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "op/tuned.h"
+#include "op/tuned_file.h"
+#include "support/check.h"
+#include "support/temp.h"
+
+#define NAME "Made-up \"device\""
+#define PLATFORM "Platform"
+#define DRIVER "1.0"
+#define ENTRY(gemm, more) "{\"name\": \"Made-up \\\"device\\\"\", \"platform\": \"Platform\", \"driver\": \"1.0\", \"gemm\": [" gemm "]" more "}"
+#define DOCUMENT(entry) "{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [" entry "]}"
+#define RULE(engine, more) "{\"kind\": \"linear\", \"batch\": 1, \"m\": 128, \"n\": 384, \"k\": 384, \"engine\": \"" engine "\"" more "}"
+
+static const clf_device_info info = {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER};
+
+typedef struct fixture {
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_context context;
+    char log[2048];
+} fixture;
+
+static void keep_line(void *user, clf_log_level level, const char *text)
+{
+    fixture *f = user;
+    const size_t used = strlen(f->log);
+    snprintf(f->log + used, sizeof f->log - used, "%d %s\n", (int)level, text);
+}
+
+/* A context without OpenCL: all that choosing looks at. */
+static void set_context(fixture *f)
+{
+    f->context = (clf_context){.device = {.info = info,
+                                          .caps = {.is_cpu = true, .vector_width = 16, .max_work_group_size = 256, .local_memory_bytes = 32768}},
+                               .engines = (char *)"", .tuned_file = f->path, .log = keep_line, .log_user = f, .log_level = CLF_LOG_DEBUG};
+    f->log[0] = '\0';
+}
+
+static void clear_context(fixture *f)
+{
+    if (f->context.release_tuning && f->context.tuning)
+        f->context.release_tuning(f->context.tuning);
+}
+
+static int setup(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    temp_directory_make(f->directory);
+    temp_path(f->directory, "tuned.json", f->path);
+    set_context(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    clear_context(f);
+    temp_directory_remove(f->directory);
+    free(f);
+    return 0;
+}
+
+static void write_text(fixture *f, const char *text)
+{
+    clear_context(f);
+    set_context(f);
+    CHECK_OK(clfi_file_write(f->path, text, strlen(text)));
+}
+
+static void test_round_trip(void **state)
+{
+    fixture *f = *state;
+    clf_gemm_rule rules[] = {
+        {CLF_GEMM_LINEAR, 1, 128, 384, 384, clfi_gemm_engine_find("packed"), {{6, 2, 32}}},
+        {CLF_GEMM_LINEAR, 1, 1, 384, 384, NULL, {{0}}},
+        {CLF_GEMM_INTERLEAVED, 96, 128, 128, 32, clfi_gemm_engine_find("interleaved"), {{4, 0, 0}}},
+    };
+    clf_tuning tuning = {rules, COUNT(rules), {{false}, {{0}}}};
+    tuning.clblast.is_set[CLFI_CLBLAST_ROUTINE] = true;
+    tuning.clblast.value[CLFI_CLBLAST_ROUTINE][0] = 256;
+    json_t *entry;
+    CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
+    CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
+    json_decref(entry);
+    assert_int_equal(temp_directory_entries(f->directory), 1); /* no temporary left */
+
+    assert_true(clfi_context_is_tuned(&f->context));
+    const clf_gemm_rule *rule = clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 128, 384, 384);
+    assert_non_null(rule);
+    assert_string_equal(rule->engine->name, "packed");
+    assert_int_equal(rule->tile.value[0], 6);
+    assert_int_equal(rule->tile.value[1], 2);
+    assert_int_equal(rule->tile.value[2], 32);
+    rule = clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 1, 384, 384);
+    assert_true(rule && !rule->engine && rule->m == 1);
+    rule = clfi_tuned_rule(&f->context, CLF_GEMM_INTERLEAVED, 96, 128, 128, 32);
+    assert_true(rule && strcmp(rule->engine->name, "interleaved") == 0);
+    const clf_clblast_parameters *clblast = clfi_context_clblast_parameters(&f->context);
+    assert_true(clblast && clblast->is_set[CLFI_CLBLAST_ROUTINE] && !clblast->is_set[CLFI_CLBLAST_XGEMM]);
+    assert_int_equal(clblast->value[CLFI_CLBLAST_ROUTINE][0], 256);
+}
+
+/* The nearest rule of the kind, up to a factor of 4 in all; rows beyond the most that were measured are taken as that many. */
+static void test_nearest(void **state)
+{
+    static const struct {
+        clf_gemm_kind kind;
+        int64_t m, n, k, want; /* the rule's m; 0: none */
+    } cases[] = {
+        {CLF_GEMM_LINEAR, 128, 384, 384, 128}, {CLF_GEMM_LINEAR, 100, 384, 384, 128}, {CLF_GEMM_LINEAR, 20, 384, 384, 16},
+        {CLF_GEMM_LINEAR, 128, 768, 768, 128}, {CLF_GEMM_LINEAR, 128, 769, 768, 0},   {CLF_GEMM_LINEAR, 60, 768, 384, 0},
+        {CLF_GEMM_LINEAR, 4096, 384, 384, 128}, {CLF_GEMM_LINEAR, 1, 384, 384, 0},    {CLF_GEMM_PRODUCT, 128, 384, 384, 0},
+        {CLF_GEMM_LINEAR, 0, 384, 384, 0},
+    };
+    fixture *f = *state;
+    write_text(f, DOCUMENT(ENTRY(RULE("packed", "") ", {\"kind\": \"linear\", \"batch\": 1, \"m\": 16, \"n\": 384, \"k\": 384, \"engine\": \"gemv\"}", "")));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const clf_gemm_rule *rule = clfi_tuned_rule(&f->context, cases[i].kind, 1, cases[i].m, cases[i].n, cases[i].k);
+        CHECK((rule ? rule->m : 0) == cases[i].want, "case %zu: rule for %lld rows, want %lld", i, rule ? (long long)rule->m : 0,
+              (long long)cases[i].want);
+    }
+}
+
+/* Entries of other devices stay; the device's own, of whatever driver, is replaced. */
+static void test_entries(void **state)
+{
+    fixture *f = *state;
+    const clf_device_info others[] = {
+        {.name = "Other", .platform_name = PLATFORM, .driver_version = DRIVER}, {.name = NAME, .platform_name = "Other", .driver_version = DRIVER},
+        {.name = NAME, .platform_name = PLATFORM, .driver_version = "0.9"},     {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER},
+    };
+    const clf_tuning nothing = {NULL, 0, {{false}, {{0}}}};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        json_t *entry, *found;
+        bool other_driver;
+        CHECK_OK(clfi_tuning_entry(&others[i], &nothing, &entry));
+        CHECK_OK(clfi_tuned_file_store(f->path, &others[i], entry));
+        json_decref(entry);
+        CHECK_OK(clfi_tuned_file_find(f->path, &info, &other_driver, &found));
+        CHECK((found != NULL) == (i == 3) && other_driver == (i == 2), "after entry %zu: found %d, other driver %d", i, found != NULL, other_driver);
+        json_decref(found);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        json_t *found;
+        CHECK_OK(clfi_tuned_file_find(f->path, &others[i], NULL, &found));
+        CHECK((found != NULL) == (i != 2), "entry %zu: found %d", i, found != NULL);
+        json_decref(found);
+    }
+}
+
+static void test_other_driver(void **state)
+{
+    fixture *f = *state;
+    write_text(f, "{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"Made-up \\\"device\\\"\", "
+                  "\"platform\": \"Platform\", \"driver\": \"0.9\", \"gemm\": []}]}");
+    assert_false(clfi_context_is_tuned(&f->context));
+    assert_non_null(strstr(f->log, "1 ")); /* a remark, no error */
+    assert_non_null(strstr(f->log, "another driver"));
+}
+
+static void test_absent(void **state)
+{
+    fixture *f = *state;
+    assert_false(clfi_context_is_tuned(&f->context));
+    assert_string_equal(f->log, "");
+    f->context.tuned_file = NULL;
+    f->context.is_tuning_read = false;
+    assert_false(clfi_context_is_tuned(&f->context));
+    assert_null(clfi_context_clblast_parameters(&f->context));
+}
+
+static const struct {
+    const char *text, *part;
+} broken[] = {
+    {"", ":"},
+    {"{", "line 1"},
+    {"[]", "object"},
+    {"{\"schema\": \"other\", \"schema_version\": 1, \"devices\": []}", "expected \"clformer-tuned\""},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 2, \"devices\": []}", "schema_version"},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": {}}", "devices"},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [7]}", "name"},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"x\", \"platform\": \"y\", \"driver\": 1}]}", "driver"},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"x\\u0000\", \"platform\": \"y\", \"driver\": \"1\"}]}", "name"},
+    {DOCUMENT("{\"name\": \"Made-up \\\"device\\\"\", \"platform\": \"Platform\", \"driver\": \"1.0\"}"), "gemm"},
+    {DOCUMENT(ENTRY("7", "")), "kind"},
+    {DOCUMENT(ENTRY("{\"kind\": \"square\"}", "")), "kind \"square\""},
+    {DOCUMENT(ENTRY("{\"kind\": \"linear\", \"batch\": 1, \"m\": 0, \"n\": 1, \"k\": 1, \"engine\": \"packed\"}", "")), "\"m\""},
+    {DOCUMENT(ENTRY("{\"kind\": \"linear\", \"batch\": 1, \"m\": 1e30, \"n\": 1, \"k\": 1, \"engine\": \"packed\"}", "")), "\"m\""},
+    {DOCUMENT(ENTRY(RULE("warp", ""), "")), "engine \"warp\" is unknown"},
+    {DOCUMENT(ENTRY(RULE("packed", ", \"tile\": {\"rows\": 9}"), "")), "rows = 9"},
+    {DOCUMENT(ENTRY(RULE("packed", ", \"tile\": {\"rows\": 9223372036854775807}"), "")), "rows"},
+    {DOCUMENT(ENTRY(RULE("packed", ", \"tile\": {\"side\": 8}"), "")), "no parameter \"side\""},
+    {DOCUMENT(ENTRY(RULE("packed", ", \"tile\": [8]"), "")), "tile"},
+    {DOCUMENT(ENTRY(RULE("clblast", ", \"tile\": {\"rows\": 8}"), "")), "no parameter"},
+    {DOCUMENT(ENTRY(RULE("default", ", \"tile\": {\"rows\": 8}"), "")), "default engine"},
+    {DOCUMENT(ENTRY(RULE("tiled", ", \"tile\": {\"item_m\": 8, \"item_n\": 8, \"slice\": 32, \"wg_m\": 16, \"wg_n\": 16}"), "")), "does not fit"},
+    {DOCUMENT(ENTRY("", ", \"clblast\": {\"Xnothing\": {}}")), "Xnothing"},
+    {DOCUMENT(ENTRY("", ", \"clblast\": {\"GemmRoutine\": {}}")), "parameters"},
+    {DOCUMENT(ENTRY("", ", \"clblast\": {\"GemmRoutine\": {\"XGEMM_MIN_INDIRECT_SIZE\": -1}}")), "XGEMM_MIN_INDIRECT_SIZE"},
+    {DOCUMENT(ENTRY("", ", \"clblast\": {\"GemmRoutine\": {\"XGEMM_MIN_INDIRECT_SIZE\": 0}}")), "do not go together"},
+    {DOCUMENT(ENTRY("", ", \"clblast\": {\"XgemmDirect\": {\"KWID\": 2, \"MDIMAD\": 8, \"MDIMCD\": 8, \"NDIMBD\": 8, \"NDIMCD\": 8, \"PADA\": 1, "
+                        "\"PADB\": 1, \"VWMD\": 4, \"VWND\": 4, \"WGD\": 8}}")), "XgemmDirect"},
+};
+
+/* Each is told once in the log, changes nothing, and is not overwritten. */
+static void test_broken(void **state)
+{
+    fixture *f = *state;
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        write_text(f, broken[i].text);
+        CHECK(!clfi_context_is_tuned(&f->context), "file %zu is taken", i);
+        assert_null(clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 128, 384, 384));
+        CHECK(strncmp(f->log, "0 tuned choices are ignored: ", 29) == 0 && strstr(f->log, broken[i].part), "file %zu: log \"%s\", want \"%s\"", i,
+              f->log, broken[i].part);
+        CHECK(strchr(f->log, '\n') == strrchr(f->log, '\n'), "file %zu: told more than once: %s", i, f->log);
+    }
+    json_t *entry;
+    const clf_tuning nothing = {NULL, 0, {{false}, {{0}}}};
+    clf_str left = CLF_STR_INIT;
+    CHECK_OK(clfi_tuning_entry(&info, &nothing, &entry));
+    write_text(f, "[]");
+    CHECK_FAILS(clfi_tuned_file_store(f->path, &info, entry), CLF_FORMAT, "object");
+    CHECK_OK(clfi_file_read(f->path, 100, &left));
+    assert_string_equal(clfi_str_text(&left), "[]");
+    clfi_str_free(&left);
+    json_decref(entry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown), cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_entries, setup, teardown),    cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_absent, setup, teardown),     cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
