@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/kernel_source.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
+#include "support/temp.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
@@ -117,6 +119,100 @@ static void builds(void **state)
     check_all(*state, &list);
 }
 
+/* Writes a kernel file with one change into the directory. */
+static void put_changed(const char *directory, const char *file, const char *from, const char *to)
+{
+    char path[TEMP_PATH_BYTES], *text = NULL;
+    size_t size = 0;
+    for (size_t i = 0; i < clfi_kernel_file_count; i++)
+        if (strcmp(clfi_kernel_files[i].name, file) == 0) {
+            const char *whole = clfi_kernel_files[i].text, *place = strstr(whole, from);
+            CHECK(place, "%s has no \"%s\"", file, from);
+            size = clfi_kernel_files[i].size - strlen(from) + strlen(to);
+            text = malloc(size + 1);
+            assert_non_null(text);
+            snprintf(text, size + 1, "%.*s%s%s", (int)(place - whole), whole, to, place + strlen(from));
+        }
+    assert_non_null(text);
+    temp_file(directory, file, text, size, path);
+    free(text);
+}
+
+/* A context on the same device that takes its kernels from a directory first; none of them is kept or shown to other compilers. */
+static clf_context *context_with_kernels(const clf_context *same, const char *directory)
+{
+    clf_context *context;
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    char selector[32];
+    const clf_device_info *device = clf_context_device(same);
+    const char *dump = getenv("CLF_KERNEL_DUMP");
+    char *dump_before = dump ? strdup(dump) : NULL;
+    snprintf(selector, sizeof selector, "%zu:%zu", device->platform_index, device->platform_device_index);
+    params.device = selector;
+    params.cache_dir = "";
+    params.kernel_dir = directory;
+    unsetenv("CLF_KERNEL_DUMP");
+    CHECK_OK(clf_context_create(&params, &context));
+    if (dump_before)
+        setenv("CLF_KERNEL_DUMP", dump_before, 1);
+    free(dump_before);
+    return context;
+}
+
+/* The first workload whose name starts with `id`, prepared on its first engine, must not pass. */
+static void check_found(clf_context *context, const clfi_workload_list *list, const char *id, const char *change)
+{
+    size_t i = 0;
+    clfi_engine_list engines;
+    void *prepared = NULL;
+    clfi_verdict verdict = {.passed = true};
+    while (i < list->count && strncmp(list->items[i].id, id, strlen(id)) != 0)
+        i++;
+    assert_true(i < list->count);
+    const clfi_workload *workload = &list->items[i];
+    if (workload->type->engines(workload, context, &engines) != CLF_OK)
+        return; /* the device cannot do this at all */
+    CHECK_OK(workload->type->prepare(workload, context, engines.names[0], &prepared));
+    CHECK_OK(workload->type->verify(prepared, &verdict));
+    CHECK(!verdict.passed && verdict.error > verdict.bound, "%s with \"%s\" passes", workload->id, change);
+    workload->type->release(prepared);
+}
+
+/* Kernels that do less than they should, or something else, are found by the verification: nothing of them would be timed. */
+static void wrong_kernels(void **state)
+{
+    static const struct {
+        const char *id, *file, *from, *to;
+    } changes[] = {
+        {"bandwidth/read", "peak_bandwidth.cl", "d += from[i + 3 * WG];", ""},
+        {"bandwidth/read", "peak_bandwidth.cl", "pass < passes", "pass < passes - 1"},
+        {"bandwidth/write", "peak_bandwidth.cl", "to[i + 3 * WG] = start", "to[i + 2 * WG] = start"},
+        {"bandwidth/copy", "peak_bandwidth.cl", "to[i + WG] = b;", "to[i + WG] = a;"},
+        {"arithmetic/fp32", "peak_multiply_add.cl", "i < pairs", "i < pairs - 8"},
+        {"arithmetic/fp32", "peak_multiply_add.cl", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR PAIR", "PAIR PAIR PAIR PAIR PAIR PAIR PAIR"},
+        {"arithmetic/int8-dot", "peak_integer_dot.cl", "i < steps", "i < steps - 4"},
+        {"local/read", "peak_local.cl", "d += AT(7);", "d += AT(6);"},
+        {"launch/round-trip", "peak_launch.cl", "counter[0] += step", "counter[0] = step"},
+    };
+    clfi_workload_list list = {0};
+    for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++)
+        CHECK_OK(clfi_peak_bandwidth(&list, (clfi_peak_access)access, 20 * KIB, 40 * KIB, NULL));
+    CHECK_OK(clfi_peak_arithmetic(&list, CLFI_PEAK_FP32, 0x1p22));
+    CHECK_OK(clfi_peak_integer_dot(&list, 0x1p22));
+    CHECK_OK(clfi_peak_local(&list, 0x1p22));
+    CHECK_OK(clfi_peak_launch(&list, 1));
+    for (size_t c = 0; c < sizeof changes / sizeof changes[0]; c++) {
+        char directory[TEMP_PATH_BYTES];
+        temp_directory_make(directory);
+        put_changed(directory, changes[c].file, changes[c].from, changes[c].to);
+        clf_context *context = context_with_kernels(*state, directory);
+        check_found(context, &list, changes[c].id, changes[c].to);
+        clf_context_destroy(context);
+        temp_directory_remove(directory);
+    }
+    clfi_workload_list_free(&list);
+}
+
 /* Ids are unique, every workload says what its work is, and each limit is measured by somebody in the short list as in the long one. */
 static void catalogue(void **state)
 {
@@ -162,7 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bandwidth), cmocka_unit_test(arithmetic), cmocka_unit_test(local_memory), cmocka_unit_test(launches),
-        cmocka_unit_test(transfers), cmocka_unit_test(builds),     cmocka_unit_test(catalogue),    cmocka_unit_test(bad_sizes),
+        cmocka_unit_test(transfers), cmocka_unit_test(builds),     cmocka_unit_test(wrong_kernels), cmocka_unit_test(catalogue), cmocka_unit_test(bad_sizes),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }
