@@ -163,10 +163,11 @@ static clf_status add(clfi_workload_list *list, const attention_case *one)
     }
     const double flops = 4 * pairs * size, values = 2 * ((double)one->batch * heads * length + key_rows) * size;
     const int chain = clfi_op_chain(flops, 0);
+    char times[CLFI_CHAIN_TEXT];
     clfi_workload workload = {.op = "attention", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops",
                               .type = &type};
-    snprintf(workload.id, sizeof workload.id, "attention/f32/b%lld-h%lld-l%lld-d%lld-%s-x%d", (long long)one->batch, (long long)one->heads,
-             (long long)one->length, (long long)one->size, mask_names[one->mask], chain);
+    snprintf(workload.id, sizeof workload.id, "attention/f32/b%lld-h%lld-l%lld-d%lld-%s%s", (long long)one->batch, (long long)one->heads,
+             (long long)one->length, (long long)one->size, mask_names[one->mask], clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "attention", "batch", (json_int_t)one->batch, "heads",
                              (json_int_t)one->heads, "length", (json_int_t)one->length, "head_size", (json_int_t)one->size, "mask",
                              mask_names[one->mask], "storage", "f32", "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");

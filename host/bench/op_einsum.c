@@ -204,7 +204,7 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     clf_einsum_form form;
     clf_einsum_plan *plan = NULL;
     einsum_shapes shapes;
-    char text[64];
+    char text[64], times[CLFI_CHAIN_TEXT];
     const int count = shapes_of(one, &shapes);
     CLF_TRY(make_plan(one, &form, &plan));
     clf_einsum_plan_destroy(plan);
@@ -220,7 +220,7 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     clfi_workload workload = {.op = "einsum", .flops = chain * flops, .bytes = chain * values * sizeof(float),
                               .limit = flops > 0 ? "fp32_gflops" : "copy_gbps", .type = &type};
     describe_shapes(&shapes, count, text, sizeof text);
-    snprintf(workload.id, sizeof workload.id, "einsum/f32/%s/%s-x%d", one->equation, text, chain);
+    snprintf(workload.id, sizeof workload.id, "einsum/f32/%s/%s%s", one->equation, text, clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "einsum", "equation", one->equation, "shapes", text, "storage", "f32",
                              "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);

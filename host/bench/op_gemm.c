@@ -211,12 +211,10 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
     const int chain = clfi_op_chain(flops, 0);
     clfi_workload workload = {.op = "gemm", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops",
                               .type = &type};
-    char times[16] = "";
-    if (chain > 1)
-        snprintf(times, sizeof times, "-x%d", chain);
+    char times[CLFI_CHAIN_TEXT];
     snprintf(workload.id, sizeof workload.id, "gemm/f32/m%lld-n%lld-k%lld%s%s%s%s", (long long)m, (long long)p->n, (long long)p->k,
              p->activation == CLF_ACTIVATION_NONE ? "" : "-", p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation),
-             p->has_residual ? "-residual" : "", times);
+             p->has_residual ? "-residual" : "", clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models, "layer",
                              p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
                              clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic", "f32",

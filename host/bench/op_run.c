@@ -18,6 +18,14 @@ int clfi_op_chain(double flops, double bytes)
     return wanted <= 1 ? 1 : wanted >= MOST_CHAINED ? MOST_CHAINED : (int)wanted;
 }
 
+const char *clfi_op_chain_text(int chain, char text[CLFI_CHAIN_TEXT])
+{
+    text[0] = '\0';
+    if (chain > 1)
+        snprintf(text, CLFI_CHAIN_TEXT, "-x%d", chain);
+    return text;
+}
+
 clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf_context *context, const char *op, const char *engine,
                             clf_status (*enqueue)(void *state))
 {

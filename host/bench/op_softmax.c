@@ -162,9 +162,10 @@ static clf_status add(clfi_workload_list *list, const softmax_case *one)
     if (one->mask != MASK_NONE)
         bytes += one->mask == MASK_LENGTHS ? BATCH * sizeof(int32_t) : (double)(BATCH * one->keys);
     const int chain = clfi_op_chain(0, bytes);
+    char times[CLFI_CHAIN_TEXT];
     clfi_workload workload = {.op = "masked_softmax", .bytes = chain * bytes, .limit = "copy_gbps", .type = &type};
-    snprintf(workload.id, sizeof workload.id, "masked_softmax/f32/%lldx%lld-%s-x%d", (long long)one->rows, (long long)one->keys,
-             mask_names[one->mask], chain);
+    snprintf(workload.id, sizeof workload.id, "masked_softmax/f32/%lldx%lld-%s%s", (long long)one->rows, (long long)one->keys,
+             mask_names[one->mask], clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:i, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "softmax", "batch", BATCH, "queries",
                              (json_int_t)(one->rows / BATCH), "keys", (json_int_t)one->keys, "mask", mask_names[one->mask], "storage", "f32",
                              "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
