@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM for any device with work-groups: WG_M x WG_N work-items with ITEM_M x ITEM_N results each in registers, slices of SLICE along k in local
- * memory. Any strides and storage types; the loads run along whichever of the two indices is contiguous. A work-item's results are blocks of
- * 4 x 4, the next block a whole group's width away, so that neighbours read neighbouring words of local memory. Loads and products of a
+/* GEMM for any device with work-groups: WG_M x WG_N work-items with ITEM_M x ITEM_N results each in registers, slices of SLICE along k in
+ * local memory. Any strides and storage types; the loads run along whichever of the two indices is contiguous. A work-item's results are
+ * blocks of 4 x 4, the next block a whole group's width away, so that neighbours read neighbouring words of local memory. Loads and products of a
  * slice are unrolled as text, so that they do not count towards a device's limit on iterations. */
 #include "types.cl"
 #include "gemm_common.cl"
 
 #if !defined(WG_M) || !defined(WG_N) || !defined(ITEM_M) || !defined(ITEM_N) || !defined(SLICE) || !defined(LOADS_A) || !defined(LOADS_B)
-#error "WG_M, WG_N: 8 or 16; ITEM_M, ITEM_N: 4 or 8; SLICE: 8, 16 or 32; LOADS_A: ITEM_M SLICE / WG_N, LOADS_B: ITEM_N SLICE / WG_M, up to 16"
+#error "WG_M, WG_N: 8 or 16; ITEM_M, ITEM_N: 4 or 8; SLICE: 8, 16, 32; LOADS_A: ITEM_M SLICE / WG_N, LOADS_B: ITEM_N SLICE / WG_M, up to 16"
 #endif
 #if !defined(IS_A_K_INNER) || !defined(IS_B_K_INNER)
 #error "IS_A_K_INNER, IS_B_K_INNER (the operand is contiguous in k): 0 or 1"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tuning a device: all engines as they are, then their tiles and CLBlast's parameters while there is time, then the choice, checked as a whole. */
+/* Tuning a device: all engines as they are, then their tiles and CLBlast's parameters while there is time, then the choice, checked as a
+ * whole. */
 #include "bench/tune.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ typedef struct tuner {
     const clfi_tune_params *params;
     const clfi_tune_products *products;
     clfi_tune_device device;
-    const char *reference;   /* engines that every candidate runs beside; never CLBlast, whose parameters candidates change for the process */
+    const char *reference;   /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
     char folder[PATH_BYTES]; /* temporary: choices that candidates run with */
     uint64_t start_ns;
     clfi_tune_results results;
@@ -138,7 +139,8 @@ static clf_status search(tuner *t)
     return CLF_OK;
 }
 
-/* The choices as contexts will use them. What does not keep its promise is taken back: the least of many measurements is lucky as a rule. */
+/* The choices as contexts will use them. What does not keep its promise is taken back: the least of many measurements is lucky as a
+ * rule. */
 static clf_status check_choices(tuner *t, clf_tuning *tuning)
 {
     for (int i = 0; i < CHECKS; i++) {

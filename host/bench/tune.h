@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tuning: which engine with which tile, and which of CLBlast's parameters, make a model's matrix products fastest on a device.
+/* Tuning: which engine with which tile, and which of CLBlast's parameters, make a model's matrix products fastest.
  *
  * Every candidate runs in a process of its own, beside the untuned choice in the same process, turn by turn, so that what disturbs one disturbs
  * the other; its numbers are checked against float64 first. The calling process must not have used OpenCL (it forks). */
@@ -23,8 +23,9 @@ typedef struct clfi_tune_products {
     size_t count;
 } clfi_tune_products;
 
-/* The products of the model in a directory (config.json), or of the built-in one with NULL: each projection at several numbers of rows, and the two
- * products of attention. NOT_FOUND, FORMAT, IO as for opening a model; UNSUPPORTED: a model type without known projections. */
+/* The products of the model in a directory (config.json), or of the built-in one with NULL: each projection at several numbers of rows, and the
+ * two products of attention. NOT_FOUND, FORMAT, IO as for opening a model; UNSUPPORTED: a model type
+ * without known projections. */
 clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *out);
 
 /* "linear 128 x 384 x 384" */
@@ -33,8 +34,8 @@ const char *clfi_tune_product_text(const clfi_tune_product *product, char text[C
 
 /* A candidate on one product. */
 typedef struct clfi_tune_timing {
-    double ratio;            /* its time by the reference's: median over pairs; NaN: it does not apply */
-    double ns, reference_ns; /* medians */
+    double ratio;            /* its time by the reference's; NaN: it does not apply */
+    double ns, reference_ns; /* the least over runs in turn: what else runs on the machine only ever adds time */
     char engine[24];         /* what ran */
 } clfi_tune_timing;
 

@@ -17,8 +17,8 @@ const char *clfi_tune_product_text(const clfi_tune_product *p, char text[CLFI_TU
     char batch[32] = "";
     if (p->kind != CLF_GEMM_LINEAR)
         snprintf(batch, sizeof batch, "%lld x ", (long long)p->batch);
-    snprintf(text, CLFI_TUNE_PRODUCT_BYTES, "%s %s%lld x %lld x %lld", clfi_gemm_kind_names[p->kind], batch, (long long)p->m, (long long)p->n,
-             (long long)p->k);
+    snprintf(text, CLFI_TUNE_PRODUCT_BYTES, "%s %s%lld x %lld x %lld", clfi_gemm_kind_names[p->kind], batch, (long long)p->m,
+             (long long)p->n, (long long)p->k);
     return text;
 }
 

@@ -23,7 +23,8 @@ typedef struct clfi_tune_case {
 clf_status clfi_tune_case_create(clf_context *context, const clfi_tune_product *product, clfi_tune_case *out);
 clf_status clfi_tune_case_run(clfi_tune_case *one); /* enqueued */
 
-/* Runs once. Checked are whole rows, spread so that they fall on every place in a tile, of the first and the last batch; all of a small product. */
+/* Runs once. Checked are whole rows, spread so that they fall on every place in a tile, of the first and the last batch; all of a small
+ * product. */
 clf_status clfi_tune_case_verify(clfi_tune_case *one, clfi_verdict *out);
 void clfi_tune_case_free(clfi_tune_case *one);
 

@@ -153,8 +153,8 @@ void clfi_tune_measure(const char *selector, const char *tuned_file, const char 
                        const clfi_patience *patience, clfi_tune_candidate *candidate)
 {
     json_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s?, s:s, s:s, s:s, s:o}", "do", "measure", "device", selector, "engines", candidate->engines, "tuned",
-                                tuned_file, "reference", reference_engines, "products", products_json(products));
+    json_t *request = json_pack("{s:s, s:s?, s:s, s:s, s:s, s:o}", "do", "measure", "device", selector, "engines", candidate->engines,
+                                "tuned", tuned_file, "reference", reference_engines, "products", products_json(products));
     clf_status st = ask(request, patience, &reply);
     if (st == CLF_OK)
         st = read_timings(reply, products->count, candidate->timing);

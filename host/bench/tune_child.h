@@ -19,8 +19,8 @@ typedef struct clfi_tune_device {
 clf_status clfi_tune_describe(const char *selector, const clfi_patience *patience, clfi_tune_device *out);
 void clfi_tune_device_free(clfi_tune_device *device);
 
-/* Measures candidate->engines with the choices of tuned_file ("" for none) on every product, in a process of its own, beside reference_engines; fills
- * its status, reason and timing. Never fails: a candidate that cannot be measured is lost. */
+/* Measures candidate->engines with the choices of tuned_file ("" for none) on every product, in a process of its own, beside
+ * reference_engines; fills its status, reason and timing. Never fails: a candidate that cannot be measured is lost. */
 void clfi_tune_measure(const char *selector, const char *tuned_file, const char *reference_engines, const clfi_tune_products *products,
                        const clfi_patience *patience, clfi_tune_candidate *candidate);
 

@@ -9,7 +9,8 @@
 #include "bench/tune_case.h"
 #include "bench/tune_child.h"
 
-static const double SAMPLE_NS = 1e6, LEAST_NS = 1.2e8, MOST_NS = 1e9;
+static const double SAMPLE_NS = 1e6, LEAST_NS = 1.2e8, NOISY_NS = 5e8, MOST_NS = 1e9;
+static const double NOISY = 1.1; /* median by minimum above which more pairs are taken */
 enum { LEAST_PAIRS = 7, FEW_PAIRS = 3, MOST_RUNS = 4096 };
 static const double HOPELESS = 10; /* times the reference: one pair tells enough */
 
@@ -61,41 +62,75 @@ static size_t runs_for(double ns)
     return ns >= SAMPLE_NS ? 1 : ns * MOST_RUNS <= SAMPLE_NS ? MOST_RUNS : (size_t)(SAMPLE_NS / ns) + 1;
 }
 
-static clf_status measure_pairs(clfi_tune_case *candidate, clfi_tune_case *reference, clfi_samples out[3])
+/* Times of both, pair by pair. */
+typedef struct pairs {
+    clfi_samples candidate, reference;
+} pairs;
+
+/* What else runs on the machine only ever adds time: the least is what an undisturbed run takes. */
+static clf_status least(const clfi_samples *samples, double *out, bool *out_is_noisy)
+{
+    clfi_summary summary;
+    double value = INFINITY;
+    CLF_TRY(clfi_samples_summary(samples, &summary));
+    for (size_t i = 0; i < samples->count; i++)
+        value = fmin(value, samples->values[i]);
+    *out = value;
+    *out_is_noisy = summary.median > NOISY * value;
+    return CLF_OK;
+}
+
+static clf_status is_enough(const pairs *p, double spent, size_t few, bool *out)
+{
+    const size_t count = p->candidate.count;
+    double value;
+    bool is_noisy, is_other_noisy;
+    *out = (count >= few && spent > MOST_NS) || (few == 1 && count == 1) || (count >= LEAST_PAIRS && spent > NOISY_NS);
+    if (*out || count < LEAST_PAIRS || spent < LEAST_NS)
+        return CLF_OK;
+    CLF_TRY(least(&p->candidate, &value, &is_noisy));
+    CLF_TRY(least(&p->reference, &value, &is_other_noisy));
+    *out = !is_noisy && !is_other_noisy;
+    return CLF_OK;
+}
+
+static clf_status measure_pairs(clfi_tune_case *candidate, clfi_tune_case *reference, pairs *out)
 {
     double ns, other;
-    CLF_TRY(sample(candidate, 1, &ns));
-    CLF_TRY(sample(reference, 1, &other));
-    CLF_TRY(sample(candidate, 1, &ns)); /* the first runs warm up */
-    CLF_TRY(sample(reference, 1, &other));
+    for (int i = 0; i < 2; i++) { /* the first runs warm up */
+        CLF_TRY(sample(candidate, 1, &ns));
+        CLF_TRY(sample(reference, 1, &other));
+    }
     const size_t runs = runs_for(ns), other_runs = runs_for(other), few = ns > HOPELESS * other ? 1 : FEW_PAIRS;
     const uint64_t start = clfi_now_ns();
-    for (size_t pair = 0;; pair++) {
-        const double spent = (double)(clfi_now_ns() - start);
-        if ((pair >= few && spent > MOST_NS) || (few == 1 && pair == 1) || (pair >= LEAST_PAIRS && spent > LEAST_NS))
-            return CLF_OK;
-        clfi_tune_case *const order[2] = {pair % 2 ? candidate : reference, pair % 2 ? reference : candidate};
-        double time[2];
-        for (int i = 0; i < 2; i++)
-            CLF_TRY(sample(order[i], order[i] == candidate ? runs : other_runs, &time[order[i] == reference]));
-        CLF_TRY(clfi_samples_add(&out[0], time[0] / time[1]));
-        CLF_TRY(clfi_samples_add(&out[1], time[0]));
-        CLF_TRY(clfi_samples_add(&out[2], time[1]));
+    for (bool is_done = false; !is_done;) {
+        const bool is_first = out->candidate.count % 2 == 0;
+        if (is_first)
+            CLF_TRY(sample(candidate, runs, &ns));
+        CLF_TRY(sample(reference, other_runs, &other));
+        if (!is_first)
+            CLF_TRY(sample(candidate, runs, &ns));
+        CLF_TRY(clfi_samples_add(&out->candidate, ns));
+        CLF_TRY(clfi_samples_add(&out->reference, other));
+        CLF_TRY(is_enough(out, (double)(clfi_now_ns() - start), few, &is_done));
     }
+    return CLF_OK;
 }
 
 static clf_status time_pair(clfi_tune_case *candidate, clfi_tune_case *reference, json_t **out)
 {
-    clfi_samples samples[3] = {CLFI_SAMPLES_INIT, CLFI_SAMPLES_INIT, CLFI_SAMPLES_INIT};
-    clfi_summary summary[3];
-    clf_status st = measure_pairs(candidate, reference, samples);
-    for (int i = 0; st == CLF_OK && i < 3; i++)
-        st = clfi_samples_summary(&samples[i], &summary[i]);
-    for (int i = 0; i < 3; i++)
-        clfi_samples_free(&samples[i]);
+    pairs p = {CLFI_SAMPLES_INIT, CLFI_SAMPLES_INIT};
+    double ns = NAN, other = NAN;
+    bool is_noisy;
+    clf_status st = measure_pairs(candidate, reference, &p);
+    if (st == CLF_OK)
+        st = least(&p.candidate, &ns, &is_noisy);
+    if (st == CLF_OK)
+        st = least(&p.reference, &other, &is_noisy);
+    clfi_samples_free(&p.candidate);
+    clfi_samples_free(&p.reference);
     CLF_TRY(st);
-    *out = json_pack("{s:s, s:f, s:f, s:f}", "engine", candidate->engine, "ratio", summary[0].median, "ns", summary[1].median,
-                     "reference_ns", summary[2].median);
+    *out = json_pack("{s:s, s:f, s:f, s:f}", "engine", candidate->engine, "ratio", ns / other, "ns", ns, "reference_ns", other);
     return CLF_OK;
 }
 
