@@ -17,12 +17,16 @@ typedef enum clfi_peak_access { CLFI_PEAK_READ, CLFI_PEAK_WRITE, CLFI_PEAK_COPY 
  * The bandwidth of a copy counts bytes read and written. */
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures);
 
-typedef enum clfi_peak_real { CLFI_PEAK_FP32, CLFI_PEAK_FP16, CLFI_PEAK_BF16 } clfi_peak_real;
+typedef enum clfi_peak_real { CLFI_PEAK_FP32, CLFI_PEAK_FP16 } clfi_peak_real;
 
 /* "arithmetic/fp32": multiply-adds from registers, two operations each; flops: a multiple of 2^22. Engines are widths of the vectors and numbers
- * of independent chains. fp32 is checked against double within a bound that its type's head derives, fp16 exactly. Needs cl_khr_fp16 for fp16;
- * OpenCL C has no bf16 arithmetic, so that is unsupported everywhere. Limits "fp32_gflops", "fp16_gflops". */
+ * of independent chains. fp32 is checked against double within a bound that its type's head derives, fp16 exactly. fp16 needs cl_khr_fp16. Limits
+ * "fp32_gflops", "fp16_gflops". */
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops);
+
+/* "arithmetic/bf16": bfloat16 multiply-adds into float32; flops: a multiple of 2^22. Unsupported but on x86 processors with an instruction for it,
+ * under a compiler that takes it. Limit "bf16_gflops". */
+clf_status clfi_peak_bf16(clfi_workload_list *list, double flops);
 
 /* "arithmetic/int8-dot": dot products of four bytes, eight operations each, where the device has cl_khr_integer_dot_product; engines: its
  * function, and plain arithmetic. operations: a multiple of 2^22. Limit "int8_gops". */

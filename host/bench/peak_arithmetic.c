@@ -44,7 +44,6 @@ typedef struct formula {
 static const formula formulas[] = {
     [CLFI_PEAK_FP32] = {"fp32", "fp32_gflops", (double)-1.37f, (double)0.3f, (double)-0.7285014f, (double)0.21855043f, 0x1p-10, 1},
     [CLFI_PEAK_FP16] = {"fp16", "fp16_gflops", -1, 300, -1, 301, 1, 256},
-    [CLFI_PEAK_BF16] = {"bf16", NULL, -1, 300, -1, 301, 1, 256},
 };
 
 typedef struct parameters {
@@ -72,8 +71,6 @@ static clf_status arithmetic_engines(const clfi_workload *workload, clf_context 
 {
     const parameters *p = workload->parameters;
     const clf_device_caps *caps = &context->device.caps;
-    if (p->real == CLFI_PEAK_BF16)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: OpenCL C has no bfloat16 arithmetic, whatever the hardware has", workload->id);
     if (p->real == CLFI_PEAK_FP16 && !caps->has_fp16)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the device has no cl_khr_fp16", workload->id);
     out->count = 0;

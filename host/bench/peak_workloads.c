@@ -12,8 +12,8 @@ enum {
     CHAINED = 256
 };
 
-static const double flops[] = {[CLFI_PEAK_FP32] = 0x1p34, [CLFI_PEAK_FP16] = 0x1p33, [CLFI_PEAK_BF16] = 0x1p33}; /* some emulate fp16, and dots */
-static const double dot_operations = 0x1p33, local_bytes = 0x1p32;
+/* Some devices emulate fp16 and dots. */
+static const double fp32_flops = 0x1p34, fp16_flops = 0x1p33, bf16_flops = 0x1p34, dot_operations = 0x1p33, local_bytes = 0x1p32;
 
 static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
 {
@@ -31,8 +31,9 @@ static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
 clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick)
 {
     CLF_TRY(add_bandwidth(list, quick));
-    for (int real = CLFI_PEAK_FP32; real <= CLFI_PEAK_BF16; real++)
-        CLF_TRY(clfi_peak_arithmetic(list, (clfi_peak_real)real, flops[real]));
+    CLF_TRY(clfi_peak_arithmetic(list, CLFI_PEAK_FP32, fp32_flops));
+    CLF_TRY(clfi_peak_arithmetic(list, CLFI_PEAK_FP16, fp16_flops));
+    CLF_TRY(clfi_peak_bf16(list, bf16_flops));
     CLF_TRY(clfi_peak_integer_dot(list, dot_operations));
     CLF_TRY(clfi_peak_local(list, local_bytes));
     CLF_TRY(clfi_peak_launch(list, CHAINED));
