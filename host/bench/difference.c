@@ -24,7 +24,7 @@ typedef struct pool {
     size_t count, visits;
     double medians[CLFI_VISITS_MAX]; /* of the visits */
     double median;
-    double variance; /* of the logarithm of the median */
+    double variance; /* of the logarithm of the median, but for CLFI_RUN_TO_RUN */
 } pool;
 
 static int by_number(const void *a, const void *b)
@@ -114,7 +114,7 @@ static void resample(pool *p, clfi_random *random)
         mean += delta / (r + 1);
         squares += delta * (value - mean);
     }
-    p->variance = squares / (RESAMPLES - 1) * (double)p->visits / (double)(p->visits - 1);
+    p->variance = squares / (RESAMPLES - 1) * (double)p->visits / (double)(p->visits - 1) * (1 + CLFI_RUN_SHARE * (double)p->visits);
 }
 
 static clf_status prepare(const clfi_series *s, clfi_random *random, pool *p)

@@ -9,14 +9,15 @@
 enum {
     NAME = 168,       /* right edge of the devices' names */
     BAR = 178,        /* the bars' left end */
-    BAR_END = 506,
-    VALUE = 608,      /* right edges of the columns */
-    TIMES = 664,
-    PERCENT = 716,
-    ENGINE = 728,     /* left edge */
+    BAR_END = 492,
+    VALUE = 602,      /* right edges of the columns */
+    TIMES = 668,
+    PERCENT = 724,
+    ENGINE = 738,     /* left edge */
     LINE = 17,
     BAR_HEIGHT = 11,
-    BLOCK = 24        /* a workload's heading */
+    BLOCK = 24,       /* a workload's heading */
+    HEAD = 15
 };
 
 /* What a bar shows: the rate, or the time where less is better. `ms` is the time that the value is for. */
@@ -64,16 +65,16 @@ static void draw_figures(clfi_markup *m, const clfi_report_work *work, const clf
 {
     char text[96], number[CLFI_FIGURE_BYTES];
     const clfi_result_row *r = row->row;
-    snprintf(text, sizeof text, "%s%s %.16s", r->noisy ? "~" : "", clfi_figure(r->rate, number), r->rate_unit);
+    snprintf(text, sizeof text, "%s%s %.16s", r->noisy ? "~" : "", clfi_figure(r->rate, number), strcmp(r->rate_unit, "us") ? r->rate_unit : "\u00b5s");
     draw_text(m, "value end", VALUE, y + 12.5, text);
     snprintf(text, sizeof text, "\u00d7%s", clfi_figure(work->slowest_ms / r->wall.median, number));
     draw_text(m, "value end", TIMES, y + 12.5, text);
     if (isfinite(r->percent_of_limit)) {
-        snprintf(text, sizeof text, "%.0f %%", r->percent_of_limit);
+        snprintf(text, sizeof text, r->percent_of_limit < 9.95 ? "%.1f %%" : "%.0f %%", r->percent_of_limit);
         draw_text(m, "value end", PERCENT, y + 12.5, text);
     }
     clfi_markup_format(m, "<text class=\"mono quiet\" x=\"%d\" y=\"%.1f\">", ENGINE, y + 12.5);
-    clfi_markup_escape(m, r->engine, 20);
+    clfi_markup_escape(m, r->engine, 18);
     clfi_markup_raw(m, "</text>");
 }
 
@@ -95,7 +96,7 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
     if (!best && !reason)
         return false;
     clfi_markup_format(m, "<text class=\"name end\" x=\"%d\" y=\"%.1f\">", NAME, y + 12.5);
-    clfi_markup_escape(m, data->devices[device].label, 25);
+    clfi_markup_escape(m, data->devices[device].label, 22);
     clfi_markup_raw(m, "</text>");
     if (best) {
         draw_bar(m, best, scale, y);
@@ -124,25 +125,24 @@ static void draw_head(clfi_markup *m, const clfi_report_data *data, const clfi_r
     clfi_markup_raw(m, "\n");
 }
 
-double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top)
+double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top)
 {
-    double y = top;
     draw_head(m, data, op, top);
-    y += 14;
-    for (size_t i = op->first; i < op->first + op->count; i++) {
-        const clfi_report_work *work = &data->works[i];
-        const double scale = block_scale(data, work);
-        clfi_markup_format(m, "<text class=\"mono strong\" x=\"0\" y=\"%.1f\">", y + 16);
-        clfi_markup_escape_middle(m, work->workload->id, 110);
-        clfi_markup_raw(m, "</text>\n");
-        y += BLOCK;
-        const double start = y;
-        for (size_t d = 0; d < data->device_count; d++)
-            y += draw_device(m, data, work, d, scale, y) ? LINE : 0;
-        if (y > start)
-            clfi_markup_format(m, "<path class=\"axisline\" d=\"M%d %.1fV%.1f\"/>\n", BAR, start, y);
-        else
-            draw_text(m, "quiet name", BAR, (y += LINE) - 5, "not measured");
-    }
-    return y - top + 6;
+    return HEAD;
+}
+
+double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top)
+{
+    const double scale = block_scale(data, work), start = top + BLOCK;
+    double y = start;
+    clfi_markup_format(m, "<text class=\"mono strong\" x=\"0\" y=\"%.1f\">", top + 16);
+    clfi_markup_escape_middle(m, work->workload->id, 110);
+    clfi_markup_raw(m, "</text>\n");
+    for (size_t d = 0; d < data->device_count; d++)
+        y += draw_device(m, data, work, d, scale, y) ? LINE : 0;
+    if (y > start)
+        clfi_markup_format(m, "<path class=\"axisline\" d=\"M%d %.1fV%.1f\"/>\n", BAR, start, y);
+    else
+        draw_text(m, "quiet name", BAR, (y += LINE) - 5, "not measured");
+    return y - top;
 }

@@ -10,34 +10,32 @@
 #include "base/alloc.h"
 #include "bench/same_work.h"
 
-/* A name without what every driver adds to it. */
-static void shorten(const clfi_result_device *device, char text[CLFI_LABEL_BYTES])
+/* A name without what every driver adds to it; what is long has the name that people use. */
+static void shorten(const char *name, char text[CLFI_LABEL_BYTES])
 {
-    static const char *const noise[] = {"(R)", "(TM)", "(tm)", "Processor", "CPU @", "Corporation", "NVIDIA ", "cpu-"};
-    snprintf(text, CLFI_LABEL_BYTES, "%.70s", device->name);
-    for (size_t i = 0; i < COUNT(noise); i++) {
-        char *at = strstr(text, noise[i]);
-        if (at)
-            memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
+    static const struct {
+        const char *part, *instead;
+    } rules[] = {{"Portable Computing Language", "PoCL"}, {"(R)", ""}, {"(TM)", ""}, {"(tm)", ""}, {" Processor", ""}, {" Corporation", ""},
+                 {"NVIDIA ", ""}};
+    snprintf(text, CLFI_LABEL_BYTES, "%.70s", name);
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const size_t old = strlen(rules[i].part), new = strlen(rules[i].instead); /* never longer */
+        char *at = strstr(text, rules[i].part);
+        if (at) {
+            memmove(at + new, at + old, strlen(at + old) + 1);
+            memcpy(at, rules[i].instead, new);
+        }
     }
-    size_t out = 0; /* no doubled or leading spaces */
-    for (size_t i = 0; text[i]; i++)
-        if (text[i] != ' ' || (out && text[out - 1] != ' '))
-            text[out++] = text[i];
-    while (out && text[out - 1] == ' ')
-        out--;
-    text[out] = '\0';
 }
 
-/* CPUs share their device's name across platforms, so the platform is the better label. */
-static void label(clfi_report_device *d, bool by_platform, bool by_file)
+/* CPUs share their name across platforms, so there the platform is the better label. */
+static void label(clfi_report_device *d, bool by_file)
 {
     char name[CLFI_LABEL_BYTES];
-    shorten(d->device, name);
+    shorten(strcmp(d->device->type, "CPU") == 0 ? d->device->platform : d->device->name, name);
     const char *file = strrchr(d->file->path, '/');
     file = file ? file + 1 : d->file->path;
-    snprintf(d->label, sizeof d->label, "%.60s%s%.40s%s", by_platform ? d->device->platform : name, by_file ? " (" : "", by_file ? file : "",
-             by_file ? ")" : "");
+    snprintf(d->label, sizeof d->label, "%.70s%s%.40s%s", name, by_file ? " (" : "", by_file ? file : "", by_file ? ")" : "");
 }
 
 static bool is_unique(const clfi_report_data *data, size_t device)
@@ -58,15 +56,14 @@ static clf_status gather_devices(clfi_report_data *data)
         for (size_t i = 0; i < data->files[f].device_count; i++)
             data->devices[data->device_count++] = (clfi_report_device){.file = &data->files[f], .device = &data->files[f].devices[i], .place = i};
     for (size_t i = 0; i < count; i++)
-        label(&data->devices[i], strcmp(data->devices[i].device->type, "CPU") == 0, false);
-    for (size_t i = 0; i < count; i++)
+        label(&data->devices[i], false);
+    for (size_t i = 0; i < count; i++) /* the same device in several files */
         if (!is_unique(data, i) && data->file_count > 1) {
-            const char *first = data->devices[i].label;
             char shared[CLFI_LABEL_BYTES];
-            snprintf(shared, sizeof shared, "%s", first);
+            memcpy(shared, data->devices[i].label, sizeof shared);
             for (size_t j = i; j < count; j++)
                 if (strcmp(data->devices[j].label, shared) == 0)
-                    label(&data->devices[j], strcmp(data->devices[j].device->type, "CPU") == 0, true);
+                    label(&data->devices[j], true);
         }
     return CLF_OK;
 }

@@ -98,12 +98,26 @@ static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_raw(m, "</td></tr>\n");
 }
 
+/* Models have weights that matter; energy matters wherever it was measured. */
+static bool is_memory_row(const clfi_report_data *data, const clfi_report_row *row)
+{
+    return row->is_best && (isfinite(row->row->joules_per_run) || strcmp(data->works[row->work].workload->suite, "models") == 0);
+}
+
+bool clfi_report_has_memory(const clfi_report_data *data)
+{
+    for (size_t i = 0; i < data->row_count; i++)
+        if (is_memory_row(data, &data->rows[i]))
+            return true;
+    return false;
+}
+
 void clfi_report_memory_table(clfi_markup *m, const clfi_report_data *data)
 {
     clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>workload</th><th>device</th><th class=\"n\">weights</th><th class=\"n\">scratch</th>"
                        "<th class=\"n\">host, peak</th><th>energy per run</th></tr>\n");
     for (size_t i = 0; i < data->row_count; i++)
-        if (data->rows[i].is_best && (data->rows[i].row->weights_bytes > 0 || isfinite(data->rows[i].row->joules_per_run)))
+        if (is_memory_row(data, &data->rows[i]))
             memory_row(m, data, &data->rows[i]);
     clfi_markup_raw(m, "</table></div>\n");
 }

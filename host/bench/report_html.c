@@ -52,22 +52,15 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
                        "<a href=\"#gaps\">Not measured</a><a href=\"#method\">Method</a><a href=\"#results\">All results</a></nav>\n</header>\n");
 }
 
-static void open_figure(clfi_markup *m, const char *class, double height)
-{
-    clfi_markup_format(m, "<figure class=\"%s\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n", class,
-                       CLFI_FIGURE_WIDTH, ceil(height));
-}
-
-/* A figure's height is known once it is drawn: drawn apart, then put inside its frame. */
-static void add_figure(clfi_markup *m, const char *class, clfi_markup *inner, double height)
+/* One picture of a figure. Its height is known once it is drawn: drawn apart, then put inside its frame; `inner` is released. Each is kept on one
+ * page of paper, so a figure of many pictures breaks between them. */
+static void add_picture(clfi_markup *m, clfi_markup *inner, double height)
 {
     if (m->status == CLF_OK)
         m->status = inner->status;
-    if (height > 0) {
-        open_figure(m, class, height);
-        clfi_markup_raw(m, clfi_str_text(&inner->text));
-        clfi_markup_raw(m, "</svg></figure>\n");
-    }
+    clfi_markup_format(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n", CLFI_FIGURE_WIDTH, ceil(height));
+    clfi_markup_raw(m, clfi_str_text(&inner->text));
+    clfi_markup_raw(m, "</svg>\n");
     clfi_str_free(&inner->text);
 }
 
@@ -76,15 +69,38 @@ static void write_rooflines(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "<h2 id=\"rooflines\">Rooflines</h2>\n<p>Speed of every workload over its arithmetic intensity, by its fastest verified engine. The "
                        "roofs are the device&#39;s own limits. Above the sloping roof lie workloads whose data stayed in caches.</p>\n");
     for (size_t d = 0; d < data->device_count; d++) {
-        clfi_markup inner = CLFI_MARKUP_INIT;
-        const double height = clfi_report_roofline(&inner, data, d, 0);
-        add_figure(m, "roofline", &inner, height);
-        if (height > 0)
+        clfi_markup plot = CLFI_MARKUP_INIT, list = CLFI_MARKUP_INIT;
+        if (!clfi_report_has_roofline(data, d)) {
+            clfi_markup_raw(m, "<p class=\"note\"><b>");
+            clfi_markup_escape(m, data->devices[d].label, 0);
+            clfi_markup_raw(m, "</b>: no roofline, because its limits or no workload were measured.</p>\n");
             continue;
-        clfi_markup_raw(m, "<p class=\"note\"><b>");
-        clfi_markup_escape(m, data->devices[d].label, 0);
-        clfi_markup_raw(m, "</b>: no roofline, because its limits or no workload were measured.</p>\n");
+        }
+        clfi_markup_raw(m, "<figure>\n");
+        double height = clfi_report_roofline(&plot, data, d, 0);
+        add_picture(m, &plot, height);
+        height = clfi_report_roofline_list(&list, data, d, 0);
+        add_picture(m, &list, height);
+        clfi_markup_raw(m, "</figure>\n");
     }
+}
+
+static void write_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op)
+{
+    clfi_markup head = CLFI_MARKUP_INIT;
+    clfi_markup_raw(m, "<h3>");
+    clfi_markup_escape(m, op->name, 0);
+    clfi_markup_raw(m, " <small>");
+    clfi_markup_escape(m, op->suite, 0);
+    clfi_markup_raw(m, "</small></h3>\n<figure>\n");
+    double height = clfi_report_bars_head(&head, data, op, 0);
+    add_picture(m, &head, height);
+    for (size_t i = op->first; i < op->first + op->count; i++) {
+        clfi_markup bars = CLFI_MARKUP_INIT;
+        height = clfi_report_bars(&bars, data, &data->works[i], 0);
+        add_picture(m, &bars, height);
+    }
+    clfi_markup_raw(m, "</figure>\n");
 }
 
 static void write_speeds(clfi_markup *m, const clfi_report_data *data)
@@ -96,16 +112,8 @@ static void write_speeds(clfi_markup *m, const clfi_report_data *data)
     }
     clfi_markup_raw(m, "<p class=\"note\">Bars: the median of the fastest verified engine; whiskers from p10 to p90, ~ where that is more than 10 % "
                        "of the median; ticks: the device&#39;s other engines. Bars of one workload share a scale.</p>\n");
-    for (size_t i = 0; i < data->op_count; i++) {
-        clfi_markup inner = CLFI_MARKUP_INIT;
-        clfi_markup_raw(m, "<h3>");
-        clfi_markup_escape(m, data->ops[i].name, 0);
-        clfi_markup_raw(m, " <small>");
-        clfi_markup_escape(m, data->ops[i].suite, 0);
-        clfi_markup_raw(m, "</small></h3>\n");
-        const double height = clfi_report_bars(&inner, data, &data->ops[i], 0);
-        add_figure(m, "bars", &inner, height);
-    }
+    for (size_t i = 0; i < data->op_count; i++)
+        write_bars(m, data, &data->ops[i]);
 }
 
 static void write_models(clfi_markup *m, const clfi_result *file)
@@ -159,14 +167,6 @@ static void write_method(clfi_markup *m, const clfi_report_data *data)
         write_run(m, &data->files[f]);
 }
 
-static bool has_memory(const clfi_report_data *data)
-{
-    for (size_t i = 0; i < data->row_count; i++)
-        if (data->rows[i].is_best && (data->rows[i].row->weights_bytes > 0 || isfinite(data->rows[i].row->joules_per_run)))
-            return true;
-    return false;
-}
-
 void clfi_report_html(clfi_markup *m, const clfi_report_data *data)
 {
     write_head(m, data);
@@ -179,7 +179,7 @@ void clfi_report_html(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "<h2 id=\"gaps\">What was not measured</h2>\n");
     clfi_report_gap_table(m, data);
     write_method(m, data);
-    if (has_memory(data)) {
+    if (clfi_report_has_memory(data)) {
         clfi_markup_raw(m, "<h2>Memory and energy</h2>\n");
         clfi_report_memory_table(m, data);
     }

@@ -31,8 +31,8 @@ static double cost(const clfi_label *labels, size_t count, size_t index, const b
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         const box point = around(labels[i].x, labels[i].y, 2 * marker, 2 * marker);
-        sum += overlap(place, &point);
-        if (i < index) {
+        sum += labels[i].is_fixed ? 0 : overlap(place, &point);
+        if (i < index || labels[i].is_fixed) {
             const box other = around(labels[i].at_x, labels[i].at_y, labels[i].width, labels[i].height);
             sum += 3 * overlap(place, &other);
         }
@@ -71,5 +71,6 @@ void clfi_report_place_labels(clfi_label *labels, size_t count, double left, dou
 {
     const box frame = {left, top, right, bottom};
     for (size_t i = 0; i < count; i++)
-        place(labels, count, i, &frame);
+        if (!labels[i].is_fixed)
+            place(labels, count, i, &frame);
 }

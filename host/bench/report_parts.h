@@ -15,14 +15,15 @@ extern const char clfi_report_page_style[];
 /* The marker of an op at (x, y): a colour and a shape of its own, as far as there are. */
 void clfi_report_marker(clfi_markup *m, size_t op, double x, double y);
 
-/* A device's roofline with its legend, from y = `top` on; returns the height. Nothing, 0, for a device without limits or workloads. */
+/* A device's roofline plot with the key of its ops, and the list of its numbered points, from y = `top` on; both return their height. For a device for
+ * which clfi_report_has_roofline is false there is neither. */
 double clfi_report_roofline(clfi_markup *m, const clfi_report_data *data, size_t device, double top);
-
-/* An op's bars: a block per workload, a bar per device; returns the height. */
-double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top);
-
-/* Whether a device's roofline or an op's bars have anything to show. */
+double clfi_report_roofline_list(clfi_markup *m, const clfi_report_data *data, size_t device, double top);
 bool clfi_report_has_roofline(const clfi_report_data *data, size_t device);
+
+/* The heads of an op's columns, and the bars of one of its workloads, one per device; both return their height. */
+double clfi_report_bars_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top);
+double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, double top);
 
 /* Where labels of points go without covering points or each other. */
 typedef struct clfi_label {
@@ -30,6 +31,7 @@ typedef struct clfi_label {
     double width, height; /* of its text */
     double at_x, at_y;    /* found: centre of the text */
     bool has_leader;      /* so far from its point that a line must lead there */
+    bool is_fixed;        /* a text that stands at at_x, at_y already and has no point */
 } clfi_label;
 
 /* Fills at_x, at_y and has_leader inside the box [left, right] x [top, bottom]. */
@@ -46,6 +48,7 @@ void clfi_report_speed_table(clfi_markup *m, const clfi_report_data *data);
 void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data);
 void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data);
 void clfi_report_result_table(clfi_markup *m, const clfi_report_data *data);
+bool clfi_report_has_memory(const clfi_report_data *data);
 void clfi_report_memory_table(clfi_markup *m, const clfi_report_data *data);
 
 #endif

@@ -118,37 +118,54 @@ static void draw_axes(clfi_markup *m, const frame *f)
     clfi_markup_format(m, "<text class=\"axis mid\" transform=\"translate(15 %.1f) rotate(-90)\">GFLOP/s</text>\n", (f->top + f->bottom) / 2);
 }
 
-/* The memory roof up to the ridge, then the arithmetic roof, each with its value. */
-static void draw_roofs(clfi_markup *m, const plot *p)
+/* Texts of the roofs, which the points' numbers must not cover. */
+enum { ROOF_TEXTS = 2, CHARACTER = 7 };
+
+static clfi_label text_box(double right, double baseline, size_t characters)
+{
+    const double width = CHARACTER * (double)characters;
+    return (clfi_label){.at_x = right - width / 2, .at_y = baseline - 4, .width = width, .height = 15, .is_fixed = true};
+}
+
+/* The memory roof up to the ridge, then the arithmetic roof, each with its value; where the texts are. */
+static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXTS])
 {
     const clfi_result_device *device = p->data->devices[p->device].device;
     const frame *f = &p->f;
     const char *name;
-    char number[CLFI_FIGURE_BYTES];
+    char number[CLFI_FIGURE_BYTES], text[96];
     const double arithmetic = clfi_result_limit(device, "fp32_gflops"), bandwidth = clfi_report_bandwidth(device, &name);
     const double x0 = fmax(pow(10, f->x0), pow(10, f->y0) / bandwidth), ridge = arithmetic / bandwidth;
-    const double slope = -atan2(to_y(f, bandwidth * x0) - to_y(f, arithmetic), to_x(f, ridge) - to_x(f, x0)) * 180 / 3.14159265358979;
     clfi_markup_format(m, "<path class=\"roof\" d=\"M%.1f %.1fL%.1f %.1fH%d\"/>\n", to_x(f, x0), to_y(f, bandwidth * x0), to_x(f, ridge),
                        to_y(f, arithmetic), RIGHT);
-    clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%d\" y=\"%.1f\">float32 arithmetic %s GFLOP/s</text>\n", RIGHT - 8,
-                       to_y(f, arithmetic) - 7, clfi_figure(arithmetic, number));
-    clfi_markup_format(m, "<text class=\"rooftext\" transform=\"translate(%.1f %.1f) rotate(%.1f)\" x=\"14\" y=\"-7\">memory, %s %s GB/s</text>\n",
-                       to_x(f, x0), to_y(f, bandwidth * x0), slope, name, clfi_figure(bandwidth, number));
+    snprintf(text, sizeof text, "float32 arithmetic %s GFLOP/s", clfi_figure(arithmetic, number));
+    texts[0] = text_box(RIGHT - 8, to_y(f, arithmetic) - 7, strlen(text));
+    clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%d\" y=\"%.1f\">%s</text>\n", RIGHT - 8, to_y(f, arithmetic) - 7, text);
+    snprintf(text, sizeof text, "memory %s GB/s (%s)", clfi_figure(bandwidth, number), name);
+    /* left of the slope, where no point can be but those from caches; as high as it fits beside the axis */
+    const double width = CHARACTER * (double)strlen(text) + 24;
+    double at = pow(10, 0.8 * log10(ridge) + 0.2 * log10(x0));
+    if (to_x(f, at) - width < LEFT)
+        at = ridge;
+    const double x = fmax(to_x(f, at) - 10, LEFT + width - 10), y = to_y(f, bandwidth * at) + (at < ridge ? 4 : 14);
+    texts[1] = text_box(x, y, strlen(text));
+    clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, text);
 }
 
-static clf_status draw_points(clfi_markup *m, plot *p)
+static clf_status draw_points(clfi_markup *m, plot *p, const clfi_label roofs[ROOF_TEXTS])
 {
     clfi_label *labels;
     const frame *f = &p->f;
     size_t count = 0;
-    CLF_TRY(clfi_alloc(p->count, sizeof *labels, "labels", &labels));
+    CLF_TRY(clfi_alloc(p->count + ROOF_TEXTS, sizeof *labels, "labels", &labels));
     for (size_t i = 0; i < p->count; i++)
         if (p->points[i].row)
             labels[count++] = (clfi_label){.x = to_x(f, clfi_report_intensity(p->points[i].work)),
                                            .y = to_y(f, clfi_report_gflops(p->points[i].work, p->points[i].row->row)),
                                            .width = p->points[i].work->number > 99 ? 21 : p->points[i].work->number > 9 ? 15 : 9,
                                            .height = 12};
-    clfi_report_place_labels(labels, count, LEFT + 2, f->top + 2, RIGHT - 2, f->bottom - 2);
+    memcpy(labels + count, roofs, ROOF_TEXTS * sizeof *labels);
+    clfi_report_place_labels(labels, count + ROOF_TEXTS, LEFT + 2, f->top + 2, RIGHT - 2, f->bottom - 2);
     for (size_t i = 0; i < count; i++)
         if (labels[i].has_leader)
             clfi_markup_format(m, "<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", labels[i].x, labels[i].y, labels[i].at_x,
@@ -183,7 +200,7 @@ static double draw_op_key(clfi_markup *m, const plot *p, double top)
             is_used = is_used || (p->points[i].work->op == op && p->points[i].row);
         if (!is_used)
             continue;
-        const double width = 26 + 7.2 * (double)strnlen(p->data->ops[op].name, 40);
+        const double width = 34 + 7.4 * (double)strnlen(p->data->ops[op].name, 40);
         if (x + width > RIGHT) {
             x = LEFT;
             y += OP_LINE;
@@ -227,34 +244,50 @@ static double draw_legend(clfi_markup *m, const plot *p, double top)
     return 12 + LEGEND_LINE * ((double)lines + 1);
 }
 
-static clf_status draw(clfi_markup *m, plot *p, double top, double *height)
+static clf_status gather(plot *p)
 {
     CLF_TRY(clfi_alloc(p->data->work_count, sizeof *p->points, "points", &p->points));
     for (size_t i = 0; i < p->data->work_count; i++)
         if (p->data->works[i].number && has_rows(p->data, &p->data->works[i], p->device))
             p->points[p->count++] = (point){&p->data->works[i], clfi_report_best(p->data, &p->data->works[i], p->device)};
+    return CLF_OK;
+}
+
+static clf_status draw(clfi_markup *m, plot *p, double top, double *height)
+{
+    clfi_label roofs[ROOF_TEXTS];
     clfi_markup_format(m, "<text class=\"title\" x=\"0\" y=\"%.1f\">", top + 16);
     clfi_markup_escape(m, p->data->devices[p->device].label, 90);
     clfi_markup_raw(m, "</text>\n");
     fit(p, top + TITLE);
     draw_axes(m, &p->f);
-    draw_roofs(m, p);
-    CLF_TRY(draw_points(m, p));
+    draw_roofs(m, p, roofs);
+    CLF_TRY(draw_points(m, p, roofs));
     *height = TITLE + PLOT_HEIGHT + AXIS;
     *height += draw_op_key(m, p, top + *height);
-    *height += draw_legend(m, p, top + *height);
     return CLF_OK;
+}
+
+static double draw_part(clfi_markup *m, const clfi_report_data *data, size_t device, double top, bool is_list)
+{
+    plot p = {.data = data, .device = device};
+    double height = 0;
+    if (m->status == CLF_OK)
+        m->status = gather(&p);
+    if (m->status == CLF_OK && is_list)
+        height = draw_legend(m, &p, top);
+    else if (m->status == CLF_OK)
+        m->status = draw(m, &p, top, &height);
+    free(p.points);
+    return height;
 }
 
 double clfi_report_roofline(clfi_markup *m, const clfi_report_data *data, size_t device, double top)
 {
-    plot p = {.data = data, .device = device};
-    double height = 0;
-    if (m->status != CLF_OK || !clfi_report_has_roofline(data, device))
-        return 0;
-    const clf_status st = draw(m, &p, top, &height);
-    if (st != CLF_OK)
-        m->status = st;
-    free(p.points);
-    return height;
+    return draw_part(m, data, device, top, false);
+}
+
+double clfi_report_roofline_list(clfi_markup *m, const clfi_report_data *data, size_t device, double top)
+{
+    return draw_part(m, data, device, top, true);
 }

@@ -32,10 +32,10 @@ const char clfi_report_page_style[] =
     "body{margin:0 auto;padding:28px 24px 64px;max-width:908px;background:var(--ground);color:var(--ink);"
     "font:15px/1.5 system-ui,-apple-system,\"Segoe UI\",\"Liberation Sans\",\"DejaVu Sans\",sans-serif}\n"
     "h1{font-size:26px;line-height:1.2;margin:0 0 6px}h2{font-size:20px;margin:44px 0 10px;padding-top:14px;border-top:1px solid var(--line)}"
-    "h3{font-size:16px;margin:28px 0 6px}p{margin:6px 0;max-width:72ch}p.note,small{color:var(--quiet)}p.note{font-size:13.5px}\n"
+    "h3{font-size:16px;margin:28px 0 6px}p{margin:6px 0;max-width:84ch}p.note,small{color:var(--quiet)}p.note{font-size:13.5px}\n"
     "figure{margin:18px 0 26px;overflow-x:auto}svg{display:block;width:100%;height:auto}\n"
     "nav{margin:14px 0;font-size:14px}nav a{margin-right:14px;color:var(--c0)}\n"
-    ".tiles{display:flex;flex-wrap:wrap;gap:10px;margin:18px 0}.tile{border:1px solid var(--line);border-radius:8px;padding:8px 16px;min-width:112px}"
+    ".tiles{display:flex;flex-wrap:wrap;gap:10px;margin:18px 0}.tile{border:1px solid var(--line);border-radius:8px;padding:8px 13px;min-width:98px}"
     ".tile b{display:block;font-size:23px;line-height:1.25;font-variant-numeric:tabular-nums}.tile span{font-size:13px;color:var(--quiet)}"
     ".tile.alarm b{color:var(--bad)}\n"
     ".warning{border-left:4px solid var(--c1);padding:6px 12px;margin:12px 0;max-width:none}\n"
@@ -44,6 +44,7 @@ const char clfi_report_page_style[] =
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td:last-child,th:last-child{padding-right:0}\n"
     "table.dense{font-size:12px;line-height:1.3}table.dense td{padding-top:1.5px;padding-bottom:1.5px;border-bottom:0}"
     "table.dense tr.work td{padding-top:9px;border-top:1px solid var(--line);overflow-wrap:anywhere}tr.best td{font-weight:600}\n"
+    "table.dense code{font-size:11px}"
     "code{font:12px ui-monospace,\"DejaVu Sans Mono\",\"Liberation Mono\",Menlo,Consolas,monospace;overflow-wrap:anywhere}"
     ".bad{color:var(--bad);font-weight:600}.chip{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:7px}\n"
     ".chip0{background:var(--c0)}.chip1{background:var(--c1)}.chip2{background:var(--c2)}.chip3{background:var(--c3)}.chip4{background:var(--c4)}"
@@ -52,7 +53,7 @@ const char clfi_report_page_style[] =
     "@media (max-width:600px){body{padding:16px 12px 40px}figure svg{min-width:640px}}\n"
     "@page{size:A4;margin:14mm 12mm}\n"
     "@media print{body{padding:0;max-width:none;font-size:10pt}nav{display:none}h2{break-after:avoid;margin-top:24px}h3{break-after:avoid}"
-    "figure.roofline{break-inside:avoid}tr,.tile{break-inside:avoid}table{font-size:8.5pt}table.dense{font-size:7.5pt}.scroll,figure{overflow:visible}}\n";
+    "svg,tr,.tile,table.keep{break-inside:avoid}figure{margin-top:6px}figure svg:first-child{break-after:avoid}table.dense code{font-size:7.5pt}table{font-size:8.5pt}table.dense{font-size:7.5pt}.scroll,figure{overflow:visible}}\n";
 
 /* Colours go round every eight ops, shapes every seven: 56 ops before two look alike. */
 void clfi_report_marker(clfi_markup *m, size_t op, double x, double y)

@@ -13,7 +13,10 @@ static double write_bars(clfi_markup *m, const clfi_report_data *data, double y)
         clfi_markup_escape(m, data->ops[i].name, 80);
         clfi_markup_raw(m, "</text>\n");
         y += HEADING;
-        y += clfi_report_bars(m, data, &data->ops[i], y) + GAP;
+        y += clfi_report_bars_head(m, data, &data->ops[i], y);
+        for (size_t w = data->ops[i].first; w < data->ops[i].first + data->ops[i].count; w++)
+            y += clfi_report_bars(m, data, &data->works[w], y);
+        y += GAP;
     }
     return y;
 }
@@ -23,8 +26,10 @@ void clfi_report_svg(clfi_markup *m, const clfi_report_data *data, bool roofline
     clfi_markup inner = CLFI_MARKUP_INIT;
     double y = 0;
     for (size_t d = 0; rooflines && d < data->device_count; d++) {
-        const double height = clfi_report_roofline(&inner, data, d, y);
-        y += height > 0 ? height + GAP : 0;
+        if (!clfi_report_has_roofline(data, d))
+            continue;
+        y += clfi_report_roofline(&inner, data, d, y);
+        y += clfi_report_roofline_list(&inner, data, d, y) + GAP;
     }
     if (bars)
         y = write_bars(&inner, data, y);

@@ -92,7 +92,7 @@ void clfi_report_device_table(clfi_markup *m, const clfi_report_data *data)
 
 void clfi_report_speed_table(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "<div class=\"scroll\"><table>\n<tr><th>op</th><th class=\"n\">workloads</th>");
+    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"keep\">\n<tr><th>op</th><th class=\"n\">workloads</th>");
     for (size_t d = 0; d < data->device_count; d++) {
         clfi_markup_raw(m, "<th class=\"n\">");
         chip(m, data, d);
@@ -122,18 +122,21 @@ void clfi_report_speed_table(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "</table></div>\n");
 }
 
-static void work_heading(clfi_markup *m, const clfi_report_work *work, const clfi_result_row *row)
+static void work_heading(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work)
 {
+    const json_t *off_device = NULL;
     json_t *text;
     size_t i;
+    for (size_t r = work->first; r < work->first + work->count && json_array_size(off_device) == 0; r++)
+        off_device = data->rows[r].row->off_device;
     clfi_markup_raw(m, "<tr class=\"work\"><td colspan=\"9\"><code>");
     clfi_markup_escape(m, work->workload->id, 0);
     clfi_markup_raw(m, "</code>");
-    json_array_foreach((json_t *)row->off_device, i, text) {
+    json_array_foreach((json_t *)off_device, i, text) {
         clfi_markup_raw(m, i ? ", " : " <small>on the host: ");
         clfi_markup_escape(m, json_string_value(text), 0);
     }
-    clfi_markup_raw(m, json_array_size(row->off_device) ? "</small></td></tr>\n" : "</td></tr>\n");
+    clfi_markup_raw(m, json_array_size(off_device) ? "</small></td></tr>\n" : "</td></tr>\n");
 }
 
 static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_report_row *row)
@@ -157,7 +160,7 @@ static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_format(m, "<td class=\"n\">%s ", clfi_figure(r->rate, text));
     clfi_markup_escape(m, r->rate_unit, 16);
     clfi_markup_raw(m, "</td>");
-    clfi_markup_format(m, isfinite(r->percent_of_limit) ? "<td class=\"n\">%.0f %%</td>" : "<td class=\"n\">\u2013</td>", r->percent_of_limit);
+    clfi_markup_format(m, isfinite(r->percent_of_limit) ? (r->percent_of_limit < 9.95 ? "<td class=\"n\">%.1f %%</td>" : "<td class=\"n\">%.0f %%</td>") : "<td class=\"n\">\u2013</td>", r->percent_of_limit);
     if (isfinite(r->max_error) && isfinite(r->error_bound))
         clfi_markup_format(m, "<td class=\"n\">%.2g \u2264 %.2g</td>", r->max_error, r->error_bound);
     else
@@ -173,7 +176,7 @@ void clfi_report_result_table(clfi_markup *m, const clfi_report_data *data)
     for (size_t i = 0; i < data->work_count; i++) {
         const clfi_report_work *work = &data->works[i];
         if (work->count)
-            work_heading(m, work, data->rows[work->first].row);
+            work_heading(m, data, work);
         for (size_t r = work->first; r < work->first + work->count; r++)
             result_row(m, data, &data->rows[r]);
     }

@@ -46,6 +46,8 @@ static clf_status diff_objects(differences *d, const char *where, const json_t *
 static clf_status diff(differences *d, const char *where, const json_t *a, const json_t *b)
 {
     char inner[CLFI_JSON_FOUND_BYTES * 4];
+    if ((!a || json_is_null(a)) && (!b || json_is_null(b))) /* null is nothing */
+        return CLF_OK;
     if (json_is_number(a) && json_is_number(b)) /* 1 and 1.0 are the same number */
         return json_number_value(a) == json_number_value(b) ? CLF_OK : note(d, where, a, b);
     if (json_is_object(a) && json_is_object(b))

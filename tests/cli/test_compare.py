@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer compare: verdicts, exit statuses, refusals, one output for one input. usage: test_compare.py PROGRAM DATA"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bench_result as made  # noqa: E402
+
+program = sys.argv[1]
+failures = 0
+
+
+def fail(*text):
+    global failures
+    failures += 1
+    print("FAIL:", *text)
+
+
+def compare(*args):
+    return subprocess.run([program, "compare", *args], capture_output=True, text=True)
+
+
+def verdicts(folder, a, b, *options):
+    paths = [made.write(os.path.join(folder, name), doc) for name, doc in (("a.json", a), ("b.json", b))]
+    done = compare(*paths, "--json", *options)
+    if not done.stdout:
+        return done.returncode, {}, done.stderr
+    return done.returncode, {(r["workload"], r["engine"], r["device_a"]): r for r in json.loads(done.stdout)["rows"]}, done.stderr
+
+
+def same_build(folder):
+    """Two runs of one build: no row is called different, in nine of ten comparisons at least."""
+    claiming = 0
+    for seed in range(20):
+        status, rows, error = verdicts(folder, made.simple(2 * seed, devices=2), made.simple(2 * seed + 1, devices=2), "--fail-on-regression", "5%")
+        if not rows:
+            return fail("same build:", error)
+        claiming += any(r["verdict"] != "no difference" for r in rows.values())
+        if status != any(r["regression"] for r in rows.values()):
+            fail("same build: exit status", status)
+    if claiming > 2:
+        fail("same build: %d of 20 comparisons claim a difference" % claiming)
+
+
+def regression(folder):
+    slow = made.simple(2, 1.0)
+    shifted = made.simple(3, 1.2)
+    for row, other in zip(slow["results"][:2], shifted["results"][:2]):
+        row.update(other)
+    names = [(r["workload"], r["engine"], 0) for r in slow["results"]]
+    for options, want in (((), 0), (("--fail-on-regression", "5%"), 1), (("--fail-on-regression", "5"), 1), (("--fail-on-regression", "90%"), 0)):
+        status, rows, error = verdicts(folder, made.simple(1), slow, *options)
+        if status != want:
+            fail("regression", options, "exit status", status, error)
+        found = [n for n in names if rows[n]["verdict"] == "slower"]
+        if found != names[:2]:
+            fail("regression: slower are", found)
+        if any(not 1.1 < rows[n]["ratio"] < 1.3 or not rows[n]["interval"][0] < rows[n]["ratio"] < rows[n]["interval"][1] for n in names[:2]):
+            fail("regression: ratio", [rows[n] for n in names[:2]])
+    status, rows, _ = verdicts(folder, slow, made.simple(1), "--fail-on-regression", "5%")
+    if status != 0 or any(rows[n]["verdict"] != "faster" for n in names[:2]):
+        fail("the other way round:", status, rows)
+
+
+def lost(folder):
+    a, b = made.simple(1), made.simple(2)
+    row = b["results"][0]
+    b["results"][0] = made.bad(b["workloads"][0], 0, row["engine"], "failed", "wrong result: error 1, bound 0.1")
+    status, rows, _ = verdicts(folder, a, b, "--fail-on-regression", "50%")
+    if status != 1 or rows[(row["workload"], row["engine"], 0)]["verdict"] != "lost":
+        fail("a row that fails in b:", status)
+    text = compare(os.path.join(folder, "a.json"), os.path.join(folder, "b.json"))
+    if text.returncode != 0 or "lost: wrong result: error 1, bound 0.1  REGRESSION" not in text.stdout:
+        fail("a row that fails in b, as text:", text.stdout)
+    status, rows, _ = verdicts(folder, b, a, "--fail-on-regression", "50%")
+    if status != 0 or rows[(row["workload"], row["engine"], 0)]["verdict"] != "gained":
+        fail("a row that failed in a:", status)
+    few = made.simple(3, 2.0, rounds=3, each=20)
+    status, rows, _ = verdicts(folder, a, few, "--fail-on-regression", "5%")
+    if status != 0 or any(r["verdict"] != "no difference" for r in rows.values()):
+        fail("three rounds cannot support a claim:", status)
+
+
+def refusals(folder):
+    a, missing = made.write(os.path.join(folder, "a.json"), made.simple(1)), os.path.join(folder, "missing.json")
+    cases = []
+    for change, part in ((lambda d: d["workloads"][0]["work"].update(seed=2), "work.seed: integer 1 against integer 2"),
+                         (lambda d: d["workloads"][0]["work"].update(storage="f16"), 'work.storage: string "f32" against string "f16"'),
+                         (lambda d: d["workloads"][0]["work"].update(m=2), "work.m: integer 1 against integer 2"),
+                         (lambda d: d["models"][0].update(sha256="cd" * 32), "model MiniLM.sha256"),
+                         (lambda d: d.update(schema_version=9), '"schema_version": expected 1, found 9'),
+                         (lambda d: d["results"][0].update(median_ms=5.0), 'results[0]: "median_ms": expected'),
+                         (lambda d: [r.update(engine="other") for r in d["results"]], "no result in common")):
+        doc = copy.deepcopy(made.simple(2))
+        change(doc)
+        path = made.write(os.path.join(folder, "changed%d.json" % len(cases)), doc)
+        cases.append(((a, path), part))
+    with open(os.path.join(folder, "cut.json"), "w", encoding="utf-8") as file:
+        file.write('{"schema": "clformer-bench", ')
+    cases += [((a, os.path.join(folder, "cut.json")), "cut.json: line 1, column"), ((a, missing), "missing.json"), ((a,), "expected two files, found 1"),
+              ((a, a, a), "expected two files, found 3"), ((a, a, "--fail-on-regression", "x"), 'expected a percentage, for example 5%, found "x"'),
+              ((a, a, "--fail-on-regression", "-5%"), "expected a percentage")]
+    for args, part in cases:
+        done = compare(*args)
+        if done.returncode != 2 or done.stdout or part not in done.stderr or done.stderr.count("\n") != 1:
+            fail("refusal", args[1:], "want", part, "got", done.returncode, done.stderr)
+
+
+def output(folder):
+    a, b = (made.write(os.path.join(folder, n), made.simple(s, devices=2)) for n, s in (("a.json", 1), ("b.json", 2)))
+    for options in ((), ("--json",)):
+        first, second = compare(a, b, *options), compare(a, b, *options)
+        if first.returncode or first.stdout != second.stdout:
+            fail("output differs from call to call", options)
+    text = compare(a, b).stdout
+    for part in ("a  %s: 2026" % a, "Device 0, Platform, driver 1.0", "b / a", "95 % interval", "gemm/f32/m1-n384-k384 packed", "geometric mean",
+                 "20 rows: 0 faster, 0 slower, 20 no difference"):
+        if part not in text:
+            fail("no %r in" % part, text)
+    other = made.simple(3)
+    other["devices"][0].update(name="Another", driver="2.0")
+    text = compare(made.write(os.path.join(folder, "c.json"), made.simple(1)), made.write(os.path.join(folder, "d.json"), other)).stdout
+    if "in b: Another, Platform, driver 2.0" not in text:
+        fail("devices of different names are compared without saying so:", text)
+    twin = made.simple(4, devices=2)
+    twin["devices"][0]["name"], twin["devices"][1]["name"] = "Device 1", "Device 0"
+    _, rows, _ = verdicts(folder, made.simple(1, devices=2), twin)
+    if any(r["device_a"] + r["device_b"] != 1 for r in rows.values()):
+        fail("devices are not paired by name")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    for test in (same_build, regression, lost, refusals, output):
+        test(directory)
+print("all passed" if failures == 0 else "%d failures" % failures)
+sys.exit(failures > 0)
