@@ -133,7 +133,8 @@ size_t clf_context_kernel_count(clf_context *context)
 {
     if (!context || !context->profile || clf_context_finish(context) != CLF_OK)
         return 0;
-    qsort(context->profile->totals, context->profile->total_count, sizeof(clf_kernel_stats), by_total);
+    if (context->profile->total_count)
+        qsort(context->profile->totals, context->profile->total_count, sizeof(clf_kernel_stats), by_total);
     return context->profile->total_count;
 }
 

@@ -33,7 +33,7 @@ typedef enum behaviour {
 enum { MOST_VISITS = 4096 };
 typedef struct diary {
     int verified[32], runs[32];
-    int order[MOST_VISITS], visits; /* workload of each first run after another one's */
+    int order[MOST_VISITS], visits; /* workload of each first run after another one's, once it is verified */
 } diary;
 static diary *seen;
 
@@ -181,7 +181,7 @@ static void every_misbehaviour_loses_its_row_alone(void **state)
     expect(&bench, HANGS, CLFI_ROW_FAILED, "within 10 s");
     expect(&bench, TOO_SLOW, CLFI_ROW_UNSUPPORTED, "one run takes 3 s");
     expect(&bench, TOO_SLOW + 1, CLFI_ROW_OK, NULL);
-    CHECK(seen->verified[WRONG] == 1 && seen->runs[WRONG] <= 4, "a wrong result was timed: %d runs", seen->runs[WRONG]);
+    CHECK(seen->verified[WRONG] == 1 && seen->runs[WRONG] <= 2, "a wrong result was timed: %d runs", seen->runs[WRONG]);
     const clfi_row *row = &bench.rows[GOOD];
     CHECK(row->verified && row->error == 0.25 && row->bound == 0.5, "error %g, bound %g", row->error, row->bound);
     CHECK(row->wall_ms.count >= 10 && row->wall_ms.count == row->device_ms.count, "%zu samples", row->wall_ms.count);
@@ -205,13 +205,13 @@ static void rounds_are_shuffled_and_repeatable(void **state)
     CHECK_OK(clfi_bench_run(&list, &params, &bench));
     clfi_bench_free(&bench);
     first = *seen;
-    /* One visit each to verify, in order; then five rounds (one visit fewer for each pair across two rounds that met). */
-    CHECK(first.visits > 8 + 5 * 8 - 5 && first.visits <= 8 + 5 * 8, "%d visits", first.visits);
+    /* Five rounds of eight; one visit fewer for each pair across two rounds that met. */
+    CHECK(first.visits > 5 * 8 - 5 && first.visits <= 5 * 8, "%d visits", first.visits);
     bool is_sorted = true;
-    for (int i = 8; i + 1 < 16; i++)
+    for (int i = 0; i + 1 < 8; i++)
         is_sorted = is_sorted && first.order[i] < first.order[i + 1];
     CHECK(!is_sorted, "the first round came in the order of the list");
-    CHECK(memcmp(first.order + 8, first.order + 16, 8 * sizeof(int)) != 0, "two rounds came in the same order");
+    CHECK(memcmp(first.order, first.order + 8, 8 * sizeof(int)) != 0, "two rounds came in the same order");
     begin(NULL);
     CHECK_OK(clfi_bench_run(&list, &params, &bench));
     clfi_bench_free(&bench);
