@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "bench/figures.h"
 
-enum { DEVICE_WIDTH = 22 };
+enum { DEVICE_WIDTH = 22, MOST_REASON = 160 /* the result file has all of it */ };
 
 typedef struct line {
     const clfi_row *row;
@@ -88,6 +88,15 @@ static void print_figures(FILE *out, const clfi_figures *f, double base)
             time_text(f->wall.p90, p90), f->is_noisy ? '~' : ' ', ratio, rate, percent);
 }
 
+/* Bytes of the reason that are printed: whole UTF-8 characters. */
+static int reason_bytes(const clfi_row *row)
+{
+    int count = row->reason ? (int)strnlen(row->reason, MOST_REASON) : 0;
+    while (count > 0 && ((unsigned char)row->reason[count] & 0xc0) == 0x80)
+        count--;
+    return count;
+}
+
 static void print_line(FILE *out, const clfi_bench *bench, const line *l, double base, int engine_width)
 {
     const clfi_row *row = l->row;
@@ -96,9 +105,9 @@ static void print_line(FILE *out, const clfi_bench *bench, const line *l, double
     if (l->has_figures)
         print_figures(out, &l->figures, base);
     else if (row->status == CLFI_ROW_FAILED)
-        fprintf(out, "FAILED: %s\n", row->reason ? row->reason : "");
+        fprintf(out, "FAILED: %.*s\n", reason_bytes(row), row->reason);
     else if (row->status == CLFI_ROW_UNSUPPORTED)
-        fprintf(out, "unsupported: %s\n", row->reason ? row->reason : "");
+        fprintf(out, "unsupported: %.*s\n", reason_bytes(row), row->reason);
     else
         fprintf(out, "not measured: interrupted\n");
 }
