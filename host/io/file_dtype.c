@@ -113,14 +113,26 @@ static double f64_from_bits(uint64_t bits)
     X(U8, 1, (uint8_t)bits)                              \
     X(BOOL, 1, (int)((uint8_t)bits != 0))
 
-static clf_status fail_conversion(clf_file_dtype dtype)
-{
-    CLF_FAIL(CLF_UNSUPPORTED, "elements of type %s cannot be converted to float", clfi_file_dtype_name(dtype));
-}
+/* Elements of any type one by one, as values of type T. Returns from the function that it stands in. */
+#define CONVERT(T)                                                                              \
+    const unsigned char *from = data;                                                           \
+    switch (dtype) {                                                                            \
+        LOADERS(CONVERT_CASE_##T)                                                               \
+    default:                                                                                    \
+        CLF_FAIL(CLF_UNSUPPORTED, "elements of type %s cannot be converted to float", clfi_file_dtype_name(dtype)); \
+    }
+#define CONVERT_CASE(T, id, bytes, value)                                                       \
+    case CLF_FILE_##id:                                                                         \
+        for (size_t i = 0; i < count; i++) {                                                    \
+            const uint64_t bits = load_bits(from + (ptrdiff_t)i * step_bytes, bytes, swapped);  \
+            out[i] = (T)(value);                                                                \
+        }                                                                                       \
+        return CLF_OK;
+#define CONVERT_CASE_float(id, bytes, value) CONVERT_CASE(float, id, bytes, value)
+#define CONVERT_CASE_double(id, bytes, value) CONVERT_CASE(double, id, bytes, value)
 
 clf_status clfi_file_to_f32(clf_file_dtype dtype, bool swapped, const void *data, ptrdiff_t step_bytes, size_t count, float *out)
 {
-    const unsigned char *from = data;
     if (count && !swapped && step_bytes == (ptrdiff_t)rows[dtype].bytes) { /* the bulk of every model */
         switch (dtype) {
         case CLF_FILE_F32:
@@ -136,35 +148,10 @@ clf_status clfi_file_to_f32(clf_file_dtype dtype, bool swapped, const void *data
             break;
         }
     }
-    switch (dtype) {
-#define X(id, bytes, value)                                                                     \
-    case CLF_FILE_##id:                                                                         \
-        for (size_t i = 0; i < count; i++) {                                                    \
-            const uint64_t bits = load_bits(from + (ptrdiff_t)i * step_bytes, bytes, swapped);  \
-            out[i] = (float)(value);                                                            \
-        }                                                                                       \
-        return CLF_OK;
-        LOADERS(X)
-#undef X
-    default:
-        return fail_conversion(dtype);
-    }
+    CONVERT(float)
 }
 
 clf_status clfi_file_to_f64(clf_file_dtype dtype, bool swapped, const void *data, ptrdiff_t step_bytes, size_t count, double *out)
 {
-    const unsigned char *from = data;
-    switch (dtype) {
-#define X(id, bytes, value)                                                                     \
-    case CLF_FILE_##id:                                                                         \
-        for (size_t i = 0; i < count; i++) {                                                    \
-            const uint64_t bits = load_bits(from + (ptrdiff_t)i * step_bytes, bytes, swapped);  \
-            out[i] = (double)(value);                                                           \
-        }                                                                                       \
-        return CLF_OK;
-        LOADERS(X)
-#undef X
-    default:
-        return fail_conversion(dtype);
-    }
+    CONVERT(double)
 }

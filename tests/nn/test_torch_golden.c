@@ -2,6 +2,7 @@
 /* torch.nn.Transformer's own state dictionaries and results (tests/data/transformer, made by make_golden.py): pre-norm and post-norm, relu and gelu. */
 #include "support/check.h"
 #include "support/device.h"
+#include "support/named_tensors.h"
 
 #include <stdio.h>
 
@@ -9,33 +10,10 @@
 #include "clformer/transformer.h"
 #include "io/safetensors.h"
 
-enum { MOST_VALUES = 3 * 7 * 16, MOST_TENSORS = 128, NAME_BYTES = 128 };
+enum { MOST_VALUES = 3 * 7 * 16 };
 
 /* Rows of order 1 to 4 behind three layers' roundings. */
 static const double bound = 2e-5;
-
-typedef struct tensor_list {
-    clf_named_tensor named[MOST_TENSORS];
-    clf_tensor *tensor[MOST_TENSORS];
-    char names[MOST_TENSORS][NAME_BYTES];
-    size_t count;
-} tensor_list;
-
-static void list_add(clf_context *context, tensor_list *list, const char *name, int rank, const int64_t *dim, const float *value)
-{
-    assert_true(list->count < MOST_TENSORS);
-    const size_t i = list->count++;
-    snprintf(list->names[i], sizeof list->names[i], "%s", name);
-    CHECK_OK(clf_tensor_create_from(context, CLF_F32, rank, dim, value, &list->tensor[i]));
-    list->named[i] = (clf_named_tensor){list->names[i], list->tensor[i]};
-}
-
-static void list_free(tensor_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        clf_tensor_destroy(list->tensor[i]);
-    list->count = 0;
-}
 
 static clf_tensor *golden_tensor(clf_context *context, const clf_safetensors *file, const char *name)
 {

@@ -3,6 +3,7 @@
  * refusals. torch.nn.Transformer's own results are test_torch_golden.c's. */
 #include "support/check.h"
 #include "support/device.h"
+#include "support/named_tensors.h"
 #include "support/operand.h"
 #include "support/random_weights.h"
 
@@ -15,7 +16,7 @@
 #define XAVIER_FIRST -0.238354117f
 #define XAVIER_LAST -0.00777924201f
 
-enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13, MOST_TENSORS = 256 };
+enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13 };
 
 static const clf_transformer_config base_config = {.width = C, .hidden_width = F, .heads = H, .encoder_layers = 2, .decoder_layers = 2,
                                                    .source_vocabulary = SOURCE_V, .target_vocabulary = TARGET_V, .max_source = 9, .max_target = 9,
@@ -24,30 +25,6 @@ static const clf_transformer_config base_config = {.width = C, .hidden_width = F
 
 /* Rows of order 1 to 4 behind up to six layers' roundings. */
 static const double bound = 2e-5;
-
-/* The reference's weights as tensors, under the names of a map. */
-typedef struct tensor_list {
-    clf_named_tensor named[MOST_TENSORS];
-    clf_tensor *tensor[MOST_TENSORS];
-    char names[MOST_TENSORS][CLFI_REF_NAME_BYTES + 32];
-    size_t count;
-} tensor_list;
-
-static void list_add(clf_context *context, tensor_list *list, const char *name, int rank, const int64_t *dim, const float *value)
-{
-    assert_true(list->count < MOST_TENSORS);
-    const size_t i = list->count++;
-    snprintf(list->names[i], sizeof list->names[i], "%s", name);
-    CHECK_OK(clf_tensor_create_from(context, CLF_F32, rank, dim, value, &list->tensor[i]));
-    list->named[i] = (clf_named_tensor){list->names[i], list->tensor[i]};
-}
-
-static void list_free(tensor_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        clf_tensor_destroy(list->tensor[i]);
-    list->count = 0;
-}
 
 static void list_labml(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
 {

@@ -7,6 +7,7 @@
 #include "support/cases_gemm.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/gemm_engine.h"
 #include "bench/reference_gemm.h"
 
 static int64_t product(const int64_t *dim, int rank)
@@ -87,66 +88,53 @@ static void check_case(clf_context *context, const gemm_case *one)
     operand_destroy(&bias);
 }
 
-/* The packed engine leaves devices alone whose compiler is not made for it. */
-static bool declines(const clf_context *context, const char *engines)
+static void run_cases(clf_context *context, const char *engine)
 {
-    return context->device.caps.slow_compiler && strcmp(engines, "gemm=packed") == 0;
-}
-
-static void check_engine(const char *engines)
-{
-    clf_context *context = engine_context(engines);
-    if (declines(context, engines)) {
-        clf_context_destroy(context);
-        skip();
-    }
+    (void)engine;
     for (size_t i = 0; i < sizeof gemm_cases / sizeof gemm_cases[0]; i++)
         if (gemm_cases[i].is_small || !only_small_cases())
             check_case(context, &gemm_cases[i]);
-    clf_context_destroy(context);
 }
 
 static void test_default(void **state)
 {
     (void)state;
-    check_engine("");
+    on_gemm_engine("", run_cases);
 }
 
 static void test_packed(void **state)
 {
     (void)state;
-    check_engine("gemm=packed");
+    on_gemm_engine("packed", run_cases);
 }
 
 static void test_gemv(void **state)
 {
     (void)state;
-    check_engine("gemm=gemv");
+    on_gemm_engine("gemv", run_cases);
 }
 
 static void test_tiled(void **state)
 {
     (void)state;
-    check_engine("gemm=tiled");
+    on_gemm_engine("tiled", run_cases);
 }
 
 static void test_clblast(void **state)
 {
     (void)state;
-    check_engine("gemm=clblast");
+    on_gemm_engine("clblast", run_cases);
 }
 
 /* A NaN and an infinity of A reach their own rows and no other, also through columns of zeros (0 * NaN is NaN). */
 static void test_not_a_number(void **state)
 {
-    static const char *const engines[] = {"gemm=packed", "gemm=gemv", "gemm=tiled", "gemm=clblast"};
+    static const char *const engines[] = {"packed", "gemv", "tiled", "clblast"};
     (void)state;
     for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
-        clf_context *context = engine_context(engines[e]);
-        if (declines(context, engines[e])) {
-            clf_context_destroy(context);
+        clf_context *context = gemm_engine_context(engines[e]);
+        if (!context)
             continue;
-        }
         float av[10 * 6], bv[6 * 20], cv[10 * 20];
         clf_tensor *a, *b, *c;
         for (int i = 0; i < 60; i++)

@@ -7,6 +7,7 @@
 #include "runtime/context.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/gemm_engine.h"
 #include "support/operand.h"
 #include "bench/reference_gemm.h"
 
@@ -133,49 +134,41 @@ static void check_case(clf_context *context, const linear_case *one, const char 
     free(b);
 }
 
-static void check_engine(const char *engine)
+static void run_cases(clf_context *context, const char *engine)
 {
-    char forced[48];
-    snprintf(forced, sizeof forced, engine[0] ? "gemm=%s" : "%s", engine);
-    clf_context *context = engine_context(forced);
-    if (context->device.caps.slow_compiler && strcmp(engine, "packed") == 0) { /* the engine declines such devices */
-        clf_context_destroy(context);
-        skip();
-    }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (cases[i].is_small || !only_small_cases())
             check_case(context, &cases[i], engine);
-    clf_context_destroy(context);
 }
 
 static void test_default(void **state)
 {
     (void)state;
-    check_engine("");
+    on_gemm_engine("", run_cases);
 }
 
 static void test_packed(void **state)
 {
     (void)state;
-    check_engine("packed");
+    on_gemm_engine("packed", run_cases);
 }
 
 static void test_gemv(void **state)
 {
     (void)state;
-    check_engine("gemv");
+    on_gemm_engine("gemv", run_cases);
 }
 
 static void test_tiled(void **state)
 {
     (void)state;
-    check_engine("tiled");
+    on_gemm_engine("tiled", run_cases);
 }
 
 static void test_clblast(void **state)
 {
     (void)state;
-    check_engine("clblast");
+    on_gemm_engine("clblast", run_cases);
 }
 
 /* The public calls: leading dimensions as one, the same result for a row alone and in a batch. */
