@@ -161,6 +161,7 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     const clfi_patience patience = {t->params->candidate_seconds, t->params->stop};
     CLF_TRY(clfi_tune_describe(t->params->device, &patience, &t->device));
     t->reference = t->device.is_cpu ? "" : "gemm=tiled";
+    t->results.is_reference_table = t->device.is_cpu;
     CLF_TRY(measure_engines(t));
     CLF_TRY(search(t));
     CLF_TRY(clfi_tune_choose(&t->results, t->products, &report->tuning));
@@ -171,6 +172,8 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
         report->after[p] = report->tuning.rules[p].engine ? last->timing[p] : report->before[p];
         report->after[p].ratio = report->tuning.rules[p].engine ? clfi_tune_ratio(&t->results, t->results.count - 1, p) : 1;
     }
+    for (size_t p = 0; p < t->products->count; p++)
+        report->noise = fmax(report->noise, clfi_tune_noise(&t->results, p));
     for (size_t c = 0; c < t->results.count; c++) {
         const clf_status st = t->results.items[c].status;
         report->compared += st == CLF_OK;

@@ -63,6 +63,7 @@ typedef struct clfi_tune_params {
 typedef struct clfi_tune_report {
     clf_device_info device; /* name, platform_name and driver_version alone; owned */
     size_t compared, lost;
+    double noise; /* the largest factor by which measurements of one and the same choice differ */
     clf_tuning tuning;                                  /* one rule per product */
     clfi_tune_timing before[CLFI_TUNE_MAX_PRODUCTS];    /* the untuned choice */
     clfi_tune_timing after[CLFI_TUNE_MAX_PRODUCTS];     /* what was chosen, measured again with the whole set of choices in use */

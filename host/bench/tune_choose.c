@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-static const double CLEARLY = 0.97; /* ratio below which a choice replaces the table's */
+static const double CLEARLY = 0.97; /* ratio below which a choice replaces the table's, where measurements agree */
 static const double CONFIRMED = 0.99;
 
 static bool is_same_weight(const clfi_tune_product *a, const clfi_tune_product *b)
@@ -56,7 +56,7 @@ static size_t fastest(const clfi_tune_results *results, const clf_clblast_parame
         const clfi_tune_candidate *one = &results->items[c];
         const double ratio = clfi_tune_ratio(results, c, product);
         packing has;
-        if (isnan(ratio) || ratio >= least || !one->engine || !is_allowed(one, clblast))
+        if (isnan(ratio) || ratio >= least || !one->engine || !is_allowed(one, clblast) || clfi_tune_is_table(results, c, product))
             continue;
         if (wanted && (!packing_of(one, product, &has) || has.form != wanted->form || has.vectors != wanted->vectors))
             continue;
@@ -66,18 +66,24 @@ static size_t fastest(const clfi_tune_results *results, const clf_clblast_parame
     return best;
 }
 
-/* Sum of logarithms if all products of the weight of `first` were packed that way; infinity where one cannot be. */
+/* Logarithm that a ratio has to be below for a gain. */
+static double gain_limit(const clfi_tune_results *results, size_t product)
+{
+    return log(CLEARLY) - log(clfi_tune_noise(results, product));
+}
+
+/* Sum of logarithms if all products of the weight of `first` were packed that way; infinity where one cannot be. *out_limit: where a gain begins. */
 static double cost_of(const clfi_tune_results *results, const clfi_tune_products *products, const clf_clblast_parameters *clblast,
-                      size_t first, const packing *wanted, size_t *out_count)
+                      size_t first, const packing *wanted, double *out_limit)
 {
     double sum = 0;
-    *out_count = 0;
+    *out_limit = 0;
     for (size_t p = 0; p < products->count; p++) {
         if (!is_same_weight(&products->items[first], &products->items[p]))
             continue;
         const size_t c = fastest(results, clblast, p, wanted);
         sum += c ? log(clfi_tune_ratio(results, c, p)) : INFINITY;
-        ++*out_count;
+        *out_limit += gain_limit(results, p);
     }
     return sum;
 }
@@ -93,16 +99,16 @@ static void choose_weight(const clfi_tune_results *results, const clfi_tune_prod
                           size_t first, clf_gemm_rule *rules)
 {
     packing own = {CLFI_GEMM_ROWS, 0}, best, has;
-    size_t count;
+    double limit;
     packing_of(&results->items[0], first, &own);
     best = own;
-    double least = cost_of(results, products, clblast, first, &own, &count);
+    double least = cost_of(results, products, clblast, first, &own, &limit);
     least = fmin(least, 0); /* the table's choice is always there */
     for (size_t c = 1; c < results->count; c++) {
         if (isnan(clfi_tune_ratio(results, c, first)) || !packing_of(&results->items[c], first, &has))
             continue;
-        const double cost = cost_of(results, products, clblast, first, &has, &count);
-        if (cost < least + (double)count * log(CLEARLY)) {
+        const double cost = cost_of(results, products, clblast, first, &has, &limit);
+        if (cost < least + limit) {
             least = cost;
             best = has;
         }
@@ -112,7 +118,7 @@ static void choose_weight(const clfi_tune_results *results, const clfi_tune_prod
         if (!is_same_weight(&products->items[first], &products->items[p]))
             continue;
         const size_t c = fastest(results, clblast, p, &best);
-        if (c && (!is_own || clfi_tune_ratio(results, c, p) < CLEARLY))
+        if (c && (!is_own || log(clfi_tune_ratio(results, c, p)) < gain_limit(results, p)))
             set_rule(&rules[p], &results->items[c]);
     }
 }
@@ -133,7 +139,7 @@ static void choose_rules(const clfi_tune_results *results, const clfi_tune_produ
                 choose_weight(results, products, clblast, p, rules);
         } else {
             const size_t c = fastest(results, clblast, p, NULL);
-            if (c && clfi_tune_ratio(results, c, p) < CLEARLY)
+            if (c && log(clfi_tune_ratio(results, c, p)) < gain_limit(results, p))
                 set_rule(&rules[p], &results->items[c]);
         }
     }
@@ -177,14 +183,12 @@ clf_status clfi_tune_choose(const clfi_tune_results *results, const clfi_tune_pr
 static bool is_confirmed(const clfi_tune_results *results, size_t check, const clfi_tune_products *products, size_t product)
 {
     double sum = 0;
-    size_t count = 0;
     for (size_t p = 0; p < products->count; p++) {
         if (p != product && !is_same_weight(&products->items[product], &products->items[p]))
             continue;
-        sum += log(clfi_tune_ratio(results, check, p)); /* NaN is no confirmation */
-        count++;
+        sum += log(clfi_tune_ratio(results, check, p)) + log(clfi_tune_noise(results, p) / CONFIRMED); /* NaN is no confirmation */
     }
-    return sum < (double)count * log(CONFIRMED);
+    return sum < 0;
 }
 
 void clfi_tune_confirm(const clfi_tune_results *results, size_t check, const clfi_tune_products *products, clf_tuning *tuning)

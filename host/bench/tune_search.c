@@ -21,13 +21,44 @@ clf_status clfi_tune_results_add(clfi_tune_results *results, const clfi_tune_can
 void clfi_tune_results_free(clfi_tune_results *results)
 {
     free(results->items);
-    *results = (clfi_tune_results){NULL, 0, 0};
+    *results = (clfi_tune_results){NULL, 0, 0, false};
+}
+
+bool clfi_tune_is_table(const clfi_tune_results *results, size_t candidate, size_t product)
+{
+    static const clf_gemm_tile own = {{0}};
+    const clfi_tune_candidate *c = &results->items[candidate];
+    return candidate == 0 || (c->engine && c->status == CLF_OK && !clfi_clblast_is_any(&c->clblast) &&
+                              memcmp(&c->tile, &own, sizeof own) == 0 &&
+                              strcmp(c->engine->name, results->items[0].timing[product].engine) == 0);
+}
+
+/* The table's choice by the reference. */
+static double table_ratio(const clfi_tune_results *results, size_t product)
+{
+    double least = NAN;
+    if (results->is_reference_table)
+        return 1;
+    for (size_t c = 0; c < results->count; c++)
+        if (clfi_tune_is_table(results, c, product))
+            least = fmin(least, results->items[c].timing[product].ratio); /* fmin passes over NaN */
+    return least;
 }
 
 double clfi_tune_ratio(const clfi_tune_results *results, size_t candidate, size_t product)
 {
-    const clfi_tune_candidate *c = &results->items[candidate], *table = &results->items[0];
-    return c->status == CLF_OK && table->status == CLF_OK ? c->timing[product].ratio / table->timing[product].ratio : NAN;
+    const clfi_tune_candidate *c = &results->items[candidate];
+    return c->status == CLF_OK ? c->timing[product].ratio / table_ratio(results, product) : NAN;
+}
+
+double clfi_tune_noise(const clfi_tune_results *results, size_t product)
+{
+    double most = 1;
+    for (size_t c = 0; c < results->count; c++) {
+        const double ratio = clfi_tune_is_table(results, c, product) ? clfi_tune_ratio(results, c, product) : NAN;
+        most = fmax(most, fmax(ratio, 1 / ratio));
+    }
+    return most;
 }
 
 /* The least ratio of a product over all candidates, or those of one engine; infinity where there is none. */
@@ -36,7 +67,7 @@ static double least_ratio(const clfi_tune_results *results, const clf_gemm_engin
     double least = INFINITY;
     for (size_t c = 0; c < results->count; c++)
         if (!engine || results->items[c].engine == engine)
-            least = fmin(least, clfi_tune_ratio(results, c, product)); /* fmin passes over NaN */
+            least = fmin(least, clfi_tune_ratio(results, c, product));
     return least;
 }
 

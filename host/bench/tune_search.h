@@ -9,13 +9,21 @@
 typedef struct clfi_tune_results {
     clfi_tune_candidate *items;
     size_t count, capacity;
+    bool is_reference_table; /* what all run beside is the table's choice itself */
 } clfi_tune_results;
 
 clf_status clfi_tune_results_add(clfi_tune_results *results, const clfi_tune_candidate *candidate); /* OUT_OF_MEMORY */
 void clfi_tune_results_free(clfi_tune_results *results);
 
+/* Whether a candidate is what the table chooses for a product anyway. */
+bool clfi_tune_is_table(const clfi_tune_results *results, size_t candidate, size_t product);
+
 /* A candidate's time on a product by that of the table's choice; NaN where one of them does not apply or was lost. */
 double clfi_tune_ratio(const clfi_tune_results *results, size_t candidate, size_t product);
+
+/* The largest factor, at least 1, by which measurements of the table's choice on a product differ from what they should agree with: a gain has
+ * to be larger than that. */
+double clfi_tune_noise(const clfi_tune_results *results, size_t product);
 
 /* How one engine's tiles are searched: coordinate descent, a line search from the best so far along each parameter, down and then up, as long as
  * that does not make it clearly slower; a second time where the first one found something. */

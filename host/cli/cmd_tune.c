@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "op/tuned_file.h"
 
-static const double DEFAULT_MINUTES = 10, DEFAULT_LIMIT_SECONDS = 60, MOST_MINUTES = 1e5;
+static const double DEFAULT_MINUTES = 10, DEFAULT_LIMIT_SECONDS = 60, MOST_MINUTES = 1e5, NOISY = 1.1;
 
 static volatile sig_atomic_t interrupted;
 
@@ -93,6 +93,9 @@ static clf_status print_report(const clfi_tune_products *products, const clfi_tu
     }
     printf("tuned / untuned time, geometric mean: %.3f; %zu candidates compared, %zu lost\n", exp(sum / (double)products->count),
            report->compared, report->lost);
+    if (report->noise > NOISY)
+        printf("measurements of the same engine differ by up to %.0f %%, and smaller gains were not believed: tune while the machine is idle\n",
+               100 * (report->noise - 1));
     return CLF_OK;
 }
 
