@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Causal attention against PyTorch and oneDNN, alternating in one process tree.
+
+usage: compare_attention.py [--bench build/bench/onednn_attention] [--heads 8] [--length 2048] [--size 64] [--rounds 5] [--threads 2]
+
+Each round runs the C program (ours and oneDNN's primitives, which also checks one against the other) and torch's
+scaled_dot_product_attention(is_causal=True). A round's ratio is the peer's median time over ours of the same round; the last line has the
+ratio to the faster peer."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+
+
+def run_ours(options):
+    environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
+    environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(options.threads))
+    command = [options.bench, '--heads', str(options.heads), '--length', str(options.length), '--size', str(options.size)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def run_torch(operands):
+    times = []
+    for _ in range(9):
+        start = time.perf_counter()
+        torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=True)
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--bench', default=os.path.join(ROOT, 'build', 'bench', 'onednn_attention'))
+    for name, standard in (('heads', 8), ('length', 2048), ('size', 64), ('rounds', 5), ('threads', 2)):
+        parser.add_argument(f'--{name}', type=int, default=standard)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    operands = [torch.rand(1, options.heads, options.length, options.size) * 2 - 1 for _ in range(3)]
+    run_torch(operands)
+    rounds = []
+    for _ in range(options.rounds):
+        record = run_ours(options)
+        record['torch_ms'] = run_torch(operands)
+        rounds.append(record)
+        time.sleep(0.1)
+    peers = ('torch_ms', 'onednn_whole_ms', 'onednn_blocks_ms')
+    print(f"ours {statistics.median(r['ours_ms'] for r in rounds):.2f} ms")
+    for peer in peers:
+        ratios = [r[peer] / r['ours_ms'] for r in rounds]
+        print(f"{peer[:-3]:<14} {statistics.median(r[peer] for r in rounds):8.2f} ms   {statistics.median(ratios):5.2f} x  "
+              f"({min(ratios):.2f} to {max(ratios):.2f})")
+    best = [min(r[peer] for peer in peers) / r['ours_ms'] for r in rounds]
+    print(f"fastest peer   {statistics.median(best):5.2f} x  ({min(best):.2f} to {max(best):.2f})")
+
+
+if __name__ == '__main__':
+    main()
