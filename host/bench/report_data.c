@@ -173,7 +173,7 @@ clf_status clfi_report_gather(const clfi_result *files, size_t count, clfi_repor
     CLF_TRY(clfi_alloc(rows, sizeof *out->rows, "rows", &out->rows));
     for (size_t i = 0; i < out->work_count; i++) {
         gather_rows_of(out, i);
-        if (out->works[i].workload->flops > 0 && out->works[i].workload->bytes > 0)
+        if (out->works[i].workload->flops >= 1 && out->works[i].workload->bytes >= 1)
             out->works[i].number = ++numbered;
     }
     return CLF_OK;

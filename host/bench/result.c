@@ -2,7 +2,6 @@
 /* Reading a result file: the frame, and what the run was. */
 #include "bench/result.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static clf_status read_settings(clfi_result *result)
             return clfi_result_wrong(where, "suites", "an array of strings", suite);
     CLF_TRY(clfi_json_get_bool(object, where, "quick", &s->quick));
     CLF_TRY(clfi_json_get_int(object, where, "seed", INT64_MIN, INT64_MAX, &s->seed));
-    CLF_TRY(clfi_json_get_number(object, where, "min_seconds", 0, DBL_MAX, &s->min_seconds));
+    CLF_TRY(clfi_json_get_number(object, where, "min_seconds", 0, CLFI_RESULT_MOST, &s->min_seconds));
     CLF_TRY(clfi_json_get_int(object, where, "min_samples", 1, INT64_MAX, &s->min_samples));
     return clfi_json_opt_int(object, where, "warm_up", 0, INT64_MAX, -1, &s->warm_up);
 }

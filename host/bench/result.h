@@ -17,6 +17,11 @@
 #define CLFI_RESULT_SCHEMA "clformer-bench"
 enum { CLFI_RESULT_VERSION = 1 };
 
+/* No count, rate or limit is larger, and no time in ms is outside these: what is computed from them stays finite. */
+#define CLFI_RESULT_MOST 1e24
+#define CLFI_RESULT_TIME_MIN 1e-9
+#define CLFI_RESULT_TIME_MAX 1e12
+
 /* All strings are borrowed from the file's own document. */
 typedef struct clfi_result_settings {
     const json_t *suites;
@@ -45,7 +50,7 @@ typedef struct clfi_result_device {
     int64_t compute_units, memory_bytes;
     bool unified_memory, tuned;
     const char *reason;   /* why nothing was measured on it; NULL: it was */
-    const json_t *limits; /* name -> number > 0, measured in the same run */
+    const json_t *limits; /* name -> number in [1e-9, CLFI_RESULT_MOST], measured in the same run */
 } clfi_result_device;
 
 typedef struct clfi_result_workload {

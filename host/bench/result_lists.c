@@ -2,7 +2,6 @@
 /* Reading a result file: devices and workloads. */
 #include "bench/result_parts.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +15,8 @@ static clf_status read_limits(const json_t *object, const char *where, const jso
     CLF_TRY(clfi_json_opt_object(object, where, "limits", out));
     snprintf(inner, sizeof inner, "%s.limits", where);
     json_object_foreach((json_t *)*out, name, value)
-        if (!json_is_number(value) || !(json_number_value(value) > 0))
-            return clfi_result_wrong(inner, name, "a number above 0", value);
+        if (!json_is_number(value) || !(json_number_value(value) >= 1e-9 && json_number_value(value) <= CLFI_RESULT_MOST))
+            return clfi_result_wrong(inner, name, "a number above 0 and at most 1e24", value);
     return CLF_OK;
 }
 
@@ -64,9 +63,9 @@ static clf_status read_workload(const json_t *object, const char *where, clfi_re
     CLF_TRY(clfi_result_text(object, where, "suite", &w->suite));
     CLF_TRY(clfi_result_text(object, where, "op", &w->op));
     CLF_TRY(clfi_json_get_object(object, where, "work", &w->work));
-    CLF_TRY(clfi_json_get_number(object, where, "flops", 0, DBL_MAX, &w->flops));
-    CLF_TRY(clfi_json_get_number(object, where, "bytes", 0, DBL_MAX, &w->bytes));
-    CLF_TRY(clfi_json_opt_number(object, where, "items", 0, DBL_MAX, 0, &w->items));
+    CLF_TRY(clfi_json_get_number(object, where, "flops", 0, CLFI_RESULT_MOST, &w->flops));
+    CLF_TRY(clfi_json_get_number(object, where, "bytes", 0, CLFI_RESULT_MOST, &w->bytes));
+    CLF_TRY(clfi_json_opt_number(object, where, "items", 0, CLFI_RESULT_MOST, 0, &w->items));
     CLF_TRY(clfi_json_opt_string(object, where, "item", NULL, &w->item));
     return clfi_json_opt_string(object, where, "limit", NULL, &w->limit);
 }

@@ -2,7 +2,6 @@
 /* Reading a result file: the rows, each against its workload, its device and its own samples. */
 #include "bench/result_parts.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,9 +26,10 @@ static clf_status read_samples(const json_t *object, const char *where, const ch
     size_t i;
     CLF_TRY(clfi_json_get_array(object, where, key, &array));
     json_array_foreach((json_t *)array, i, value) {
-        if (!json_is_number(value) || !(json_number_value(value) > 0)) {
+        const double ms = json_number_value(value);
+        if (!json_is_number(value) || !(ms >= CLFI_RESULT_TIME_MIN && ms <= CLFI_RESULT_TIME_MAX)) {
             snprintf(inner, sizeof inner, "%s[%zu]", key, i);
-            return clfi_result_wrong(where, inner, "a time above 0", value);
+            return clfi_result_wrong(where, inner, "a time above 0 and at most 1e12 ms", value);
         }
         CLF_TRY(clfi_samples_add(out, json_number_value(value)));
     }
@@ -41,7 +41,7 @@ static clf_status check_summary(const json_t *object, const char *where, const c
 {
     double found;
     char expected[64];
-    CLF_TRY(clfi_json_get_number(object, where, key, 0, DBL_MAX, &found));
+    CLF_TRY(clfi_json_get_number(object, where, key, 0, CLFI_RESULT_MOST, &found));
     if (fabs(found - want) <= summary_tolerance * want)
         return CLF_OK;
     snprintf(expected, sizeof expected, "%.6g, which the samples give", want);
@@ -109,11 +109,11 @@ static clf_status read_status(const json_t *object, const char *where, clfi_resu
 
 static clf_status read_figures(const json_t *object, const char *where, clfi_result_row *row)
 {
-    CLF_TRY(clfi_json_opt_number(object, where, "max_error", 0, DBL_MAX, NAN, &row->max_error));
-    CLF_TRY(clfi_json_opt_number(object, where, "error_bound", 0, DBL_MAX, NAN, &row->error_bound));
-    CLF_TRY(clfi_json_opt_number(object, where, "rate", 0, DBL_MAX, NAN, &row->rate));
+    CLF_TRY(clfi_json_opt_number(object, where, "max_error", 0, CLFI_RESULT_MOST, NAN, &row->max_error));
+    CLF_TRY(clfi_json_opt_number(object, where, "error_bound", 0, CLFI_RESULT_MOST, NAN, &row->error_bound));
+    CLF_TRY(clfi_json_opt_number(object, where, "rate", 0, CLFI_RESULT_MOST, NAN, &row->rate));
     CLF_TRY(clfi_json_opt_string(object, where, "rate_unit", "", &row->rate_unit));
-    CLF_TRY(clfi_json_opt_number(object, where, "percent_of_limit", 0, DBL_MAX, NAN, &row->percent_of_limit));
+    CLF_TRY(clfi_json_opt_number(object, where, "percent_of_limit", 0, CLFI_RESULT_MOST, NAN, &row->percent_of_limit));
     if (row->status == CLFI_RESULT_OK && row->max_error > row->error_bound)
         return clfi_result_wrong(where, "max_error", "no more than error_bound, because the row is verified", json_object_get(object, "max_error"));
     return CLF_OK;
@@ -141,7 +141,7 @@ static clf_status read_resources(const json_t *object, const char *where, clfi_r
     row->joules_per_run = NAN;
     row->energy_method = "not measured";
     if (energy) {
-        CLF_TRY(clfi_json_opt_number(energy, inner, "joules_per_run", 0, DBL_MAX, NAN, &row->joules_per_run));
+        CLF_TRY(clfi_json_opt_number(energy, inner, "joules_per_run", 0, CLFI_RESULT_MOST, NAN, &row->joules_per_run));
         CLF_TRY(clfi_json_opt_string(energy, inner, "method", "not measured", &row->energy_method));
     }
     return CLF_OK;
