@@ -91,9 +91,9 @@ clf_status clfi_machine_host(const char *root, json_t **out)
     cpu_name(root, cpu);
     if (!file_value(root, "/etc/os-release", "PRETTY_NAME", '=', os))
         snprintf(os, sizeof os, "%.*s", NAME_BYTES - 1, has_names ? names.sysname : "unknown");
-    json_t *host = json_pack("{s:o, s:s, s:I, s:I, s:o, s:s}", "cpu", safe_string(cpu), "architecture", has_names ? names.machine : "unknown",
-                             "logical_cores", (json_int_t)(cores > 0 ? cores : 0), "memory_bytes", memory_bytes(root), "os",
-                             safe_string(os), "kernel", has_names ? names.release : "unknown");
+    json_t *host = json_pack("{s:o, s:s, s:I, s:I, s:o, s:s}", "cpu", safe_string(cpu), "architecture",
+                             has_names ? names.machine : "unknown", "logical_cores", (json_int_t)(cores > 0 ? cores : 0), "memory_bytes",
+                             memory_bytes(root), "os", safe_string(os), "kernel", has_names ? names.release : "unknown");
     if (!host)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the host");
     *out = host;

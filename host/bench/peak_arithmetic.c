@@ -29,9 +29,9 @@ typedef struct engine {
 
 /* Processors: a vector of the hardware and two. Others: their compilers take vectors apart, some devices run pairs at once. */
 static const engine engines[] = {
-    {"w4-chains8", 4, 8, true},    {"w4-chains16", 4, 16, true},   {"w8-chains8", 8, 8, true}, {"w8-chains16", 8, 16, true},
-    {"w16-chains8", 16, 8, true},  {"w16-chains16", 16, 16, true}, {"w1-chains8", 1, 8, false}, {"w1-chains16", 1, 16, false},
-    {"w2-chains8", 2, 8, false},   {"w4-chains8", 4, 8, false},
+    {"w4-chains8", 4, 8, true},   {"w4-chains16", 4, 16, true},   {"w8-chains8", 8, 8, true},  {"w8-chains16", 8, 16, true},
+    {"w16-chains8", 16, 8, true}, {"w16-chains16", 16, 16, true}, {"w1-chains8", 1, 8, false}, {"w1-chains16", 1, 16, false},
+    {"w2-chains8", 2, 8, false},  {"w4-chains8", 4, 8, false},
 };
 
 typedef struct formula {
@@ -209,8 +209,8 @@ static clf_status arithmetic_run(void *state, clfi_sample *out)
     return clfi_peak_time(a->context, enqueue, a, out);
 }
 
-static const clfi_workload_type arithmetic_type = {arithmetic_engines, arithmetic_prepare, arithmetic_verify,
-                                                   arithmetic_run,     NULL,               arithmetic_release};
+static const clfi_workload_type arithmetic_type = {arithmetic_engines, arithmetic_prepare, arithmetic_verify, arithmetic_run, NULL,
+                                                   arithmetic_release};
 
 clf_status clfi_peak_arithmetic(clfi_workload_list *list, clfi_peak_real real, double flops)
 {

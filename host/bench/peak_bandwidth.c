@@ -15,8 +15,8 @@ enum {
     GPU_GROUP = 64,
     GROUPS_PER_UNIT = 16, /* GPUs: as many as are sure to run at the same time */
     UNROLL = 4,
-    SHARES = 64,           /* work-groups of a unit where each byte is touched once: enough to share out evenly, ... */
-    PART_BYTES = 64 << 10  /* ... but none of them smaller than this */
+    SHARES = 64,          /* work-groups of a unit where each byte is touched once: enough to share out evenly, ... */
+    PART_BYTES = 64 << 10 /* ... but none of them smaller than this */
 };
 
 static const char *const names[] = {"read", "write", "copy"}, *const kernels[] = {"peak_read", "peak_write", "peak_copy"};
@@ -211,7 +211,8 @@ clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access
 {
     const parameters p = {access, bytes, traffic_bytes};
     const bool is_mebi = bytes >= 1 << 20;
-    clfi_workload workload = {.op = "bandwidth", .type = &bandwidth_type, .bytes = (double)traffic_bytes * (access == CLFI_PEAK_COPY ? 2 : 1)};
+    clfi_workload workload = {
+        .op = "bandwidth", .type = &bandwidth_type, .bytes = (double)traffic_bytes * (access == CLFI_PEAK_COPY ? 2 : 1)};
     if (bytes == 0 || bytes % 4096 != 0 || traffic_bytes % bytes != 0 || bytes > INT32_MAX)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "bandwidth of %zu bytes, %zu in all", bytes, traffic_bytes);
     snprintf(workload.id, sizeof workload.id, "bandwidth/%s/%zu%s", names[access], bytes >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");

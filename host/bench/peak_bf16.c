@@ -75,8 +75,8 @@ static clf_status bf16_engines(const clfi_workload *workload, clf_context *conte
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the processor has no AVX512_BF16", workload->id);
     CLF_TRY(compiler_has_bf16(context, &has));
     if (!has)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: OpenCL C has no bfloat16 arithmetic, and the device's compiler takes no instruction of the processor",
-                 workload->id);
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "%s: OpenCL C has no bfloat16 arithmetic, and the device's compiler takes no instruction of the processor", workload->id);
     return clfi_peak_one_engine(workload, context, out);
 }
 
@@ -171,7 +171,7 @@ clf_status clfi_peak_bf16(clfi_workload_list *list, double flops)
     clfi_workload workload = {.id = "arithmetic/bf16", .op = "arithmetic", .type = &bf16_type, .flops = flops};
     if (!(flops >= FLOPS_UNIT) || fmod(flops, FLOPS_UNIT) != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "bfloat16: %g operations are no multiple of %d", flops, FLOPS_UNIT);
-    workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "multiply-add", "type", "bf16 into fp32", "flops", flops, "seed", SEED,
-                              "measures", "bf16_gflops");
+    workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "multiply-add", "type", "bf16 into fp32", "flops", flops, "seed",
+                              SEED, "measures", "bf16_gflops");
     return clfi_peak_add(list, &workload, &flops, sizeof flops);
 }

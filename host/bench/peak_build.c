@@ -20,8 +20,8 @@ enum { SEED = 13, WIDTH = 4, CHAINS = 8, PAIRS = 8, LOCAL = 1, FACTOR_BITS = 20 
 typedef struct build {
     clf_context *context;
     clf_buffer *start, *out;
-    char *cache_dir;  /* of this workload; NULL: none */
-    uint32_t first;   /* numbers of cold builds count up from here */
+    char *cache_dir; /* of this workload; NULL: none */
+    uint32_t first;  /* numbers of cold builds count up from here */
     uint32_t builds;
     float starts[CHAINS * WIDTH];
 } build;
@@ -179,6 +179,7 @@ clf_status clfi_peak_build(clfi_workload_list *list, bool is_cached)
 {
     clfi_workload workload = {.op = "build", .type = &build_type, .off_device = is_cached ? NULL : on_host};
     snprintf(workload.id, sizeof workload.id, "build/%s", is_cached ? "cached" : "cold");
-    workload.work = json_pack("{s:s, s:s, s:i}", "kernel", "peak_multiply_add", "from", is_cached ? "program cache" : "source", "seed", SEED);
+    workload.work =
+        json_pack("{s:s, s:s, s:i}", "kernel", "peak_multiply_add", "from", is_cached ? "program cache" : "source", "seed", SEED);
     return clfi_peak_add(list, &workload, &is_cached, sizeof is_cached);
 }

@@ -13,8 +13,8 @@ enum {
     SEED = 7,
     GPU_GROUP = 256,
     GPU_WIDTH = 4,
-    TILE_BYTES = 16 << 10,     /* half of the least that a device may have */
-    GROUP_BYTES = 4 << 20,     /* read by a work-group: what it writes first is little beside that */
+    TILE_BYTES = 16 << 10, /* half of the least that a device may have */
+    GROUP_BYTES = 4 << 20, /* read by a work-group: what it writes first is little beside that */
     STEP = 17
 };
 
@@ -30,8 +30,8 @@ static clf_status local_engines(const clfi_workload *workload, clf_context *cont
 {
     const clf_device_caps *caps = &context->device.caps;
     if (caps->local_memory_bytes < TILE_BYTES || (!caps->is_cpu && caps->max_work_group_size < GPU_GROUP))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: needs %d bytes of local memory and %d work-items, the device has %llu and %zu", workload->id, TILE_BYTES,
-                 GPU_GROUP, (unsigned long long)caps->local_memory_bytes, caps->max_work_group_size);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: needs %d bytes of local memory and %d work-items, the device has %llu and %zu", workload->id,
+                 TILE_BYTES, GPU_GROUP, (unsigned long long)caps->local_memory_bytes, caps->max_work_group_size);
     return clfi_peak_one_engine(workload, context, out);
 }
 
@@ -109,7 +109,7 @@ clf_status clfi_peak_local(clfi_workload_list *list, double bytes)
     clfi_workload workload = {.id = "local/read", .op = "local_memory", .type = &local_type, .bytes = bytes};
     if (!(bytes >= GROUP_BYTES) || fmod(bytes, GROUP_BYTES) != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "local memory: %g bytes are no multiple of %d", bytes, GROUP_BYTES);
-    workload.work = json_pack("{s:s, s:f, s:s, s:i, s:s}", "access", "read", "traffic_bytes", bytes, "type", "u32", "seed", SEED, "measures",
-                              "local_gbps");
+    workload.work = json_pack("{s:s, s:f, s:s, s:i, s:s}", "access", "read", "traffic_bytes", bytes, "type", "u32", "seed", SEED,
+                              "measures", "local_gbps");
     return clfi_peak_add(list, &workload, &bytes, sizeof bytes);
 }

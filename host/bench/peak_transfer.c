@@ -90,10 +90,9 @@ static clf_status move(void *state)
     transfer *t = state;
     if (kinds[t->p.kind].is_mapped)
         return copy_mapped(t);
-    const cl_int code =
-        kinds[t->p.kind].is_upload
-            ? clEnqueueWriteBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL)
-            : clEnqueueReadBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL);
+    const cl_int code = kinds[t->p.kind].is_upload
+                            ? clEnqueueWriteBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL)
+                            : clEnqueueReadBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "transfer of %zu bytes: %s (%d)", t->p.bytes, clfi_cl_name(code), code);
     return CLF_OK;
@@ -131,7 +130,7 @@ clf_status clfi_peak_transfer(clfi_workload_list *list, clfi_peak_transfer_kind 
     if (bytes == 0 || bytes % 1024 != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transfer: %zu bytes are no multiple of 1024", bytes);
     snprintf(workload.id, sizeof workload.id, "transfer/%s/%zu%s", kinds[kind].name, bytes >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
-    workload.work = json_pack("{s:s, s:I, s:i, s:s}", "transfer", kinds[kind].name, "size_bytes", (json_int_t)bytes, "seed", SEED, "measures",
-                              kinds[kind].measures);
+    workload.work = json_pack("{s:s, s:I, s:i, s:s}", "transfer", kinds[kind].name, "size_bytes", (json_int_t)bytes, "seed", SEED,
+                              "measures", kinds[kind].measures);
     return clfi_peak_add(list, &workload, &p, sizeof p);
 }

@@ -20,7 +20,8 @@ static void check_verdict(const clfi_workload *workload, const char *engine, voi
     clfi_verdict verdict = {0};
     const clf_status st = workload->type->verify(prepared, &verdict);
     CHECK(st == CLF_OK, "%s %s: %s", workload->id, engine, clf_last_error());
-    CHECK(verdict.passed && verdict.error <= verdict.bound, "%s %s: error %g, bound %g", workload->id, engine, verdict.error, verdict.bound);
+    CHECK(verdict.passed && verdict.error <= verdict.bound, "%s %s: error %g, bound %g", workload->id, engine, verdict.error,
+          verdict.bound);
 }
 
 static void check_engine(clf_context *context, const clfi_workload *workload, const char *engine)
@@ -219,9 +220,8 @@ static void wrong_kernels(void **state)
 /* Ids are unique, every workload says what its work is, and each limit is measured by somebody in the short list as in the long one. */
 static void catalogue(void **state)
 {
-    static const char *const limits[] = {"read_gbps",  "write_gbps", "copy_gbps",   "fp32_gflops",   "fp16_gflops",
-                                         "int8_gops", "local_gbps", "upload_gbps", "download_gbps", "round_trip_us",
-                                         "bf16_gflops"};
+    static const char *const limits[] = {"read_gbps",  "write_gbps",  "copy_gbps",     "fp32_gflops",   "fp16_gflops", "int8_gops",
+                                         "local_gbps", "upload_gbps", "download_gbps", "round_trip_us", "bf16_gflops"};
     (void)state;
     for (int quick = 0; quick <= 1; quick++) {
         clfi_workload_list list = {0};
@@ -261,8 +261,9 @@ static void bad_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bandwidth), cmocka_unit_test(arithmetic), cmocka_unit_test(local_memory), cmocka_unit_test(launches),
-        cmocka_unit_test(transfers), cmocka_unit_test(builds),     cmocka_unit_test(wrong_kernels), cmocka_unit_test(catalogue), cmocka_unit_test(bad_sizes),
+        cmocka_unit_test(bandwidth),     cmocka_unit_test(arithmetic), cmocka_unit_test(local_memory),
+        cmocka_unit_test(launches),      cmocka_unit_test(transfers),  cmocka_unit_test(builds),
+        cmocka_unit_test(wrong_kernels), cmocka_unit_test(catalogue),  cmocka_unit_test(bad_sizes),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

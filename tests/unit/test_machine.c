@@ -135,8 +135,10 @@ static void peak_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(x86_host, setup, teardown),     cmocka_unit_test_setup_teardown(arm_host, setup, teardown),
-        cmocka_unit_test_setup_teardown(strange_host, setup, teardown), cmocka_unit_test(this_machine),
+        cmocka_unit_test_setup_teardown(x86_host, setup, teardown),
+        cmocka_unit_test_setup_teardown(arm_host, setup, teardown),
+        cmocka_unit_test_setup_teardown(strange_host, setup, teardown),
+        cmocka_unit_test(this_machine),
         cmocka_unit_test(peak_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
