@@ -38,9 +38,9 @@ static const einsum_case cases[] = {
     {"bhid,bhjd->bhij", HEADS(32, 12, 128, 128, 32), false}, {"bhij,bhjd->bhid", HEADS(32, 12, 128, 128, 32), false},
     {"ibhd,jbhd->ijbh", HEADS(2, 8, 512, 512, 64), false},   {"ijbh,jbhd->ibhd", HEADS(2, 8, 512, 512, 64), false},
     {"bhid,bhjd->bhij", HEADS(2, 8, 512, 512, 64), false},   {"bhij,bhjd->bhid", HEADS(2, 8, 512, 512, 64), false},
-    {"ij->ji", {{'i', 512}, {'j', 512}}, true},              {"ij->ji", {{'i', 2048}, {'j', 2048}}, false},
-    {"ijk->kji", {{'i', 128}, {'j', 128}, {'k', 256}}, false}, {"ij->i", {{'i', 4096}, {'j', 1024}}, false},
-    {"ij->j", {{'i', 4096}, {'j', 1024}}, false},            {"ij,j->ij", {{'i', 4096}, {'j', 1024}}, false},
+    {"ij->ji", {{'i', 512}, {'j', 512}}, true},              {"ij->ji", {{'i', 4096}, {'j', 4096}}, false},
+    {"ijk->kji", {{'i', 128}, {'j', 128}, {'k', 256}}, false}, {"ij->i", {{'i', 32768}, {'j', 1024}}, false},
+    {"ij->j", {{'i', 32768}, {'j', 1024}}, false},            {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},
 };
 
 typedef struct einsum_state {
@@ -218,7 +218,7 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     const double terms = clfi_ref_einsum_terms(&form), flops = count > 1 && terms > 1 ? 2 * terms * (double)form.output_elements : 0;
     const int chain = clfi_op_chain(flops, flops > 0 ? 0 : values * sizeof(float));
     clfi_workload workload = {.op = "einsum", .flops = chain * flops, .bytes = chain * values * sizeof(float),
-                              .limit = flops > 0 ? "fp32_gflops" : "copy_gbps", .type = &type};
+                              .limit = flops > 0 ? "fp32_gflops" : clfi_op_memory_limit(values * sizeof(float)), .type = &type};
     describe_shapes(&shapes, count, text, sizeof text);
     snprintf(workload.id, sizeof workload.id, "einsum/f32/%s/%s%s", one->equation, text, clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "einsum", "equation", one->equation, "shapes", text, "storage", "f32",
