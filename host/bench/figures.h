@@ -18,8 +18,8 @@ typedef struct clfi_figures {
 clf_status clfi_row_figures(const clfi_bench *bench, const clfi_row *row, clfi_figures *out);
 
 /* The device's limit by name, the best of all rows whose workload "measures" it; NaN where there is none. A limit is what the device can do: the
- * 10 % quantile of the times stands for it (McCalpin's STREAM takes the best run), not the median, which load of the machine moves. Names that end in _gbps count bytes,
- * in _us microseconds (the least is the best), others operations; in units of 10^9 per second. */
+ * 10 % quantile of the times stands for it (McCalpin's STREAM takes the best run), not the median, which load of the machine moves. Names
+ * that end in _gbps count bytes, in _us microseconds (the least is the best), others operations; in units of 10^9 per second. */
 double clfi_device_limit(const clfi_bench *bench, size_t device, const char *key);
 
 /* The limit that a workload measures; NULL: none. */

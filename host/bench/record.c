@@ -60,8 +60,8 @@ clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_ben
     json_t *settings = json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
                                  params->no_tuned, "seed",
                                  (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
-                                 (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run, "warm_up", 1, "warm_up_seconds",
-                                 CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
+                                 (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run,
+                                 "warm_up", 1, "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
     out->head = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "schema", "clformer-bench", "schema_version", CLFI_RECORD_VERSION, "created",
                           created, "settings", settings, "library", library, "host", host, "models", models(workloads));
     if (!out->head)
@@ -171,9 +171,10 @@ static json_t *row_json(const clfi_bench *bench, const clfi_row *row)
         json_object_get(bench->devices[row->device].facts, "id"), "engine", row->engine, "status", status_name(row), "reason",
         text_or_empty(row->reason), "verified", row->verified, "max_error", finite_or_null(row->error), "error_bound",
         finite_or_null(row->bound), "runs_per_sample", (json_int_t)row->runs_per_sample, "wall_ms", samples_json(&row->wall_ms), "device_ms",
-        samples_json(&row->device_ms), "round_samples", counts_json(&row->round_samples), "kernels", row->kernels ? json_incref(row->kernels) : json_array(), "off_device",
-        off_device_json(workload), "energy", energy_json(bench, row), "memory", "weights_bytes", (json_int_t)row->weights_bytes, "scratch_bytes", (json_int_t)row->scratch_bytes,
-        "host_peak_bytes", (json_int_t)row->host_peak_bytes);
+        samples_json(&row->device_ms), "round_samples", counts_json(&row->round_samples), "kernels",
+        row->kernels ? json_incref(row->kernels) : json_array(), "off_device", off_device_json(workload), "energy", energy_json(bench, row),
+        "memory", "weights_bytes", (json_int_t)row->weights_bytes, "scratch_bytes", (json_int_t)row->scratch_bytes, "host_peak_bytes",
+        (json_int_t)row->host_peak_bytes);
     if (object)
         add_figures(object, bench, row);
     return object;
