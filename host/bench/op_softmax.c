@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "bench/op_run.h"
+#include "bench/peak.h"
 #include "bench/op_workloads.h"
 #include "bench/reference_softmax.h"
 #include "bench/verdict.h"
@@ -27,7 +28,8 @@ typedef struct softmax_case {
 } softmax_case;
 
 static const softmax_case cases[] = {
-    {768, 128, MASK_NONE, true},      {768, 128, MASK_LENGTHS, true},   {768, 128, MASK_PADDING, true},  {768, 512, MASK_PADDING, true},
+    {96, 128, MASK_LENGTHS, true},    {768, 128, MASK_NONE, true},      {768, 128, MASK_LENGTHS, true},   {768, 128, MASK_PADDING, true},
+    {768, 512, MASK_PADDING, true},
     {12288, 128, MASK_NONE, false},   {12288, 128, MASK_LENGTHS, false}, {12288, 128, MASK_PADDING, false}, {16384, 64, MASK_NONE, false},
     {6144, 512, MASK_NONE, false},    {6144, 512, MASK_PADDING, false}, {4096, 1024, MASK_LENGTHS, false}, {1024, 4096, MASK_NONE, false},
     {32768, 1024, MASK_NONE, false},
@@ -163,7 +165,7 @@ static clf_status add(clfi_workload_list *list, const softmax_case *one)
         bytes += one->mask == MASK_LENGTHS ? BATCH * sizeof(int32_t) : (double)(BATCH * one->keys);
     const int chain = clfi_op_chain(0, bytes);
     char times[CLFI_CHAIN_TEXT];
-    clfi_workload workload = {.op = "masked_softmax", .bytes = chain * bytes, .limit = clfi_op_memory_limit(bytes), .type = &type};
+    clfi_workload workload = {.op = "masked_softmax", .bytes = chain * bytes, .limit = clfi_peak_copy_limit(bytes), .type = &type};
     snprintf(workload.id, sizeof workload.id, "masked_softmax/f32/%lldx%lld-%s%s", (long long)one->rows, (long long)one->keys,
              mask_names[one->mask], clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:i, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "softmax", "batch", BATCH, "queries",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which engine runs a matrix product: tables only. Best first, the portable one last.
  *
- * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_gemm shows on CPUs that `packed` wins at every
+ * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_op shows on CPUs that `packed` wins at every
  * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group of `tiled` holds
  * 64 x 64 results: below some ten million products CLBlast's own packing kernels cost more than they gain, and up to 16 rows the time is that
  * of reading B once. */
