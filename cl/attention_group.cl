@@ -113,6 +113,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
         barrier(CLK_LOCAL_MEM_FENCE);
 
 #if COLUMN_PARTS > 1
+#pragma unroll 1 /* the registers of several keys at once are not there */
         for (int key = part; key < KEY_BLOCK; key += SPLIT) {
             float4 products = (float4)(0.0f);
 #pragma unroll
@@ -124,6 +125,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(
 #endif
 
         /* Key by key, so that no more than the query, the output row and a score live in registers. The maximum rises seldom after the first keys. */
+#pragma unroll 1
         for (int key = part; key < KEY_BLOCK; key += SPLIT) {
             if (!is_used(first + key, usable, key_mask, key_mask_stride))
                 continue;
