@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "bench/op_run.h"
 #include "bench/op_workloads.h"
+#include "bench/peak.h"
 #include "bench/reference_einsum.h"
 #include "bench/verdict.h"
 #include "clformer/einsum.h"
@@ -218,7 +219,7 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     const double terms = clfi_ref_einsum_terms(&form), flops = count > 1 && terms > 1 ? 2 * terms * (double)form.output_elements : 0;
     const int chain = clfi_op_chain(flops, flops > 0 ? 0 : values * sizeof(float));
     clfi_workload workload = {.op = "einsum", .flops = chain * flops, .bytes = chain * values * sizeof(float),
-                              .limit = flops > 0 ? "fp32_gflops" : clfi_op_memory_limit(values * sizeof(float)), .type = &type};
+                              .limit = flops > 0 ? "fp32_gflops" : clfi_peak_copy_limit(values * sizeof(float)), .type = &type};
     describe_shapes(&shapes, count, text, sizeof text);
     snprintf(workload.id, sizeof workload.id, "einsum/f32/%s/%s%s", one->equation, text, clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "einsum", "equation", one->equation, "shapes", text, "storage", "f32",

@@ -9,18 +9,13 @@
 
 enum { MOST_CHAINED = 32 };
 
-static const double enough_flops = 1 << 26, enough_bytes = 1 << 24, beyond_caches = 96 << 20;
+static const double enough_flops = 1 << 26, enough_bytes = 1 << 24;
 
 int clfi_op_chain(double flops, double bytes)
 {
     const double by_flops = flops > 0 ? enough_flops / flops : MOST_CHAINED, by_bytes = bytes > 0 ? enough_bytes / bytes : MOST_CHAINED;
     const double wanted = by_flops < by_bytes ? by_flops : by_bytes;
     return wanted <= 1 ? 1 : wanted >= MOST_CHAINED ? MOST_CHAINED : (int)wanted;
-}
-
-const char *clfi_op_memory_limit(double bytes)
-{
-    return bytes >= beyond_caches ? "copy_gbps" : NULL;
 }
 
 const char *clfi_op_chain_text(int chain, char text[CLFI_CHAIN_TEXT])

@@ -40,9 +40,6 @@ clf_status clfi_op_run_chain(void *state, clfi_sample *out);
  * of a launch in a full queue, not that of an idle one. A fixed rule, so that the work is the same on every device. */
 int clfi_op_chain(double flops, double bytes);
 
-/* The limit that moving so many bytes stands beside: "copy_gbps" where they are more than caches hold, else NULL. */
-const char *clfi_op_memory_limit(double bytes);
-
 /* The end of a workload's id that tells its chain: "-x32"; "" for 1. Returns text. */
 enum { CLFI_CHAIN_TEXT = 16 };
 const char *clfi_op_chain_text(int chain, char text[CLFI_CHAIN_TEXT]);

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "bench/op_run.h"
-#include "bench/peak.h"
 #include "bench/op_workloads.h"
+#include "bench/peak.h"
 #include "bench/reference_softmax.h"
 #include "bench/verdict.h"
 #include "clformer/softmax.h"

@@ -17,6 +17,9 @@ typedef enum clfi_peak_access { CLFI_PEAK_READ, CLFI_PEAK_WRITE, CLFI_PEAK_COPY 
  * The bandwidth of a copy counts bytes read and written. */
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures);
 
+/* Key of the limit of a copy of which `bytes` are read and written in all, or of the nearest size that is measured. */
+const char *clfi_peak_copy_limit(double bytes);
+
 typedef enum clfi_peak_real { CLFI_PEAK_FP32, CLFI_PEAK_FP16 } clfi_peak_real;
 
 /* "arithmetic/fp32": multiply-adds from registers, two operations each; flops: a multiple of 2^22. Engines are widths of the vectors and numbers

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The catalogue of the suite "peak". The largest size of memory gives the limits of bandwidth: it is far beyond most devices' caches. Numbers
  * of operations are such that one run takes a fraction of a millisecond on the largest devices and less than a second on small ones. */
+#include <math.h>
+
 #include "base/status.h"
 #include "bench/peak.h"
 
@@ -15,16 +17,35 @@ enum {
 /* Some devices emulate fp16 and dots. */
 static const double fp32_flops = 0x1p34, fp16_flops = 0x1p33, bf16_flops = 0x1p34, dot_operations = 0x1p33, local_bytes = 0x1p32;
 
+/* Copies of every size are limits, so that a workload stands beside a copy that fits the same cache. */
+static const struct {
+    size_t bytes;
+    bool is_quick;
+    const char *limits[3]; /* by clfi_peak_access */
+} sizes[] = {
+    {32 * KIB, true, {NULL, NULL, "copy_32kib_gbps"}},
+    {256 * KIB, false, {NULL, NULL, "copy_256kib_gbps"}},
+    {2 * MIB, true, {NULL, NULL, "copy_2mib_gbps"}},
+    {16 * MIB, false, {NULL, NULL, "copy_16mib_gbps"}},
+    {64 * MIB, false, {NULL, NULL, "copy_64mib_gbps"}},
+    {MEMORY_BYTES, true, {"read_gbps", "write_gbps", "copy_gbps"}},
+};
+
+const char *clfi_peak_copy_limit(double bytes)
+{
+    size_t nearest = 0;
+    for (size_t i = 1; i < COUNT(sizes); i++)
+        if (fabs(log(bytes / 2 / (double)sizes[i].bytes)) < fabs(log(bytes / 2 / (double)sizes[nearest].bytes)))
+            nearest = i;
+    return sizes[nearest].limits[CLFI_PEAK_COPY];
+}
+
 static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
 {
-    static const size_t full_sizes[] = {32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB, 64 * MIB}, quick_sizes[] = {32 * KIB, 2 * MIB};
-    static const char *const limits[] = {"read_gbps", "write_gbps", "copy_gbps"};
-    const size_t *sizes = quick ? quick_sizes : full_sizes, count = quick ? COUNT(quick_sizes) : COUNT(full_sizes);
-    for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++) {
-        for (size_t i = 0; i < count; i++)
-            CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, sizes[i], MEMORY_BYTES, NULL));
-        CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, MEMORY_BYTES, MEMORY_BYTES, limits[access]));
-    }
+    for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++)
+        for (size_t i = 0; i < COUNT(sizes); i++)
+            if (!quick || sizes[i].is_quick || sizes[i].limits[access])
+                CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, sizes[i].bytes, MEMORY_BYTES, sizes[i].limits[access]));
     return CLF_OK;
 }
 
