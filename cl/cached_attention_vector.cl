@@ -2,6 +2,7 @@
 /* Cached attention on CPUs: vectors along the head, a work-item for each query. */
 #include "cached_attention.cl"
 #include "lane_sum.cl"
+#include "prefetch.cl"
 
 #define VECTORS (HEAD / WIDTH)
 #if WIDTH == 16
@@ -11,7 +12,8 @@ DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 #define EXP softmax_exp_v
 #endif
 
-/* One block of at most WIDTH keys from `begin` on. */
+/* One block of at most WIDTH keys from `begin` on. Rows are short and lie anywhere, so the values and the next head's keys are asked for while
+ * scores are formed. */
 inline void attend_block(const cached_layout *at, __global const float *k, __global const float *v, __global const int *rows, int first, int n,
                          int begin, int count, const floatv *q, floatv *mixed, float *maximum, float *sum)
 {
@@ -22,7 +24,11 @@ inline void attend_block(const cached_layout *at, __global const float *k, __glo
         scores[j] = -INFINITY;
     for (int j = 0; j < count; j++) {
         row[j] = cache_row(at, rows, first, n, begin + j);
-        __global const float *key = k + row[j] * at->k_stride;
+        __global const float *key = k + row[j] * at->k_stride, *value = v + row[j] * at->v_stride;
+        for (int i = 0; i < VECTORS; i++) { /* nothing is left of this where prefetching is not known */
+            PREFETCH_FOR_READ(value + i * WIDTH);
+            PREFETCH_FOR_READ(key + at->k_head_stride + i * WIDTH);
+        }
         floatv s = (floatv)(0.0f);
         for (int i = 0; i < VECTORS; i++)
             s = fma(vector_load_f32(key + i * WIDTH), q[i], s);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* onednn_attention [--heads 8] [--length 2048] [--size 64] [--rounds 9]
  *
- * Causal attention here and from oneDNN's primitives, in turns in one process: scores by matmul with scale and mask as its post-operations, softmax in
- * place, then matmul with the values. `blocks` of queries pass over the keys that they may see, which is what a careful user would write;
- * `whole` computes every score. Results are compared first. Prints one JSON object with medians in milliseconds. */
+ * Causal attention here and from oneDNN's primitives, in turns in one process: scores by matmul with scale and mask as its
+ * post-operations, softmax in place, then matmul with the values. `blocks` of queries pass over the keys that they may see, which is what
+ * a careful user would write; `whole` computes every score. Results are compared first. Prints one JSON object with medians in
+ * milliseconds. */
 #include <dnnl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -233,7 +234,8 @@ int main(int argc, char **argv)
         }
     }
     const double best = median(time[2], rounds);
-    printf("{\"heads\": %lld, \"length\": %lld, \"size\": %lld, \"ours_ms\": %.3f", (long long)s.heads, (long long)s.length, (long long)s.size, best);
+    printf("{\"heads\": %lld, \"length\": %lld, \"size\": %lld, \"ours_ms\": %.3f", (long long)s.heads, (long long)s.length, (long long)s.size,
+           best);
     for (int i = 0; i < 2; i++)
         printf(", \"onednn_%s_ms\": %.3f", names[i], median(time[i], rounds));
     printf(", \"onednn\": \"%d.%d.%d\"}\n", DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH);
