@@ -87,7 +87,7 @@ static clf_status measure_engines(tuner *t)
     clfi_tune_candidate table = {.engine = NULL};
     CLF_TRY(measure(t, &table, NULL));
     if (t->results.items[0].status != CLF_OK)
-        CLF_FAIL(CLF_DEVICE, "the engines' own choice cannot be measured: %s", t->results.items[0].reason);
+        CLF_FAIL(CLF_DEVICE, "the untuned choice cannot be measured (slow devices need a larger --limit): %s", t->results.items[0].reason);
     for (size_t e = 0; e < clfi_gemm_engine_count; e++)
         CLF_TRY(measure_engine(t, &clfi_gemm_engines[e], &own, NULL));
     return CLF_OK;
