@@ -78,21 +78,26 @@ static void draw_figures(clfi_markup *m, const clfi_report_work *work, const clf
     clfi_markup_raw(m, "</text>");
 }
 
-/* Why a device has no bar, or NULL where the workload was not tried on it. */
-static const char *reason_of(const clfi_report_data *data, const clfi_report_work *work, size_t device, const char **what)
+/* Why a device has no bar, or NULL where the workload was not tried on it. A failure comes before what is unsupported. */
+static const char *reason_of(const clfi_report_data *data, const clfi_report_work *work, size_t device, bool *is_failed)
 {
-    for (size_t i = work->first; i < work->first + work->count; i++)
-        if (data->rows[i].device == device && data->rows[i].row->status != CLFI_RESULT_OK) {
-            *what = data->rows[i].row->status == CLFI_RESULT_FAILED ? "FAILED" : "unsupported";
-            return data->rows[i].row->reason;
-        }
-    return NULL;
+    const char *reason = NULL;
+    *is_failed = false;
+    for (size_t i = work->first; i < work->first + work->count; i++) {
+        const clfi_result_row *row = data->rows[i].row;
+        if (data->rows[i].device != device || row->status == CLFI_RESULT_OK || *is_failed)
+            continue;
+        *is_failed = row->status == CLFI_RESULT_FAILED;
+        reason = *is_failed || !reason ? row->reason : reason;
+    }
+    return reason;
 }
 
 static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, size_t device, double scale, double y)
 {
     const clfi_report_row *best = clfi_report_best(data, work, device);
-    const char *what = NULL, *reason = reason_of(data, work, device, &what);
+    bool is_failed;
+    const char *reason = reason_of(data, work, device, &is_failed);
     if (!best && !reason)
         return false;
     clfi_markup_format(m, "<text class=\"name end\" x=\"%d\" y=\"%.1f\">", NAME, y + 12.5);
@@ -103,7 +108,8 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
         draw_others(m, data, work, device, scale, y);
         draw_figures(m, work, best, y);
     } else {
-        clfi_markup_format(m, "<text class=\"bad\" x=\"%d\" y=\"%.1f\">%s: ", BAR, y + 12.5, what);
+        clfi_markup_format(m, "<text class=\"%s\" x=\"%d\" y=\"%.1f\">%s: ", is_failed ? "bad" : "name quiet", BAR + 5, y + 12.5,
+                           is_failed ? "FAILED" : "unsupported");
         clfi_markup_escape(m, reason, 96);
         clfi_markup_raw(m, "</text>");
     }

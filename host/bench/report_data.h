@@ -66,6 +66,9 @@ double clfi_report_bandwidth(const clfi_result_device *device, const char **name
 /* What can be reached at this intensity: min(fp32 limit, bandwidth times intensity); NaN: limits not measured. */
 double clfi_report_roof(const clfi_result_device *device, double intensity);
 
+/* A workload ran faster, by more than 5 %, than the arithmetic limit of the same run. */
+bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
+
 /* True where the rate is a time ("us"), so that less is better. */
 bool clfi_report_is_time(const clfi_result_row *row);
 

@@ -37,6 +37,17 @@ double clfi_report_roof(const clfi_result_device *device, double intensity)
     return arithmetic < memory ? arithmetic : isnan(arithmetic) ? NAN : memory;
 }
 
+bool clfi_report_beats_limit(const clfi_report_data *data, size_t device)
+{
+    const double limit = clfi_result_limit(data->devices[device].device, "fp32_gflops");
+    for (size_t i = 0; i < data->work_count; i++) {
+        const clfi_report_row *best = data->works[i].number ? clfi_report_best(data, &data->works[i], device) : NULL;
+        if (best && clfi_report_gflops(&data->works[i], best->row) > 1.05 * limit)
+            return true;
+    }
+    return false;
+}
+
 bool clfi_report_is_time(const clfi_result_row *row)
 {
     return strchr(row->rate_unit, '/') == NULL;

@@ -60,7 +60,7 @@ void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
         clfi_markup_raw(m, "<p>Nothing was left out.</p>\n");
         return;
     }
-    clfi_markup_raw(m, "<div class=\"scroll\"><table>\n<tr><th>why</th><th>what</th></tr>\n");
+    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>why</th><th>what</th></tr>\n");
     for (size_t f = 0; f < data->file_count; f++) {
         if (data->file_count > 1 && data->files[f].not_measured_count) {
             clfi_markup_raw(m, "<tr><td colspan=\"2\"><b>");

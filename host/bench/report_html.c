@@ -41,13 +41,16 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
     tile(m, data->noisy, "noisy (~)", false);
     tile(m, gaps, "not measured", false);
     clfi_markup_raw(m, "</div>\n");
-    for (size_t f = 0; f < data->file_count; f++)
-        if (!data->files[f].complete || data->files[f].settings.quick) {
-            clfi_markup_raw(m, "<p class=\"warning\">");
-            clfi_markup_escape(m, data->files[f].path, 0);
-            clfi_markup_raw(m, data->files[f].complete ? ": a quick run, with few and short measurements.</p>\n"
-                                                       : ": incomplete, the run was interrupted.</p>\n");
-        }
+    for (size_t f = 0; f < data->file_count; f++) {
+        const bool is_quick = data->files[f].settings.quick;
+        if (data->files[f].complete && !is_quick)
+            continue;
+        clfi_markup_raw(m, "<p class=\"warning\">");
+        clfi_markup_escape(m, data->files[f].path, 0);
+        clfi_markup_raw(m, data->files[f].complete ? ": a quick run, with few and short measurements.</p>\n"
+                           : is_quick              ? ": a quick run, and incomplete: it was interrupted.</p>\n"
+                                                   : ": incomplete, the run was interrupted.</p>\n");
+    }
     clfi_markup_raw(m, "<nav><a href=\"#devices\">Devices</a><a href=\"#rooflines\">Rooflines</a><a href=\"#speeds\">Speeds</a><a href=\"#failures\">Failures</a>"
                        "<a href=\"#gaps\">Not measured</a><a href=\"#method\">Method</a><a href=\"#results\">All results</a></nav>\n</header>\n");
 }
@@ -82,6 +85,9 @@ static void write_rooflines(clfi_markup *m, const clfi_report_data *data)
         height = clfi_report_roofline_list(&list, data, d, 0);
         add_picture(m, &list, height);
         clfi_markup_raw(m, "</figure>\n");
+        if (clfi_report_beats_limit(data, d))
+            clfi_markup_raw(m, "<p class=\"note\">Points above the level roof: in this run the kernels that measure the limit were slower than the workload, as "
+                               "on a machine that others use at the same time. Shares of that limit are too high here.</p>\n");
     }
 }
 

@@ -102,6 +102,15 @@ def page(folder):
         fail("points on rooflines:", sorted(map(int, figures)))
     if content.count('class="whisker"') != 17 * 3 - 2:
         fail("whiskers: want a bar for each verified row, found", content.count('class="whisker"'))
+    if "Points above the level roof" in text:
+        fail("no point is above the level roof, and the page says so")
+    doc = example()
+    doc["devices"][0]["limits"]["fp32_gflops"] = 20.0
+    doc["settings"]["quick"], doc["complete"] = True, False
+    report(made.write(path, doc), "-o", out)
+    for part in ("Points above the level roof", "a quick run, and incomplete"):
+        if part not in parse(out)[2]:
+            fail("page does not say", part)
     if "NaN" in content or "inf" in re.sub(r"[a-z]*inf[a-z]+", "", content):
         fail("a figure that is no number")
 
