@@ -116,30 +116,84 @@ clf_status clfi_make_directories(const char *path)
     return st;
 }
 
+/* "directory of path", for opening. */
+static clf_status directory_of(const char *path, char **out)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? clfi_strndup(path, slash == path ? 1 : (size_t)(slash - path), out) : clfi_strdup(".", out);
+}
+
+enum { DESCRIPTOR_PATH_BYTES = 32 };
+
+static const char *descriptor_path(int fd, char out[DESCRIPTOR_PATH_BYTES])
+{
+    snprintf(out, DESCRIPTOR_PATH_BYTES, "/proc/self/fd/%d", fd);
+    return out;
+}
+
+/* A file without a name in the directory of path, which leaves nothing behind if the process is ended; -1 where the system has none. */
+static int open_nameless(const char *path)
+{
+#ifdef O_TMPFILE
+    char *directory, self[DESCRIPTOR_PATH_BYTES];
+    if (directory_of(path, &directory) != CLF_OK)
+        return -1;
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    free(directory);
+    if (fd >= 0 && access(descriptor_path(fd, self), F_OK) != 0) { /* without /proc it could never get a name */
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
+/* Gives a nameless file the temporary name, which is a template like mkstemp's. */
+static bool give_name(int fd, char *template)
+{
+    char self[DESCRIPTOR_PATH_BYTES], *end = template + strlen(template) - 6;
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        const unsigned long number = (unsigned long)getpid() * 1000 + attempt;
+        snprintf(end, 7, "%06lx", number & 0xffffff);
+        if (linkat(AT_FDCWD, descriptor_path(fd, self), AT_FDCWD, template, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
 clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
 {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* a rename would replace the device or pipe by a file */
         CLF_FAIL(CLF_IO, "write %s: not a regular file", path);
-    clf_atomic_file file = {NULL, NULL, NULL};
+    clf_atomic_file file = {NULL, NULL, NULL, false};
     clf_str name = CLF_STR_INIT;
     clf_status st = clfi_strdup(path, &file.path);
     if (st == CLF_OK)
         st = clfi_str_appendf(&name, "%s.XXXXXX", path);
     if (st == CLF_OK) {
         file.temporary = name.data;
-        const int fd = mkstemp(file.temporary);
-        if (fd < 0) {
-            st = fail_errno("create", path);
-        } else {
+        int fd = open_nameless(path);
+        file.is_nameless = fd >= 0;
+        if (fd < 0 && (fd = mkstemp(file.temporary)) >= 0) {
             const mode_t mask = umask(0);
             umask(mask);
             fchmod(fd, 0666 & ~mask);
+        }
+        if (fd < 0) {
+            st = fail_errno("create", path);
+        } else {
             file.stream = fdopen(fd, "wb");
             if (!file.stream) {
                 st = fail_errno("open", file.temporary);
                 close(fd);
-                unlink(file.temporary);
+                if (!file.is_nameless)
+                    unlink(file.temporary);
             }
         }
     }
@@ -156,7 +210,7 @@ static void release(clf_atomic_file *file)
 {
     free(file->path);
     free(file->temporary);
-    *file = (clf_atomic_file){NULL, NULL, NULL};
+    *file = (clf_atomic_file){NULL, NULL, NULL, false};
 }
 
 clf_status clfi_atomic_commit(clf_atomic_file *file)
@@ -164,12 +218,15 @@ clf_status clfi_atomic_commit(clf_atomic_file *file)
     clf_status st = CLF_OK;
     bool failed = ferror(file->stream) != 0;
     failed |= fflush(file->stream) != 0;
-    failed |= fclose(file->stream) != 0;
+    const bool has_name = !file->is_nameless || (!failed && give_name(fileno(file->stream), file->temporary));
+    failed |= !has_name;
     if (failed)
         st = fail_errno("write", file->path);
-    else if (rename(file->temporary, file->path) != 0)
+    if (fclose(file->stream) != 0 && st == CLF_OK)
+        st = fail_errno("write", file->path);
+    if (st == CLF_OK && rename(file->temporary, file->path) != 0)
         st = fail_errno("rename to", file->path);
-    if (st != CLF_OK)
+    if (st != CLF_OK && has_name)
         unlink(file->temporary);
     release(file);
     return st;
@@ -180,7 +237,8 @@ void clfi_atomic_abandon(clf_atomic_file *file)
     if (!file->stream)
         return;
     fclose(file->stream);
-    unlink(file->temporary);
+    if (!file->is_nameless)
+        unlink(file->temporary);
     release(file);
 }
 

@@ -32,11 +32,12 @@ bool clfi_directory_exists(const char *path);
 /* Creates `path` and its missing parents with mode 0700. */
 clf_status clfi_make_directories(const char *path);
 
-/* A file written beside its destination and renamed over it by commit. */
+/* A file written beside its destination and renamed over it by commit; where the system can, without a name until then. */
 typedef struct clf_atomic_file {
     FILE *stream; /* write here */
     char *path;
     char *temporary;
+    bool is_nameless;
 } clf_atomic_file;
 
 clf_status clfi_atomic_open(const char *path, clf_atomic_file *out);

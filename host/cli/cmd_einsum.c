@@ -79,7 +79,9 @@ static clf_status open_files(einsum_job *job, int files)
         CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: %d operands, at most %d", files, CLF_EINSUM_MAX_OPERANDS);
     for (; job->count < files; job->count++) {
         clf_npy *npy = &job->arrays[job->count];
-        CLF_TRY(clfi_npy_open(job->files[job->count], npy));
+        const clf_status st = clfi_npy_open(job->files[job->count], npy);
+        if (st != CLF_OK)
+            return cli_npy_fault(st);
         job->rank[job->count] = npy->rank;
         job->dims[job->count] = npy->dim;
     }
@@ -145,11 +147,11 @@ static clf_status write_result(einsum_job *job)
     if (job->output && job->dtype == 1) {
         st = clf_tensor_read(job->result, values, count * 2);
         if (st == CLF_OK)
-            st = clfi_npy_write(job->output, CLF_FILE_F16, rank, dim, values);
+            st = cli_npy_fault(clfi_npy_write(job->output, CLF_FILE_F16, rank, dim, values));
     } else {
         st = clf_tensor_read_f32(job->result, values, count);
         if (st == CLF_OK && job->output)
-            st = clfi_npy_write(job->output, CLF_FILE_F32, rank, dim, values);
+            st = cli_npy_fault(clfi_npy_write(job->output, CLF_FILE_F32, rank, dim, values));
         else if (st == CLF_OK)
             cli_print_values(values, rank, dim);
     }
@@ -173,9 +175,9 @@ static clf_status run_job(einsum_job *job, int positional)
 {
     int64_t limit;
     if (positional == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "einsum: no equation; see clformer einsum --help");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: no equation; see clformer einsum --help");
     if (job->shapes && (positional > 1 || job->output || !job->wants_plan))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "einsum: --shapes goes with --plan and without files");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --shapes goes with --plan and without files");
     CLF_TRY(parse_limit(job->limit_text, &limit));
     CLF_TRY(job->shapes ? read_shapes(job) : open_files(job, positional - 1));
     CLF_TRY(clf_einsum_plan_create(job->equation, job->count, job->rank, job->dims, limit, &job->plan));
@@ -202,7 +204,7 @@ static char *protect_equation(int argc, char **argv)
     return NULL;
 }
 
-/* Refusals of equations begin with their code, nothing before it. */
+/* Refusals begin with their code, nothing before it. */
 static int report(clf_status st)
 {
     if (strncmp(clf_last_error(), "E_", 2) != 0)
@@ -230,7 +232,9 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
     int positional = 0;
     char *equation = protect_equation(argc, argv);
     st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK) {
+    if (st != CLF_OK) {
+        st = clfi_fail_prefix(st, "E_OPTION");
+    } else {
         job->equation = argv[0];
         job->files = argv + 1;
         st = run_job(job, positional);

@@ -52,7 +52,7 @@ static clf_status embed(cli_session *session, const cli_embedding *options, cons
                         int format, clf_embed_stats *stats)
 {
     writer w = {.stream = stdout, .format = format};
-    clf_atomic_file file = {NULL, NULL, NULL};
+    clf_atomic_file file = {.stream = NULL};
     CLF_TRY(cli_session_open_model(session, directory));
     const int64_t width = clf_model_get_info(session->model)->width;
     if (output && ends_with(output, ".npy")) {

@@ -247,7 +247,7 @@ static clf_status render(const cli_heatmap *map, const cli_heatmap_layout *l, bo
 clf_status cli_heatmap_write(const cli_heatmap *map, const char *path)
 {
     cli_heatmap_layout l = {0};
-    clf_atomic_file file = {NULL, NULL, NULL};
+    clf_atomic_file file = {.stream = NULL};
     if (!cli_heatmap_can_write(path))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected a name that ends in .png or .svg", path);
     if (map->count == 0 || map->rows == 0 || map->columns == 0)

@@ -8,8 +8,7 @@
 #include "base/alloc.h"
 #include "io/npy.h"
 
-/* The code that a file's fault is reported under. */
-static clf_status file_fault(clf_status st)
+clf_status cli_npy_fault(clf_status st)
 {
     switch (st) {
     case CLF_FORMAT:
@@ -85,7 +84,7 @@ clf_status cli_npy_load(clf_context *context, const char *path, cli_npy_role rol
     clf_npy npy;
     clf_status st = clfi_npy_open(path, &npy);
     if (st != CLF_OK)
-        return file_fault(st);
+        return cli_npy_fault(st);
     st = upload(context, path, &npy, role, out);
     clfi_npy_close(&npy);
     return st;
@@ -118,7 +117,7 @@ clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_npy_wri
     free(values);
     if (st != CLF_OK) {
         clfi_npy_writer_abandon(writer);
-        return file_fault(st);
+        return cli_npy_fault(st);
     }
     *out = writer;
     return CLF_OK;
@@ -131,7 +130,7 @@ clf_status cli_npy_save(const clf_tensor *tensor, const char *path)
     CLF_TRY(download(tensor, &dtype, &values));
     const clf_status st = clfi_npy_write(path, dtype, clf_tensor_rank(tensor), clf_tensor_dim(tensor), values);
     free(values);
-    return st == CLF_OK ? st : file_fault(st);
+    return st == CLF_OK ? st : cli_npy_fault(st);
 }
 
 static const float *print_nested(const float *values, int rank, const int64_t *dim)

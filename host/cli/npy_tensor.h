@@ -18,6 +18,9 @@ typedef enum cli_npy_role {
  * one) or E_DTYPE (its elements do not suit the role). *out: the caller destroys it. Synchronous. */
 clf_status cli_npy_load(clf_context *context, const char *path, cli_npy_role role, clf_tensor **out);
 
+/* Puts the code of a file's fault before the reason: E_FILE, E_FORMAT or E_DTYPE; returns st. */
+clf_status cli_npy_fault(clf_status st);
+
 /* An array that waits for its name: written by stage, visible only after commit. */
 typedef struct clf_npy_writer clf_npy_writer;
 

@@ -60,7 +60,7 @@ clf_status clfi_npy_write(const char *path, clf_file_dtype dtype, int rank, cons
 {
     clf_status st;
     clf_str header = CLF_STR_INIT;
-    clf_atomic_file file = {NULL, NULL, NULL};
+    clf_atomic_file file = {.stream = NULL};
     size_t bytes = 0;
     CLF_TRY(check_array(path, dtype, rank, dim, &bytes));
     CLF_GOTO(build_header(dtype, rank, dim, &header));

@@ -150,9 +150,11 @@ def refusals(folder):
             (("ij", "--shapes", "2y3", "--plan"), "E_ARGUMENT: --shapes", 2),
             (("i", "--shapes", "x2", "--plan"), "E_ARGUMENT: --shapes", 2),
             (("ij", "--plan", "--memory-limit", "0", "--shapes", "2x3"), "E_LIMIT", 2),
-            (("ij", "--shapes", "2x3"), "clformer: einsum: --shapes", 2),
-            ((), "clformer: einsum: no equation", 2),
-            (("ij", os.path.join(folder, "missing.npy")), "clformer: ", 1),
+            (("ij", "--shapes", "2x3"), "E_OPTION: einsum: --shapes", 2),
+            ((), "E_OPTION: einsum: no equation", 2),
+            (("ij", "--bogus"), "E_OPTION: einsum: option", 2),
+            (("ij", os.path.join(folder, "missing.npy")), "E_FILE: open", 2),
+            (("ij->ji", *files, "-o", os.path.join(folder, "none", "out.npy")), "E_FILE: create", 2),
             (("ij", *files, "--device", "nosuch"), "clformer: ", 1)):
         result = run(*args)
         if result.returncode not in (status, 2) or not result.stderr.startswith(start) or result.stderr.count("\n") != 1:
