@@ -15,8 +15,8 @@ enum {
     CPU_RUN = 512,   /* elements that a work-item of a CPU writes, so that finding its place costs little */
     CPU_VECTORS = 4, /* lane vectors of its sums: whole cache lines of every row */
     MAX_LOOPS = 2 * CLFI_EINSUM_MAX_LABELS,
-    VALUE_BYTES = 640,          /* of a shape passed by value, of the 1,024 that OpenCL guarantees for all arguments */
-    SCALAR_INPUTS = 4,          /* more have strides for which GPUs lack scalar registers */
+    VALUE_BYTES = 512,          /* of a shape passed by value, of the 1,024 that OpenCL guarantees for all arguments */
+    VALUE_INPUTS = 4,           /* with a shape passed by value: strides of more do not fit a GPU's scalar registers */
     SMALL_WORK = 1 << 16,       /* products that need no kernel of their own */
     MIN_SLICE = 4096,           /* products worth a work-item of their own */
     LONGEST_SLICE = INT_MAX / 2 /* keeps slice counters inside int */
@@ -189,7 +189,7 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
 {
     cl_long shape[MAX_LOOPS * (CLFI_EINSUM_MAX_OPERANDS + 2)];
     const size_t shape_bytes = pack_shape(loops, shape) * sizeof *shape;
-    const bool is_by_value = shape_bytes <= VALUE_BYTES && (context->device.caps.is_cpu || loops->inputs <= SCALAR_INPUTS);
+    const bool is_by_value = shape_bytes <= VALUE_BYTES && loops->inputs <= VALUE_INPUTS;
     const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, is_by_value);
     clf_launch l = clfi_launch(context, &spec);
     for (int t = 0; t < loops->inputs; t++) {
