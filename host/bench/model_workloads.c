@@ -11,7 +11,8 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 
-/* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken then. */
+/* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken
+ * then. */
 static void name_directory(const char *directory, char *out, size_t size)
 {
     size_t end = strlen(directory);

@@ -35,7 +35,8 @@ clf_status clfi_encoder_workloads(clfi_workload_list *list, const clfi_bench_mod
 clf_status clfi_start_workloads(clfi_workload_list *list, const clfi_bench_model *model, bool quick);
 clf_status clfi_decoder_workloads(clfi_workload_list *list, bool quick);
 
-/* Single workloads of the same kinds: sequences of random ids, the lines of a file as texts, the lines of a file as words. directory NULL: the built-in
+/* Single workloads of the same kinds: sequences of random ids, the lines of a file as texts, the lines of a file as words. directory
+ * NULL: the built-in
  * model; batch_words 0: suited to the device. Adds nothing where the sequences are longer than the model allows. */
 clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model *model, size_t batch, size_t tokens);
 clf_status clfi_encoder_add_file(clfi_workload_list *list, const clfi_bench_model *model, const char *file);
@@ -48,7 +49,8 @@ const clf_pronunciations *clfi_decoder_result(const void *state);
 
 enum { CLFI_MODEL_IDS_SEED = 7 };
 
-/* Token ids of a workload: `batch` sequences of `tokens` random ids below `vocabulary`, the same for every device. ids: batch * tokens values, offsets:
+/* Token ids of a workload: `batch` sequences of `tokens` random ids below `vocabulary`, the same for every device. ids: batch * tokens
+ * values, offsets:
  * batch + 1. */
 void clfi_model_random_ids(size_t batch, size_t tokens, int64_t vocabulary, int32_t *ids, int32_t *offsets);
 

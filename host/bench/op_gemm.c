@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "gemm": the linear layers of real encoders, by number of rows and by engine, with the epilogues that the models fuse.
  *
- * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a batch. Counted
+ * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a
+ * batch. Counted
  * are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load, and stay
  * in whatever cache holds them.
- * Verified against float64 with the bound of a float32 product of k terms (reference_gemm.h): all of a small result; of a large one the rows and
+ * Verified against float64 with the bound of a float32 product of k terms (reference_gemm.h): all of a small result; of a large one the
+ * rows and
  * columns of a fixed random subset, the last ones among them. */
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +60,8 @@ typedef struct gemm_state {
     clf_linear *linear;
 } gemm_state;
 
-/* Rows that apply: those whose packed weight suits the product. gemv reads the weight anew for every few rows and is left out beyond them. */
+/* Rows that apply: those whose packed weight suits the product. gemv reads the weight anew for every few rows and is left out beyond
+ * them. */
 static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
     const gemm_case *one = workload->parameters;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "layer_norm" and "rms_norm": rows of the widths of real models, with and without a residual, by engine.
  *
- * y = norm(x + residual) * gamma + beta over the last axis of [rows, columns]. Counted are the bytes of x, residual, gamma, beta and y once each.
+ * y = norm(x + residual) * gamma + beta over the last axis of [rows, columns]. Counted are the bytes of x, residual, gamma, beta and y
+ * once each.
  * Verified against float64 with the bounds of reference_norm.h: all rows up to 2^22 elements, else a fixed random subset. */
 #include <stdio.h>
 

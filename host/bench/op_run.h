@@ -16,12 +16,14 @@ typedef struct clfi_op_run {
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
 
-/* The first step of a setup: forces `engine` of `op` ("": none) and takes the chain from the workload's description. INVALID_ARGUMENT: the name is too
+/* The first step of a setup: forces `engine` of `op` ("": none) and takes the chain from the workload's description. INVALID_ARGUMENT:
+ * the name is too
  * long. */
 clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf_context *context, const char *op, const char *engine,
                             clf_status (*enqueue)(void *state));
 
-/* `prepare` of clfi_workload_type: a zeroed state of `size` bytes, filled by setup, and one run, so that an engine that cannot do it is known here
+/* `prepare` of clfi_workload_type: a zeroed state of `size` bytes, filled by setup, and one run, so that an engine that cannot do it is
+ * known here
  * (UNSUPPORTED). On failure the state is released. */
 typedef clf_status (*clfi_op_setup)(const clfi_workload *workload, clf_context *context, const char *engine, void *state);
 clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, const char *engine, size_t size, clfi_op_setup setup,

@@ -36,7 +36,8 @@ static inline void clfi_random_fill(clfi_random *random, float *out, size_t coun
         out[i] = clfi_random_uniform(random, low, high);
 }
 
-/* Rising places below `count`: all of them when they are at most `most`, else one from each of `most` equal parts and the last. Returns how many. */
+/* Rising places below `count`: all of them when they are at most `most`, else one from each of `most` equal parts and the last. Returns
+ * how many. */
 static inline size_t clfi_random_places(clfi_random *random, size_t count, size_t most, size_t *places)
 {
     if (count <= most)

@@ -20,7 +20,8 @@ double clfi_ref_activation_slope(clf_activation kind);
 /* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
 double clfi_gamma_f32(double n);
 
-/* One product of dense matrices: y[m,n] = f(alpha x w + bias) + residual, and the bound without the rounding to y's type. bias [n] and residual
+/* One product of dense matrices: y[m,n] = f(alpha x w + bias) + residual, and the bound without the rounding to y's type. bias [n] and
+ * residual
  * [m,n] may be NULL. */
 typedef struct clfi_ref_gemm {
     int64_t m, n, k;
