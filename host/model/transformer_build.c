@@ -174,13 +174,15 @@ static clf_status make_sinusoids(const builder *b, int64_t length, clf_view *vie
     return clfi_transformer_keep(b->made, buffer);
 }
 
-/* labml stores learned positions as [max,1,C]. */
-static clf_status load_positions(const builder *b, const char *name, bool has_middle_axis, int64_t length, clf_view *view)
+/* labml stores learned positions as [max,1,C]; BART has two rows before position 0, which it never uses. */
+static clf_status load_positions(const builder *b, const clf_name_map *names, bool is_target, int64_t length, clf_view *view)
 {
-    const int64_t c = b->made->config.width;
-    CLF_TRY(has_middle_axis ? load_kept(b, name, 0, "", 3, (int64_t[]){length, 1, c}, view)
-                            : load_kept(b, name, 0, "", 2, (int64_t[]){length, c}, view));
-    *view = clfi_view_dense(view->buffer, view->dtype, view->offset, 2, (int64_t[]){length, c});
+    enum { BART_OFFSET = 2 };
+    const char *name = is_target ? names->target_positions : names->source_positions;
+    const int64_t c = b->made->config.width, first = names == clfi_name_map(CLF_NAMES_HUGGINGFACE) ? BART_OFFSET : 0;
+    CLF_TRY(names == clfi_name_map(CLF_NAMES_LABML) ? load_kept(b, name, 0, "", 3, (int64_t[]){length, 1, c}, view)
+                                                    : load_kept(b, name, 0, "", 2, (int64_t[]){first + length, c}, view));
+    *view = clfi_view_dense(view->buffer, view->dtype, view->offset + first * c, 2, (int64_t[]){length, c});
     return CLF_OK;
 }
 
@@ -196,8 +198,7 @@ static clf_status load_embedding(const builder *b, const clf_name_map *names, bo
     case CLF_POSITIONS_SINUSOIDAL:
         return make_sinusoids(b, length, &out->positions);
     case CLF_POSITIONS_LEARNED:
-        return load_positions(b, is_target ? names->target_positions : names->source_positions, names == clfi_name_map(CLF_NAMES_LABML),
-                              length, &out->positions);
+        return load_positions(b, names, is_target, length, &out->positions);
     default:
         return CLF_OK;
     }

@@ -48,7 +48,8 @@ typedef struct clf_transformer_config {
  *   labml   encoder.layers.0.self_attn.query.linear.weight, norm_self_attn, feed_forward.layer1, src_embed.linear, generator.projection ...
  *   torch   encoder.layers.0.self_attn.in_proj_weight, linear1, norm1 ... (torch.nn.Transformer; embeddings and generator as src_embed.weight,
  *           tgt_embed.weight, generator.weight where the configuration has them)
- *   huggingface  model.encoder.layers.0.self_attn.q_proj.weight, fc1, final_layer_norm ... (the BART and Marian family)
+ *   huggingface  model.encoder.layers.0.self_attn.q_proj.weight, fc1, final_layer_norm ... (the BART and Marian family; learned positions are
+ *           [max + 2, C], position p in row p + 2, as BART has them)
  * A bias that is absent counts as 0; every other weight must be there. */
 typedef enum clf_weight_names { CLF_NAMES_LABML, CLF_NAMES_TORCH, CLF_NAMES_HUGGINGFACE, CLF_NAMES_COUNT } clf_weight_names;
 

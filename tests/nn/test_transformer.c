@@ -522,6 +522,43 @@ static void test_refusals(void **state)
         clf_tensor_destroy(all[i]);
 }
 
+/* BART's tables of learned positions begin with two rows that belong to no position. */
+static void test_huggingface_positions(void **state)
+{
+    clf_context *context = *state;
+    static clfi_ref_weights weights;
+    static tensor_list list;
+    clf_transformer_config config = base_config;
+    clf_transformer *network;
+    float table[(9 + 2) * C], got[N * S * C];
+    static double want[N * S * C];
+    int32_t tokens[N * S];
+    config.positions = CLF_POSITIONS_LEARNED;
+    random_weights(&config, 77, 0.5f, &weights);
+    list_huggingface(context, &weights, &list);
+    for (int side = 0; side < 2; side++) {
+        const float *learned = clfi_ref_weights_find(&weights, side ? "tgt_embed.positional_encodings" : "src_embed.positional_encodings")->value;
+        for (int i = 0; i < 2 * C; i++)
+            table[i] = NAN;
+        memcpy(table + 2 * C, learned, 9 * C * sizeof *table);
+        list_add(context, &list, side ? "model.decoder.embed_positions.weight" : "model.encoder.embed_positions.weight", 2,
+                 (int64_t[]){9 + 2, C}, table);
+    }
+    CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_HUGGINGFACE, list.named, list.count, &network));
+    make_tokens(6, N * S, SOURCE_V, tokens);
+    clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *out = output(context, CLF_LAYOUT_NLD, S, C);
+    CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, tokens, want));
+    CHECK_OK(clf_transformer_embed(network, 0, CLF_LAYOUT_NLD, ids, out));
+    CHECK_OK(clf_tensor_read_f32(out, got, COUNT(got)));
+    for (size_t i = 0; i < COUNT(got); i++)
+        CHECK(within(got[i], want[i], bound), "element %zu: %.9g, want %.9g", i, (double)got[i], want[i]);
+    clf_transformer_destroy(network);
+    clf_tensor_destroy(ids);
+    clf_tensor_destroy(out);
+    list_free(&list);
+    clfi_ref_weights_free(&weights);
+}
+
 /* A device whose largest allocation holds neither an embedding nor most linear layers: the same logits as without a limit. */
 static void test_small_allocations(void **state)
 {
@@ -561,7 +598,7 @@ int main(void)
         cmocka_unit_test(test_configurations), cmocka_unit_test(test_masks),
         cmocka_unit_test(test_name_maps),
         cmocka_unit_test(test_seeded_initialisation), cmocka_unit_test(test_embedding_and_vectors),
-        cmocka_unit_test(test_small_allocations), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_huggingface_positions), cmocka_unit_test(test_small_allocations), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("nn.transformer", tests, device_setup, device_teardown);
 }
