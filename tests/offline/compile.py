@@ -105,6 +105,8 @@ class Nvidia:
         try:
             self.ptxas = require("ptxas", "/usr/local/cuda/bin/ptxas")
         except Unavailable:
+            if architecture != "sm_75":
+                raise Unavailable("ptxas; without it " + architecture + " differs in nothing from sm_75") from None
             self.ptxas = None
 
     def compile(self, source, options, work):
