@@ -25,7 +25,7 @@
 #define TIMES_16(F, i) TIMES_8(F, i) TIMES_8(F, (i) + 8)
 #define TIMES_32(F, i) TIMES_16(F, i) TIMES_16(F, (i) + 16)
 
-/* Work-item `local_id` loads elements local_id + WG_M WG_N e, e = 0.., of a slice of TILE_M or TILE_N lines. */
+/* Work-item `local_id` loads elements local_id + GROUP i, i = 0.., of a slice of TILE_M or TILE_N lines. */
 #if IS_A_K_INNER
 #define A_LINE(element) ((element) / SLICE)
 #define A_DEPTH(element) ((element) % SLICE)
@@ -41,33 +41,36 @@
 #define B_DEPTH(element) ((element) / TILE_N)
 #endif
 
-#define LOAD_A_ELEMENT(e)                                                                                           \
+#define GROUP (WG_M * WG_N)
+#define LOAD_A_ELEMENT(at)                                                                                          \
     {                                                                                                               \
-        /* unsigned: quotients by powers of two are shifts */                                                       \
-        const uint element = local_id + (uint)(e) * (WG_M * WG_N);                                                  \
+        const uint element = at; /* unsigned: quotients by powers of two are shifts */                              \
         const int row = first_row + (int)A_LINE(element), pa = p + (int)A_DEPTH(element);                           \
         a_slice[A_DEPTH(element) * PITCH_M + A_LINE(element)] =                                                     \
             row < m && pa < k ? LOAD_A(a, a_offset + row * a_row_stride + pa * a_k_stride) : 0.0f;                  \
     }
-#define LOAD_B_ELEMENT(e)                                                                                           \
+#define LOAD_B_ELEMENT(at)                                                                                          \
     {                                                                                                               \
-        const uint element = local_id + (uint)(e) * (WG_M * WG_N);                                                  \
+        const uint element = at;                                                                                    \
         const int column = first_column + (int)B_LINE(element), pb = p + (int)B_DEPTH(element);                     \
         b_slice[B_DEPTH(element) * PITCH_N + B_LINE(element)] =                                                     \
             column < n && pb < k ? LOAD_B(b, b_offset + pb * b_k_stride + column * b_column_stride) : 0.0f;         \
     }
 
 /* Large tiles and deep slices go in short loops instead: all of their loads at once would take more registers than there are. */
-#define NOT_UNROLLED _Pragma("unroll 1")
 #define IS_DEEP (SLICE > 16 || ITEM_M * ITEM_N > 16)
+#define NOT_UNROLLED _Pragma("unroll 1")
 #if IS_DEEP
-#define LOAD_SLICE(loads, load)                 \
-    NOT_UNROLLED                                \
-    for (int e = 0; e < loads; e += 2) {        \
-        TIMES_2(load, e)                        \
+#define LOAD_SLICE(count, LOAD)                                                 \
+    NOT_UNROLLED                                                                \
+    for (uint at = local_id; at < (count) * GROUP; at += 2 * GROUP) {           \
+        LOAD##_ELEMENT(at)                                                      \
+        LOAD##_ELEMENT(at + GROUP)                                              \
     }
 #else
-#define LOAD_SLICE(loads, load) PASTE(TIMES_, loads)(load, 0)
+#define LOAD_A_TURN(i) LOAD_A_ELEMENT(local_id + (i) * GROUP)
+#define LOAD_B_TURN(i) LOAD_B_ELEMENT(local_id + (i) * GROUP)
+#define LOAD_SLICE(count, LOAD) PASTE(TIMES_, count)(LOAD##_TURN, 0)
 #endif
 
 /* F(r, c) for each block of 4 rows r and 4 columns c of a work-item. */
@@ -138,13 +141,13 @@ __kernel __attribute__((reqd_work_group_size(WG_N, WG_M, 1))) void gemm_tiled(
     float4 sum[ITEM_M][ITEM_N / 4];
     EACH_BLOCK(CLEAR_BLOCK)
     for (int p = 0; p < k; p += SLICE) {
-        LOAD_SLICE(LOADS_A, LOAD_A_ELEMENT)
-        LOAD_SLICE(LOADS_B, LOAD_B_ELEMENT)
+        LOAD_SLICE(LOADS_A, LOAD_A)
+        LOAD_SLICE(LOADS_B, LOAD_B)
         barrier(CLK_LOCAL_MEM_FENCE);
 #if IS_DEEP
         NOT_UNROLLED
-        for (int d = 0; d < SLICE; d += 4) {
-            TIMES_4(MULTIPLY_SLICE, d)
+        for (int d = 0; d < SLICE; d += 2) {
+            TIMES_2(MULTIPLY_SLICE, d)
         }
 #else
         PASTE(TIMES_, SLICE)(MULTIPLY_SLICE, 0)
