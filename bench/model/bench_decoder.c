@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/model_texts.h"
-#include "bench/model_workloads.h"
 #include "support/measure.h"
+#include "workload/model_texts.h"
+#include "workload/model_workloads.h"
 
 static void write_output(const char *words_file, const clf_pronunciations *found, const char *path)
 {

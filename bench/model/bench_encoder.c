@@ -7,8 +7,8 @@
  * CLF_DEVICE, CLF_ENGINE. */
 #include <stdio.h>
 
-#include "bench/model_workloads.h"
 #include "support/measure.h"
+#include "workload/model_workloads.h"
 
 int main(int argc, char **argv)
 {

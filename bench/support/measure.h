@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "bench/samples.h"
-#include "bench/workload.h"
 #include "runtime/context.h"
+#include "workload/workload.h"
 
 /* Exits with the library's reason on failure. */
 #define BENCH_OK(call) bench_check((call), #call)

@@ -3,7 +3,7 @@
 #ifndef CLF_BENCH_OPENBLAS_H
 #define CLF_BENCH_OPENBLAS_H
 
-#include "bench/workload.h"
+#include "workload/workload.h"
 
 typedef struct bench_openblas bench_openblas;
 

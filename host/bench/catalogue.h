@@ -3,7 +3,7 @@
 #ifndef CLFI_BENCH_CATALOGUE_H
 #define CLFI_BENCH_CATALOGUE_H
 
-#include "bench/workload.h"
+#include "workload/workload.h"
 
 typedef struct clfi_catalogue_params {
     bool peak, ops, models;        /* suites */

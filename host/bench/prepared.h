@@ -3,7 +3,7 @@
 #ifndef CLFI_BENCH_PREPARED_H
 #define CLFI_BENCH_PREPARED_H
 
-#include "bench/workload.h"
+#include "workload/workload.h"
 
 typedef struct clfi_prepared {
     const clfi_workload *workload;

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "bench/figures.h"
-#include "bench/random.h"
+#include "workload/random.h"
 
 enum { MOST_RESTARTS = 16 }; /* of one device; a driver that crashes on more rows than that is given up */
 

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "bench/message.h"
-#include "bench/workload.h"
+#include "workload/workload.h"
 
 /* A sample is the mean of as many runs as take this long, so that the clock's grain and the file's size stay small. */
 #define CLFI_SAMPLE_SECONDS 0.0005

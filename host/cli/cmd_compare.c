@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/compare.h"
 #include "cli/commands.h"
+#include "report/compare.h"
 
 /* As diff and grep do: 1 is an answer, 2 is trouble. */
 enum { STATUS_REGRESSION = 1, STATUS_TROUBLE = 2 };

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "bench/report.h"
 #include "cli/commands.h"
+#include "report/report.h"
 
 static clf_status format_of(const char *path, clfi_report_format *out)
 {

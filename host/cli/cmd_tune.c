@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "bench/tune.h"
 #include "cli/commands.h"
 #include "op/tuned_file.h"
+#include "tune/tune.h"
 
 static const double DEFAULT_MINUTES = 10, DEFAULT_LIMIT_SECONDS = 60, MOST_MINUTES = 1e5, NOISY = 1.1;
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/reference_einsum.h"
-#include "cli/selftest.h"
 #include "clformer/attention.h"
 #include "clformer/einsum.h"
+#include "cli/selftest.h"
+#include "workload/reference_einsum.h"
 
 static const double u = 0x1p-24;
 

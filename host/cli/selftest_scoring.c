@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "bench/reference_softmax.h"
-#include "cli/selftest.h"
 #include "clformer/attention.h"
+#include "cli/selftest.h"
 #include "op/cached_attention.h"
 #include "op/log_softmax.h"
+#include "workload/reference_softmax.h"
 
 static const double u = 0x1p-24;
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/reference_attention.h"
 #include "cli/selftest.h"
 #include "cli/selftest_reference.h"
 #include "model/beam_search.h"
+#include "workload/reference_attention.h"
 
 enum { WIDTH = 32, HIDDEN = 48, HEADS = 2, SIZE = WIDTH / HEADS, VOCABULARY = 13, LONGEST = 8, SOURCE = 5, BEGIN = 1, BEAM = 4, SEED = 9 };
 

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/workload.h"
 #include "runtime/context.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/model.h"
 #include "support/operand.h"
+#include "workload/workload.h"
 
 static void check_workload(const clfi_workload *workload, clf_context *context)
 {

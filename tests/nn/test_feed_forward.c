@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "bench/reference_gemm.h"
+#include "workload/reference_gemm.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "bench/reference_gemm.h"
+#include "workload/reference_gemm.h"
 
 /* Magnitudes from 2^-149 to 2^127, several per octave and dense where functions bend, both signs, and every special value. */
 static size_t sweep(float *out, size_t capacity, rng *r)

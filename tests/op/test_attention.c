@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "bench/reference_attention.h"
+#include "workload/reference_attention.h"
 
 static const char *const engines[] = {"attention=vector", "attention=group", "attention=generic"};
 

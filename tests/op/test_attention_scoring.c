@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "bench/reference_softmax.h"
+#include "workload/reference_softmax.h"
 
 static const double U = 0x1p-24;
 

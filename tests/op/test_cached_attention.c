@@ -3,7 +3,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "bench/reference_attention.h"
+#include "workload/reference_attention.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
-#include "bench/reference_einsum.h"
+#include "workload/reference_einsum.h"
 
 typedef struct setting {
     clf_context *context;

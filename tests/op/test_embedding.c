@@ -6,7 +6,7 @@
 #include "op/embedding.h"
 #include "support/check.h"
 #include "support/operand.h"
-#include "bench/reference_norm.h"
+#include "workload/reference_norm.h"
 
 static const char *const engines[] = {"embedding=vector", "embedding=group"};
 static const double u = 0x1p-24;

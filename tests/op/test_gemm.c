@@ -8,7 +8,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/gemm_engine.h"
-#include "bench/reference_gemm.h"
+#include "workload/reference_gemm.h"
 
 static int64_t product(const int64_t *dim, int rank)
 {

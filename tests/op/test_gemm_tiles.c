@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/reference_gemm.h"
 #include "clformer/linear.h"
 #include "op/gemm.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
+#include "workload/reference_gemm.h"
 
 typedef struct tile_case {
     int64_t batch, m, n, k;

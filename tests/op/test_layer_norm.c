@@ -6,7 +6,7 @@
 #include "op/layer_norm.h"
 #include "support/check.h"
 #include "support/operand.h"
-#include "bench/reference_norm.h"
+#include "workload/reference_norm.h"
 
 static const char *const engines[] = {"layer_norm=vector", "layer_norm=group"};
 

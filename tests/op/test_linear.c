@@ -9,7 +9,7 @@
 #include "support/device.h"
 #include "support/gemm_engine.h"
 #include "support/operand.h"
-#include "bench/reference_gemm.h"
+#include "workload/reference_gemm.h"
 
 enum { MAX_PARTS = 3 };
 

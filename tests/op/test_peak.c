@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kind of peak workload on the device under test: prepared, verified on each engine, run, and refused with a reason where the device
  * cannot; the catalogue's own rules. */
-#include "bench/peak.h"
+#include "workload/peak.h"
 
 #include <stdio.h>
 #include <stdlib.h>

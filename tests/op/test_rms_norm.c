@@ -7,7 +7,7 @@
 #include "op/rms_norm.h"
 #include "support/check.h"
 #include "support/operand.h"
-#include "bench/reference_norm.h"
+#include "workload/reference_norm.h"
 
 static const char *const engines[] = {"rms_norm=vector,l2_normalize=vector", "rms_norm=group,l2_normalize=group"};
 

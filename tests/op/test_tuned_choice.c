@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/tune_case.h"
-#include "bench/tune_search.h"
 #include "op/linear.h"
 #include "op/tuned.h"
 #include "op/tuned_file.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/temp.h"
+#include "tune/tune_case.h"
+#include "tune/tune_search.h"
 
 static const clfi_tune_product product = {CLF_GEMM_LINEAR, 1, 33, 48, 40};
 

@@ -2,12 +2,12 @@
 /* The ops of the benchmark's catalogue: every quick workload, on every engine that it names, verified against float64 and run once. */
 #include <stdlib.h>
 
-#include "bench/verdict.h"
-#include "bench/workload.h"
 #include "runtime/context.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
+#include "workload/verdict.h"
+#include "workload/workload.h"
 
 /* Workloads that an interpreter can do. Engines that multiply in tiles of 64 rows cost it minutes; test_gemm.c has them. */
 static const double small_flops = 4e5, small_bytes = 5e5;

@@ -3,7 +3,7 @@
 #ifndef CLF_TEST_RNG_H
 #define CLF_TEST_RNG_H
 
-#include "bench/random.h"
+#include "workload/random.h"
 
 typedef clfi_random rng;
 

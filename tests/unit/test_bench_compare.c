@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of comparisons on drawn samples: the pieces against known values; and how often a comparison claims what is and what is not there. */
-#include "bench/compare.h"
+#include "report/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Result files: what is read, and that every fault is refused with its place, what was expected and what was found. */
-#include "bench/result.h"
+#include "report/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/same_work.h"
+#include "report/same_work.h"
 #include "support/check.h"
 #include "support/temp.h"
 

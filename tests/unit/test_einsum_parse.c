@@ -3,7 +3,7 @@
 #include "op/einsum_parse.h"
 #include "support/cases_einsum.h"
 #include "support/check.h"
-#include "bench/reference_einsum.h"
+#include "workload/reference_einsum.h"
 
 static clf_einsum_form form;
 

@@ -5,7 +5,7 @@
 #include "op/einsum_print.h"
 #include "support/cases_einsum.h"
 #include "support/check.h"
-#include "bench/reference_einsum.h"
+#include "workload/reference_einsum.h"
 
 enum { CAPACITY = 1 << 17 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "bench/tune_choose.h"
 #include "support/check.h"
 #include "support/temp.h"
+#include "tune/tune_choose.h"
 
 /* One weight at two numbers of rows, and a product of two tensors. */
 static const clfi_tune_products products = {

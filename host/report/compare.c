@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairing the rows of two result files, and the verdicts. */
+#include "report/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/same_work.h"
+
+static bool is_taken(const clfi_comparison *c, size_t count, size_t device)
+{
+    for (size_t i = 0; i < count; i++)
+        if (c->device_in_b[i] == device)
+            return true;
+    return false;
+}
+
+static bool same_device(const clfi_result_device *a, const clfi_result_device *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->platform, b->platform) == 0;
+}
+
+static void pair_devices(clfi_comparison *c)
+{
+    const size_t none = c->b->device_count;
+    for (size_t i = 0; i < c->a->device_count; i++)
+        c->device_in_b[i] = none;
+    for (int by_order = 0; by_order < 2; by_order++)
+        for (size_t i = 0; i < c->a->device_count; i++)
+            for (size_t j = 0; c->device_in_b[i] == none && j < none; j++)
+                if (!is_taken(c, c->a->device_count, j) && (by_order || same_device(&c->a->devices[i], &c->b->devices[j])))
+                    c->device_in_b[i] = j;
+}
+
+static const clfi_result_row *find_row(const clfi_result *result, size_t workload, size_t device, const char *engine)
+{
+    for (size_t i = 0; i < result->row_count; i++) {
+        const clfi_result_row *row = &result->rows[i];
+        if (row->workload == workload && row->device == device && strcmp(row->engine, engine) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static clf_status pair_rows(clfi_comparison *c)
+{
+    CLF_TRY(clfi_alloc(c->a->row_count, sizeof *c->rows, "compared rows", &c->rows));
+    for (size_t i = 0; i < c->a->row_count; i++) {
+        const clfi_result_row *a = &c->a->rows[i];
+        const size_t workload = clfi_find_workload(c->b, c->a->workloads[a->workload].id);
+        const clfi_result_row *b = find_row(c->b, workload, c->device_in_b[a->device], a->engine);
+        if (b)
+            c->rows[c->count++] = (clfi_compare_row){.a = a, .b = b};
+    }
+    c->only_in_a = c->a->row_count - c->count;
+    c->only_in_b = c->b->row_count - c->count;
+    if (c->count == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s and %s have no result in common: no workload by the same engine", c->a->path, c->b->path);
+    return CLF_OK;
+}
+
+static bool is_measured(const clfi_result_row *row)
+{
+    return row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
+}
+
+static clfi_series series_of(const clfi_result_row *row)
+{
+    return (clfi_series){row->wall_ms.values, row->wall_ms.count, row->round_samples, row->round_count};
+}
+
+/* Rows that both sides measured get their difference; *tested of them. */
+static clf_status measure(clfi_comparison *c, double *p, size_t *tested)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        clfi_compare_row *row = &c->rows[i];
+        if (!is_measured(row->a) || !is_measured(row->b)) {
+            row->verdict = is_measured(row->a) ? CLFI_COMPARE_LOST : is_measured(row->b) ? CLFI_COMPARE_GAINED : CLFI_COMPARE_NEITHER;
+            continue;
+        }
+        const clfi_series a = series_of(row->a), b = series_of(row->b);
+        CLF_TRY(clfi_difference_of(&a, &b, i, &row->difference));
+        p[(*tested)++] = row->difference.p;
+    }
+    return CLF_OK;
+}
+
+static clfi_compare_verdict judge(const clfi_compare_row *row)
+{
+    const clfi_difference *d = &row->difference;
+    if (row->p >= CLFI_COMPARE_LEVEL || d->p_rank >= CLFI_COMPARE_LEVEL || d->visits_a < CLFI_VISITS_MIN || d->visits_b < CLFI_VISITS_MIN)
+        return CLFI_COMPARE_SAME;
+    return d->ratio > 1 ? CLFI_COMPARE_SLOWER : CLFI_COMPARE_FASTER;
+}
+
+static clf_status judge_all(clfi_comparison *c)
+{
+    double *p;
+    size_t tested = 0, next = 0;
+    CLF_TRY(clfi_alloc(c->count, sizeof *p, "p values", &p));
+    clf_status st = measure(c, p, &tested);
+    if (st == CLF_OK)
+        st = clfi_adjust_p(p, tested);
+    for (size_t i = 0; st == CLF_OK && i < c->count; i++) {
+        clfi_compare_row *row = &c->rows[i];
+        if (row->verdict == CLFI_COMPARE_SAME) { /* not yet judged */
+            row->p = p[next++];
+            row->verdict = judge(row);
+        }
+        row->is_regression = row->verdict == CLFI_COMPARE_LOST ||
+                             (row->verdict == CLFI_COMPARE_SLOWER && row->difference.ratio > 1 + c->threshold);
+        c->verdicts[row->verdict]++;
+        c->regressions += row->is_regression;
+    }
+    free(p);
+    return st;
+}
+
+clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double threshold, clfi_comparison *out)
+{
+    *out = (clfi_comparison){.a = a, .b = b, .threshold = threshold};
+    CLF_TRY(clfi_check_same_work(a, b));
+    CLF_TRY(clfi_alloc(a->device_count, sizeof *out->device_in_b, "devices", &out->device_in_b));
+    pair_devices(out);
+    CLF_TRY(pair_rows(out));
+    return judge_all(out);
+}
+
+void clfi_comparison_free(clfi_comparison *comparison)
+{
+    free(comparison->device_in_b);
+    free(comparison->rows);
+    *comparison = (clfi_comparison){0};
+}
+
+const char *clfi_compare_verdict_name(clfi_compare_verdict verdict)
+{
+    static const char *const names[] = {"no difference", "faster", "slower", "lost", "gained", "not measured"};
+    return names[verdict];
+}

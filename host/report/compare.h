@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Two result files, row by row: which of them is faster, where the data can tell.
+ *
+ * A row is "faster" or "slower" where its ratio differs from 1 by Student's test over visits (statistics.h), with p adjusted so that over all rows of a
+ * comparison the expected share of wrong claims stays below 5 %, and the rank test over visits agrees at 5 %. Everything else is
+ * "no difference": none was shown. */
+#ifndef CLFI_REPORT_COMPARE_H
+#define CLFI_REPORT_COMPARE_H
+
+#include <stdio.h>
+
+#include "report/result.h"
+#include "report/statistics.h"
+
+#define CLFI_COMPARE_LEVEL 0.05
+
+typedef enum clfi_compare_verdict {
+    CLFI_COMPARE_SAME,   /* "no difference" */
+    CLFI_COMPARE_FASTER, /* b takes less time than a */
+    CLFI_COMPARE_SLOWER,
+    CLFI_COMPARE_LOST,   /* measured in a; failed or unsupported in b */
+    CLFI_COMPARE_GAINED, /* the other way round */
+    CLFI_COMPARE_NEITHER /* failed or unsupported in both */
+} clfi_compare_verdict;
+
+typedef struct clfi_compare_row {
+    const clfi_result_row *a, *b;
+    clfi_difference difference; /* of wall time; for SAME, FASTER and SLOWER */
+    double p;                   /* difference.p, adjusted for the number of rows */
+    clfi_compare_verdict verdict;
+    bool is_regression; /* slower by more than the threshold, or LOST */
+} clfi_compare_row;
+
+typedef struct clfi_comparison {
+    const clfi_result *a, *b;
+    double threshold;     /* share of time, 0.05: 5 % */
+    size_t *device_in_b;  /* per device of a; b->device_count: none */
+    clfi_compare_row *rows;
+    size_t count, only_in_a, only_in_b, verdicts[CLFI_COMPARE_NEITHER + 1], regressions;
+} clfi_comparison;
+
+/* Devices are paired by name and platform first, what is left by order. The files are borrowed until clfi_comparison_free, which accepts a failed
+ * *out as well. INVALID_ARGUMENT: different work (same_work.h), or no row in common. */
+clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double threshold, clfi_comparison *out);
+void clfi_comparison_free(clfi_comparison *comparison);
+
+const char *clfi_compare_verdict_name(clfi_compare_verdict verdict);
+
+/* For people, and as a JSON document that the caller releases. OUT_OF_MEMORY. */
+void clfi_comparison_print(const clfi_comparison *comparison, FILE *stream);
+clf_status clfi_comparison_json(const clfi_comparison *comparison, json_t **out);
+
+#endif

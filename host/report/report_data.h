@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report shows, gathered from its files: devices, workloads grouped by op, and the rows of each. */
+#ifndef CLFI_REPORT_REPORT_DATA_H
+#define CLFI_REPORT_REPORT_DATA_H
+
+#include "report/result.h"
+
+enum { CLFI_REPORT_COLOURS = 8, CLFI_LABEL_BYTES = 160 };
+
+typedef struct clfi_report_device {
+    const clfi_result *file;
+    const clfi_result_device *device;
+    size_t place; /* in its file */
+    char label[CLFI_LABEL_BYTES]; /* short, different for each */
+} clfi_report_device;
+
+typedef struct clfi_report_row {
+    size_t work, device; /* places below */
+    const clfi_result_row *row;
+    bool is_best; /* the fastest verified engine of its workload on its device */
+} clfi_report_row;
+
+typedef struct clfi_report_work {
+    const clfi_result_workload *workload;
+    size_t op;
+    size_t first, count; /* its rows; by device, then verified ones from the fastest */
+    size_t number;       /* on rooflines, from 1; 0: it has no arithmetic intensity */
+    double slowest_ms;   /* of the best rows; NaN: none */
+} clfi_report_work;
+
+typedef struct clfi_report_op {
+    const char *name, *suite;
+    size_t first, count; /* its workloads */
+} clfi_report_op;
+
+typedef struct clfi_report_data {
+    const clfi_result *files;
+    size_t file_count;
+    clfi_report_device *devices;
+    clfi_report_op *ops;
+    clfi_report_work *works;
+    clfi_report_row *rows;
+    size_t device_count, op_count, work_count, row_count;
+    size_t verified, failed, unsupported, noisy; /* rows */
+} clfi_report_data;
+
+/* INVALID_ARGUMENT: no file, or different work. The files are borrowed. Free also after a failure. */
+clf_status clfi_report_gather(const clfi_result *files, size_t count, clfi_report_data *out);
+void clfi_report_data_free(clfi_report_data *data);
+
+/* The best row of a workload on a device; NULL: none was verified. */
+const clfi_report_row *clfi_report_best(const clfi_report_data *data, const clfi_report_work *work, size_t device);
+
+static inline bool clfi_report_is_measured(const clfi_result_row *row)
+{
+    return row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
+}
+
+/* 10^9 operations per second at the median; and operations per byte. */
+double clfi_report_gflops(const clfi_report_work *work, const clfi_result_row *row);
+double clfi_report_intensity(const clfi_report_work *work);
+
+/* The highest bandwidth that was measured from memory, in GB/s, and its name ("read", "copy"); NaN: none. */
+double clfi_report_bandwidth(const clfi_result_device *device, const char **name);
+
+/* What can be reached at this intensity: min(fp32 limit, bandwidth times intensity); NaN: limits not measured. */
+double clfi_report_roof(const clfi_result_device *device, double intensity);
+
+/* A workload ran faster, by more than 5 %, than the arithmetic limit of the same run. */
+bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
+
+/* True where the rate is a time ("us"), so that less is better. */
+bool clfi_report_is_time(const clfi_result_row *row);
+
+/* Quotient of geometric means over the op's workloads that every device of the report verified: how many times faster than the slowest device;
+ * NaN: no common workload. *count: how many workloads. */
+double clfi_report_speed(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of what is missing or beside the times: failures, what was not measured, memory and energy. */
+#include <math.h>
+#include <string.h>
+
+#include "report/report_parts.h"
+
+void clfi_report_failure_table(clfi_markup *m, const clfi_report_data *data)
+{
+    if (data->failed == 0) {
+        clfi_markup_raw(m, "<p>None: every result that was computed agreed with the host's float64 reference.</p>\n");
+        return;
+    }
+    clfi_markup_raw(m, "<div class=\"scroll\"><table>\n<tr><th>workload</th><th>device</th><th>engine</th><th>reason</th></tr>\n");
+    for (size_t i = 0; i < data->row_count; i++) {
+        const clfi_report_row *row = &data->rows[i];
+        if (row->row->status != CLFI_RESULT_FAILED)
+            continue;
+        clfi_markup_raw(m, "<tr><td><code>");
+        clfi_markup_escape(m, data->works[row->work].workload->id, 0);
+        clfi_markup_raw(m, "</code></td><td>");
+        clfi_markup_escape(m, data->devices[row->device].label, 0);
+        clfi_markup_raw(m, "</td><td>");
+        clfi_markup_escape(m, row->row->engine, 0);
+        clfi_markup_raw(m, "</td><td><span class=\"bad\">FAILED</span>: ");
+        clfi_markup_escape(m, row->row->reason, 0);
+        clfi_markup_raw(m, "</td></tr>\n");
+    }
+    clfi_markup_raw(m, "</table></div>\n");
+}
+
+/* A reason is written once, with all that it explains. */
+static void gaps_of(clfi_markup *m, const clfi_result *file)
+{
+    for (size_t i = 0; i < file->not_measured_count; i++) {
+        const char *why = file->not_measured[i].why;
+        bool is_new = true;
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = strcmp(file->not_measured[j].why, why) != 0;
+        if (!is_new)
+            continue;
+        clfi_markup_raw(m, "<tr><td>");
+        clfi_markup_escape(m, why, 0);
+        clfi_markup_raw(m, "</td><td>");
+        for (size_t j = i; j < file->not_measured_count; j++)
+            if (strcmp(file->not_measured[j].why, why) == 0) {
+                clfi_markup_raw(m, j > i ? "<br>" : "");
+                clfi_markup_escape(m, file->not_measured[j].what, 0);
+            }
+        clfi_markup_raw(m, "</td></tr>\n");
+    }
+}
+
+void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
+{
+    size_t count = 0;
+    for (size_t f = 0; f < data->file_count; f++)
+        count += data->files[f].not_measured_count;
+    if (count == 0) {
+        clfi_markup_raw(m, "<p>Nothing was left out.</p>\n");
+        return;
+    }
+    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>why</th><th>what</th></tr>\n");
+    for (size_t f = 0; f < data->file_count; f++) {
+        if (data->file_count > 1 && data->files[f].not_measured_count) {
+            clfi_markup_raw(m, "<tr><td colspan=\"2\"><b>");
+            clfi_markup_escape(m, data->files[f].path, 0);
+            clfi_markup_raw(m, "</b></td></tr>\n");
+        }
+        gaps_of(m, &data->files[f]);
+    }
+    clfi_markup_raw(m, "</table></div>\n");
+}
+
+static void bytes_cell(clfi_markup *m, int64_t bytes)
+{
+    char text[CLFI_FIGURE_BYTES];
+    clfi_markup_format(m, "<td class=\"n\">%s</td>", bytes > 0 ? clfi_figure_bytes((double)bytes, text) : "\u2013");
+}
+
+static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_report_row *row)
+{
+    const clfi_result_row *r = row->row;
+    char number[CLFI_FIGURE_BYTES];
+    clfi_markup_raw(m, "<tr><td><code>");
+    clfi_markup_escape(m, data->works[row->work].workload->id, 0);
+    clfi_markup_raw(m, "</code></td><td>");
+    clfi_markup_escape(m, data->devices[row->device].label, 0);
+    clfi_markup_raw(m, "</td>");
+    bytes_cell(m, r->weights_bytes);
+    bytes_cell(m, r->scratch_bytes);
+    bytes_cell(m, r->host_peak_bytes);
+    if (isfinite(r->joules_per_run))
+        clfi_markup_format(m, "<td class=\"n\">%s J<br>", clfi_figure(r->joules_per_run, number));
+    else
+        clfi_markup_raw(m, "<td>");
+    clfi_markup_escape(m, r->energy_method, 0);
+    clfi_markup_raw(m, "</td></tr>\n");
+}
+
+/* Models have weights that matter; energy matters wherever it was measured. */
+static bool is_memory_row(const clfi_report_data *data, const clfi_report_row *row)
+{
+    return row->is_best && (isfinite(row->row->joules_per_run) || strcmp(data->works[row->work].workload->suite, "models") == 0);
+}
+
+bool clfi_report_has_memory(const clfi_report_data *data)
+{
+    for (size_t i = 0; i < data->row_count; i++)
+        if (is_memory_row(data, &data->rows[i]))
+            return true;
+    return false;
+}
+
+void clfi_report_memory_table(clfi_markup *m, const clfi_report_data *data)
+{
+    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>workload</th><th>device</th><th class=\"n\">weights</th><th class=\"n\">scratch</th>"
+                       "<th class=\"n\">host, peak</th><th>energy per run</th></tr>\n");
+    for (size_t i = 0; i < data->row_count; i++)
+        if (is_memory_row(data, &data->rows[i]))
+            memory_row(m, data, &data->rows[i]);
+    clfi_markup_raw(m, "</table></div>\n");
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a result file: the frame, and what the run was. */
+#include "report/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/json.h"
+#include "report/result_parts.h"
+
+static const size_t most_file_bytes = (size_t)256 << 20;
+static const size_t most_elements = 20000; /* of a list: ten times what all suites on many devices give */
+
+const char *clfi_result_where(const clfi_result *result, const char *array, size_t index, char text[CLFI_RESULT_WHERE_BYTES])
+{
+    snprintf(text, CLFI_RESULT_WHERE_BYTES, "%.255s: %s[%zu]", result->path, array, index);
+    return text;
+}
+
+clf_status clfi_result_wrong(const char *where, const char *key, const char *expected, const json_t *found)
+{
+    char text[CLFI_JSON_FOUND_BYTES];
+    CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s", where, key, expected, clfi_json_found(found, text));
+}
+
+clf_status clfi_result_text(const json_t *object, const char *where, const char *key, const char **out)
+{
+    CLF_TRY(clfi_json_get_string(object, where, key, out));
+    return **out ? CLF_OK : clfi_result_wrong(where, key, "a string that is not empty", json_object_get(object, key));
+}
+
+clf_status clfi_result_table(const clfi_result *result, const char *key, size_t size, const json_t **array, void *table, size_t *count)
+{
+    CLF_TRY(clfi_json_get_array(result->document, result->path, key, array));
+    if (json_array_size(*array) > most_elements)
+        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected at most %zu elements, found %zu", result->path, key, most_elements, json_array_size(*array));
+    CLF_TRY(clfi_alloc(json_array_size(*array), size, key, table));
+    *count = json_array_size(*array);
+    return CLF_OK;
+}
+
+/* "<path>: <key>" as the place of an inner object, and the object. */
+static clf_status section(const clfi_result *result, const char *key, char where[CLFI_RESULT_WHERE_BYTES], const json_t **out)
+{
+    snprintf(where, CLFI_RESULT_WHERE_BYTES, "%.255s: %s", result->path, key);
+    return clfi_json_get_object(result->document, result->path, key, out);
+}
+
+static clf_status read_frame(clfi_result *result)
+{
+    const char *schema;
+    int64_t version;
+    CLF_TRY(clfi_json_get_string(result->document, result->path, "schema", &schema));
+    if (strcmp(schema, CLFI_RESULT_SCHEMA) != 0)
+        return clfi_result_wrong(result->path, "schema", "\"" CLFI_RESULT_SCHEMA "\"", json_object_get(result->document, "schema"));
+    CLF_TRY(clfi_json_get_int(result->document, result->path, "schema_version", 0, INT64_MAX, &version));
+    if (version != CLFI_RESULT_VERSION)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: \"schema_version\": expected %d, found %lld: written for another version of clformer", result->path,
+                 CLFI_RESULT_VERSION, (long long)version);
+    CLF_TRY(clfi_json_get_bool(result->document, result->path, "complete", &result->complete));
+    return clfi_result_text(result->document, result->path, "created", &result->created);
+}
+
+static clf_status read_settings(clfi_result *result)
+{
+    clfi_result_settings *s = &result->settings;
+    char where[CLFI_RESULT_WHERE_BYTES];
+    const json_t *object;
+    size_t i;
+    json_t *suite;
+    CLF_TRY(section(result, "settings", where, &object));
+    CLF_TRY(clfi_json_get_array(object, where, "suites", &s->suites));
+    json_array_foreach((json_t *)s->suites, i, suite)
+        if (!json_is_string(suite))
+            return clfi_result_wrong(where, "suites", "an array of strings", suite);
+    CLF_TRY(clfi_json_get_bool(object, where, "quick", &s->quick));
+    CLF_TRY(clfi_json_get_int(object, where, "seed", INT64_MIN, INT64_MAX, &s->seed));
+    CLF_TRY(clfi_json_get_number(object, where, "min_seconds", 0, CLFI_RESULT_MOST, &s->min_seconds));
+    CLF_TRY(clfi_json_get_int(object, where, "min_samples", 1, INT64_MAX, &s->min_samples));
+    return clfi_json_opt_int(object, where, "warm_up", 0, INT64_MAX, -1, &s->warm_up);
+}
+
+static clf_status read_origin(clfi_result *result)
+{
+    char where[CLFI_RESULT_WHERE_BYTES];
+    const json_t *object;
+    CLF_TRY(section(result, "library", where, &object));
+    CLF_TRY(clfi_result_text(object, where, "version", &result->library.version));
+    CLF_TRY(clfi_result_text(object, where, "commit", &result->library.commit));
+    CLF_TRY(clfi_result_text(object, where, "clblast", &result->library.clblast));
+    CLF_TRY(section(result, "host", where, &object));
+    CLF_TRY(clfi_result_text(object, where, "cpu", &result->host.cpu));
+    CLF_TRY(clfi_result_text(object, where, "os", &result->host.os));
+    CLF_TRY(clfi_result_text(object, where, "kernel", &result->host.kernel));
+    CLF_TRY(clfi_json_get_int(object, where, "logical_cores", 1, INT64_MAX, &result->host.logical_cores));
+    return clfi_json_get_int(object, where, "memory_bytes", 0, INT64_MAX, &result->host.memory_bytes);
+}
+
+static clf_status read_models(clfi_result *result)
+{
+    char where[CLFI_RESULT_WHERE_BYTES];
+    const json_t *array;
+    CLF_TRY(clfi_result_table(result, "models", sizeof *result->models, &array, &result->models, &result->model_count));
+    for (size_t i = 0; i < result->model_count; i++) {
+        clfi_result_model *model = &result->models[i];
+        const json_t *object = json_array_get(array, i);
+        clfi_result_where(result, "models", i, where);
+        CLF_TRY(clfi_result_text(object, where, "name", &model->name));
+        model->hash_kind = json_object_get(object, "xxh128") ? "xxh128" : "sha256";
+        CLF_TRY(clfi_json_opt_string(object, where, model->hash_kind, NULL, &model->hash));
+        CLF_TRY(clfi_json_opt_int(object, where, "file_bytes", 0, INT64_MAX, 0, &model->file_bytes));
+    }
+    return CLF_OK;
+}
+
+static clf_status read_not_measured(clfi_result *result)
+{
+    char where[CLFI_RESULT_WHERE_BYTES];
+    const json_t *array;
+    CLF_TRY(clfi_result_table(result, "not_measured", sizeof *result->not_measured, &array, &result->not_measured,
+                              &result->not_measured_count));
+    for (size_t i = 0; i < result->not_measured_count; i++) {
+        clfi_result_where(result, "not_measured", i, where);
+        CLF_TRY(clfi_result_text(json_array_get(array, i), where, "what", &result->not_measured[i].what));
+        CLF_TRY(clfi_result_text(json_array_get(array, i), where, "why", &result->not_measured[i].why));
+    }
+    return CLF_OK;
+}
+
+static clf_status read_all(clfi_result *result)
+{
+    char found[CLFI_JSON_FOUND_BYTES];
+    if (!json_is_object(result->document))
+        CLF_FAIL(CLF_FORMAT, "%s: expected an object, found %s", result->path, clfi_json_found(result->document, found));
+    CLF_TRY(read_frame(result));
+    CLF_TRY(read_settings(result));
+    CLF_TRY(read_origin(result));
+    CLF_TRY(read_models(result));
+    CLF_TRY(clfi_result_read_devices(result));
+    CLF_TRY(clfi_result_read_workloads(result));
+    CLF_TRY(clfi_result_read_rows(result));
+    return read_not_measured(result);
+}
+
+clf_status clfi_result_take(json_t *document, const char *name, clfi_result *out)
+{
+    *out = (clfi_result){.document = document};
+    clf_status st = clfi_strdup(name, &out->path);
+    if (st == CLF_OK)
+        st = read_all(out);
+    if (st != CLF_OK)
+        clfi_result_free(out);
+    return st;
+}
+
+clf_status clfi_result_read(const char *path, clfi_result *out)
+{
+    json_t *document;
+    *out = (clfi_result){0};
+    CLF_TRY(clfi_json_read(path, most_file_bytes, &document));
+    return clfi_result_take(document, path, out);
+}
+
+void clfi_result_free(clfi_result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++) {
+        clfi_samples_free(&result->rows[i].wall_ms);
+        clfi_samples_free(&result->rows[i].device_ms);
+        free(result->rows[i].round_samples);
+    }
+    free(result->models);
+    free(result->devices);
+    free(result->workloads);
+    free(result->rows);
+    free(result->not_measured);
+    free(result->path);
+    json_decref(result->document);
+    *result = (clfi_result){0};
+}
+
+double clfi_result_limit(const clfi_result_device *device, const char *name)
+{
+    const json_t *value = json_object_get(device->limits, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of reading a result file, one function per section; each reports faults as result.h says. */
+#ifndef CLFI_REPORT_RESULT_PARTS_H
+#define CLFI_REPORT_RESULT_PARTS_H
+
+#include "report/result.h"
+
+enum { CLFI_RESULT_WHERE_BYTES = 320 };
+
+/* "<path>: <array>[<index>]" for messages; returns `text`. */
+const char *clfi_result_where(const clfi_result *result, const char *array, size_t index, char text[CLFI_RESULT_WHERE_BYTES]);
+
+/* FORMAT "<where>: <key>: expected ..., found ..." for a value that has the right type and the wrong content. */
+clf_status clfi_result_wrong(const char *where, const char *key, const char *expected, const json_t *found);
+
+/* A string that is not empty. */
+clf_status clfi_result_text(const json_t *object, const char *where, const char *key, const char **out);
+
+/* The document's array `key` and a zeroed table of as many elements. */
+clf_status clfi_result_table(const clfi_result *result, const char *key, size_t size, const json_t **array, void *table, size_t *count);
+
+clf_status clfi_result_read_devices(clfi_result *result);
+clf_status clfi_result_read_workloads(clfi_result *result);
+clf_status clfi_result_read_rows(clfi_result *result); /* after the two above */
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a result file: the rows, each against its workload, its device and its own samples. */
+#include "report/result_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/json.h"
+
+/* A recorded median or quantile may be rounded, not invented. */
+static const double summary_tolerance = 1e-3;
+
+/* What rows refer to, by name. */
+typedef struct row_index {
+    json_t *workloads; /* id -> place */
+    json_t *seen;      /* "workload device engine" -> true */
+} row_index;
+
+static clf_status read_samples(const json_t *object, const char *where, const char *key, clfi_samples *out)
+{
+    char inner[CLFI_RESULT_WHERE_BYTES + 48];
+    const json_t *array;
+    json_t *value;
+    size_t i;
+    CLF_TRY(clfi_json_get_array(object, where, key, &array));
+    json_array_foreach((json_t *)array, i, value) {
+        const double ms = json_number_value(value);
+        if (!json_is_number(value) || !(ms >= CLFI_RESULT_TIME_MIN && ms <= CLFI_RESULT_TIME_MAX)) {
+            snprintf(inner, sizeof inner, "%s[%zu]", key, i);
+            return clfi_result_wrong(where, inner, "a time above 0 and at most 1e12 ms", value);
+        }
+        CLF_TRY(clfi_samples_add(out, json_number_value(value)));
+    }
+    return CLF_OK;
+}
+
+/* A recorded statistic against the same of the samples. */
+static clf_status check_summary(const json_t *object, const char *where, const char *key, double want)
+{
+    double found;
+    char expected[64];
+    CLF_TRY(clfi_json_get_number(object, where, key, 0, CLFI_RESULT_MOST, &found));
+    if (fabs(found - want) <= summary_tolerance * want)
+        return CLF_OK;
+    snprintf(expected, sizeof expected, "%.6g, which the samples give", want);
+    return clfi_result_wrong(where, key, expected, json_object_get(object, key));
+}
+
+static clf_status read_rounds(const json_t *object, const char *where, clfi_result_row *row)
+{
+    const json_t *array;
+    size_t left = row->wall_ms.count;
+    CLF_TRY(clfi_json_opt_array(object, where, "round_samples", &array));
+    CLF_TRY(clfi_alloc(json_array_size(array), sizeof *row->round_samples, "samples of each round", &row->round_samples));
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *value = json_array_get(array, i);
+        const json_int_t count = json_integer_value(value);
+        if (!json_is_integer(value) || count < 0 || (uint64_t)count > left)
+            return clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", value);
+        left -= (size_t)count;
+        if (count > 0) /* a round in which the row was not reached says nothing */
+            row->round_samples[row->round_count++] = (size_t)count;
+    }
+    return array && left ? clfi_result_wrong(where, "round_samples", "numbers whose sum is that of wall_ms", array) : CLF_OK;
+}
+
+static clf_status read_times(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
+{
+    char expected[64];
+    clfi_summary device;
+    CLF_TRY(read_samples(object, where, "wall_ms", &row->wall_ms));
+    CLF_TRY(read_samples(object, where, "device_ms", &row->device_ms));
+    CLF_TRY(clfi_samples_summary(&row->wall_ms, &row->wall));
+    CLF_TRY(clfi_samples_summary(&row->device_ms, &device));
+    row->device_median_ms = device.median;
+    row->noisy = clfi_summary_is_noisy(&row->wall);
+    if (row->device_ms.count && row->device_ms.count != row->wall_ms.count) {
+        snprintf(expected, sizeof expected, "none or %zu samples, as wall_ms", row->wall_ms.count);
+        return clfi_result_wrong(where, "device_ms", expected, json_object_get(object, "device_ms"));
+    }
+    if (row->wall_ms.count == 0) /* only an interrupted run may leave a verified row unmeasured */
+        return result->complete ? clfi_result_wrong(where, "wall_ms", "samples, because the run is complete", json_object_get(object, "wall_ms"))
+                                : CLF_OK;
+    CLF_TRY(check_summary(object, where, "median_ms", row->wall.median));
+    CLF_TRY(check_summary(object, where, "p10_ms", row->wall.p10));
+    CLF_TRY(check_summary(object, where, "p90_ms", row->wall.p90));
+    return read_rounds(object, where, row);
+}
+
+static clf_status read_status(const json_t *object, const char *where, clfi_result_row *row)
+{
+    static const char *const names[] = {"ok", "failed", "unsupported"};
+    const char *status;
+    bool verified;
+    size_t i = 0;
+    CLF_TRY(clfi_json_get_string(object, where, "status", &status));
+    while (i < COUNT(names) && strcmp(status, names[i]) != 0)
+        i++;
+    if (i == COUNT(names))
+        return clfi_result_wrong(where, "status", "\"ok\", \"failed\" or \"unsupported\"", json_object_get(object, "status"));
+    row->status = (clfi_result_status)i;
+    CLF_TRY(clfi_json_get_bool(object, where, "verified", &verified));
+    if (row->status == CLFI_RESULT_OK && !verified)
+        return clfi_result_wrong(where, "verified", "true, because status is \"ok\"", json_object_get(object, "verified"));
+    return row->status == CLFI_RESULT_OK ? CLF_OK : clfi_result_text(object, where, "reason", &row->reason);
+}
+
+static clf_status read_figures(const json_t *object, const char *where, clfi_result_row *row)
+{
+    CLF_TRY(clfi_json_opt_number(object, where, "max_error", 0, CLFI_RESULT_MOST, NAN, &row->max_error));
+    CLF_TRY(clfi_json_opt_number(object, where, "error_bound", 0, CLFI_RESULT_MOST, NAN, &row->error_bound));
+    CLF_TRY(clfi_json_opt_number(object, where, "rate", 0, CLFI_RESULT_MOST, NAN, &row->rate));
+    CLF_TRY(clfi_json_opt_string(object, where, "rate_unit", "", &row->rate_unit));
+    CLF_TRY(clfi_json_opt_number(object, where, "percent_of_limit", 0, CLFI_RESULT_MOST, NAN, &row->percent_of_limit));
+    if (row->status == CLFI_RESULT_OK && row->max_error > row->error_bound)
+        return clfi_result_wrong(where, "max_error", "no more than error_bound, because the row is verified", json_object_get(object, "max_error"));
+    return CLF_OK;
+}
+
+static clf_status read_resources(const json_t *object, const char *where, clfi_result_row *row)
+{
+    char inner[CLFI_RESULT_WHERE_BYTES + 16];
+    const json_t *memory, *energy;
+    json_t *text;
+    size_t i;
+    CLF_TRY(clfi_json_opt_array(object, where, "off_device", &row->off_device));
+    json_array_foreach((json_t *)row->off_device, i, text)
+        if (!json_is_string(text))
+            return clfi_result_wrong(where, "off_device", "an array of strings", text);
+    CLF_TRY(clfi_json_opt_object(object, where, "memory", &memory));
+    snprintf(inner, sizeof inner, "%s.memory", where);
+    if (memory) {
+        CLF_TRY(clfi_json_opt_int(memory, inner, "weights_bytes", 0, INT64_MAX, 0, &row->weights_bytes));
+        CLF_TRY(clfi_json_opt_int(memory, inner, "scratch_bytes", 0, INT64_MAX, 0, &row->scratch_bytes));
+        CLF_TRY(clfi_json_opt_int(memory, inner, "host_peak_bytes", 0, INT64_MAX, 0, &row->host_peak_bytes));
+    }
+    CLF_TRY(clfi_json_opt_object(object, where, "energy", &energy));
+    snprintf(inner, sizeof inner, "%s.energy", where);
+    row->joules_per_run = NAN;
+    row->energy_method = "not measured";
+    if (energy) {
+        CLF_TRY(clfi_json_opt_number(energy, inner, "joules_per_run", 0, CLFI_RESULT_MOST, NAN, &row->joules_per_run));
+        CLF_TRY(clfi_json_opt_string(energy, inner, "method", "not measured", &row->energy_method));
+    }
+    return CLF_OK;
+}
+
+/* Which workload and device a row is of, and that no other row is of the same. */
+static clf_status resolve(const clfi_result *result, row_index *index, const json_t *object, const char *where, clfi_result_row *row)
+{
+    const char *id;
+    int64_t device;
+    char key[512];
+    CLF_TRY(clfi_json_get_string(object, where, "workload", &id));
+    const json_t *place = json_object_get(index->workloads, id);
+    if (!place)
+        return clfi_result_wrong(where, "workload", "the id of a workload in this file", json_object_get(object, "workload"));
+    row->workload = (size_t)json_integer_value(place);
+    CLF_TRY(clfi_json_get_int(object, where, "device", 0, INT64_MAX, &device));
+    while (row->device < result->device_count && result->devices[row->device].id != device)
+        row->device++;
+    if (row->device == result->device_count)
+        return clfi_result_wrong(where, "device", "the id of a device in this file", json_object_get(object, "device"));
+    CLF_TRY(clfi_json_get_string(object, where, "engine", &row->engine));
+    if (strlen(row->engine) > 64)
+        return clfi_result_wrong(where, "engine", "a name of at most 64 bytes", json_object_get(object, "engine"));
+    snprintf(key, sizeof key, "%zu %zu %s", row->workload, row->device, row->engine);
+    if (json_object_get(index->seen, key))
+        CLF_FAIL(CLF_FORMAT, "%s: expected one row, found a second one of workload \"%s\", device %lld, engine \"%s\"", where, id,
+                 (long long)device, row->engine);
+    if (json_object_set_new(index->seen, key, json_true()) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results", result->path);
+    return CLF_OK;
+}
+
+static clf_status read_row(const clfi_result *result, row_index *index, const json_t *object, const char *where, clfi_result_row *row)
+{
+    CLF_TRY(resolve(result, index, object, where, row));
+    CLF_TRY(read_status(object, where, row));
+    CLF_TRY(read_figures(object, where, row));
+    CLF_TRY(read_resources(object, where, row));
+    row->wall = (clfi_summary){NAN, NAN, NAN};
+    row->device_median_ms = NAN;
+    if (row->status == CLFI_RESULT_OK)
+        return read_times(result, object, where, row);
+    const json_t *samples;
+    CLF_TRY(clfi_json_opt_array(object, where, "wall_ms", &samples));
+    if (json_array_size(samples))
+        return clfi_result_wrong(where, "wall_ms", "no samples, because the row is not verified", samples);
+    return CLF_OK;
+}
+
+clf_status clfi_result_read_rows(clfi_result *result)
+{
+    char where[CLFI_RESULT_WHERE_BYTES];
+    const json_t *array;
+    CLF_TRY(clfi_result_table(result, "results", sizeof *result->rows, &array, &result->rows, &result->row_count));
+    row_index index = {json_object(), json_object()};
+    clf_status st = index.workloads && index.seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: results", result->path);
+    for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++)
+        if (json_object_set_new(index.workloads, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: results", result->path);
+    for (size_t i = 0; st == CLF_OK && i < result->row_count; i++)
+        st = read_row(result, &index, json_array_get(array, i), clfi_result_where(result, "results", i, where), &result->rows[i]);
+    json_decref(index.workloads);
+    json_decref(index.seen);
+    return st;
+}

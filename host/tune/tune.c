@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Tuning a device: all engines as they are, then their tiles and CLBlast's parameters while there is time, then the choice, checked as a
+ * whole. */
+#include "tune/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "op/tuned_file.h"
+#include "tune/tune_choose.h"
+
+enum { MAX_WALKS = 16, PATH_BYTES = 256, CHECKS = 2 };
+
+typedef struct tuner {
+    const clfi_tune_params *params;
+    const clfi_tune_products *products;
+    clfi_tune_device device;
+    const char *reference;   /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
+    char folder[PATH_BYTES]; /* temporary: choices that candidates run with */
+    uint64_t start_ns;
+    clfi_tune_results results;
+} tuner;
+
+static bool is_over(const tuner *t)
+{
+    return (double)(clfi_now_ns() - t->start_ns) > t->params->minutes * 60e9;
+}
+
+static bool is_stopped(const tuner *t)
+{
+    return t->params->stop && *t->params->stop;
+}
+
+static clf_status write_choices(const tuner *t, const clf_tuning *tuning, char path[PATH_BYTES])
+{
+    json_t *entry;
+    snprintf(path, PATH_BYTES, "%.200s/tuned.json", t->folder);
+    CLF_TRY(clfi_tuning_entry(&t->device.info, tuning, &entry));
+    const clf_status st = clfi_tuned_file_store(path, &t->device.info, entry);
+    json_decref(entry);
+    return st;
+}
+
+/* Measures with these choices in use (NULL: none) and keeps the result. */
+static clf_status measure(tuner *t, clfi_tune_candidate *candidate, const clf_tuning *tuning)
+{
+    const clfi_patience patience = {t->params->candidate_seconds, t->params->stop};
+    char path[PATH_BYTES] = "";
+    if (is_stopped(t))
+        CLF_FAIL(CLF_DEVICE, "interrupted");
+    if (tuning)
+        CLF_TRY(write_choices(t, tuning, path));
+    clfi_tune_measure(t->params->device, path, t->reference, t->products, &patience, candidate);
+    if (is_stopped(t))
+        CLF_FAIL(CLF_DEVICE, "interrupted");
+    CLF_TRY(clfi_tune_results_add(&t->results, candidate));
+    if (t->params->say)
+        t->params->say(t->params->user, candidate, t->products);
+    return CLF_OK;
+}
+
+static clf_status measure_engine(tuner *t, const clf_gemm_engine *engine, const clf_gemm_tile *tile, const clf_clblast_parameters *clblast)
+{
+    clfi_tune_candidate candidate = {.engine = engine, .tile = *tile};
+    clf_tuning tuning = {0};
+    clf_str text = CLF_STR_INIT;
+    clf_status st = clfi_str_append_text(&text, "gemm=");
+    if (st == CLF_OK)
+        st = clfi_gemm_choice_text(engine, tile, &text);
+    if (st == CLF_OK)
+        snprintf(candidate.engines, sizeof candidate.engines, "%s", clfi_str_text(&text));
+    clfi_str_free(&text);
+    CLF_TRY(st);
+    if (clblast)
+        candidate.clblast = tuning.clblast = *clblast;
+    return measure(t, &candidate, clblast ? &tuning : NULL);
+}
+
+/* Engines as they are. The table's choice comes first; without it there is nothing to compare with. */
+static clf_status measure_engines(tuner *t)
+{
+    static const clf_gemm_tile own = {{0}};
+    clfi_tune_candidate table = {.engine = NULL};
+    CLF_TRY(measure(t, &table, NULL));
+    if (t->results.items[0].status != CLF_OK)
+        CLF_FAIL(CLF_DEVICE, "the untuned choice cannot be measured (slow devices need a larger --limit): %s", t->results.items[0].reason);
+    for (size_t e = 0; e < clfi_gemm_engine_count; e++)
+        CLF_TRY(measure_engine(t, &clfi_gemm_engines[e], &own, NULL));
+    return CLF_OK;
+}
+
+/* One step of one engine's search; *ended: there is none. */
+static clf_status step_walk(tuner *t, clfi_tune_walk *walk, bool *ended)
+{
+    clf_gemm_tile tile;
+    *ended = !clfi_tune_is_promising(&t->results, walk->engine, t->products->count) || !clfi_tune_walk_next(walk, &tile);
+    if (*ended)
+        return CLF_OK;
+    CLF_TRY(measure_engine(t, walk->engine, &tile, NULL));
+    clfi_tune_walk_learn(walk, &t->results, t->results.count - 1, t->products->count);
+    return CLF_OK;
+}
+
+static clf_status step_clblast(tuner *t, size_t *index, bool *ended)
+{
+    static const clf_gemm_tile none = {{0}};
+    const clf_gemm_engine *engine = clfi_gemm_engine_find("clblast");
+    clf_clblast_parameters set;
+    *ended = !engine || !clfi_tune_is_promising(&t->results, engine, t->products->count) || !clfi_tune_clblast_set((*index)++, &set);
+    return *ended ? CLF_OK : measure_engine(t, engine, &none, &set);
+}
+
+/* All searches take turns, so that little time is shared fairly. */
+static clf_status search(tuner *t)
+{
+    clfi_tune_walk walks[MAX_WALKS] = {{NULL}};
+    bool ended[MAX_WALKS + 1] = {false};
+    size_t count = 0, set = 0;
+    for (size_t e = 0; e < clfi_gemm_engine_count && count < MAX_WALKS && e < COUNT(t->device.standard); e++)
+        walks[count++] = (clfi_tune_walk){.engine = &clfi_gemm_engines[e], .standard = &t->device.standard[e], .best_score = NAN};
+    for (size_t c = 1; c < t->results.count; c++)
+        for (size_t w = 0; w < count; w++)
+            if (walks[w].engine == t->results.items[c].engine)
+                clfi_tune_walk_learn(&walks[w], &t->results, c, t->products->count);
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t w = 0; w <= count && !is_over(t); w++) {
+            if (!ended[w])
+                CLF_TRY(w < count ? step_walk(t, &walks[w], &ended[w]) : step_clblast(t, &set, &ended[w]));
+            any = any || !ended[w];
+        }
+        if (is_over(t))
+            return CLF_OK;
+    }
+    return CLF_OK;
+}
+
+/* The choices as contexts will use them. What does not keep its promise is taken back: the least of many measurements is lucky as a
+ * rule. */
+static clf_status check_choices(tuner *t, clf_tuning *tuning)
+{
+    for (int i = 0; i < CHECKS; i++) {
+        clfi_tune_candidate chosen = {.engine = NULL};
+        bool is_any = false;
+        for (size_t p = 0; p < tuning->count; p++)
+            is_any = is_any || tuning->rules[p].engine;
+        if (!is_any)
+            return CLF_OK;
+        CLF_TRY(measure(t, &chosen, tuning));
+        clfi_tune_confirm(&t->results, t->results.count - 1, t->products, tuning);
+    }
+    return CLF_OK;
+}
+
+static clf_status tune(tuner *t, clfi_tune_report *report)
+{
+    const clfi_patience patience = {t->params->candidate_seconds, t->params->stop};
+    CLF_TRY(clfi_tune_describe(t->params->device, &patience, &t->device));
+    t->reference = t->device.is_cpu ? "" : "gemm=tiled";
+    t->results.is_reference_table = t->device.is_cpu;
+    CLF_TRY(measure_engines(t));
+    CLF_TRY(search(t));
+    CLF_TRY(clfi_tune_choose(&t->results, t->products, &report->tuning));
+    CLF_TRY(check_choices(t, &report->tuning));
+    const clfi_tune_candidate *last = &t->results.items[t->results.count - 1];
+    for (size_t p = 0; p < t->products->count; p++) {
+        report->before[p] = t->results.items[0].timing[p];
+        report->after[p] = report->tuning.rules[p].engine ? last->timing[p] : report->before[p];
+        report->after[p].ratio = report->tuning.rules[p].engine ? clfi_tune_ratio(&t->results, t->results.count - 1, p) : 1;
+    }
+    for (size_t p = 0; p < t->products->count; p++)
+        report->noise = fmax(report->noise, clfi_tune_noise(&t->results, p));
+    for (size_t c = 0; c < t->results.count; c++) {
+        const clf_status st = t->results.items[c].status;
+        report->compared += st == CLF_OK;
+        report->lost += st != CLF_OK && st != CLF_UNSUPPORTED;
+    }
+    return CLF_OK;
+}
+
+static void remove_folder(const char *folder)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%.200s/tuned.json", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+clf_status clfi_tune(const clfi_tune_params *params, const clfi_tune_products *products, clfi_tune_report *out)
+{
+    tuner t = {.params = params, .products = products, .start_ns = clfi_now_ns()};
+    clfi_tune_report report = {.compared = 0};
+    const char *base = getenv("TMPDIR");
+    const int length = snprintf(t.folder, sizeof t.folder, "%s/clformer-tune-XXXXXX", base && base[0] ? base : "/tmp");
+    if (length > 200 || !mkdtemp(t.folder))
+        CLF_FAIL(CLF_IO, "temporary folder in %s", base && base[0] ? base : "/tmp");
+    const clf_status st = tune(&t, &report);
+    remove_folder(t.folder);
+    clfi_tune_results_free(&t.results);
+    report.device = t.device.info;
+    t.device.info = (clf_device_info){.name = NULL};
+    clfi_tune_device_free(&t.device);
+    if (st != CLF_OK) {
+        clfi_tune_report_free(&report);
+        return st;
+    }
+    *out = report;
+    return CLF_OK;
+}
+
+void clfi_tune_report_free(clfi_tune_report *report)
+{
+    clfi_tune_device device = {.info = report->device};
+    clfi_tune_device_free(&device);
+    clfi_tuning_clear(&report->tuning);
+    *report = (clfi_tune_report){.compared = 0};
+}

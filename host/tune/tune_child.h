@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The process that measures one candidate of the tuner, and what it is asked. */
+#ifndef CLFI_TUNE_TUNE_CHILD_H
+#define CLFI_TUNE_TUNE_CHILD_H
+
+#include <jansson.h>
+
+#include "bench/message.h"
+#include "tune/tune.h"
+
+/* What the tuner has to know of the device before it begins. */
+typedef struct clfi_tune_device {
+    clf_device_info info; /* name, platform_name and driver_version alone; owned */
+    bool is_cpu;
+    clf_gemm_tile standard[16]; /* the engines' own tiles, by row of clfi_gemm_engines */
+} clfi_tune_device;
+
+/* Asked in a process of its own. NOT_FOUND, UNSUPPORTED, DEVICE. */
+clf_status clfi_tune_describe(const char *selector, const clfi_patience *patience, clfi_tune_device *out);
+void clfi_tune_device_free(clfi_tune_device *device);
+
+/* Measures candidate->engines with the choices of tuned_file ("" for none) on every product, in a process of its own, beside
+ * reference_engines; fills its status, reason and timing. Never fails: a candidate that cannot be measured is lost. */
+void clfi_tune_measure(const char *selector, const char *tuned_file, const char *reference_engines, const clfi_tune_products *products,
+                       const clfi_patience *patience, clfi_tune_candidate *candidate);
+
+/* The child's side of both: answers one request. */
+clf_status clfi_tune_serve(const json_t *request, json_t *reply);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads "encoder": sentence embeddings by a model directory, from token ids in batches of equal length, and from texts of mixed length.
+ *
+ * A run goes from the ids or texts to the embeddings on the host. Counted for ids are 2 operations per weight of the projections and
+ * token, and 4 C per pair of
+ * query and key, in every layer; texts are not counted, as their tokens are the tokenizer's affair.
+ * Verified against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences: largest error of an element; norms of
+ * all rows, where the
+ * model normalises. That error bounds the cosine too: cos >= 1 - C error^2 / 2. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "model/model.h"
+#include "workload/model_texts.h"
+#include "workload/model_workloads.h"
+#include "workload/reference_encoder.h"
+#include "workload/timing.h"
+#include "workload/verdict.h"
+
+enum { CHOICE_SEED = 8, TEXTS = 48, QUICK_TEXTS = 16, MOST_CHECKED = 2 };
+
+typedef struct encoder_case {
+    size_t batch, tokens; /* tokens 0: texts */
+    const char *directory, *file; /* file NULL: the built-in texts */
+} encoder_case;
+
+typedef struct encoder_state {
+    const encoder_case *one;
+    clf_context *context;
+    clf_model *model;
+    int32_t *ids, *offsets;
+    clfi_texts texts;
+    clf_embed_stats stats; /* of the latest run on texts */
+    float *rows;
+} encoder_state;
+
+static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    (void)workload;
+    (void)context;
+    *out = (clfi_engine_list){{""}, 1}; /* a model runs on what the tables choose */
+    return CLF_OK;
+}
+
+static void release(void *state)
+{
+    encoder_state *s = state;
+    if (!s)
+        return;
+    clf_model_destroy(s->model);
+    free(s->ids);
+    free(s->offsets);
+    clfi_texts_free(&s->texts);
+    free(s->rows);
+    free(s);
+}
+
+static clf_status run_once(void *state)
+{
+    encoder_state *s = state;
+    return s->texts.count ? clf_model_embed(s->model, s->texts.items, s->one->batch, NULL, s->rows, &s->stats)
+                          : clf_model_embed_ids(s->model, s->ids, NULL, s->offsets, s->one->batch, NULL, s->rows);
+}
+
+static clf_status setup(encoder_state *s)
+{
+    const size_t batch = s->one->batch, tokens = s->one->tokens;
+    CLF_TRY(clf_model_open(s->context, s->one->directory, &s->model));
+    const clf_model_info *info = clf_model_get_info(s->model);
+    CLF_TRY(clfi_alloc(batch * (size_t)info->width, sizeof *s->rows, "embeddings", &s->rows));
+    if (tokens == 0) {
+        CLF_TRY(s->one->file ? clfi_texts_read(s->one->file, &s->texts) : clfi_texts_make(batch, &s->texts));
+        if (s->texts.count != batch)
+            CLF_FAIL(CLF_FORMAT, "%s: %zu lines, there were %zu", s->one->file, s->texts.count, batch);
+    } else {
+        CLF_TRY(clfi_alloc(batch * tokens, sizeof *s->ids, "token ids", &s->ids));
+        CLF_TRY(clfi_alloc(batch + 1, sizeof *s->offsets, "token ids", &s->offsets));
+        clfi_model_random_ids(batch, tokens, info->vocabulary, s->ids, s->offsets);
+    }
+    return run_once(s);
+}
+
+static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    encoder_state *s;
+    (void)engine;
+    CLF_TRY(clfi_alloc(1, sizeof *s, "encoder workload", &s));
+    s->one = workload->parameters;
+    s->context = context;
+    const clf_status st = setup(s);
+    if (st != CLF_OK) {
+        release(s);
+        return st;
+    }
+    *state = s;
+    return CLF_OK;
+}
+
+/* Row `place` against the reference, relative to its norm. scratch: C values. */
+static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *reference, size_t place, double *scratch, clfi_verdict *out)
+{
+    const clf_model_info *info = clf_model_get_info(s->model);
+    const size_t width = (size_t)info->width;
+    const float *row = s->rows + place * width;
+    clf_encoding encoding = CLF_ENCODING_INIT;
+    double bound, norm = 0;
+    clf_status st = CLF_OK;
+    if (s->texts.count) {
+        const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)info->max_tokens};
+        st = clfi_tokenizer_encode(s->model->tokenizer, s->texts.items[place].data, s->texts.items[place].size, NULL, 0, &options, &encoding);
+        if (st == CLF_OK)
+            st = clfi_ref_encoder_embed(reference, encoding.ids, encoding.length, scratch, &bound);
+    } else {
+        st = clfi_ref_encoder_embed(reference, s->ids + s->offsets[place], s->one->tokens, scratch, &bound);
+    }
+    clfi_encoding_free(&encoding);
+    for (size_t c = 0; c < width; c++)
+        norm += (double)row[c] * (double)row[c];
+    for (size_t c = 0; st == CLF_OK && c < width; c++)
+        clfi_verdict_add(out, (double)row[c] / sqrt(norm), scratch[c], bound);
+    return st;
+}
+
+/* The relative error of clf_l2_normalize is at most ((8 + sqrt C) / 2 + 11) u (reference_norm.c), that of the square twice as much, and
+ * each element is
+ * rounded. */
+static void check_norms(const encoder_state *s, clfi_verdict *out)
+{
+    const clf_model_info *info = clf_model_get_info(s->model);
+    const size_t width = (size_t)info->width;
+    for (size_t i = 0; info->normalize && i < s->one->batch; i++) {
+        double square = 0;
+        for (size_t c = 0; c < width; c++)
+            square += (double)s->rows[i * width + c] * (double)s->rows[i * width + c];
+        if (!(fabs(square - 1) <= (sqrt((double)width) + 8 + 22 + 2) * 0x1p-24))
+            out->passed = false;
+    }
+}
+
+/* Units: elements of embeddings of norm 1. */
+static clf_status verify(void *state, clfi_verdict *out)
+{
+    encoder_state *s = state;
+    const clf_model_info *info = clf_model_get_info(s->model);
+    clfi_random random = {CHOICE_SEED};
+    clfi_ref_encoder *reference = NULL;
+    double *scratch = NULL;
+    size_t places[MOST_CHECKED];
+    clf_status st;
+    for (size_t i = 0; i < s->one->batch * (size_t)info->width; i++)
+        s->rows[i] = NAN;
+    CLF_GOTO(run_once(s));
+    CLF_GOTO(clfi_alloc((size_t)info->width, sizeof *scratch, "reference", &scratch));
+    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, info, &reference));
+    *out = (clfi_verdict)CLFI_VERDICT_INIT;
+    const size_t count = clfi_random_places(&random, s->one->batch, MOST_CHECKED, places);
+    for (size_t i = 0; i < count; i++)
+        CLF_GOTO(check_row(s, reference, places[i], scratch, out));
+    check_norms(s, out);
+done:
+    clfi_ref_encoder_close(reference);
+    free(scratch);
+    return st;
+}
+
+static clf_status run(void *state, clfi_sample *out)
+{
+    const encoder_state *s = state;
+    return clfi_time_call(s->context, run_once, state, out);
+}
+
+static void memory(const void *state, clfi_workload_memory *out)
+{
+    const encoder_state *s = state;
+    *out = (clfi_workload_memory){.weights_bytes = (size_t)clf_model_get_info(s->model)->file_bytes};
+}
+
+static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
+
+const clf_model_info *clfi_encoder_info(const void *state)
+{
+    const encoder_state *s = state;
+    return clf_model_get_info(s->model);
+}
+
+size_t clfi_encoder_tokens(const void *state)
+{
+    const encoder_state *s = state;
+    return s->texts.count ? s->stats.tokens : s->one->batch * s->one->tokens;
+}
+
+static clf_status make_case(const clfi_bench_model *model, const char *file, size_t batch, size_t tokens, encoder_case **out)
+{
+    const char *directory_copy, *file_copy;
+    CLF_TRY(clfi_model_parameters(sizeof **out, model->directory, file, out, &directory_copy, &file_copy));
+    **out = (encoder_case){.batch = batch, .tokens = tokens, .directory = directory_copy, .file = file_copy};
+    return CLF_OK;
+}
+
+clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model *model, size_t batch, size_t tokens)
+{
+    const double c = (double)model->width, f = (double)model->hidden_width, rows = (double)batch * (double)tokens;
+    const double flops = (double)model->layers * (2 * rows * (4 * c * c + 2 * c * f) + 4 * c * rows * (double)tokens);
+    clfi_workload workload = {.op = "encoder", .flops = flops, .items = (double)batch, .item = "texts", .limit = "fp32_gflops", .type = &type};
+    encoder_case *one;
+    if ((int64_t)tokens > model->max_positions)
+        return CLF_OK;
+    CLF_TRY(make_case(model, NULL, batch, tokens, &one));
+    snprintf(workload.id, sizeof workload.id, "encoder/%s/ids-%zux%zu", model->name, batch, tokens);
+    json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:I, s:s, s:i}", "op", "embed ids", "model", model->identity, "arithmetic", "f32", "batch",
+                             (json_int_t)batch, "tokens", (json_int_t)tokens, "data", "uniform ids", "seed", CLFI_MODEL_IDS_SEED);
+    return clfi_model_workload_add(list, &workload, work, one);
+}
+
+static const char *const text_work[] = {"tokenizing", NULL};
+
+static clf_status add_texts(clfi_workload_list *list, const clfi_bench_model *model, size_t count)
+{
+    clfi_workload workload = {.op = "encoder", .items = (double)count, .item = "texts", .off_device = text_work, .type = &type};
+    encoder_case *one;
+    CLF_TRY(make_case(model, NULL, count, 0, &one));
+    snprintf(workload.id, sizeof workload.id, "encoder/%s/texts-%zu", model->name, count);
+    json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:s, s:i}", "op", "embed texts", "model", model->identity, "arithmetic", "f32", "batch",
+                             (json_int_t)count, "data", "built-in sentences, 1 to 12 a text", "version", 1);
+    return clfi_model_workload_add(list, &workload, work, one);
+}
+
+clf_status clfi_encoder_add_file(clfi_workload_list *list, const clfi_bench_model *model, const char *file)
+{
+    clfi_workload workload = {.op = "encoder", .item = "texts", .off_device = text_work, .type = &type};
+    char hash[CLFI_HASH_TEXT_BYTES];
+    clfi_texts texts;
+    encoder_case *one;
+    clf_status st = clfi_texts_read(file, &texts);
+    const size_t count = texts.count;
+    clfi_hash(clfi_str_text(&texts.storage), texts.storage.length, hash);
+    clfi_texts_free(&texts);
+    if (st == CLF_OK && count == 0)
+        st = clfi_fail(CLF_FORMAT, "%s: no texts", file);
+    CLF_TRY(st);
+    CLF_TRY(make_case(model, file, count, 0, &one));
+    workload.items = (double)count;
+    snprintf(workload.id, sizeof workload.id, "encoder/%s/file-%.8s", model->name, hash);
+    json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:s, s:s}", "op", "embed texts", "model", model->identity, "arithmetic", "f32", "batch",
+                             (json_int_t)count, "data", "lines of a file", "file_xxh128", hash);
+    return clfi_model_workload_add(list, &workload, work, one);
+}
+
+clf_status clfi_encoder_workloads(clfi_workload_list *list, const clfi_bench_model *model, bool quick)
+{
+    static const size_t shapes[][2] = {{1, 16}, {1, 128}, {8, 128}, {1, 256}, {32, 16}, {32, 128}, {8, 256}};
+    enum { QUICK_SHAPES = 3 };
+    for (size_t i = 0; i < (quick ? QUICK_SHAPES : COUNT(shapes)); i++)
+        CLF_TRY(clfi_encoder_add_ids(list, model, shapes[i][0], shapes[i][1]));
+    CLF_TRY(add_texts(list, model, QUICK_TEXTS));
+    return quick ? CLF_OK : add_texts(list, model, TEXTS);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads "start": from a process without a context to the first embedding on the host: opening the device, loading the model,
+ * kernels, one text. The drivers are loaded.
+ *
+ * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from its source; what the
+ * driver keeps of
+ * earlier builds is its own affair. Weights are in the host's page cache in both.
+ * Verified like the encoder: the embedding against a float64 pass. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "runtime/context.h"
+#include "workload/model_workloads.h"
+#include "workload/reference_encoder.h"
+#include "workload/verdict.h"
+
+enum { TOKENS = 16 };
+
+typedef struct start_case {
+    bool is_cold;
+    const char *directory;
+} start_case;
+
+typedef struct start_state {
+    const start_case *one;
+    char device[32]; /* index in the list of devices */
+    char *cache_dir;
+    int32_t ids[TOKENS];
+    clf_model_info info;
+    float *row;
+} start_state;
+
+static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    (void)workload;
+    (void)context;
+    *out = (clfi_engine_list){{""}, 1};
+    return CLF_OK;
+}
+
+static void release(void *state)
+{
+    start_state *s = state;
+    if (!s)
+        return;
+    free(s->cache_dir);
+    free(s->row);
+    free(s);
+}
+
+/* One start; elapsed_ns: until the embedding is there, the end of the context not included. */
+static clf_status start(start_state *s, double *elapsed_ns)
+{
+    static const int32_t offsets[2] = {0, TOKENS};
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_context *context = NULL;
+    clf_model *model = NULL;
+    clf_status st;
+    params.device = s->device;
+    params.cache_dir = s->one->is_cold ? "" : s->cache_dir;
+    const uint64_t begin = clfi_now_ns();
+    CLF_GOTO(clf_context_create(&params, &context));
+    CLF_GOTO(clf_model_open(context, s->one->directory, &model));
+    if (!s->row) {
+        s->info = *clf_model_get_info(model);
+        CLF_GOTO(clfi_alloc((size_t)s->info.width, sizeof *s->row, "embedding", &s->row));
+        int32_t unused[2];
+        clfi_model_random_ids(1, TOKENS, s->info.vocabulary, s->ids, unused);
+    }
+    CLF_GOTO(clf_model_embed_ids(model, s->ids, NULL, offsets, 1, NULL, s->row));
+    *elapsed_ns = (double)(clfi_now_ns() - begin);
+done:
+    clf_model_destroy(model);
+    clf_context_destroy(context);
+    return st;
+}
+
+static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)
+{
+    double unused;
+    s->one = workload->parameters;
+    snprintf(s->device, sizeof s->device, "%zu", clf_context_device(context)->index);
+    if (context->cache_dir)
+        CLF_TRY(clfi_strdup(context->cache_dir, &s->cache_dir));
+    if (!s->one->is_cold && !s->cache_dir)
+        CLF_FAIL(CLF_UNSUPPORTED, "start: the context has no cache of programs to start from");
+    return start(s, &unused);
+}
+
+static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    start_state *s;
+    (void)engine;
+    CLF_TRY(clfi_alloc(1, sizeof *s, "start workload", &s));
+    const clf_status st = setup(workload, context, s);
+    if (st != CLF_OK) {
+        release(s);
+        return st;
+    }
+    *state = s;
+    return CLF_OK;
+}
+
+/* Units: elements of embeddings of norm 1. */
+static clf_status verify(void *state, clfi_verdict *out)
+{
+    start_state *s = state;
+    const size_t width = (size_t)s->info.width;
+    clfi_ref_encoder *reference = NULL;
+    double *want = NULL, bound, norm = 0, unused;
+    clf_status st;
+    for (size_t c = 0; c < width; c++)
+        s->row[c] = NAN;
+    CLF_GOTO(start(s, &unused));
+    CLF_GOTO(clfi_alloc(width, sizeof *want, "reference", &want));
+    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, &s->info, &reference));
+    CLF_GOTO(clfi_ref_encoder_embed(reference, s->ids, TOKENS, want, &bound));
+    *out = (clfi_verdict)CLFI_VERDICT_INIT;
+    for (size_t c = 0; c < width; c++)
+        norm += (double)s->row[c] * (double)s->row[c];
+    for (size_t c = 0; c < width; c++)
+        clfi_verdict_add(out, (double)s->row[c] / sqrt(norm), want[c], bound);
+done:
+    clfi_ref_encoder_close(reference);
+    free(want);
+    return st;
+}
+
+static clf_status run(void *state, clfi_sample *out)
+{
+    *out = (clfi_sample){.wall_ns = 0, .device_ns = -1};
+    return start(state, &out->wall_ns);
+}
+
+static const clfi_workload_type type = {engines, prepare, verify, run, NULL, release};
+
+static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
+{
+    static const char *const off_device[] = {"opening the device", "reading the weights", "building programs", NULL};
+    clfi_workload workload = {.op = "start", .off_device = off_device, .type = &type};
+    start_case *one;
+    const char *directory, *unused;
+    CLF_TRY(clfi_model_parameters(sizeof *one, model->directory, NULL, &one, &directory, &unused));
+    *one = (start_case){.is_cold = is_cold, .directory = directory};
+    snprintf(workload.id, sizeof workload.id, "start/%s/%s", model->name, is_cold ? "cold" : "warm");
+    json_t *work = json_pack("{s:s, s:O, s:s, s:s, s:i, s:i}", "op", "start", "model", model->identity, "programs",
+                             is_cold ? "built from source" : "from the cache on disk", "data", "uniform ids", "tokens", TOKENS, "seed", CLFI_MODEL_IDS_SEED);
+    return clfi_model_workload_add(list, &workload, work, one);
+}
+
+clf_status clfi_start_workloads(clfi_workload_list *list, const clfi_bench_model *model, bool quick)
+{
+    CLF_TRY(add(list, model, false));
+    return quick ? CLF_OK : add(list, model, true);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* The models suite: a directory's encoder, its start, and the built-in encoder-decoder. */
+#include "workload/model_workloads.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+
+/* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken
+ * then. */
+static void name_directory(const char *directory, char *out, size_t size)
+{
+    size_t end = strlen(directory);
+    for (int level = 0; level < 2; level++) {
+        while (end > 1 && directory[end - 1] == '/')
+            end--;
+        size_t begin = end;
+        while (begin > 0 && directory[begin - 1] != '/')
+            begin--;
+        snprintf(out, size, "%.*s", (int)(end - begin), directory + begin);
+        if (strcmp(out, "model") != 0 || begin == 0)
+            return;
+        end = begin;
+    }
+}
+
+static clf_status read_sizes(const char *directory, clfi_bench_model *out)
+{
+    static const char where[] = "config.json";
+    enum { CONFIG_BYTES = 1 << 24, LARGEST = 1 << 24 };
+    char *path = NULL;
+    json_t *config = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_path_join(directory, where, &path));
+    CLF_GOTO(clfi_json_read(path, CONFIG_BYTES, &config));
+    CLF_GOTO(clfi_json_get_int(config, where, "num_hidden_layers", 1, LARGEST, &out->layers));
+    CLF_GOTO(clfi_json_get_int(config, where, "hidden_size", 1, LARGEST, &out->width));
+    CLF_GOTO(clfi_json_get_int(config, where, "intermediate_size", 1, LARGEST, &out->hidden_width));
+    CLF_GOTO(clfi_json_get_int(config, where, "vocab_size", 1, INT32_MAX, &out->vocabulary));
+    CLF_GOTO(clfi_json_get_int(config, where, "max_position_embeddings", 1, LARGEST, &out->max_positions));
+done:
+    free(path);
+    json_decref(config);
+    return st;
+}
+
+/* One hash over the hashes of all files of weights, in their order. */
+static clf_status hash_weights(const char *directory, char out[CLFI_HASH_TEXT_BYTES], json_int_t *bytes)
+{
+    clf_safetensors *file = NULL;
+    clf_str hashes = CLF_STR_INIT;
+    clf_status st;
+    *bytes = 0;
+    CLF_GOTO(clfi_safetensors_open_directory(directory, &file));
+    for (int i = 0; i < (int)clfi_safetensors_shard_count(file); i++) {
+        const clf_file_map *map = clfi_safetensors_shard_map(file, i);
+        clfi_hash(map->data, map->size, out);
+        *bytes += (json_int_t)map->size;
+        CLF_GOTO(clfi_str_appendf(&hashes, "%s", out));
+    }
+    if (clfi_safetensors_shard_count(file) > 1)
+        clfi_hash(clfi_str_text(&hashes), hashes.length, out);
+done:
+    clfi_str_free(&hashes);
+    clfi_safetensors_close(file);
+    return st;
+}
+
+clf_status clfi_model_identity(const char *directory, const char *name, json_t **out)
+{
+    char hash[CLFI_HASH_TEXT_BYTES], own_name[CLFI_BENCH_MODEL_NAME];
+    json_int_t bytes;
+    name_directory(directory, own_name, sizeof own_name);
+    CLF_TRY(hash_weights(directory, hash, &bytes));
+    *out = json_pack("{s:s, s:s, s:I}", "name", name ? name : own_name, "xxh128", hash, "file_bytes", bytes);
+    if (!*out)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "model %s: its description", own_name);
+    return CLF_OK;
+}
+
+clf_status clfi_bench_model_read(const char *directory, clfi_bench_model *out)
+{
+    *out = (clfi_bench_model){.directory = directory};
+    name_directory(directory, out->name, sizeof out->name);
+    CLF_TRY(read_sizes(directory, out));
+    return clfi_model_identity(directory, out->name, &out->identity);
+}
+
+void clfi_bench_model_free(clfi_bench_model *model)
+{
+    json_decref(model->identity);
+    *model = (clfi_bench_model){0};
+}
+
+clf_status clfi_model_parameters(size_t size, const char *first, const char *second, void *out, const char **first_copy,
+                                 const char **second_copy)
+{
+    const size_t first_size = first ? strlen(first) + 1 : 0, second_size = second ? strlen(second) + 1 : 0;
+    char *memory;
+    CLF_TRY(clfi_alloc(1, size + first_size + second_size, "workload", &memory));
+    *first_copy = first ? memcpy(memory + size, first, first_size) : NULL;
+    *second_copy = second ? memcpy(memory + size + first_size, second, second_size) : NULL;
+    memcpy(out, &memory, sizeof memory);
+    return CLF_OK;
+}
+
+clf_status clfi_model_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, void *parameters)
+{
+    if (!work) {
+        free(parameters);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description", workload->id);
+    }
+    workload->suite = "models";
+    workload->work = work;
+    workload->parameters = parameters;
+    return clfi_workload_list_add(list, workload);
+}
+
+void clfi_model_random_ids(size_t batch, size_t tokens, int64_t vocabulary, int32_t *ids, int32_t *offsets)
+{
+    clfi_random random = {CLFI_MODEL_IDS_SEED};
+    for (size_t i = 0; i < batch * tokens; i++)
+        ids[i] = (int32_t)clfi_random_below(&random, (size_t)vocabulary);
+    for (size_t i = 0; i <= batch; i++)
+        offsets[i] = (int32_t)(i * tokens);
+}
+
+clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir, bool quick)
+{
+    if (model_dir) {
+        clfi_bench_model model;
+        clf_status st = clfi_bench_model_read(model_dir, &model);
+        if (st == CLF_OK)
+            st = clfi_encoder_workloads(list, &model, quick);
+        if (st == CLF_OK)
+            st = clfi_start_workloads(list, &model, quick);
+        clfi_bench_model_free(&model);
+        CLF_TRY(st);
+    }
+    return clfi_decoder_workloads(list, quick);
+}

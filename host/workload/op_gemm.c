@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads "gemm": the linear layers of real encoders, by number of rows and by engine, with the epilogues that the models fuse.
+ *
+ * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a
+ * batch. Counted
+ * are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load, and stay
+ * in whatever cache holds them.
+ * Verified against float64 with the bound of a float32 product of k terms (reference_gemm.h): all of a small result; of a large one the
+ * rows and
+ * columns of a fixed random subset, the last ones among them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "op/gemm.h"
+#include "workload/op_run.h"
+#include "workload/op_workloads.h"
+#include "workload/reference_gemm.h"
+#include "workload/verdict.h"
+
+enum { SEED = 1, MOST_ROWS_CHECKED = 24, MOST_COLUMNS_CHECKED = 768, GEMV_ROWS = 16 };
+
+static const double small_product = 1 << 26; /* verified as a whole */
+
+typedef struct gemm_case {
+    int64_t m, n, k;
+    clf_activation activation;
+    bool has_residual;
+} gemm_case;
+
+/* A projection of a model; m comes from the rows below. */
+typedef struct projection {
+    const char *models, *layer;
+    int64_t n, k;
+    clf_activation activation;
+    bool has_residual, is_quick;
+    int64_t most_rows;
+} projection;
+
+static const projection projections[] = {
+    {"MiniLM", "qkv", 1152, 384, CLF_ACTIVATION_NONE, false, false, 4096},
+    {"MiniLM", "attention output", 384, 384, CLF_ACTIVATION_NONE, true, true, 4096},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, true, 4096},
+    {"MiniLM", "feed-forward out", 384, 1536, CLF_ACTIVATION_NONE, true, true, 4096},
+    {"BERT base, GPT-2", "qkv", 2304, 768, CLF_ACTIVATION_NONE, false, false, 4096},
+    {"BERT base, GPT-2", "attention output", 768, 768, CLF_ACTIVATION_NONE, true, false, 4096},
+    {"BERT base", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU, false, false, 4096},
+    {"GPT-2", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU_TANH, false, false, 4096},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 4096},
+    {"GPT-2", "vocabulary", 50257, 768, CLF_ACTIVATION_NONE, false, false, 16},
+};
+
+static const int64_t all_rows[] = {1, 16, 128, 4096};
+enum { MOST_QUICK_ROWS = 128 };
+
+typedef struct gemm_state {
+    clfi_op_run run;
+    gemm_case one;
+    clfi_operand x, w, bias, residual, y;
+    clf_linear *linear;
+} gemm_state;
+
+/* Rows that apply: those whose packed weight suits the product. gemv reads the weight anew for every few rows and is left out beyond
+ * them. */
+static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    const gemm_case *one = workload->parameters;
+    out->count = 0;
+    for (size_t i = 0; i < clfi_gemm_engine_count && out->count < CLFI_ENGINE_MAX; i++) {
+        const clf_gemm_engine *engine = &clfi_gemm_engines[i];
+        const clf_gemm_weight weight = {.form = engine->weight_form, .dtype = CLF_F32, .n = one->n, .k = one->k};
+        clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+        args.m = one->m;
+        args.n = one->n;
+        args.k = one->k;
+        args.weight = &weight;
+        args.a.dtype = args.c.dtype = CLF_F32;
+        if (strcmp(engine->name, "gemv") == 0 && one->m > GEMV_ROWS)
+            continue;
+        if ((engine->precisions >> context->precision & 1u) && engine->supports(context, &args))
+            out->names[out->count++] = engine->name;
+    }
+    return CLF_OK;
+}
+
+static clf_status enqueue(void *state)
+{
+    gemm_state *s = state;
+    return clf_linear_apply(s->run.context, s->linear, s->x.tensor, s->one.activation, s->residual.tensor, s->y.tensor);
+}
+
+static clf_status pack(void *state)
+{
+    gemm_state *s = state;
+    return clf_linear_create(s->run.context, s->w.tensor, s->bias.tensor, &s->linear);
+}
+
+static void release(void *state)
+{
+    gemm_state *s = state;
+    if (!s)
+        return;
+    clf_linear_destroy(s->linear);
+    clfi_operand_free(&s->x);
+    clfi_operand_free(&s->w);
+    clfi_operand_free(&s->bias);
+    clfi_operand_free(&s->residual);
+    clfi_operand_free(&s->y);
+    free(s);
+}
+
+static clf_status setup(const clfi_workload *workload, clf_context *context, const char *engine, void *state)
+{
+    const gemm_case *one = workload->parameters;
+    gemm_state *s = state;
+    clfi_random random = {SEED};
+    s->one = *one;
+    CLF_TRY(clfi_op_run_init(&s->run, workload, context, "gemm", engine, enqueue));
+    CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->k}, -1, 1, &s->x));
+    CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->n, one->k}, -0.2f, 0.2f, &s->w));
+    CLF_TRY(clfi_operand_random(context, &random, 1, &one->n, -1, 1, &s->bias));
+    if (one->has_residual)
+        CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->n}, -1, 1, &s->residual));
+    CLF_TRY(clfi_operand_result(context, 2, (int64_t[]){one->m, one->n}, &s->y));
+    return clfi_op_run_step(s, pack);
+}
+
+static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    return clfi_op_prepare(workload, context, engine, sizeof(gemm_state), setup, release, state);
+}
+
+/* The part of the product that is verified, at places[0..m) of the rows and places[m..m+n) of the columns, in double. */
+typedef struct gemm_part {
+    int64_t m, n;
+    size_t *places;
+    double *a, *b, *bias, *residual, *want, *bound; /* pointers into one allocation, that of a */
+} gemm_part;
+
+static clf_status make_part(const gemm_state *s, gemm_part *part)
+{
+    const gemm_case *one = &s->one;
+    clfi_random random = {SEED + 1};
+    const bool is_small = (double)one->m * (double)one->n * (double)one->k <= small_product;
+    const size_t rows = (size_t)one->m, columns = (size_t)one->n;
+    CLF_TRY(clfi_alloc(rows + columns, sizeof *part->places, "reference", &part->places));
+    part->m = (int64_t)clfi_random_places(&random, rows, is_small ? rows : MOST_ROWS_CHECKED, part->places);
+    part->n = (int64_t)clfi_random_places(&random, columns, is_small ? columns : MOST_COLUMNS_CHECKED, part->places + part->m);
+    const size_t *at_row = part->places, *at_column = part->places + part->m;
+    const int64_t m = part->m, n = part->n, k = one->k;
+    CLF_TRY(clfi_alloc((size_t)(m * k + k * n + n + 3 * m * n), sizeof(double), "reference", &part->a));
+    part->b = part->a + m * k;
+    part->bias = part->b + k * n;
+    part->residual = part->bias + n;
+    part->want = part->residual + m * n;
+    part->bound = part->want + m * n;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t p = 0; p < k; p++)
+            part->a[i * k + p] = (double)s->x.host[at_row[i] * (size_t)k + (size_t)p];
+    for (int64_t j = 0; j < n; j++) {
+        part->bias[j] = (double)s->bias.host[at_column[j]];
+        for (int64_t p = 0; p < k; p++)
+            part->b[p * n + j] = (double)s->w.host[at_column[j] * (size_t)k + (size_t)p];
+    }
+    for (int64_t i = 0; one->has_residual && i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            part->residual[i * n + j] = (double)s->residual.host[at_row[i] * columns + at_column[j]];
+    return CLF_OK;
+}
+
+static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdict *out)
+{
+    const gemm_case *one = &s->one;
+    const clfi_ref_gemm product = {.m = part->m, .n = part->n, .k = one->k, .alpha = 1, .activation = one->activation, .a = part->a,
+                                   .b = part->b, .bias = part->bias, .residual = one->has_residual ? part->residual : NULL};
+    clfi_ref_gemm_run(&product, part->want, part->bound);
+    *out = (clfi_verdict)CLFI_VERDICT_INIT;
+    for (int64_t i = 0; i < part->m; i++) {
+        const float *row = s->y.host + part->places[i] * (size_t)one->n;
+        for (int64_t j = 0; j < part->n; j++) {
+            const double want = part->want[i * part->n + j], bound = part->bound[i * part->n + j];
+            clfi_verdict_add(out, (double)row[part->places[part->m + j]], want, bound + 0x1p-24 * (fabs(want) + bound)); /* and y's own rounding */
+        }
+    }
+}
+
+/* Units: those of y. */
+static clf_status verify(void *state, clfi_verdict *out)
+{
+    gemm_state *s = state;
+    gemm_part part = {.m = 0};
+    CLF_TRY(clfi_op_run_fresh(s, &s->y));
+    const clf_status st = make_part(s, &part);
+    if (st == CLF_OK)
+        compare_part(s, &part, out);
+    free(part.places);
+    free(part.a);
+    return st;
+}
+
+static void memory(const void *state, clfi_workload_memory *out)
+{
+    const gemm_state *s = state;
+    *out = (clfi_workload_memory){.weights_bytes = (size_t)(s->one.n * (s->one.k + 1)) * sizeof(float)};
+}
+
+static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, memory, release};
+
+static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
+{
+    const gemm_case one = {.m = m, .n = p->n, .k = p->k, .activation = p->activation, .has_residual = p->has_residual};
+    const double flops = 2 * (double)m * (double)p->n * (double)p->k;
+    const double values = (double)m * (double)p->k + (double)p->n * (double)(p->k + 1) + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
+    const int chain = clfi_op_chain(flops, 0);
+    clfi_workload workload = {.op = "gemm", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops",
+                              .type = &type};
+    char times[CLFI_CHAIN_TEXT];
+    snprintf(workload.id, sizeof workload.id, "gemm/f32/m%lld-n%lld-k%lld%s%s%s%s", (long long)m, (long long)p->n, (long long)p->k,
+             p->activation == CLF_ACTIVATION_NONE ? "" : "-", p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation),
+             p->has_residual ? "-residual" : "", clfi_op_chain_text(chain, times));
+    json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models, "layer",
+                             p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
+                             clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic", "f32",
+                             "chain", chain, "seed", SEED, "data", "uniform");
+    return clfi_op_workload_add(list, &workload, work, &one, sizeof one);
+}
+
+clf_status clfi_gemm_workloads(clfi_workload_list *list, bool quick)
+{
+    for (size_t i = 0; i < COUNT(projections); i++)
+        for (size_t j = 0; j < COUNT(all_rows); j++)
+            if (all_rows[j] <= (quick ? MOST_QUICK_ROWS : projections[i].most_rows) && (!quick || projections[i].is_quick))
+                CLF_TRY(add(list, &projections[i], all_rows[j]));
+    return CLF_OK;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The ops suite, file by file. Each appends its workloads to the list; quick keeps a few small ones. */
+#ifndef CLFI_WORKLOAD_OP_WORKLOADS_H
+#define CLFI_WORKLOAD_OP_WORKLOADS_H
+
+#include "workload/workload.h"
+
+clf_status clfi_gemm_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_einsum_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_softmax_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_norm_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_attention_workloads(clfi_workload_list *list, bool quick);
+
+/* Adds an ops workload: copies the case into its parameters and takes over `work`. OUT_OF_MEMORY, also for work NULL. */
+clf_status clfi_op_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, const void *one, size_t size);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Multiply-adds of bfloat16 into float32, where an instruction for them can be reached: on x86 processors with AVX512_BF16 whose OpenCL compiler
+ * takes it. All numbers are whole and below 2^24, so the check is exact. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/half.h"
+#include "runtime/launch.h"
+#include "workload/peak.h"
+#include "workload/peak_run.h"
+
+enum {
+    SEED = 15,
+    WIDTH = 16,
+    CHAINS = 16,
+    PAIRS = 512,
+    MASK = 63,
+    FACTORS = 4,
+    FLOPS_OF_ITEM = 2 * PAIRS * CHAINS * WIDTH * 4, /* two products and two sums in each of two steps */
+    FLOPS_UNIT = 1 << 22
+};
+
+typedef struct bf16 {
+    clf_context *context;
+    clf_buffer *start, *factor, *out;
+    size_t items;
+    float starts[CHAINS * WIDTH], factors[FACTORS * WIDTH * 2]; /* factors: pairs, as the instruction has them */
+} bf16;
+
+static bool processor_has_bf16(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
+static clf_kernel_spec spec_of(const char *kernel)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("peak_bf16_dot.cl", kernel);
+    clfi_spec_int(&spec, "WIDTH", WIDTH);
+    clfi_spec_int(&spec, "CHAINS", CHAINS);
+    return spec;
+}
+
+/* Asks the compiled program; a compiler that refuses is an answer too. */
+static clf_status compiler_has_bf16(clf_context *context, bool *out)
+{
+    uint32_t answer = 2;
+    clf_buffer *buffer = NULL;
+    const clf_kernel_spec spec = spec_of("peak_bf16_probe");
+    clf_status st = clfi_peak_upload(context, &answer, sizeof answer, &buffer);
+    if (st == CLF_OK) {
+        clf_launch launch = clfi_launch(context, &spec);
+        clfi_arg_buffer(&launch, buffer);
+        st = clfi_launch_1d(&launch, 1, 1);
+    }
+    if (st == CLF_OK)
+        st = clfi_buffer_read(buffer, 0, &answer, sizeof answer);
+    clfi_buffer_release(buffer);
+    *out = answer == 1;
+    return st == CLF_BUILD ? CLF_OK : st;
+}
+
+static clf_status bf16_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    bool has = false;
+    if (!caps->is_cpu)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: OpenCL C has no bfloat16 arithmetic, whatever the device has", workload->id);
+    if (caps->vector_width != WIDTH || !processor_has_bf16())
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: the processor has no AVX512_BF16", workload->id);
+    CLF_TRY(compiler_has_bf16(context, &has));
+    if (!has)
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "%s: OpenCL C has no bfloat16 arithmetic, and the device's compiler takes no instruction of the processor", workload->id);
+    return clfi_peak_one_engine(workload, context, out);
+}
+
+static void bf16_release(void *state)
+{
+    bf16 *b = state;
+    if (!b)
+        return;
+    clfi_buffer_release(b->start);
+    clfi_buffer_release(b->factor);
+    clfi_buffer_release(b->out);
+    free(b);
+}
+
+static clf_status bf16_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    bf16 *b;
+    uint32_t random[COUNT(b->starts)];
+    uint16_t bits[COUNT(b->factors)];
+    (void)engine;
+    CLF_TRY(clfi_alloc(1, sizeof *b, "bfloat16 arithmetic", &b));
+    *state = b;
+    b->context = context;
+    b->items = (size_t)(*(const double *)workload->parameters / FLOPS_OF_ITEM);
+    clfi_peak_random(random, COUNT(random), SEED);
+    for (size_t i = 0; i < COUNT(b->starts); i++)
+        b->starts[i] = (float)(random[i] >> 16); /* below 2^16 */
+    clfi_peak_random(random, COUNT(b->factors), SEED + 1);
+    for (size_t i = 0; i < COUNT(b->factors); i++) {
+        b->factors[i] = (float)((int)(random[i] >> 27) - 16); /* from -16 to 15 */
+        bits[i] = clfi_bf16_from_f32(b->factors[i]);
+    }
+    CLF_TRY(clfi_peak_upload(context, b->starts, sizeof b->starts, &b->start));
+    CLF_TRY(clfi_peak_upload(context, bits, sizeof bits, &b->factor));
+    return clfi_peak_upload_random(context, b->items * WIDTH, SEED + 2, &b->out);
+}
+
+static clf_status enqueue(void *state)
+{
+    bf16 *b = state;
+    const clf_kernel_spec spec = spec_of("peak_bf16_dot");
+    clf_launch launch = clfi_launch(b->context, &spec);
+    clfi_arg_buffer(&launch, b->start);
+    clfi_arg_buffer(&launch, b->factor);
+    clfi_arg_int(&launch, MASK);
+    clfi_arg_int(&launch, PAIRS);
+    clfi_arg_buffer(&launch, b->out);
+    return clfi_launch_1d(&launch, b->items, 1);
+}
+
+/* Lane `lane` of an item: |sum| <= 16 (2^16 + 64 + 512 * 4 * 256) < 2^24. */
+static float expected(const bf16 *b, size_t item, int lane)
+{
+    const float *f = b->factors;
+    double gain = 0, sum = 0;
+    for (int pair = 0; pair < FACTORS; pair += 2)
+        for (int half = 0; half < 2; half++)
+            gain += (double)f[(pair * WIDTH + lane) * 2 + half] * (double)f[((pair + 1) * WIDTH + lane) * 2 + half];
+    for (int c = 0; c < CHAINS; c++)
+        sum += (double)b->starts[c * WIDTH + lane] + (double)(item & MASK) + PAIRS * gain;
+    return (float)sum;
+}
+
+static clf_status bf16_verify(void *state, clfi_verdict *out)
+{
+    bf16 *b = state;
+    float want[MASK + 1][WIDTH], *got;
+    size_t wrong = 0;
+    CLF_TRY(clfi_peak_once(b->context, enqueue, b));
+    CLF_TRY(clfi_alloc(b->items * WIDTH, sizeof *got, "results", &got));
+    const clf_status st = clfi_buffer_read(b->out, 0, got, b->items * WIDTH * sizeof *got);
+    for (size_t i = 0; i <= MASK; i++)
+        for (int lane = 0; lane < WIDTH; lane++)
+            want[i][lane] = expected(b, i, lane);
+    for (size_t i = 0; i < b->items * WIDTH; i++)
+        wrong += !(got[i] == want[i / WIDTH & MASK][i % WIDTH]);
+    free(got);
+    *out = clfi_peak_exact(wrong);
+    return st;
+}
+
+static clf_status bf16_run(void *state, clfi_sample *out)
+{
+    bf16 *b = state;
+    return clfi_peak_time(b->context, enqueue, b, out);
+}
+
+static const clfi_workload_type bf16_type = {bf16_engines, bf16_prepare, bf16_verify, bf16_run, NULL, bf16_release};
+
+clf_status clfi_peak_bf16(clfi_workload_list *list, double flops)
+{
+    clfi_workload workload = {.id = "arithmetic/bf16", .op = "arithmetic", .type = &bf16_type, .flops = flops};
+    if (!(flops >= FLOPS_UNIT) || fmod(flops, FLOPS_UNIT) != 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bfloat16: %g operations are no multiple of %d", flops, FLOPS_UNIT);
+    workload.work = json_pack("{s:s, s:s, s:f, s:i, s:s}", "operation", "multiply-add", "type", "bf16 into fp32", "flops", flops, "seed",
+                              SEED, "measures", "bf16_gflops");
+    return clfi_peak_add(list, &workload, &flops, sizeof flops);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What a launch costs: many in a row, each after the one before, and one that is waited for. The kernel counts its launches. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "runtime/launch.h"
+#include "workload/peak.h"
+#include "workload/peak_run.h"
+
+enum { SEED = 9, MOST_LAUNCHES = 1 << 16 };
+
+typedef struct launches {
+    clf_context *context;
+    clf_buffer *counter;
+    int count;
+    uint32_t step;
+} launches;
+
+static void launch_release(void *state)
+{
+    launches *l = state;
+    if (!l)
+        return;
+    clfi_buffer_release(l->counter);
+    free(l);
+}
+
+static clf_status launch_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    launches *l;
+    uint32_t words[2];
+    (void)engine;
+    CLF_TRY(clfi_alloc(1, sizeof *l, "launches", &l));
+    *state = l;
+    l->context = context;
+    l->count = *(const int *)workload->parameters;
+    clfi_peak_random(words, COUNT(words), SEED);
+    l->step = words[1];
+    return clfi_peak_upload(context, words, sizeof *words, &l->counter);
+}
+
+static clf_status enqueue(void *state)
+{
+    launches *l = state;
+    const clf_kernel_spec spec = clfi_kernel_spec("peak_launch.cl", "peak_launch");
+    for (int i = 0; i < l->count; i++) {
+        clf_launch launch = clfi_launch(l->context, &spec);
+        clfi_arg_buffer(&launch, l->counter);
+        clfi_arg_uint(&launch, l->step);
+        CLF_TRY(clfi_launch_1d(&launch, 1, 1));
+    }
+    return CLF_OK;
+}
+
+static clf_status launch_verify(void *state, clfi_verdict *out)
+{
+    launches *l = state;
+    uint32_t before, after;
+    CLF_TRY(clfi_buffer_read(l->counter, 0, &before, sizeof before));
+    CLF_TRY(clfi_peak_once(l->context, enqueue, l));
+    CLF_TRY(clfi_buffer_read(l->counter, 0, &after, sizeof after));
+    *out = clfi_peak_exact(after != before + l->step * (uint32_t)l->count);
+    return CLF_OK;
+}
+
+static clf_status launch_run(void *state, clfi_sample *out)
+{
+    launches *l = state;
+    return clfi_peak_time(l->context, enqueue, l, out);
+}
+
+static const clfi_workload_type launch_type = {clfi_peak_one_engine, launch_prepare, launch_verify, launch_run, NULL, launch_release};
+
+clf_status clfi_peak_launch(clfi_workload_list *list, int count)
+{
+    clfi_workload workload = {.id = "launch/round-trip", .op = "launch", .type = &launch_type};
+    if (count < 1 || count > MOST_LAUNCHES)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "launches: %d is not from 1 to %d", count, MOST_LAUNCHES);
+    if (count > 1) {
+        snprintf(workload.id, sizeof workload.id, "launch/chained-%d", count);
+        workload.items = count;
+        workload.item = "launches";
+    }
+    workload.work = json_pack("{s:i, s:i, s:s*}", "launches", count, "seed", SEED, "measures", count == 1 ? "round_trip_us" : NULL);
+    return clfi_peak_add(list, &workload, &count, sizeof count);
+}

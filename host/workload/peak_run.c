@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kinds of peak workloads share. */
+#include "workload/peak_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "runtime/profile.h"
+
+void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed)
+{
+    for (size_t i = 0; i < count; i += 2) {
+        uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        z ^= z >> 31;
+        out[i] = (uint32_t)z;
+        if (i + 1 < count)
+            out[i + 1] = (uint32_t)(z >> 32);
+    }
+}
+
+void clfi_peak_piece(uint32_t *out, size_t index, size_t count, uint64_t seed)
+{
+    clfi_peak_random(out, count, seed + index * UINT64_C(0xd1342543de82ef95));
+}
+
+static clf_status fill(clf_buffer *buffer, size_t words, uint64_t seed)
+{
+    uint32_t *piece;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_alloc(CLFI_PEAK_PIECE_WORDS, sizeof *piece, "random words", &piece));
+    for (size_t i = 0; st == CLF_OK && i * CLFI_PEAK_PIECE_WORDS < words; i++) {
+        const size_t left = words - i * CLFI_PEAK_PIECE_WORDS, count = left < CLFI_PEAK_PIECE_WORDS ? left : CLFI_PEAK_PIECE_WORDS;
+        clfi_peak_piece(piece, i, count, seed);
+        st = clfi_buffer_write(buffer, i * CLFI_PEAK_PIECE_WORDS * sizeof *piece, piece, count * sizeof *piece);
+    }
+    free(piece);
+    return st;
+}
+
+clf_status clfi_peak_upload_random(clf_context *context, size_t words, uint64_t seed, clf_buffer **out)
+{
+    CLF_TRY(clfi_buffer_create(context, words * sizeof(uint32_t), out));
+    return fill(*out, words, seed);
+}
+
+clf_status clfi_peak_upload(clf_context *context, const void *data, size_t bytes, clf_buffer **out)
+{
+    CLF_TRY(clfi_buffer_create(context, bytes, out));
+    return clfi_buffer_write(*out, 0, data, bytes);
+}
+
+clf_status clfi_peak_time(clf_context *context, clf_status (*enqueue)(void *state), void *state, clfi_sample *out)
+{
+    CLF_TRY(clf_context_finish(context));
+    const uint64_t device_before = context->stats.kernel_ns, start = clfi_now_ns();
+    CLF_TRY(enqueue(state));
+    CLF_TRY(clfi_context_wait(context));
+    const uint64_t end = clfi_now_ns();
+    CLF_TRY(clf_context_finish(context)); /* reads the events' times, outside the measured time */
+    *out = (clfi_sample){.wall_ns = (double)(end - start), .device_ns = -1};
+    if (context->profile) {
+        out->device_ns = (double)(context->stats.kernel_ns - device_before);
+        clfi_profile_forget(context->profile);
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *state), void *state)
+{
+    CLF_TRY(enqueue(state));
+    return clf_context_finish(context);
+}
+
+clfi_verdict clfi_peak_exact(size_t wrong)
+{
+    return (clfi_verdict){.error = (double)wrong, .bound = 0, .passed = wrong == 0};
+}
+
+clf_status clfi_peak_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    (void)workload;
+    (void)context;
+    *out = (clfi_engine_list){.names = {""}, .count = 1};
+    return CLF_OK;
+}
+
+clf_status clfi_peak_add(clfi_workload_list *list, clfi_workload *workload, const void *parameters, size_t size)
+{
+    workload->suite = "peak";
+    workload->parameters = malloc(size);
+    if (!workload->work || !workload->parameters) {
+        json_decref(workload->work);
+        free(workload->parameters);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s", workload->id);
+    }
+    memcpy(workload->parameters, parameters, size);
+    return clfi_workload_list_add(list, workload);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kinds of peak workloads share: random words, timing, small parts of their types. */
+#ifndef CLFI_WORKLOAD_PEAK_RUN_H
+#define CLFI_WORKLOAD_PEAK_RUN_H
+
+#include <stdint.h>
+
+#include "runtime/buffer.h"
+#include "workload/workload.h"
+
+/* Random words, the same on every machine: SplitMix64 (Steele, Lea & Flood 2014), two words from each of its numbers. */
+void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed);
+
+/* A buffer of random words, filled piece by piece; clfi_peak_piece gives each piece again, so no copy need be kept. */
+enum { CLFI_PEAK_PIECE_WORDS = 1 << 20 };
+clf_status clfi_peak_upload_random(clf_context *context, size_t words, uint64_t seed, clf_buffer **out);
+void clfi_peak_piece(uint32_t *out, size_t index, size_t count, uint64_t seed);
+
+/* A buffer with these bytes. */
+clf_status clfi_peak_upload(clf_context *context, const void *data, size_t bytes, clf_buffer **out);
+
+/* Times enqueue(state) until the queue is empty; device time is that of the kernels' events in a profiling context. */
+clf_status clfi_peak_time(clf_context *context, clf_status (*enqueue)(void *state), void *state, clfi_sample *out);
+
+/* enqueue(state), waited for. */
+clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *state), void *state);
+
+/* The verdict of an exact check. */
+clfi_verdict clfi_peak_exact(size_t wrong);
+
+/* `engines` of workloads without a choice. */
+clf_status clfi_peak_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
+
+/* Adds a workload of the suite; parameters (size bytes) are copied. */
+clf_status clfi_peak_add(clfi_workload_list *list, clfi_workload *workload, const void *parameters, size_t size);
+
+#endif

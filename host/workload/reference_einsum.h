@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Reference einsum in double: one nest of loops over all labels. */
+#ifndef CLFI_WORKLOAD_REFERENCE_EINSUM_H
+#define CLFI_WORKLOAD_REFERENCE_EINSUM_H
+
+#include "op/einsum_parse.h"
+
+/* One output element, by its place in C order; *magnitude: the sum of its products' absolute values. operand[k] in C order. */
+double clfi_ref_einsum_element(const clf_einsum_form *form, const double *const *operand, size_t element, double *magnitude);
+
+/* Number of summed terms of an output element. */
+double clfi_ref_einsum_terms(const clf_einsum_form *form);
+
+/* Bound of a float32 result's error in units of that magnitude: (8 + 2n + 2 sqrt k) u for n operands and k terms, which the rounding
+ * errors of a sum
+ * in no special order keep (Higham & Mary 2019). */
+double clfi_ref_einsum_error(int operands, double terms);
+
+/* out and magnitude (may be NULL): form->output_elements each. Returns the number of summed terms. */
+double clfi_ref_einsum(const clf_einsum_form *form, const double *const *operand, double *out, double *magnitude);
+
+#endif

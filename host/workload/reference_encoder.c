@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* BERT encoders in double: embeddings of token, position and type, the post-norm stack of the reference Transformer, pooling. */
+#include "workload/reference_encoder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/json.h"
+#include "workload/reference_transformer.h"
+
+enum { CONFIG_BYTES = 1 << 24, SAFETY = 4 };
+
+static const double u = 0x1p-24;
+
+struct clfi_ref_encoder {
+    clf_transformer_config config;
+    clf_pooling pooling;
+    clfi_ref_weights weights;
+};
+
+static clf_status read_config(const json_t *json, const clf_model_info *info, clf_transformer_config *out)
+{
+    static const struct {
+        const char *name;
+        clf_activation activation;
+    } rows[] = {{"gelu", CLF_ACTIVATION_GELU}, {"gelu_new", CLF_ACTIVATION_GELU_TANH}, {"gelu_pytorch_tanh", CLF_ACTIVATION_GELU_TANH},
+                {"relu", CLF_ACTIVATION_RELU}, {"silu", CLF_ACTIVATION_SILU}};
+    const char *name;
+    double eps;
+    CLF_TRY(clfi_json_opt_number(json, "config.json", "layer_norm_eps", 0, 1, 1e-12, &eps));
+    CLF_TRY(clfi_json_opt_string(json, "config.json", "hidden_act", "gelu", &name));
+    *out = (clf_transformer_config){.width = info->width, .hidden_width = info->hidden_width, .heads = info->heads, .encoder_layers = info->layers,
+                                    .norm_eps = (float)eps};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            out->activation = rows[i].activation;
+            return CLF_OK;
+        }
+    }
+    CLF_FAIL(CLF_UNSUPPORTED, "config.json: hidden_act \"%s\" has no reference to verify against", name);
+}
+
+/* Weight and bias of one part of a layer, from Hugging Face's name to labml's. */
+static clf_status load_pair(clfi_ref_encoder *encoder, const clf_safetensors *file, const char *from, const char *to)
+{
+    static const char *const kinds[] = {"weight", "bias"};
+    char file_name[2 * CLFI_REF_NAME_BYTES], name[2 * CLFI_REF_NAME_BYTES];
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        snprintf(file_name, sizeof file_name, "%s.%s", from, kinds[i]);
+        snprintf(name, sizeof name, "%s.%s", to, kinds[i]);
+        CLF_TRY(clfi_ref_weights_load(&encoder->weights, file, file_name, name));
+    }
+    return CLF_OK;
+}
+
+static clf_status load_weights(clfi_ref_encoder *encoder, const clf_safetensors *file)
+{
+    static const char *const tables[] = {"embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight",
+                                         "embeddings.token_type_embeddings.weight"};
+    static const char *const parts[][2] = {
+        {"attention.self.query", "self_attn.query.linear"}, {"attention.self.key", "self_attn.key.linear"},
+        {"attention.self.value", "self_attn.value.linear"}, {"attention.output.dense", "self_attn.output"},
+        {"attention.output.LayerNorm", "norm_self_attn"},   {"intermediate.dense", "feed_forward.layer1"},
+        {"output.dense", "feed_forward.layer2"},            {"output.LayerNorm", "norm_ff"}};
+    const char *prefix = clfi_safetensors_find(file, tables[0]) ? "" : "bert.";
+    char from[CLFI_REF_NAME_BYTES], to[CLFI_REF_NAME_BYTES];
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        snprintf(from, sizeof from, "%s%s", prefix, tables[i]);
+        CLF_TRY(clfi_ref_weights_load(&encoder->weights, file, from, tables[i]));
+    }
+    snprintf(from, sizeof from, "%sembeddings.LayerNorm", prefix);
+    CLF_TRY(load_pair(encoder, file, from, "embeddings.LayerNorm"));
+    for (int64_t layer = 0; layer < encoder->config.encoder_layers; layer++) {
+        for (size_t i = 0; i < COUNT(parts); i++) {
+            snprintf(from, sizeof from, "%sencoder.layer.%lld.%s", prefix, (long long)layer, parts[i][0]);
+            snprintf(to, sizeof to, "encoder.layers.%lld.%s", (long long)layer, parts[i][1]);
+            CLF_TRY(load_pair(encoder, file, from, to));
+        }
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *info, clfi_ref_encoder **out)
+{
+    clfi_ref_encoder *encoder;
+    char *path = NULL;
+    json_t *config = NULL;
+    clf_safetensors *file = NULL;
+    clf_status st;
+    CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
+    encoder->pooling = info->pooling;
+    CLF_GOTO(clfi_path_join(directory, "config.json", &path));
+    CLF_GOTO(clfi_json_read(path, CONFIG_BYTES, &config));
+    CLF_GOTO(read_config(config, info, &encoder->config));
+    CLF_GOTO(clfi_safetensors_open_directory(directory, &file));
+    CLF_GOTO(load_weights(encoder, file));
+done:
+    free(path);
+    json_decref(config);
+    clfi_safetensors_close(file);
+    if (st != CLF_OK) {
+        clfi_ref_encoder_close(encoder);
+        return st;
+    }
+    *out = encoder;
+    return CLF_OK;
+}
+
+void clfi_ref_encoder_close(clfi_ref_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    clfi_ref_weights_free(&encoder->weights);
+    free(encoder);
+}
+
+static clf_status embed_tokens(const clfi_ref_encoder *encoder, const int32_t *ids, size_t length, double *x, clfi_ref_noise *noise)
+{
+    const size_t c = (size_t)encoder->config.width;
+    const clfi_ref_weight *words = clfi_ref_weights_find(&encoder->weights, "embeddings.word_embeddings.weight");
+    const clfi_ref_weight *positions = clfi_ref_weights_find(&encoder->weights, "embeddings.position_embeddings.weight");
+    const clfi_ref_weight *types = clfi_ref_weights_find(&encoder->weights, "embeddings.token_type_embeddings.weight");
+    for (size_t t = 0; t < length; t++) {
+        if (ids[t] < 0 || ids[t] >= words->dim[0] || (int64_t)t >= positions->dim[0])
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %zu is outside the tables", (int)ids[t], t);
+        for (size_t i = 0; i < c; i++) {
+            const double word = (double)words->value[(size_t)ids[t] * c + i], position = (double)positions->value[t * c + i];
+            const double type = (double)types->value[i];
+            x[t * c + i] = clfi_ref_rounded(noise, word + position + type, 2 * u * (fabs(word) + fabs(position) + fabs(type)));
+        }
+    }
+    return clfi_ref_norm(&encoder->weights, "", "embeddings.LayerNorm", (int64_t)length, (int64_t)c, (double)encoder->config.norm_eps, x, x, noise);
+}
+
+/* The sequence's vector, of norm 1. The mean over sqrt(length) points the same way as the mean, and the sum as both. */
+static void pool(const clfi_ref_encoder *encoder, const double *x, size_t length, double *out)
+{
+    const size_t c = (size_t)encoder->config.width;
+    double square = 0;
+    for (size_t i = 0; i < c; i++) {
+        out[i] = x[i];
+        for (size_t t = 1; encoder->pooling != CLF_POOLING_CLS && t < length; t++)
+            out[i] = encoder->pooling == CLF_POOLING_MAX ? fmax(out[i], x[t * c + i]) : out[i] + x[t * c + i];
+        square += out[i] * out[i];
+    }
+    for (size_t i = 0; square > 0 && i < c; i++)
+        out[i] /= sqrt(square);
+}
+
+static clf_status run_pass(const clfi_ref_encoder *encoder, const int32_t *ids, size_t length, clfi_ref_noise *noise, double *out)
+{
+    const clfi_ref_batch batch = {.batch = 1, .source_length = (int64_t)length};
+    double *x;
+    CLF_TRY(clfi_alloc(length * (size_t)encoder->config.width, sizeof *x, "reference", &x));
+    clf_status st = embed_tokens(encoder, ids, length, x, noise);
+    if (st == CLF_OK)
+        st = clfi_ref_stack(&encoder->config, &encoder->weights, false, &batch, NULL, x, noise);
+    if (st == CLF_OK)
+        pool(encoder, x, length, out);
+    free(x);
+    return st;
+}
+
+clf_status clfi_ref_encoder_embed(const clfi_ref_encoder *encoder, const int32_t *ids, size_t length, double *out, double *bound)
+{
+    const size_t c = (size_t)encoder->config.width;
+    clfi_ref_noise noise = {1};
+    double *disturbed, worst = 0;
+    CLF_TRY(clfi_alloc(c, sizeof *disturbed, "reference", &disturbed));
+    clf_status st = run_pass(encoder, ids, length, NULL, out);
+    if (st == CLF_OK)
+        st = run_pass(encoder, ids, length, &noise, disturbed);
+    for (size_t i = 0; st == CLF_OK && i < c; i++)
+        worst = fmax(worst, fabs(disturbed[i] - out[i]));
+    free(disturbed);
+    *bound = SAFETY * worst + u;
+    return st;
+}

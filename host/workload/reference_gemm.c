@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix products and activations in double. */
+#include "workload/reference_gemm.h"
+
+#include <math.h>
+
+#define U_F32 0x1p-24
+
+double clfi_gamma_f32(double n)
+{
+    return n * U_F32 / (1 - n * U_F32);
+}
+
+static double logistic(double x, double z)
+{
+    return z < 0 ? x * exp(z) / (1 + exp(z)) : x / (1 + exp(-z));
+}
+
+static double tanh_argument(double x)
+{
+    return 2 * sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+}
+
+double clfi_ref_activation(clf_activation kind, double x)
+{
+    switch (kind) {
+    case CLF_ACTIVATION_RELU: return x < 0 ? 0 : x;
+    case CLF_ACTIVATION_GELU: return 0.5 * x * erfc(-x / sqrt(2));
+    case CLF_ACTIVATION_GELU_TANH: return logistic(x, tanh_argument(x));
+    case CLF_ACTIVATION_GELU_QUICK: return logistic(x, 1.702 * x);
+    case CLF_ACTIVATION_SILU: return logistic(x, x);
+    default: return x;
+    }
+}
+
+double clfi_ref_activation_error(clf_activation kind, double x)
+{
+    if (kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU)
+        return 0;
+    /* 3 units of float32, flushed results, and for gelu_tanh the rounding of an exponent z < 0, which e^z magnifies by |z|. */
+    const double z = kind == CLF_ACTIVATION_GELU_TANH && x < 0 ? fabs(tanh_argument(x)) : 0;
+    return (3 + 2 * z) * 2 * U_F32 * fabs(clfi_ref_activation(kind, x)) + 0x1p-126 * (1 + fabs(x));
+}
+
+double clfi_ref_activation_slope(clf_activation kind)
+{
+    return kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU ? 1.0 : 1.14;
+}
+
+/* Sums of the products of row i and of their magnitudes, row by row of b so that memory is read in order. */
+static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magnitude)
+{
+    for (int64_t j = 0; j < g->n; j++)
+        sum[j] = magnitude[j] = 0;
+    for (int64_t p = 0; p < g->k; p++) {
+        const double a = g->a[i * g->k + p], *b = g->b + p * g->n;
+        for (int64_t j = 0; j < g->n; j++) {
+            sum[j] += a * b[j];
+            magnitude[j] += fabs(a * b[j]);
+        }
+    }
+}
+
+void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound)
+{
+    for (int64_t i = 0; i < g->m; i++) {
+        sum_row(g, i, y + i * g->n, bound + i * g->n);
+        for (int64_t j = 0; j < g->n; j++) {
+            const int64_t at = i * g->n + j;
+            const double sum = y[at], magnitude = bound[at];
+            const double bias = g->bias ? g->bias[j] : 0, residual = g->residual ? g->residual[at] : 0;
+            const double x = g->alpha * sum + bias, f = clfi_ref_activation(g->activation, x);
+            const double error = clfi_gamma_f32((double)g->k + 2) * (fabs(g->alpha) * magnitude + fabs(bias)) + 0x1p-126 * (double)(g->k + 1);
+            y[at] = f + residual;
+            bound[at] = clfi_ref_activation_slope(g->activation) * error + clfi_ref_activation_error(g->activation, x) +
+                        (g->residual ? U_F32 * (fabs(f) + fabs(residual)) * 1.001 : 0);
+        }
+    }
+}

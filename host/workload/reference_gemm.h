@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Matrix products and activations in double, with the error bound of every element of a float32 result. */
+#ifndef CLFI_WORKLOAD_REFERENCE_GEMM_H
+#define CLFI_WORKLOAD_REFERENCE_GEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clformer/linear.h"
+
+/* f(x) in double; exact gelu through erfc. */
+double clfi_ref_activation(clf_activation kind, double x);
+
+/* Bound of the library's own error in f(x) for an exact float32 x. */
+double clfi_ref_activation_error(clf_activation kind, double x);
+
+/* Largest |f'|. */
+double clfi_ref_activation_slope(clf_activation kind);
+
+/* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
+double clfi_gamma_f32(double n);
+
+/* One product of dense matrices: y[m,n] = f(alpha x w + bias) + residual, and the bound without the rounding to y's type. bias [n] and
+ * residual
+ * [m,n] may be NULL. */
+typedef struct clfi_ref_gemm {
+    int64_t m, n, k;
+    double alpha;
+    clf_activation activation;
+    const double *a, *b, *bias, *residual;
+} clfi_ref_gemm;
+
+void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound);
+
+#endif

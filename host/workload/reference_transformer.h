@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The Transformer in double, in plain loops: weights by labml's names, batch-first sequences; with float32's rounding errors on request. */
+#ifndef CLFI_WORKLOAD_REFERENCE_TRANSFORMER_H
+#define CLFI_WORKLOAD_REFERENCE_TRANSFORMER_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "clformer/transformer.h"
+#include "io/safetensors.h"
+#include "workload/random.h"
+
+enum { CLFI_REF_NAME_BYTES = 96 };
+
+typedef struct clfi_ref_weight {
+    char name[CLFI_REF_NAME_BYTES];
+    int rank;
+    int64_t dim[3];
+    float *value; /* owned by the list */
+} clfi_ref_weight;
+
+typedef struct clfi_ref_weights {
+    clfi_ref_weight *items;
+    size_t count, capacity;
+} clfi_ref_weights;
+
+/* Adds a weight of zeros; *out is good until the next one is added. INVALID_ARGUMENT: name or rank too long. */
+clf_status clfi_ref_weights_add(clfi_ref_weights *weights, const char *name, int rank, const int64_t *dim, clfi_ref_weight **out);
+
+/* Adds a tensor of a checkpoint under another name. NOT_FOUND: it has none of that name. */
+clf_status clfi_ref_weights_load(clfi_ref_weights *weights, const clf_safetensors *file, const char *file_name, const char *name);
+
+const clfi_ref_weight *clfi_ref_weights_find(const clfi_ref_weights *weights, const char *name); /* NULL: there is none */
+void clfi_ref_weights_free(clfi_ref_weights *weights);
+
+/* Rounding errors: every intermediate value is off by a random part of its own float32 bound, u = 2^-24: products of k terms by sqrt(k)
+ * u |x||w|
+ * (Higham & Mary 2019), sums, softmax, norms and activations likewise. What a pass with them and one without differ by shows how
+ * sensitive a
+ * network is (stochastic arithmetic, Vignes 1993). A pointer to it may be NULL: exact. */
+typedef clfi_random clfi_ref_noise;
+double clfi_ref_rounded(clfi_ref_noise *noise, double value, double bound);
+
+/* keep[((n * heads + h) * Q + i) * K + j]: query i may use key j; NULL: all. */
+typedef struct clfi_ref_batch {
+    int64_t batch, source_length, target_length;
+    const bool *keep_self, *keep_source; /* of the stack that runs */
+} clfi_ref_batch;
+
+/* All fail with NOT_FOUND for a weight that is not there, and OUT_OF_MEMORY. */
+
+/* x [N,L,C] in place through the encoder (is_decoder false, L = source_length) or the decoder with memory [N,S,C]. */
+clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *batch,
+                          const double *memory, double *x, clfi_ref_noise *noise);
+
+/* x [N,L,C] = table[token] * sqrt(C) + position. */
+clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_target, int64_t batch, int64_t length,
+                          const int32_t *tokens, double *x);
+
+/* logits [rows,V]; log-softmax of them where is_log. */
+clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,
+                             bool is_log, double *logits, clfi_ref_noise *noise);
+
+/* y = LN(x) with the weights "<prefix><name>.weight" and ".bias", rows of c values; y may be x. */
+clf_status clfi_ref_norm(const clfi_ref_weights *weights, const char *prefix, const char *name, int64_t rows, int64_t c, double eps,
+                         const double *x, double *y, clfi_ref_noise *noise);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The list that owns workloads. */
+#include "workload/workload.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+static void release(clfi_workload *workload)
+{
+    json_decref(workload->work);
+    free(workload->parameters);
+}
+
+clf_status clfi_workload_list_add(clfi_workload_list *list, const clfi_workload *workload)
+{
+    clfi_workload taken = *workload;
+    const clf_status status = clfi_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, "workloads");
+    if (status != CLF_OK) {
+        release(&taken);
+        return status;
+    }
+    list->items[list->count++] = taken;
+    return CLF_OK;
+}
+
+void clfi_workload_list_free(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        release(&list->items[i]);
+    free(list->items);
+    *list = (clfi_workload_list){0};
+}

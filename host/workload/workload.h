@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* A workload: one piece of work that can be prepared, verified and then timed on any device. The catalogue of workloads is shared by
+ * `clformer bench`, the programs of bench/ and the tests, so that what is timed is what is tested. */
+#ifndef CLFI_WORKLOAD_WORKLOAD_H
+#define CLFI_WORKLOAD_WORKLOAD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "clformer/context.h"
+
+#define CLFI_ENGINE_MAX 12
+
+/* Engines that can run a workload on a device; a single "" where there is no choice. Names are string constants. */
+typedef struct clfi_engine_list {
+    const char *names[CLFI_ENGINE_MAX];
+    size_t count;
+} clfi_engine_list;
+
+/* How one run went, in nanoseconds. */
+typedef struct clfi_sample {
+    double wall_ns;   /* host time from the first enqueue until the result is there */
+    double device_ns; /* sum of the kernels' event times; below 0 where they are not known */
+} clfi_sample;
+
+/* A result against the host's float64 reference. passed is false for NaN. */
+typedef struct clfi_verdict {
+    double error, bound; /* the worst over all elements, in the units that the workload's type documents */
+    bool passed;
+} clfi_verdict;
+
+/* Memory of a prepared workload; 0: not known. */
+typedef struct clfi_workload_memory {
+    size_t weights_bytes, scratch_bytes;
+} clfi_workload_memory;
+
+typedef struct clfi_workload clfi_workload;
+
+/* How a kind of workload is prepared, verified and run. Every function forwards the library's errors. */
+typedef struct clfi_workload_type {
+    clf_status (*engines)(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
+    /* Random data from the workload's seed, never zeros; *state is released by the caller even where this fails half way (NULL then). */
+    clf_status (*prepare)(const clfi_workload *workload, clf_context *context, const char *engine, void **state);
+    clf_status (*verify)(void *state, clfi_verdict *out);
+    clf_status (*run)(void *state, clfi_sample *out); /* one run; waits for the device */
+    void (*memory)(const void *state, clfi_workload_memory *out); /* may be NULL */
+    void (*release)(void *state);                                 /* accepts NULL */
+} clfi_workload_type;
+
+struct clfi_workload {
+    char id[96];           /* unique and stable, for example "gemm/f32/m128-n384-k384"; names neither engine nor device */
+    const char *suite;     /* "peak", "ops" or "models" */
+    const char *op;        /* the table it belongs to: "gemm", "masked_softmax", "bandwidth", "encoder" */
+    json_t *work;          /* owned: all that makes two measurements the same work: shapes, types, seed, masks, model hash, lengths */
+    double flops, bytes;   /* arithmetic operations and bytes that must move, per run; 0: not counted */
+    double items;          /* per run, of what `item` names; 0 with NULL */
+    const char *item;      /* "texts", "words", NULL */
+    const char *limit;     /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none. A workload whose
+                              work object has a string "measures" with that key is what the limit is measured by */
+    const char *const *off_device; /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
+    const clfi_workload_type *type;
+    void *parameters;      /* owned, released with free(); NULL: none */
+};
+
+/* A growing list that owns its workloads. */
+typedef struct clfi_workload_list {
+    clfi_workload *items;
+    size_t count, capacity;
+} clfi_workload_list;
+
+/* Takes over workload->work and workload->parameters, also on failure. OUT_OF_MEMORY. */
+clf_status clfi_workload_list_add(clfi_workload_list *list, const clfi_workload *workload);
+void clfi_workload_list_free(clfi_workload_list *list);
+
+/* The catalogue, suite by suite; quick keeps a few small ones of each op. Appends to the list. */
+clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_op_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir, bool quick); /* model_dir NULL: the built-in model alone */
+
+#endif
