@@ -13,7 +13,7 @@ static clf_status read_config(const char *directory, json_t **out)
 {
     char *path;
     if (!clfi_directory_exists(directory))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s", directory);
+        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", directory);
     CLF_TRY(clfi_path_join(directory, "config.json", &path));
     const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
     free(path);

@@ -66,7 +66,7 @@ static clf_status read_config(const char *model_dir, json_t **out)
     if (!model_dir)
         return clfi_json_parse((const char *)clfi_g2p_config, (size_t)(clfi_g2p_config_end - clfi_g2p_config), "built-in config.json", out);
     if (!clfi_directory_exists(model_dir))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s", model_dir);
+        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", model_dir);
     CLF_TRY(clfi_path_join(model_dir, where, &path));
     const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
     free(path);
