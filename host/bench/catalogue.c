@@ -63,10 +63,6 @@ clf_status clfi_catalogue(const clfi_catalogue_params *params, clfi_workload_lis
         CLF_TRY(clfi_op_workloads(out, params->quick));
     if (params->models)
         CLF_TRY(add_models(params, out));
-    if (params->models && params->model_count == 0)
-        CLF_TRY(clfi_model_workloads(out, NULL, params->quick));
-    for (size_t i = 0; params->models && i < params->model_count; i++)
-        CLF_TRY(clfi_model_workloads(out, params->model_dirs[i], params->quick));
     CLF_TRY(drop_repeated(out));
     size_t asked = 0;
     for (size_t i = 0; i < out->count; i++)
