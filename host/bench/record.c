@@ -175,6 +175,8 @@ static json_t *row_json(const clfi_bench *bench, const clfi_row *row)
         row->kernels ? json_incref(row->kernels) : json_array(), "off_device", off_device_json(workload), "energy", energy_json(bench, row),
         "memory", "weights_bytes", (json_int_t)row->weights_bytes, "scratch_bytes", (json_int_t)row->scratch_bytes, "host_peak_bytes",
         (json_int_t)row->host_peak_bytes);
+    if (object && isfinite(row->cosine))
+        json_object_set_new(object, "min_cosine", json_real(row->cosine));
     if (object)
         add_figures(object, bench, row);
     return object;

@@ -119,7 +119,7 @@ static clf_status add_row(clfi_bench *bench, size_t workload, size_t device, con
 {
     CLF_TRY(clfi_grow(&bench->rows, &bench->row_capacity, bench->row_count + 1, sizeof *bench->rows, "results"));
     clfi_row *row = &bench->rows[bench->row_count];
-    *row = (clfi_row){.workload = workload, .device = device, .error = NAN, .bound = NAN, .runs_per_sample = 1};
+    *row = (clfi_row){.workload = workload, .device = device, .error = NAN, .bound = NAN, .cosine = NAN, .runs_per_sample = 1};
     CLF_TRY(clfi_strdup(engine, &row->engine));
     bench->row_count++;
     *out = row;
@@ -177,6 +177,7 @@ static void verify(runner *r, clfi_row *row)
     }
     row->error = number_or_nan(json_object_get(reply, "error"));
     row->bound = number_or_nan(json_object_get(reply, "bound"));
+    row->cosine = number_or_nan(json_object_get(reply, "cosine"));
     row->verified = json_is_true(json_object_get(reply, "passed"));
     row->runs_per_sample = (size_t)json_integer_value(json_object_get(reply, "runs_per_sample"));
     row->weights_bytes = (size_t)json_integer_value(json_object_get(reply, "weights_bytes"));

@@ -25,6 +25,7 @@ typedef struct clfi_row {
     char *reason;          /* of FAILED and UNSUPPORTED; else NULL */
     bool verified;         /* the result was compared and is right */
     double error, bound;   /* NaN: not compared, or not finite */
+    double cosine;         /* NaN: no embeddings */
     size_t runs_per_sample;
     size_t weights_bytes, scratch_bytes, host_peak_bytes; /* 0: not known */
     json_t *kernels;       /* names that one run launches; NULL: not run */

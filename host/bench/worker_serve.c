@@ -150,7 +150,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     const double longest = json_number_value(json_object_get(request, "longest_run"));
     void *state;
     clfi_sample sample;
-    clfi_verdict verdict = {NAN, NAN, false};
+    clfi_verdict verdict = {NAN, NAN, false, 0};
     clfi_workload_memory memory = {0, 0};
     CLF_TRY(find_workload(s, request, &workload));
     clfi_prepared_clear(&s->prepared);
@@ -168,6 +168,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     json_object_set_new(reply, "passed", json_boolean(verdict.passed && !isnan(verdict.error)));
     json_object_set_new(reply, "error", finite_or_null(verdict.error));
     json_object_set_new(reply, "bound", finite_or_null(verdict.bound));
+    json_object_set_new(reply, "cosine", finite_or_null(verdict.cosine != 0 ? verdict.cosine : NAN));
     json_object_set_new(reply, "runs_per_sample", json_integer((json_int_t)fmin(fitting, most_runs_per_sample)));
     json_object_set_new(reply, "weights_bytes", json_integer((json_int_t)memory.weights_bytes));
     json_object_set_new(reply, "scratch_bytes", json_integer((json_int_t)memory.scratch_bytes));

@@ -104,7 +104,7 @@ static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *refe
     const size_t width = (size_t)info->width;
     const float *row = s->rows + place * width;
     clf_encoding encoding = CLF_ENCODING_INIT;
-    double bound, norm = 0;
+    double bound, norm = 0, wanted_norm = 0, product = 0;
     clf_status st = CLF_OK;
     if (s->texts.count) {
         const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)info->max_tokens};
@@ -117,8 +117,14 @@ static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *refe
     clfi_encoding_free(&encoding);
     for (size_t c = 0; c < width; c++)
         norm += (double)row[c] * (double)row[c];
-    for (size_t c = 0; st == CLF_OK && c < width; c++)
+    for (size_t c = 0; st == CLF_OK && c < width; c++) {
         clfi_verdict_add(out, (double)row[c] / sqrt(norm), scratch[c], bound);
+        product += (double)row[c] * scratch[c];
+        wanted_norm += scratch[c] * scratch[c];
+    }
+    const double cosine = product / sqrt(norm * wanted_norm);
+    if (out->cosine == 0 || cosine < out->cosine)
+        out->cosine = cosine;
     return st;
 }
 

@@ -32,7 +32,7 @@ static const attention_case cases[] = {
     {1, 12, 16, 32, MASK_NONE, true},     {1, 12, 128, 32, MASK_NONE, true},     {1, 12, 128, 32, MASK_CAUSAL, true},
     {4, 12, 128, 32, MASK_LENGTHS, true}, {8, 12, 128, 32, MASK_NONE, false},    {32, 12, 128, 32, MASK_LENGTHS, false},
     {1, 12, 512, 64, MASK_NONE, false},   {1, 12, 512, 64, MASK_CAUSAL, false},  {8, 12, 512, 64, MASK_LENGTHS, false},
-    {1, 4, 2048, 64, MASK_NONE, false},   {1, 4, 2048, 64, MASK_CAUSAL, false},
+    {1, 8, 2048, 64, MASK_NONE, false},   {1, 8, 2048, 64, MASK_CAUSAL, false},
 };
 
 typedef struct attention_state {

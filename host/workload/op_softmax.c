@@ -33,7 +33,7 @@ static const softmax_case cases[] = {
     {768, 512, MASK_PADDING, true},
     {12288, 128, MASK_NONE, false},   {12288, 128, MASK_LENGTHS, false}, {12288, 128, MASK_PADDING, false}, {16384, 64, MASK_NONE, false},
     {6144, 512, MASK_NONE, false},    {6144, 512, MASK_PADDING, false}, {4096, 1024, MASK_LENGTHS, false}, {1024, 4096, MASK_NONE, false},
-    {32768, 1024, MASK_NONE, false},
+    {4096, 1024, MASK_NONE, false},   {32768, 1024, MASK_NONE, false},
 };
 
 typedef struct softmax_state {

@@ -28,6 +28,7 @@ typedef struct clfi_sample {
 typedef struct clfi_verdict {
     double error, bound; /* the worst over all elements, in the units that the workload's type documents */
     bool passed;
+    double cosine;       /* of embeddings to the reference's, the least; 0: the results are no embeddings */
 } clfi_verdict;
 
 /* Memory of a prepared workload; 0: not known. */

@@ -23,6 +23,8 @@ static void check_workload(const clfi_workload *workload, clf_context *context)
     CHECK(workload->type->verify(state, &verdict) == CLF_OK, "%s: %s", workload->id, clf_last_error());
     CHECK(verdict.passed && verdict.error <= verdict.bound && verdict.bound > 0, "%s: error %.3g, bound %.3g", workload->id, verdict.error,
           verdict.bound);
+    if (strcmp(workload->op, "encoder") == 0)
+        CHECK(verdict.cosine > 1 - 1e-9 && verdict.cosine < 1 + 1e-9, "%s: cosine %.12g", workload->id, verdict.cosine);
     CHECK(workload->type->run(state, &sample) == CLF_OK && sample.wall_ns > 0, "%s: %s", workload->id, clf_last_error());
     workload->type->release(state);
 }
