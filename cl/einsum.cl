@@ -128,9 +128,9 @@ typedef struct {
 #else
 #define SHAPE_ACCESS
 #endif
-#define SHAPE_PARAMETER __global const SHAPE_ACCESS long *shape_values, const long shape_offset
+#define SHAPE_PARAMETER __global const SHAPE_ACCESS long *shape_values
 #define SHAPE_POINTER __global const SHAPE_ACCESS long *shape
-#define SHAPE_BEGIN SHAPE_POINTER = shape_values + shape_offset;
+#define SHAPE_BEGIN SHAPE_POINTER = shape_values;
 #define SHAPE(i) shape[i]
 #endif
 #define SIZE(d) ((INDEX)SHAPE((d) * (OPERANDS + 2)))

@@ -192,6 +192,7 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
     const bool is_by_value = shape_bytes <= VALUE_BYTES && loops->inputs <= VALUE_INPUTS;
     const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, is_by_value);
     clf_launch l = clfi_launch(context, &spec);
+    clf_buffer *buffer = NULL; /* the shape's, freed by the driver after the launch */
     for (int t = 0; t < loops->inputs; t++) {
         clfi_arg_buffer(&l, in[t].buffer);
         clfi_arg_long(&l, in[t].offset);
@@ -201,11 +202,13 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
     if (is_by_value) {
         clfi_arg_bytes(&l, shape, shape_bytes);
     } else {
-        clf_region region;
-        CLF_TRY(clfi_arena_alloc(context, shape_bytes, &region));
-        CLF_TRY(clfi_buffer_write(region.buffer, region.offset_bytes, shape, shape_bytes));
-        clfi_arg_buffer(&l, region.buffer);
-        clfi_arg_long(&l, (int64_t)(region.offset_bytes / sizeof *shape));
+        CLF_TRY(clfi_buffer_create(context, shape_bytes, &buffer));
+        const clf_status st = clfi_buffer_write(buffer, 0, shape, shape_bytes);
+        if (st != CLF_OK) {
+            clfi_buffer_release(buffer);
+            return st;
+        }
+        clfi_arg_buffer(&l, buffer);
     }
     clfi_arg_long(&l, w->items);
     if (w->kind == WALK_MAP) {
@@ -216,7 +219,9 @@ static clf_status launch(clf_context *context, const clf_einsum_loops *loops, co
         clfi_arg_long(&l, part_stride);
     }
     const size_t local = context->device.caps.is_cpu ? 8 : 64;
-    return clfi_launch_2d(&l, ((size_t)w->items + local - 1) / local, (size_t)w->parts, local, 1);
+    const clf_status st = clfi_launch_2d(&l, ((size_t)w->items + local - 1) / local, (size_t)w->parts, local, 1);
+    clfi_buffer_release(buffer);
+    return st;
 }
 
 /* The second launch of a cut sum: the kept loops read from the dense parts, one summed loop over the parts. */
