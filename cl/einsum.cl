@@ -122,7 +122,8 @@ typedef struct {
 #define SHAPE_BEGIN SHAPE_POINTER = &shape_value;
 #define SHAPE(i) shape->value[i]
 #else
-/* Many operands or loops have more strides than a GPU has scalar registers: there they are read again wherever they are used, which `volatile` says. */
+/* Many operands or loops have more strides than a GPU has scalar registers: there they are read again wherever they are used, which `volatile`
+ * says. */
 #if OPERANDS > 4 || SHAPE_SIZE > 64
 #define SHAPE_ACCESS volatile
 #else
