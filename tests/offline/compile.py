@@ -12,8 +12,7 @@ lanes to fit, spills are listed as a remark.
 
 The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the GPU
 family; those of the CPU family (*_vector.cl, gemm_packed.cl, gemm_interleaved.cl: one work-item per group, wide vectors held in registers) no GPU
-chooses. The generations of a vendor share the variants: each takes those in which every option of every file occurs with each of its values, and
-its part of the others, so that one generation or another compiles each variant. CLF_OFFLINE_ALL=1: every variant on every target.
+chooses. The generations of a vendor share the variants, so that one or another compiles each. CLF_OFFLINE_ALL=1: every variant on every target.
 
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
 import argparse
@@ -149,23 +148,10 @@ def read_variants(directory, newer_than):
     return [(path, file, options.split()) for (file, options), path in variants.items()]
 
 
-def each_option_once(variants):
-    """Variants in which every (file, option) occurs; those with the most new options come first."""
-    missing = {(file, option) for _, file, options in variants for option in options}
-    kept = [variant for variant in variants if not variant[2]]
-    while missing:
-        best = max(variants, key=lambda variant: sum((variant[1], option) in missing for option in variant[2]))
-        kept.append(best)
-        missing -= {(best[1], option) for option in best[2]}
-    return kept
-
-
 def share(variants, target):
     """The part of this target among those of its vendor."""
     vendor = [name for name in TARGETS if name.split("_")[0] == target.split("_")[0]]
-    kept = each_option_once(variants)
-    others = [variant for variant in variants if variant not in kept]
-    return kept + others[vendor.index(target)::len(vendor)]
+    return variants[vendor.index(target)::len(vendor)]
 
 
 def is_cpu_family(variant):
