@@ -10,6 +10,8 @@
  * next ones. FOLD 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the
  * kernel is rows 2r and 2r + 1 of the matrix. */
 #include "transpose.cl"
+#include "gemm_batch.cl"
+#include "gemm_unroll.cl"
 
 #if !defined(FOLD) || !defined(IS_PACK)
 #error "FOLD: 1 or 2; IS_PACK: 1 builds gemm_interleave, 0 gemm_interleaved"
@@ -18,18 +20,6 @@
 /* Place of a lane: batches side by side or apart, rows of the matrix apart. */
 #define LANE_AT(lane, lane_stride, fold_stride) \
     ((lane) < HALF ? (lane) * (lane_stride) : ((lane) - HALF) * (lane_stride) + (fold_stride))
-
-/* Offset of outer batch `index`; sizes outermost first, unused ones 1. */
-inline long outer_offset(uint index, uint4 size, long4 stride)
-{
-    const uint i3 = index % size.w;
-    index /= size.w;
-    const uint i2 = index % size.z;
-    index /= size.z;
-    const uint i1 = index % size.y;
-    index /= size.y;
-    return index * stride.x + i1 * stride.y + i2 * stride.z + i3 * stride.w;
-}
 
 #if IS_PACK
 
@@ -48,7 +38,7 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
     const int blocks = (lanes + WIDTH - 1) / WIDTH;
     const int outer = (int)get_global_id(2) / blocks;
     const int lane = ((int)get_global_id(2) - outer * blocks) * WIDTH;
-    from += from_offset + outer_offset((uint)outer, batch_size, batch_stride) + lane * lane_stride + x * x_stride + y * y_stride;
+    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride) + lane * lane_stride + x * x_stride + y * y_stride;
     to += to_offset + (long)get_global_id(2) * to_block + x * to_x + y * to_y;
     const int x_count = min(WIDTH, xs - x), last = min(WIDTH, lanes - lane) - 1;
 #if IS_LANE_UNIT && FOLD == 1
@@ -82,13 +72,6 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
 #error "ROWS: 1 to 6; COLS: 1 to 4; IS_C_LANE_UNIT: batches of c lie side by side; IS_C_QUAD: 4 columns of f32 c do; IS_C_F32; C_T, STORE_C"
 #endif
 
-#define ROWS_1(F) F(0)
-#define ROWS_2(F) ROWS_1(F) F(1)
-#define ROWS_3(F) ROWS_2(F) F(2)
-#define ROWS_4(F) ROWS_3(F) F(3)
-#define ROWS_5(F) ROWS_4(F) F(4)
-#define ROWS_6(F) ROWS_5(F) F(5)
-#define EACH_ROW(F) PASTE(ROWS_, ROWS)(F)
 #define COLS_1(F, i) F(i, 0)
 #define COLS_2(F, i) COLS_1(F, i) F(i, 1)
 #define COLS_3(F, i) COLS_2(F, i) F(i, 2)
@@ -206,9 +189,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
     const int row = min(tile * ROWS, m - ROWS);
     const int lanes = min(WIDTH, lane_total - block * WIDTH);
     __global const float *const a_last = a + a_end - 1;
-    a += a_offset + outer_offset(outer, batch_size, a_batch_stride) + block * a_block_stride + row * a_row_stride;
-    b += b_offset + outer_offset(outer, batch_size, b_batch_stride) + block * b_block_stride;
-    c += c_offset + outer_offset(outer, batch_size, c_batch_stride) + block * WIDTH * c_lane_stride + row * c_row_stride;
+    a += a_offset + strided_batch_offset(outer, batch_size, a_batch_stride) + block * a_block_stride + row * a_row_stride;
+    b += b_offset + strided_batch_offset(outer, batch_size, b_batch_stride) + block * b_block_stride;
+    c += c_offset + strided_batch_offset(outer, batch_size, c_batch_stride) + block * WIDTH * c_lane_stride + row * c_row_stride;
     const bool is_inside = IS_A_FOLDED || a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
 
     for (int first = 0; first < n; first += BLOCK_COLS) {

@@ -9,36 +9,14 @@
  * loop counts towards a device's limit on iterations. */
 #include "vector.cl"
 #include "gemm_common.cl"
+#include "gemm_unroll.cl"
+#include "prefetch.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(SUPER_ROWS) || !defined(IS_C_VECTOR) || !defined(IS_BATCH_INNER)
 #error "ROWS: 1 to 8; VECTORS: 1 to 3; SUPER_ROWS: row tiles of a super-block; IS_C_VECTOR (columns of c and residual contiguous, blocks of whole vectors), IS_BATCH_INNER: 0 or 1"
 #endif
 
 #define PANEL (VECTORS * WIDTH)
-
-#define ROWS_1(F) F(0)
-#define ROWS_2(F) ROWS_1(F) F(1)
-#define ROWS_3(F) ROWS_2(F) F(2)
-#define ROWS_4(F) ROWS_3(F) F(3)
-#define ROWS_5(F) ROWS_4(F) F(4)
-#define ROWS_6(F) ROWS_5(F) F(5)
-#define ROWS_7(F) ROWS_6(F) F(6)
-#define ROWS_8(F) ROWS_7(F) F(7)
-#define EACH_ROW(F) PASTE(ROWS_, ROWS)(F)
-
-#define VECTORS_1(F, i) F(i, 0)
-#define VECTORS_2(F, i) VECTORS_1(F, i) F(i, 1)
-#define VECTORS_3(F, i) VECTORS_2(F, i) F(i, 2)
-#define EACH_VECTOR(F, i) PASTE(VECTORS_, VECTORS)(F, i)
-
-/* Lines of the result and of the residual are fetched while the sums are formed. */
-#if defined(__x86_64__) || defined(__aarch64__)
-#define PREFETCH_FOR_WRITE(p) __builtin_prefetch((__private const void *)(uintptr_t)(p), 1)
-#define PREFETCH_FOR_READ(p) __builtin_prefetch((__private const void *)(uintptr_t)(p), 0)
-#else
-#define PREFETCH_FOR_WRITE(p)
-#define PREFETCH_FOR_READ(p)
-#endif
 
 #define LOAD_B_VECTOR(unused, v) bv[v] = PASTE(vector_, LOAD_B)(b + p * PANEL + v * WIDTH);
 #define MULTIPLY_ADD(i, v) sum[i][v] = av * bv[v] + sum[i][v];
@@ -58,6 +36,7 @@
 #define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
 #if HAS_RESIDUAL
+/* Lines of the result and of the residual are fetched while the sums are formed. */
 #define PREFETCH_RESIDUAL(i, v) PREFETCH_FOR_READ(residual + r_tile + i * r_row_stride + column + v * WIDTH);
 #else
 #define PREFETCH_RESIDUAL(i, v)

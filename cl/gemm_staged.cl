@@ -11,6 +11,7 @@
  * blocks of lanes are done in turn for each of them, because their A or C share pages of memory. */
 #include "transpose.cl"
 #include "gemm_batch.cl"
+#include "gemm_unroll.cl"
 #include "prefetch.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(LANES) || !defined(TILES)
@@ -22,21 +23,6 @@
 
 #define PANEL (VECTORS * WIDTH)
 #define BLOCK_K (TILES > 1 ? 32 : 16) /* short while B streams through the caches */
-
-#define ROWS_1(F) F(0)
-#define ROWS_2(F) ROWS_1(F) F(1)
-#define ROWS_3(F) ROWS_2(F) F(2)
-#define ROWS_4(F) ROWS_3(F) F(3)
-#define ROWS_5(F) ROWS_4(F) F(4)
-#define ROWS_6(F) ROWS_5(F) F(5)
-#define ROWS_7(F) ROWS_6(F) F(6)
-#define ROWS_8(F) ROWS_7(F) F(7)
-#define EACH_ROW(F) PASTE(ROWS_, ROWS)(F)
-
-#define VECTORS_1(F, i) F(i, 0)
-#define VECTORS_2(F, i) VECTORS_1(F, i) F(i, 1)
-#define VECTORS_3(F, i) VECTORS_2(F, i) F(i, 2)
-#define EACH_VECTOR(F, i) PASTE(VECTORS_, VECTORS)(F, i)
 
 #define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)

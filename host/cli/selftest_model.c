@@ -8,6 +8,7 @@
 #include "cli/selftest.h"
 #include "cli/selftest_reference.h"
 #include "nn/encoder.h"
+#include "workload/reference_gemm.h"
 
 enum { SEQUENCES = 3, TOKENS = 104, HEADS = 2, SIZE = 32, WIDTH = HEADS * SIZE, HIDDEN = 160, LAYERS = 2 };
 
@@ -98,7 +99,7 @@ static void reference_layer(const layer_weights *w, double *x, double *scratch)
     reference_layer_norm(sum, w->host[G1], w->host[B1], TOKENS, WIDTH, 1e-12, x);
     reference_linear(x, w->host[IN_W], w->host[IN_B], TOKENS, HIDDEN, WIDTH, hidden, NULL);
     for (size_t i = 0; i < TOKENS * HIDDEN; i++)
-        hidden[i] = reference_activation(CLF_ACTIVATION_GELU, hidden[i]);
+        hidden[i] = clfi_ref_activation(CLF_ACTIVATION_GELU, hidden[i]);
     reference_linear(hidden, w->host[FFN_W], w->host[FFN_B], TOKENS, WIDTH, HIDDEN, sum, NULL);
     for (size_t i = 0; i < TOKENS * WIDTH; i++)
         sum[i] += x[i];

@@ -4,24 +4,6 @@
 
 #include <math.h>
 
-double reference_activation(clf_activation kind, double x)
-{
-    switch (kind) {
-    case CLF_ACTIVATION_RELU:
-        return x > 0 ? x : 0;
-    case CLF_ACTIVATION_GELU:
-        return 0.5 * x * erfc(-x / sqrt(2.0));
-    case CLF_ACTIVATION_GELU_TANH:
-        return 0.5 * x * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-    case CLF_ACTIVATION_GELU_QUICK:
-        return x / (1 + exp(-1.702 * x));
-    case CLF_ACTIVATION_SILU:
-        return x / (1 + exp(-x));
-    default:
-        return x;
-    }
-}
-
 void reference_linear(const double *x, const float *w, const float *bias, size_t m, size_t n, size_t k, double *y, double *magnitude)
 {
     for (size_t i = 0; i < m; i++) {

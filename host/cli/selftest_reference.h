@@ -8,9 +8,6 @@
 
 #include "clformer/linear.h"
 
-/* f(x). */
-double reference_activation(clf_activation kind, double x);
-
 /* y [m,n] = x [m,k] w^T [n,k] + bias [n] (NULL: none); magnitude, if given, gets sum |x w| + |bias|. */
 void reference_linear(const double *x, const float *w, const float *bias, size_t m, size_t n, size_t k, double *y, double *magnitude);
 

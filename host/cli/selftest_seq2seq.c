@@ -10,6 +10,7 @@
 #include "cli/selftest_reference.h"
 #include "model/beam_search.h"
 #include "workload/reference_attention.h"
+#include "workload/reference_gemm.h"
 
 enum { WIDTH = 32, HIDDEN = 48, HEADS = 2, SIZE = WIDTH / HEADS, VOCABULARY = 13, LONGEST = 8, SOURCE = 5, BEGIN = 1, BEAM = 4, SEED = 9 };
 
@@ -89,7 +90,7 @@ static void feed_forward(const char *stack, int layer, double *x, size_t rows)
     norm(x, rows, z);
     linear(stack, layer, "feed_forward.layer1", z, rows, HIDDEN, WIDTH, hidden);
     for (size_t i = 0; i < rows * HIDDEN; i++)
-        hidden[i] = reference_activation(CLF_ACTIVATION_RELU, hidden[i]);
+        hidden[i] = clfi_ref_activation(CLF_ACTIVATION_RELU, hidden[i]);
     linear(stack, layer, "feed_forward.layer2", hidden, rows, WIDTH, HIDDEN, z);
     for (size_t i = 0; i < rows * WIDTH; i++)
         x[i] += z[i];

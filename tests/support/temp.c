@@ -3,9 +3,11 @@
 #include "support/temp.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -41,6 +43,18 @@ const char *temp_file(const char *directory, const char *name, const void *data,
     CHECK(fwrite(data, 1, size, stream) == size, "write %s", path);
     CHECK(fclose(stream) == 0, "close %s", path);
     return path;
+}
+
+void temp_file_below(const char *root, const char *path, const void *data, size_t size)
+{
+    char place[TEMP_PATH_BYTES];
+    temp_path(root, path, place);
+    for (char *slash = strchr(place + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        CHECK(mkdir(place, 0777) == 0 || errno == EEXIST, "mkdir %s", place);
+        *slash = '/';
+    }
+    temp_file(root, path, data, size, place);
 }
 
 size_t temp_directory_entries(const char *path)

@@ -19,6 +19,9 @@ const char *temp_path(const char *directory, const char *name, char path[TEMP_PA
 /* Writes the bytes to directory/name and gives the path as temp_path does. */
 const char *temp_file(const char *directory, const char *name, const void *data, size_t size, char path[TEMP_PATH_BYTES]);
 
+/* Writes the bytes to root/path, a path of several directories, which are made. */
+void temp_file_below(const char *root, const char *path, const void *data, size_t size);
+
 /* The entries of a directory besides "." and "..". */
 size_t temp_directory_entries(const char *path);
 

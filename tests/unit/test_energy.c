@@ -31,12 +31,7 @@ static int teardown(void **state)
 /* Writes `text` to <root>/<path>, directories included. */
 static void put(const char *path, const char *text)
 {
-    char full[TEMP_PATH_BYTES * 2], parent[TEMP_PATH_BYTES * 2];
-    snprintf(full, sizeof full, "%s/%s", root, path);
-    snprintf(parent, sizeof parent, "%s", full);
-    *strrchr(parent, '/') = '\0';
-    CHECK_OK(clfi_make_directories(parent));
-    CHECK_OK(clfi_file_write(full, text, strlen(text)));
+    temp_file_below(root, path, text, strlen(text));
 }
 
 static clfi_energy *energy_of(const clfi_energy_target *target, const char *nvml)

@@ -29,12 +29,7 @@ static int teardown(void **state)
 
 static void put(const char *path, const char *text, size_t size)
 {
-    char full[TEMP_PATH_BYTES * 2], parent[TEMP_PATH_BYTES * 2];
-    snprintf(full, sizeof full, "%s/%s", root, path);
-    snprintf(parent, sizeof parent, "%s", full);
-    *strrchr(parent, '/') = '\0';
-    CHECK_OK(clfi_make_directories(parent));
-    CHECK_OK(clfi_file_write(full, text, size));
+    temp_file_below(root, path, text, size);
 }
 
 #define PUT(path, text) put(path, text, sizeof(text) - 1)
