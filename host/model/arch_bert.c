@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "io/json.h"
 #include "model/architecture.h"
+#include "model/model_config.h"
 #include "model/weights.h"
 #include "nn/encoder.h"
 #include "op/embedding.h"
@@ -38,35 +39,9 @@ static void bert_destroy(void *state)
     free(model);
 }
 
-static clf_status read_activation(const json_t *config, clf_activation *out)
-{
-    static const struct {
-        const char *name;
-        clf_activation activation;
-    } rows[] = {
-        {"gelu", CLF_ACTIVATION_GELU},
-        {"gelu_new", CLF_ACTIVATION_GELU_TANH},
-        {"gelu_pytorch_tanh", CLF_ACTIVATION_GELU_TANH},
-        {"gelu_fast", CLF_ACTIVATION_GELU_TANH},
-        {"quick_gelu", CLF_ACTIVATION_GELU_QUICK},
-        {"relu", CLF_ACTIVATION_RELU},
-        {"silu", CLF_ACTIVATION_SILU},
-        {"swish", CLF_ACTIVATION_SILU},
-    };
-    const char *name;
-    CLF_TRY(clfi_json_opt_string(config, "config.json", "hidden_act", "gelu", &name));
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            *out = rows[i].activation;
-            return CLF_OK;
-        }
-    }
-    CLF_FAIL(CLF_UNSUPPORTED, "config.json: hidden_act \"%s\": expected gelu, gelu_new, quick_gelu, relu or silu", name);
-}
-
 static clf_status read_config(const json_t *config, bert *model, int64_t *layers)
 {
-    static const char where[] = "config.json";
+    static const char where[] = CLFI_MODEL_CONFIG;
     enum { LARGEST = 1 << 24 };
     clf_encoder *encoder = &model->encoder;
     double eps;
@@ -86,7 +61,7 @@ static clf_status read_config(const json_t *config, bert *model, int64_t *layers
         CLF_FAIL(CLF_FORMAT, "%s: hidden_size %lld is not a multiple of num_attention_heads %lld", where, (long long)encoder->width,
                  (long long)encoder->heads);
     encoder->norm_eps = (float)eps;
-    return read_activation(config, &encoder->activation);
+    return clfi_model_config_activation(config, "hidden_act", "gelu", &encoder->activation);
 }
 
 static clf_status load_embeddings(bert *model)

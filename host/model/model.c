@@ -3,36 +3,23 @@
 #include "model/model.h"
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "io/json.h"
+#include "model/model_config.h"
 #include "model/sentence_config.h"
-
-enum { CONFIG_LIMIT_BYTES = 16 << 20 };
-
-static clf_status read_config(const char *directory, json_t **out)
-{
-    char *path;
-    if (!clfi_directory_exists(directory))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", directory);
-    CLF_TRY(clfi_path_join(directory, "config.json", &path));
-    const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
-    free(path);
-    return st;
-}
 
 static clf_status open_network(clf_model *model, const char *directory)
 {
     json_t *config = NULL;
     const char *type;
     char known[256];
-    clf_status st = read_config(directory, &config);
+    clf_status st = clfi_model_config_read(directory, &config);
     if (st == CLF_OK)
-        st = clfi_json_get_string(config, "config.json", "model_type", &type);
+        st = clfi_json_get_string(config, CLFI_MODEL_CONFIG, "model_type", &type);
     if (st == CLF_OK) {
         model->architecture = clfi_architecture_find(type);
         if (!model->architecture) {
             clfi_architecture_list(known, sizeof known);
-            st = clfi_fail(CLF_UNSUPPORTED, "config.json: model_type \"%s\": expected one of %s", type, known);
+            st = clfi_fail(CLF_UNSUPPORTED, "%s: model_type \"%s\": expected one of %s", CLFI_MODEL_CONFIG, type, known);
         }
     }
     if (st == CLF_OK)
