@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "io/json.h"
 #include "model/built_in.h"
+#include "model/model_config.h"
 #include "model/seq2seq.h"
 #include "model/transformer_weights.h"
 
-enum { CONFIG_LIMIT_BYTES = 16 << 20, LARGEST = 1 << 24, MOST_TOKENS = 1 << 24 };
+enum { LARGEST = 1 << 24, MOST_TOKENS = 1 << 24 };
 
-static const char where[] = "config.json";
+static const char where[] = CLFI_MODEL_CONFIG;
 
 /* A string that is one of the names; its index. */
 static clf_status read_choice(const json_t *config, const char *key, const char *const *names, size_t count, const char *standard, int *out)
@@ -45,7 +45,7 @@ static clf_status read_sizes(const json_t *json, clf_transformer_config *config)
 
 static clf_status read_kinds(const json_t *json, clf_transformer_config *config)
 {
-    static const char *const norms[] = {"pre", "post"}, *const positions[] = {"sinusoidal", "learned", "none"};
+    static const char *const norms[] = {"pre", "post"}, *const positions[] = {"sinusoidal", "learned", "none", "sinusoidal-halves"};
     const char *activation;
     int norm = 0, position = 0;
     bool is_gated, has_final_norm;
@@ -108,19 +108,6 @@ static clf_status read_config(const json_t *json, clf_seq2seq *model, clf_transf
     return CLF_OK;
 }
 
-static clf_status read_json(const char *directory, json_t **out)
-{
-    if (!directory)
-        return clfi_json_parse((const char *)clfi_g2p_config, (size_t)(clfi_g2p_config_end - clfi_g2p_config), "built-in config.json", out);
-    char *path;
-    if (!clfi_directory_exists(directory))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", directory);
-    CLF_TRY(clfi_path_join(directory, "config.json", &path));
-    const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
-    free(path);
-    return st;
-}
-
 static clf_status open_weights(clf_context *context, const char *directory, clf_weights **out)
 {
     static const char *const prefixes[] = {"", "model.", NULL};
@@ -131,16 +118,14 @@ static clf_status open_weights(clf_context *context, const char *directory, clf_
                                     "built-in model.safetensors", prefixes, probe, out);
 }
 
-clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_seq2seq **out)
+clf_status clfi_seq2seq_open_config(clf_context *context, const char *directory, const json_t *json, clf_seq2seq **out)
 {
     clf_transformer_config config = CLF_TRANSFORMER_CONFIG_INIT;
     clf_seq2seq *model;
-    json_t *json = NULL;
     clf_status st;
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
     model->context = context;
     clfi_context_retain(context);
-    CLF_GOTO(read_json(directory, &json));
     CLF_GOTO(read_config(json, model, &config));
     CLF_GOTO(open_weights(context, directory, &model->weights));
     const clf_weight_source source = clfi_weights_of_checkpoint(model->weights);
@@ -148,10 +133,22 @@ clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_se
     model->file_bytes = clfi_weights_file_bytes(model->weights);
     model->parameters = clfi_weights_parameters(model->weights);
     *out = model;
-    model = NULL;
+    return CLF_OK;
 done:
-    json_decref(json);
     clfi_seq2seq_close(model);
+    return st;
+}
+
+clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_seq2seq **out)
+{
+    json_t *json;
+    if (directory)
+        CLF_TRY(clfi_model_config_read(directory, &json));
+    else
+        CLF_TRY(
+            clfi_json_parse((const char *)clfi_g2p_config, (size_t)(clfi_g2p_config_end - clfi_g2p_config), "built-in config.json", &json));
+    const clf_status st = clfi_seq2seq_open_config(context, directory, json, out);
+    json_decref(json);
     return st;
 }
 
@@ -172,25 +169,4 @@ void clfi_seq2seq_close(clf_seq2seq *model)
     free_tokens(model->target_tokens, model->target_count);
     clfi_context_release(model->context);
     free(model);
-}
-
-static void close_weights(void *weights)
-{
-    clfi_weights_close(weights);
-}
-
-clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out)
-{
-    clf_seq2seq *model;
-    if (!context || !directory || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer open: context, directory and out must not be NULL");
-    CLF_TRY(clfi_seq2seq_open(context, directory, &model));
-    clf_transformer *network = model->network;
-    network->owner = model->weights;
-    network->release_owner = close_weights;
-    model->network = NULL;
-    model->weights = NULL;
-    clfi_seq2seq_close(model);
-    *out = network;
-    return CLF_OK;
 }

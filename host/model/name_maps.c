@@ -23,17 +23,30 @@
      stack ".layers.%d.fc_gate.", stack ".layers.%d.fc2.", stack ".layers.%d.self_attn_layer_norm.",                               \
      stack ".layers.%d.encoder_attn_layer_norm.", stack ".layers.%d.final_layer_norm.", stack ".layer_norm."}
 
+#define HF_MAP(name, prefix)                                                                                                       \
+    {name, HF_STACK(prefix "encoder"), HF_STACK(prefix "decoder"), prefix "encoder.embed_tokens.", prefix "decoder.embed_tokens.", \
+     prefix "shared.", prefix "encoder.layernorm_embedding.", prefix "decoder.layernorm_embedding.",                               \
+     prefix "encoder.embed_positions.weight", prefix "decoder.embed_positions.weight", CLF_POSITIONS_BART, "lm_head.",             \
+     "final_logits_bias"}
+
 static const clf_name_map maps[CLF_NAMES_COUNT] = {
-    [CLF_NAMES_LABML] = {"labml", LABML_STACK("encoder"), LABML_STACK("decoder"), "src_embed.linear.", "tgt_embed.linear.",
-                         "src_embed.positional_encodings", "tgt_embed.positional_encodings", "generator.projection."},
-    [CLF_NAMES_TORCH] = {"torch", TORCH_STACK("encoder", "2"), TORCH_STACK("decoder", "3"), "src_embed.", "tgt_embed.",
-                         "src_positions.weight", "tgt_positions.weight", "generator."},
-    [CLF_NAMES_HUGGINGFACE] = {"huggingface", HF_STACK("model.encoder"), HF_STACK("model.decoder"), "model.encoder.embed_tokens.",
-                               "model.decoder.embed_tokens.", "model.encoder.embed_positions.weight",
-                               "model.decoder.embed_positions.weight", "lm_head."},
+    [CLF_NAMES_LABML] = {"labml", LABML_STACK("encoder"), LABML_STACK("decoder"), "src_embed.linear.", "tgt_embed.linear.", NULL,
+                         "src_embed.norm.", "tgt_embed.norm.", "src_embed.positional_encodings", "tgt_embed.positional_encodings",
+                         CLF_POSITIONS_LABML, "generator.projection.", NULL},
+    [CLF_NAMES_TORCH] = {"torch", TORCH_STACK("encoder", "2"), TORCH_STACK("decoder", "3"), "src_embed.", "tgt_embed.", NULL,
+                         "src_embed_norm.", "tgt_embed_norm.", "src_positions.weight", "tgt_positions.weight", CLF_POSITIONS_FLAT,
+                         "generator.", NULL},
+    [CLF_NAMES_HUGGINGFACE] = HF_MAP("huggingface", "model."),
 };
+
+static const clf_name_map huggingface_base = HF_MAP("huggingface base", "");
 
 const clf_name_map *clfi_name_map(clf_weight_names names)
 {
     return (unsigned)names < CLF_NAMES_COUNT ? &maps[names] : NULL;
+}
+
+const clf_name_map *clfi_name_map_huggingface_base(void)
+{
+    return &huggingface_base;
 }

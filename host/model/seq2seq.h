@@ -21,6 +21,9 @@ typedef struct clf_seq2seq {
 
 /* directory NULL: the built-in grapheme-to-phoneme model. Statuses as clf_model_open. */
 clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_seq2seq **out);
+
+/* The same with config.json read already. */
+clf_status clfi_seq2seq_open_config(clf_context *context, const char *directory, const json_t *json, clf_seq2seq **out);
 void clfi_seq2seq_close(clf_seq2seq *model); /* NULL is a no-op */
 
 #endif

@@ -161,7 +161,7 @@ static clf_status make_sinusoids(const builder *b, int64_t length, clf_view *vie
     clf_buffer *buffer = NULL;
     CLF_TRY(clfi_shape_count("positions", CLF_F32, 2, dim, &count));
     CLF_TRY(clfi_alloc(count, sizeof *table, "positions", &table));
-    clfi_positional_encoding(0, length, dim[1], table);
+    clfi_positional_encoding(0, length, dim[1], b->made->config.positions == CLF_POSITIONS_SINUSOIDAL_HALVES, table);
     clf_status st = clfi_buffer_create(b->context, count * sizeof *table, &buffer);
     if (st == CLF_OK)
         st = clfi_buffer_write(buffer, 0, table, count * sizeof *table);
@@ -174,16 +174,28 @@ static clf_status make_sinusoids(const builder *b, int64_t length, clf_view *vie
     return clfi_transformer_keep(b->made, buffer);
 }
 
-/* labml stores learned positions as [max,1,C]; BART has two rows before position 0, which it never uses. */
 static clf_status load_positions(const builder *b, const clf_name_map *names, bool is_target, int64_t length, clf_view *view)
 {
     enum { BART_OFFSET = 2 };
     const char *name = is_target ? names->target_positions : names->source_positions;
-    const int64_t c = b->made->config.width, first = names == clfi_name_map(CLF_NAMES_HUGGINGFACE) ? BART_OFFSET : 0;
-    CLF_TRY(names == clfi_name_map(CLF_NAMES_LABML) ? load_kept(b, name, 0, "", 3, (int64_t[]){length, 1, c}, view)
-                                                    : load_kept(b, name, 0, "", 2, (int64_t[]){first + length, c}, view));
+    const int64_t c = b->made->config.width, first = names->positions_shape == CLF_POSITIONS_BART ? BART_OFFSET : 0;
+    CLF_TRY(names->positions_shape == CLF_POSITIONS_LABML ? load_kept(b, name, 0, "", 3, (int64_t[]){length, 1, c}, view)
+                                                          : load_kept(b, name, 0, "", 2, (int64_t[]){first + length, c}, view));
     *view = clfi_view_dense(view->buffer, view->dtype, view->offset + first * c, 2, (int64_t[]){length, c});
     return CLF_OK;
+}
+
+/* Its own table, or else the shared one, which two embeddings of one vocabulary hold once. */
+static clf_status load_table(const builder *b, const clf_name_map *names, bool is_target, int64_t vocabulary, clf_row_blocks *out)
+{
+    const int64_t dim[2] = {vocabulary, b->made->config.width};
+    const char *own = is_target ? names->target_table : names->source_table;
+    if (!names->shared_table || has(b, own, 0, "weight") || !has(b, names->shared_table, 0, "weight"))
+        return load(b, own, 0, "weight", 2, dim, out);
+    const clf_row_blocks *source = &b->made->source.table;
+    const bool is_held =
+        is_target && source->count && !has(b, names->source_table, 0, "weight") && clfi_row_blocks_rows(source) == vocabulary;
+    return is_held ? clfi_row_blocks_range(source, 0, vocabulary, out) : load(b, names->shared_table, 0, "weight", 2, dim, out);
 }
 
 static clf_status load_embedding(const builder *b, const clf_name_map *names, bool is_target, clf_token_embedding *out)
@@ -193,15 +205,58 @@ static clf_status load_embedding(const builder *b, const clf_name_map *names, bo
     const int64_t length = is_target ? config->max_target : config->max_source;
     if (vocabulary == 0 || (is_target ? config->decoder_layers : config->encoder_layers) == 0)
         return CLF_OK;
-    CLF_TRY(load(b, is_target ? names->target_table : names->source_table, 0, "weight", 2, (int64_t[]){vocabulary, config->width}, &out->table));
+    CLF_TRY(load_table(b, names, is_target, vocabulary, &out->table));
+    if (config->has_embedding_norm)
+        CLF_TRY(load_norm(b, is_target ? names->target_norm : names->source_norm, 0, &out->norm));
     switch (config->positions) {
     case CLF_POSITIONS_SINUSOIDAL:
+    case CLF_POSITIONS_SINUSOIDAL_HALVES:
         return make_sinusoids(b, length, &out->positions);
     case CLF_POSITIONS_LEARNED:
         return load_positions(b, names, is_target, length, &out->positions);
     default:
         return CLF_OK;
     }
+}
+
+/* A stored [1,V] as the vector of V. */
+static clf_status load_logits_bias(const builder *b, const char *name, int64_t classes, clf_row_blocks *out)
+{
+    clf_row_blocks stored = CLF_ROW_BLOCKS_INIT;
+    CLF_TRY(load(b, name, 0, "", 2, (int64_t[]){1, classes}, &stored));
+    const clf_view *row = &stored.view[0];
+    const clf_view vector = clfi_view_dense(clfi_buffer_retain(row->buffer), row->dtype, row->offset, 1, &classes);
+    const clf_status st = clfi_row_blocks_add(out, &vector);
+    clfi_row_blocks_clear(&stored);
+    return st;
+}
+
+static clf_status load_generator(const builder *b, const clf_name_map *names, clf_linear **out)
+{
+    const clf_transformer_config *config = &b->made->config;
+    const int64_t classes = config->target_vocabulary;
+    const bool has_bias = has(b, names->generator, 0, "bias");
+    clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT;
+    clf_status st;
+    if (config->is_generator_tied)
+        CLF_GOTO(clfi_row_blocks_range(&b->made->target.table, 0, classes, &weight));
+    else
+        CLF_GOTO(load(b, names->generator, 0, "weight", 2, (int64_t[]){classes, config->width}, &weight));
+    if (names->logits_bias && has(b, names->logits_bias, 0, "")) {
+        if (has_bias)
+            CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_VALUE: weights: %s and %sbias are both there, expected one bias of the generator",
+                               names->logits_bias, names->generator));
+        CLF_GOTO(load_logits_bias(b, names->logits_bias, classes, &bias));
+    } else if (has_bias) {
+        CLF_GOTO(load(b, names->generator, 0, "bias", 1, &classes, &bias));
+    }
+    CLF_GOTO(clfi_linear_create_blocks(b->context, 1, &weight, &bias, out));
+    if (clfi_linear_is_packed(*out))
+        CLF_GOTO(clf_context_finish(b->context)); /* the packing kernel still reads the weights */
+done:
+    clfi_row_blocks_clear(&weight);
+    clfi_row_blocks_clear(&bias);
+    return st;
 }
 
 clf_status clfi_transformer_build(clf_context *context, const clf_transformer_config *config, const clf_name_map *names,
@@ -215,7 +270,7 @@ clf_status clfi_transformer_build(clf_context *context, const clf_transformer_co
     CLF_GOTO(load_stack(&b, &names->encoder, &b.made->encoder));
     CLF_GOTO(load_stack(&b, &names->decoder, &b.made->decoder));
     if (config->has_generator)
-        CLF_GOTO(load_whole(&b, names->generator, 0, config->target_vocabulary, config->width, &b.made->generator));
+        CLF_GOTO(load_generator(&b, names, &b.made->generator));
     *out = b.made;
     return CLF_OK;
 done:

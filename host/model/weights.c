@@ -31,8 +31,8 @@ static clf_status open_file(clf_context *context, clf_safetensors *file, const c
     st = clfi_alloc(clfi_safetensors_shard_count(weights->file), sizeof *weights->shards, "weight files", &weights->shards);
     for (; st == CLF_OK && *prefixes && !weights->prefix; prefixes++) {
         char name[NAME_BYTES];
-        snprintf(name, sizeof name, "%s%s", *prefixes, probe);
-        if (clfi_safetensors_find(weights->file, name))
+        snprintf(name, sizeof name, "%s%s", *prefixes, probe ? probe : "");
+        if (!probe || clfi_safetensors_find(weights->file, name))
             weights->prefix = *prefixes;
     }
     if (st == CLF_OK && !weights->prefix)

@@ -9,7 +9,7 @@
 typedef struct clf_weights clf_weights;
 
 /* Opens the checkpoint of a directory. prefixes: what may stand before every name, tried in order ("", "bert."), ended by NULL; the
- * first with which `probe` exists is used for all names. FORMAT: probe is there under none of them. */
+ * first with which `probe` exists is used for all names, with NULL the first. FORMAT: probe is there under none of them. */
 clf_status clfi_weights_open(clf_context *context, const char *directory, const char *const *prefixes, const char *probe,
                              clf_weights **out);
 

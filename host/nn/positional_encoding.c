@@ -8,13 +8,14 @@
 #include "clformer/ops.h"
 #include "op/check.h"
 
-void clfi_positional_encoding(int64_t first, int64_t length, int64_t d, float *table)
+void clfi_positional_encoding(int64_t first, int64_t length, int64_t d, bool has_halves, float *table)
 {
     for (int64_t column = 0; column < d; column++) {
         const double frequency = exp(-(double)(column - column % 2) * log(10000.0) / (double)d);
+        const int64_t at = !has_halves ? column : column % 2 ? (d + 1) / 2 + column / 2 : column / 2;
         for (int64_t p = 0; p < length; p++) {
             const double angle = (double)(first + p) * frequency;
-            table[p * d + column] = (float)(column % 2 ? cos(angle) : sin(angle));
+            table[p * d + at] = (float)(column % 2 ? cos(angle) : sin(angle));
         }
     }
 }
@@ -29,7 +30,7 @@ clf_status clf_positional_encoding(clf_context *context, clf_tensor *y)
     CLF_TRY(clfi_check_rank(op, "y", view, 2));
     const size_t count = clf_tensor_count(y);
     CLF_TRY(clfi_alloc(count, sizeof *table, "positional encoding", &table));
-    clfi_positional_encoding(0, view->dim[0], view->dim[1], table);
+    clfi_positional_encoding(0, view->dim[0], view->dim[1], false, table);
     const clf_status st = clf_tensor_write_f32(y, table, count);
     free(table);
     return st;

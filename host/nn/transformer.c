@@ -17,6 +17,31 @@ static clf_status check_range(const char *what, int64_t value, int64_t low, int6
     return CLF_OK;
 }
 
+static bool has_source_embedding(const clf_transformer_config *c)
+{
+    return c->source_vocabulary > 0 && c->encoder_layers > 0;
+}
+
+static bool has_target_embedding(const clf_transformer_config *c)
+{
+    return c->target_vocabulary > 0 && c->decoder_layers > 0;
+}
+
+static clf_status check_embedding(const clf_transformer_config *c)
+{
+    if (!(c->embedding_scale >= 0.0f && isfinite(c->embedding_scale)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "E_VALUE: transformer: embedding_scale is %g, expected 0 (sqrt of the width) or a finite number above",
+                 (double)c->embedding_scale);
+    if (c->has_embedding_norm && !has_source_embedding(c) && !has_target_embedding(c))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: has_embedding_norm, but neither sources nor targets have an embedding");
+    if (c->is_generator_tied && !c->has_generator)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: is_generator_tied, but has_generator is 0");
+    if (c->is_generator_tied && !has_target_embedding(c))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: is_generator_tied, but targets have no embedding: there is no decoder");
+    return CLF_OK;
+}
+
 static clf_status check_config(const clf_transformer_config *c)
 {
     CLF_TRY(check_range("width", c->width, 1, LARGEST));
@@ -32,7 +57,7 @@ static clf_status check_config(const clf_transformer_config *c)
     CLF_TRY(check_range("positions", c->positions, 0, CLF_POSITIONS_COUNT - 1));
     if (!(c->norm_eps >= 0.0f))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: norm_eps is %g, expected 0 or more", (double)c->norm_eps);
-    return CLF_OK;
+    return check_embedding(c);
 }
 
 static void shape_stack(const clf_transformer_config *config, clf_stack *stack)
@@ -106,8 +131,14 @@ clf_status clfi_transformer_embed(const clf_transformer *transformer, const clf_
                                   const clf_view *positions, const clf_view *y)
 {
     const clf_embedding_term terms[] = {{embedding->table.view, ids, embedding->table.count}, {&embedding->positions, positions, 1}};
-    return clfi_embedding_sum(transformer->context, terms, embedding->positions.buffer ? 2 : 1,
-                              (float)sqrt((double)transformer->config.width), y);
+    const clf_transformer_config *config = &transformer->config;
+    const float scale = config->embedding_scale > 0.0f ? config->embedding_scale : (float)sqrt((double)config->width);
+    const int count = embedding->positions.buffer ? 2 : 1;
+    const clf_norm *norm = &embedding->norm;
+    if (!norm->gamma.buffer)
+        return clfi_embedding_sum(transformer->context, terms, count, scale, y);
+    return clfi_embedding_layer_norm(transformer->context, terms, count, scale, &norm->gamma, norm->beta.buffer ? &norm->beta : NULL,
+                                     config->norm_eps, y);
 }
 
 clf_status clfi_transformer_generate(const clf_transformer *transformer, const clf_view *features, const clf_view *logits)

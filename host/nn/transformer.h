@@ -8,10 +8,11 @@
 #include "nn/encoder.h"
 #include "tensor/row_blocks.h"
 
-/* y = table[token] * sqrt(C) + positions[position] */
+/* y = table[token] * scale + positions[position], or the layer norm of that */
 typedef struct clf_token_embedding {
     clf_row_blocks table; /* [V,C]; count 0: none */
     clf_view positions;   /* [max,C]; buffer NULL: none */
+    clf_norm norm;        /* gamma.buffer NULL: none */
 } clf_token_embedding;
 
 struct clf_transformer {
@@ -27,7 +28,8 @@ struct clf_transformer {
     void (*release_owner)(void *owner); /* called when the network and its buffers are gone */
 };
 
-/* An empty network of the configuration: stacks allocated, no weights. INVALID_ARGUMENT ("E_SHAPE: ..."): sizes that make no sense. */
+/* An empty network of the configuration: stacks allocated, no weights. INVALID_ARGUMENT: sizes that make no sense ("E_SHAPE: ..."), settings
+ * that contradict each other ("E_VALUE: ..."). */
 clf_status clfi_transformer_allocate(clf_context *context, const clf_transformer_config *config, clf_transformer **out);
 
 /* Takes over one reference to a buffer until the network is destroyed; releases it on failure. */

@@ -228,20 +228,27 @@ clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_w
                           const int32_t *tokens, double *x)
 {
     const int64_t c = config->width;
-    const bool is_learned = config->positions == CLF_POSITIONS_LEARNED, is_sinusoidal = config->positions == CLF_POSITIONS_SINUSOIDAL;
+    const bool is_learned = config->positions == CLF_POSITIONS_LEARNED, has_halves = config->positions == CLF_POSITIONS_SINUSOIDAL_HALVES;
+    const bool is_sinusoidal = has_halves || config->positions == CLF_POSITIONS_SINUSOIDAL;
+    const double scale = config->embedding_scale > 0.0f ? (double)config->embedding_scale : sqrt((double)c);
+    const int64_t sines = (c + 1) / 2;
     const clfi_ref_weight *table = clfi_ref_weights_find(weights, is_target ? "tgt_embed.linear.weight" : "src_embed.linear.weight");
     const clfi_ref_weight *learned = clfi_ref_weights_find(weights, is_target ? "tgt_embed.positional_encodings" : "src_embed.positional_encodings");
     if (!table || (is_learned && !learned))
         CLF_FAIL(CLF_NOT_FOUND, "reference: no embedding of %s", is_target ? "targets" : "sources");
     for (int64_t t = 0; t < batch * length; t++) {
         for (int64_t i = 0; i < c; i++) {
-            const double angle = (double)(t % length) * exp(-(double)(i / 2 * 2) * log(10000.0) / (double)c);
-            const double sinusoid = !is_sinusoidal ? 0.0 : i % 2 ? cos(angle) : sin(angle);
-            x[t * c + i] = (double)table->value[tokens[t] * c + i] * sqrt((double)c) +
-                           (is_learned ? (double)learned->value[t % length * c + i] : sinusoid);
+            const bool is_cosine = has_halves ? i >= sines : i % 2;
+            const int64_t pair = !has_halves ? i / 2 : is_cosine ? i - sines : i;
+            const double angle = (double)(t % length) * exp(-2.0 * (double)pair * log(10000.0) / (double)c);
+            const double sinusoid = !is_sinusoidal ? 0.0 : is_cosine ? cos(angle) : sin(angle);
+            x[t * c + i] =
+                (double)table->value[tokens[t] * c + i] * scale + (is_learned ? (double)learned->value[t % length * c + i] : sinusoid);
         }
     }
-    return CLF_OK;
+    if (!config->has_embedding_norm)
+        return CLF_OK;
+    return clfi_ref_norm(weights, is_target ? "tgt_embed." : "src_embed.", "norm", batch * length, c, (double)config->norm_eps, x, x, NULL);
 }
 
 clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,

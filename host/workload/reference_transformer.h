@@ -53,7 +53,7 @@ typedef struct clfi_ref_batch {
 clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *batch,
                           const double *memory, double *x, clfi_ref_noise *noise);
 
-/* x [N,L,C] = table[token] * sqrt(C) + position. */
+/* x [N,L,C] = table[token] * scale + position, or the layer norm of that. */
 clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_target, int64_t batch, int64_t length,
                           const int32_t *tokens, double *x);
 

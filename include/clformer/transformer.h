@@ -11,13 +11,16 @@ extern "C" {
 #endif
 
 /* What is added to the embedding of a token for its position p:
- *   sinusoidal   PE[p,2i] = sin(p exp(-2i ln(10000)/C)), PE[p,2i+1] = cos(the same), computed in double on the host
- *   learned      row p of a table among the weights
- *   none         nothing */
+ *   sinusoidal         PE[p,2i] = sin(p exp(-2i ln(10000)/C)), PE[p,2i+1] = cos(the same), computed in double on the host
+ *   learned            row p of a table among the weights
+ *   none               nothing
+ *   sinusoidal halves  the same columns in Marian's order, sines first: PE[p,i] = sin(p exp(-2i ln(10000)/C)),
+ *                      PE[p,ceil(C/2)+i] = cos(the same) */
 typedef enum clf_positions {
     CLF_POSITIONS_SINUSOIDAL,
     CLF_POSITIONS_LEARNED,
     CLF_POSITIONS_NONE,
+    CLF_POSITIONS_SINUSOIDAL_HALVES,
     CLF_POSITIONS_COUNT
 } clf_positions;
 
@@ -38,19 +41,24 @@ typedef struct clf_transformer_config {
     int has_generator;         /* nonzero: a linear map from features to target_vocabulary logits */
     clf_positions positions;
     float norm_eps;
+    float embedding_scale;  /* of table rows, before positions are added; 0: sqrt(C) */
+    int has_embedding_norm; /* nonzero: a layer norm of embedded tokens, after positions are added; vectors are taken as they are */
+    int is_generator_tied;  /* nonzero: the generator's matrix is the targets' embedding table, and none of its own is looked for */
 } clf_transformer_config;
 
 /* The paper's sizes with the norms first and a final norm, as the annotated implementations have it; sizes of vocabularies are the caller's. */
 #define CLF_TRANSFORMER_CONFIG_INIT \
-    {512, 2048, 8, 6, 6, 0, 0, 5000, 5000, CLF_ACTIVATION_RELU, 0, 1, 1, 1, CLF_POSITIONS_SINUSOIDAL, 1e-5f}
+    {512, 2048, 8, 6, 6, 0, 0, 5000, 5000, CLF_ACTIVATION_RELU, 0, 1, 1, 1, CLF_POSITIONS_SINUSOIDAL, 1e-5f, 0, 0, 0}
 
 /* How the weights are called:
  *   labml   encoder.layers.0.self_attn.query.linear.weight, norm_self_attn, feed_forward.layer1, src_embed.linear, generator.projection ...
  *   torch   encoder.layers.0.self_attn.in_proj_weight, linear1, norm1 ... (torch.nn.Transformer; embeddings and generator as src_embed.weight,
  *           tgt_embed.weight, generator.weight where the configuration has them)
  *   huggingface  model.encoder.layers.0.self_attn.q_proj.weight, fc1, final_layer_norm ... (the BART and Marian family; learned positions are
- *           [max + 2, C], position p in row p + 2, as BART has them)
- * A bias that is absent counts as 0; every other weight must be there. */
+ *           [max + 2, C], position p in row p + 2, as BART has them; a missing embed_tokens.weight is model.shared.weight; the generator's
+ *           bias is final_logits_bias [1,V] or lm_head.bias [V])
+ * The norms of embeddings are src_embed.norm and tgt_embed.norm, src_embed_norm and tgt_embed_norm, model.encoder.layernorm_embedding and
+ * model.decoder.layernorm_embedding. A bias that is absent counts as 0; every other weight must be there. */
 typedef enum clf_weight_names { CLF_NAMES_LABML, CLF_NAMES_TORCH, CLF_NAMES_HUGGINGFACE, CLF_NAMES_COUNT } clf_weight_names;
 
 typedef struct clf_named_tensor {
@@ -61,7 +69,9 @@ typedef struct clf_named_tensor {
 typedef struct clf_transformer clf_transformer;
 
 /* Builds the network from tensors by name; they may be destroyed afterwards. Names that are not needed are ignored. *out: the caller destroys it; it
- * keeps its context alive. INVALID_ARGUMENT ("E_SHAPE: ..."): a size that makes no sense, a weight of another shape. NOT_FOUND: a weight is missing. */
+ * keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..." for a size that makes no sense or a weight of
+ * another shape; "E_VALUE: ..." for a scale that is negative or not finite, settings that contradict each other (a norm of embeddings without
+ * any, a tied generator without a generator or without an embedding of targets), and two biases of one generator. */
 CLF_API clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,
                                           const clf_named_tensor *weights, size_t count, clf_transformer **out);
 
@@ -75,8 +85,11 @@ CLF_API void clf_transformer_destroy(clf_transformer *transformer); /* NULL is a
 /* Borrowed; lives as long as the transformer. */
 CLF_API const clf_transformer_config *clf_transformer_get_config(const clf_transformer *transformer);
 
-/* Loads an encoder-decoder directory: config.json (model_type "encoder-decoder"; keys as in host/model/g2p/config.json, also "gated", "final_norm") and
- * model.safetensors in labml's names. Statuses as clf_model_open. */
+/* Loads a directory with config.json and model.safetensors (or its shards), by model_type:
+ *   encoder-decoder  keys as in host/model/g2p/config.json, also "gated" and "final_norm"; weights in labml's names
+ *   bart, marian     as transformers saves BartForConditionalGeneration, BartModel, MarianMTModel and MarianModel; encoder and decoder have
+ *                    one number of heads and one hidden width. Tokenizers are not read: sequences are ids
+ * Statuses as clf_model_open. */
 CLF_API clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out);
 
 /* The numbers of clf_transformer_create_random for one weight (f32, C order), for those who want to store or check them. */
@@ -99,7 +112,7 @@ typedef struct clf_attention_masks {
  * INVALID_ARGUMENT: "E_SHAPE: ...", "E_DTYPE: ..." for operands that do not fit, "E_VALUE: ..." for a token outside the vocabulary, a sequence longer than
  * the positions, or a part that the configuration leaves out. */
 
-/* out [N,L,C] = table[token] * sqrt(C) + position; is_target 0: the source's embedding. */
+/* out [N,L,C] = table[token] * scale + position, their layer norm where the configuration has it; is_target 0: the source's embedding. */
 CLF_API clf_status clf_transformer_embed(clf_transformer *transformer, int is_target, clf_layout layout, const clf_tensor *tokens,
                                          clf_tensor *out);
 

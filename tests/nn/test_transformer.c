@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoder, decoder and generator against float64, in every configuration and layout with every kind of mask; name maps; the seeded initialisation;
- * refusals. torch.nn.Transformer's own results are test_torch_golden.c's. */
+ * refusals of weights and operands. Results of torch.nn.Transformer are test_torch_golden.c's, of transformers model/test_huggingface.c's. */
 #include "support/check.h"
 #include "support/device.h"
 #include "support/named_tensors.h"
@@ -26,18 +26,19 @@ static const clf_transformer_config base_config = {.width = C, .hidden_width = F
 /* Rows of order 1 to 4 behind up to six layers' roundings. */
 static const double bound = 2e-5;
 
-static void list_labml(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
+static void list_labml(clf_context *context, const clf_transformer_config *config, const clfi_ref_weights *weights, tensor_list *list)
 {
     list->count = 0;
     for (size_t i = 0; i < weights->count; i++)
-        list_add(context, list, weights->items[i].name, weights->items[i].rank, weights->items[i].dim, weights->items[i].value);
+        if (!config->is_generator_tied || strcmp(weights->items[i].name, "generator.projection.weight") != 0)
+            list_add(context, list, weights->items[i].name, weights->items[i].rank, weights->items[i].dim, weights->items[i].value);
 }
 
 static clf_transformer *build(clf_context *context, const clf_transformer_config *config, const clfi_ref_weights *weights)
 {
     static tensor_list list;
     clf_transformer *made;
-    list_labml(context, weights, &list);
+    list_labml(context, config, weights, &list);
     CHECK_OK(clf_transformer_create(context, config, CLF_NAMES_LABML, list.named, list.count, &made));
     list_free(&list);
     return made;
@@ -218,7 +219,7 @@ static void test_configurations(void **state)
     const clf_activation activations[] = {CLF_ACTIVATION_RELU, CLF_ACTIVATION_GELU, CLF_ACTIVATION_SILU};
     for (int i = 0; i < (only_small_cases() ? 3 : 24); i++) {
         clf_transformer_config config = base_config;
-        char id[96];
+        char id[128];
         config.norm_first = i % 2;
         config.is_gated = i / 2 % 2;
         config.activation = activations[i % 3];
@@ -226,10 +227,14 @@ static void test_configurations(void **state)
         if (i >= 16)
             config.has_final_norm = 0;
         config.decoder_layers = i % 5 == 4 ? 1 : 2; /* an odd number of residual blocks */
-        config.positions = (clf_positions)(i % 3);
-        snprintf(id, sizeof id, "transformer[%s %s%s final=%d positions=%d layers=%d]", config.norm_first ? "pre" : "post",
-                 clf_activation_name(config.activation), config.is_gated ? " gated" : "", config.has_final_norm, (int)config.positions,
-                 (int)config.decoder_layers);
+        config.positions = (clf_positions)((i + i / 4) % CLF_POSITIONS_COUNT);
+        config.embedding_scale = i % 3 == 1 ? 0.5f : 0.0f;
+        config.has_embedding_norm = i / 3 % 2;
+        config.is_generator_tied = i % 5 == 2;
+        snprintf(id, sizeof id, "transformer[%s %s%s final=%d positions=%d scale=%g norm=%d tied=%d layers=%d]",
+                 config.norm_first ? "pre" : "post", clf_activation_name(config.activation), config.is_gated ? " gated" : "",
+                 config.has_final_norm, (int)config.positions, (double)config.embedding_scale, config.has_embedding_norm,
+                 config.is_generator_tied, (int)config.decoder_layers);
         check_network(*state, id, &config, i % 2 ? CLF_LAYOUT_NLD : CLF_LAYOUT_LND, MASK_NONE, MASK_CAUSAL);
     }
 }
@@ -337,7 +342,10 @@ static void test_name_maps(void **state)
         clf_transformer *network;
         clf_tensor *source = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
         clf_tensor *target = sequence(context, CLF_LAYOUT_NLD, CLF_I32, T, 1, target_tokens), *out = output(context, CLF_LAYOUT_NLD, T, C);
-        (names == CLF_NAMES_LABML ? list_labml : names == CLF_NAMES_TORCH ? list_torch : list_huggingface)(context, &weights, &list);
+        if (names == CLF_NAMES_LABML)
+            list_labml(context, &base_config, &weights, &list);
+        else
+            (names == CLF_NAMES_TORCH ? list_torch : list_huggingface)(context, &weights, &list);
         CHECK_OK(clf_transformer_create(context, &base_config, (clf_weight_names)names, list.named, list.count, &network));
         list_free(&list);
         CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, out));
@@ -388,6 +396,7 @@ static void test_seeded_initialisation(void **state)
     clf_transformer *network;
     clf_transformer_config config = base_config;
     config.positions = CLF_POSITIONS_LEARNED;
+    config.has_embedding_norm = 1;
     make_tokens(1, N * S, SOURCE_V, source_tokens);
     make_tokens(2, N * T, TARGET_V, target_tokens);
     random_weights(&config, 0, 0.0f, &weights);
@@ -418,6 +427,8 @@ static void test_embedding_and_vectors(void **state)
     clf_transformer_config config = base_config;
     for (int positions = 0; positions < CLF_POSITIONS_COUNT; positions++) {
         config.positions = (clf_positions)positions;
+        config.embedding_scale = positions == CLF_POSITIONS_NONE ? 1.0f : 0.0f;
+        config.has_embedding_norm = positions == CLF_POSITIONS_LEARNED;
         random_weights(&config, 3, 0.3f, &weights);
         make_tokens(1, N * S, SOURCE_V, tokens);
         CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, tokens, want));
@@ -453,7 +464,7 @@ static void test_refusals(void **state)
     clf_transformer *network = NULL, *other;
     int32_t tokens[N * S] = {0}, bad[N * S] = {0};
     random_weights(&config, 3, 0.3f, &weights);
-    list_labml(context, &weights, &list);
+    list_labml(context, &config, &weights, &list);
     bad[5] = SOURCE_V;
     clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *bad_ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, bad);
     clf_tensor *memory = output(context, CLF_LAYOUT_NLD, S, C), *narrow = output(context, CLF_LAYOUT_NLD, S, C / 2);
@@ -484,6 +495,10 @@ static void test_refusals(void **state)
     config.hidden_width = F;
     config.is_gated = 1;
     CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND, "linear_v");
+    config.is_gated = 0;
+    config.has_embedding_norm = 1;
+    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND,
+                "src_embed.norm.weight");
     CHECK_FAILS(clf_transformer_create(context, &base_config, (clf_weight_names)9, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "names 9");
     CHECK_FAILS(clf_transformer_create(context, NULL, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "NULL");
     assert_null(network);
@@ -522,57 +537,23 @@ static void test_refusals(void **state)
         clf_tensor_destroy(all[i]);
 }
 
-/* BART's tables of learned positions begin with two rows that belong to no position. */
-static void test_huggingface_positions(void **state)
-{
-    clf_context *context = *state;
-    static clfi_ref_weights weights;
-    static tensor_list list;
-    clf_transformer_config config = base_config;
-    clf_transformer *network;
-    float table[(9 + 2) * C], got[N * S * C];
-    static double want[N * S * C];
-    int32_t tokens[N * S];
-    config.positions = CLF_POSITIONS_LEARNED;
-    random_weights(&config, 77, 0.5f, &weights);
-    list_huggingface(context, &weights, &list);
-    for (int side = 0; side < 2; side++) {
-        const float *learned = clfi_ref_weights_find(&weights, side ? "tgt_embed.positional_encodings" : "src_embed.positional_encodings")->value;
-        for (int i = 0; i < 2 * C; i++)
-            table[i] = NAN;
-        memcpy(table + 2 * C, learned, 9 * C * sizeof *table);
-        list_add(context, &list, side ? "model.decoder.embed_positions.weight" : "model.encoder.embed_positions.weight", 2,
-                 (int64_t[]){9 + 2, C}, table);
-    }
-    CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_HUGGINGFACE, list.named, list.count, &network));
-    make_tokens(6, N * S, SOURCE_V, tokens);
-    clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *out = output(context, CLF_LAYOUT_NLD, S, C);
-    CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, tokens, want));
-    CHECK_OK(clf_transformer_embed(network, 0, CLF_LAYOUT_NLD, ids, out));
-    CHECK_OK(clf_tensor_read_f32(out, got, COUNT(got)));
-    for (size_t i = 0; i < COUNT(got); i++)
-        CHECK(within(got[i], want[i], bound), "element %zu: %.9g, want %.9g", i, (double)got[i], want[i]);
-    clf_transformer_destroy(network);
-    clf_tensor_destroy(ids);
-    clf_tensor_destroy(out);
-    list_free(&list);
-    clfi_ref_weights_free(&weights);
-}
-
-/* A device whose largest allocation holds neither an embedding nor most linear layers: the same logits as without a limit. */
+/* A device whose largest allocation holds neither an embedding, which is the generator too, nor most linear layers: the same logits
+ * as without a limit. */
 static void test_small_allocations(void **state)
 {
+    enum { V = 300 };
     clf_context *context = *state;
     const uint64_t old = context->device.caps.max_allocation_bytes;
     clf_transformer *network[2] = {NULL, NULL};
-    float got[2][T * TARGET_V];
+    static float got[2][T * V];
     clf_tensor *source, *target, *features, *logits;
     clf_transformer_config config = base_config;
-    config.source_vocabulary = 300;
+    config.source_vocabulary = config.target_vocabulary = V;
+    config.is_generator_tied = 1;
     CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, S}, (int32_t[S]){0, 299, 64, 63, 127, 128, 1}, &source));
     CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, T}, (int32_t[T]){12, 0, 8, 7, 3}, &target));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, C}, &features));
-    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, TARGET_V}, &logits));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, V}, &logits));
     for (int i = 0; i < 2; i++) {
         context->device.caps.max_allocation_bytes = i ? (63 + 16) * F * 4 : old;
         CHECK_OK(clf_transformer_create_random(context, &config, 5, &network[i]));
@@ -595,10 +576,13 @@ static void test_small_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_configurations), cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_configurations),
+        cmocka_unit_test(test_masks),
         cmocka_unit_test(test_name_maps),
-        cmocka_unit_test(test_seeded_initialisation), cmocka_unit_test(test_embedding_and_vectors),
-        cmocka_unit_test(test_huggingface_positions), cmocka_unit_test(test_small_allocations), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_seeded_initialisation),
+        cmocka_unit_test(test_embedding_and_vectors),
+        cmocka_unit_test(test_small_allocations),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("nn.transformer", tests, device_setup, device_teardown);
 }

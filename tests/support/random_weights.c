@@ -80,6 +80,8 @@ void random_weights(const clf_transformer_config *config, uint64_t seed, float r
         if (vocabulary == 0)
             continue;
         add(out, &r, range, side ? "tgt_embed" : "src_embed", ".linear.weight", 2, vocabulary, c, 0);
+        if (config->has_embedding_norm)
+            add_norm(out, &r, range, side ? "tgt_embed." : "src_embed.", "norm", c);
         if (config->positions == CLF_POSITIONS_LEARNED)
             add(out, &r, range, side ? "tgt_embed" : "src_embed", ".positional_encodings", 3, side ? config->max_target : config->max_source, 1,
                 c);
@@ -88,4 +90,7 @@ void random_weights(const clf_transformer_config *config, uint64_t seed, float r
     add_stack(out, &r, range, config, true);
     if (config->has_generator)
         add_linear(out, &r, range, "", "generator.projection", config->target_vocabulary, c);
+    if (config->is_generator_tied)
+        memcpy(clfi_ref_weights_find(out, "generator.projection.weight")->value,
+               clfi_ref_weights_find(out, "tgt_embed.linear.weight")->value, (size_t)(config->target_vocabulary * c) * sizeof(float));
 }
