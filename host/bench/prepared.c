@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "runtime/usage.h"
 
 static void release_first(clfi_prepared_set *set)
 {
@@ -24,16 +25,9 @@ void clfi_prepared_clear(clfi_prepared_set *set)
     set->capacity = 0;
 }
 
-static size_t device_bytes(const clf_context *context)
-{
-    clf_context_stats stats;
-    clf_context_get_stats(context, &stats);
-    return (size_t)(stats.device_bytes + stats.mapped_bytes);
-}
-
 static clf_status prepare(clfi_prepared_set *set, const clfi_workload *workload, const char *engine, clfi_prepared *out)
 {
-    const size_t before = device_bytes(set->context);
+    const uint64_t before = clfi_usage_bytes(set->context);
     *out = (clfi_prepared){.workload = workload};
     CLF_TRY(clfi_strdup(engine, &out->engine));
     const clf_status st = workload->type->prepare(workload, set->context, out->engine, &out->state);
@@ -42,12 +36,7 @@ static clf_status prepare(clfi_prepared_set *set, const clfi_workload *workload,
         free(out->engine);
         return st;
     }
-    const size_t after = device_bytes(set->context);
-    clfi_workload_memory memory = {0, 0};
-    if (workload->type->memory)
-        workload->type->memory(out->state, &memory);
-    const size_t told = memory.weights_bytes + memory.scratch_bytes, grown = after > before ? after - before : 0;
-    out->bytes = told > grown ? told : grown;
+    out->bytes = (size_t)(clfi_usage_bytes(set->context) - before);
     return CLF_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "runtime/usage.h"
 
 enum { REGION_ALIGNMENT = 256, SMALLEST_BLOCK = 1 << 20 };
 
@@ -37,12 +38,31 @@ clf_arena_mark clfi_arena_top(const clf_context *context)
 void clfi_arena_release(clf_context *context, clf_arena_mark mark)
 {
     context->arena->top = mark;
+    context->usage.arena_regions = mark.taken;
 }
 
-static void take(clf_arena *arena, size_t block, size_t offset, size_t size, clf_region *out)
+static void take(clf_context *context, size_t block, size_t offset, size_t size, clf_region *out)
 {
+    clf_arena *arena = context->arena;
     *out = (clf_region){arena->blocks[block], offset, size};
-    arena->top = (clf_arena_mark){block, offset + size};
+    arena->top = (clf_arena_mark){block, offset + size, arena->top.taken + size};
+    context->usage.arena_regions = arena->top.taken;
+    clfi_usage_grown(context);
+}
+
+static clf_status add_block(clf_context *context, size_t size)
+{
+    clf_arena *arena = context->arena;
+    CLF_TRY(clfi_grow(&arena->blocks, &arena->capacity, arena->count + 1, sizeof *arena->blocks, "arena blocks"));
+    context->usage.arena_blocks += size; /* first: a new block is not in use */
+    const clf_status st = clfi_buffer_create(context, size, &arena->blocks[arena->count]);
+    if (st != CLF_OK) {
+        context->usage.arena_blocks -= size;
+        return st;
+    }
+    clfi_context_release(context); /* the arena belongs to the context: its blocks must not keep it alive */
+    arena->count++;
+    return CLF_OK;
 }
 
 clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region *out)
@@ -54,14 +74,11 @@ clf_status clfi_arena_alloc(clf_context *context, size_t size_bytes, clf_region 
     for (size_t block = arena->top.block; block < arena->count; block++) {
         const size_t used = block == arena->top.block ? arena->top.used : 0;
         if (arena->blocks[block]->size_bytes - used >= size) {
-            take(arena, block, used, size, out);
+            take(context, block, used, size, out);
             return CLF_OK;
         }
     }
-    CLF_TRY(clfi_grow(&arena->blocks, &arena->capacity, arena->count + 1, sizeof *arena->blocks, "arena blocks"));
-    CLF_TRY(clfi_buffer_create(context, size < SMALLEST_BLOCK ? SMALLEST_BLOCK : size, &arena->blocks[arena->count]));
-    clfi_context_release(context); /* the arena belongs to the context: its blocks must not keep it alive */
-    arena->count++;
-    take(arena, arena->count - 1, 0, size, out);
+    CLF_TRY(add_block(context, size < SMALLEST_BLOCK ? SMALLEST_BLOCK : size));
+    take(context, arena->count - 1, 0, size, out);
     return CLF_OK;
 }

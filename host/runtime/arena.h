@@ -19,6 +19,7 @@ typedef struct clf_region {
 typedef struct clf_arena_mark {
     size_t block;
     size_t used;
+    size_t taken; /* bytes of all regions up to here */
 } clf_arena_mark;
 
 clf_status clfi_arena_create(clf_arena **out);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "runtime/usage.h"
 
 enum { SMALLEST_BUFFER = 64 };
 
@@ -36,6 +37,7 @@ static clf_status create(clf_context *context, cl_mem_flags flags, void *host, s
         if (stats->device_bytes > stats->peak_device_bytes)
             stats->peak_device_bytes = stats->device_bytes;
     }
+    clfi_usage_grown(context);
     clfi_context_retain(context);
     *out = buffer;
     return CLF_OK;
@@ -107,8 +109,7 @@ clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data,
     CLF_TRY(clf_context_finish(buffer->context)); /* so that waiting for kernels does not count as reading */
     clf_context_stats *stats = &buffer->context->stats;
     const uint64_t start = clfi_now_ns();
-    const cl_int code =
-        clEnqueueReadBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
+    const cl_int code = clEnqueueReadBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "read %zu bytes from the device: %s (%d)", size_bytes, clfi_cl_name(code), code);
     stats->readback_ns += clfi_now_ns() - start;

@@ -12,15 +12,21 @@ typedef struct clf_program_table clf_program_table;
 typedef struct clf_arena clf_arena;
 typedef struct clf_profile clf_profile;
 
+/* Bytes of the arena, and the most in use at once: see runtime/usage.h. */
+typedef struct clf_usage {
+    uint64_t arena_blocks, arena_regions; /* allocated on the device; handed out */
+    uint64_t peak;
+} clf_usage;
+
 struct clf_context {
     size_t references; /* the caller's one and one per buffer */
     clf_device device;
     cl_context opencl;
     cl_command_queue queue;
     clf_precision precision;
-    char *engines;    /* forced engines as text, "" for none; read by op/engines.c */
-    char *cache_dir;  /* NULL: no cache on disk */
-    char *kernel_dir; /* NULL: embedded kernels only */
+    char *engines;     /* forced engines as text, "" for none; read by op/engines.c */
+    char *cache_dir;   /* NULL: no cache on disk */
+    char *kernel_dir;  /* NULL: embedded kernels only */
     char *kernel_dump; /* directory that gets a copy of every kernel's source; NULL: none */
     char *tuned_file;  /* choices measured on this device; NULL: not used. Read by op/tuned.c at the first choice of an engine */
     bool is_tuning_read;
@@ -31,6 +37,7 @@ struct clf_context {
     clf_arena *arena;
     clf_profile *profile; /* NULL unless profiling */
     clf_context_stats stats;
+    clf_usage usage;
     void (*forget)(void); /* set by a launcher whose library keeps device objects: called before the device is let go; or NULL */
     clf_log_function log;
     void *log_user;

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "model/built_in.h"
 #include "model/pronouncer.h"
+#include "runtime/usage.h"
 #include "workload/model_texts.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_transformer.h"
@@ -34,6 +35,7 @@ typedef struct decoder_state {
     clf_pronouncer *pronouncer;
     clfi_texts words;
     clf_pronunciations *result; /* of the latest run */
+    size_t weights_bytes;
 } decoder_state;
 
 static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
@@ -68,7 +70,9 @@ static clf_status run_once(void *state)
 
 static clf_status setup(decoder_state *s)
 {
+    const uint64_t before = clfi_usage_bytes(s->context);
     CLF_TRY(clf_pronouncer_open(s->context, s->one->directory, &s->pronouncer));
+    s->weights_bytes = clfi_model_weights_bytes(s->pronouncer->model->file_bytes, clfi_usage_bytes(s->context) - before);
     CLF_TRY(s->one->file ? clfi_texts_read(s->one->file, &s->words) : clfi_texts_words(s->one->words, &s->words));
     if (s->words.count != s->one->words)
         CLF_FAIL(CLF_FORMAT, "%s: %zu lines, there were %zu", s->one->file, s->words.count, s->one->words);
@@ -122,7 +126,8 @@ static clf_status read_sequence(const clf_seq2seq *model, const int32_t *letter,
     for (const char *at = phonemes; *at && out->target_length < LONGEST;) {
         const size_t length = strcspn(at, " ");
         int32_t id = 0;
-        while (id < model->target_count && !(strlen(model->target_tokens[id]) == length && memcmp(model->target_tokens[id], at, length) == 0))
+        while (id < model->target_count &&
+               !(strlen(model->target_tokens[id]) == length && memcmp(model->target_tokens[id], at, length) == 0))
             id++;
         if (id == model->target_count)
             CLF_FAIL(CLF_INTERNAL, "decoder: the phonemes \"%s\" are not the model's", phonemes);
@@ -160,8 +165,8 @@ done:
 }
 
 /* Score and choices of one word; exact and disturbed: LONGEST * V values each. */
-static void check_choices(const decoder_state *s, const sequence *one, const clf_pronunciation *got, const double *exact, const double *disturbed,
-                          clfi_verdict *out)
+static void check_choices(const decoder_state *s, const sequence *one, const clf_pronunciation *got, const double *exact,
+                          const double *disturbed, clfi_verdict *out)
 {
     const clf_seq2seq *model = s->pronouncer->model;
     const int64_t v = model->target_count;
@@ -229,7 +234,7 @@ static clf_status run(void *state, clfi_sample *out)
 static void memory(const void *state, clfi_workload_memory *out)
 {
     const decoder_state *s = state;
-    *out = (clfi_workload_memory){.weights_bytes = (size_t)s->pronouncer->model->file_bytes};
+    *out = (clfi_workload_memory){.weights_bytes = s->weights_bytes};
 }
 
 static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};

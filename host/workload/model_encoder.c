@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "model/model.h"
+#include "runtime/usage.h"
 #include "workload/model_texts.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
@@ -21,7 +22,7 @@
 enum { CHOICE_SEED = 8, TEXTS = 48, QUICK_TEXTS = 16, MOST_CHECKED = 2 };
 
 typedef struct encoder_case {
-    size_t batch, tokens; /* tokens 0: texts */
+    size_t batch, tokens;         /* tokens 0: texts */
     const char *directory, *file; /* file NULL: the built-in texts */
 } encoder_case;
 
@@ -32,6 +33,7 @@ typedef struct encoder_state {
     int32_t *ids, *offsets;
     clfi_texts texts;
     clf_embed_stats stats; /* of the latest run on texts */
+    size_t weights_bytes;
     float *rows;
 } encoder_state;
 
@@ -66,7 +68,9 @@ static clf_status run_once(void *state)
 static clf_status setup(encoder_state *s)
 {
     const size_t batch = s->one->batch, tokens = s->one->tokens;
+    const uint64_t before = clfi_usage_bytes(s->context);
     CLF_TRY(clf_model_open(s->context, s->one->directory, &s->model));
+    s->weights_bytes = clfi_model_weights_bytes(clf_model_get_info(s->model)->file_bytes, clfi_usage_bytes(s->context) - before);
     const clf_model_info *info = clf_model_get_info(s->model);
     CLF_TRY(clfi_alloc(batch * (size_t)info->width, sizeof *s->rows, "embeddings", &s->rows));
     if (tokens == 0) {
@@ -108,7 +112,8 @@ static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *refe
     clf_status st = CLF_OK;
     if (s->texts.count) {
         const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)info->max_tokens};
-        st = clfi_tokenizer_encode(s->model->tokenizer, s->texts.items[place].data, s->texts.items[place].size, NULL, 0, &options, &encoding);
+        st = clfi_tokenizer_encode(s->model->tokenizer, s->texts.items[place].data, s->texts.items[place].size, NULL, 0, &options,
+                                   &encoding);
         if (st == CLF_OK)
             st = clfi_ref_encoder_embed(reference, encoding.ids, encoding.length, scratch, &bound);
     } else {
@@ -179,7 +184,7 @@ static clf_status run(void *state, clfi_sample *out)
 static void memory(const void *state, clfi_workload_memory *out)
 {
     const encoder_state *s = state;
-    *out = (clfi_workload_memory){.weights_bytes = (size_t)clf_model_get_info(s->model)->file_bytes};
+    *out = (clfi_workload_memory){.weights_bytes = s->weights_bytes};
 }
 
 static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
@@ -208,14 +213,15 @@ clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model
 {
     const double c = (double)model->width, f = (double)model->hidden_width, rows = (double)batch * (double)tokens;
     const double flops = (double)model->layers * (2 * rows * (4 * c * c + 2 * c * f) + 4 * c * rows * (double)tokens);
-    clfi_workload workload = {.op = "encoder", .flops = flops, .items = (double)batch, .item = "texts", .limit = "fp32_gflops", .type = &type};
+    clfi_workload workload = {
+        .op = "encoder", .flops = flops, .items = (double)batch, .item = "texts", .limit = "fp32_gflops", .type = &type};
     encoder_case *one;
     if ((int64_t)tokens > model->max_positions)
         return CLF_OK;
     CLF_TRY(make_case(model, NULL, batch, tokens, &one));
     snprintf(workload.id, sizeof workload.id, "encoder/%s/ids-%zux%zu", model->name, batch, tokens);
-    json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:I, s:s, s:i}", "op", "embed ids", "model", model->identity, "arithmetic", "f32", "batch",
-                             (json_int_t)batch, "tokens", (json_int_t)tokens, "data", "uniform ids", "seed", CLFI_MODEL_IDS_SEED);
+    json_t *work = json_pack("{s:s, s:O, s:s, s:I, s:I, s:s, s:i}", "op", "embed ids", "model", model->identity, "arithmetic", "f32",
+                             "batch", (json_int_t)batch, "tokens", (json_int_t)tokens, "data", "uniform ids", "seed", CLFI_MODEL_IDS_SEED);
     return clfi_model_workload_add(list, &workload, work, one);
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "runtime/context.h"
+#include "runtime/usage.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
 #include "workload/verdict.h"
@@ -29,6 +29,7 @@ typedef struct start_state {
     int32_t ids[TOKENS];
     clf_model_info info;
     float *row;
+    clfi_workload_memory memory; /* of the latest run */
 } start_state;
 
 static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
@@ -62,6 +63,8 @@ static clf_status start(start_state *s, double *elapsed_ns)
     const uint64_t begin = clfi_now_ns();
     CLF_GOTO(clf_context_create(&params, &context));
     CLF_GOTO(clf_model_open(context, s->one->directory, &model));
+    s->memory.weights_bytes = clfi_model_weights_bytes(clf_model_get_info(model)->file_bytes, clfi_usage_bytes(context));
+    clfi_usage_restart(context); /* for what a run takes, as the other models' */
     if (!s->row) {
         s->info = *clf_model_get_info(model);
         CLF_GOTO(clfi_alloc((size_t)s->info.width, sizeof *s->row, "embedding", &s->row));
@@ -70,6 +73,7 @@ static clf_status start(start_state *s, double *elapsed_ns)
     }
     CLF_GOTO(clf_model_embed_ids(model, s->ids, NULL, offsets, 1, NULL, s->row));
     *elapsed_ns = (double)(clfi_now_ns() - begin);
+    s->memory.peak_bytes = (size_t)clfi_usage_peak_bytes(context);
 done:
     clf_model_destroy(model);
     clf_context_destroy(context);
@@ -133,7 +137,13 @@ static clf_status run(void *state, clfi_sample *out)
     return start(state, &out->wall_ns);
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, run, NULL, release};
+static void memory(const void *state, clfi_workload_memory *out)
+{
+    const start_state *s = state;
+    *out = s->memory;
+}
+
+static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
 
 static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
 {
@@ -145,7 +155,8 @@ static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, b
     *one = (start_case){.is_cold = is_cold, .directory = directory};
     snprintf(workload.id, sizeof workload.id, "start/%s/%s", model->name, is_cold ? "cold" : "warm");
     json_t *work = json_pack("{s:s, s:O, s:s, s:s, s:i, s:i}", "op", "start", "model", model->identity, "programs",
-                             is_cold ? "built from source" : "from the cache on disk", "data", "uniform ids", "tokens", TOKENS, "seed", CLFI_MODEL_IDS_SEED);
+                             is_cold ? "built from source" : "from the cache on disk", "data", "uniform ids", "tokens", TOKENS, "seed",
+                             CLFI_MODEL_IDS_SEED);
     return clfi_model_workload_add(list, &workload, work, one);
 }
 

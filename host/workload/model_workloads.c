@@ -144,3 +144,8 @@ clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir,
     }
     return clfi_decoder_workloads(list, quick);
 }
+
+size_t clfi_model_weights_bytes(uint64_t file_bytes, uint64_t loaded_bytes)
+{
+    return (size_t)(file_bytes < loaded_bytes ? file_bytes : loaded_bytes);
+}

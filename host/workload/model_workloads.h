@@ -11,10 +11,10 @@ enum { CLFI_BENCH_MODEL_NAME = 40 };
 
 /* A model directory as workloads name it. */
 typedef struct clfi_bench_model {
-    const char *directory; /* borrowed; workloads copy it */
-    char name[CLFI_BENCH_MODEL_NAME]; /* of the directory */
+    const char *directory;                                          /* borrowed; workloads copy it */
+    char name[CLFI_BENCH_MODEL_NAME];                               /* of the directory */
     int64_t layers, width, hidden_width, vocabulary, max_positions; /* as config.json says */
-    json_t *identity;      /* owned: {"name", "xxh128", "file_bytes"}, the hash over all files of weights */
+    json_t *identity; /* owned: {"name", "xxh128", "file_bytes"}, the hash over all files of weights */
 } clfi_bench_model;
 
 /* A directory of the BERT family. Forwards failures of reading config.json and the weights. */
@@ -46,6 +46,10 @@ clf_status clfi_decoder_add_file(clfi_workload_list *list, const char *directory
 const clf_model_info *clfi_encoder_info(const void *state);
 size_t clfi_encoder_tokens(const void *state);
 const clf_pronunciations *clfi_decoder_result(const void *state);
+
+/* Weights that the device holds: those of the file, or less where it did not load all of them. Copies in another form are not weights but
+ * scratch. loaded_bytes: device memory that loading took. */
+size_t clfi_model_weights_bytes(uint64_t file_bytes, uint64_t loaded_bytes);
 
 enum { CLFI_MODEL_IDS_SEED = 7 };
 

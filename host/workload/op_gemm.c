@@ -171,15 +171,23 @@ static clf_status make_part(const gemm_state *s, gemm_part *part)
 static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdict *out)
 {
     const gemm_case *one = &s->one;
-    const clfi_ref_gemm product = {.m = part->m, .n = part->n, .k = one->k, .alpha = 1, .activation = one->activation, .a = part->a,
-                                   .b = part->b, .bias = part->bias, .residual = one->has_residual ? part->residual : NULL};
+    const clfi_ref_gemm product = {.m = part->m,
+                                   .n = part->n,
+                                   .k = one->k,
+                                   .alpha = 1,
+                                   .activation = one->activation,
+                                   .a = part->a,
+                                   .b = part->b,
+                                   .bias = part->bias,
+                                   .residual = one->has_residual ? part->residual : NULL};
     clfi_ref_gemm_run(&product, part->want, part->bound);
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
     for (int64_t i = 0; i < part->m; i++) {
         const float *row = s->y.host + part->places[i] * (size_t)one->n;
         for (int64_t j = 0; j < part->n; j++) {
             const double want = part->want[i * part->n + j], bound = part->bound[i * part->n + j];
-            clfi_verdict_add(out, (double)row[part->places[part->m + j]], want, bound + 0x1p-24 * (fabs(want) + bound)); /* and y's own rounding */
+            clfi_verdict_add(out, (double)row[part->places[part->m + j]], want,
+                             bound + 0x1p-24 * (fabs(want) + bound)); /* and y's own rounding */
         }
     }
 }
@@ -201,7 +209,10 @@ static clf_status verify(void *state, clfi_verdict *out)
 static void memory(const void *state, clfi_workload_memory *out)
 {
     const gemm_state *s = state;
-    *out = (clfi_workload_memory){.weights_bytes = (size_t)(s->one.n * (s->one.k + 1)) * sizeof(float)};
+    const clfi_operand *const others[] = {&s->x, &s->residual, &s->y};
+    *out = (clfi_workload_memory){.weights_bytes = clfi_operand_bytes(&s->w) + clfi_operand_bytes(&s->bias)};
+    for (size_t i = 0; i < COUNT(others); i++)
+        out->operand_bytes += clfi_operand_bytes(others[i]);
 }
 
 static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, memory, release};
@@ -210,18 +221,20 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
 {
     const gemm_case one = {.m = m, .n = p->n, .k = p->k, .activation = p->activation, .has_residual = p->has_residual};
     const double flops = 2 * (double)m * (double)p->n * (double)p->k;
-    const double values = (double)m * (double)p->k + (double)p->n * (double)(p->k + 1) + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
+    const double values =
+        (double)m * (double)p->k + (double)p->n * (double)(p->k + 1) + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
     const int chain = clfi_op_chain(flops, 0);
-    clfi_workload workload = {.op = "gemm", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops",
-                              .type = &type};
+    clfi_workload workload = {
+        .op = "gemm", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops", .type = &type};
     char times[CLFI_CHAIN_TEXT];
     snprintf(workload.id, sizeof workload.id, "gemm/f32/m%lld-n%lld-k%lld%s%s%s%s", (long long)m, (long long)p->n, (long long)p->k,
-             p->activation == CLF_ACTIVATION_NONE ? "" : "-", p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation),
-             p->has_residual ? "-residual" : "", clfi_op_chain_text(chain, times));
-    json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models, "layer",
-                             p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
-                             clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic", "f32",
-                             "chain", chain, "seed", SEED, "data", "uniform");
+             p->activation == CLF_ACTIVATION_NONE ? "" : "-",
+             p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation), p->has_residual ? "-residual" : "",
+             clfi_op_chain_text(chain, times));
+    json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models,
+                             "layer", p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
+                             clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic",
+                             "f32", "chain", chain, "seed", SEED, "data", "uniform");
     return clfi_op_workload_add(list, &workload, work, &one, sizeof one);
 }
 

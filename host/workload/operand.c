@@ -48,6 +48,11 @@ clf_status clfi_operand_widen(const clfi_operand *operand, double **out)
     return CLF_OK;
 }
 
+size_t clfi_operand_bytes(const clfi_operand *operand)
+{
+    return operand->tensor ? operand->count * clf_dtype_bytes(clf_tensor_dtype(operand->tensor)) : 0;
+}
+
 void clfi_operand_free(clfi_operand *operand)
 {
     clf_tensor_destroy(operand->tensor);

@@ -27,6 +27,9 @@ clf_status clfi_operand_read(clfi_operand *operand);
 /* The host's values as doubles; the caller frees. */
 clf_status clfi_operand_widen(const clfi_operand *operand, double **out);
 
+/* On the device; 0 for zeros. */
+size_t clfi_operand_bytes(const clfi_operand *operand);
+
 void clfi_operand_free(clfi_operand *operand); /* zeros are accepted */
 
 #endif

@@ -198,14 +198,8 @@ static clf_status bandwidth_run(void *state, clfi_sample *out)
     return clfi_peak_time(b->context, enqueue, b, out);
 }
 
-static void bandwidth_memory(const void *state, clfi_workload_memory *out)
-{
-    const bandwidth *b = state;
-    *out = (clfi_workload_memory){.scratch_bytes = b->source->size_bytes + b->target->size_bytes};
-}
-
-static const clfi_workload_type bandwidth_type = {bandwidth_engines, bandwidth_prepare, bandwidth_verify,
-                                                  bandwidth_run,     bandwidth_memory,  bandwidth_release};
+static const clfi_workload_type bandwidth_type = {bandwidth_engines, bandwidth_prepare, bandwidth_verify, bandwidth_run, NULL,
+                                                  bandwidth_release};
 
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures)
 {

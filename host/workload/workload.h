@@ -28,12 +28,14 @@ typedef struct clfi_sample {
 typedef struct clfi_verdict {
     double error, bound; /* the worst over all elements, in the units that the workload's type documents */
     bool passed;
-    double cosine;       /* of embeddings to the reference's, the least; 0: the results are no embeddings */
+    double cosine; /* of embeddings to the reference's, the least; 0: the results are no embeddings */
 } clfi_verdict;
 
-/* Memory of a prepared workload; 0: not known. */
+/* Device memory of a prepared workload. What its runs use beyond these is scratch. */
 typedef struct clfi_workload_memory {
-    size_t weights_bytes, scratch_bytes;
+    size_t weights_bytes; /* as they were given to the op, or as the model's file has them */
+    size_t operand_bytes; /* operands and results */
+    size_t peak_bytes;    /* of the latest run, where it has a context of its own; else 0 */
 } clfi_workload_memory;
 
 typedef struct clfi_workload clfi_workload;
@@ -45,23 +47,24 @@ typedef struct clfi_workload_type {
     clf_status (*prepare)(const clfi_workload *workload, clf_context *context, const char *engine, void **state);
     clf_status (*verify)(void *state, clfi_verdict *out);
     clf_status (*run)(void *state, clfi_sample *out); /* one run; waits for the device */
-    void (*memory)(const void *state, clfi_workload_memory *out); /* may be NULL */
-    void (*release)(void *state);                                 /* accepts NULL */
+    /* After a run. NULL: no weights, and all that is held between runs are operands and results. */
+    void (*memory)(const void *state, clfi_workload_memory *out);
+    void (*release)(void *state); /* accepts NULL */
 } clfi_workload_type;
 
 struct clfi_workload {
-    char id[96];           /* unique and stable, for example "gemm/f32/m128-n384-k384"; names neither engine nor device */
-    const char *suite;     /* "peak", "ops" or "models" */
-    const char *op;        /* the table it belongs to: "gemm", "masked_softmax", "bandwidth", "encoder" */
-    json_t *work;          /* owned: all that makes two measurements the same work: shapes, types, seed, masks, model hash, lengths */
-    double flops, bytes;   /* arithmetic operations and bytes that must move, per run; 0: not counted */
-    double items;          /* per run, of what `item` names; 0 with NULL */
-    const char *item;      /* "texts", "words", NULL */
-    const char *limit;     /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none. A workload whose
+    char id[96];         /* unique and stable, for example "gemm/f32/m128-n384-k384"; names neither engine nor device */
+    const char *suite;   /* "peak", "ops" or "models" */
+    const char *op;      /* the table it belongs to: "gemm", "masked_softmax", "bandwidth", "encoder" */
+    json_t *work;        /* owned: all that makes two measurements the same work: shapes, types, seed, masks, model hash, lengths */
+    double flops, bytes; /* arithmetic operations and bytes that must move, per run; 0: not counted */
+    double items;        /* per run, of what `item` names; 0 with NULL */
+    const char *item;    /* "texts", "words", NULL */
+    const char *limit;   /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none. A workload whose
                               work object has a string "measures" with that key is what the limit is measured by */
     const char *const *off_device; /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
     const clfi_workload_type *type;
-    void *parameters;      /* owned, released with free(); NULL: none */
+    void *parameters; /* owned, released with free(); NULL: none */
 };
 
 /* A growing list that owns its workloads. */

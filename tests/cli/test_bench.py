@@ -151,7 +151,9 @@ for row in measured:
     expect(row["noisy"] == (row["p90_ms"] - row["p10_ms"] > 0.1 * row["median_ms"]), f"{name}: noisy {row['noisy']}")
     expect(not row["device_ms"] or len(row["device_ms"]) == len(row["wall_ms"]), f"{name}: device samples")
     expect(row["kernels"], f"{name}: no kernel is named")
-    expect(row["memory"]["host_peak_bytes"] > 1 << 20, f"{name}: memory {row['memory']}")
+    memory = row["memory"]
+    expect(memory["host_peak_bytes"] > 1 << 20, f"{name}: memory {memory}")
+    expect(memory["weights_bytes"] == 0 and memory["scratch_bytes"] == 0, f"{name}: norms need no scratch: {memory}")
     rate = works[row["workload"]]["bytes" if row["rate_unit"] == "GB/s" else "flops"] / row["median_ms"] / 1e6
     expect(math.isclose(row["rate"], rate, rel_tol=1e-6), f"{name}: rate {row['rate']}, {rate}")
     line = rf"\n  \d+ .*{re.escape(row['engine'] or '-')} .* verified"
@@ -169,6 +171,18 @@ for block in (b for b in blocks if FILTER in b.split("\n")[0]):
     expect(re.search(rf" {engine} .* 1\.00x .* verified", block), f"--baseline: {block}")
 second = load("second.json", "second run")
 expect(second["workloads"] == record["workloads"], "two runs of one build did different work")
+
+# --- memory: what the engines of a product take beside [16,384] x [384,384] --------------------------------------------------------------
+
+result = run("bench", "--suite", "ops", "--quick", "--filter", "gemm/f32/m16-n384-k384", "-o", path("gemm.json"))
+record = load("gemm.json", "gemm")
+products = [r for r in record["results"] if r["workload"].startswith("gemm/") and r["status"] == "ok"]
+expect(products, f"gemm: nothing measured: {result.stdout}")
+for row in products:
+    weights, scratch = row["memory"]["weights_bytes"], row["memory"]["scratch_bytes"]
+    expect(weights == (384 * 384 + 384) * 4, f"gemm {row['engine']}: weights of {weights} bytes")
+    least, most = (weights, 2 * weights) if row["engine"] == "packed" else (1, weights + 2 * 16 * 384 * 4)
+    expect(least <= scratch <= most, f"gemm {row['engine']}: scratch of {scratch} bytes, expected {least} to {most}")
 
 # --- a kernel that is a thousandth off -------------------------------------------------------------------------------------------------
 

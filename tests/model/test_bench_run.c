@@ -13,20 +13,21 @@
 #include "bench/figures.h"
 #include "bench/record.h"
 #include "bench/table.h"
+#include "runtime/arena.h"
 #include "support/check.h"
 
 typedef enum behaviour {
     GOOD,
-    WRONG,           /* verify says no */
-    NOT_A_NUMBER,    /* verify says yes, but the error is NaN */
-    NO_ENGINE,       /* engines: UNSUPPORTED */
-    DOES_NOT_BUILD,  /* prepare: BUILD */
-    NO_MEMORY,       /* prepare: OUT_OF_MEMORY */
-    DEVICE_FAILS,    /* run: DEVICE */
-    CRASHES,         /* in prepare */
-    CRASHES_LATER,   /* in a run that is timed */
-    HANGS,           /* in verify */
-    TOO_SLOW,        /* says that a run took 3 s */
+    WRONG,          /* verify says no */
+    NOT_A_NUMBER,   /* verify says yes, but the error is NaN */
+    NO_ENGINE,      /* engines: UNSUPPORTED */
+    DOES_NOT_BUILD, /* prepare: BUILD */
+    NO_MEMORY,      /* prepare: OUT_OF_MEMORY */
+    DEVICE_FAILS,   /* run: DEVICE */
+    CRASHES,        /* in prepare */
+    CRASHES_LATER,  /* in a run that is timed */
+    HANGS,          /* in verify */
+    TOO_SLOW,       /* says that a run took 3 s */
 } behaviour;
 
 /* What the workloads did, seen by all processes. */
@@ -41,7 +42,11 @@ typedef struct fake {
     int index;
     behaviour behaviour;
     int runs; /* of this state */
+    clf_context *context;
+    clf_buffer *held; /* weights and operands */
 } fake;
+
+enum { WEIGHTS_BYTES = 11, OPERAND_BYTES = 1000, KEPT_BYTES = 100, REGION_BYTES = 512 };
 
 static clf_status fake_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
@@ -55,7 +60,6 @@ static clf_status fake_engines(const clfi_workload *workload, clf_context *conte
 
 static clf_status fake_prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    (void)context;
     (void)engine;
     const fake *f = workload->parameters;
     if (f->behaviour == DOES_NOT_BUILD)
@@ -68,7 +72,8 @@ static clf_status fake_prepare(const clfi_workload *workload, clf_context *conte
     CLF_TRY(clfi_alloc(1, sizeof *copy, "fake", &copy));
     *copy = *f;
     *state = copy;
-    return CLF_OK;
+    copy->context = context;
+    return clfi_buffer_create(context, WEIGHTS_BYTES + OPERAND_BYTES + KEPT_BYTES, &copy->held);
 }
 
 static clf_status fake_verify(void *state, clfi_verdict *out)
@@ -96,6 +101,10 @@ static clf_status fake_run(void *state, clfi_sample *out)
         seen->order[seen->visits++] = f->index;
     seen->runs[f->index]++;
     nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    clf_region region;
+    const clf_arena_mark mark = clfi_arena_top(f->context);
+    CLF_TRY(clfi_arena_alloc(f->context, REGION_BYTES, &region));
+    clfi_arena_release(f->context, mark);
     *out = (clfi_sample){.wall_ns = 1e6 * (f->index + 1), .device_ns = 0.5e6};
     if (f->behaviour == TOO_SLOW)
         out->wall_ns = 3e9;
@@ -105,10 +114,18 @@ static clf_status fake_run(void *state, clfi_sample *out)
 static void fake_memory(const void *state, clfi_workload_memory *out)
 {
     (void)state;
-    *out = (clfi_workload_memory){.weights_bytes = 11, .scratch_bytes = 7};
+    *out = (clfi_workload_memory){.weights_bytes = WEIGHTS_BYTES, .operand_bytes = OPERAND_BYTES};
 }
 
-static const clfi_workload_type fake_type = {fake_engines, fake_prepare, fake_verify, fake_run, fake_memory, free};
+static void fake_release(void *state)
+{
+    fake *f = state;
+    if (f)
+        clfi_buffer_release(f->held);
+    free(f);
+}
+
+static const clfi_workload_type fake_type = {fake_engines, fake_prepare, fake_verify, fake_run, fake_memory, fake_release};
 
 static void add(clfi_workload_list *list, behaviour kind, json_t *work, const char *limit)
 {
@@ -116,8 +133,14 @@ static void add(clfi_workload_list *list, behaviour kind, json_t *work, const ch
     fake *f;
     CHECK_OK(clfi_alloc(1, sizeof *f, "fake", &f));
     *f = (fake){.index = (int)list->count, .behaviour = kind};
-    clfi_workload workload = {.suite = "ops", .op = "fake", .work = work, .flops = 2e9, .limit = limit, .off_device = off_device,
-                              .type = &fake_type, .parameters = f};
+    clfi_workload workload = {.suite = "ops",
+                              .op = "fake",
+                              .work = work,
+                              .flops = 2e9,
+                              .limit = limit,
+                              .off_device = off_device,
+                              .type = &fake_type,
+                              .parameters = f};
     snprintf(workload.id, sizeof workload.id, "fake/%d", f->index);
     CHECK_OK(clfi_workload_list_add(list, &workload));
 }
@@ -152,8 +175,8 @@ static int begin(void **state)
 static void expect(const clfi_bench *bench, size_t workload, clfi_row_status status, const char *reason)
 {
     const clfi_row *row = &bench->rows[workload];
-    CHECK(row->workload == workload && row->status == status, "workload %zu: status %d, want %d: %s", workload, (int)row->status, (int)status,
-          row->reason ? row->reason : "");
+    CHECK(row->workload == workload && row->status == status, "workload %zu: status %d, want %d: %s", workload, (int)row->status,
+          (int)status, row->reason ? row->reason : "");
     CHECK(!reason || (row->reason && strstr(row->reason, reason)), "workload %zu: reason \"%s\", want \"%s\"", workload,
           row->reason ? row->reason : "", reason);
     CHECK(status == CLFI_ROW_OK || (row->wall_ms.count == 0 && row->device_ms.count == 0), "workload %zu keeps samples", workload);
@@ -187,7 +210,10 @@ static void every_misbehaviour_loses_its_row_alone(void **state)
     CHECK(row->wall_ms.count >= 10 && row->wall_ms.count == row->device_ms.count, "%zu samples", row->wall_ms.count);
     CHECK(row->round_samples.count == 5 && row->round_samples.values[0] >= 2, "%zu rounds", row->round_samples.count);
     CHECK(row->wall_ms.values[3] == 1 && row->device_ms.values[3] == 0.5, "%g ms", row->wall_ms.values[3]);
-    CHECK(row->weights_bytes == 11 && row->scratch_bytes == 7 && row->host_peak_bytes > 1 << 20, "memory %zu", row->host_peak_bytes);
+    CHECK(row->weights_bytes == WEIGHTS_BYTES && row->host_peak_bytes > 1 << 20, "memory %zu, %zu", row->weights_bytes,
+          row->host_peak_bytes);
+    for (size_t i = GOOD; i <= TOO_SLOW + 1; i += TOO_SLOW + 1) /* whatever ran before */
+        CHECK(bench.rows[i].scratch_bytes == KEPT_BYTES + REGION_BYTES, "row %zu: scratch %zu", i, bench.rows[i].scratch_bytes);
     CHECK(!bench.devices[0].reason, "the device itself is fine");
     clfi_bench_free(&bench);
     clfi_workload_list_free(&list);
@@ -291,8 +317,7 @@ static void an_interruption_keeps_what_was_measured(void **state)
     CHECK(json_array_size(results) == 2, "%zu results", json_array_size(results)); /* four comparisons, then two visits */
     size_t interrupted = 0, i;
     json_t *entry;
-    json_array_foreach(missing, i, entry)
-        interrupted += strcmp(json_string_value(json_object_get(entry, "why")), "interrupted") == 0;
+    json_array_foreach(missing, i, entry) interrupted += strcmp(json_string_value(json_object_get(entry, "why")), "interrupted") == 0;
     CHECK(interrupted == 2, "%zu of them interrupted", interrupted);
     json_decref(root);
     clfi_record_free(&record);

@@ -128,6 +128,7 @@ static const broken_file broken[] = {
     {"results/0/rate", "-1", CLF_FORMAT, "r.json: results[0]: \"rate\": expected"},
     {"results/0/off_device", "[7]", CLF_FORMAT, "r.json: results[0]: \"off_device\": expected an array of strings, found integer 7"},
     {"results/0/memory/weights_bytes", "-1", CLF_FORMAT, "r.json: results[0].memory: \"weights_bytes\": expected"},
+    {"results/0/memory/scratch_bytes", "0.5", CLF_FORMAT, "r.json: results[0].memory: \"scratch_bytes\": expected"},
     {"results/0/energy/joules_per_run", "\"1\"", CLF_FORMAT, "r.json: results[0].energy: \"joules_per_run\": expected"},
     {"results/1/reason", "\"\"", CLF_FORMAT, "r.json: results[1]: \"reason\": expected a string that is not empty, found string \"\""},
     {"results/1/wall_ms", "[1.0]", CLF_FORMAT,
@@ -216,7 +217,8 @@ static void contents(void **state)
     assert_true(row->wall_ms.count == 4 && row->wall_ms.values[0] == 4 && row->device_ms.count == 4);
     assert_true(row->round_count == 2 && row->round_samples[0] == 3 && row->round_samples[1] == 1);
     assert_true(within(row->wall.median, 2.5, 1e-12) && within(row->wall.p10, 1.3, 1e-12) && within(row->wall.p90, 3.7, 1e-12));
-    assert_true(within(row->device_median_ms, 1, 1e-12) && isnan(row->joules_per_run) && row->host_peak_bytes == 3);
+    assert_true(within(row->device_median_ms, 1, 1e-12) && isnan(row->joules_per_run));
+    assert_true(row->weights_bytes == 1 && row->scratch_bytes == 2 && row->host_peak_bytes == 3);
     assert_true(r.rows[1].status == CLFI_RESULT_FAILED && r.rows[1].workload == 1 && isnan(r.rows[1].wall.median));
     assert_string_equal(r.not_measured[0].why, "no counter");
     clfi_result_free(&r);
