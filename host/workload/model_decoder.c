@@ -261,7 +261,7 @@ static clf_status identify(const char *directory, json_t **out)
 /* id: what comes after "decoder/". data: what the words are, with the hash of their file where they come from one. */
 static clf_status add(clfi_workload_list *list, const decoder_case *from, const char *id, json_t *data)
 {
-    static const char *const off_device[] = {"letters to ids", "phonemes to text", NULL};
+    static const char *const off_device[] = {"letters to ids", "which words are done, step by step", "phonemes to text", NULL};
     clfi_workload workload = {.op = "decoder", .items = (double)from->words, .item = "words", .off_device = off_device, .type = &type};
     const char *directory, *file;
     decoder_case *one;

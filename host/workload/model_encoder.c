@@ -201,6 +201,10 @@ size_t clfi_encoder_tokens(const void *state)
     return s->texts.count ? s->stats.tokens : s->one->batch * s->one->tokens;
 }
 
+/* What the host does of a run. */
+static const char *const text_work[] = {"tokenizing", "sorting texts by length", "packing ids and positions into batches", NULL};
+static const char *const id_work[] = {"packing ids and positions", NULL};
+
 static clf_status make_case(const clfi_bench_model *model, const char *file, size_t batch, size_t tokens, encoder_case **out)
 {
     const char *directory_copy, *file_copy;
@@ -213,8 +217,13 @@ clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model
 {
     const double c = (double)model->width, f = (double)model->hidden_width, rows = (double)batch * (double)tokens;
     const double flops = (double)model->layers * (2 * rows * (4 * c * c + 2 * c * f) + 4 * c * rows * (double)tokens);
-    clfi_workload workload = {
-        .op = "encoder", .flops = flops, .items = (double)batch, .item = "texts", .limit = "fp32_gflops", .type = &type};
+    clfi_workload workload = {.op = "encoder",
+                              .flops = flops,
+                              .items = (double)batch,
+                              .item = "texts",
+                              .limit = "fp32_gflops",
+                              .off_device = id_work,
+                              .type = &type};
     encoder_case *one;
     if ((int64_t)tokens > model->max_positions)
         return CLF_OK;
@@ -224,8 +233,6 @@ clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model
                              "batch", (json_int_t)batch, "tokens", (json_int_t)tokens, "data", "uniform ids", "seed", CLFI_MODEL_IDS_SEED);
     return clfi_model_workload_add(list, &workload, work, one);
 }
-
-static const char *const text_work[] = {"tokenizing", NULL};
 
 static clf_status add_texts(clfi_workload_list *list, const clfi_bench_model *model, size_t count)
 {

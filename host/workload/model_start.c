@@ -147,8 +147,9 @@ static const clfi_workload_type type = {engines, prepare, verify, run, memory, r
 
 static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
 {
-    static const char *const off_device[] = {"opening the device", "reading the weights", "building programs", NULL};
-    clfi_workload workload = {.op = "start", .off_device = off_device, .type = &type};
+    static const char *const cold[] = {"opening the device", "reading the weights", "building programs", "packing ids and positions", NULL};
+    static const char *const warm[] = {"opening the device", "reading the weights", "loading programs", "packing ids and positions", NULL};
+    clfi_workload workload = {.op = "start", .off_device = is_cold ? cold : warm, .type = &type};
     start_case *one;
     const char *directory, *unused;
     CLF_TRY(clfi_model_parameters(sizeof *one, model->directory, NULL, &one, &directory, &unused));

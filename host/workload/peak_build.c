@@ -171,13 +171,13 @@ static clf_status build_run(void *state, clfi_sample *out)
     return CLF_OK;
 }
 
-static const char *const on_host[] = {"compiling the kernel", NULL};
+static const char *const compiled[] = {"compiling the kernel", NULL}, *const loaded[] = {"loading the compiled kernel", NULL};
 
 static const clfi_workload_type build_type = {clfi_peak_one_engine, build_prepare, build_verify, build_run, NULL, build_release};
 
 clf_status clfi_peak_build(clfi_workload_list *list, bool is_cached)
 {
-    clfi_workload workload = {.op = "build", .type = &build_type, .off_device = is_cached ? NULL : on_host};
+    clfi_workload workload = {.op = "build", .type = &build_type, .off_device = is_cached ? loaded : compiled};
     snprintf(workload.id, sizeof workload.id, "build/%s", is_cached ? "cached" : "cold");
     workload.work =
         json_pack("{s:s, s:s, s:i}", "kernel", "peak_multiply_add", "from", is_cached ? "program cache" : "source", "seed", SEED);

@@ -126,7 +126,9 @@ clf_status clfi_peak_transfer(clfi_workload_list *list, clfi_peak_transfer_kind 
 {
     const parameters p = {kind, bytes};
     const bool is_mebi = bytes >= 1 << 20;
-    clfi_workload workload = {.op = "transfer", .type = &transfer_type, .bytes = (double)bytes};
+    static const char *const on_host[] = {"copying between host memory and the mapped buffer", NULL};
+    clfi_workload workload = {
+        .op = "transfer", .type = &transfer_type, .bytes = (double)bytes, .off_device = kinds[kind].is_mapped ? on_host : NULL};
     if (bytes == 0 || bytes % 1024 != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transfer: %zu bytes are no multiple of 1024", bytes);
     snprintf(workload.id, sizeof workload.id, "transfer/%s/%zu%s", kinds[kind].name, bytes >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");

@@ -35,6 +35,7 @@ static void check_list(clfi_workload_list *list, clf_context *context)
     for (size_t i = 0; i < list->count; i++) {
         const clfi_workload *one = &list->items[i];
         CHECK(json_is_object(json_object_get(one->work, "model")) && strcmp(one->suite, "models") == 0, "%s", one->id);
+        CHECK(one->off_device && one->off_device[0], "%s: what the host does", one->id);
         check_workload(one, context);
         if (only_small_cases())
             break;

@@ -105,6 +105,8 @@ static void transfers(void **state)
         CHECK_OK(clfi_peak_transfer(&list, (clfi_peak_transfer_kind)kind, KIB));
         CHECK_OK(clfi_peak_transfer(&list, (clfi_peak_transfer_kind)kind, 3 * MIB));
     }
+    for (size_t i = 0; i < list.count; i++) /* mapped memory is copied by the host */
+        CHECK(!list.items[i].off_device == !strstr(list.items[i].id, "-map/"), "%s: what the host does", list.items[i].id);
     check_all(*state, &list);
 }
 
@@ -113,6 +115,8 @@ static void builds(void **state)
     clfi_workload_list list = {0};
     CHECK_OK(clfi_peak_build(&list, false));
     CHECK_OK(clfi_peak_build(&list, true));
+    assert_string_equal(list.items[0].off_device[0], "compiling the kernel");
+    assert_string_equal(list.items[1].off_device[0], "loading the compiled kernel");
     check_all(*state, &list);
 }
 
