@@ -5,9 +5,9 @@
  * batch. Counted
  * are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load, and stay
  * in whatever cache holds them.
- * Verified against float64 with the bound of a float32 product of k terms (reference_gemm.h): all of a small result; of a large one the
- * rows and
- * columns of a fixed random subset, the last ones among them. */
+ * In some workloads the weights are stored as f16 or bf16; all else, the arithmetic too, stays f32.
+ * Verified against float64 with the weights as they are stored and the bound of a float32 product of k terms (reference_gemm.h): all of a
+ * small result; of a large one the rows and columns of a fixed random subset, the last ones among them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +26,7 @@ typedef struct gemm_case {
     int64_t m, n, k;
     clf_activation activation;
     bool has_residual;
+    clf_dtype weights;
 } gemm_case;
 
 /* A projection of a model; m comes from the rows below. */
@@ -35,20 +36,27 @@ typedef struct projection {
     clf_activation activation;
     bool has_residual, is_quick;
     int64_t most_rows;
+    clf_dtype weights; /* stored as */
 } projection;
 
 static const projection projections[] = {
-    {"MiniLM", "qkv", 1152, 384, CLF_ACTIVATION_NONE, false, false, 4096},
-    {"MiniLM", "attention output", 384, 384, CLF_ACTIVATION_NONE, true, true, 4096},
-    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, true, 4096},
-    {"MiniLM", "feed-forward out", 384, 1536, CLF_ACTIVATION_NONE, true, true, 4096},
-    {"BERT base, GPT-2", "qkv", 2304, 768, CLF_ACTIVATION_NONE, false, false, 4096},
-    {"BERT base, GPT-2", "attention output", 768, 768, CLF_ACTIVATION_NONE, true, false, 4096},
-    {"BERT base", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU, false, false, 4096},
-    {"GPT-2", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU_TANH, false, false, 4096},
-    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 4096},
-    {"GPT-2", "vocabulary", 50257, 768, CLF_ACTIVATION_NONE, false, false, 16},
+    {"MiniLM", "qkv", 1152, 384, CLF_ACTIVATION_NONE, false, false, 4096, CLF_F32},
+    {"MiniLM", "attention output", 384, 384, CLF_ACTIVATION_NONE, true, true, 4096, CLF_F32},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, true, 4096, CLF_F32},
+    {"MiniLM", "feed-forward out", 384, 1536, CLF_ACTIVATION_NONE, true, true, 4096, CLF_F32},
+    {"BERT base, GPT-2", "qkv", 2304, 768, CLF_ACTIVATION_NONE, false, false, 4096, CLF_F32},
+    {"BERT base, GPT-2", "attention output", 768, 768, CLF_ACTIVATION_NONE, true, false, 4096, CLF_F32},
+    {"BERT base", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU, false, false, 4096, CLF_F32},
+    {"GPT-2", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU_TANH, false, false, 4096, CLF_F32},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 4096, CLF_F32},
+    {"GPT-2", "vocabulary", 50257, 768, CLF_ACTIVATION_NONE, false, false, 16, CLF_F32},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, false, 128, CLF_F16},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, false, 128, CLF_BF16},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_F16},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_BF16},
 };
+
+static const char *const storage_names[] = {[CLF_F32] = "f32", [CLF_F16] = "f16", [CLF_BF16] = "bf16"};
 
 static const int64_t all_rows[] = {1, 16, 128, 4096};
 enum { MOST_QUICK_ROWS = 128 };
@@ -68,7 +76,7 @@ static clf_status engines(const clfi_workload *workload, clf_context *context, c
     out->count = 0;
     for (size_t i = 0; i < clfi_gemm_engine_count && out->count < CLFI_ENGINE_MAX; i++) {
         const clf_gemm_engine *engine = &clfi_gemm_engines[i];
-        const clf_gemm_weight weight = {.form = engine->weight_form, .dtype = CLF_F32, .n = one->n, .k = one->k};
+        const clf_gemm_weight weight = {.form = engine->weight_form, .dtype = one->weights, .n = one->n, .k = one->k};
         clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
         args.m = one->m;
         args.n = one->n;
@@ -117,7 +125,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     s->one = *one;
     CLF_TRY(clfi_op_run_init(&s->run, workload, context, "gemm", engine, enqueue));
     CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->k}, -1, 1, &s->x));
-    CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->n, one->k}, -0.2f, 0.2f, &s->w));
+    CLF_TRY(clfi_operand_random_as(context, &random, one->weights, 2, (int64_t[]){one->n, one->k}, -0.2f, 0.2f, &s->w));
     CLF_TRY(clfi_operand_random(context, &random, 1, &one->n, -1, 1, &s->bias));
     if (one->has_residual)
         CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->n}, -1, 1, &s->residual));
@@ -219,15 +227,17 @@ static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_ch
 
 static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
 {
-    const gemm_case one = {.m = m, .n = p->n, .k = p->k, .activation = p->activation, .has_residual = p->has_residual};
+    const gemm_case one = {
+        .m = m, .n = p->n, .k = p->k, .activation = p->activation, .has_residual = p->has_residual, .weights = p->weights};
     const double flops = 2 * (double)m * (double)p->n * (double)p->k;
-    const double values =
-        (double)m * (double)p->k + (double)p->n * (double)(p->k + 1) + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
+    const double weights = (double)p->n * (double)p->k;
+    const double others = (double)m * (double)p->k + (double)p->n + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
+    const double bytes = weights * (double)clf_dtype_bytes(p->weights) + others * sizeof(float);
     const int chain = clfi_op_chain(flops, 0);
-    clfi_workload workload = {
-        .op = "gemm", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops", .type = &type};
+    clfi_workload workload = {.op = "gemm", .flops = chain * flops, .bytes = chain * bytes, .limit = "fp32_gflops", .type = &type};
     char times[CLFI_CHAIN_TEXT];
-    snprintf(workload.id, sizeof workload.id, "gemm/f32/m%lld-n%lld-k%lld%s%s%s%s", (long long)m, (long long)p->n, (long long)p->k,
+    snprintf(workload.id, sizeof workload.id, "gemm/%s%s/m%lld-n%lld-k%lld%s%s%s%s", storage_names[p->weights],
+             p->weights == CLF_F32 ? "" : "-weights", (long long)m, (long long)p->n, (long long)p->k,
              p->activation == CLF_ACTIVATION_NONE ? "" : "-",
              p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation), p->has_residual ? "-residual" : "",
              clfi_op_chain_text(chain, times));
@@ -235,6 +245,8 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
                              "layer", p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
                              clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic",
                              "f32", "chain", chain, "seed", SEED, "data", "uniform");
+    if (work && p->weights != CLF_F32)
+        json_object_set_new(work, "weights", json_string(storage_names[p->weights]));
     return clfi_op_workload_add(list, &workload, work, &one, sizeof one);
 }
 

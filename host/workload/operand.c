@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 
-static clf_status create(clf_context *context, int rank, const int64_t *dim, clfi_operand *out)
+static clf_status create(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, clfi_operand *out)
 {
     *out = (clfi_operand){0};
-    CLF_TRY(clf_tensor_create(context, CLF_F32, rank, dim, &out->tensor));
+    CLF_TRY(clf_tensor_create(context, dtype, rank, dim, &out->tensor));
     out->count = clf_tensor_count(out->tensor);
     return clfi_alloc(out->count, sizeof *out->host, "operand", &out->host);
 }
@@ -17,14 +17,21 @@ static clf_status create(clf_context *context, int rank, const int64_t *dim, clf
 clf_status clfi_operand_random(clf_context *context, clfi_random *random, int rank, const int64_t *dim, float low, float high,
                                clfi_operand *out)
 {
-    CLF_TRY(create(context, rank, dim, out));
+    return clfi_operand_random_as(context, random, CLF_F32, rank, dim, low, high, out);
+}
+
+clf_status clfi_operand_random_as(clf_context *context, clfi_random *random, clf_dtype dtype, int rank, const int64_t *dim, float low,
+                                  float high, clfi_operand *out)
+{
+    CLF_TRY(create(context, dtype, rank, dim, out));
     clfi_random_fill(random, out->host, out->count, low, high);
-    return clf_tensor_write_f32(out->tensor, out->host, out->count);
+    CLF_TRY(clf_tensor_write_f32(out->tensor, out->host, out->count));
+    return dtype == CLF_F32 ? CLF_OK : clfi_operand_read(out);
 }
 
 clf_status clfi_operand_result(clf_context *context, int rank, const int64_t *dim, clfi_operand *out)
 {
-    CLF_TRY(create(context, rank, dim, out));
+    CLF_TRY(create(context, CLF_F32, rank, dim, out));
     return clfi_operand_clear(out);
 }
 

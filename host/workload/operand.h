@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of op workloads: a float32 tensor and the values that were put into it. */
+/* Operands of op workloads: a tensor and the values that were put into it. */
 #ifndef CLFI_WORKLOAD_OPERAND_H
 #define CLFI_WORKLOAD_OPERAND_H
 
@@ -13,7 +13,9 @@ typedef struct clfi_operand {
     size_t count;
 } clfi_operand;
 
-/* Uniform random values in [low, high). */
+/* Uniform random values in [low, high), stored as f32, or rounded to `dtype`, a float type: then `host` has the rounded values. */
+clf_status clfi_operand_random_as(clf_context *context, clfi_random *random, clf_dtype dtype, int rank, const int64_t *dim, float low,
+                                  float high, clfi_operand *out);
 clf_status clfi_operand_random(clf_context *context, clfi_random *random, int rank, const int64_t *dim, float low, float high,
                                clfi_operand *out);
 

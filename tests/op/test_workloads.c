@@ -39,8 +39,10 @@ static bool check_engine(const clfi_workload *workload, clf_context *context, co
     if (!only_small_cases()) {
         CHECK(workload->type->run(state, &sample) == CLF_OK, "%s on %s: %s", workload->id, engine, clf_last_error());
         CHECK(sample.wall_ns > 0, "%s on %s: no time", workload->id, engine);
-        CHECK(context->profile ? sample.device_ns != 0 : sample.device_ns < 0, "%s on %s: device time %g", workload->id, engine, sample.device_ns);
-        CHECK(workload->type->verify(state, &verdict) == CLF_OK && verdict.passed, "%s on %s: another result after a run", workload->id, engine);
+        CHECK(context->profile ? sample.device_ns != 0 : sample.device_ns < 0, "%s on %s: device time %g", workload->id, engine,
+              sample.device_ns);
+        CHECK(workload->type->verify(state, &verdict) == CLF_OK && verdict.passed, "%s on %s: another result after a run", workload->id,
+              engine);
     }
     workload->type->release(state);
     return true;
@@ -66,6 +68,26 @@ static void test_quick(void **state)
         if (!only_small_cases() || is_small(&list.items[i]))
             ran += check_workload(&list.items[i], *state);
     assert_true(ran > 0);
+    clfi_workload_list_free(&list);
+}
+
+/* Weights that are stored in 16 bits: a part of the whole list, where the work says so; the small products are computed. */
+static void test_storage(void **state)
+{
+    clfi_workload_list list = {0};
+    int ran = 0, kinds = 0;
+    CHECK_OK(clfi_op_workloads(&list, false));
+    for (size_t i = 0; i < list.count; i++) {
+        const clfi_workload *one = &list.items[i];
+        const char *weights = json_string_value(json_object_get(one->work, "weights"));
+        CHECK(!weights == !strstr(one->id, "-weights/"), "%s: weights in %s", one->id, weights ? weights : "f32");
+        if (!weights)
+            continue;
+        kinds |= strcmp(weights, "f16") == 0 ? 1 : strcmp(weights, "bf16") == 0 ? 2 : 4;
+        if (!only_small_cases() && one->flops / chain_of(one) <= 2e7)
+            ran += check_workload(one, *state);
+    }
+    CHECK(kinds == 3 && (ran > 0 || only_small_cases()), "kinds %d, %d ran", kinds, ran);
     clfi_workload_list_free(&list);
 }
 
@@ -129,10 +151,8 @@ static void test_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_catalogue),
-        cmocka_unit_test(test_quick),
-        cmocka_unit_test(test_profiled),
+        cmocka_unit_test(test_verdict), cmocka_unit_test(test_catalogue), cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_storage), cmocka_unit_test(test_profiled),
     };
     return cmocka_run_group_tests_name("workloads", tests, device_setup, device_teardown);
 }
