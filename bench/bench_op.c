@@ -75,6 +75,7 @@ static void bench_workload(const settings *s, const clfi_workload *workload)
 
 int main(int argc, char **argv)
 {
+    bench_arguments(argc, argv, 0, "bench_op [--filter TEXT] [--engine NAME] [--quick] [--rounds N] [--json]");
     const char *filter = bench_option(argc, argv, "--filter");
     settings s = {.engine = bench_option(argc, argv, "--engine"), .rounds = bench_size(argc, argv, "--rounds", 15),
                   .as_json = bench_flag(argc, argv, "--json")};

@@ -32,6 +32,16 @@ inline float lane_max(floatv v)
 #endif
 }
 
+#if WIDTH == 16
+#define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+#elif WIDTH == 8
+#define LANES ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
+#elif WIDTH == 4
+#define LANES ((int4)(0, 1, 2, 3))
+#else
+#define LANES 0
+#endif
+
 #define MINUS_INFINITY ((floatv)(-INFINITY))
 #define KEEP(p, j, s) (PASTE_CONVERT_INT(VECTOR_LOAD((p) + (j))) != (intv)(0) ? (s) : MINUS_INFINITY)
 #if WIDTH == 1
@@ -64,12 +74,31 @@ inline floatv row_scores(const softmax_row *r, float scale, int j)
     return s;
 }
 
+/* First key of the vector that holds the fewer than WIDTH keys from `whole` on: all of it lies in the row, unless the row itself is shorter. */
+inline int last_vector(int whole, int keys)
+{
+    return keys < WIDTH ? 0 : min(whole, keys - WIDTH);
+}
+
+/* Scores of that vector, -inf for keys that are not used. */
+inline floatv last_scores(const softmax_row *r, const key_strides *strides, float scale, int whole, int keys)
+{
+    if (keys >= WIDTH) {
+        const int first = last_vector(whole, keys);
+        return LANES + first < (intv)(r->used) ? row_scores(r, scale, first) : MINUS_INFINITY;
+    }
+    float s[WIDTH];
+    for (int i = 0; i < WIDTH; i++)
+        s[i] = i < r->used ? row_score(r, strides, scale, i) : -INFINITY;
+    return VECTOR_LOAD(s);
+}
+
 inline floatv larger(floatv s, floatv maximum)
 {
     return s > maximum ? s : maximum; /* one instruction; a NaN score does not become the maximum, but its weight is NaN */
 }
 
-inline float row_maximum(const softmax_row *r, const key_strides *strides, float scale)
+inline float row_maximum(const softmax_row *r, const key_strides *strides, float scale, int keys)
 {
     floatv m0 = MINUS_INFINITY, m1 = MINUS_INFINITY, m2 = MINUS_INFINITY, m3 = MINUS_INFINITY;
     int j = 0;
@@ -81,38 +110,36 @@ inline float row_maximum(const softmax_row *r, const key_strides *strides, float
     }
     for (; j <= r->used - WIDTH; j += WIDTH)
         m0 = larger(row_scores(r, scale, j), m0);
-    float maximum = lane_max(larger(larger(m0, m1), larger(m2, m3)));
-    for (; j < r->used; j++) {
-        const float s = row_score(r, strides, scale, j);
-        maximum = s > maximum ? s : maximum;
+    if (j < r->used)
+        m0 = larger(last_scores(r, strides, scale, j, keys), m0);
+    return lane_max(larger(larger(m0, m1), larger(m2, m3)));
+}
+
+/* The weights from key `whole` on: those of the last vector, then `masked` to the row's end. */
+inline void store_tail(const softmax_row *r, floatv tail, float masked, int whole, int keys)
+{
+    int j = whole;
+    if (whole < r->used && keys >= WIDTH) {
+        j = last_vector(whole, keys);
+        PASTE(vector_, STORE_Y)(r->y + j, tail);
+        j += WIDTH;
+    } else if (whole < r->used) {
+        float s[WIDTH];
+        VECTOR_STORE(tail, s);
+        for (; j < r->used; j++)
+            STORE_Y(r->y, j, s[j]);
     }
-    return maximum;
-}
-
-/* Exponentials of the fewer than WIDTH keys from j on, the rest 0: one vector costs less than scalars one by one. */
-inline floatv tail_exponentials(const softmax_row *r, const key_strides *strides, float scale, float shift, int j)
-{
-    float s[WIDTH];
-    for (int i = 0; i < WIDTH; i++)
-        s[i] = -INFINITY;
-    for (int i = j; i < r->used; i++)
-        s[i - j] = row_score(r, strides, scale, i);
-    return softmax_expv(VECTOR_LOAD(s) - shift);
-}
-
-inline void store_tail(const softmax_row *r, floatv values, int j)
-{
-    float s[WIDTH];
-    VECTOR_STORE(values, s);
-    for (int i = j; i < r->used; i++)
-        STORE_Y(r->y, i, s[i - j]);
+    for (; j <= keys - WIDTH; j += WIDTH)
+        PASTE(vector_, STORE_Y)(r->y + j, (floatv)(masked));
+    for (; j < keys; j++)
+        STORE_Y(r->y, j, masked);
 }
 
 /* next, next_y: x and y of the row that follows, fetched while this one keeps the arithmetic busy. */
 inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __global Y_T *next_y, const key_strides *strides, float scale,
                             int keys)
 {
-    const float shift = row_shift(row_maximum(r, strides, scale));
+    const float shift = row_shift(row_maximum(r, strides, scale, keys));
     const int whole = r->used - r->used % WIDTH;
     floatv sums = (floatv)(0.0f), tail = (floatv)(0.0f);
 #if KEPT_KEYS
@@ -130,8 +157,8 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
 #endif
     }
     if (whole < r->used) {
-        tail = tail_exponentials(r, strides, scale, shift, whole);
-        sums += tail;
+        tail = softmax_expv(last_scores(r, strides, scale, whole, keys) - shift);
+        sums += LANES + last_vector(whole, keys) < (intv)(whole) ? (floatv)(0.0f) : tail; /* the others have been counted */
     }
     const float sum = lane_sum(sums);
     if (sum == 0.0f) {
@@ -151,9 +178,7 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
 #endif
         PASTE(vector_, STORE_Y)(r->y + j, e * inverse);
     }
-    store_tail(r, tail * inverse, whole);
-    for (int j = r->used; j < keys; j++) /* masked: 0, or NaN in a row that holds one */
-        STORE_Y(r->y, j, 0.0f * inverse);
+    store_tail(r, tail * inverse, 0.0f * inverse, whole, keys); /* masked: 0, or NaN in a row that holds one */
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_vector(ROW_PARAMETERS, int rows_per_item)

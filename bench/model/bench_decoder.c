@@ -31,6 +31,8 @@ static void write_output(const char *words_file, const clf_pronunciations *found
 
 int main(int argc, char **argv)
 {
+    static const char usage[] = "bench_decoder --file WORDS [--model DIR] [--beam N] [--batch B] [--seconds S] [--output F] [--json]";
+    bench_arguments(argc, argv, 0, usage);
     const char *file = bench_option(argc, argv, "--file"), *output = bench_option(argc, argv, "--output");
     const int beam = (int)bench_size(argc, argv, "--beam", 1);
     const size_t batch = bench_option(argc, argv, "--batch") ? bench_size(argc, argv, "--batch", 1) : 0;
@@ -38,7 +40,7 @@ int main(int argc, char **argv)
     clfi_workload_list list = {0};
     bench_row row;
     if (!file) {
-        fprintf(stderr, "usage: bench_decoder --file WORDS [--model DIR] [--beam N] [--batch B] [--seconds S] [--output F] [--json]\n");
+        fprintf(stderr, "usage: %s\n", usage);
         return 2;
     }
     BENCH_OK(clf_context_create(NULL, &context));

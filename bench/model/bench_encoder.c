@@ -12,16 +12,13 @@
 
 int main(int argc, char **argv)
 {
+    bench_arguments(argc, argv, 1, "bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json]");
     const char *file = bench_option(argc, argv, "--file");
     const size_t batch = bench_size(argc, argv, "--batch", 1), tokens = bench_size(argc, argv, "--tokens", 128);
     clf_context *context;
     clfi_bench_model model;
     clfi_workload_list list = {0};
     bench_row row;
-    if (argc < 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json]\n");
-        return 2;
-    }
     BENCH_OK(clf_context_create(NULL, &context));
     BENCH_OK(clfi_bench_model_read(argv[1], &model));
     BENCH_OK(file ? clfi_encoder_add_file(&list, &model, file) : clfi_encoder_add_ids(&list, &model, batch, tokens));

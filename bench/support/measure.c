@@ -17,6 +17,35 @@ void bench_check(clf_status status, const char *what)
     exit(1);
 }
 
+static void refuse_arguments(const char *usage, const char *problem, const char *argument)
+{
+    fprintf(stderr, "%s%s\nusage: %s\n", problem, argument, usage);
+    exit(2);
+}
+
+void bench_arguments(int argc, char **argv, int positional, const char *usage)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            printf("usage: %s\n", usage);
+            exit(0);
+        }
+    }
+    for (int i = 1; i <= positional; i++)
+        if (i >= argc || argv[i][0] == '-')
+            refuse_arguments(usage, "missing argument", "");
+    for (int i = positional + 1; i < argc; i++) {
+        const size_t length = strlen(argv[i]);
+        const char *known = strncmp(argv[i], "--", 2) == 0 ? strstr(usage, argv[i]) : NULL;
+        while (known && known[length] != ' ' && known[length] != ']')
+            known = strstr(known + length, argv[i]);
+        if (!known)
+            refuse_arguments(usage, "unknown argument: ", argv[i]);
+        if (known[length] == ' ' && ++i == argc)
+            refuse_arguments(usage, "no value after ", argv[i - 1]);
+    }
+}
+
 const char *bench_option(int argc, char **argv, const char *name)
 {
     for (int i = 1; i + 1 < argc; i++)

@@ -15,6 +15,10 @@
 #define BENCH_OK(call) bench_check((call), #call)
 void bench_check(clf_status status, const char *what);
 
+/* Checks argv against a usage such as "PROGRAM MODEL_DIR [--batch B] [--json]" with `positional` leading arguments: exits with the usage and 2
+ * where it does not fit, with the usage and 0 for --help. */
+void bench_arguments(int argc, char **argv, int positional, const char *usage);
+
 /* Value after `name` in argv ("--batch", "8"), or NULL; whether a flag is there; a whole number from 1. */
 const char *bench_option(int argc, char **argv, const char *name);
 bool bench_flag(int argc, char **argv, const char *name);
