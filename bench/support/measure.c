@@ -90,8 +90,10 @@ bool bench_row_open(const clfi_workload *workload, clf_context *context, const c
 {
     *out = (bench_row){.workload = workload, .engine = engine};
     const clf_status st = workload->type->prepare(workload, context, engine, &out->state);
-    if (st == CLF_UNSUPPORTED)
+    if (st == CLF_UNSUPPORTED) {
+        workload->type->release(out->state);
         return false;
+    }
     bench_check(st, workload->id);
     bench_check(workload->type->verify(out->state, &out->verdict), workload->id);
     if (!out->verdict.passed) {

@@ -38,14 +38,6 @@ typedef struct decoder_state {
     size_t weights_bytes;
 } decoder_state;
 
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
-{
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){{""}, 1}; /* a model runs on what the tables choose */
-    return CLF_OK;
-}
-
 static void release(void *state)
 {
     decoder_state *s = state;
@@ -84,15 +76,10 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     decoder_state *s;
     (void)engine;
     CLF_TRY(clfi_alloc(1, sizeof *s, "decoder workload", &s));
+    *state = s;
     s->one = workload->parameters;
     s->context = context;
-    const clf_status st = setup(s);
-    if (st != CLF_OK) {
-        release(s);
-        return st;
-    }
-    *state = s;
-    return CLF_OK;
+    return setup(s);
 }
 
 static clf_status load_reference(const char *directory, clfi_ref_weights *weights)
@@ -237,7 +224,7 @@ static void memory(const void *state, clfi_workload_memory *out)
     *out = (clfi_workload_memory){.weights_bytes = s->weights_bytes};
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
 
 const clf_pronunciations *clfi_decoder_result(const void *state)
 {

@@ -37,14 +37,6 @@ typedef struct encoder_state {
     float *rows;
 } encoder_state;
 
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
-{
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){{""}, 1}; /* a model runs on what the tables choose */
-    return CLF_OK;
-}
-
 static void release(void *state)
 {
     encoder_state *s = state;
@@ -90,15 +82,10 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     encoder_state *s;
     (void)engine;
     CLF_TRY(clfi_alloc(1, sizeof *s, "encoder workload", &s));
+    *state = s;
     s->one = workload->parameters;
     s->context = context;
-    const clf_status st = setup(s);
-    if (st != CLF_OK) {
-        release(s);
-        return st;
-    }
-    *state = s;
-    return CLF_OK;
+    return setup(s);
 }
 
 /* Row `place` against the reference, relative to its norm. scratch: C values. */
@@ -187,7 +174,7 @@ static void memory(const void *state, clfi_workload_memory *out)
     *out = (clfi_workload_memory){.weights_bytes = s->weights_bytes};
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
 
 const clf_model_info *clfi_encoder_info(const void *state)
 {

@@ -32,14 +32,6 @@ typedef struct start_state {
     clfi_workload_memory memory; /* of the latest run */
 } start_state;
 
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
-{
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){{""}, 1};
-    return CLF_OK;
-}
-
 static void release(void *state)
 {
     start_state *s = state;
@@ -97,13 +89,8 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     start_state *s;
     (void)engine;
     CLF_TRY(clfi_alloc(1, sizeof *s, "start workload", &s));
-    const clf_status st = setup(workload, context, s);
-    if (st != CLF_OK) {
-        release(s);
-        return st;
-    }
     *state = s;
-    return CLF_OK;
+    return setup(workload, context, s);
 }
 
 /* Units: elements of embeddings of norm 1. */
@@ -143,7 +130,7 @@ static void memory(const void *state, clfi_workload_memory *out)
     *out = s->memory;
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
 
 static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
 {

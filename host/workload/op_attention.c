@@ -108,7 +108,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    return clfi_op_prepare(workload, context, engine, sizeof(attention_state), setup, release, state);
+    return clfi_op_prepare(workload, context, engine, sizeof(attention_state), setup, state);
 }
 
 /* One query; scratch: (2 L + 3) D values. The masked keys come last, so they are simply not there for the reference. */

@@ -159,7 +159,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    return clfi_op_prepare(workload, context, engine, sizeof(einsum_state), setup, release, state);
+    return clfi_op_prepare(workload, context, engine, sizeof(einsum_state), setup, state);
 }
 
 /* Units: those of the result. */

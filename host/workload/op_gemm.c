@@ -135,7 +135,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    return clfi_op_prepare(workload, context, engine, sizeof(gemm_state), setup, release, state);
+    return clfi_op_prepare(workload, context, engine, sizeof(gemm_state), setup, state);
 }
 
 /* The part of the product that is verified, at places[0..m) of the rows and places[m..m+n) of the columns, in double. */

@@ -84,7 +84,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    return clfi_op_prepare(workload, context, engine, sizeof(norm_state), setup, release, state);
+    return clfi_op_prepare(workload, context, engine, sizeof(norm_state), setup, state);
 }
 
 /* scratch: 3 rows. */

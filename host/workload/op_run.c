@@ -64,20 +64,15 @@ clf_status clfi_op_run_fresh(void *state, clfi_operand *result)
 }
 
 clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, const char *engine, size_t size, clfi_op_setup setup,
-                           void (*release)(void *state), void **out)
+                           void **state)
 {
-    void *state;
-    CLF_TRY(clfi_alloc(1, size, "workload", &state));
-    clf_status st = setup(workload, context, engine, state);
+    CLF_TRY(clfi_alloc(1, size, "workload", state));
+    clf_status st = setup(workload, context, engine, *state);
     if (st == CLF_OK)
-        st = run_once(state);
-    if (st != CLF_OK) {
-        clf_context_finish(context);
-        release(state);
-        return st;
-    }
-    *out = state;
-    return CLF_OK;
+        st = run_once(*state);
+    if (st != CLF_OK)
+        clf_context_finish(context); /* before the caller releases what is in use */
+    return st;
 }
 
 static clf_status enqueue_chain(void *state)

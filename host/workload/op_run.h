@@ -23,11 +23,10 @@ clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf
                             clf_status (*enqueue)(void *state));
 
 /* `prepare` of clfi_workload_type: a zeroed state of `size` bytes, filled by setup, and one run, so that an engine that cannot do it is
- * known here
- * (UNSUPPORTED). On failure the state is released. */
+ * known here (UNSUPPORTED). */
 typedef clf_status (*clfi_op_setup)(const clfi_workload *workload, clf_context *context, const char *engine, void *state);
 clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, const char *engine, size_t size, clfi_op_setup setup,
-                           void (*release)(void *state), void **out);
+                           void **state);
 
 /* step(state) with the engine forced, for preparations that depend on it (packing weights). */
 clf_status clfi_op_run_step(void *state, clf_status (*step)(void *state));

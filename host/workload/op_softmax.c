@@ -117,7 +117,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
 {
-    return clfi_op_prepare(workload, context, engine, sizeof(softmax_state), setup, release, state);
+    return clfi_op_prepare(workload, context, engine, sizeof(softmax_state), setup, state);
 }
 
 static void check_row(const softmax_state *s, size_t row, double *scores, double *want, clfi_verdict *out)

@@ -77,7 +77,7 @@ static clf_status bf16_engines(const clfi_workload *workload, clf_context *conte
     if (!has)
         CLF_FAIL(CLF_UNSUPPORTED,
                  "%s: OpenCL C has no bfloat16 arithmetic, and the device's compiler takes no instruction of the processor", workload->id);
-    return clfi_peak_one_engine(workload, context, out);
+    return clfi_workload_one_engine(workload, context, out);
 }
 
 static void bf16_release(void *state)

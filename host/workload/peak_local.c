@@ -32,7 +32,7 @@ static clf_status local_engines(const clfi_workload *workload, clf_context *cont
     if (caps->local_memory_bytes < TILE_BYTES || (!caps->is_cpu && caps->max_work_group_size < GPU_GROUP))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: needs %d bytes of local memory and %d work-items, the device has %llu and %zu", workload->id,
                  TILE_BYTES, GPU_GROUP, (unsigned long long)caps->local_memory_bytes, caps->max_work_group_size);
-    return clfi_peak_one_engine(workload, context, out);
+    return clfi_workload_one_engine(workload, context, out);
 }
 
 static void local_release(void *state)

@@ -6,16 +6,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "runtime/profile.h"
+#include "workload/random.h"
+#include "workload/timing.h"
 
 void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed)
 {
+    clfi_random random = {seed};
     for (size_t i = 0; i < count; i += 2) {
-        uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        z ^= z >> 31;
+        const uint64_t z = clfi_random_bits(&random);
         out[i] = (uint32_t)z;
         if (i + 1 < count)
             out[i + 1] = (uint32_t)(z >> 32);
@@ -53,20 +51,22 @@ clf_status clfi_peak_upload(clf_context *context, const void *data, size_t bytes
     return clfi_buffer_write(*out, 0, data, bytes);
 }
 
+typedef struct waited_call {
+    clf_context *context;
+    clf_status (*enqueue)(void *state);
+    void *state;
+} waited_call;
+
+static clf_status enqueue_and_wait(void *call)
+{
+    const waited_call *c = call;
+    CLF_TRY(c->enqueue(c->state));
+    return clfi_context_wait(c->context);
+}
+
 clf_status clfi_peak_time(clf_context *context, clf_status (*enqueue)(void *state), void *state, clfi_sample *out)
 {
-    CLF_TRY(clf_context_finish(context));
-    const uint64_t device_before = context->stats.kernel_ns, start = clfi_now_ns();
-    CLF_TRY(enqueue(state));
-    CLF_TRY(clfi_context_wait(context));
-    const uint64_t end = clfi_now_ns();
-    CLF_TRY(clf_context_finish(context)); /* reads the events' times, outside the measured time */
-    *out = (clfi_sample){.wall_ns = (double)(end - start), .device_ns = -1};
-    if (context->profile) {
-        out->device_ns = (double)(context->stats.kernel_ns - device_before);
-        clfi_profile_forget(context->profile);
-    }
-    return CLF_OK;
+    return clfi_time_call(context, enqueue_and_wait, &(waited_call){context, enqueue, state}, out);
 }
 
 clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *state), void *state)
@@ -78,14 +78,6 @@ clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *stat
 clfi_verdict clfi_peak_exact(size_t wrong)
 {
     return (clfi_verdict){.error = (double)wrong, .bound = 0, .passed = wrong == 0};
-}
-
-clf_status clfi_peak_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
-{
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){.names = {""}, .count = 1};
-    return CLF_OK;
 }
 
 clf_status clfi_peak_add(clfi_workload_list *list, clfi_workload *workload, const void *parameters, size_t size)

@@ -8,7 +8,7 @@
 #include "runtime/buffer.h"
 #include "workload/workload.h"
 
-/* Random words, the same on every machine: SplitMix64 (Steele, Lea & Flood 2014), two words from each of its numbers. */
+/* Random words, two from each number of workload/random.h. */
 void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed);
 
 /* A buffer of random words, filled piece by piece; clfi_peak_piece gives each piece again, so no copy need be kept. */
@@ -27,9 +27,6 @@ clf_status clfi_peak_once(clf_context *context, clf_status (*enqueue)(void *stat
 
 /* The verdict of an exact check. */
 clfi_verdict clfi_peak_exact(size_t wrong);
-
-/* `engines` of workloads without a choice. */
-clf_status clfi_peak_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
 
 /* Adds a workload of the suite; parameters (size bytes) are copied. */
 clf_status clfi_peak_add(clfi_workload_list *list, clfi_workload *workload, const void *parameters, size_t size);

@@ -39,7 +39,7 @@ static clf_status transfer_engines(const clfi_workload *workload, clf_context *c
     if (p->bytes > context->device.info.max_allocation_bytes)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the device allocates at most %llu bytes", workload->id,
                  (unsigned long long)context->device.info.max_allocation_bytes);
-    return clfi_peak_one_engine(workload, context, out);
+    return clfi_workload_one_engine(workload, context, out);
 }
 
 static void transfer_release(void *state)

@@ -43,7 +43,7 @@ typedef struct clfi_workload clfi_workload;
 /* How a kind of workload is prepared, verified and run. Every function forwards the library's errors. */
 typedef struct clfi_workload_type {
     clf_status (*engines)(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
-    /* Random data from the workload's seed, never zeros; *state is released by the caller even where this fails half way (NULL then). */
+    /* Random data from the workload's seed, never zeros. *state is NULL before; the caller releases it, also where this fails half way. */
     clf_status (*prepare)(const clfi_workload *workload, clf_context *context, const char *engine, void **state);
     clf_status (*verify)(void *state, clfi_verdict *out);
     clf_status (*run)(void *state, clfi_sample *out); /* one run; waits for the device */
@@ -66,6 +66,9 @@ struct clfi_workload {
     const clfi_workload_type *type;
     void *parameters; /* owned, released with free(); NULL: none */
 };
+
+/* `engines` of workloads without a choice. */
+clf_status clfi_workload_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
 
 /* A growing list that owns its workloads. */
 typedef struct clfi_workload_list {

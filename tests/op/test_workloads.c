@@ -30,8 +30,10 @@ static bool check_engine(const clfi_workload *workload, clf_context *context, co
     clfi_verdict verdict = {0};
     clfi_sample sample = {0};
     const clf_status st = workload->type->prepare(workload, context, engine, &state);
-    if (st == CLF_UNSUPPORTED)
+    if (st == CLF_UNSUPPORTED) {
+        workload->type->release(state);
         return false;
+    }
     CHECK(st == CLF_OK, "%s on %s: %s", workload->id, engine, clf_last_error());
     CHECK(workload->type->verify(state, &verdict) == CLF_OK, "%s on %s: %s", workload->id, engine, clf_last_error());
     CHECK(verdict.passed && verdict.error <= verdict.bound && verdict.bound > 0, "%s on %s: error %.3g, bound %.3g", workload->id, engine,
