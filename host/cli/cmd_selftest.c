@@ -40,7 +40,7 @@ static const selftest_row rows[] = {
 /* One op on one engine ("" = the default one); prints its line and returns whether it failed. */
 static bool run_row(const char *device, bool no_tuned, const selftest_row *row, const char *engine)
 {
-    selftest test = {.random = 1};
+    selftest test = {.random = {1}};
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     char forced[96] = "";
     if (engine[0])

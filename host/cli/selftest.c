@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest: random operands and the comparison of results. */
+/* selftest: operands and the comparison of results. */
 #include "cli/selftest.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
-
-void selftest_fill(selftest *test, float *out, size_t count, float low, float high)
-{
-    for (size_t i = 0; i < count; i++) { /* SplitMix64 (Steele, Lea & Flood 2014), upper 24 bits */
-        uint64_t z = test->random += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        z ^= z >> 31;
-        out[i] = low + (high - low) * ((float)(z >> 40) * 0x1p-24f);
-    }
-}
 
 void selftest_check(selftest *test, double got, double want, double bound)
 {
@@ -29,38 +15,29 @@ void selftest_check(selftest *test, double got, double want, double bound)
     }
 }
 
-clf_status selftest_tensor(selftest *test, int rank, const int64_t *dim, float low, float high, clf_tensor **tensor, float **host)
+void selftest_check_all(selftest *test, const clfi_operand *got, const double *want, const double *bound)
 {
-    clf_status st = clf_tensor_create(test->context, CLF_F32, rank, dim, tensor);
-    if (st == CLF_OK)
-        st = clfi_alloc(clf_tensor_count(*tensor), sizeof **host, "selftest", host);
-    if (st == CLF_OK) {
-        selftest_fill(test, *host, clf_tensor_count(*tensor), low, high);
-        st = clf_tensor_write_f32(*tensor, *host, clf_tensor_count(*tensor));
-    }
-    return st;
+    for (size_t i = 0; i < got->count; i++)
+        selftest_check(test, got->host[i], want[i], bound[i] + 0x1p-24 * (fabs(want[i]) + bound[i]));
 }
 
 clf_status selftest_add(selftest *test, selftest_operands *operands, int rank, const int64_t *dim, float low, float high)
 {
-    const int at = operands->count++;
-    return selftest_tensor(test, rank, dim, low, high, &operands->tensor[at], &operands->host[at]);
+    return clfi_operand_random(test->context, &test->random, rank, dim, low, high, &operands->operand[operands->count++]);
+}
+
+clf_status selftest_add_result(selftest *test, selftest_operands *operands, int rank, const int64_t *dim)
+{
+    return clfi_operand_result(test->context, rank, dim, &operands->operand[operands->count++]);
 }
 
 const clf_view *selftest_view(const selftest_operands *operands, int i)
 {
-    return clfi_tensor_view(operands->tensor[i]);
-}
-
-clf_status selftest_read(selftest_operands *operands, int i)
-{
-    return clf_tensor_read_f32(operands->tensor[i], operands->host[i], clf_tensor_count(operands->tensor[i]));
+    return clfi_tensor_view(operands->operand[i].tensor);
 }
 
 void selftest_free(selftest_operands *operands)
 {
-    for (int i = 0; i < operands->count; i++) {
-        clf_tensor_destroy(operands->tensor[i]);
-        free(operands->host[i]);
-    }
+    for (int i = 0; i < operands->count; i++)
+        clfi_operand_free(&operands->operand[i]);
 }

@@ -6,39 +6,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clformer/tensor.h"
 #include "tensor/view.h"
+#include "workload/operand.h"
 
 /* One running test: random numbers, and the worst element so far. */
 typedef struct selftest {
     clf_context *context;
-    uint64_t random;
+    clfi_random random;
     double worst_error, worst_bound; /* of the element with the largest error / bound */
     bool failed;
 } selftest;
 
-/* Reproducible values: uniform in [low, high), the same on every device and machine. */
-void selftest_fill(selftest *test, float *out, size_t count, float low, float high);
-
 /* One element; NaN passes only where NaN is wanted. */
 void selftest_check(selftest *test, double got, double want, double bound);
 
-/* A float32 tensor of random values, and its host copy (the caller frees both). */
-clf_status selftest_tensor(selftest *test, int rank, const int64_t *dim, float low, float high, clf_tensor **tensor, float **host);
+/* Every element of a result that was read, within its bound and one rounding to float32. */
+void selftest_check_all(selftest *test, const clfi_operand *got, const double *want, const double *bound);
 
-/* The tensors of one case with their host copies, released together. */
+/* The operands of one case, released together. */
 enum { SELFTEST_OPERANDS = 8 };
 
 typedef struct selftest_operands {
-    clf_tensor *tensor[SELFTEST_OPERANDS];
-    float *host[SELFTEST_OPERANDS];
+    clfi_operand operand[SELFTEST_OPERANDS];
     int count;
 } selftest_operands;
 
-/* Adds a random tensor; its place is the count before. low and high NaN: filled with NaN, for results. */
+/* Adds an operand of random values, uniform in [low, high) and the same on every device and machine, or a result; its place is the count
+ * before. */
 clf_status selftest_add(selftest *test, selftest_operands *operands, int rank, const int64_t *dim, float low, float high);
+clf_status selftest_add_result(selftest *test, selftest_operands *operands, int rank, const int64_t *dim);
 const clf_view *selftest_view(const selftest_operands *operands, int i);
-clf_status selftest_read(selftest_operands *operands, int i); /* host copy of tensor i, fresh from the device */
 void selftest_free(selftest_operands *operands);
 
 /* Case functions of each op: enqueue, read back, compare. */

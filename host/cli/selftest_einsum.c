@@ -35,25 +35,24 @@ static clf_status parse_case(const einsum_case *c, clf_einsum_form *form)
 static clf_status run_case(selftest *test, const einsum_case *c)
 {
     selftest_operands data = {.count = 0};
+    const clf_tensor *tensors[MOST_OPERANDS];
     double *wide[MOST_OPERANDS] = {NULL};
     clf_einsum_form form;
     clf_status st;
     CLF_GOTO(parse_case(c, &form));
     for (int k = 0; k < c->count; k++) {
         CLF_GOTO(selftest_add(test, &data, c->operand[k].rank, c->operand[k].dim, -1, 1));
-        const size_t count = clf_tensor_count(data.tensor[k]);
-        CLF_GOTO(clfi_alloc(count, sizeof *wide[k], "selftest", &wide[k]));
-        for (size_t i = 0; i < count; i++)
-            wide[k][i] = data.host[k][i];
+        tensors[k] = data.operand[k].tensor;
+        CLF_GOTO(clfi_operand_widen(&data.operand[k], &wide[k]));
     }
-    CLF_GOTO(selftest_add(test, &data, form.output_rank, form.output_dim, NAN, NAN));
-    CLF_GOTO(clf_einsum(test->context, c->equation, (const clf_tensor *const *)data.tensor, c->count, data.tensor[c->count]));
-    CLF_GOTO(selftest_read(&data, c->count));
+    CLF_GOTO(selftest_add_result(test, &data, form.output_rank, form.output_dim));
+    CLF_GOTO(clf_einsum(test->context, c->equation, tensors, c->count, data.operand[c->count].tensor));
+    CLF_GOTO(clfi_operand_read(&data.operand[c->count]));
     const double terms = clfi_ref_einsum_terms(&form), roundings = terms == 1 && c->count == 1 ? 0 : terms + 2 * c->count;
     for (size_t i = 0; i < form.output_elements; i++) {
         double magnitude;
         const double want = clfi_ref_einsum_element(&form, (const double *const *)wide, i, &magnitude);
-        selftest_check(test, data.host[c->count][i], want, roundings * u * magnitude);
+        selftest_check(test, data.operand[c->count].host[i], want, roundings * u * magnitude);
     }
 done:
     selftest_free(&data);
@@ -117,15 +116,15 @@ clf_status selftest_dropout(selftest *test)
     selftest_operands data = {.count = 0};
     clf_status st;
     CLF_GOTO(selftest_add(test, &data, 1, &count, 1, 2));
-    CLF_GOTO(selftest_add(test, &data, 1, &count, NAN, NAN));
-    CLF_GOTO(clf_dropout(test->context, data.tensor[0], probability, seed, data.tensor[1]));
-    CLF_GOTO(selftest_read(&data, 1));
+    CLF_GOTO(selftest_add_result(test, &data, 1, &count));
+    CLF_GOTO(clf_dropout(test->context, data.operand[0].tensor, probability, seed, data.operand[1].tensor));
+    CLF_GOTO(clfi_operand_read(&data.operand[1]));
     for (int64_t i = 0; i < count; i++) {
         uint32_t word[4];
         philox((uint64_t)i / 4, seed, word);
         const bool is_kept = (float)(word[i % 4] >> 8) * 0x1p-24f >= probability;
-        const double want = is_kept ? data.host[0][i] / (1 - (double)probability) : 0;
-        selftest_check(test, data.host[1][i], want, 8 * u * want);
+        const double want = is_kept ? data.operand[0].host[i] / (1 - (double)probability) : 0;
+        selftest_check(test, data.operand[1].host[i], want, 8 * u * want);
     }
 done:
     selftest_free(&data);

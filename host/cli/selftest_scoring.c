@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "clformer/attention.h"
 #include "cli/selftest.h"
 #include "op/cached_attention.h"
 #include "op/log_softmax.h"
+#include "workload/reference_attention.h"
 #include "workload/reference_softmax.h"
 
 static const double u = 0x1p-24;
@@ -33,16 +33,16 @@ static double reference_score(clf_score kind, const float *q, const float *k, in
     case CLF_SCORE_BILINEAR:
         for (int i = 0; i < DQ; i++)
             for (int j = 0; j < DK; j++)
-                sum += (double)q[i] * data->host[AT_WQ][i * DK + j] * k[j];
+                sum += (double)q[i] * data->operand[AT_WQ].host[i * DK + j] * k[j];
         return sum / sqrt(DK);
     case CLF_SCORE_ADDITIVE:
         for (int h = 0; h < H; h++) {
             double hidden = 0;
             for (int i = 0; i < DQ; i++)
-                hidden += (double)data->host[AT_WQ][h * DQ + i] * q[i];
+                hidden += (double)data->operand[AT_WQ].host[h * DQ + i] * q[i];
             for (int j = 0; j < DK; j++)
-                hidden += (double)data->host[AT_WK][h * DK + j] * k[j];
-            sum += data->host[AT_WV][h] * tanh(hidden);
+                hidden += (double)data->operand[AT_WK].host[h * DK + j] * k[j];
+            sum += data->operand[AT_WV].host[h] * tanh(hidden);
         }
         return sum;
     }
@@ -64,39 +64,41 @@ static clf_status scoring_case(selftest *test, clf_score kind)
     CLF_GOTO(selftest_add(test, &data, 2, is_bilinear ? (int64_t[]){DQ, DK} : (int64_t[]){H, DQ}, -0.5f, 0.5f));
     CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){H, DK}, -0.5f, 0.5f));
     CLF_GOTO(selftest_add(test, &data, 1, (int64_t[]){H}, -0.5f, 0.5f));
-    CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){B, Q, DV}, NAN, NAN));
-    CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){B, Q, K}, NAN, NAN));
+    CLF_GOTO(selftest_add_result(test, &data, 3, (int64_t[]){B, Q, DV}));
+    CLF_GOTO(selftest_add_result(test, &data, 3, (int64_t[]){B, Q, K}));
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){B}, lengths, &device_lengths));
     params.score = kind;
     params.lengths = device_lengths;
-    params.weights = data.tensor[AT_WEIGHTS];
+    params.weights = data.operand[AT_WEIGHTS].tensor;
     if (is_bilinear)
-        params.m = data.tensor[AT_WQ];
+        params.m = data.operand[AT_WQ].tensor;
     if (kind == CLF_SCORE_ADDITIVE) {
-        params.w_q = data.tensor[AT_WQ];
-        params.w_k = data.tensor[AT_WK];
-        params.w_v = data.tensor[AT_WV];
+        params.w_q = data.operand[AT_WQ].tensor;
+        params.w_k = data.operand[AT_WK].tensor;
+        params.w_v = data.operand[AT_WV].tensor;
     }
-    CLF_GOTO(clf_attention(test->context, data.tensor[AT_Q], data.tensor[AT_K], data.tensor[AT_V], &params, data.tensor[AT_OUT]));
-    CLF_GOTO(selftest_read(&data, AT_OUT));
-    CLF_GOTO(selftest_read(&data, AT_WEIGHTS));
+    CLF_GOTO(clf_attention(test->context, data.operand[AT_Q].tensor, data.operand[AT_K].tensor, data.operand[AT_V].tensor, &params,
+                           data.operand[AT_OUT].tensor));
+    CLF_GOTO(clfi_operand_read(&data.operand[AT_OUT]));
+    CLF_GOTO(clfi_operand_read(&data.operand[AT_WEIGHTS]));
     /* A score is a sum of at most H (DQ + DK) rounded products; a weight errs by twice a score's error, and the sums over keys. */
     const double relative = u * (2 * (H + DQ + DK + 4) * (has_one_width ? 2.0 * DK : MOST_SCORE) / 8 + 2 * K + 32);
     for (int row = 0; row < B * Q; row++) {
         double scores[K], weights[K];
         bool keep[K];
         for (int j = 0; j < K; j++) {
-            scores[j] = reference_score(kind, data.host[AT_Q] + row * dq, data.host[AT_K] + (row / Q * K + j) * dk, (int)dq, &data);
+            scores[j] =
+                reference_score(kind, data.operand[AT_Q].host + row * dq, data.operand[AT_K].host + (row / Q * K + j) * dk, (int)dq, &data);
             keep[j] = j < lengths[row / Q];
         }
         clfi_ref_softmax_row(scores, keep, K, CLF_EMPTY_ROWS_ZERO, weights);
         for (int j = 0; j < K; j++)
-            selftest_check(test, data.host[AT_WEIGHTS][row * K + j], weights[j], relative * weights[j]);
+            selftest_check(test, data.operand[AT_WEIGHTS].host[row * K + j], weights[j], relative * weights[j]);
         for (int c = 0; c < DV; c++) {
             double want = 0;
             for (int j = 0; j < K; j++)
-                want += weights[j] * data.host[AT_V][(row / Q * K + j) * DV + c];
-            selftest_check(test, data.host[AT_OUT][row * DV + c], want, relative);
+                want += weights[j] * data.operand[AT_V].host[(row / Q * K + j) * DV + c];
+            selftest_check(test, data.operand[AT_OUT].host[row * DV + c], want, relative);
         }
     }
 done:
@@ -112,9 +114,29 @@ clf_status selftest_scoring(selftest *test)
     return CLF_OK;
 }
 
+enum { HEADS = 3, QUERIES = 4, ROWS = 90, KEYS = 70, SIZE = 32 };
+
+/* One query and head: places of its values in q, of its head's first row in k and v, of its result. */
+static clf_status check_cached(selftest *test, const selftest_operands *data, int head, const int32_t *rows, size_t count, int query,
+                               int out)
+{
+    double q[SIZE], k[KEYS * SIZE], v[KEYS * SIZE], want[SIZE], bound[SIZE];
+    for (int c = 0; c < SIZE; c++)
+        q[c] = data->operand[0].host[query + c];
+    for (size_t j = 0; j < count; j++) {
+        for (int c = 0; c < SIZE; c++) {
+            k[j * SIZE + (size_t)c] = data->operand[1].host[head + rows[j] * SIZE + c];
+            v[j * SIZE + (size_t)c] = data->operand[2].host[head + rows[j] * SIZE + c];
+        }
+    }
+    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, count, SIZE, SIZE, 1, CLF_EMPTY_ROWS_ZERO, want, bound));
+    for (int c = 0; c < SIZE; c++)
+        selftest_check(test, data->operand[3].host[out + c], want[c], count ? bound[c] + u * (fabs(want[c]) + bound[c]) : 0);
+    return CLF_OK;
+}
+
 clf_status selftest_cached_attention(selftest *test)
 {
-    enum { HEADS = 3, QUERIES = 4, ROWS = 90, KEYS = 70, SIZE = 32 };
     static const int32_t counts[QUERIES] = {KEYS, 1, 0, 33};
     int32_t rows[QUERIES * KEYS];
     selftest_operands data = {.count = 0};
@@ -125,33 +147,18 @@ clf_status selftest_cached_attention(selftest *test)
     CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){HEADS, QUERIES, SIZE}, -1, 1));
     CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){HEADS, ROWS, SIZE}, -1, 1));
     CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){HEADS, ROWS, SIZE}, -1, 1));
-    CLF_GOTO(selftest_add(test, &data, 3, (int64_t[]){QUERIES, HEADS, SIZE}, NAN, NAN));
+    CLF_GOTO(selftest_add_result(test, &data, 3, (int64_t[]){QUERIES, HEADS, SIZE}));
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 2, (int64_t[]){QUERIES, KEYS}, rows, &device_rows));
     CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){QUERIES}, counts, &device_counts));
     const clf_cached_attention_args args = {.q = selftest_view(&data, 0), .k = selftest_view(&data, 1), .v = selftest_view(&data, 2),
                                             .rows = clfi_tensor_view(device_rows), .counts = clfi_tensor_view(device_counts), .keys = KEYS,
                                             .out = selftest_view(&data, 3), .scale = 1};
     CLF_GOTO(clfi_cached_attention(test->context, &args));
-    CLF_GOTO(selftest_read(&data, 3));
-    for (int n = 0; n < QUERIES; n++) {
-        for (int h = 0; h < HEADS; h++) {
-            const float *q = data.host[0] + (h * QUERIES + n) * SIZE;
-            double scores[KEYS], weights[KEYS];
-            for (int j = 0; j < counts[n]; j++) {
-                scores[j] = 0;
-                for (int c = 0; c < SIZE; c++)
-                    scores[j] += (double)q[c] * data.host[1][(h * ROWS + rows[n * KEYS + j]) * SIZE + c];
-            }
-            clfi_ref_softmax_row(scores, NULL, (size_t)counts[n], CLF_EMPTY_ROWS_ZERO, weights);
-            for (int c = 0; c < SIZE; c++) {
-                double want = 0;
-                for (int j = 0; j < counts[n]; j++)
-                    want += weights[j] * data.host[2][(h * ROWS + rows[n * KEYS + j]) * SIZE + c];
-                /* scores of SIZE rounded products below SIZE in sum, weights and their sum over KEYS, products with |v| <= 1 */
-                selftest_check(test, data.host[3][(n * HEADS + h) * SIZE + c], want, counts[n] ? u * (2 * (SIZE + 4) * SIZE + 2 * KEYS + 32) : 0);
-            }
-        }
-    }
+    CLF_GOTO(clfi_operand_read(&data.operand[3]));
+    for (int n = 0; n < QUERIES; n++)
+        for (int h = 0; h < HEADS; h++)
+            CLF_GOTO(check_cached(test, &data, h * ROWS * SIZE, rows + n * KEYS, (size_t)counts[n], (h * QUERIES + n) * SIZE,
+                                  (n * HEADS + h) * SIZE));
 done:
     clf_tensor_destroy(device_rows);
     clf_tensor_destroy(device_counts);
@@ -163,24 +170,20 @@ clf_status selftest_log_softmax(selftest *test)
 {
     const int64_t rows = 7, width = 131;
     selftest_operands data = {.count = 0};
+    double *x = NULL;
     clf_status st;
     CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, -30, 30));
-    CLF_GOTO(selftest_add(test, &data, 2, (int64_t[]){rows, width}, NAN, NAN));
+    CLF_GOTO(selftest_add_result(test, &data, 2, (int64_t[]){rows, width}));
     CLF_GOTO(clfi_log_softmax(test->context, selftest_view(&data, 0), NULL, selftest_view(&data, 1)));
-    CLF_GOTO(selftest_read(&data, 1));
+    CLF_GOTO(clfi_operand_read(&data.operand[1]));
+    CLF_GOTO(clfi_operand_widen(&data.operand[0], &x));
     for (int64_t row = 0; row < rows; row++) {
-        const float *x = data.host[0] + row * width;
-        double largest = -INFINITY, sum = 0;
-        for (int64_t j = 0; j < width; j++)
-            largest = fmax(largest, x[j]);
-        for (int64_t j = 0; j < width; j++)
-            sum += exp(x[j] - largest);
-        for (int64_t j = 0; j < width; j++) {
-            const double want = x[j] - largest - log(sum);
-            selftest_check(test, data.host[1][row * width + j], want, u * (2 * fabs(x[j] - largest) + (double)width / 8 + 12 + fabs(want)));
-        }
+        const double log_sum = clfi_ref_log_sum_exp(x + row * width, (size_t)width);
+        for (int64_t at = row * width; at < (row + 1) * width; at++)
+            selftest_check(test, data.operand[1].host[at], x[at] - log_sum, clfi_ref_log_softmax_error(x[at] - log_sum, (size_t)width));
     }
 done:
     selftest_free(&data);
+    free(x);
     return st;
 }

@@ -128,27 +128,7 @@ static clf_status read_sequence(const clf_seq2seq *model, const int32_t *letter,
 static clf_status log_probabilities(const clf_transformer_config *config, const clfi_ref_weights *weights, const sequence *one,
                                     clfi_ref_noise *noise, double *out)
 {
-    const int64_t c = config->width, q = one->target_length;
-    const clfi_ref_batch batch = {.batch = 1, .source_length = one->source_length, .target_length = q};
-    bool *keep = NULL;
-    double *memory = NULL;
-    clf_status st;
-    CLF_GOTO(clfi_alloc((size_t)(config->heads * q * q), sizeof *keep, "reference", &keep));
-    CLF_GOTO(clfi_alloc((size_t)((one->source_length + q) * c), sizeof *memory, "reference", &memory));
-    for (int64_t i = 0; i < config->heads * q * q; i++)
-        keep[i] = i % q <= i / q % q;
-    double *features = memory + one->source_length * c;
-    CLF_GOTO(clfi_ref_embed(config, weights, false, 1, one->source_length, one->source, memory));
-    CLF_GOTO(clfi_ref_stack(config, weights, false, &batch, NULL, memory, noise));
-    CLF_GOTO(clfi_ref_embed(config, weights, true, 1, q, one->target, features));
-    clfi_ref_batch masked = batch;
-    masked.keep_self = keep;
-    CLF_GOTO(clfi_ref_stack(config, weights, true, &masked, memory, features, noise));
-    CLF_GOTO(clfi_ref_generate(config, weights, q, features, true, out, noise));
-done:
-    free(keep);
-    free(memory);
-    return st;
+    return clfi_ref_log_probabilities(config, weights, one->source_length, one->source, one->target_length, one->target, out, noise);
 }
 
 /* Score and choices of one word; exact and disturbed: LONGEST * V values each. */

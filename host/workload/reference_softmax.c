@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax of one row in double. */
+/* Softmax and log-softmax of one row in double. */
 #include "workload/reference_softmax.h"
 
 #include <math.h>
@@ -35,4 +35,19 @@ bool clfi_ref_softmax_row(const double *scores, const bool *keep, size_t keys, c
 double clfi_ref_softmax_error(double largest, size_t keys)
 {
     return (6 * largest + (double)keys + 16) * 0x1p-24;
+}
+
+double clfi_ref_log_sum_exp(const double *x, size_t n)
+{
+    double largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, x[i]);
+    for (size_t i = 0; i < n; i++)
+        sum += exp(x[i] - largest);
+    return largest + log(sum);
+}
+
+double clfi_ref_log_softmax_error(double y, size_t n)
+{
+    return (3 * fabs(y) + (double)n / 8 + 3 * log((double)n) + 12) * 0x1p-24;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax of one row in double. */
+/* Softmax and log-softmax of one row in double. */
 #ifndef CLFI_WORKLOAD_REFERENCE_SOFTMAX_H
 #define CLFI_WORKLOAD_REFERENCE_SOFTMAX_H
 
@@ -17,5 +17,12 @@ bool clfi_ref_softmax_row(const double *scores, const bool *keep, size_t keys, c
  * roundings of scores
  * and of their differences to the maximum (in the weight and in the sum), K u for the sum, 16 u for exponentials and the quotient. */
 double clfi_ref_softmax_error(double largest, size_t keys);
+
+/* log sum_i exp(x[i]) over n values: log-softmax is x less this. */
+double clfi_ref_log_sum_exp(const double *x, size_t n);
+
+/* Bound of the error of a log-softmax y over n values in float32, u = 2^-24: 3 |y| u for the two differences and the rounded exponents,
+ * n/8 u for the sum, 3 log(n) u for the logarithm, 12 u for the exponentials. */
+double clfi_ref_log_softmax_error(double y, size_t n);
 
 #endif

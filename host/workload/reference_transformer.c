@@ -258,13 +258,36 @@ clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_re
     const int64_t v = config->target_vocabulary;
     CLF_TRY(linear(&p, "", "generator.projection", rows, features, CLF_ACTIVATION_NONE, logits));
     for (int64_t r = 0; is_log && r < rows; r++, logits += v) {
-        double largest = -INFINITY, sum = 0;
+        const double log_sum = clfi_ref_log_sum_exp(logits, (size_t)v);
         for (int64_t i = 0; i < v; i++)
-            largest = fmax(largest, logits[i]);
-        for (int64_t i = 0; i < v; i++)
-            sum += exp(logits[i] - largest);
-        for (int64_t i = 0; i < v; i++)
-            logits[i] = clfi_ref_rounded(noise, logits[i] - largest - log(sum), u * (16 + sqrt((double)v) + fabs(logits[i])));
+            logits[i] = clfi_ref_rounded(noise, logits[i] - log_sum, u * (16 + sqrt((double)v) + fabs(logits[i])));
     }
     return CLF_OK;
+}
+
+clf_status clfi_ref_log_probabilities(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t source_length,
+                                      const int32_t *source, int64_t target_length, const int32_t *target, double *out,
+                                      clfi_ref_noise *noise)
+{
+    const int64_t c = config->width, q = target_length;
+    const clfi_ref_batch batch = {.batch = 1, .source_length = source_length, .target_length = q};
+    bool *keep = NULL;
+    double *memory = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_alloc((size_t)(config->heads * q * q), sizeof *keep, "reference", &keep));
+    CLF_GOTO(clfi_alloc((size_t)((source_length + q) * c), sizeof *memory, "reference", &memory));
+    for (int64_t i = 0; i < config->heads * q * q; i++)
+        keep[i] = i % q <= i / q % q;
+    double *features = memory + source_length * c;
+    CLF_GOTO(clfi_ref_embed(config, weights, false, 1, source_length, source, memory));
+    CLF_GOTO(clfi_ref_stack(config, weights, false, &batch, NULL, memory, noise));
+    CLF_GOTO(clfi_ref_embed(config, weights, true, 1, q, target, features));
+    clfi_ref_batch masked = batch;
+    masked.keep_self = keep;
+    CLF_GOTO(clfi_ref_stack(config, weights, true, &masked, memory, features, noise));
+    CLF_GOTO(clfi_ref_generate(config, weights, q, features, true, out, noise));
+done:
+    free(keep);
+    free(memory);
+    return st;
 }

@@ -30,6 +30,15 @@ clf_status clfi_ref_weights_add(clfi_ref_weights *weights, const char *name, int
 /* Adds a tensor of a checkpoint under another name. NOT_FOUND: it has none of that name. */
 clf_status clfi_ref_weights_load(clfi_ref_weights *weights, const clf_safetensors *file, const char *file_name, const char *name);
 
+/* Adds all weights that a configuration needs, of zeros. */
+clf_status clfi_ref_weights_add_all(clfi_ref_weights *weights, const clf_transformer_config *config);
+
+/* Makes the generator's matrix the target embedding's where the configuration ties them. */
+void clfi_ref_weights_tie(clfi_ref_weights *weights, const clf_transformer_config *config);
+
+/* All weights with the numbers of clf_transformer_create_random. */
+clf_status clfi_ref_weights_add_seeded(clfi_ref_weights *weights, const clf_transformer_config *config, uint64_t seed);
+
 const clfi_ref_weight *clfi_ref_weights_find(const clfi_ref_weights *weights, const char *name); /* NULL: there is none */
 void clfi_ref_weights_free(clfi_ref_weights *weights);
 
@@ -60,6 +69,11 @@ clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_w
 /* logits [rows,V]; log-softmax of them where is_log. */
 clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,
                              bool is_log, double *logits, clfi_ref_noise *noise);
+
+/* out [target_length,V]: log-probabilities of what follows each token of one target after one source; every pass is over all of them. */
+clf_status clfi_ref_log_probabilities(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t source_length,
+                                      const int32_t *source, int64_t target_length, const int32_t *target, double *out,
+                                      clfi_ref_noise *noise);
 
 /* y = LN(x) with the weights "<prefix><name>.weight" and ".bias", rows of c values; y may be x. */
 clf_status clfi_ref_norm(const clfi_ref_weights *weights, const char *prefix, const char *name, int64_t rows, int64_t c, double eps,

@@ -399,9 +399,7 @@ static void test_seeded_initialisation(void **state)
     config.has_embedding_norm = 1;
     make_tokens(1, N * S, SOURCE_V, source_tokens);
     make_tokens(2, N * T, TARGET_V, target_tokens);
-    random_weights(&config, 0, 0.0f, &weights);
-    for (size_t i = 0; i < weights.count; i++)
-        clf_xavier_uniform(31, weights.items[i].name, weights.items[i].rank, weights.items[i].dim, weights.items[i].value);
+    CHECK_OK(clfi_ref_weights_add_seeded(&weights, &config, 31));
     CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, source_tokens, memory));
     CHECK_OK(clfi_ref_embed(&config, &weights, true, N, T, target_tokens, features));
     CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL}, NULL, memory, NULL));

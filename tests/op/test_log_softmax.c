@@ -8,21 +8,16 @@
 #include <stdlib.h>
 
 #include "op/log_softmax.h"
+#include "workload/reference_softmax.h"
 
 static const char *const engines[] = {"log_softmax=vector", "log_softmax=group"};
 
 static void reference(const double *x, size_t columns, double shift, double *y, double *bound)
 {
-    const double u = 0x1p-24;
-    double largest = -INFINITY, sum = 0;
-    for (size_t i = 0; i < columns; i++)
-        largest = fmax(largest, x[i]);
-    for (size_t i = 0; i < columns; i++)
-        sum += exp(x[i] - largest);
+    const double log_sum = clfi_ref_log_sum_exp(x, columns);
     for (size_t i = 0; i < columns; i++) {
-        y[i] = (x[i] - largest) - log(sum) + shift;
-        /* The two differences, the logarithm of a sum of rounded exponentials, the shift. */
-        bound[i] = u * (2 * fabs(x[i] - largest) + (double)columns / 8 + 12 + 3 * log(sum) + fabs(shift) + fabs(y[i]));
+        y[i] = x[i] - log_sum + shift;
+        bound[i] = clfi_ref_log_softmax_error(x[i] - log_sum, columns) + 0x1p-24 * (fabs(shift) + fabs(y[i]));
     }
 }
 
