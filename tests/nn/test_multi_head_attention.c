@@ -46,18 +46,6 @@ static operand make(clf_context *context, clf_dtype dtype, rng *r, int rank, int
     return o;
 }
 
-static operand make_mask(clf_context *context, rng *r, int rank, int64_t d0, int64_t d1, int64_t d2, int64_t d3)
-{
-    operand o = operand_create(context, CLF_U8, LAYOUT_CONTIGUOUS, rank, (int64_t[]){d0, d1, d2, d3});
-    unsigned char *bytes = calloc(o.count + 1, 1);
-    assert_non_null(bytes);
-    for (size_t i = 0; i < o.count; i++)
-        bytes[i] = rng_bits(r) % 3 ? 1 : 0;
-    operand_fill_bytes(&o, bytes);
-    free(bytes);
-    return o;
-}
-
 static operand make_io(clf_context *context, const mha_case *c, rng *r, int64_t length, int64_t width)
 {
     const bool nld = c->layout == CLF_LAYOUT_NLD;
@@ -85,13 +73,13 @@ static mha_data make_data(clf_context *context, const mha_case *c)
             a.bias[O] = make(context, c->dtype, &r, 1, out, 0, 0, 0.5f);
     }
     if (c->masks & MASK)
-        a.mask = make_mask(context, &r, 4, c->batch, 1, c->queries, c->keys);
+        a.mask = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 4, (int64_t[]){c->batch, 1, c->queries, c->keys}, 3);
     if (c->masks & MASK_SEQUENCE)
-        a.mask = make_mask(context, &r, 3, c->queries, c->keys, c->batch, 0);
+        a.mask = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->queries, c->keys, c->batch}, 3);
     if (c->masks & PADDING)
-        a.padding = make_mask(context, &r, 2, c->batch, c->keys, 0, 0);
+        a.padding = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->batch, c->keys}, 3);
     if (c->masks & ATTENTION)
-        a.attention = make_mask(context, &r, 2, c->queries, c->keys, 0, 0);
+        a.attention = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys}, 3);
     if (c->has_weights)
         a.captured = operand_create(context, CLF_F32, c->has_permuted_weights ? LAYOUT_REVERSED : LAYOUT_CONTIGUOUS, 4,
                                     (int64_t[]){c->batch, c->heads, c->queries, c->keys});

@@ -45,18 +45,6 @@ static operand make(clf_context *context, const scoring_case *c, rng *r, int ran
     return o;
 }
 
-static operand make_mask(clf_context *context, rng *r, int rank, int64_t d0, int64_t d1, int64_t d2)
-{
-    operand o = operand_create(context, CLF_U8, LAYOUT_CONTIGUOUS, rank, (int64_t[]){d0, d1, d2});
-    unsigned char *bytes = calloc(o.count + 1, 1);
-    assert_non_null(bytes);
-    for (size_t i = 0; i < o.count; i++)
-        bytes[i] = rng_bits(r) % 3 ? 1 : 0;
-    operand_fill_bytes(&o, bytes);
-    free(bytes);
-    return o;
-}
-
 static scoring_data make_data(clf_context *context, const scoring_case *c)
 {
     scoring_data a = {.params = CLF_ATTENTION_PARAMS_INIT};
@@ -82,11 +70,11 @@ static scoring_data make_data(clf_context *context, const scoring_case *c)
         operand_fill_ids(&a.lengths, length);
     }
     if (c->masks & MASK)
-        a.mask = make_mask(context, &r, 3, c->batch, 1, c->keys);
+        a.mask = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->batch, 1, c->keys}, 3);
     if (c->masks & PADDING)
-        a.padding = make_mask(context, &r, 2, c->batch, c->keys, 0);
+        a.padding = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->batch, c->keys}, 3);
     if (c->masks & ATTENTION)
-        a.attention = make_mask(context, &r, 2, c->queries, c->keys, 0);
+        a.attention = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys}, 3);
     if (c->masks & BIAS) {
         a.bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){1, c->queries, c->keys});
         operand_fill_uniform(&a.bias, &r, -2, 2);

@@ -73,11 +73,7 @@ static void check_case(clf_context *context, const gemm_case *one)
                                  .b = b.value + (one->b_repeats ? 0 : i * one->k * one->n), .bias = one->has_bias ? bias.value : NULL,
                                  .residual = one->has_residual ? residual.value + i * matrix : NULL},
                      want, bound);
-        for (int64_t e = 0; e < matrix; e++) {
-            const double got = c.value[i * matrix + e];
-            CHECK(within(got, want[e], bound[e] + operand_rounding(one->c_type, fabs(want[e]) + bound[e])),
-                  "%s: batch %lld element %lld: %.9g, want %.9g, bound %.3g", id, (long long)i, (long long)e, got, want[e], bound[e]);
-        }
+        operand_check(&c, (size_t)(i * matrix), (size_t)matrix, want, bound, id);
     }
     free(bound);
     free(want);
@@ -96,35 +92,7 @@ static void run_cases(clf_context *context, const char *engine)
             check_case(context, &gemm_cases[i]);
 }
 
-static void test_default(void **state)
-{
-    (void)state;
-    on_gemm_engine("", run_cases);
-}
-
-static void test_packed(void **state)
-{
-    (void)state;
-    on_gemm_engine("packed", run_cases);
-}
-
-static void test_gemv(void **state)
-{
-    (void)state;
-    on_gemm_engine("gemv", run_cases);
-}
-
-static void test_tiled(void **state)
-{
-    (void)state;
-    on_gemm_engine("tiled", run_cases);
-}
-
-static void test_clblast(void **state)
-{
-    (void)state;
-    on_gemm_engine("clblast", run_cases);
-}
+ON_EVERY_GEMM_ENGINE(run_cases)
 
 /* A NaN and an infinity of A reach their own rows and no other, also through columns of zeros (0 * NaN is NaN). */
 static void test_not_a_number(void **state)
@@ -200,9 +168,6 @@ static void test_broken_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default), cmocka_unit_test(test_packed),        cmocka_unit_test(test_gemv),        cmocka_unit_test(test_tiled),
-        cmocka_unit_test(test_clblast), cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_broken_calls),
-    };
+    const struct CMUnitTest tests[] = {GEMM_ENGINE_TESTS, cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_broken_calls)};
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

@@ -42,10 +42,7 @@ static void check_result(const tile_case *one, const operand *a, const operand *
                                            .a = a->value + i * one->m * one->k, .b = b->value + i * one->k * one->n,
                                            .bias = bias->value, .residual = residual->value},
                           want, bound);
-        for (int64_t e = 0; e < matrix; e++)
-            CHECK(within(c->value[i * matrix + e], want[e], bound[e] + operand_rounding(CLF_F32, fabs(want[e]) + bound[e])),
-                  "%s: batch %lld element %lld: %.9g, want %.9g, bound %.3g", id, (long long)i, (long long)e, c->value[i * matrix + e],
-                  want[e], bound[e]);
+        operand_check(c, (size_t)(i * matrix), (size_t)matrix, want, bound, id);
     }
     free(bound);
     free(want);

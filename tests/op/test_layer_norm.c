@@ -60,10 +60,7 @@ static void run_case(clf_context *context, const char *engine, const norm_case *
     clfi_ref_layer_norm(s, gamma.value, beta.value, count / n, n, 1e-5f, want, bound);
     CHECK_OK(clfi_layer_norm(context, view(&x), view(&residual), view(&gamma), view(&beta), c->axes, 1e-5f, view(out)));
     operand_read(out, id);
-    for (size_t i = 0; i < count; i++) {
-        const double limit = bound[i] + operand_rounding(c->is_in_place ? c->dtype : c->out_dtype, fabs(want[i]) + bound[i]);
-        CHECK(within(out->value[i], want[i], limit), "%s at %zu: %.9g, want %.9g, bound %.3g", id, i, out->value[i], want[i], limit);
-    }
+    operand_check(out, 0, count, want, bound, id);
     free(s);
     operand_destroy(&y);
     operand_destroy(&beta);

@@ -141,35 +141,7 @@ static void run_cases(clf_context *context, const char *engine)
             check_case(context, &cases[i], engine);
 }
 
-static void test_default(void **state)
-{
-    (void)state;
-    on_gemm_engine("", run_cases);
-}
-
-static void test_packed(void **state)
-{
-    (void)state;
-    on_gemm_engine("packed", run_cases);
-}
-
-static void test_gemv(void **state)
-{
-    (void)state;
-    on_gemm_engine("gemv", run_cases);
-}
-
-static void test_tiled(void **state)
-{
-    (void)state;
-    on_gemm_engine("tiled", run_cases);
-}
-
-static void test_clblast(void **state)
-{
-    (void)state;
-    on_gemm_engine("clblast", run_cases);
-}
+ON_EVERY_GEMM_ENGINE(run_cases)
 
 /* The public calls: leading dimensions as one, the same result for a row alone and in a batch. */
 static void test_public(void **state)
@@ -220,9 +192,6 @@ static void test_public(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default), cmocka_unit_test(test_packed),  cmocka_unit_test(test_gemv),
-        cmocka_unit_test(test_tiled),   cmocka_unit_test(test_clblast), cmocka_unit_test(test_public),
-    };
+    const struct CMUnitTest tests[] = {GEMM_ENGINE_TESTS, cmocka_unit_test(test_public)};
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

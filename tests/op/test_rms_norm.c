@@ -57,10 +57,7 @@ static void run_case(clf_context *context, const char *engine, const norm_case *
         CHECK_OK(clfi_rms_norm(context, view(&x), view(&residual), view(&gamma), 1, 1e-6f, view(&y)));
     }
     operand_read(&y, id);
-    for (size_t i = 0; i < count; i++) {
-        const double limit = bound[i] + operand_rounding(c->out_dtype, fabs(want[i]) + bound[i]);
-        CHECK(within(y.value[i], want[i], limit), "%s at %zu: %.9g, want %.9g, bound %.3g", id, i, y.value[i], want[i], limit);
-    }
+    operand_check(&y, 0, count, want, bound, id);
     free(s);
     operand_destroy(&gamma);
     operand_destroy(&residual);

@@ -51,18 +51,6 @@ static void name_case(const char *engine, const softmax_case *c, char *id, size_
     snprintf(id + at, size - (size_t)at, "%s]", c->is_in_place ? " in-place" : "");
 }
 
-static operand make_bytes(clf_context *context, rng *r, layout l, int rank, const int64_t *dim, int of)
-{
-    operand o = operand_create(context, CLF_U8, l, rank, dim);
-    unsigned char *bytes = calloc(o.count + 1, 1);
-    assert_non_null(bytes);
-    for (size_t i = 0; i < o.count; i++)
-        bytes[i] = rng_bits(r) % (unsigned)of ? (unsigned char)(1 + rng_bits(r) % 255) : 0;
-    operand_fill_bytes(&o, bytes);
-    free(bytes);
-    return o;
-}
-
 static softmax_data make_data(clf_context *context, const softmax_case *c)
 {
     softmax_data a = {.params = CLF_SOFTMAX_PARAMS_INIT};
@@ -86,15 +74,15 @@ static softmax_data make_data(clf_context *context, const softmax_case *c)
     for (int i = 0; i < c->rank; i++)
         part[i] = (i == a.key && c->masks & MASK_ONE_KEY) || (i == 0 && c->masks & ONE_ROW) ? 1 : c->dim[i];
     if (c->masks & MASK)
-        a.mask = make_bytes(context, &r, c->layout, c->rank, part, 3);
+        a.mask = operand_random_mask(context, &r, c->layout, c->rank, part, 3);
     if (c->masks & BIAS) {
         a.bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, c->rank, part);
         operand_fill_uniform(&a.bias, &r, -3, 3);
     }
     if (c->masks & PADDING)
-        a.padding = make_bytes(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){batch, keys}, 4);
+        a.padding = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){batch, keys}, 4);
     if (c->masks & ATTENTION)
-        a.attention = make_bytes(context, &r, LAYOUT_SLICED, 2, (int64_t[]){queries, keys}, 3);
+        a.attention = operand_random_mask(context, &r, LAYOUT_SLICED, 2, (int64_t[]){queries, keys}, 3);
     if (c->masks & (LENGTHS_1 | LENGTHS_2)) {
         a.lengths = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, c->masks & LENGTHS_1 ? 1 : 2, (int64_t[]){batch, queries});
         int32_t *length = malloc((a.lengths.count + 1) * sizeof *length);

@@ -154,6 +154,27 @@ double operand_rounding(clf_dtype dtype, double magnitude)
     }
 }
 
+operand operand_random_mask(clf_context *context, rng *r, layout l, int rank, const int64_t *dim, unsigned of)
+{
+    operand o = operand_create(context, CLF_U8, l, rank, dim);
+    unsigned char *bytes = calloc(o.count + 1, 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < o.count; i++)
+        bytes[i] = rng_bits(r) % of ? (unsigned char)(1 + rng_bits(r) % 255) : 0;
+    operand_fill_bytes(&o, bytes);
+    free(bytes);
+    return o;
+}
+
+void operand_check(const operand *o, size_t first, size_t count, const double *want, const double *bound, const char *id)
+{
+    const clf_dtype dtype = clf_tensor_dtype(o->tensor);
+    for (size_t i = 0; i < count; i++) {
+        const double got = o->value[first + i], limit = bound[i] + operand_rounding(dtype, fabs(want[i]) + bound[i]);
+        CHECK(within(got, want[i], limit), "%s: element %zu: %.9g, want %.9g, bound %.3g", id, first + i, got, want[i], limit);
+    }
+}
+
 bool only_small_cases(void)
 {
     const char *small = getenv("CLF_TEST_SMALL");

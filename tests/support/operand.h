@@ -38,6 +38,12 @@ void operand_fill_bytes(operand *o, const unsigned char *values); /* u8 */
 /* Reads the view into `value` and checks the fence; `id` names the case. */
 void operand_read(operand *o, const char *id);
 
+/* An operand of u8 in which one byte of `of` is 0 and the others are anything else, at random. */
+operand operand_random_mask(clf_context *context, rng *r, layout l, int rank, const int64_t *dim, unsigned of);
+
+/* After operand_read: `count` elements from `first` on are as near to want as bound and the rounding to the stored type allow. */
+void operand_check(const operand *o, size_t first, size_t count, const double *want, const double *bound, const char *id);
+
 /* Bound of rounding a number of this magnitude to the stored type (half a unit in its last place, or flushing below its normal range). */
 double operand_rounding(clf_dtype dtype, double magnitude);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reproducible random numbers: the generator of host/bench under the tests' names. */
+/* Reproducible random numbers: the generator of host/workload under the tests' names. */
 #ifndef CLF_TEST_RNG_H
 #define CLF_TEST_RNG_H
 
