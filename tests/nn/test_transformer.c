@@ -1,38 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Encoder, decoder and generator against float64, in every configuration and layout with every kind of mask; name maps; the seeded initialisation;
- * refusals of weights and operands. Results of torch.nn.Transformer are test_torch_golden.c's, of transformers model/test_huggingface.c's. */
+ * refusals are test_transformer_limits.c's. Results of torch.nn.Transformer are test_torch_golden.c's, of transformers model/test_huggingface.c's. */
 #include "support/check.h"
 #include "support/device.h"
-#include "support/named_tensors.h"
 #include "support/operand.h"
 #include "support/random_weights.h"
+#include "support/small_transformer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "runtime/context.h"
-
 #define XAVIER_FIRST -0.238354117f
 #define XAVIER_LAST -0.00777924201f
-
-enum { N = 3, S = 7, T = 5, C = 32, H = 4, F = 48, SOURCE_V = 11, TARGET_V = 13 };
-
-static const clf_transformer_config base_config = {.width = C, .hidden_width = F, .heads = H, .encoder_layers = 2, .decoder_layers = 2,
-                                                   .source_vocabulary = SOURCE_V, .target_vocabulary = TARGET_V, .max_source = 9, .max_target = 9,
-                                                   .activation = CLF_ACTIVATION_RELU, .norm_first = 1, .has_final_norm = 1,
-                                                   .has_generator = 1, .positions = CLF_POSITIONS_SINUSOIDAL, .norm_eps = 1e-5f};
-
-/* Rows of order 1 to 4 behind up to six layers' roundings. */
-static const double bound = 2e-5;
-
-static void list_labml(clf_context *context, const clf_transformer_config *config, const clfi_ref_weights *weights, tensor_list *list)
-{
-    list->count = 0;
-    for (size_t i = 0; i < weights->count; i++)
-        if (!config->is_generator_tied || strcmp(weights->items[i].name, "generator.projection.weight") != 0)
-            list_add(context, list, weights->items[i].name, weights->items[i].rank, weights->items[i].dim, weights->items[i].value);
-}
 
 static clf_transformer *build(clf_context *context, const clf_transformer_config *config, const clfi_ref_weights *weights)
 {
@@ -42,48 +21,6 @@ static clf_transformer *build(clf_context *context, const clf_transformer_config
     CHECK_OK(clf_transformer_create(context, config, CLF_NAMES_LABML, list.named, list.count, &made));
     list_free(&list);
     return made;
-}
-
-/* [N,L,columns] to the order of a layout, or back. */
-static void exchange(clf_layout order, bool back, int64_t length, int64_t columns, const float *from, float *to)
-{
-    for (int64_t n = 0; n < N; n++) {
-        for (int64_t l = 0; l < length; l++) {
-            const int64_t first = (n * length + l) * columns, other = order == CLF_LAYOUT_NLD ? first : (l * N + n) * columns;
-            memcpy(to + (back ? first : other), from + (back ? other : first), (size_t)columns * sizeof *to);
-        }
-    }
-}
-
-static clf_tensor *sequence(clf_context *context, clf_layout order, clf_dtype dtype, int64_t length, int64_t columns, const void *values)
-{
-    clf_tensor *tensor;
-    const bool first = order == CLF_LAYOUT_NLD;
-    const int64_t dim[3] = {first ? N : length, first ? length : N, columns};
-    float *moved = malloc((size_t)(N * length * columns) * sizeof *moved);
-    assert_non_null(moved);
-    exchange(order, false, length, columns, values, moved); /* four bytes each, whatever they mean */
-    CHECK_OK(clf_tensor_create_from(context, dtype, dtype == CLF_I32 ? 2 : 3, dim, moved, &tensor));
-    free(moved);
-    return tensor;
-}
-
-static clf_tensor *output(clf_context *context, clf_layout order, int64_t length, int64_t columns)
-{
-    float nan_values[N * S * C];
-    for (size_t i = 0; i < COUNT(nan_values); i++)
-        nan_values[i] = NAN;
-    return sequence(context, order, CLF_F32, length, columns, nan_values);
-}
-
-static void check_sequence(const char *id, const clf_tensor *tensor, clf_layout order, int64_t length, int64_t columns, const double *want)
-{
-    float raw[N * S * C], got[N * S * C];
-    CHECK_OK(clf_tensor_read_f32(tensor, raw, (size_t)(N * length * columns)));
-    exchange(order, true, length, columns, raw, got);
-    for (int64_t i = 0; i < N * length * columns; i++)
-        CHECK(within(got[i], want[i], bound), "%s: row %lld column %lld: %.9g, want %.9g", id, (long long)(i / columns),
-              (long long)(i % columns), (double)got[i], want[i]);
 }
 
 /* Masks of a case: the tensors, and what they mean for each query, head and key. */
@@ -96,13 +33,6 @@ typedef struct mask_case {
 enum mask_kind { MASK_NONE, MASK_CAUSAL, MASK_PADDING, MASK_PADDING_CAUSAL, MASK_ATTENTION, MASK_GENERAL, MASK_GENERAL_SHARED };
 
 static const int lengths[N] = {7, 3, 0}; /* the last sequence has no key at all: rows of zeros */
-
-static clf_tensor *make_u8(clf_context *context, int rank, const int64_t *dim, const uint8_t *values)
-{
-    clf_tensor *tensor;
-    CHECK_OK(clf_tensor_create_from(context, CLF_U8, rank, dim, values, &tensor));
-    return tensor;
-}
 
 static void make_masks(clf_context *context, enum mask_kind kind, clf_layout order, int64_t queries, int64_t keys, mask_case *out)
 {
@@ -453,124 +383,6 @@ static void test_embedding_and_vectors(void **state)
     }
 }
 
-static void test_refusals(void **state)
-{
-    static clfi_ref_weights weights;
-    static tensor_list list;
-    clf_context *context = *state;
-    clf_transformer_config config = base_config;
-    clf_transformer *network = NULL, *other;
-    int32_t tokens[N * S] = {0}, bad[N * S] = {0};
-    random_weights(&config, 3, 0.3f, &weights);
-    list_labml(context, &config, &weights, &list);
-    bad[5] = SOURCE_V;
-    clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *bad_ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, bad);
-    clf_tensor *memory = output(context, CLF_LAYOUT_NLD, S, C), *narrow = output(context, CLF_LAYOUT_NLD, S, C / 2);
-    clf_tensor *features = output(context, CLF_LAYOUT_NLD, S, C), *short_features = output(context, CLF_LAYOUT_NLD, T, C);
-    clf_tensor *long_ids, *mask3, *mask2, *float_mask;
-    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, 10}, tokens, &long_ids));
-    const uint8_t ones[S * S * N] = {0};
-    mask3 = make_u8(context, 3, (int64_t[]){S, S, N}, ones);
-    mask2 = make_u8(context, 2, (int64_t[]){N, S}, ones);
-    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){N, 1}, (float[N]){0}, &float_mask));
-
-    struct {
-        int64_t *field;
-        int64_t value;
-        const char *part;
-    } sizes[] = {{&config.width, 0, "width"}, {&config.heads, 5, "heads"}, {&config.encoder_layers, -1, "encoder_layers"}, {&config.max_target, 0, "max_target"},
-                 {&config.hidden_width, 0, "hidden_width"}};
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        const int64_t old = *sizes[i].field;
-        *sizes[i].field = sizes[i].value;
-        CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "E_SHAPE");
-        CHECK(strstr(clf_last_error(), sizes[i].part), "%s: %s", sizes[i].part, clf_last_error());
-        *sizes[i].field = old;
-    }
-    config.hidden_width = F + 1;
-    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
-                "feed_forward.layer1.weight: expected [49,32], found [48,32]");
-    config.hidden_width = F;
-    config.is_gated = 1;
-    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND, "linear_v");
-    config.is_gated = 0;
-    config.has_embedding_norm = 1;
-    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND,
-                "src_embed.norm.weight");
-    CHECK_FAILS(clf_transformer_create(context, &base_config, (clf_weight_names)9, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "names 9");
-    CHECK_FAILS(clf_transformer_create(context, NULL, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "NULL");
-    assert_null(network);
-
-    CHECK_OK(clf_transformer_create(context, &base_config, CLF_NAMES_LABML, list.named, list.count, &network));
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, bad_ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: transformer source: token 11");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, long_ids, NULL, memory), CLF_INVALID_ARGUMENT, "there are 9 positions");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, narrow), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer memory");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, NULL, NULL), CLF_INVALID_ARGUMENT, "memory");
-    CHECK_FAILS(clf_transformer_encode(network, (clf_layout)4, ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: layout 4");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask3}, memory), CLF_INVALID_ARGUMENT, "expected rank 4");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask2}, memory), CLF_INVALID_ARGUMENT, "expected rank 4");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.attention_mask = mask2}, memory), CLF_INVALID_ARGUMENT, "E_SHAPE");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.padding_mask = float_mask}, memory), CLF_INVALID_ARGUMENT, "E_DTYPE");
-    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer features");
-    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
-    CHECK_FAILS(clf_transformer_generate(network, narrow, 0, features), CLF_INVALID_ARGUMENT, "E_SHAPE: generator");
-    CHECK_FAILS(clf_transformer_embed(network, 1, CLF_LAYOUT_NLD, memory, features), CLF_INVALID_ARGUMENT, "E_DTYPE");
-    clf_transformer_destroy(network);
-
-    /* A memory for a network whose layers have no source attention; parts that are left out. */
-    config = base_config;
-    config.decoder_layers = 0;
-    config.source_vocabulary = 0;
-    config.has_generator = 0;
-    CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &other));
-    CHECK_FAILS(clf_transformer_decode(other, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, features), CLF_INVALID_ARGUMENT, "source attention");
-    CHECK_FAILS(clf_transformer_encode(other, CLF_LAYOUT_NLD, ids, NULL, memory), CLF_INVALID_ARGUMENT, "no embedding");
-    CHECK_FAILS(clf_transformer_generate(other, memory, 0, features), CLF_INVALID_ARGUMENT, "no generator");
-    clf_transformer_destroy(other);
-
-    list_free(&list);
-    clfi_ref_weights_free(&weights);
-    clf_tensor *const all[] = {ids, bad_ids, memory, narrow, features, short_features, long_ids, mask3, mask2, float_mask};
-    for (size_t i = 0; i < COUNT(all); i++)
-        clf_tensor_destroy(all[i]);
-}
-
-/* A device whose largest allocation holds neither an embedding, which is the generator too, nor most linear layers: the same logits
- * as without a limit. */
-static void test_small_allocations(void **state)
-{
-    enum { V = 300 };
-    clf_context *context = *state;
-    const uint64_t old = context->device.caps.max_allocation_bytes;
-    clf_transformer *network[2] = {NULL, NULL};
-    static float got[2][T * V];
-    clf_tensor *source, *target, *features, *logits;
-    clf_transformer_config config = base_config;
-    config.source_vocabulary = config.target_vocabulary = V;
-    config.is_generator_tied = 1;
-    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, S}, (int32_t[S]){0, 299, 64, 63, 127, 128, 1}, &source));
-    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, T}, (int32_t[T]){12, 0, 8, 7, 3}, &target));
-    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, C}, &features));
-    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, V}, &logits));
-    for (int i = 0; i < 2; i++) {
-        context->device.caps.max_allocation_bytes = i ? (63 + 16) * F * 4 : old;
-        CHECK_OK(clf_transformer_create_random(context, &config, 5, &network[i]));
-        context->device.caps.max_allocation_bytes = old;
-        CHECK_OK(clf_transformer_forward(network[i], CLF_LAYOUT_NLD, source, target, NULL, NULL, features));
-        CHECK_OK(clf_transformer_generate(network[i], features, 0, logits));
-        CHECK_OK(clf_tensor_read_f32(logits, got[i], COUNT(got[i])));
-        clf_transformer_destroy(network[i]);
-    }
-    for (size_t i = 0; i < COUNT(got[0]); i++)
-        CHECK(within(got[1][i], got[0][i], 1e-5), "logit %zu: %.9g in pieces, %.9g whole", i, (double)got[1][i], (double)got[0][i]);
-    context->device.caps.max_allocation_bytes = 4 * C - 1;
-    CHECK_FAILS(clf_transformer_create_random(context, &config, 5, &network[0]), CLF_OUT_OF_MEMORY, "src_embed.linear.weight: rows of 128 bytes");
-    context->device.caps.max_allocation_bytes = old;
-    clf_tensor *const all[] = {source, target, features, logits};
-    for (size_t i = 0; i < COUNT(all); i++)
-        clf_tensor_destroy(all[i]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,8 +391,6 @@ int main(void)
         cmocka_unit_test(test_name_maps),
         cmocka_unit_test(test_seeded_initialisation),
         cmocka_unit_test(test_embedding_and_vectors),
-        cmocka_unit_test(test_small_allocations),
-        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("nn.transformer", tests, device_setup, device_teardown);
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Transformers that are refused, with the reason, and a device whose allocations are small. */
+#include "support/check.h"
+#include "support/device.h"
+#include "support/random_weights.h"
+#include "support/small_transformer.h"
+
+#include "runtime/context.h"
+
+static void test_refusals(void **state)
+{
+    static clfi_ref_weights weights;
+    static tensor_list list;
+    clf_context *context = *state;
+    clf_transformer_config config = base_config;
+    clf_transformer *network = NULL, *other;
+    int32_t tokens[N * S] = {0}, bad[N * S] = {0};
+    random_weights(&config, 3, 0.3f, &weights);
+    list_labml(context, &config, &weights, &list);
+    bad[5] = SOURCE_V;
+    clf_tensor *ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens),
+               *bad_ids = sequence(context, CLF_LAYOUT_NLD, CLF_I32, S, 1, bad);
+    clf_tensor *memory = output(context, CLF_LAYOUT_NLD, S, C), *narrow = output(context, CLF_LAYOUT_NLD, S, C / 2);
+    clf_tensor *features = output(context, CLF_LAYOUT_NLD, S, C), *short_features = output(context, CLF_LAYOUT_NLD, T, C);
+    clf_tensor *long_ids, *mask3, *mask2, *float_mask;
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, 10}, tokens, &long_ids));
+    const uint8_t ones[S * S * N] = {0};
+    mask3 = make_u8(context, 3, (int64_t[]){S, S, N}, ones);
+    mask2 = make_u8(context, 2, (int64_t[]){N, S}, ones);
+    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){N, 1}, (float[N]){0}, &float_mask));
+
+    struct {
+        int64_t *field;
+        int64_t value;
+        const char *part;
+    } sizes[] = {{&config.width, 0, "width"},
+                 {&config.heads, 5, "heads"},
+                 {&config.encoder_layers, -1, "encoder_layers"},
+                 {&config.max_target, 0, "max_target"},
+                 {&config.hidden_width, 0, "hidden_width"}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const int64_t old = *sizes[i].field;
+        *sizes[i].field = sizes[i].value;
+        CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                    "E_SHAPE");
+        CHECK(strstr(clf_last_error(), sizes[i].part), "%s: %s", sizes[i].part, clf_last_error());
+        *sizes[i].field = old;
+    }
+    config.hidden_width = F + 1;
+    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                "feed_forward.layer1.weight: expected [49,32], found [48,32]");
+    config.hidden_width = F;
+    config.is_gated = 1;
+    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND, "linear_v");
+    config.is_gated = 0;
+    config.has_embedding_norm = 1;
+    CHECK_FAILS(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_NOT_FOUND,
+                "src_embed.norm.weight");
+    CHECK_FAILS(clf_transformer_create(context, &base_config, (clf_weight_names)9, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                "names 9");
+    CHECK_FAILS(clf_transformer_create(context, NULL, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT, "NULL");
+    assert_null(network);
+
+    CHECK_OK(clf_transformer_create(context, &base_config, CLF_NAMES_LABML, list.named, list.count, &network));
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, bad_ids, NULL, memory), CLF_INVALID_ARGUMENT,
+                "E_VALUE: transformer source: token 11");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, long_ids, NULL, memory), CLF_INVALID_ARGUMENT, "there are 9 positions");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, narrow), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer memory");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, NULL, NULL), CLF_INVALID_ARGUMENT, "memory");
+    CHECK_FAILS(clf_transformer_encode(network, (clf_layout)4, ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: layout 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask3}, memory), CLF_INVALID_ARGUMENT,
+                "expected rank 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask2}, memory), CLF_INVALID_ARGUMENT,
+                "expected rank 4");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.attention_mask = mask2}, memory),
+                CLF_INVALID_ARGUMENT, "E_SHAPE");
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.padding_mask = float_mask}, memory),
+                CLF_INVALID_ARGUMENT, "E_DTYPE");
+    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: transformer features");
+    CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
+    CHECK_FAILS(clf_transformer_generate(network, narrow, 0, features), CLF_INVALID_ARGUMENT, "E_SHAPE: generator");
+    CHECK_FAILS(clf_transformer_embed(network, 1, CLF_LAYOUT_NLD, memory, features), CLF_INVALID_ARGUMENT, "E_DTYPE");
+    clf_transformer_destroy(network);
+
+    /* A memory for a network whose layers have no source attention; parts that are left out. */
+    config = base_config;
+    config.decoder_layers = 0;
+    config.source_vocabulary = 0;
+    config.has_generator = 0;
+    CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_LABML, list.named, list.count, &other));
+    CHECK_FAILS(clf_transformer_decode(other, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, features), CLF_INVALID_ARGUMENT, "source attention");
+    CHECK_FAILS(clf_transformer_encode(other, CLF_LAYOUT_NLD, ids, NULL, memory), CLF_INVALID_ARGUMENT, "no embedding");
+    CHECK_FAILS(clf_transformer_generate(other, memory, 0, features), CLF_INVALID_ARGUMENT, "no generator");
+    clf_transformer_destroy(other);
+
+    list_free(&list);
+    clfi_ref_weights_free(&weights);
+    clf_tensor *const all[] = {ids, bad_ids, memory, narrow, features, short_features, long_ids, mask3, mask2, float_mask};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+}
+
+/* A device whose largest allocation holds neither an embedding, which is the generator too, nor most linear layers: the same logits
+ * as without a limit. */
+static void test_small_allocations(void **state)
+{
+    enum { V = 300 };
+    clf_context *context = *state;
+    const uint64_t old = context->device.caps.max_allocation_bytes;
+    clf_transformer *network[2] = {NULL, NULL};
+    static float got[2][T * V];
+    clf_tensor *source, *target, *features, *logits;
+    clf_transformer_config config = base_config;
+    config.source_vocabulary = config.target_vocabulary = V;
+    config.is_generator_tied = 1;
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, S}, (int32_t[S]){0, 299, 64, 63, 127, 128, 1}, &source));
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 2, (int64_t[]){1, T}, (int32_t[T]){12, 0, 8, 7, 3}, &target));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, C}, &features));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, T, V}, &logits));
+    for (int i = 0; i < 2; i++) {
+        context->device.caps.max_allocation_bytes = i ? (63 + 16) * F * 4 : old;
+        CHECK_OK(clf_transformer_create_random(context, &config, 5, &network[i]));
+        context->device.caps.max_allocation_bytes = old;
+        CHECK_OK(clf_transformer_forward(network[i], CLF_LAYOUT_NLD, source, target, NULL, NULL, features));
+        CHECK_OK(clf_transformer_generate(network[i], features, 0, logits));
+        CHECK_OK(clf_tensor_read_f32(logits, got[i], COUNT(got[i])));
+        clf_transformer_destroy(network[i]);
+    }
+    for (size_t i = 0; i < COUNT(got[0]); i++)
+        CHECK(within(got[1][i], got[0][i], 1e-5), "logit %zu: %.9g in pieces, %.9g whole", i, (double)got[1][i], (double)got[0][i]);
+    context->device.caps.max_allocation_bytes = 4 * C - 1;
+    CHECK_FAILS(clf_transformer_create_random(context, &config, 5, &network[0]), CLF_OUT_OF_MEMORY,
+                "src_embed.linear.weight: rows of 128 bytes");
+    context->device.caps.max_allocation_bytes = old;
+    clf_tensor *const all[] = {source, target, features, logits};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_small_allocations)};
+    return cmocka_run_group_tests_name("nn.transformer_limits", tests, device_setup, device_teardown);
+}
