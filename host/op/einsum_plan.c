@@ -7,7 +7,8 @@
 
 #include "op/einsum_path.h"
 
-clf_label_set clfi_einsum_operand_labels(const clf_einsum_form *form, int k)
+/* Canonical labels of operand k: those of its axes, size-1 axes dropped. */
+static clf_label_set operand_labels(const clf_einsum_form *form, int k)
 {
     clf_label_set set = labels_none();
     const clf_einsum_operand *operand = &form->operand[k];
@@ -48,7 +49,7 @@ void clfi_einsum_step_strides(const clf_einsum_plan *plan, int step, int64_t by_
 clf_label_set clfi_einsum_term_labels(const clf_einsum_plan *plan, int number)
 {
     const int k = plan->form.operand_count;
-    return number < k ? clfi_einsum_operand_labels(&plan->form, number) : plan->step[number - k].kept;
+    return number < k ? operand_labels(&plan->form, number) : plan->step[number - k].kept;
 }
 
 static clf_label_set output_labels(const clf_einsum_form *form)
@@ -192,7 +193,7 @@ clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_lim
     clf_label_set term[CLFI_EINSUM_MAX_OPERANDS], all = labels_none();
     uint8_t number[CLFI_EINSUM_MAX_OPERANDS];
     for (int k = 0; k < count; k++) {
-        term[k] = clfi_einsum_operand_labels(form, k);
+        term[k] = operand_labels(form, k);
         all = labels_or(all, term[k]);
     }
     out->naive_cost = clfi_einsum_step_cost(all, output, count, form->size);

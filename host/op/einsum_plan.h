@@ -44,9 +44,7 @@ struct clf_einsum_plan {
  * step that merges all remaining terms at once. */
 clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_limit, clf_einsum_plan *out);
 
-/* Canonical labels of operand k, and its element stride for each label, from the stride of each axis (diagonals summed, size-1 axes
- * dropped). */
-clf_label_set clfi_einsum_operand_labels(const clf_einsum_form *form, int k);
+/* Element stride of operand k for each label, from the stride of each axis (diagonals summed, size-1 axes dropped). */
 void clfi_einsum_operand_strides(const clf_einsum_form *form, int k, const int64_t *axis_stride, int64_t by_label[CLFI_EINSUM_MAX_LABELS]);
 
 /* The same for the output, and for the dense row-major result of a step. */

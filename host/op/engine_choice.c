@@ -36,7 +36,7 @@ static clf_status fail_unknown(const clf_engine_table *table, const char *name)
     return st;
 }
 
-clf_status clfi_engine_choose(const clf_context *context, const clf_engine_table *table, const void *args, const clf_engine **out)
+static clf_status choose(const clf_context *context, const clf_engine_table *table, const void *args, const clf_engine **out)
 {
     char forced[CLFI_ENGINE_NAME_BYTES];
     CLF_TRY(clfi_engine_forced(context, table->op, forced));
@@ -58,7 +58,7 @@ clf_status clfi_engine_choose(const clf_context *context, const clf_engine_table
 
 clf_status clfi_engine_run(clf_context *context, const clf_engine_table *table, const void *args)
 {
-    const clf_engine *engine;
-    CLF_TRY(clfi_engine_choose(context, table, args, &engine));
+    const clf_engine *engine = NULL;
+    CLF_TRY(choose(context, table, args, &engine));
     return engine->run(context, args);
 }

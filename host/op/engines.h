@@ -26,11 +26,8 @@ typedef struct clf_engine_table {
 enum { CLFI_ENGINE_NAME_BYTES = 128 };
 clf_status clfi_engine_forced(const clf_context *context, const char *op, char out[CLFI_ENGINE_NAME_BYTES]);
 
-/* The row to use: the forced one (UNSUPPORTED when it cannot do this case, INVALID_ARGUMENT when there is none of that name), else
- * the first that supports the arguments (UNSUPPORTED when none does). */
-clf_status clfi_engine_choose(const clf_context *context, const clf_engine_table *table, const void *args, const clf_engine **out);
-
-/* Choose, then run. */
+/* Runs the forced row (UNSUPPORTED when it cannot do this case, INVALID_ARGUMENT when there is none of that name), else the first that
+ * supports the arguments (UNSUPPORTED when none does). */
 clf_status clfi_engine_run(clf_context *context, const clf_engine_table *table, const void *args);
 
 #endif

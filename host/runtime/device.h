@@ -48,12 +48,6 @@ void clfi_device_clear(clf_device *device);
 /* Deep copy (the texts too). */
 clf_status clfi_device_copy(const clf_device *from, clf_device *out);
 
-/* Larger is better; decides between several devices that a selector matches. */
-uint64_t clfi_device_score(const clf_device *device);
-
-/* Says which device is the default and which are the same hardware. */
-void clfi_device_list_rank(clf_device_list *list);
-
 /* Name of an OpenCL error code, for example "CL_INVALID_VALUE". */
 const char *clfi_cl_name(cl_int code);
 

@@ -61,62 +61,9 @@ static clf_status add_platform(clf_device_list *list, cl_platform_id platform, s
     return st;
 }
 
-clf_status clf_device_list_create(clf_device_list **out)
-{
-    clf_status st = CLF_OK;
-    clf_device_list *list = NULL;
-    cl_platform_id *platforms = NULL;
-    cl_uint count = 0;
-    setenv("POCL_AFFINITY", "1", 0);
-    CLF_GOTO(clfi_alloc(1, sizeof *list, "device list", &list));
-    if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS)
-        count = 0;
-    CLF_GOTO(clfi_alloc(count, sizeof *platforms, "platform list", &platforms));
-    if (count && clGetPlatformIDs(count, platforms, NULL) != CL_SUCCESS)
-        count = 0;
-    if (count == 0)
-        CLF_GOTO(add_note(list, "OpenCL", "no platform is installed (Debian: pocl-opencl-icd for CPUs; GPUs: the vendor's driver)"));
-    for (cl_uint i = 0; i < count; i++)
-        CLF_GOTO(add_platform(list, platforms[i], i));
-    clfi_device_list_rank(list);
-    *out = list;
-    list = NULL;
-done:
-    free(platforms);
-    clf_device_list_destroy(list);
-    return st;
-}
-
-void clf_device_list_destroy(clf_device_list *list)
-{
-    if (!list)
-        return;
-    for (size_t i = 0; i < list->count; i++)
-        clfi_device_clear(&list->devices[i]);
-    for (size_t i = 0; i < list->note_count; i++)
-        free(list->notes[i]);
-    free(list->notes);
-    free(list->devices);
-    free(list);
-}
-
-size_t clf_device_list_count(const clf_device_list *list)
-{
-    return list ? list->count : 0;
-}
-
-const clf_device_info *clf_device_list_get(const clf_device_list *list, size_t index)
-{
-    return list && index < list->count ? &list->devices[index].info : NULL;
-}
-
-const char *clf_device_list_note(const clf_device_list *list, size_t index)
-{
-    return list && index < list->note_count ? list->notes[index] : NULL;
-}
-
-/* Class first (own memory before shared), then size; software rasterizers last. */
-uint64_t clfi_device_score(const clf_device *device)
+/* Larger is better, for the default and between several devices that a selector matches: class first (own memory before shared), then size;
+ * software rasterizers last. */
+static uint64_t score(const clf_device *device)
 {
     const clf_device_info *info = &device->info;
     const uint64_t class_of = info->type == CLF_DEVICE_TYPE_GPU           ? (info->unified_memory ? 4 : 5)
@@ -161,7 +108,8 @@ static const char *default_reason(const clf_device *device)
     }
 }
 
-void clfi_device_list_rank(clf_device_list *list)
+/* Says which device is the default and which are the same hardware. */
+static void rank_devices(clf_device_list *list)
 {
     clf_device *best = NULL;
     for (size_t i = 0; i < list->count; i++) {
@@ -169,13 +117,67 @@ void clfi_device_list_rank(clf_device_list *list)
         for (size_t j = 0; j < i && device->info.same_hardware_as < 0; j++)
             if (same_hardware(device, &list->devices[j]))
                 device->info.same_hardware_as = (int)j;
-        if (device->info.usable && (!best || clfi_device_score(device) > clfi_device_score(best)))
+        if (device->info.usable && (!best || score(device) > score(best)))
             best = device;
     }
     if (best) {
         best->info.is_default = 1;
         best->info.default_reason = default_reason(best);
     }
+}
+
+clf_status clf_device_list_create(clf_device_list **out)
+{
+    clf_status st = CLF_OK;
+    clf_device_list *list = NULL;
+    cl_platform_id *platforms = NULL;
+    cl_uint count = 0;
+    setenv("POCL_AFFINITY", "1", 0);
+    CLF_GOTO(clfi_alloc(1, sizeof *list, "device list", &list));
+    if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS)
+        count = 0;
+    CLF_GOTO(clfi_alloc(count, sizeof *platforms, "platform list", &platforms));
+    if (count && clGetPlatformIDs(count, platforms, NULL) != CL_SUCCESS)
+        count = 0;
+    if (count == 0)
+        CLF_GOTO(add_note(list, "OpenCL", "no platform is installed (Debian: pocl-opencl-icd for CPUs; GPUs: the vendor's driver)"));
+    for (cl_uint i = 0; i < count; i++)
+        CLF_GOTO(add_platform(list, platforms[i], i));
+    rank_devices(list);
+    *out = list;
+    list = NULL;
+done:
+    free(platforms);
+    clf_device_list_destroy(list);
+    return st;
+}
+
+void clf_device_list_destroy(clf_device_list *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        clfi_device_clear(&list->devices[i]);
+    for (size_t i = 0; i < list->note_count; i++)
+        free(list->notes[i]);
+    free(list->notes);
+    free(list->devices);
+    free(list);
+}
+
+size_t clf_device_list_count(const clf_device_list *list)
+{
+    return list ? list->count : 0;
+}
+
+const clf_device_info *clf_device_list_get(const clf_device_list *list, size_t index)
+{
+    return list && index < list->count ? &list->devices[index].info : NULL;
+}
+
+const char *clf_device_list_note(const clf_device_list *list, size_t index)
+{
+    return list && index < list->note_count ? list->notes[index] : NULL;
 }
 
 static bool contains(const char *text, const char *part)
@@ -223,8 +225,7 @@ clf_status clf_device_list_select(const clf_device_list *list, const char *selec
     const bool any = !selector || !selector[0];
     for (size_t i = 0; i < list->count; i++) {
         const clf_device *device = &list->devices[i];
-        if ((any ? device->info.is_default : matches(device, selector)) &&
-            (!best || clfi_device_score(device) > clfi_device_score(best)))
+        if ((any ? device->info.is_default : matches(device, selector)) && (!best || score(device) > score(best)))
             best = device;
     }
     if (!best)

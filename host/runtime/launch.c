@@ -60,17 +60,6 @@ void clfi_arg_float(clf_launch *launch, float value)
     clfi_arg_bytes(launch, &number, sizeof number);
 }
 
-void clfi_arg_local(clf_launch *launch, size_t bytes)
-{
-    if (launch->status != CLF_OK)
-        return;
-    const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, bytes, NULL);
-    if (code != CL_SUCCESS)
-        launch->status = clfi_fail(CLF_DEVICE, "kernel %s: %zu bytes of local memory: %s (%d)", launch->kernel->name, bytes,
-                                   clfi_cl_name(code), code);
-    launch->argument++;
-}
-
 static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
 {
     size_t global[3];

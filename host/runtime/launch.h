@@ -26,7 +26,6 @@ void clfi_arg_int(clf_launch *launch, int64_t value);               /* int; INVA
 void clfi_arg_long(clf_launch *launch, int64_t value);              /* long */
 void clfi_arg_uint(clf_launch *launch, uint32_t value);             /* uint */
 void clfi_arg_float(clf_launch *launch, float value);
-void clfi_arg_local(clf_launch *launch, size_t bytes);              /* local memory */
 void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size); /* any by-value struct or vector */
 
 /* Enqueues `groups` work-groups of `local` items in each dimension. Any group count of 0: nothing to do, OK. */

@@ -20,7 +20,8 @@ clf_context *clfi_tensor_context(const clf_tensor *tensor)
     return tensor->view.buffer->context;
 }
 
-clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out)
+/* A tensor for an existing buffer (retained). */
+static clf_status from_view(const clf_view *view, clf_tensor **out)
 {
     CLF_TRY(clfi_alloc(1, sizeof **out, "tensor", out));
     (*out)->view = *view;
@@ -46,7 +47,7 @@ clf_status clf_tensor_create(clf_context *context, clf_dtype dtype, int rank, co
     CLF_TRY(clfi_shape_count("tensor", dtype, rank, dim, &count));
     CLF_TRY(clfi_buffer_create(context, count * clf_dtype_bytes(dtype), &buffer));
     const clf_view view = clfi_view_dense(buffer, dtype, 0, rank, dim);
-    const clf_status st = clfi_tensor_from_view(&view, out);
+    const clf_status st = from_view(&view, out);
     clfi_buffer_release(buffer);
     return st;
 }
@@ -105,7 +106,7 @@ clf_status clf_tensor_view(const clf_tensor *base, int rank, const int64_t *dim,
         view.dim[i] = dim[i];
         view.stride[i] = stride[i];
     }
-    return clfi_tensor_from_view(&view, out);
+    return from_view(&view, out);
 }
 
 clf_status clf_tensor_permute(const clf_tensor *base, const int *axis, clf_tensor **out)
@@ -121,7 +122,7 @@ clf_status clf_tensor_permute(const clf_tensor *base, const int *axis, clf_tenso
         view.dim[i] = base->view.dim[axis[i]];
         view.stride[i] = base->view.stride[axis[i]];
     }
-    return clfi_tensor_from_view(&view, out);
+    return from_view(&view, out);
 }
 
 clf_status clf_tensor_slice(const clf_tensor *base, int axis, int64_t start, int64_t count, int64_t step, clf_tensor **out)
@@ -139,7 +140,7 @@ clf_status clf_tensor_slice(const clf_tensor *base, int axis, int64_t start, int
         view.offset += start * view.stride[axis];
     view.dim[axis] = count;
     view.stride[axis] *= count > 1 ? step : 1;
-    return clfi_tensor_from_view(&view, out);
+    return from_view(&view, out);
 }
 
 clf_status clf_tensor_reshape(const clf_tensor *base, int rank, const int64_t *dim, clf_tensor **out)
@@ -182,7 +183,7 @@ clf_status clf_tensor_reshape(const clf_tensor *base, int rank, const int64_t *d
             n--;
         }
     }
-    return clfi_tensor_from_view(&view, out);
+    return from_view(&view, out);
 }
 
 clf_dtype clf_tensor_dtype(const clf_tensor *tensor)

@@ -121,8 +121,7 @@ clf_status clf_tensor_write_f32(clf_tensor *tensor, const float *data, size_t co
         CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor write: float values into a tensor of %s", clf_dtype_name(dtype));
     uint16_t *bits;
     CLF_TRY(clfi_alloc(count, sizeof *bits, "tensor write", &bits));
-    for (size_t i = 0; i < count; i++)
-        bits[i] = dtype == CLF_F16 ? clfi_f16_from_f32(data[i]) : clfi_bf16_from_f32(data[i]);
+    (dtype == CLF_F16 ? clfi_f16_from_f32_array : clfi_bf16_from_f32_array)(data, count, bits);
     const clf_status st = clf_tensor_write(tensor, bits, count * sizeof *bits);
     free(bits);
     return st;
@@ -137,12 +136,11 @@ clf_status clf_tensor_read_f32(const clf_tensor *tensor, float *data, size_t cou
     void *raw;
     CLF_TRY(clfi_alloc(count, clf_dtype_bytes(dtype), "tensor read", &raw));
     const clf_status st = clf_tensor_read(tensor, raw, count * clf_dtype_bytes(dtype));
-    for (size_t i = 0; st == CLF_OK && i < count; i++) {
-        data[i] = dtype == CLF_F16    ? clfi_f32_from_f16(((const uint16_t *)raw)[i])
-                  : dtype == CLF_BF16 ? clfi_f32_from_bf16(((const uint16_t *)raw)[i])
-                  : dtype == CLF_I32  ? (float)((const int32_t *)raw)[i]
-                                      : (float)((const uint8_t *)raw)[i];
-    }
+    if (st == CLF_OK && (dtype == CLF_F16 || dtype == CLF_BF16))
+        (dtype == CLF_F16 ? clfi_f32_from_f16_array : clfi_f32_from_bf16_array)(raw, count, data);
+    else
+        for (size_t i = 0; st == CLF_OK && i < count; i++)
+            data[i] = dtype == CLF_I32 ? (float)((const int32_t *)raw)[i] : (float)((const uint8_t *)raw)[i];
     free(raw);
     return st;
 }

@@ -40,11 +40,6 @@ const char *clfi_dtype_suffix(clf_dtype dtype)
     return row(dtype)->suffix;
 }
 
-const char *clfi_dtype_cl(clf_dtype dtype)
-{
-    return row(dtype)->cl;
-}
-
 clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const int64_t *dim, size_t *out)
 {
     size_t count = 1, bytes;
@@ -71,21 +66,15 @@ clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const i
     return CLF_OK;
 }
 
-void clfi_shape_strides(int rank, const int64_t *dim, int64_t *stride)
-{
-    int64_t step = 1;
-    for (int i = rank - 1; i >= 0; i--) {
-        stride[i] = step;
-        step *= dim[i] > 0 ? dim[i] : 1;
-    }
-}
-
 clf_view clfi_view_dense(clf_buffer *buffer, clf_dtype dtype, int64_t offset, int rank, const int64_t *dim)
 {
     clf_view view = {.buffer = buffer, .dtype = dtype, .rank = rank, .offset = offset};
-    for (int i = 0; i < rank; i++)
+    int64_t step = 1;
+    for (int i = rank - 1; i >= 0; i--) {
         view.dim[i] = dim[i];
-    clfi_shape_strides(rank, dim, view.stride);
+        view.stride[i] = step;
+        step *= dim[i] > 0 ? dim[i] : 1;
+    }
     return view;
 }
 

@@ -19,15 +19,11 @@ typedef struct clf_view {
     int64_t offset;               /* elements from the start of the buffer */
 } clf_view;
 
-/* Suffix of load_/store_ functions in cl/types.cl ("f32") and storage type in OpenCL C ("float"). */
+/* Suffix of load_/store_ functions in cl/types.cl ("f32"). */
 const char *clfi_dtype_suffix(clf_dtype dtype);
-const char *clfi_dtype_cl(clf_dtype dtype);
 
 /* Product of dim[0..rank); INVALID_ARGUMENT for a negative dimension or overflow (of int64 or of size_t bytes). `what` names the operand. */
 clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const int64_t *dim, size_t *out);
-
-/* Row-major strides. */
-void clfi_shape_strides(int rank, const int64_t *dim, int64_t *stride);
 
 /* Dense row-major view at an element offset. */
 clf_view clfi_view_dense(clf_buffer *buffer, clf_dtype dtype, int64_t offset, int rank, const int64_t *dim);
@@ -52,9 +48,6 @@ void clfi_arg_view(clf_launch *launch, const clf_view *view);
 /* The view of a tensor and the tensor's context. */
 const clf_view *clfi_tensor_view(const clf_tensor *tensor);
 clf_context *clfi_tensor_context(const clf_tensor *tensor);
-
-/* A tensor for an existing buffer (retained). */
-clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out);
 
 /* Fails with INVALID_ARGUMENT when a tensor is NULL or belongs to another context. */
 clf_status clfi_tensor_check(const clf_context *context, const char *what, const clf_tensor *tensor);

@@ -42,7 +42,8 @@ double clfi_ref_activation_error(clf_activation kind, double x)
     return (3 + 2 * z) * 2 * U_F32 * fabs(clfi_ref_activation(kind, x)) + 0x1p-126 * (1 + fabs(x));
 }
 
-double clfi_ref_activation_slope(clf_activation kind)
+/* Largest |f'|. */
+static double largest_slope(clf_activation kind)
 {
     return kind == CLF_ACTIVATION_NONE || kind == CLF_ACTIVATION_RELU ? 1.0 : 1.14;
 }
@@ -72,7 +73,7 @@ void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound)
             const double x = g->alpha * sum + bias, f = clfi_ref_activation(g->activation, x);
             const double error = clfi_gamma_f32((double)g->k + 2) * (fabs(g->alpha) * magnitude + fabs(bias)) + 0x1p-126 * (double)(g->k + 1);
             y[at] = f + residual;
-            bound[at] = clfi_ref_activation_slope(g->activation) * error + clfi_ref_activation_error(g->activation, x) +
+            bound[at] = largest_slope(g->activation) * error + clfi_ref_activation_error(g->activation, x) +
                         (g->residual ? U_F32 * (fabs(f) + fabs(residual)) * 1.001 : 0);
         }
     }
