@@ -1,41 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Cached attention on GPUs: a work-group for each query and head; its items take a key each, then columns of the head. */
 #include "cached_attention.cl"
+#include "row_reduce.cl"
 
-#ifndef WG
-#error "WG: work-group size, a power of two"
+#if LANES != WG
+#error "LANES: the whole work-group shares a row"
 #endif
 
-/* Largest value or sum over the work-group, in every item. */
-inline float group_max(__local float *scratch, float value)
-{
-    const int item = (int)get_local_id(0);
-    scratch[item] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = WG / 2; step > 0; step >>= 1) {
-        if (item < step)
-            scratch[item] = scratch[item + step] > scratch[item] ? scratch[item + step] : scratch[item];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    const float result = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return result;
-}
-
-inline float group_sum(__local float *scratch, float value)
-{
-    const int item = (int)get_local_id(0);
-    scratch[item] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int step = WG / 2; step > 0; step >>= 1) {
-        if (item < step)
-            scratch[item] += scratch[item + step];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    const float result = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return result;
-}
+ROW_REDUCTION(group_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
+ROW_REDUCTION(group_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(__global const float *q, __global const float *k, __global const float *v, __global float *out,

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Log-softmax on GPUs: y[r,:] = x[r,:] - max_r - log(sum_j exp(x[r,j] - max_r)) + shift[r] over dense rows. LANES work-items share a row, a
  * work-group holds WG / LANES rows. */
-#if !defined(WG) || !defined(LANES)
-#error "WG: work-group size; LANES: work-items per row, a power of two that divides WG"
-#endif
+#include "row_reduce.cl"
 
 #ifndef HAS_SHIFT
 #error "HAS_SHIFT: a number is added to each row"
@@ -16,18 +14,7 @@ inline float2 join(float2 a, float2 b)
     return (float2)(m, a.y * exp(a.x - shift) + b.y * exp(b.x - shift));
 }
 
-inline float2 row_join(__local float2 *scratch, float2 value)
-{
-    const uint item = get_local_id(0), lane = item & (LANES - 1);
-    scratch[item] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = LANES / 2; step > 0; step >>= 1) {
-        if (lane < step)
-            scratch[item] = join(scratch[item], scratch[item + step]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    return scratch[item - lane];
-}
+ROW_REDUCTION(row_join, float2, join, CLK_LOCAL_MEM_FENCE)
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void log_softmax_group(__global const float *x, long x_offset, __global const float *shift, long shift_offset, __global float *y, long y_offset,

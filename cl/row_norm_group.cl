@@ -3,6 +3,8 @@
 #include "row_norm.cl"
 #include "row_reduce.cl"
 
+ROW_REDUCTION(row_sum, float2, ROW_PLUS, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
+
 /* Sums of c and of c^2 over the row, c = s - shift - correction; the same in all its lanes. */
 static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
 {

@@ -2,41 +2,10 @@
 /* Softmax for GPUs: LANES work-items share a row through a tree in local memory; a work-group of WG items holds WG / LANES rows. */
 #include "softmax_exp.cl"
 #include "softmax_row.cl"
+#include "row_reduce.cl"
 
-#if !defined WG || !defined LANES
-#error "WG: work-group size; LANES: work-items per row, a power of two that divides WG"
-#endif
-
-/* Largest or sum of the row's lanes, returned to all of them. Every item of the group calls. */
-inline float lanes_max(__local float *scratch, float value)
-{
-    const uint item = get_local_id(0), lane = item & (LANES - 1);
-    scratch[item] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = LANES / 2; step > 0; step >>= 1) {
-        if (lane < step)
-            scratch[item] = scratch[item] > scratch[item + step] ? scratch[item] : scratch[item + step];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    const float result = scratch[item - lane];
-    barrier(CLK_LOCAL_MEM_FENCE); /* scratch is free again */
-    return result;
-}
-
-inline float lanes_sum(__local float *scratch, float value)
-{
-    const uint item = get_local_id(0), lane = item & (LANES - 1);
-    scratch[item] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = LANES / 2; step > 0; step >>= 1) {
-        if (lane < step)
-            scratch[item] += scratch[item + step];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    const float result = scratch[item - lane];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return result;
-}
+ROW_REDUCTION(row_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
+ROW_REDUCTION(row_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
 
 /* Items beyond the last row look at the last one without touching it, so that barriers stay uniform. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)
@@ -53,10 +22,10 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_
         const float s = row_score(&r, &strides, scale, j);
         maximum = s > maximum ? s : maximum; /* never NaN, but then the sum is */
     }
-    const float shift = row_shift(lanes_max(scratch, maximum));
+    const float shift = row_shift(row_max(scratch, maximum));
     for (int j = lane; j < used; j += LANES)
         sum += softmax_exp(row_score(&r, &strides, scale, j) - shift);
-    sum = lanes_sum(scratch, sum);
+    sum = row_sum(scratch, sum);
     const float inverse = 1.0f / sum;
     for (int j = lane; j < end; j += LANES) {
         float weight = 0.0f;

@@ -91,6 +91,7 @@ clf_status clfi_cached_attention_group(clf_context *context, const void *argumen
     const clf_cached_attention_args *args = arguments;
     clf_kernel_spec spec = spec_of("cached_attention_group.cl", "cached_attention_group", args);
     clfi_spec_int(&spec, "WG", GROUP_WG);
+    clfi_spec_int(&spec, "LANES", GROUP_WG);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
     return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], GROUP_WG, 1);

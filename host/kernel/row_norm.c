@@ -6,14 +6,12 @@
 
 #include "kernel/axes.h"
 #include "kernel/loops.h"
+#include "kernel/row_lanes.h"
 
 enum { X, RESIDUAL, Y, GAMMA, BETA, OPERANDS, ROW_OPERANDS = GAMMA };
 enum {
-    PASSES = 4,            /* over a row */
-    VECTOR_GROUPS = 256,   /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
-    GROUP_WG = 256,        /* largest work-group */
-    GROUP_MIN_WG = 64,
-    ELEMENTS_PER_LANE = 4  /* fewer make the tree the larger part */
+    PASSES = 4,          /* over a row */
+    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
 };
 
 typedef struct layout {
@@ -110,20 +108,10 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
-/* Work-items of a row: a power of two with some elements each. */
-static int group_lanes(const clf_context *context, int64_t length)
-{
-    const int64_t largest = context->device.caps.max_work_group_size < GROUP_WG ? GROUP_MIN_WG : GROUP_WG;
-    int64_t lanes = 1;
-    while (lanes < largest && lanes * ELEMENTS_PER_LANE < length)
-        lanes *= 2;
-    return (int)lanes;
-}
-
 bool clfi_row_norm_group_supports(const clf_context *context, const void *args)
 {
     const layout l = layout_of(context, args);
-    const int64_t per_lane = l.length / group_lanes(context, l.length) + 1;
+    const int64_t per_lane = l.length / clfi_row_lanes(context, l.length).lanes + 1;
     return l.length <= INT_MAX && clfi_loops_fit(context, PASSES * (per_lane * (l.is_unit ? 1 : l.columns.count * OPERANDS) + 16));
 }
 
@@ -132,14 +120,11 @@ clf_status clfi_row_norm_group(clf_context *context, const void *arguments)
     const clf_row_norm *args = arguments;
     const layout l = layout_of(context, args);
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_group.cl", kernel_name(args->kind, true));
-    const int lanes = group_lanes(context, l.length);
-    const int wg = lanes < GROUP_MIN_WG ? GROUP_MIN_WG : lanes;
-    const int64_t rows_per_group = wg / lanes;
-    clfi_spec_int(&spec, "WG", wg);
-    clfi_spec_int(&spec, "LANES", lanes);
+    const clf_row_lanes share = clfi_row_lanes(context, l.length);
+    clfi_spec_row_lanes(&spec, &share);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args, &l);
     clfi_arg_int(&launch, l.length);
     clfi_arg_float(&launch, args->eps);
-    return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_group - 1) / rows_per_group), (size_t)wg);
+    return clfi_launch_1d(&launch, (size_t)((l.row_count + share.rows - 1) / share.rows), (size_t)share.group);
 }

@@ -6,16 +6,14 @@
 
 #include "kernel/axes.h"
 #include "kernel/loops.h"
+#include "kernel/row_lanes.h"
 
 enum { X, Y, MASK, PADDING, ATTENTION, BIAS, LENGTHS, QUERY, OPERANDS };
 enum {
     PASSES = 3,
-    KEPT_KEYS = 2048,     /* exponentials in private memory: 8 KiB of a first-level cache */
-    VECTOR_GROUPS = 256,  /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
-    GENERIC_WG = 64,
-    GROUP_WG = 256,       /* largest work-group */
-    GROUP_MIN_WG = 64,
-    ELEMENTS_PER_LANE = 4 /* fewer make the tree the larger part */
+    KEPT_KEYS = 2048,    /* exponentials in private memory: 8 KiB of a first-level cache */
+    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
+    GENERIC_WG = 64
 };
 
 typedef struct layout {
@@ -170,22 +168,12 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
-/* Work-items of a row: a power of two with some elements each. */
-static int group_lanes(const clf_context *context, int64_t keys)
-{
-    const int64_t largest = context->device.caps.max_work_group_size < GROUP_WG ? GROUP_MIN_WG : GROUP_WG;
-    int64_t lanes = 1;
-    while (lanes < largest && lanes * ELEMENTS_PER_LANE < keys)
-        lanes *= 2;
-    return (int)lanes;
-}
-
 bool clfi_softmax_group_supports(const clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
     const layout l = layout_of(args);
-    return context->device.caps.max_work_group_size >= GROUP_MIN_WG && fits(args, &l) &&
-           clfi_loops_fit(context, PASSES * (l.keys / group_lanes(context, l.keys) + 1) + l.rows.count * OPERANDS + 32);
+    return context->device.caps.max_work_group_size >= CLFI_ROW_GROUP_MIN && fits(args, &l) &&
+           clfi_loops_fit(context, PASSES * (l.keys / clfi_row_lanes(context, l.keys).lanes + 1) + l.rows.count * OPERANDS + 32);
 }
 
 clf_status clfi_softmax_group_run(clf_context *context, const void *arguments)
@@ -193,14 +181,11 @@ clf_status clfi_softmax_group_run(clf_context *context, const void *arguments)
     const clf_softmax_args *args = arguments;
     const layout l = layout_of(args);
     clf_kernel_spec spec = spec_of(args, &l, "softmax_group.cl", "softmax_group");
-    const int lanes = group_lanes(context, l.keys);
-    const int wg = lanes < GROUP_MIN_WG ? GROUP_MIN_WG : lanes;
-    const int64_t rows_per_group = wg / lanes;
-    clfi_spec_int(&spec, "WG", wg);
-    clfi_spec_int(&spec, "LANES", lanes);
+    const clf_row_lanes share = clfi_row_lanes(context, l.keys);
+    clfi_spec_row_lanes(&spec, &share);
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);
-    return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_group - 1) / rows_per_group), (size_t)wg);
+    return clfi_launch_1d(&launch, (size_t)((l.row_count + share.rows - 1) / share.rows), (size_t)share.group);
 }
 
 bool clfi_softmax_generic_supports(const clf_context *context, const void *arguments)

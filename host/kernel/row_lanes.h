@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* How the GPU family's row kernels share out their rows: several work-items to a row, several short rows to a work-group. */
+#ifndef CLFI_KERNEL_ROW_LANES_H
+#define CLFI_KERNEL_ROW_LANES_H
+
+#include "runtime/program.h"
+
+enum { CLFI_ROW_GROUP = 256, CLFI_ROW_GROUP_MIN = 64, CLFI_ROW_LANE_ELEMENTS = 4 /* fewer make the tree the larger part */ };
+
+/* Work-items of a row (a power of two), work-items and rows of a work-group. */
+typedef struct clf_row_lanes {
+    int lanes, group;
+    int64_t rows;
+} clf_row_lanes;
+
+static inline clf_row_lanes clfi_row_lanes(const clf_context *context, int64_t length)
+{
+    const int largest = context->device.caps.max_work_group_size < CLFI_ROW_GROUP ? CLFI_ROW_GROUP_MIN : CLFI_ROW_GROUP;
+    int lanes = 1;
+    while (lanes < largest && lanes * CLFI_ROW_LANE_ELEMENTS < length)
+        lanes *= 2;
+    const int group = lanes < CLFI_ROW_GROUP_MIN ? CLFI_ROW_GROUP_MIN : lanes;
+    return (clf_row_lanes){lanes, group, group / lanes};
+}
+
+/* WG and LANES of row_reduce.cl. */
+static inline void clfi_spec_row_lanes(clf_kernel_spec *spec, const clf_row_lanes *l)
+{
+    clfi_spec_int(spec, "WG", l->group);
+    clfi_spec_int(spec, "LANES", l->lanes);
+}
+
+#endif
