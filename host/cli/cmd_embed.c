@@ -79,7 +79,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     const char *file = NULL, *output = NULL;
     int format = FORMAT_JSON, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line", CLI_TEXT, &file},
+        CLI_INPUTS_OPTION(file),
         {"output", 'o', "F", "write here instead of standard output; a name that ends in .npy gives float32 [n, C]", CLI_TEXT, &output},
         {"format", 0, "json|text", "JSON lines (default), or numbers with spaces between", CLI_CHOICE, &format},
         CLI_EMBEDDING_OPTIONS(options),
@@ -88,10 +88,8 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK && positional == 0)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "embed: no model directory; usage: clformer embed %s", self->arguments);
     if (st == CLF_OK)
-        st = cli_inputs_open(argv + 1, positional - 1, file, &inputs);
+        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
     if (st == CLF_OK)
         st = embed(&session, &options, argv[0], inputs, output, format, &stats);
     return cli_embedding_end(&session, inputs, &stats, st);

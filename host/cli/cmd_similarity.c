@@ -63,7 +63,7 @@ int cmd_similarity(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line", CLI_TEXT, &file},
+        CLI_INPUTS_OPTION(file),
         {"json", 0, NULL, "print the matrix as a JSON array of rows", CLI_FLAG, &as_json},
         CLI_EMBEDDING_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
@@ -71,10 +71,8 @@ int cmd_similarity(const cli_command *self, int argc, char **argv)
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK && positional == 0)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "similarity: no model directory; usage: clformer similarity %s", self->arguments);
     if (st == CLF_OK)
-        st = cli_inputs_open(argv + 1, positional - 1, file, &inputs);
+        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
     if (st == CLF_OK)
         st = similarity(&session, &options, argv[0], inputs, as_json, &stats);
     return cli_embedding_end(&session, inputs, &stats, st);

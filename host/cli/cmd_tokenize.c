@@ -55,17 +55,15 @@ int cmd_tokenize(const cli_command *self, int argc, char **argv)
     int as_text = 0, no_special = 0, positional;
     size_t max_tokens = 0;
     const cli_option table[] = {
-        {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line", CLI_TEXT, &file},
+        CLI_INPUTS_OPTION(file),
         {"text", 0, NULL, "print the tokens instead of their ids", CLI_FLAG, &as_text},
         {"no-special-tokens", 0, NULL, "do not add [CLS], [SEP] and the like", CLI_FLAG, &no_special},
         {"max-tokens", 0, "N", "cut longer texts (default: no limit)", CLI_SIZE, &max_tokens},
     };
     cli_inputs *inputs = NULL;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK && positional == 0)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "tokenize: no model directory; usage: clformer tokenize %s", self->arguments);
     if (st == CLF_OK)
-        st = cli_inputs_open(argv + 1, positional - 1, file, &inputs);
+        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
     if (st == CLF_OK)
         st = tokenize(argv[0], inputs, &(clf_encode_options){.add_special_tokens = !no_special, .max_tokens = max_tokens}, as_text);
     cli_inputs_close(inputs);

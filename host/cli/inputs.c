@@ -50,6 +50,13 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
     return CLF_OK;
 }
 
+clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out)
+{
+    if (count == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no model directory; usage: clformer %s %s", command->name, command->name, command->arguments);
+    return cli_inputs_open(positional + 1, count - 1, file, out);
+}
+
 void cli_inputs_close(cli_inputs *inputs)
 {
     if (!inputs)

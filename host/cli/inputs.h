@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "cli/options.h"
 #include "clformer/model.h"
 
 enum { CLI_WINDOW = 4096 };
@@ -29,6 +30,13 @@ typedef struct cli_inputs {
  * object with "text", per line; "-" = standard input; NULL = none. INVALID_ARGUMENT: no text at all was asked for. */
 clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
 void cli_inputs_close(cli_inputs *inputs);
+
+/* The row of --file for a command's option table. */
+#define CLI_INPUTS_OPTION(file) \
+    {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line", CLI_TEXT, &(file)}
+
+/* The texts of a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or no text at all. */
+clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out);
 
 /* Fills texts[0..count) with the next window; count 0 at the end. The texts live until the next call. */
 clf_status cli_inputs_next(cli_inputs *inputs);

@@ -48,19 +48,23 @@ clf_status clfi_safetensors_sort(clf_safetensors *file)
     return CLF_OK;
 }
 
+/* The end of opening: sorts and gives the file to the caller, or closes it after a failure. */
+static clf_status hand_over(clf_safetensors *file, clf_status st, clf_safetensors **out)
+{
+    if (st == CLF_OK)
+        st = clfi_safetensors_sort(file);
+    if (st == CLF_OK)
+        *out = file;
+    else
+        clfi_safetensors_close(file);
+    return st;
+}
+
 clf_status clfi_safetensors_open(const char *path, clf_safetensors **out)
 {
     clf_safetensors *file;
     CLF_TRY(clfi_alloc(1, sizeof *file, "safetensors file", &file));
-    clf_status st = clfi_safetensors_add_file(file, path);
-    if (st == CLF_OK)
-        st = clfi_safetensors_sort(file);
-    if (st != CLF_OK) {
-        clfi_safetensors_close(file);
-        return st;
-    }
-    *out = file;
-    return CLF_OK;
+    return hand_over(file, clfi_safetensors_add_file(file, path), out);
 }
 
 clf_status clfi_safetensors_parse(const void *data, size_t size, const char *name, clf_safetensors **out)
@@ -70,14 +74,7 @@ clf_status clfi_safetensors_parse(const void *data, size_t size, const char *nam
     clf_status st = add_shard(file, name, (clf_file_map){data, size}, false);
     if (st == CLF_OK)
         st = clfi_safetensors_read_header(file, 0);
-    if (st == CLF_OK)
-        st = clfi_safetensors_sort(file);
-    if (st != CLF_OK) {
-        clfi_safetensors_close(file);
-        return st;
-    }
-    *out = file;
-    return CLF_OK;
+    return hand_over(file, st, out);
 }
 
 void clfi_safetensors_close(clf_safetensors *file)

@@ -104,11 +104,8 @@ clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder
 {
     const prefix_pass prefix = {memory, target, source, layer, to_source ? NULL : weights, to_source ? weights : NULL};
     const clf_layer_pass pass = {prefix_self, prefix_source, &prefix};
-    clf_stack part = *decoder; /* borrows the layers */
-    if (layer < 0 || layer >= decoder->layer_count)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the decoder has layers 0 to %lld", (long long)layer,
-                 (long long)decoder->layer_count - 1);
-    part.layer_count = layer + 1;
+    clf_stack part;
+    CLF_TRY(clfi_stack_up_to(decoder, "decoder", layer, &part));
     return clfi_stack_forward(context, &part, &pass, x);
 }
 

@@ -49,10 +49,7 @@ clf_status clfi_encoder_weights(clf_context *context, const clf_encoder *encoder
                                 const clf_view *x, const clf_view *weights)
 {
     const clf_layer_pass pass = {.self = attend, .user = &(encoder_run){batch, layer, weights}};
-    clf_stack part = *encoder; /* borrows the layers */
-    if (layer < 0 || layer >= encoder->layer_count)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the encoder has layers 0 to %lld", (long long)layer,
-                 (long long)encoder->layer_count - 1);
-    part.layer_count = layer + 1;
+    clf_stack part;
+    CLF_TRY(clfi_stack_up_to(encoder, "encoder", layer, &part));
     return clfi_stack_forward(context, &part, &pass, x);
 }

@@ -38,6 +38,16 @@ void clfi_stack_clear(clf_stack *stack)
     stack->layer_count = 0;
 }
 
+clf_status clfi_stack_up_to(const clf_stack *stack, const char *name, int64_t layer, clf_stack *out)
+{
+    if (layer < 0 || layer >= stack->layer_count)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the %s has layers 0 to %lld", (long long)layer, name,
+                 (long long)stack->layer_count - 1);
+    *out = *stack;
+    out->layer_count = layer + 1;
+    return CLF_OK;
+}
+
 float clfi_stack_scale(const clf_stack *stack)
 {
     return 1.0f / sqrtf((float)(stack->width / stack->heads));

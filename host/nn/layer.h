@@ -56,6 +56,9 @@ struct clf_layer_pass {
  * Post-norm: x = LN1(x + SelfAttention(x)), and so on. Temporary memory: T x (5C + max(3C, F)) floats of the context's arena, gated F more. Enqueued. */
 clf_status clfi_stack_forward(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, const clf_view *x);
 
+/* *out: the layers up to `layer`, borrowed. INVALID_ARGUMENT: `name` ("encoder") has no such layer. */
+clf_status clfi_stack_up_to(const clf_stack *stack, const char *name, int64_t layer, clf_stack *out);
+
 /* Scale of the scores: 1/sqrt(D). */
 float clfi_stack_scale(const clf_stack *stack);
 

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "io/json.h"
 #include "io/safetensors.h"
+#include "model/model_config.h"
 
 /* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken
  * then. */
@@ -32,19 +33,16 @@ static void name_directory(const char *directory, char *out, size_t size)
 static clf_status read_sizes(const char *directory, clfi_bench_model *out)
 {
     static const char where[] = "config.json";
-    enum { CONFIG_BYTES = 1 << 24, LARGEST = 1 << 24 };
-    char *path = NULL;
+    enum { LARGEST = 1 << 24 };
     json_t *config = NULL;
     clf_status st;
-    CLF_GOTO(clfi_path_join(directory, where, &path));
-    CLF_GOTO(clfi_json_read(path, CONFIG_BYTES, &config));
+    CLF_GOTO(clfi_model_config_read(directory, &config));
     CLF_GOTO(clfi_json_get_int(config, where, "num_hidden_layers", 1, LARGEST, &out->layers));
     CLF_GOTO(clfi_json_get_int(config, where, "hidden_size", 1, LARGEST, &out->width));
     CLF_GOTO(clfi_json_get_int(config, where, "intermediate_size", 1, LARGEST, &out->hidden_width));
     CLF_GOTO(clfi_json_get_int(config, where, "vocab_size", 1, INT32_MAX, &out->vocabulary));
     CLF_GOTO(clfi_json_get_int(config, where, "max_position_embeddings", 1, LARGEST, &out->max_positions));
 done:
-    free(path);
     json_decref(config);
     return st;
 }

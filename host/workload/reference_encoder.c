@@ -8,9 +8,10 @@
 
 #include "base/alloc.h"
 #include "io/json.h"
+#include "model/model_config.h"
 #include "workload/reference_transformer.h"
 
-enum { CONFIG_BYTES = 1 << 24, SAFETY = 4 };
+enum { SAFETY = 4 };
 
 static const double u = 0x1p-24;
 
@@ -85,19 +86,16 @@ static clf_status load_weights(clfi_ref_encoder *encoder, const clf_safetensors 
 clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *info, clfi_ref_encoder **out)
 {
     clfi_ref_encoder *encoder;
-    char *path = NULL;
     json_t *config = NULL;
     clf_safetensors *file = NULL;
     clf_status st;
     CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
     encoder->pooling = info->pooling;
-    CLF_GOTO(clfi_path_join(directory, "config.json", &path));
-    CLF_GOTO(clfi_json_read(path, CONFIG_BYTES, &config));
+    CLF_GOTO(clfi_model_config_read(directory, &config));
     CLF_GOTO(read_config(config, info, &encoder->config));
     CLF_GOTO(clfi_safetensors_open_directory(directory, &file));
     CLF_GOTO(load_weights(encoder, file));
 done:
-    free(path);
     json_decref(config);
     clfi_safetensors_close(file);
     if (st != CLF_OK) {
