@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: MIT
 # devices and selftest. usage: test_devices.sh PROGRAM DATA
 set -u
-program=$1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+. "$(dirname "$0")/common.sh"
 
 "$program" devices >"$work/out" 2>"$work/err" || fail "devices: $(cat "$work/err")"
 "$program" devices --json >"$work/json" || fail "devices --json"
@@ -38,5 +34,4 @@ cmp -s "$(dirname "$0")/../../cl/embedding.cl" "$work/kernels/embedding.cl" && f
 CLF_KERNEL_DIR=$work/kernels "$program" selftest >"$work/out" 2>"$work/err" && fail "a wrong kernel passes selftest"
 grep -q 'FAIL' "$work/out" || fail "a wrong kernel is not reported: $(cat "$work/out")"
 
-[ "$failures" -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

@@ -2,19 +2,9 @@
 # SPDX-License-Identifier: MIT
 # embed, similarity, search and tokenize on the real model: inputs, outputs, orders, refusals. usage: test_embed.sh PROGRAM DATA
 set -u
-program=$1
-data=$2
+. "$(dirname "$0")/common.sh"
 model=${CLF_MODEL_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/clformer/models/all-MiniLM-L6-v2}
 [ -d "$model" ] || { echo "skipped: no model in $model"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-# runs the program; status in $status, standard output in $work/out, standard error in $work/err
-run() { "$program" "$@" >"$work/out" 2>"$work/err"; status=$?; }
-expect_status() { [ "$status" -eq "$1" ] || fail "$2: status $status, expected $1: $(head -c 300 "$work/err")"; }
-expect_error() { grep -qF -- "$1" "$work/err" || fail "$2: standard error lacks \"$1\": $(head -c 300 "$work/err")"; }
-expect_lines() { [ "$(wc -l <"$work/out")" -eq "$1" ] || fail "$2: $(wc -l <"$work/out") lines, expected $1"; }
 
 # Texts from arguments, a file, standard input and .jsonl give the same rows.
 printf 'first text\nsecond text, a little longer than the first\nthird\n' >"$work/texts.txt"
@@ -108,5 +98,4 @@ run search "$model" query; expect_status 2 "no corpus"
 run search "$model" --corpus "$work/empty.txt" query; expect_status 2 "empty corpus"; expect_error "holds no text" "empty corpus"
 run nosuchcommand; expect_status 2 "unknown command"; expect_error "nosuchcommand" "unknown command"
 
-[ "$failures" -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

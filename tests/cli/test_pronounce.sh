@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: MIT
 # pronounce: words from arguments, files and standard input, beams, refusals. usage: test_pronounce.sh PROGRAM DATA
 set -u
-program=$1
-data=$2
+. "$(dirname "$0")/common.sh"
 root=$(cd "$data/../.." && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-run() { "$program" "$@" >"$work/out" 2>"$work/err"; status=$?; }
-expect_status() { [ "$status" -eq "$1" ] || fail "$2: status $status, expected $1: $(head -c 300 "$work/err")"; }
-expect_error() { grep -qF -- "$1" "$work/err" || fail "$2: standard error lacks \"$1\": $(head -c 300 "$work/err")"; }
-expect_lines() { [ "$(wc -l <"$work/out")" -eq "$1" ] || fail "$2: $(wc -l <"$work/out") lines, expected $1"; }
 
 run pronounce hello
 if grep -q "no platform\|no usable device" "$work/err"; then
@@ -82,5 +73,4 @@ run pronounce --file "$work/none.txt"
 expect_status 1 "missing file"
 run pronounce --stats hello
 expect_error "words/s" "stats"
-[ "$failures" -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tune: candidates that are wrong, crash or hang are lost alone; the choice is kept, shown and can be ignored. usage: test_tune.sh PROGRAM DATA
 set -u
-program=$1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-run() { "$program" "$@" >"$work/out" 2>"$work/err"; status=$?; }
+. "$(dirname "$0")/common.sh"
 
 export XDG_CONFIG_HOME=$work/config
 kernels=$(dirname "$0")/../../cl
@@ -94,5 +89,4 @@ rm "$kept"
 run tune --device nosuch
 grep -q 'no device matches "nosuch"' "$work/err" || fail "unknown device: $(cat "$work/err")"
 
-[ "$failures" -eq 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

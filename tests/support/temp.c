@@ -30,6 +30,22 @@ void temp_directory_remove(const char *path)
     CHECK(nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0, "remove %s", path);
 }
 
+char temp_root[TEMP_PATH_BYTES];
+
+int temp_setup(void **state)
+{
+    (void)state;
+    temp_directory_make(temp_root);
+    return 0;
+}
+
+int temp_teardown(void **state)
+{
+    (void)state;
+    temp_directory_remove(temp_root);
+    return 0;
+}
+
 const char *temp_path(const char *directory, const char *name, char path[TEMP_PATH_BYTES])
 {
     CHECK(snprintf(path, TEMP_PATH_BYTES, "%s/%s", directory, name) < TEMP_PATH_BYTES, "path too long");

@@ -12,22 +12,6 @@
 #include "support/check.h"
 #include "support/temp.h"
 
-static char directory[TEMP_PATH_BYTES];
-
-static int setup(void **state)
-{
-    (void)state;
-    temp_directory_make(directory);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    temp_directory_remove(directory);
-    return 0;
-}
-
 static void check_content(const char *path, const char *want)
 {
     clf_str text = CLF_STR_INIT;
@@ -44,7 +28,7 @@ static void mapping(void **state)
     char *large = malloc(100000);
     for (int i = 0; i < 100000; i++)
         large[i] = (char)(i * 7);
-    temp_file(directory, "map", large, 100000, path);
+    temp_file(temp_root, "map", large, 100000, path);
     CHECK_OK(clfi_file_map(path, &map));
     assert_int_equal(map.size, 100000);
     assert_int_equal((uintptr_t)map.data % 4096, 0);
@@ -56,14 +40,14 @@ static void mapping(void **state)
     clfi_file_unmap(&map);
     assert_null(map.data);
     clfi_file_unmap(&map);
-    temp_file(directory, "empty", "", 0, path);
+    temp_file(temp_root, "empty", "", 0, path);
     CHECK_OK(clfi_file_map(path, &map));
     assert_true(map.data == NULL && map.size == 0);
     clfi_file_map_forget(&map, 0, 0);
     clfi_file_unmap(&map);
-    CHECK_FAILS(clfi_file_map(temp_path(directory, "none", path), &map), CLF_NOT_FOUND, path);
-    CHECK_FAILS(clfi_file_map(directory, &map), CLF_IO, "not a regular file");
-    assert_int_equal(mkfifo(temp_path(directory, "pipe", path), 0600), 0);
+    CHECK_FAILS(clfi_file_map(temp_path(temp_root, "none", path), &map), CLF_NOT_FOUND, path);
+    CHECK_FAILS(clfi_file_map(temp_root, &map), CLF_IO, "not a regular file");
+    assert_int_equal(mkfifo(temp_path(temp_root, "pipe", path), 0600), 0);
     CHECK_FAILS(clfi_file_map(path, &map), CLF_IO, "not a regular file");
     unlink(path);
     free(large);
@@ -74,19 +58,19 @@ static void reading(void **state)
     (void)state;
     char path[TEMP_PATH_BYTES];
     clf_str text = CLF_STR_INIT;
-    temp_file(directory, "read", "a\0b", 3, path);
+    temp_file(temp_root, "read", "a\0b", 3, path);
     CHECK_OK(clfi_str_append_text(&text, "before "));
     CHECK_OK(clfi_file_read(path, 3, &text));
     assert_int_equal(text.length, 10);
     assert_memory_equal(text.data, "before a\0b", 11);
     CHECK_FAILS(clfi_file_read(path, 2, &text), CLF_FORMAT, "larger than 2 bytes");
     CHECK_FAILS(clfi_file_read("/dev/zero", 100000, &text), CLF_FORMAT, "larger than 100000 bytes");
-    CHECK_FAILS(clfi_file_read(temp_path(directory, "none", path), 2, &text), CLF_NOT_FOUND, path);
-    CHECK_FAILS(clfi_file_read(directory, 2, &text), CLF_IO, directory);
+    CHECK_FAILS(clfi_file_read(temp_path(temp_root, "none", path), 2, &text), CLF_NOT_FOUND, path);
+    CHECK_FAILS(clfi_file_read(temp_root, 2, &text), CLF_IO, temp_root);
     clfi_str_free(&text);
-    assert_true(clfi_file_exists(temp_path(directory, "read", path)));
-    assert_false(clfi_file_exists(directory));
-    assert_true(clfi_directory_exists(directory));
+    assert_true(clfi_file_exists(temp_path(temp_root, "read", path)));
+    assert_false(clfi_file_exists(temp_root));
+    assert_true(clfi_directory_exists(temp_root));
     assert_false(clfi_directory_exists(path));
 }
 
@@ -95,12 +79,12 @@ static void directories(void **state)
     (void)state;
     char path[TEMP_PATH_BYTES];
     struct stat info;
-    CHECK_OK(clfi_make_directories(temp_path(directory, "a/b//c/", path)));
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "a/b//c/", path)));
     CHECK_OK(clfi_make_directories(path));
     assert_true(stat(path, &info) == 0 && (info.st_mode & 07777) == 0700);
-    temp_file(directory, "a/file", "", 0, path);
+    temp_file(temp_root, "a/file", "", 0, path);
     CHECK_FAILS(clfi_make_directories(path), CLF_IO, "exists and is no directory");
-    CHECK_FAILS(clfi_make_directories(temp_path(directory, "a/file/d", path)), CLF_IO, "a/file");
+    CHECK_FAILS(clfi_make_directories(temp_path(temp_root, "a/file/d", path)), CLF_IO, "a/file");
 }
 
 static void atomic_writes(void **state)
@@ -109,8 +93,8 @@ static void atomic_writes(void **state)
     char path[TEMP_PATH_BYTES];
     clf_atomic_file file;
     struct stat info;
-    CHECK_OK(clfi_make_directories(temp_path(directory, "atomic", path)));
-    temp_path(directory, "atomic/f", path);
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "atomic", path)));
+    temp_path(temp_root, "atomic/f", path);
     const mode_t mask = umask(022);
     CHECK_OK(clfi_file_write(path, "old", 3));
     umask(mask);
@@ -130,10 +114,10 @@ static void atomic_writes(void **state)
     check_content(path, "newer");
     CHECK_OK(clfi_file_write(path, NULL, 0));
     check_content(path, "");
-    assert_int_equal(temp_directory_entries(temp_path(directory, "atomic", path)), 1);
-    CHECK_FAILS(clfi_file_write(temp_path(directory, "none/f", path), "x", 1), CLF_NOT_FOUND, path);
+    assert_int_equal(temp_directory_entries(temp_path(temp_root, "atomic", path)), 1);
+    CHECK_FAILS(clfi_file_write(temp_path(temp_root, "none/f", path), "x", 1), CLF_NOT_FOUND, path);
     CHECK_FAILS(clfi_file_write("/dev/null", "x", 1), CLF_IO, "not a regular file");
-    CHECK_FAILS(clfi_file_write(directory, "x", 1), CLF_IO, "not a regular file");
+    CHECK_FAILS(clfi_file_write(temp_root, "x", 1), CLF_IO, "not a regular file");
     assert_true(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode));
 }
 
@@ -142,8 +126,8 @@ static void killed_writer(void **state)
 {
     (void)state;
     char path[TEMP_PATH_BYTES];
-    CHECK_OK(clfi_make_directories(temp_path(directory, "killed", path)));
-    temp_file(directory, "killed/f", "old", 3, path);
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "killed", path)));
+    temp_file(temp_root, "killed/f", "old", 3, path);
     const pid_t child = fork();
     if (child == 0) {
         clf_atomic_file file;
@@ -168,8 +152,8 @@ static void failed_write(void **state)
     (void)state;
     char path[TEMP_PATH_BYTES], folder[TEMP_PATH_BYTES];
     struct rlimit limit, small;
-    CHECK_OK(clfi_make_directories(temp_path(directory, "full", folder)));
-    temp_file(directory, "full/f", "old", 3, path);
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "full", folder)));
+    temp_file(temp_root, "full/f", "old", 3, path);
     char *large = calloc(1, 1 << 20);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     small = limit;
@@ -215,5 +199,5 @@ int main(void)
         cmocka_unit_test(mapping),       cmocka_unit_test(reading),      cmocka_unit_test(directories), cmocka_unit_test(atomic_writes),
         cmocka_unit_test(killed_writer), cmocka_unit_test(failed_write), cmocka_unit_test(paths),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, temp_setup, temp_teardown);
 }

@@ -11,33 +11,18 @@
 #include "support/check.h"
 #include "support/temp.h"
 
-static char root[TEMP_PATH_BYTES];
 static const clfi_energy_target cpu = {.is_cpu = true}, gpu = {.is_cpu = false}, card = {.pci_address = "0000:3b:00.0"};
-
-static int setup(void **state)
-{
-    (void)state;
-    temp_directory_make(root);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    temp_directory_remove(root);
-    return 0;
-}
 
 /* Writes `text` to <root>/<path>, directories included. */
 static void put(const char *path, const char *text)
 {
-    temp_file_below(root, path, text, strlen(text));
+    temp_file_below(temp_root, path, text, strlen(text));
 }
 
 static clfi_energy *energy_of(const clfi_energy_target *target, const char *nvml)
 {
     clfi_energy *energy;
-    CHECK_OK(clfi_energy_open(&(clfi_energy_source){root, nvml}, target, &energy));
+    CHECK_OK(clfi_energy_open(&(clfi_energy_source){temp_root, nvml}, target, &energy));
     return energy;
 }
 
@@ -140,8 +125,8 @@ static void put_card(int index, const char *address, const char *energy)
     put(path, energy);
     snprintf(path, sizeof path, "devices/%s/vendor", address);
     put(path, "0x8086\n");
-    snprintf(target, sizeof target, "%s/devices/%s", root, address);
-    snprintf(link, sizeof link, "%s/class/hwmon/hwmon%d/device", root, index);
+    snprintf(target, sizeof target, "%s/devices/%s", temp_root, address);
+    snprintf(link, sizeof link, "%s/class/hwmon/hwmon%d/device", temp_root, index);
     unlink(link);
     assert_int_equal(symlink(target, link), 0);
 }
@@ -219,12 +204,12 @@ static void this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rapl, setup, teardown),
-        cmocka_unit_test_setup_teardown(rapl_missing, setup, teardown),
-        cmocka_unit_test_setup_teardown(hwmon_cpu, setup, teardown),
-        cmocka_unit_test_setup_teardown(hwmon_cards, setup, teardown),
-        cmocka_unit_test_setup_teardown(hwmon_power_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(nvml, setup, teardown),
+        cmocka_unit_test_setup_teardown(rapl, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(rapl_missing, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(hwmon_cpu, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(hwmon_cards, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(hwmon_power_only, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(nvml, temp_setup, temp_teardown),
         cmocka_unit_test(this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,25 +11,9 @@
 #include "support/check.h"
 #include "support/temp.h"
 
-static char root[TEMP_PATH_BYTES];
-
-static int setup(void **state)
-{
-    (void)state;
-    temp_directory_make(root);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    temp_directory_remove(root);
-    return 0;
-}
-
 static void put(const char *path, const char *text, size_t size)
 {
-    temp_file_below(root, path, text, size);
+    temp_file_below(temp_root, path, text, size);
 }
 
 #define PUT(path, text) put(path, text, sizeof(text) - 1)
@@ -53,7 +37,7 @@ static void x86_host(void **state)
     PUT("proc/cpuinfo", "processor\t: 0\nvendor_id\t: Some\nmodel\t\t: 17\nmodel name\t: Some CPU 9000 @ 3.0GHz\n\nprocessor\t: 1\n");
     PUT("proc/meminfo", "MemTotal:       24644076 kB\nMemFree:        1 kB\n");
     PUT("etc/os-release", "NAME=\"Some\"\nVERSION_ID='12'\nPRETTY_NAME=\"Some OS 12 (name)\"\n");
-    json_t *host = host_of(root);
+    json_t *host = host_of(temp_root);
     check_text(host, "cpu", "Some CPU 9000 @ 3.0GHz");
     check_text(host, "os", "Some OS 12 (name)");
     assert_int_equal(json_integer_value(json_object_get(host, "memory_bytes")), INT64_C(24644076) * 1024);
@@ -68,7 +52,7 @@ static void arm_host(void **state)
     PUT("proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 108.00\nCPU implementer\t: 0x41");
     PUT("sys/firmware/devicetree/base/model", "Some Board 5\0");
     PUT("etc/os-release", "PRETTY_NAME=Plain");
-    json_t *host = host_of(root);
+    json_t *host = host_of(temp_root);
     check_text(host, "cpu", "Some Board 5");
     check_text(host, "os", "Plain");
     assert_int_equal(json_integer_value(json_object_get(host, "memory_bytes")), 0);
@@ -79,13 +63,13 @@ static void arm_host(void **state)
 static void strange_host(void **state)
 {
     (void)state;
-    json_t *host = host_of(root);
+    json_t *host = host_of(temp_root);
     check_text(host, "cpu", "unknown");
     json_decref(host);
     PUT("proc/cpuinfo", "model name\t: \xff\xfe\n");
     PUT("proc/meminfo", "MemTotal: 99999999999999999999999 kB\n");
     PUT("etc/os-release", "PRETTY_NAME=\"\"\nPRETTY_NAME");
-    host = host_of(root);
+    host = host_of(temp_root);
     check_text(host, "cpu", "unknown");
     assert_int_equal(json_integer_value(json_object_get(host, "memory_bytes")), 0);
     assert_true(strlen(json_string_value(json_object_get(host, "os"))) > 0);
@@ -130,9 +114,9 @@ static void peak_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(x86_host, setup, teardown),
-        cmocka_unit_test_setup_teardown(arm_host, setup, teardown),
-        cmocka_unit_test_setup_teardown(strange_host, setup, teardown),
+        cmocka_unit_test_setup_teardown(x86_host, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(arm_host, temp_setup, temp_teardown),
+        cmocka_unit_test_setup_teardown(strange_host, temp_setup, temp_teardown),
         cmocka_unit_test(this_machine),
         cmocka_unit_test(peak_memory),
     };
