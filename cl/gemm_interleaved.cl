@@ -38,7 +38,7 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
     const int blocks = (lanes + WIDTH - 1) / WIDTH;
     const int outer = (int)get_global_id(2) / blocks;
     const int lane = ((int)get_global_id(2) - outer * blocks) * WIDTH;
-    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride) + lane * lane_stride + x * x_stride + y * y_stride;
+    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride) + lane / FOLD * lane_stride + x * x_stride + y * y_stride;
     to += to_offset + (long)get_global_id(2) * to_block + x * to_x + y * to_y;
     const int x_count = min(WIDTH, xs - x), last = min(WIDTH, lanes - lane) - 1;
 #if IS_LANE_UNIT && FOLD == 1
@@ -191,7 +191,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
     __global const float *const a_last = a + a_end - 1;
     a += a_offset + strided_batch_offset(outer, batch_size, a_batch_stride) + block * a_block_stride + row * a_row_stride;
     b += b_offset + strided_batch_offset(outer, batch_size, b_batch_stride) + block * b_block_stride;
-    c += c_offset + strided_batch_offset(outer, batch_size, c_batch_stride) + block * WIDTH * c_lane_stride + row * c_row_stride;
+    c += c_offset + strided_batch_offset(outer, batch_size, c_batch_stride) + block * (WIDTH / FOLD) * c_lane_stride + row * c_row_stride;
     const bool is_inside = IS_A_FOLDED || a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
 
     for (int first = 0; first < n; first += BLOCK_COLS) {

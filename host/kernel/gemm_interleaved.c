@@ -74,9 +74,9 @@ typedef struct outer_batch {
     int rank, lane;
     int64_t size[CLFI_GEMM_MAX_BATCH];
     int64_t count; /* their product */
-    int64_t lanes, blocks;
+    int64_t lanes, blocks; /* of vectors: with fold 2 every batch has two lanes */
     int width;
-    int fold; /* rows of the matrix side by side in a vector: 2 when the batches fill half of it */
+    int fold; /* rows of the matrix side by side in a vector: 2 where whole vectors of batches would leave half of one empty */
 } outer_batch;
 
 /* Vectors of one operand: strides of rows (of A) or columns (of B), of k, of lane blocks and of the outer batches. */
@@ -87,6 +87,13 @@ typedef struct lane_operand {
     bool is_in_place;
 } lane_operand;
 
+/* The last vector of lanes would be half empty, and vectors are few enough for that to count. */
+static bool leaves_a_half(const outer_batch *o)
+{
+    const int half = o->width / 2;
+    return o->lanes % half == 0 && o->lanes / half % 2 == 1 && o->lanes < 4 * o->width;
+}
+
 static outer_batch split_batch(const clf_context *context, const clf_gemm_args *args)
 {
     outer_batch o = {.lane = lane_batch(args), .count = 1, .width = lane_width(context), .fold = 1};
@@ -96,9 +103,9 @@ static outer_batch split_batch(const clf_context *context, const clf_gemm_args *
             o.count *= args->batch[i];
         }
     o.lanes = args->batch[o.lane];
-    if (o.lanes * 2 == o.width && args->m > 1) {
+    if (leaves_a_half(&o) && args->m > 1) {
         o.fold = 2;
-        o.lanes = o.width;
+        o.lanes *= 2;
     }
     o.blocks = (o.lanes + o.width - 1) / o.width;
     return o;
@@ -180,7 +187,7 @@ static clf_status lanes_of(clf_context *context, const outer_batch *o, const clf
     if (operand->dtype != CLF_F32 || operand->batch_stride[o->lane] != 1 || !(is_first || is_whole))
         return interleave(context, o, operand, rows, k, row_stride, k_stride, fold_stride, out);
     *out = (lane_operand){.buffer = operand->buffer, .offset = operand->offset, .row_stride = row_stride, .k_stride = k_stride,
-                          .block_stride = o->width, .is_in_place = true};
+                          .block_stride = o->width / o->fold, .is_in_place = true};
     outer_strides(o, operand->batch_stride, out->batch_stride);
     return CLF_OK;
 }
