@@ -18,8 +18,8 @@ typedef struct einsum_job {
     cli_session session;
     const char *equation, *shapes, *output, *limit_text;
     char **files;
-    int wants_plan;     /* --plan */
-    int dtype;          /* index into f32|f16 */
+    int wants_plan; /* --plan */
+    int dtype;      /* index into f32|f16 */
     int count;
     int rank[MOST_OPERANDS];
     int64_t dim[MOST_OPERANDS][CLFI_NPY_MAX_RANK];
@@ -75,8 +75,8 @@ static clf_status read_shapes(einsum_job *job)
 
 static clf_status open_files(einsum_job *job, int files)
 {
-    if (files > MOST_OPERANDS)
-        CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: %d operands, at most %d", files, CLF_EINSUM_MAX_OPERANDS);
+    if (files > MOST_OPERANDS) /* the equation's own faults come first; its refusal needs no shapes */
+        return clf_einsum_plan_create(job->equation, files, job->rank, job->dims, CLF_EINSUM_NO_LIMIT, &job->plan);
     for (; job->count < files; job->count++) {
         clf_npy *npy = &job->arrays[job->count];
         const clf_status st = clfi_npy_open(job->files[job->count], npy);
@@ -92,7 +92,7 @@ static clf_status parse_limit(const char *text, int64_t *out)
 {
     char *end;
     *out = CLF_EINSUM_NO_LIMIT;
-    if (!text || strcmp(text, "none") == 0)
+    if (!text || strcmp(text, "none") == 0 || strcmp(text, "-1") == 0)
         return CLF_OK;
     if (strcmp(text, "max_input") == 0) {
         *out = CLF_EINSUM_MAX_INPUT;
@@ -189,12 +189,27 @@ static clf_status run_job(einsum_job *job, int positional)
     return compute(job);
 }
 
-/* An equation may begin with "->", which looks like an option: a space in front, which equations ignore, tells it apart. The copy is
- * returned for the caller to free; NULL: none was needed. */
-static char *protect_equation(int argc, char **argv)
+/* "->" and other equations that begin with "-", as no option does. An unknown letter is one only where the equation belongs, before files. */
+static bool is_equation(const char *text, bool is_first, const cli_option *table, size_t count)
+{
+    if (text[0] != '-' || !text[1])
+        return false;
+    if (strchr(">., ", text[1]))
+        return true;
+    if (text[1] == '-')
+        return is_first && text[2] && !(text[2] >= 'a' && text[2] <= 'z');
+    for (size_t i = 0; i < count; i++)
+        if (table[i].letter == text[1])
+            return false;
+    return is_first;
+}
+
+/* A space in front, which equations ignore, tells an equation from an option. The copy is returned for the caller to free; NULL: none was
+ * needed. */
+static char *protect_equation(int argc, char **argv, const cli_option *table, size_t count)
 {
     for (int i = 1; i < argc; i++)
-        if (argv[i][0] == '-' && argv[i][1] && strchr(">., ", argv[i][1])) {
+        if (is_equation(argv[i], i == 1 && argc > 2, table, count)) {
             clf_str text = CLF_STR_INIT;
             if (clfi_str_appendf(&text, " %s", argv[i]) != CLF_OK)
                 return NULL;
@@ -204,13 +219,15 @@ static char *protect_equation(int argc, char **argv)
     return NULL;
 }
 
-/* Refusals begin with their code, nothing before it. */
+/* One line that begins with its code, nothing before it. What the device cannot hold is a limit like the others. */
 static int report(clf_status st)
 {
-    if (strncmp(clf_last_error(), "E_", 2) != 0)
-        return cli_fail(st);
-    fprintf(stderr, "%s\n", clf_last_error());
-    return 2;
+    const char *reason = clf_last_error();
+    if (strncmp(reason, "E_", 2) == 0)
+        fprintf(stderr, "%s\n", reason);
+    else
+        fprintf(stderr, "E_%s: %s\n", st == CLF_OUT_OF_MEMORY ? "LIMIT" : clf_status_id(st), reason);
+    return st == CLF_DEVICE || st == CLF_BUILD || st == CLF_INTERNAL ? 1 : 2;
 }
 
 int cmd_einsum(const cli_command *self, int argc, char **argv)
@@ -230,7 +247,7 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
         CLI_SESSION_OPTIONS(job->session),
     };
     int positional = 0;
-    char *equation = protect_equation(argc, argv);
+    char *equation = protect_equation(argc, argv, table, COUNT(table));
     st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st != CLF_OK) {
         st = clfi_fail_prefix(st, "E_OPTION");

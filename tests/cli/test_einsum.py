@@ -141,10 +141,15 @@ def plans(folder):
     limited = run("ab,cd,ef,abcdef->", "--shapes", "2x2,2x2,2x2,2x2x2x2x2x2", "--plan", "--memory-limit", "3")
     if limited.returncode or "(0,1,2,3)" not in limited.stdout:
         fail("memory limit: %s%s" % (limited.stdout, limited.stderr))
+    for none in ("none", "-1"):
+        if run("ij,jk", "--shapes", "2x3,3x4", "--plan", "--memory-limit", none).returncode:
+            fail("memory limit " + none)
 
 
 def refusals(folder):
     files = write_operands(folder, [(2, 3)])
+    long_files = [os.path.join(folder, "long.npy")] * 3
+    write_npy(long_files[0], (60000,), [0] * 60000)
     for args, start, status in (
             (("ij,jk", "--shapes", "2x3,4x5", "--plan"), "E_SIZE: operand 1 label 'j' is 4, expected 3", 2),
             (("ij", "--shapes", "2y3", "--plan"), "E_ARGUMENT: --shapes", 2),
@@ -155,9 +160,15 @@ def refusals(folder):
             (("ij", "--bogus"), "E_OPTION: einsum: option", 2),
             (("ij", os.path.join(folder, "missing.npy")), "E_FILE: open", 2),
             (("ij->ji", *files, "-o", os.path.join(folder, "none", "out.npy")), "E_FILE: create", 2),
-            (("ij", *files, "--device", "nosuch"), "clformer: ", 1)):
+            (("-ij", *files), "E_ARROW: ", 2),
+            (("-->ji", *files), "E_ARROW: ", 2),
+            (("ij?", *files * 65), "E_CHAR: ", 2),
+            (("ij", *files * 65), "E_OPERAND_COUNT: 1 terms, 65 operands", 2),
+            ((",".join(["ij"] * 65), *files * 65), "E_LIMIT: 65 operands", 2),
+            (("i,j,k->ijk", *long_files, "-o", os.path.join(folder, "none.npy")), "E_LIMIT: buffer of ", 2),
+            (("ij", *files, "--device", "nosuch"), "E_NOT_FOUND: ", 2)):
         result = run(*args)
-        if result.returncode not in (status, 2) or not result.stderr.startswith(start) or result.stderr.count("\n") != 1:
+        if result.returncode != status or not result.stderr.startswith(start) or result.stderr.count("\n") != 1:
             fail("%r: %d %r" % (args, result.returncode, result.stderr))
 
 
