@@ -28,17 +28,17 @@ static bool is_float(clf_file_dtype dtype)
     return dtype == CLF_FILE_F16 || dtype == CLF_FILE_F32 || dtype == CLF_FILE_F64;
 }
 
+/* 0 masks, anything else keeps; a negative number or NaN is no such flag but part of an additive mask. */
 static clf_status to_mask(const char *path, const clf_npy *npy, const double *values, uint8_t *out)
 {
-    bool has_one = false, has_other = false;
+    bool is_additive = false;
     for (size_t i = 0; i < npy->count; i++) {
         out[i] = values[i] != 0;
-        has_one |= values[i] == 1;
-        has_other |= values[i] != 0 && values[i] != 1;
+        is_additive |= !(values[i] >= 0);
     }
-    if (is_float(npy->dtype) && npy->count && (has_other || !has_one))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: a mask of %s: expected booleans or integers, 0 = masked (additive masks are a bias)", path,
-                 clfi_file_dtype_numpy(npy->dtype));
+    if (is_float(npy->dtype) && is_additive)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: negative or not a number: expected a mask, 0 = masked (additive masks are a bias)",
+                 path);
     return CLF_OK;
 }
 

@@ -8,8 +8,7 @@
 /* What a file's elements become. */
 typedef enum cli_npy_role {
     CLI_NPY_FLOAT,   /* float32, from every type that is read */
-    CLI_NPY_MASK,    /* uint8: 1 where the file's element is not 0. Booleans and integers; floats only if all are 0 or 1 and one is 1, because
-                        in an additive mask, which people also store as floats, 0 means the opposite */
+    CLI_NPY_MASK,    /* uint8: 1 where the file's element is not 0, of any type; floats below 0 or NaN are refused: an additive mask's */
     CLI_NPY_LENGTHS, /* int32: integers, those beyond its range become its ends */
     CLI_NPY_ROLE_COUNT
 } cli_npy_role;

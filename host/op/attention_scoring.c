@@ -105,6 +105,8 @@ static clf_status bind_masks(clf_context *context, scoring *s)
     s->softmax.empty_rows = p->empty_rows;
     if ((unsigned)p->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: policy %d for empty rows is unknown", (int)p->empty_rows);
+    if (p->lengths)
+        CLF_TRY(clfi_lengths_check(context, "attention", p->lengths, s->batch, s->queries));
     CLF_TRY(bind_mask(context, "lengths", p->lengths, CLF_I32, length_rank, length_rank == 1 ? (int[]){0, -1, -1} : (int[]){0, 1, -1}, &scores,
                       &s->lengths, &s->softmax.lengths));
     CLF_TRY(bind_mask(context, "mask", p->mask, CLF_U8, 3, (int[]){0, 1, 2}, &scores, &s->mask, &s->softmax.mask));

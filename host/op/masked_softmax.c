@@ -44,6 +44,19 @@ clf_status clfi_view_broadcast(const char *what, const clf_view *view, const clf
     return CLF_OK;
 }
 
+clf_status clfi_lengths_check(clf_context *context, const char *op, const clf_tensor *lengths, int64_t batch, int64_t queries)
+{
+    char found[CLFI_SHAPE_TEXT_BYTES];
+    CLF_TRY(clfi_tensor_check(context, "lengths", lengths));
+    const clf_view *view = clfi_tensor_view(lengths);
+    if (view->dtype != CLF_I32)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s lengths is %s, expected int32", op, clf_dtype_name(view->dtype));
+    if (view->rank < 1 || view->rank > 2 || view->dim[0] != batch || (view->rank == 2 && view->dim[1] != queries))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s lengths is %s, expected [%lld] or [%lld,%lld]", op,
+                 clfi_shape_text(view->rank, view->dim, found), (long long)batch, (long long)batch, (long long)queries);
+    return CLF_OK;
+}
+
 /* Axis `axis` of x, counted from the end when negative. */
 static clf_status find_axis(const char *what, int axis, int rank, int *out)
 {
@@ -159,6 +172,8 @@ clf_status clf_softmax(clf_context *context, const clf_tensor *x_tensor, const c
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: softmax: a causal mask needs a query axis beside the key axis %d of x", axes.key);
     if (p->lengths && x->rank != 3)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: softmax with lengths: x has rank %d, expected 3", x->rank);
+    if (p->lengths)
+        CLF_TRY(clfi_lengths_check(context, "softmax", p->lengths, x->dim[axes.batch], x->dim[axes.query]));
     CLF_TRY(bind_full(context, "mask", p->mask, CLF_U8, x, &mask, &args.mask));
     CLF_TRY(bind_full(context, "bias", p->bias, CLF_F32, x, &bias, &args.bias));
     CLF_TRY(bind_pair(context, "padding mask", p->padding_mask, CLF_U8, x, axes.batch, axes.key, &padding, &args.padding));

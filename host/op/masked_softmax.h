@@ -14,4 +14,8 @@ clf_status clfi_softmax(clf_context *context, const clf_softmax_args *args);
  * INVALID_ARGUMENT ("E_SHAPE: what ..."): a size that is neither 1 nor that of `like`. */
 clf_status clfi_view_broadcast(const char *what, const clf_view *view, const clf_view *like, const int *map, clf_view *out);
 
+/* Valid lengths are int32 [batch] or [batch,queries]; they are never repeated, a size of 1 is one like any other.
+ * INVALID_ARGUMENT ("E_DTYPE: op lengths ...", "E_SHAPE"). */
+clf_status clfi_lengths_check(clf_context *context, const char *op, const clf_tensor *lengths, int64_t batch, int64_t queries);
+
 #endif

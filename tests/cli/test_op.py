@@ -167,6 +167,17 @@ def check_encodings():
         fail("lengths beyond int32 wrap around")
 
 
+def check_float_masks():
+    """0 masks and any other flag keeps, as in other types; also where all is masked."""
+    for flags in ([0.0, 2.0, 0.5, 0.0, 1.0], [0.0] * 5):
+        write_npy(os.path.join(work, "other_mask.npy"), {"shape": [1, 1, 5], "values": flags}, "f8")
+        write_npy(os.path.join(work, "bool_mask.npy"), {"shape": [1, 1, 5], "values": [f != 0 for f in flags]}, "b1")
+        run("softmax", "x.npy", "--mask", "bool_mask.npy", "-o", "want.npy")
+        done = run("softmax", "x.npy", "--mask", "other_mask.npy", "-o", "out.npy")
+        if done.returncode or not same_bytes("out.npy", "want.npy"):
+            fail(f"float mask {flags}: {done.stderr}")
+
+
 def check_empty():
     write_npy(os.path.join(work, "empty.npy"), {"shape": [0, 5], "values": []}, "f4")
     for arguments in (["softmax"], ["layer_norm"], ["activation", "--kind", "relu"]):
@@ -190,9 +201,10 @@ def check_refusals():
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8))
     additive = {"shape": [1, 3, 5], "values": [0.0, "-inf", 0.0] * 5}
     write_npy(os.path.join(work, "additive.npy"), additive, "f4")
-    write_npy(os.path.join(work, "zeros.npy"), {"shape": [1, 3, 5], "values": [0.0] * 15}, "f4")
     write_npy(os.path.join(work, "float_lengths.npy"), {"shape": [2], "values": [2.0, 1.0]}, "f4")
     write_npy(os.path.join(work, "long_lengths.npy"), {"shape": [3], "values": [2, 1, 1]}, "i4")
+    write_npy(os.path.join(work, "one_length.npy"), {"shape": [1], "values": [2]}, "i4")
+    write_npy(os.path.join(work, "column_lengths.npy"), {"shape": [2, 1], "values": [2, 1]}, "i4")
     good = {f"W_{part}.weight": tensors[f"p_{part.lower()}"] for part in "QKVO"}
     write_safetensors(os.path.join(work, "good.safetensors"), good)
     write_safetensors(os.path.join(work, "part.safetensors"), {n: t for n, t in good.items() if n != "W_V.weight"})
@@ -225,7 +237,6 @@ def check_refusals():
         ("E_FORMAT", *mha, "--heads", "2", "--params", "more.safetensors"),
         ("E_DTYPE", "softmax", "complex.npy"),
         ("E_DTYPE", "softmax", "x.npy", "--mask", "additive.npy"),
-        ("E_DTYPE", "softmax", "x.npy", "--mask", "zeros.npy"),
         ("E_DTYPE", "masked_softmax", "x.npy", "--lengths", "float_lengths.npy"),
         ("E_AXIS", "softmax", "x.npy", "--axis", "3"),
         ("E_AXIS", "softmax", "x.npy", "--axis", "-4"),
@@ -235,6 +246,9 @@ def check_refusals():
         ("E_SHAPE", "softmax", "x.npy", "--bias", "gamma.npy"),
         ("E_SHAPE", "softmax", "nijh.npy", "--lengths", "lengths.npy"),
         ("E_SHAPE", "masked_softmax", "x.npy", "--lengths", "long_lengths.npy"),
+        ("E_SHAPE", "masked_softmax", "x.npy", "--lengths", "one_length.npy"),
+        ("E_SHAPE", "attention", "q.npy", "k.npy", "v.npy", "--lengths", "one_length.npy"),
+        ("E_SHAPE", "attention", "q.npy", "k.npy", "v.npy", "--lengths", "column_lengths.npy"),
         ("E_SHAPE", "layer_norm", "x.npy", "gamma2.npy"),
         ("E_SHAPE", "layer_norm", "x.npy", "gamma.npy", "gamma2.npy"),
         ("E_SHAPE", "layer_norm", "x.npy", "--residual", "gamma.npy"),
@@ -304,6 +318,7 @@ if first.returncode and "no usable OpenCL device" in first.stderr:
 for one in cases:
     run_case(one)
 check_encodings()
+check_float_masks()
 check_empty()
 check_refusals()
 check_help()
