@@ -281,6 +281,9 @@ def check_refusals():
             fail(f"{title}: expected one line {code}..., found {done.stderr!r}")
         if os.listdir(out):
             fail(f"{title}: left {os.listdir(out)}")
+    done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "never.npy", "--weights", "never.npy")
+    if done.returncode != 2 or not done.stderr.startswith("E_OPTION") or os.path.exists(os.path.join(work, "never.npy")):
+        fail(f"one file for two results: status {done.returncode}, {done.stderr!r}")
     for arguments in (["softmax", "x.npy"], [*mha, "--heads", "2", "--params", "good.safetensors", "--weights", "never.npy"]):
         done = run(*arguments, "-o", "/no/such/directory/out.npy")
         if done.returncode != 2 or not done.stderr.startswith("E_FILE") or os.path.exists(os.path.join(work, "never.npy")):
