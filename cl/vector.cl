@@ -46,20 +46,16 @@ typedef PASTE(ushort, WIDTH) ushortv;
 #endif
 
 /* vector_LOAD_x / vector_STORE_x: WIDTH elements from p on, no alignment beyond the element's own. PASTE(vector_, LOAD_IN)(p) picks one. */
-static inline floatv vector_load_f16(__global const half *p)
-{
-    return VECTOR_LOAD_HALF(p);
-}
-
 static inline floatv vector_load_bf16(__global const ushort *p)
 {
     return AS_FLOATV(TO_UINTV(VECTOR_LOAD(p)) << 16);
 }
 
 /* Compilers for the processor itself get one unaligned access; some of them build vload16 and vstore16 from parts, and then take arithmetic between
- * two loads apart as well. */
+ * two loads apart as well. PoCL takes the memory of vload_half16 and vstore_half16 for aligned to the vector: it is a variable, which is. */
 #if WIDTH > 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 typedef floatv floatv_unaligned __attribute__((aligned(4)));
+typedef ushortv ushortv_unaligned __attribute__((aligned(2)));
 
 static inline floatv vector_load_f32(__global const float *p)
 {
@@ -69,6 +65,19 @@ static inline floatv vector_load_f32(__global const float *p)
 static inline void vector_store_f32(__global float *p, floatv v)
 {
     *(__global floatv_unaligned *)p = v;
+}
+
+static inline floatv vector_load_f16(__global const half *p)
+{
+    const ushortv bits = *(__global const ushortv_unaligned *)p;
+    return VECTOR_LOAD_HALF((const half *)&bits);
+}
+
+static inline void vector_store_f16(__global half *p, floatv v)
+{
+    ushortv bits;
+    VECTOR_STORE_HALF(v, (half *)&bits);
+    *(__global ushortv_unaligned *)p = bits;
 }
 #else
 static inline floatv vector_load_f32(__global const float *p)
@@ -80,12 +89,17 @@ static inline void vector_store_f32(__global float *p, floatv v)
 {
     VECTOR_STORE(v, p);
 }
-#endif
+
+static inline floatv vector_load_f16(__global const half *p)
+{
+    return VECTOR_LOAD_HALF(p);
+}
 
 static inline void vector_store_f16(__global half *p, floatv v)
 {
     VECTOR_STORE_HALF(v, p);
 }
+#endif
 
 static inline void vector_store_bf16(__global ushort *p, floatv v)
 {

@@ -256,6 +256,8 @@ static const softmax_case cases[] = {
     {.rank = 2, .dim = {33, 70}, .axis = -1, .dtype = CLF_F16, .out_dtype = CLF_F32},
     {.rank = 2, .dim = {33, 70}, .axis = -1, .dtype = CLF_BF16, .out_dtype = CLF_BF16, .layout = LAYOUT_SLICED},
     {.rank = 2, .dim = {33, 70}, .axis = -1, .out_dtype = CLF_F16},
+    {.rank = 3, .dim = {5, 7, 43}, .axis = -1, .masks = LENGTHS_1, .out_dtype = CLF_F16}, /* rows on odd addresses, whole vectors masked */
+    {.rank = 3, .dim = {5, 7, 43}, .axis = -1, .masks = LENGTHS_2, .dtype = CLF_F16, .out_dtype = CLF_F16},
     {.rank = 3, .dim = {3, 30, 40}, .axis = -1, .masks = MASK | LENGTHS_2, .special = NAN},
     {.rank = 3, .dim = {3, 30, 40}, .axis = -1, .masks = MASK | LENGTHS_2, .special = INFINITY, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.rank = 3, .dim = {3, 30, 40}, .axis = -1, .masks = MASK | LENGTHS_2, .special = -INFINITY, .empty_rows = CLF_EMPTY_ROWS_NAN},
