@@ -70,6 +70,6 @@ int main(void)
 {
     const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in), cmocka_unit_test(test_refusals)};
     const struct CMUnitTest directory[] = {cmocka_unit_test(test_encoder)}; /* leaves the program where there is no model */
-    const int failed = cmocka_run_group_tests_name("built-in", built_in, device_setup, device_teardown);
-    return failed ? failed : cmocka_run_group_tests_name("directory", directory, device_setup, device_teardown);
+    const int failed = cmocka_run_group_tests_name("built-in", built_in, device_setup_cached, device_teardown);
+    return failed ? failed : cmocka_run_group_tests_name("directory", directory, device_setup_cached, device_teardown);
 }
