@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer bench: measures devices, prints tables and writes a result file. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,8 @@ typedef struct job {
     int suite; /* index into peak|ops|models|all */
     int quick, schema, list, no_tuned;
     cli_list models;
-    int64_t seed;
-    double longest_run, time_limit;
+    int64_t seed, rounds; /* rounds, seconds 0: the defaults */
+    double seconds, longest_run, time_limit;
     clfi_workload_list workloads;
     clfi_record record;
     clfi_bench bench;
@@ -42,7 +43,9 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
         {"device", 'd', "D|all", "a device as in clformer devices, or all of them", CLI_TEXT, &j->device},
         {"suite", 0, "peak|ops|models|all", "what to measure (default: all)", CLI_CHOICE, &j->suite},
         {"model", 0, "MODEL_DIR", "a model beside the built-in one; may be repeated", CLI_LIST, &j->models},
-        {"quick", 0, NULL, "fewer workloads, a fifth of the time", CLI_FLAG, &j->quick},
+        {"quick", 0, NULL, "fewer workloads, 0.1 s for each, 5 rounds", CLI_FLAG, &j->quick},
+        {"seconds", 0, "S", "time for each workload on each engine (default: 0.5)", CLI_NUMBER, &j->seconds},
+        {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_INTEGER, &j->rounds},
         {"filter", 0, "TEXT", "only workloads with this in their name", CLI_TEXT, &j->filter},
         {"baseline", 0, "D[:ENGINE]", "what x compares with (default: the slowest)", CLI_TEXT, &j->baseline},
         {"output", 'o', "F.json", "write a result file", CLI_TEXT, &j->output},
@@ -62,6 +65,9 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: more than %d models", CLI_LIST_MAX);
         j->models.items[j->models.count++] = argv[i];
     }
+    if (!(j->seconds >= 0) || j->seconds > 3600 || j->rounds < 0 || j->rounds > 1000)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seconds must be at most 3600, --rounds at most 1000, neither negative; found %g and %" PRId64,
+                 j->seconds, j->rounds);
     if (j->seed < 0 || !(j->time_limit > 0) || !(j->longest_run > 0))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seed must not be negative, --longest-run and --time-limit must be above 0");
     return CLF_OK;
@@ -114,6 +120,10 @@ static clf_status measure(job *j)
         params.min_seconds = CLFI_BENCH_QUICK_SECONDS;
         params.rounds = CLFI_BENCH_QUICK_ROUNDS;
     }
+    if (j->seconds > 0)
+        params.min_seconds = j->seconds;
+    if (j->rounds)
+        params.rounds = (size_t)j->rounds;
     CLF_TRY(clfi_record_start(&j->workloads, &params, all ? every : one, &j->record));
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -264,6 +264,9 @@ for arguments, status, text in (
     (["stray"], 2, '"stray"'),
     (["--time-limit", "0"], 2, "--time-limit"),
     (["--longest-run", "-1"], 2, "--longest-run"),
+    (["--seconds", "-1"], 2, "--seconds"),
+    (["--seconds", "nan"], 2, "--seconds"),
+    (["--rounds", "-3"], 2, "--rounds"),
     (["--filter", "no such workload", "--quick"], 1, "no such workload"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "--device", "no such device"], 1, "no such device"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "-o", path("none/x.json")], 1, "none/x.json"),
@@ -271,9 +274,11 @@ for arguments, status, text in (
     result = run("bench", *arguments)
     expect(result.returncode == status and text in result.stderr, f"{arguments}: status {result.returncode}: {result.stderr}")
 
-slow = run(*QUICK, "--longest-run", "1e-9", "-o", path("slow.json"))
+slow = run(*QUICK, "--seconds", "0.01", "--rounds", "2", "--longest-run", "1e-9", "-o", path("slow.json"))
 expect("unsupported: too slow" in slow.stdout, f"--longest-run: {slow.returncode}: {slow.stdout}")
 record = load("slow.json", "--longest-run")
+settings = record["settings"]
+expect(settings["quick"] and settings["min_seconds"] == 0.01 and settings["rounds"] == 2, f"--seconds, --rounds: {settings}")
 expect(all("too slow" in r["reason"] for r in rows(record)), "--longest-run: not every row is left out")
 limits = record["devices"][0]["limits"]
 expect(all(w["limit"] in limits for w in record["workloads"] if w["limit"]), f"--longest-run: limits are measured however long they take: {limits}")
