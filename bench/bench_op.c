@@ -2,10 +2,9 @@
 /* bench_op [--filter TEXT] [--engine NAME] [--quick] [--rounds N] [--json]
  *
  * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine (or the one named), verified first; the
- * engines of a workload
- * take turns in every round. Beside linear layers stands OpenBLAS, where the build found it, as the median over rounds of the ratio
- * within the
- * round. Device: CLF_DEVICE. What `clformer bench --suite ops` adds is several devices, their limits and the record. */
+ * engines of a workload take turns in every round. Beside linear layers stands OpenBLAS, where the build found it, as the median over
+ * rounds of the ratio within the round. Device: CLF_DEVICE. What `clformer bench --suite ops` adds is several devices, their limits and
+ * the record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

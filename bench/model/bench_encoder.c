@@ -2,9 +2,8 @@
 /* bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json]
  *
  * Sentence embeddings of a model by the catalogue's workloads. Without --file: B sequences of T random token ids each, from ids to
- * embeddings on the host. With
- * --file: every line of a file, from text to embeddings on the host (tokenizing included). Verified first, against float64. Environment:
- * CLF_DEVICE, CLF_ENGINE. */
+ * embeddings on the host. With --file: every line of a file, from text to embeddings on the host (tokenizing included). Verified first,
+ * against float64. Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <stdio.h>
 
 #include "support/measure.h"

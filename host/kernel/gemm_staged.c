@@ -7,7 +7,8 @@ enum {
     NEAR_BYTES = 256 << 10,    /* of B, beside the sums of several tiles */
     TILES = 4,
     MIN_LANES = 2,
-    MIN_ROWS = 4
+    MIN_ROWS = 4,
+    CACHED_RESULT = 1 << 19 /* elements: 2 MiB, which the second-level caches of two cores hold */
 };
 
 static bool is_interleaved(const clf_gemm_operand *operand, int batch)
@@ -34,14 +35,23 @@ bool clfi_gemm_staged_supports(const clf_context *context, const clf_gemm_args *
            !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
+static bool fits_caches(const clf_gemm_args *args)
+{
+    int64_t size = args->m * args->n;
+    for (int i = 0; i < args->batch_rank && size <= CACHED_RESULT; i++)
+        size *= args->batch[i];
+    return size <= CACHED_RESULT;
+}
+
 /* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in
- * vectors of batches (`interleaved`), unless those vectors are mostly empty. */
+ * vectors of batches (`interleaved`), unless those vectors are mostly empty or caches hold all of it. */
 bool clfi_gemm_staged_suits(const clf_context *context, const clf_gemm_args *args)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int lane = lane_batch(args);
     return caps->is_cpu && args->batch[lane] >= MIN_LANES && args->m >= MIN_ROWS && args->n >= caps->vector_width &&
-           !is_interleaved(&args->b, lane) && (is_interleaved(&args->a, lane) || args->batch[lane] * 2 < caps->vector_width);
+           !is_interleaved(&args->b, lane) &&
+           (is_interleaved(&args->a, lane) || args->batch[lane] * 2 < caps->vector_width || fits_caches(args));
 }
 
 /* The product without its batch dimension `lane`. */

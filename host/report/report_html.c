@@ -42,14 +42,16 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
     tile(m, gaps, "not measured", false);
     clfi_markup_raw(m, "</div>\n");
     for (size_t f = 0; f < data->file_count; f++) {
-        const bool is_quick = data->files[f].settings.quick;
-        if (data->files[f].complete && !is_quick)
+        const clfi_result *file = &data->files[f];
+        if (file->complete && !file->settings.quick)
             continue;
         clfi_markup_raw(m, "<p class=\"warning\">");
-        clfi_markup_escape(m, data->files[f].path, 0);
-        clfi_markup_raw(m, data->files[f].complete ? ": a quick run, with few and short measurements.</p>\n"
-                           : is_quick              ? ": a quick run, and incomplete: it was interrupted.</p>\n"
-                                                   : ": incomplete, the run was interrupted.</p>\n");
+        clfi_markup_escape(m, file->path, 0);
+        if (file->settings.quick)
+            clfi_markup_format(m, ": the short list of workloads (--quick), each for at least %g s.", file->settings.min_seconds);
+        else
+            clfi_markup_raw(m, ":");
+        clfi_markup_raw(m, file->complete ? "</p>\n" : " Incomplete, the run was interrupted.</p>\n");
     }
     clfi_markup_raw(m, "<nav><a href=\"#devices\">Devices</a><a href=\"#rooflines\">Rooflines</a><a href=\"#speeds\">Speeds</a><a href=\"#failures\">Failures</a>"
                        "<a href=\"#gaps\">Not measured</a><a href=\"#method\">Method</a><a href=\"#results\">All results</a></nav>\n</header>\n");

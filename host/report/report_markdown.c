@@ -113,7 +113,7 @@ static void write_method(clfi_markup *m, const clfi_report_data *data)
         clfi_markup_raw(m, "), CLBlast ");
         clfi_markup_escape_markdown(m, file->library.clblast);
         clfi_markup_format(m, "; at least %g s and %lld samples each%s%s\n", file->settings.min_seconds, (long long)file->settings.min_samples,
-                           file->settings.quick ? "; quick run" : "", file->complete ? "" : "; INCOMPLETE, interrupted");
+                           file->settings.quick ? "; short list of workloads" : "", file->complete ? "" : "; INCOMPLETE, interrupted");
     }
 }
 

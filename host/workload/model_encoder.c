@@ -2,11 +2,9 @@
 /* Workloads "encoder": sentence embeddings by a model directory, from token ids in batches of equal length, and from texts of mixed length.
  *
  * A run goes from the ids or texts to the embeddings on the host. Counted for ids are 2 operations per weight of the projections and
- * token, and 4 C per pair of
- * query and key, in every layer; texts are not counted, as their tokens are the tokenizer's affair.
- * Verified against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences: largest error of an element; norms of
- * all rows, where the
- * model normalises. That error bounds the cosine too: cos >= 1 - C error^2 / 2. */
+ * token, and 4 C per pair of query and key, in every layer; texts are not counted, as their tokens are the tokenizer's affair. Verified
+ * against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences: largest error of an element; norms of all rows,
+ * where the model normalises. That error bounds the cosine too: cos >= 1 - C error^2 / 2. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -121,8 +119,7 @@ static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *refe
 }
 
 /* The relative error of clf_l2_normalize is at most ((8 + sqrt C) / 2 + 11) u (reference_norm.c), that of the square twice as much, and
- * each element is
- * rounded. */
+ * each element is rounded. */
 static void check_norms(const encoder_state *s, clfi_verdict *out)
 {
     const clf_model_info *info = clf_model_get_info(s->model);

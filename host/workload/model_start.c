@@ -3,9 +3,8 @@
  * kernels, one text. The drivers are loaded.
  *
  * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from its source; what the
- * driver keeps of
- * earlier builds is its own affair. Weights are in the host's page cache in both.
- * Verified like the encoder: the embedding against a float64 pass. */
+ * driver keeps of earlier builds is its own affair. Weights are in the host's page cache in both. Verified like the encoder: the embedding
+ * against a float64 pass. */
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -35,9 +35,8 @@ clf_status clfi_encoder_workloads(clfi_workload_list *list, const clfi_bench_mod
 clf_status clfi_start_workloads(clfi_workload_list *list, const clfi_bench_model *model, bool quick);
 clf_status clfi_decoder_workloads(clfi_workload_list *list, bool quick);
 
-/* Single workloads of the same kinds: sequences of random ids, the lines of a file as texts, the lines of a file as words. directory
- * NULL: the built-in
- * model; batch_words 0: suited to the device. Adds nothing where the sequences are longer than the model allows. */
+/* Single workloads of the same kinds: sequences of random ids, the lines of a file as texts, the lines of a file as words. directory NULL:
+ * the built-in model; batch_words 0: suited to the device. Adds nothing where the sequences are longer than the model allows. */
 clf_status clfi_encoder_add_ids(clfi_workload_list *list, const clfi_bench_model *model, size_t batch, size_t tokens);
 clf_status clfi_encoder_add_file(clfi_workload_list *list, const clfi_bench_model *model, const char *file);
 clf_status clfi_decoder_add_file(clfi_workload_list *list, const char *directory, const char *file, int beam, size_t batch_words);

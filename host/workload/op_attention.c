@@ -2,10 +2,9 @@
 /* Workloads "attention": fused scaled dot-product attention by length, with and without masks, by engine.
  *
  * out [N,L,D] = softmax(q k^T / sqrt(D)) v for N = batch * heads. Causal attention uses L (L + 1) / 2 pairs of query and key; with
- * lengths, batch row b of B
- * keeps the first L - b L / 2B keys. Counted are 4D operations per used pair, and the bytes of q, the used rows of k and v, and out once
- * each.
- * Verified against float64 with the bound of reference_attention.h: all queries of small cases, else a fixed random subset. */
+ * lengths, batch row b of B keeps the first L - b L / 2B keys. Counted are 4D operations per used pair, and the bytes of q, the used rows
+ * of k and v, and out once each. Verified against float64 with the bound of reference_attention.h: all queries of small cases, else a
+ * fixed random subset. */
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "einsum": the equations of attention in each layout of the heads, by the GEMM engine that runs their matrix step; and
- * permutations and sums,
- * which the loops kernels run.
+ * permutations and sums, which the loops kernels run.
  *
  * Counted are 2 operations per product where something is summed over, and the bytes of the operands and of the result once each.
  * Verified against float64 with the bound of clfi_ref_einsum_error: all elements of small results, else a fixed random subset. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "gemm": the linear layers of real encoders, by number of rows and by engine, with the epilogues that the models fuse.
  *
- * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a
- * batch. Counted
- * are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load, and stay
- * in whatever cache holds them.
- * In some workloads the weights are stored as f16 or bf16; all else, the arithmetic too, stays f32.
+ * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a batch.
+ * Counted are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load,
+ * and stay in whatever cache holds them. In some workloads the weights are stored as f16 or bf16; all else, the arithmetic too, stays f32.
  * Verified against float64 with the weights as they are stored and the bound of a float32 product of k terms (reference_gemm.h): all of a
  * small result; of a large one the rows and columns of a fixed random subset, the last ones among them. */
 #include <stdio.h>

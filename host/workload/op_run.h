@@ -16,9 +16,8 @@ typedef struct clfi_op_run {
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
 
-/* The first step of a setup: forces `engine` of `op` ("": none) and takes the chain from the workload's description. INVALID_ARGUMENT:
- * the name is too
- * long. */
+/* The first step of a setup: forces `engine` of `op` ("": none) and takes the chain from the workload's description. INVALID_ARGUMENT: the
+ * name is too long. */
 clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf_context *context, const char *op, const char *engine,
                             clf_status (*enqueue)(void *state));
 

@@ -2,9 +2,8 @@
 /* Workloads "masked_softmax": weights from attention scores, without a mask, with lengths, and with a padding mask, by engine.
  *
  * y [B,Q,K] = softmax of x along K. With lengths, batch row b keeps the first K - b K / 2B keys; the padding mask says the same key by
- * key. Counted are the
- * bytes of the scores that are used, of the mask, and of all weights, once each.
- * Verified against float64 with the bound of clfi_ref_softmax_error: all rows up to 2^22 weights, else a fixed random subset. */
+ * key. Counted are the bytes of the scores that are used, of the mask, and of all weights, once each. Verified against float64 with the
+ * bound of clfi_ref_softmax_error: all rows up to 2^22 weights, else a fixed random subset. */
 #include <stdio.h>
 
 #include "base/alloc.h"

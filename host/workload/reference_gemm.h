@@ -18,8 +18,7 @@ double clfi_ref_activation_error(clf_activation kind, double x);
 double clfi_gamma_f32(double n);
 
 /* One product of dense matrices: y[m,n] = f(alpha x w + bias) + residual, and the bound without the rounding to y's type. bias [n] and
- * residual
- * [m,n] may be NULL. */
+ * residual [m,n] may be NULL. */
 typedef struct clfi_ref_gemm {
     int64_t m, n, k;
     double alpha;

@@ -108,7 +108,7 @@ def page(folder):
     doc["devices"][0]["limits"]["fp32_gflops"] = 20.0
     doc["settings"]["quick"], doc["complete"] = True, False
     report(made.write(path, doc), "-o", out)
-    for part in ("Points above the level roof", "a quick run, and incomplete"):
+    for part in ("Points above the level roof", "the short list of workloads (--quick), each for at least 0.5 s. Incomplete"):
         if part not in parse(out)[2]:
             fail("page does not say", part)
     if "NaN" in content or "inf" in re.sub(r"[a-z]*inf[a-z]+", "", content):
