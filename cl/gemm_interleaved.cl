@@ -3,12 +3,13 @@
  * vector, so that every load and store of an interleaved operand is whole.
  *
  * gemm_interleave brings an operand into [batch][lane block][row][k][WIDTH]; an operand whose batches lie side by side already is read
- * where it is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes ROWS rows of one lane block:
- * BLOCK_COLS columns in turn for BLOCK_K of k, so that this piece of A is read from the first-level cache after its first use, wherever it
- * lies. The last tiles start at m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with
- * whatever lies there and are not stored. super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the
- * next ones. FOLD 2: WIDTH / 2 batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the
- * kernel is rows 2r and 2r + 1 of the matrix. */
+ * where it is. gemm_interleaved holds ROWS x COLS products of lanes in registers. A work-item makes item_tiles times ROWS rows of one lane
+ * block: BLOCK_COLS columns of all its rows in turn, so that this piece of B comes from the second-level cache after its first use, and
+ * for BLOCK_K of k, so that a piece of A is read from the first-level cache after its first use, wherever it lies. The last tiles start at
+ * m - ROWS and n - COLS and compute some results a second time. Lanes that do not exist compute with whatever lies there and are not
+ * stored. super_blocks lane blocks, whose B the second-level cache holds, go through all rows before the next ones. FOLD 2: WIDTH / 2
+ * batches fill only half of a vector, so that the other half takes the next row of A and C: row r of the kernel is rows 2r and 2r + 1 of
+ * the matrix. */
 #include "transpose.cl"
 #include "gemm_batch.cl"
 #include "gemm_unroll.cl"
@@ -38,7 +39,8 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
     const int blocks = (lanes + WIDTH - 1) / WIDTH;
     const int outer = (int)get_global_id(2) / blocks;
     const int lane = ((int)get_global_id(2) - outer * blocks) * WIDTH;
-    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride) + lane / FOLD * lane_stride + x * x_stride + y * y_stride;
+    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride);
+    from += lane / FOLD * lane_stride + x * x_stride + y * y_stride;
     to += to_offset + (long)get_global_id(2) * to_block + x * to_x + y * to_y;
     const int x_count = min(WIDTH, xs - x), last = min(WIDTH, lanes - lane) - 1;
 #if IS_LANE_UNIT && FOLD == 1
@@ -173,29 +175,38 @@ inline void store_lanes(__global C_T *restrict c, int lanes, long lane_stride, l
     }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
-    int m, int n, int k, int lane_total, int super_blocks, __global const float *restrict a, long a_offset, long a_row_stride,
-    long a_k_stride, long a_block_stride, long4 a_batch_stride, __global const float *restrict b, long b_offset, long b_column_stride,
-    long b_k_stride, long b_block_stride, long4 b_batch_stride, long a_end, long a_fold_stride, __global C_T *restrict c, long c_offset,
-    long c_row_stride, long c_column_stride, long c_lane_stride, long c_fold_stride, long4 c_batch_stride, uint4 batch_size, float alpha)
+    int m, int n, int k, int lane_total, int super_blocks, int item_tiles, __global const float *restrict a_start, long a_offset,
+    long a_row_stride, long a_k_stride, long a_block_stride, long4 a_batch_stride, __global const float *restrict b, long b_offset,
+    long b_column_stride, long b_k_stride, long b_block_stride, long4 b_batch_stride, long a_end, long a_fold_stride,
+    __global C_T *restrict c_start, long c_offset, long c_row_stride, long c_column_stride, long c_lane_stride, long c_fold_stride,
+    long4 c_batch_stride, uint4 batch_size, float alpha)
 {
     const int blocks = (lane_total + WIDTH - 1) / WIDTH;
-    const int tiles_of_rows = (m + ROWS - 1) / ROWS;
-    const int super = (int)get_group_id(0) / (tiles_of_rows * super_blocks);
-    const int in_super = (int)get_group_id(0) - super * tiles_of_rows * super_blocks;
+    const int tiles_of_rows = (m + ROWS - 1) / ROWS, items_of_rows = (tiles_of_rows + item_tiles - 1) / item_tiles;
+    const int super = (int)get_group_id(0) / (items_of_rows * super_blocks);
+    const int in_super = (int)get_group_id(0) - super * items_of_rows * super_blocks;
     const int height = min(super_blocks, blocks - super * super_blocks);
-    const int tile = in_super / height;
-    const int block = super * super_blocks + in_super - tile * height;
+    const int item = in_super / height;
+    const int block = super * super_blocks + in_super - item * height;
     const uint outer = (uint)get_group_id(1);
-    const int row = min(tile * ROWS, m - ROWS);
     const int lanes = min(WIDTH, lane_total - block * WIDTH);
-    __global const float *const a_last = a + a_end - 1;
-    a += a_offset + strided_batch_offset(outer, batch_size, a_batch_stride) + block * a_block_stride + row * a_row_stride;
+    __global const float *const a_last = a_start + a_end - 1;
+    __global const float *const a_block =
+        a_start + a_offset + strided_batch_offset(outer, batch_size, a_batch_stride) + block * a_block_stride;
     b += b_offset + strided_batch_offset(outer, batch_size, b_batch_stride) + block * b_block_stride;
-    c += c_offset + strided_batch_offset(outer, batch_size, c_batch_stride) + block * (WIDTH / FOLD) * c_lane_stride + row * c_row_stride;
-    const bool is_inside = IS_A_FOLDED || a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
+    __global C_T *const c_block =
+        c_start + c_offset + strided_batch_offset(outer, batch_size, c_batch_stride) + block * (WIDTH / FOLD) * c_lane_stride;
 
-    for (int first = 0; first < n; first += BLOCK_COLS) {
+    const int item_rows = min(item_tiles, tiles_of_rows - item * item_tiles);
+    const int pieces = (n + BLOCK_COLS - 1) / BLOCK_COLS * item_rows;
+    for (int piece = 0; piece < pieces; piece++) {
+        const int column_block = piece / item_rows, first = column_block * BLOCK_COLS;
+        const int row = min((item * item_tiles + piece - column_block * item_rows) * ROWS, m - ROWS);
         const int tiles = (min(BLOCK_COLS, n - first) + COLS - 1) / COLS;
+        __global const float *const a = a_block + row * a_row_stride;
+        __global const float *const a_after = a + (item_rows > 1 ? ROWS * a_row_stride : a_block_stride);
+        __global C_T *const c = c_block + row * c_row_stride;
+        const bool is_inside = IS_A_FOLDED || a + (ROWS - 1) * a_row_stride + (k - 1) * a_k_stride + WIDTH - 1 <= a_last;
         floatv kept[BLOCK_COLS / COLS + 1][ROWS][COLS];
         for (int p_first = 0; p_first < k; p_first += BLOCK_K) {
             const int p_end = min(k, p_first + BLOCK_K);
@@ -209,7 +220,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleaved(
                 }
                 const bool is_last_k = p_end == k;
                 for (int p = t * BLOCK_K / tiles; p < (t + 1) * BLOCK_K / tiles; p++) {
-                    __global const float *a_next = is_last_k ? a + a_block_stride + p * a_k_stride : a + (p_end + p) * a_k_stride;
+                    __global const float *a_next = is_last_k ? a_after + p * a_k_stride : a + (p_end + p) * a_k_stride;
                     EACH_ROW(PREFETCH_A)
                 }
                 __global const float *a_tile = a + p_first * a_k_stride;

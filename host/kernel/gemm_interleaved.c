@@ -3,6 +3,7 @@
  * memory, where engines that compute one matrix at a time would touch a line of memory for every element. */
 #include "kernel/gemm_common.h"
 
+enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* of work-items and their row tiles */
 enum { ROWS, COLUMNS, CACHED_KIB }; /* places in clf_gemm_tile: vectors of a register tile, and how much of B is to stay in a cache */
 
 static const clf_gemm_tile_parameter parameters[] = {
@@ -209,6 +210,16 @@ static int64_t super_blocks(const outer_batch *o, const clf_gemm_args *args, int
     return fit < 1 ? 1 : fit < o->blocks ? fit : o->blocks;
 }
 
+/* Row tiles of a work-item: one where the cache holds B anyway, else as many as leave each compute unit a few items. */
+static int64_t item_tiles(const clf_context *context, const outer_batch *o, const clf_gemm_args *args, int64_t row_tiles, int cached_kib)
+{
+    const int64_t items = row_tiles * o->blocks * o->count, units = context->device.info.compute_units;
+    if (args->n * args->k * o->width * (int64_t)sizeof(float) <= (int64_t)cached_kib << 10)
+        return 1;
+    const int64_t share = items / (ITEMS_PER_UNIT * units);
+    return share < 1 ? 1 : share < MOST_TILES ? share : MOST_TILES;
+}
+
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const outer_batch o = split_batch(context, args);
@@ -216,7 +227,8 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     const int64_t max_rows = tile.value[ROWS], max_columns = tile.value[COLUMNS];
     const int64_t m = args->m / o.fold, tiles_at_least = (m + max_rows - 1) / max_rows;
     const int64_t rows = (m + tiles_at_least - 1) / tiles_at_least, columns = args->n < max_columns ? args->n : max_columns;
-    const int64_t lane_stride = args->c.batch_stride[o.lane];
+    const int64_t lane_stride = args->c.batch_stride[o.lane], row_tiles = (m + rows - 1) / rows;
+    const int64_t tiles = item_tiles(context, &o, args, row_tiles, tile.value[CACHED_KIB]);
     int64_t c_stride[CLFI_GEMM_MAX_BATCH] = {0};
     lane_operand a, b;
     CLF_TRY(lanes_of(context, &o, &args->a, m, args->k, args->a.row_stride * o.fold, args->a.column_stride, args->a.row_stride, true, &a));
@@ -241,6 +253,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_int(&launch, args->k);
     clfi_arg_int(&launch, o.lanes);
     clfi_arg_int(&launch, super_blocks(&o, args, tile.value[CACHED_KIB]));
+    clfi_arg_int(&launch, tiles);
     arg_lanes(&launch, &o, &a);
     arg_lanes(&launch, &o, &b);
     clfi_arg_long(&launch, (int64_t)(a.buffer->size_bytes / sizeof(float)));
@@ -254,7 +267,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     arg_outer_stride(&launch, &o, c_stride);
     arg_outer_size(&launch, &o);
     clfi_arg_float(&launch, args->alpha);
-    return clfi_launch_2d(&launch, (size_t)((m + rows - 1) / rows * o.blocks), (size_t)o.count, 1, 1);
+    return clfi_launch_2d(&launch, (size_t)((row_tiles + tiles - 1) / tiles * o.blocks), (size_t)o.count, 1, 1);
 }
 
 /* An odd last row of folded ones is a product of its own. */

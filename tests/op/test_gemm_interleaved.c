@@ -41,6 +41,8 @@ static const interleaved_case cases[] = {
     {2, 24, 9, 10, 33, INNERMOST, MIDDLE, INNERMOST, CLF_F32, CLF_F32, false}, /* three halves of 16 lanes */
     {1, 24, 14, 7, 35, MIDDLE, MIDDLE, INNERMOST, CLF_F16, CLF_F32, false},
     {1, 12, 5, 6, 19, INNERMOST, INNERMOST, MIDDLE, CLF_F32, CLF_F32, true}, /* of 8 lanes */
+    {1, 16, 197, 70, 130, MIDDLE, MIDDLE, INNERMOST, CLF_F32, CLF_F32, false}, /* several row tiles in a work-item, fewer in the last */
+    {1, 24, 110, 66, 130, INNERMOST, MIDDLE, INNERMOST, CLF_F32, CLF_F32, false},
     {2, 4, 7, 9, 33, INNERMOST, MIDDLE, MIDDLE, CLF_F32, CLF_F32, false},
     {2, 2, 7, 9, 6, MIDDLE, MIDDLE, INNERMOST, CLF_F32, CLF_F32, true},
     {1, 64, 64, 64, 512, INNERMOST, INNERMOST, INNERMOST, CLF_F32, CLF_F32, false},
