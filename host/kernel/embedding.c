@@ -9,7 +9,7 @@
 
 enum { VECTOR_GROUPS = 256, GROUP_WG = 64 };
 
-/* The same struct as in cl/embedding.cl. */
+/* The same struct as in cl/embedding_rows.cl. */
 typedef struct table_layout {
     cl_long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;
@@ -20,9 +20,9 @@ static const clf_embedding_term *term(const clf_embedding_args *args, int k)
     return &args->terms[k < args->count ? k : 0];
 }
 
-static clf_kernel_spec spec_of(const clf_embedding_args *args, const char *kernel, int width)
+static clf_kernel_spec spec_of(const clf_embedding_args *args, const char *file, const char *kernel)
 {
-    clf_kernel_spec spec = clfi_kernel_spec("embedding.cl", kernel);
+    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     char name[16];
     clfi_spec_int(&spec, "TERMS", args->count);
     clfi_spec_int(&spec, "IS_SPLIT", args->is_split);
@@ -33,7 +33,6 @@ static clf_kernel_spec spec_of(const clf_embedding_args *args, const char *kerne
         clfi_spec_int(&spec, name, term(args, k)->ids != NULL);
     }
     clfi_spec_dtype(&spec, "Y", args->y->dtype);
-    clfi_spec_int(&spec, "WIDTH", width);
     return spec;
 }
 
@@ -68,7 +67,8 @@ clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
 {
     const clf_embedding_args *args = arguments;
     const int64_t tokens = args->y->dim[0];
-    const clf_kernel_spec spec = spec_of(args, "embedding_vector", context->device.caps.vector_width);
+    clf_kernel_spec spec = spec_of(args, "embedding_vector.cl", "embedding_vector");
+    clfi_spec_int(&spec, "WIDTH", context->device.caps.vector_width);
     const int64_t per_item = clfi_loops_clamp(context, vector_iterations(context, args), (tokens + VECTOR_GROUPS - 1) / VECTOR_GROUPS);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args);
@@ -87,7 +87,7 @@ bool clfi_embedding_group_supports(const clf_context *context, const void *args)
 clf_status clfi_embedding_group(clf_context *context, const void *arguments)
 {
     const clf_embedding_args *args = arguments;
-    const clf_kernel_spec spec = spec_of(args, "embedding_group", 1);
+    const clf_kernel_spec spec = spec_of(args, "embedding_group.cl", "embedding_group");
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args);
     clfi_arg_int(&launch, args->y->dim[1]);

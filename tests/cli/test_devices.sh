@@ -29,8 +29,10 @@ grep -q 'no device matches "nosuch"; there are: 0:' "$work/err" || fail "unknown
 "$program" selftest >"$work/out" 2>"$work/err" || fail "selftest: $(grep FAIL "$work/out"; cat "$work/err")"
 grep -q 'all passed' "$work/out" || fail "selftest: $(cat "$work/out")"
 mkdir "$work/kernels"
-sed 's/sum_columns\?(&rows, c, scale)/& * 1.001f/' "$(dirname "$0")/../../cl/embedding.cl" >"$work/kernels/embedding.cl"
-cmp -s "$(dirname "$0")/../../cl/embedding.cl" "$work/kernels/embedding.cl" && fail "the wrong kernel equals the right one"
+for file in embedding_vector.cl embedding_group.cl; do
+    sed 's/sum_columns\?(&rows, c, scale)/& * 1.001f/' "$(dirname "$0")/../../cl/$file" >"$work/kernels/$file"
+    cmp -s "$(dirname "$0")/../../cl/$file" "$work/kernels/$file" && fail "the wrong $file equals the right one"
+done
 CLF_KERNEL_DIR=$work/kernels "$program" selftest >"$work/out" 2>"$work/err" && fail "a wrong kernel passes selftest"
 grep -q 'FAIL' "$work/out" || fail "a wrong kernel is not reported: $(cat "$work/out")"
 

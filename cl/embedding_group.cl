@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Embedding lookup for GPUs: a work-item takes one column of a token. */
+#include "embedding_rows.cl"
+
+__kernel
+void embedding_group(__global const TABLE0_T *table0, __global const int *ids0, table_layout layout0, __global const TABLE1_T *table1,
+                     __global const int *ids1, table_layout layout1, __global const TABLE2_T *table2, __global const int *ids2,
+                     table_layout layout2, float scale, __global Y_T *y, long y_offset, long y_stride, int columns)
+{
+    const int c = (int)get_global_id(0);
+    const long t = (long)get_group_id(1);
+    if (IS_SPLIT && !IS_HELD(t))
+        return;
+    const table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),
+                             table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),
+                             table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)};
+    if (c < columns)
+        STORE_Y(y + y_offset + t * y_stride, c, sum_column(&rows, c, scale));
+}
