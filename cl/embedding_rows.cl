@@ -58,3 +58,9 @@ static inline float sum_column(const table_rows *rows, int c, float scale)
 #define IS_HELD(t)                                                                                                                        \
     (block_holds(&layout0, ids0, HAS_IDS0, t) && (TERMS < 2 || block_holds(&layout1, ids1, HAS_IDS1, t)) &&                               \
      (TERMS < 3 || block_holds(&layout2, ids2, HAS_IDS2, t)))
+
+/* The rows of token t. */
+#define TABLE_ROWS(t)                                                          \
+    {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),                         \
+     table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),       \
+     table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)}

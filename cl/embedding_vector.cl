@@ -26,9 +26,7 @@ void embedding_vector(__global const TABLE0_T *table0, __global const int *ids0,
     for (long t = first; t < end; t++) {
         if (IS_SPLIT && !IS_HELD(t))
             continue;
-        const table_rows rows = {table0 + row_offset(&layout0, ids0, HAS_IDS0, t),
-                                 table1 + (TERMS > 1 ? row_offset(&layout1, ids1, HAS_IDS1, t) : 0),
-                                 table2 + (TERMS > 2 ? row_offset(&layout2, ids2, HAS_IDS2, t) : 0)};
+        const table_rows rows = TABLE_ROWS(t);
         __global Y_T *row = y + y_offset + t * y_stride;
         int c = 0;
         for (; c <= columns - WIDTH; c += WIDTH)

@@ -13,6 +13,7 @@
 #include "transpose.cl"
 #include "gemm_batch.cl"
 #include "gemm_unroll.cl"
+#include "prefetch.cl"
 
 #if !defined(FOLD) || !defined(IS_PACK)
 #error "FOLD: 1 or 2; IS_PACK: 1 builds gemm_interleave, 0 gemm_interleaved"
@@ -81,12 +82,7 @@ __kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict
 #define EACH_COL(F, i) PASTE(COLS_, COLS)(F, i)
 
 /* The next piece of A is fetched while sums are formed: its strides are beyond what hardware foresees. */
-#if defined(__x86_64__) || defined(__aarch64__)
-#define PREFETCH(p) __builtin_prefetch((__private const void *)(uintptr_t)(p), 0)
-#else
-#define PREFETCH(p)
-#endif
-#define PREFETCH_A(i) PREFETCH(a_next + i * a_row_stride);
+#define PREFETCH_A(i) PREFETCH_FOR_READ(a_next + i * a_row_stride);
 
 #define BLOCK_K 32
 #define BLOCK_COLS 32

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The matrix products of a model, from its config.json: which sizes the tuner measures. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "io/json.h"
 #include "model/built_in.h"
+#include "model/model_config.h"
 #include "tune/tune.h"
 
-enum { CONFIG_LIMIT_BYTES = 16 << 20, LARGEST = 1 << 20, ATTENTION_LENGTH = 128, ATTENTION_BATCH = 8 };
-static const char where[] = "config.json";
+enum { LARGEST = 1 << 20, ATTENTION_LENGTH = 128, ATTENTION_BATCH = 8 };
+static const char where[] = CLFI_MODEL_CONFIG;
 
 /* Rows: one token decoded, a short text or a beam, a text, a batch of texts. */
 static const int64_t rows[] = {1, 16, 128, 1024};
@@ -62,15 +61,9 @@ static void add_layer(clfi_tune_products *list, int64_t width, int64_t hidden_wi
 
 static clf_status read_config(const char *model_dir, json_t **out)
 {
-    char *path;
-    if (!model_dir)
-        return clfi_json_parse((const char *)clfi_g2p_config, (size_t)(clfi_g2p_config_end - clfi_g2p_config), "built-in config.json", out);
-    if (!clfi_directory_exists(model_dir))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", model_dir);
-    CLF_TRY(clfi_path_join(model_dir, where, &path));
-    const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
-    free(path);
-    return st;
+    if (model_dir)
+        return clfi_model_config_read(model_dir, out);
+    return clfi_json_parse((const char *)clfi_g2p_config, (size_t)(clfi_g2p_config_end - clfi_g2p_config), "built-in config.json", out);
 }
 
 static clf_status add_products(const json_t *config, clfi_tune_products *list)

@@ -23,24 +23,11 @@ struct clfi_ref_encoder {
 
 static clf_status read_config(const json_t *json, const clf_model_info *info, clf_transformer_config *out)
 {
-    static const struct {
-        const char *name;
-        clf_activation activation;
-    } rows[] = {{"gelu", CLF_ACTIVATION_GELU}, {"gelu_new", CLF_ACTIVATION_GELU_TANH}, {"gelu_pytorch_tanh", CLF_ACTIVATION_GELU_TANH},
-                {"relu", CLF_ACTIVATION_RELU}, {"silu", CLF_ACTIVATION_SILU}};
-    const char *name;
     double eps;
     CLF_TRY(clfi_json_opt_number(json, "config.json", "layer_norm_eps", 0, 1, 1e-12, &eps));
-    CLF_TRY(clfi_json_opt_string(json, "config.json", "hidden_act", "gelu", &name));
     *out = (clf_transformer_config){.width = info->width, .hidden_width = info->hidden_width, .heads = info->heads, .encoder_layers = info->layers,
                                     .norm_eps = (float)eps};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            out->activation = rows[i].activation;
-            return CLF_OK;
-        }
-    }
-    CLF_FAIL(CLF_UNSUPPORTED, "config.json: hidden_act \"%s\" has no reference to verify against", name);
+    return clfi_model_config_activation(json, "hidden_act", "gelu", &out->activation);
 }
 
 /* Weight and bias of one part of a layer, from Hugging Face's name to labml's. */

@@ -12,7 +12,7 @@
 typedef struct clfi_ref_encoder clfi_ref_encoder;
 
 /* Reads config.json and the weights of a directory that clf_model_open takes; info is that model's (sizes, pooling). UNSUPPORTED: an
- * activation that the reference does not have. */
+ * activation without a name in model_config.h. */
 clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *info, clfi_ref_encoder **out);
 void clfi_ref_encoder_close(clfi_ref_encoder *encoder); /* NULL is a no-op */
 
