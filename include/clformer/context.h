@@ -84,7 +84,7 @@ CLF_API size_t clf_context_kernel_count(clf_context *context);
 CLF_API clf_status clf_context_kernel_get(clf_context *context, size_t index, clf_kernel_stats *out);
 
 /* Writes everything profiled so far as a Chrome trace (JSON, chrome://tracing or Perfetto): kernels on one row, host phases on another.
- * INVALID_ARGUMENT: not a profiling context. IO: the file cannot be written; an old file stays whole. */
+ * INVALID_ARGUMENT: not a profiling context. NOT_FOUND: the folder does not exist. IO: the file cannot be written; an old file stays whole. */
 CLF_API clf_status clf_context_write_trace(clf_context *context, const char *path);
 
 /* Version of the library, "major.minor.patch". */

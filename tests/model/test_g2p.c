@@ -373,6 +373,46 @@ static void test_words(void **state)
     assert_null(same);
 }
 
+/* The numbers of heads, letters and phonemes are the model's. */
+static void test_attention_weights(void **state)
+{
+    (void)state;
+    enum { LETTERS = 5, PHONEMES = 4, MOST = 8 * (LETTERS + 1) * (LETTERS + 1) };
+    static const int64_t shapes[][2] = {
+        [CLF_PRONOUNCE_ATTENTION_CROSS] = {PHONEMES + 1, LETTERS + 1},
+        [CLF_PRONOUNCE_ATTENTION_DECODER] = {PHONEMES + 1, PHONEMES + 1},
+        [CLF_PRONOUNCE_ATTENTION_ENCODER] = {LETTERS + 1, LETTERS + 1},
+    };
+    const clf_text word = TEXT("hello"), bad = TEXT("two words");
+    clf_tensor *weights = NULL;
+    for (int kind = 0; kind < (int)COUNT(shapes); kind++) {
+        float got[MOST];
+        CHECK_OK(clf_pronouncer_attention(fixture.pronouncer, &word, "HH AX0 L OW1", (clf_pronounce_attention)kind, 0, &weights));
+        const int64_t *dim = clf_tensor_dim(weights);
+        assert_int_equal(clf_tensor_rank(weights), 3);
+        assert_int_equal(dim[1], shapes[kind][0]);
+        assert_int_equal(dim[2], shapes[kind][1]);
+        assert_true(clf_tensor_count(weights) <= MOST);
+        CHECK_OK(clf_tensor_read_f32(weights, got, clf_tensor_count(weights)));
+        for (int64_t row = 0; row < dim[0] * dim[1]; row++) {
+            double sum = 0;
+            for (int64_t j = 0; j < dim[2]; j++) {
+                sum += got[row * dim[2] + j];
+                if (kind == CLF_PRONOUNCE_ATTENTION_DECODER && j > row % dim[1])
+                    assert_true(got[row * dim[2] + j] == 0.0f);
+            }
+            CHECK(within(sum, 1, 1e-6), "kind %d: row %lld sums to %.9g", kind, (long long)row, sum);
+        }
+        clf_tensor_destroy(weights);
+    }
+    weights = NULL;
+    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &bad, "HH", CLF_PRONOUNCE_ATTENTION_CROSS, 0, &weights), CLF_INVALID_ARGUMENT, "two words");
+    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &word, "HH QQ", CLF_PRONOUNCE_ATTENTION_CROSS, 0, &weights), CLF_INVALID_ARGUMENT, "QQ");
+    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &word, "HH", CLF_PRONOUNCE_ATTENTION_CROSS, 99, &weights), CLF_INVALID_ARGUMENT, "99");
+    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &word, NULL, CLF_PRONOUNCE_ATTENTION_CROSS, 0, &weights), CLF_INVALID_ARGUMENT, "NULL");
+    assert_null(weights);
+}
+
 static void test_bad_arguments(void **state)
 {
     (void)state;
@@ -400,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_results_do_not_depend_on_the_batch),
         cmocka_unit_test(test_second_batch_allocates_and_builds_nothing),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_attention_weights),
         cmocka_unit_test(test_bad_arguments),
     };
     return cmocka_run_group_tests_name("model.g2p", tests, setup, teardown);

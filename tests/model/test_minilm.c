@@ -181,6 +181,78 @@ static void test_single_equals_batched(void **state)
     }
 }
 
+/* Tokens before pooling, whose normalised mean is the embedding; type ids count. */
+static void test_encoder_output(void **state)
+{
+    (void)state;
+    enum { FIRST = 4, FEW = 2 };
+    int32_t offsets[FEW + 1], *types;
+    clf_tensor *plain, *zeros, *ones;
+    for (int i = 0; i <= FEW; i++)
+        offsets[i] = fixture.offsets[FIRST + i] - fixture.offsets[FIRST];
+    const int32_t *const ids = fixture.ids + fixture.offsets[FIRST];
+    const size_t tokens = (size_t)offsets[FEW];
+    float *const hidden = malloc(tokens * WIDTH * sizeof *hidden), *const other = malloc(tokens * WIDTH * sizeof *other);
+    types = calloc(tokens, sizeof *types);
+    assert_true(hidden && other && types);
+    CHECK_OK(clf_model_encode_ids(fixture.model, ids, NULL, offsets, FEW, &plain));
+    CHECK_OK(clf_model_encode_ids(fixture.model, ids, types, offsets, FEW, &zeros));
+    for (size_t t = 0; t < tokens; t++)
+        types[t] = 1;
+    CHECK_OK(clf_model_encode_ids(fixture.model, ids, types, offsets, FEW, &ones));
+    assert_int_equal(clf_tensor_rank(plain), 2);
+    assert_int_equal(clf_tensor_dim(plain)[0], tokens);
+    assert_int_equal(clf_tensor_dim(plain)[1], WIDTH);
+    CHECK_OK(clf_tensor_read_f32(plain, hidden, tokens * WIDTH));
+    for (int i = 0; i < FEW; i++) {
+        double mean[WIDTH] = {0}, squares = 0;
+        for (int32_t t = offsets[i]; t < offsets[i + 1]; t++)
+            for (size_t c = 0; c < WIDTH; c++)
+                mean[c] += hidden[(size_t)t * WIDTH + c];
+        for (size_t c = 0; c < WIDTH; c++)
+            squares += mean[c] * mean[c];
+        for (size_t c = 0; c < WIDTH; c++)
+            CHECK(within(mean[c] / sqrt(squares), fixture.golden[(FIRST + (size_t)i) * WIDTH + c], fixture.bound), "text %d, feature %zu", FIRST + i, c);
+    }
+    CHECK_OK(clf_tensor_read_f32(zeros, other, tokens * WIDTH));
+    assert_memory_equal(hidden, other, tokens * WIDTH * sizeof *hidden);
+    CHECK_OK(clf_tensor_read_f32(ones, other, tokens * WIDTH));
+    assert_memory_not_equal(hidden, other, tokens * WIDTH * sizeof *hidden);
+    clf_tensor_destroy(plain);
+    clf_tensor_destroy(zeros);
+    clf_tensor_destroy(ones);
+    free(types);
+    free(hidden);
+    free(other);
+}
+
+static void test_attention_weights(void **state)
+{
+    (void)state;
+    enum { LENGTH = 9, HEADS = 12, LAST_LAYER = 5 };
+    clf_tensor *weights;
+    float got[HEADS * LENGTH * LENGTH];
+    CHECK_OK(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, LAST_LAYER, &weights));
+    assert_int_equal(clf_tensor_rank(weights), 3);
+    CHECK_OK(clf_tensor_read_f32(weights, got, COUNT(got)));
+    clf_tensor_destroy(weights);
+    for (size_t row = 0; row < HEADS * LENGTH; row++) {
+        double sum = 0;
+        for (size_t j = 0; j < LENGTH; j++) {
+            assert_true(got[row * LENGTH + j] >= 0);
+            sum += got[row * LENGTH + j];
+        }
+        CHECK(within(sum, 1, 1e-6), "row %zu sums to %.9g", row, sum);
+    }
+    weights = NULL;
+    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, 6, &weights), CLF_INVALID_ARGUMENT, "6");
+    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, -1, &weights), CLF_INVALID_ARGUMENT, "-1");
+    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, 0, 0, &weights), CLF_INVALID_ARGUMENT, "");
+    CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, 513, 0, &weights), CLF_INVALID_ARGUMENT, "513");
+    CHECK_FAILS(clf_model_attention_ids(fixture.model, NULL, NULL, LENGTH, 0, &weights), CLF_INVALID_ARGUMENT, "NULL");
+    assert_null(weights);
+}
+
 static void test_repeated_pass_allocates_and_builds_nothing(void **state)
 {
     (void)state;
@@ -234,6 +306,11 @@ static void test_bad_arguments(void **state)
     CHECK_FAILS(clf_model_embed(fixture.model, fixture.texts, 1, &params, row, NULL), CLF_INVALID_ARGUMENT, "pooling 9");
     CHECK_FAILS(clf_model_open(fixture.context, "/no/such/model", &model), CLF_NOT_FOUND, "/no/such/model");
     assert_null(model);
+    clf_tensor *hidden = NULL;
+    CHECK_FAILS(clf_model_encode_ids(fixture.model, too_large, NULL, three, 1, &hidden), CLF_INVALID_ARGUMENT, "30522");
+    CHECK_FAILS(clf_model_encode_ids(fixture.model, fixture.ids, NULL, falling, 2, &hidden), CLF_INVALID_ARGUMENT, "fall");
+    CHECK_FAILS(clf_model_encode_ids(NULL, fixture.ids, NULL, three, 1, &hidden), CLF_INVALID_ARGUMENT, "NULL");
+    assert_null(hidden);
 }
 
 int main(void)
@@ -243,8 +320,11 @@ int main(void)
         cmocka_unit_test(test_texts_in_mixed_batches),
         cmocka_unit_test(test_ids_in_file_order),
         cmocka_unit_test(test_single_equals_batched),
+        cmocka_unit_test(test_encoder_output),
+        cmocka_unit_test(test_attention_weights),
         cmocka_unit_test(test_repeated_pass_allocates_and_builds_nothing),
-        cmocka_unit_test(test_weights_larger_than_an_allocation), cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_weights_larger_than_an_allocation),
+        cmocka_unit_test(test_bad_arguments),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -335,6 +335,8 @@ static void test_seeded_initialisation(void **state)
     CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL}, NULL, memory, NULL));
     CHECK_OK(clfi_ref_stack(&config, &weights, true, &(clfi_ref_batch){N, S, T, NULL, NULL}, memory, features, NULL));
     CHECK_OK(clf_transformer_create_random(*state, &config, 31, &network));
+    assert_int_equal(clf_transformer_get_config(network)->positions, CLF_POSITIONS_LEARNED);
+    assert_int_equal(clf_transformer_get_config(network)->hidden_width, config.hidden_width);
     clf_tensor *source = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, S, 1, source_tokens);
     clf_tensor *target = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, T, 1, target_tokens), *out = output(*state, CLF_LAYOUT_NLD, T, C);
     CHECK_OK(clf_transformer_forward(network, CLF_LAYOUT_NLD, source, target, NULL, NULL, out));
