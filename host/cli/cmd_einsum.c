@@ -63,6 +63,9 @@ static clf_status read_shapes(einsum_job *job)
             CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: --shapes has more than %d operands", MOST_OPERANDS);
         job->dims[job->count] = job->dim[job->count];
         text = read_shape(text, &job->rank[job->count], job->dim[job->count]);
+        if (!text && job->rank[job->count] == CLFI_NPY_MAX_RANK)
+            CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: --shapes \"%s\": operand %d has more than %d dimensions", job->shapes, job->count,
+                     CLF_MAX_RANK);
         if (!text)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d is not like 2x3 (a scalar is -)", job->shapes,
                      job->count);

@@ -67,6 +67,8 @@ static clf_status upload(clf_context *context, const char *path, const clf_npy *
 {
     static const clf_dtype dtypes[CLI_NPY_ROLE_COUNT] = {CLF_F32, CLF_U8, CLF_I32};
     void *values;
+    if (npy->rank > CLF_MAX_RANK)
+        CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: %s: rank %d, at most %d", path, npy->rank, CLF_MAX_RANK);
     CLF_TRY(clfi_alloc(npy->count, clf_dtype_bytes(dtypes[role]), path, &values));
     clf_status st;
     if (role == CLI_NPY_FLOAT)

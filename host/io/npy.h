@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "io/file_dtype.h"
 
-enum { CLFI_NPY_MAX_RANK = 32 };
+enum { CLFI_NPY_MAX_RANK = 64 }; /* NumPy's own limit since version 2 */
 
 /* One array; its elements are data + sum_i index_i * stride_i elements. */
 typedef struct clf_npy {

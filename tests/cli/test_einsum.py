@@ -155,6 +155,8 @@ def refusals(folder):
             (("ij", "--shapes", "2y3", "--plan"), "E_ARGUMENT: --shapes", 2),
             (("i", "--shapes", "x2", "--plan"), "E_ARGUMENT: --shapes", 2),
             (("ij", "--plan", "--memory-limit", "0", "--shapes", "2x3"), "E_LIMIT", 2),
+            (("...->...", "--plan", "--shapes", "x".join("1" * 17)), "E_LIMIT: operand 0 has rank 17", 2),
+            (("...->...", "--plan", "--shapes", "2," + "x".join("1" * 65)), "E_LIMIT: --shapes", 2),
             (("ij", "--shapes", "2x3"), "E_OPTION: einsum: --shapes", 2),
             ((), "E_OPTION: einsum: no equation", 2),
             (("ij", "--bogus"), "E_OPTION: einsum: option", 2),

@@ -201,6 +201,7 @@ def check_refusals():
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8))
     additive = {"shape": [1, 3, 5], "values": [0.0, "-inf", 0.0] * 5}
     write_npy(os.path.join(work, "additive.npy"), additive, "f4")
+    write_npy(os.path.join(work, "rank64.npy"), {"shape": [1] * 64, "values": [0.0]}, "f4")
     write_npy(os.path.join(work, "float_lengths.npy"), {"shape": [2], "values": [2.0, 1.0]}, "f4")
     write_npy(os.path.join(work, "long_lengths.npy"), {"shape": [3], "values": [2, 1, 1]}, "i4")
     write_npy(os.path.join(work, "one_length.npy"), {"shape": [1], "values": [2]}, "i4")
@@ -236,6 +237,7 @@ def check_refusals():
         ("E_FORMAT", *mha, "--heads", "2", "--params", "part.safetensors"),
         ("E_FORMAT", *mha, "--heads", "2", "--params", "more.safetensors"),
         ("E_DTYPE", "softmax", "complex.npy"),
+        ("E_LIMIT", "softmax", "rank64.npy"),
         ("E_DTYPE", "softmax", "x.npy", "--mask", "additive.npy"),
         ("E_DTYPE", "masked_softmax", "x.npy", "--lengths", "float_lengths.npy"),
         ("E_AXIS", "softmax", "x.npy", "--axis", "3"),
