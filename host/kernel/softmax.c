@@ -11,8 +11,9 @@
 enum { X, Y, MASK, PADDING, ATTENTION, BIAS, LENGTHS, QUERY, OPERANDS };
 enum {
     PASSES = 3,
-    KEPT_KEYS = 2048,    /* exponentials in private memory: 8 KiB of a first-level cache */
-    VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
+    OVERLAPPED_KEYS = 1024, /* rows of which several stay in a first-level cache */
+    KEPT_KEYS = 2048,       /* exponentials in private memory: 8 KiB of a first-level cache */
+    GROUPS_PER_UNIT = 32,   /* work-groups wanted on a CPU: enough to balance; of many rows each, which overlap */
     GENERIC_WG = 64
 };
 
@@ -155,12 +156,15 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
 {
     const clf_softmax_args *args = arguments;
     const layout l = layout_of(args);
-    clf_kernel_spec spec = spec_of(args, &l, "softmax_vector.cl", "softmax_vector");
+    const bool is_long = l.keys > OVERLAPPED_KEYS;
+    clf_kernel_spec spec = is_long ? spec_of(args, &l, "softmax_vector.cl", "softmax_vector")
+                                   : spec_of(args, &l, "softmax_overlapped.cl", "softmax_overlapped");
     clfi_spec_int(&spec, "WIDTH", context->device.caps.vector_width);
-    clfi_spec_int(&spec, "IS_Y_F32", args->y->dtype == CLF_F32);
     clfi_spec_int(&spec, "IS_SCALED", args->scale != 1.0f);
-    clfi_spec_int(&spec, "KEPT_KEYS", l.keys <= KEPT_KEYS ? KEPT_KEYS : 0);
-    const int64_t wanted = (l.row_count + VECTOR_GROUPS - 1) / VECTOR_GROUPS;
+    clfi_spec_int(&spec, "KEPT_KEYS", !is_long ? OVERLAPPED_KEYS : l.keys <= KEPT_KEYS ? KEPT_KEYS : 0);
+    if (is_long)
+        clfi_spec_int(&spec, "IS_Y_F32", args->y->dtype == CLF_F32);
+    const int64_t groups = GROUPS_PER_UNIT * (int64_t)context->device.info.compute_units, wanted = (l.row_count + groups - 1) / groups;
     const int64_t rows_per_item = clfi_loops_clamp(context, vector_iterations(context, &l), wanted);
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);

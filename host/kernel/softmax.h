@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the softmax kernels: cl/softmax_vector.cl, softmax_group.cl, softmax_generic.cl. */
+/* Launchers of the softmax kernels: cl/softmax_overlapped.cl and softmax_vector.cl, softmax_group.cl, softmax_generic.cl. */
 #ifndef CLFI_KERNEL_SOFTMAX_H
 #define CLFI_KERNEL_SOFTMAX_H
 

@@ -237,6 +237,11 @@ static const softmax_case cases[] = {
     {.rank = 2, .dim = {70, 64}, .axis = -1, .is_in_place = true},
     {.rank = 2, .dim = {300, 16}, .axis = 1},
     {.rank = 2, .dim = {9, 5000}, .axis = 1},
+    {.rank = 2, .dim = {5, 1500}, .axis = 1, .is_in_place = true},
+    {.rank = 2, .dim = {5, 3001}, .axis = 1, .is_in_place = true}, /* exponentials wait in y, of which the last vector repeats some */
+    {.rank = 3, .dim = {2, 3, 3001}, .axis = -1, .masks = LENGTHS_2, .dtype = CLF_F16, .out_dtype = CLF_F16, .is_in_place = true},
+    {.rank = 3, .dim = {3, 200, 83}, .axis = -1, .masks = LENGTHS_1 | CAUSAL}, /* several rows per work-item, shorter and longer by turns */
+    {.rank = 3, .dim = {2, 190, 100}, .axis = -1, .masks = LENGTHS_2 | BIAS, .is_in_place = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.rank = 2, .dim = {40, 65}, .axis = 0},
     {.rank = 3, .dim = {0, 4, 5}, .axis = -1},
     {.rank = 3, .dim = {3, 4, 0}, .axis = -1},
