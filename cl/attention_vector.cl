@@ -5,7 +5,7 @@
  * with vectors that stay in registers. Per block of keys: scores^T = K Q^T, running maximum, exponentials, out^T = out^T alpha + V^T P^T.
  * The inner kernels are unrolled by text (8 keys or 8 columns of v at a time): compilers that ignore unroll hints then still keep the
  * accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
-#include "types.cl"
+#include "transpose.cl"
 #include "prefetch.cl"
 #include "softmax_exp.cl"
 #include "attention_tile.cl"
@@ -16,14 +16,14 @@
 #if !defined TILE_V
 #error "TILE_V: vectors of queries per tile, 1 or 2"
 #endif
-#ifndef HAS_WIDE_SHUFFLE
-#error "HAS_WIDE_SHUFFLE: 0 or 1, whether shuffles of 16 lanes are cheap"
+#if WIDTH != 16
+#error "WIDTH: 16"
 #endif
 #if !defined IS_CAUSAL || !defined HAS_KEY_MASK || !defined HAS_LENGTHS || !defined EMPTY_ROWS
 #error "IS_CAUSAL, HAS_KEY_MASK, HAS_LENGTHS: 0 or 1; EMPTY_ROWS: EMPTY_ROWS_x"
 #endif
 
-#define LANES 16
+#define LANES WIDTH
 #define KEY_BLOCK 64
 #define STEP 8 /* keys per score step; columns per output step */
 
@@ -40,55 +40,20 @@ typedef struct block_masks {
     int16 last_key[TILE_V];         /* causal: largest key that a lane may use */
 } block_masks;
 
-#define FOR_16(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define FOR_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-
-/* r = 16x16 transposed: in registers by four rounds that interleave halves, or, where hardware vectors are narrow, through memory. */
-#if HAS_WIDE_SHUFFLE
-#define LOW(a, b) \
-    (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
-#define HIGH(a, b) \
-    (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)
-#define INTERLEAVE(from, to, i)                    \
-    to[2 * (i)] = LOW(from[i], from[(i) + 8]);     \
-    to[2 * (i) + 1] = HIGH(from[i], from[(i) + 8]);
-#define INTERLEAVE_ALL(from, to)                                                                            \
-    INTERLEAVE(from, to, 0) INTERLEAVE(from, to, 1) INTERLEAVE(from, to, 2) INTERLEAVE(from, to, 3)         \
-    INTERLEAVE(from, to, 4) INTERLEAVE(from, to, 5) INTERLEAVE(from, to, 6) INTERLEAVE(from, to, 7)
-
-inline void transpose(float16 r[16])
-{
-    float16 t[16];
-    INTERLEAVE_ALL(r, t)
-    INTERLEAVE_ALL(t, r)
-    INTERLEAVE_ALL(r, t)
-    INTERLEAVE_ALL(t, r)
-}
-#else
-inline void transpose(float16 r[16])
-{
-    float t[16 * 16];
-#define WRITE_ROW(i) vstore16(r[i], i, t);
-    FOR_16(WRITE_ROW)
-#define READ_COLUMN(i)                                                                                                    \
-    r[i] = (float16)(t[i], t[16 + i], t[32 + i], t[48 + i], t[64 + i], t[80 + i], t[96 + i], t[112 + i], t[128 + i],       \
-                     t[144 + i], t[160 + i], t[176 + i], t[192 + i], t[208 + i], t[224 + i], t[240 + i]);
-    FOR_16(READ_COLUMN)
-}
-#endif
 
 /* to[column][vector] = scale * q^T; lanes past the tile's last query repeat it. */
 inline void load_queries(__global const float *q, int stride, int count, float scale, float16 *to)
 {
     for (int v = 0; v < TILE_V; v++) {
         for (int column = 0; column < HEAD; column += LANES) {
-            float16 rows[16];
-#define LOAD_ROW(l) rows[l] = vload16(0, q + (long)min(v * LANES + l, count - 1) * stride + column) * scale;
-            FOR_16(LOAD_ROW)
+            floatv rows[WIDTH];
+#define LOAD_ROW(l, s) rows[l] = vload16(0, q + (long)min(v * LANES + l, count - 1) * stride + column) * scale;
+            EACH_LANE(LOAD_ROW)
 #undef LOAD_ROW
             transpose(rows);
-#define PUT_COLUMN(i) to[(column + i) * TILE_V + v] = rows[i];
-            FOR_16(PUT_COLUMN)
+#define PUT_COLUMN(i, s) to[(column + i) * TILE_V + v] = rows[i];
+            EACH_LANE(PUT_COLUMN)
 #undef PUT_COLUMN
         }
     }
@@ -281,14 +246,14 @@ inline void store_queries(const float16 *out, int count, int stride, __global fl
 {
     for (int v = 0; v < TILE_V; v++) {
         for (int column = 0; column < HEAD_V; column += LANES) {
-            float16 rows[16];
-#define TAKE_COLUMN(i) rows[i] = out[(column + i) * TILE_V + v];
-            FOR_16(TAKE_COLUMN)
+            floatv rows[WIDTH];
+#define TAKE_COLUMN(i, s) rows[i] = out[(column + i) * TILE_V + v];
+            EACH_LANE(TAKE_COLUMN)
             transpose(rows);
-#define STORE_ROW(l)                  \
+#define STORE_ROW(l, s)               \
     if (v * LANES + l < count)        \
         vstore16(rows[l], 0, to + (long)(v * LANES + l) * stride + column);
-            FOR_16(STORE_ROW)
+            EACH_LANE(STORE_ROW)
         }
     }
 }

@@ -29,41 +29,53 @@
 #error "FROM_T, LOAD_FROM: storage type; IS_X_UNIT, IS_LANE_UNIT: which stride of the source is 1"
 #endif
 
-/* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last
- * one. A work-item moves WIDTH x by WIDTH lanes of one y. */
-__kernel void gemm_interleave(int lanes, int xs, __global const FROM_T *restrict from, long from_offset, long lane_stride, long fold_stride,
-                              long x_stride, long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to,
-                              long to_offset, long to_x, long to_y, long to_block)
+/* WIDTH x by WIDTH lanes. */
+inline void interleave_square(__global const FROM_T *restrict from, long lane_stride, long fold_stride, long x_stride, int last,
+                              __global float *restrict to, int to_x)
 {
-    const int x = (int)get_global_id(0) * WIDTH;
-    const long y = (long)get_global_id(1);
-    const int blocks = (lanes + WIDTH - 1) / WIDTH;
-    const int outer = (int)get_global_id(2) / blocks;
-    const int lane = ((int)get_global_id(2) - outer * blocks) * WIDTH;
-    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride);
-    from += lane / FOLD * lane_stride + x * x_stride + y * y_stride;
-    to += to_offset + (long)get_global_id(2) * to_block + x * to_x + y * to_y;
-    const int x_count = min(WIDTH, xs - x), last = min(WIDTH, lanes - lane) - 1;
 #if IS_LANE_UNIT && FOLD == 1
     if (last == WIDTH - 1) {
-        for (int i = 0; i < x_count; i++)
+        for (int i = 0; i < WIDTH; i++)
             vector_store_f32(to + i * to_x, PASTE(vector_, LOAD_FROM)(from + i * x_stride));
         return;
     }
 #elif IS_X_UNIT
-    if (x_count == WIDTH) {
-        floatv r[WIDTH];
+    floatv r[WIDTH];
 #define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define STORE_X(i, s) vector_store_f32(to + i * to_x, r[i]);
-        EACH_LANE(LOAD_LANE)
-        transpose(r);
-        EACH_LANE(STORE_X)
-        return;
-    }
+    EACH_LANE(LOAD_LANE)
+    transpose(r);
+    EACH_LANE(STORE_X)
+    return;
 #endif
-    for (int i = 0; i < x_count; i++)
+    for (int i = 0; i < WIDTH; i++)
         for (int j = 0; j < WIDTH; j++)
             to[i * to_x + j] = LOAD_FROM(from, i * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
+}
+
+/* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last
+ * one. A work-item moves all x of item_ys y for one block of lanes. Neighbouring work-items take neighbouring lanes, which share pages. */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void gemm_interleave(int lanes, int xs, int ys, int item_ys, __global const FROM_T *restrict from, long from_offset, long lane_stride,
+                     long fold_stride, long x_stride, long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to,
+                     long to_offset, int to_x, int to_y, long to_block)
+{
+    const int blocks = (lanes + WIDTH - 1) / WIDTH;
+    const int outer = (int)get_global_id(0) / blocks;
+    const int lane = ((int)get_global_id(0) - outer * blocks) * WIDTH, last = min(WIDTH, lanes - lane) - 1;
+    const int first = (int)get_global_id(1) * item_ys, end = min(ys, first + item_ys);
+    from += from_offset + strided_batch_offset((uint)outer, batch_size, batch_stride) + lane / FOLD * lane_stride;
+    to += to_offset + (long)get_global_id(0) * to_block;
+    for (int y = first; y < end; y++) {
+        __global const FROM_T *const from_y = from + y * y_stride;
+        __global float *const to_of_y = to + (long)y * to_y;
+        int x = 0;
+        for (; x <= xs - WIDTH; x += WIDTH)
+            interleave_square(from_y + x * x_stride, lane_stride, fold_stride, x_stride, last, to_of_y + (long)x * to_x, to_x);
+        for (; x < xs; x++)
+            for (int j = 0; j < WIDTH; j++)
+                to_of_y[(long)x * to_x + j] = LOAD_FROM(from_y, x * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
+    }
 }
 
 #else

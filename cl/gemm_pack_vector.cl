@@ -1,42 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Packing panels of B for CPU devices. gemm_pack_turned, from a source that is contiguous in k: squares of WIDTH columns by WIDTH k are
- * turned in registers. gemm_pack_lines, from one that is contiguous in its columns: vectors are moved as they are.
- *
- * A perfect unshuffle of WIDTH^2 elements rotates the bits of their index by one; log2(WIDTH) of them exchange row and column. */
-#include "vector.cl"
+ * turned in registers. gemm_pack_lines, from one that is contiguous in its columns: vectors are moved as they are. */
+#include "transpose.cl"
 #include "gemm_batch.cl"
 
-#if !defined(BLOCK_K) || WIDTH == 1
-#error "BLOCK_K: k of one work-item, a multiple of WIDTH; WIDTH: 4, 8 or 16"
+#if !defined(BLOCK_K)
+#error "BLOCK_K: k of one work-item, a multiple of WIDTH"
 #endif
 
-#define EACH_4(F) F(0) F(1) F(2) F(3)
-#define EACH_8(F) EACH_4(F) F(4) F(5) F(6) F(7)
-#define EACH_16(F) EACH_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
-#define HALF_4(F) F(0) F(1)
-#define HALF_8(F) EACH_4(F)
-#define HALF_16(F) EACH_8(F)
-#define EACH_LINE(F) PASTE(EACH_, WIDTH)(F)
-#define EACH_PAIR(F) PASTE(HALF_, WIDTH)(F)
-
-#define UNSHUFFLE(s, t, i)                                  \
-    t[i] = (floatv)(s[2 * i].even, s[2 * i + 1].even);      \
-    t[i + WIDTH / 2] = (floatv)(s[2 * i].odd, s[2 * i + 1].odd);
-#define FORTH(i) UNSHUFFLE(line, turned, i)
-#define BACK(i) UNSHUFFLE(turned, line, i)
-
-#define LOAD_LINE(i) line[i] = i < count ? PASTE(vector_, LOAD_FROM)(from + i * row_stride + p) : (floatv)(0.0f);
-#define STORE_LINE(i) PASTE(vector_, STORE_TO)(to + (long)(p + i) * panel, RESULT[i]);
-#if WIDTH == 16
-#define TURN EACH_PAIR(FORTH) EACH_PAIR(BACK) EACH_PAIR(FORTH) EACH_PAIR(BACK)
-#define RESULT line
-#elif WIDTH == 8
-#define TURN EACH_PAIR(FORTH) EACH_PAIR(BACK) EACH_PAIR(FORTH)
-#define RESULT turned
-#else
-#define TURN EACH_PAIR(FORTH) EACH_PAIR(BACK)
-#define RESULT line
-#endif
+#define LOAD_LINE(i, s) line[i] = i < count ? PASTE(vector_, LOAD_FROM)(from + i * row_stride + p) : (floatv)(0.0f);
+#define STORE_LINE(i, s) PASTE(vector_, STORE_TO)(to + (long)(p + i) * panel, line[i]);
 
 /* to[batch][(j / panel)][p][j % panel] = from[j - first, p] for first <= j < first + rows, and 0 behind them up to the end of the last panel; first is a
  * multiple of WIDTH. Dimension 0: WIDTH columns, 1: BLOCK_K of k, 2: batches. */
@@ -52,10 +25,10 @@ __kernel void gemm_pack_turned(int rows, int k, __global const FROM_T *restrict 
     to += to_offset + batch * to_batch_stride + (long)(column / panel * panel) * k + column % panel;
     int p = (int)get_global_id(1) * BLOCK_K;
     for (; p + WIDTH <= end; p += WIDTH) {
-        floatv line[WIDTH], turned[WIDTH];
-        EACH_LINE(LOAD_LINE)
-        TURN
-        EACH_LINE(STORE_LINE)
+        floatv line[WIDTH];
+        EACH_LANE(LOAD_LINE)
+        transpose(line);
+        EACH_LANE(STORE_LINE)
     }
     for (; p < end; p++)
         for (int i = 0; i < WIDTH; i++)

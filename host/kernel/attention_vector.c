@@ -19,7 +19,7 @@ clf_status clfi_attention_vector_run(clf_context *context, const void *arguments
     const clf_attention_call *call = arguments;
     clf_kernel_spec spec = clfi_kernel_spec("attention_vector.cl", "attention_vector");
     clfi_spec_int(&spec, "TILE_V", call->tile_queries / LANES);
-    clfi_spec_int(&spec, "HAS_WIDE_SHUFFLE", context->device.caps.vector_width >= 8);
+    clfi_spec_int(&spec, "WIDTH", LANES);
     clfi_attention_spec(&spec, call);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_attention_arguments(&launch, call);

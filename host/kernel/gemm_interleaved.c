@@ -4,6 +4,7 @@
 #include "kernel/gemm_common.h"
 
 enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* of work-items and their row tiles */
+enum { ITEM_BYTES = 1 << 14 };               /* interleaved by one work-item */
 enum { ROWS, COLUMNS, CACHED_KIB }; /* places in clf_gemm_tile: vectors of a register tile, and how much of B is to stay in a cache */
 
 static const clf_gemm_tile_parameter parameters[] = {
@@ -158,9 +159,13 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     clfi_spec_dtype(&spec, "FROM", operand->dtype);
     clfi_spec_int(&spec, "IS_X_UNIT", x_stride == 1);
     clfi_spec_int(&spec, "IS_LANE_UNIT", lane_stride == 1);
+    const int64_t xs = x_is_row ? rows : k, ys = x_is_row ? k : rows;
+    const int64_t in_item = ITEM_BYTES / (xs * o->width * (int64_t)sizeof(float)), item_ys = in_item < 1 ? 1 : in_item < ys ? in_item : ys;
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, o->lanes);
-    clfi_arg_int(&launch, x_is_row ? rows : k);
+    clfi_arg_int(&launch, xs);
+    clfi_arg_int(&launch, ys);
+    clfi_arg_int(&launch, item_ys);
     clfi_arg_buffer(&launch, operand->buffer);
     clfi_arg_long(&launch, operand->offset);
     clfi_arg_long(&launch, lane_stride);
@@ -171,12 +176,10 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     arg_outer_stride(&launch, o, from_stride);
     clfi_arg_buffer(&launch, out->buffer);
     clfi_arg_long(&launch, out->offset);
-    clfi_arg_long(&launch, x_is_row ? out->row_stride : out->k_stride);
-    clfi_arg_long(&launch, x_is_row ? out->k_stride : out->row_stride);
+    clfi_arg_int(&launch, x_is_row ? out->row_stride : out->k_stride);
+    clfi_arg_int(&launch, x_is_row ? out->k_stride : out->row_stride);
     clfi_arg_long(&launch, out->block_stride);
-    const size_t groups[3] = {(size_t)(((x_is_row ? rows : k) + o->width - 1) / o->width), (size_t)(x_is_row ? k : rows),
-                              (size_t)(o->blocks * o->count)};
-    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+    return clfi_launch_2d(&launch, (size_t)(o->blocks * o->count), (size_t)((ys + item_ys - 1) / item_ys), 1, 1);
 }
 
 /* Where it lies, if its lanes lie side by side there (only the kernel's first operand may have lanes that do not exist, or halves), else
