@@ -33,12 +33,12 @@ typedef struct einsum_case {
 
 static const einsum_case cases[] = {
     {"ibhd,jbhd->ijbh", HEADS(2, 12, 128, 128, 32), true},   {"ijbh,jbhd->ibhd", HEADS(2, 12, 128, 128, 32), true},
-    {"bihd,bjhd->bijh", HEADS(2, 12, 128, 128, 32), false},  {"bijh,bjhd->bihd", HEADS(2, 12, 128, 128, 32), false},
-    {"bhid,bhjd->bhij", HEADS(2, 12, 128, 128, 32), true},   {"bhij,bhjd->bhid", HEADS(2, 12, 128, 128, 32), false},
+    {"bihd,bjhd->bijh", HEADS(2, 12, 128, 128, 32), true},   {"bijh,bjhd->bihd", HEADS(2, 12, 128, 128, 32), true},
+    {"bhid,bhjd->bhij", HEADS(2, 12, 128, 128, 32), true},   {"bhij,bhjd->bhid", HEADS(2, 12, 128, 128, 32), true},
     {"ibhd,jbhd->ijbh", HEADS(32, 12, 128, 128, 32), false}, {"ijbh,jbhd->ibhd", HEADS(32, 12, 128, 128, 32), false},
     {"bhid,bhjd->bhij", HEADS(32, 12, 128, 128, 32), false}, {"bhij,bhjd->bhid", HEADS(32, 12, 128, 128, 32), false},
-    {"ibhd,jbhd->ijbh", HEADS(2, 8, 512, 512, 64), false},   {"ijbh,jbhd->ibhd", HEADS(2, 8, 512, 512, 64), false},
-    {"bhid,bhjd->bhij", HEADS(2, 8, 512, 512, 64), false},   {"bhij,bhjd->bhid", HEADS(2, 8, 512, 512, 64), false},
+    {"ibhd,jbhd->ijbh", HEADS(2, 8, 512, 512, 64), true},   {"ijbh,jbhd->ibhd", HEADS(2, 8, 512, 512, 64), true},
+    {"bhid,bhjd->bhij", HEADS(2, 8, 512, 512, 64), true},   {"bhij,bhjd->bhid", HEADS(2, 8, 512, 512, 64), true},
     {"ij->ji", {{'i', 512}, {'j', 512}}, true},              {"ij->ji", {{'i', 4096}, {'j', 4096}}, false},
     {"ijk->kji", {{'i', 128}, {'j', 128}, {'k', 256}}, false}, {"ij->i", {{'i', 32768}, {'j', 1024}}, false},
     {"ij->j", {{'i', 32768}, {'j', 1024}}, false},            {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},

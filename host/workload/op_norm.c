@@ -24,7 +24,7 @@ typedef struct norm_case {
 static const norm_case cases[] = {
     {false, false, true, 128, 384},   {false, true, true, 128, 384},   {true, false, true, 128, 768},     {false, true, true, 1024, 384},
     {false, false, false, 4096, 384}, {false, true, false, 4096, 384}, {false, false, false, 4096, 768},  {false, true, false, 4096, 768},
-    {true, false, false, 4096, 768},  {false, false, false, 16384, 64}, {false, false, false, 256, 16384}, {false, false, false, 4096, 1024},
+    {true, false, false, 4096, 768},  {false, false, false, 16384, 64}, {false, false, false, 256, 16384}, {false, false, true, 4096, 1024},
     {false, false, false, 32768, 1024},
 };
 

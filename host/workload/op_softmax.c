@@ -31,8 +31,8 @@ static const softmax_case cases[] = {
     {96, 128, MASK_LENGTHS, true},    {768, 128, MASK_NONE, true},      {768, 128, MASK_LENGTHS, true},   {768, 128, MASK_PADDING, true},
     {768, 512, MASK_PADDING, true},
     {12288, 128, MASK_NONE, false},   {12288, 128, MASK_LENGTHS, false}, {12288, 128, MASK_PADDING, false}, {16384, 64, MASK_NONE, false},
-    {6144, 512, MASK_NONE, false},    {6144, 512, MASK_PADDING, false}, {4096, 1024, MASK_LENGTHS, false}, {1024, 4096, MASK_NONE, false},
-    {4096, 1024, MASK_NONE, false},   {32768, 1024, MASK_NONE, false},
+    {6144, 512, MASK_NONE, false},    {6144, 512, MASK_PADDING, false}, {4096, 1024, MASK_LENGTHS, true}, {1024, 4096, MASK_NONE, false},
+    {4096, 1024, MASK_NONE, true},   {32768, 1024, MASK_NONE, false},
 };
 
 typedef struct softmax_state {
