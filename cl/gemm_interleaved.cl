@@ -31,7 +31,7 @@
 
 /* WIDTH x by WIDTH lanes. */
 inline void interleave_square(__global const FROM_T *restrict from, long lane_stride, long fold_stride, long x_stride, int last,
-                              __global float *restrict to, int to_x)
+                              __global float *restrict to, long to_x)
 {
 #if IS_LANE_UNIT && FOLD == 1
     if (last == WIDTH - 1) {
@@ -58,7 +58,7 @@ inline void interleave_square(__global const FROM_T *restrict from, long lane_st
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void gemm_interleave(int lanes, int xs, int ys, int item_ys, __global const FROM_T *restrict from, long from_offset, long lane_stride,
                      long fold_stride, long x_stride, long y_stride, uint4 batch_size, long4 batch_stride, __global float *restrict to,
-                     long to_offset, int to_x, int to_y, long to_block)
+                     long to_offset, long to_x, long to_y, long to_block)
 {
     const int blocks = (lanes + WIDTH - 1) / WIDTH;
     const int outer = (int)get_global_id(0) / blocks;
@@ -68,13 +68,13 @@ void gemm_interleave(int lanes, int xs, int ys, int item_ys, __global const FROM
     to += to_offset + (long)get_global_id(0) * to_block;
     for (int y = first; y < end; y++) {
         __global const FROM_T *const from_y = from + y * y_stride;
-        __global float *const to_of_y = to + (long)y * to_y;
+        __global float *const to_of_y = to + y * to_y;
         int x = 0;
         for (; x <= xs - WIDTH; x += WIDTH)
-            interleave_square(from_y + x * x_stride, lane_stride, fold_stride, x_stride, last, to_of_y + (long)x * to_x, to_x);
+            interleave_square(from_y + x * x_stride, lane_stride, fold_stride, x_stride, last, to_of_y + x * to_x, to_x);
         for (; x < xs; x++)
             for (int j = 0; j < WIDTH; j++)
-                to_of_y[(long)x * to_x + j] = LOAD_FROM(from_y, x * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
+                to_of_y[x * to_x + j] = LOAD_FROM(from_y, x * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
     }
 }
 

@@ -2,16 +2,12 @@
 /* Energy: tries the counters that suit a target, in order. */
 #include "bench/energy.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/str.h"
 #include "bench/energy_counter.h"
-
-enum { MAX_LINE_BYTES = 4096 };
 
 struct clfi_energy {
     clfi_energy_counter counter; /* method NULL: not measured */
@@ -19,28 +15,6 @@ struct clfi_energy {
 };
 
 const clfi_energy_source clfi_energy_system = {"/sys", "libnvidia-ml.so.1"};
-
-clf_status clfi_energy_file_line(const char *path, clf_str *out)
-{
-    clfi_str_clear(out);
-    CLF_TRY(clfi_file_read(path, MAX_LINE_BYTES, out));
-    out->length = strcspn(clfi_str_text(out), "\n");
-    if (out->data)
-        out->data[out->length] = '\0';
-    return CLF_OK;
-}
-
-clf_status clfi_energy_file_u64(const char *path, uint64_t *out)
-{
-    clf_str line = CLF_STR_INIT;
-    char rest;
-    clf_status st = clfi_energy_file_line(path, &line);
-    const char *text = clfi_str_text(&line);
-    if (st == CLF_OK && (text[0] < '0' || text[0] > '9' || sscanf(text, "%" SCNu64 "%c", out, &rest) != 1))
-        st = clfi_fail(CLF_FORMAT, "%s: expected a whole number, found \"%s\"", path, text);
-    clfi_str_free(&line);
-    return st;
-}
 
 /* Keeps the reason of a counter that is not there; anything but memory that ran out lets the next one be tried. */
 static clf_status note(clfi_energy *energy, clf_status failure)

@@ -3,7 +3,6 @@
 #ifndef CLFI_BENCH_ENERGY_COUNTER_H
 #define CLFI_BENCH_ENERGY_COUNTER_H
 
-#include "base/str.h"
 #include "bench/energy.h"
 
 typedef struct clfi_energy_counter {
@@ -17,11 +16,5 @@ typedef struct clfi_energy_counter {
 clf_status clfi_energy_rapl_open(const char *sysfs, clfi_energy_counter *out);
 clf_status clfi_energy_hwmon_open(const char *sysfs, const clfi_energy_target *target, clfi_energy_counter *out);
 clf_status clfi_energy_nvml_open(const char *library, const clfi_energy_target *target, clfi_energy_counter *out);
-
-/* A decimal whole number in a file. IO, FORMAT. */
-clf_status clfi_energy_file_u64(const char *path, uint64_t *out);
-
-/* The first line of a file, without its newline, into `out` (cleared before). IO. */
-clf_status clfi_energy_file_line(const char *path, clf_str *out);
 
 #endif

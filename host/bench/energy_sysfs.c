@@ -3,14 +3,43 @@
  * count microjoules. */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "bench/energy_counter.h"
+
+enum { MAX_LINE_BYTES = 4096 };
+
+/* The first line of a file, without its newline, into `out` (cleared before). */
+static clf_status read_line(const char *path, clf_str *out)
+{
+    clfi_str_clear(out);
+    CLF_TRY(clfi_file_read(path, MAX_LINE_BYTES, out));
+    out->length = strcspn(clfi_str_text(out), "\n");
+    if (out->data)
+        out->data[out->length] = '\0';
+    return CLF_OK;
+}
+
+/* A decimal whole number in a file. */
+static clf_status read_u64(const char *path, uint64_t *out)
+{
+    clf_str line = CLF_STR_INIT;
+    char rest;
+    clf_status st = read_line(path, &line);
+    const char *text = clfi_str_text(&line);
+    if (st == CLF_OK && (text[0] < '0' || text[0] > '9' || sscanf(text, "%" SCNu64 "%c", out, &rest) != 1))
+        st = clfi_fail(CLF_FORMAT, "%s: expected a whole number, found \"%s\"", path, text);
+    clfi_str_free(&line);
+    return st;
+}
 
 /* Files that count upwards; their sum is the energy. */
 typedef struct counter_file {
@@ -40,7 +69,7 @@ static clf_status counters_read(void *state, double *joules)
     for (size_t i = 0; i < c->count; i++) {
         counter_file *file = &c->files[i];
         uint64_t now;
-        CLF_TRY(clfi_energy_file_u64(file->path, &now));
+        CLF_TRY(read_u64(file->path, &now));
         if (now < file->last && file->range < file->last)
             CLF_FAIL(CLF_IO, "%s: the counter went back from %llu to %llu", file->path, (unsigned long long)file->last,
                      (unsigned long long)now);
@@ -56,7 +85,7 @@ static clf_status counters_read(void *state, double *joules)
 static clf_status counters_add(counters *c, const char *path, uint64_t range)
 {
     uint64_t now;
-    CLF_TRY(clfi_energy_file_u64(path, &now));
+    CLF_TRY(read_u64(path, &now));
     CLF_TRY(clfi_grow(&c->files, &c->capacity, c->count + 1, sizeof *c->files, "energy counters"));
     c->files[c->count] = (counter_file){.last = now, .range = range};
     CLF_TRY(clfi_strdup(path, &c->files[c->count].path));
@@ -77,11 +106,11 @@ static clf_status add_zone(const char *zone, clf_str *text, counters *c)
     clf_str path = CLF_STR_INIT;
     clf_status st = clfi_str_appendf(&path, "%s/name", zone);
     if (st == CLF_OK)
-        st = clfi_energy_file_line(path.data, text);
+        st = read_line(path.data, text);
     if (st == CLF_OK && strncmp(clfi_str_text(text), "package-", 8) == 0) {
         clfi_str_clear(&path);
         CLF_GOTO(clfi_str_appendf(&path, "%s/max_energy_range_uj", zone));
-        CLF_GOTO(clfi_energy_file_u64(path.data, &range));
+        CLF_GOTO(read_u64(path.data, &range));
         clfi_str_clear(&path);
         CLF_GOTO(clfi_str_appendf(&path, "%s/energy_uj", zone));
         st = counters_add(c, path.data, range);
@@ -185,7 +214,7 @@ static clf_status add_hwmon_file(const char *path, void *user)
     if (st == CLF_OK && !clfi_file_exists(label.data))
         clfi_str_clear(&s->text);
     else if (st == CLF_OK)
-        st = clfi_energy_file_line(label.data, &s->text);
+        st = read_line(label.data, &s->text);
     clfi_str_free(&label);
     CLF_TRY(st);
     return strncmp(clfi_str_text(&s->text), "Esocket", 7) == 0 ? counters_add(s->found, path, 0) : CLF_OK;
@@ -196,7 +225,7 @@ static clf_status visit_hwmon(const char *path, void *user)
     search *s = user;
     char *name = NULL;
     CLF_TRY(clfi_path_join(path, "name", &name));
-    const clf_status st = clfi_energy_file_line(name, &s->text);
+    const clf_status st = read_line(name, &s->text);
     free(name);
     if (st != CLF_OK || !is_wanted(path, clfi_str_text(&s->text), s->target))
         return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;

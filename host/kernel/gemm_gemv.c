@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engine `gemv`: few rows of A, each element of B read once per 16 of them. */
 #include "kernel/gemm_common.h"
+#include "kernel/loops.h"
 
 enum { ROWS, GROUP }; /* places in clf_gemm_tile: rows of a block at most, work-items of a group */
 
@@ -40,8 +41,7 @@ static int64_t rows_of(int64_t m, int most)
 
 bool clfi_gemm_gemv_supports(const clf_context *context, const clf_gemm_args *args)
 {
-    (void)context;
-    return !args->weight || args->weight->form == CLFI_GEMM_ROWS;
+    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k);
 }
 
 clf_status clfi_gemm_gemv_run(clf_context *context, const clf_gemm_args *args)

@@ -2,7 +2,9 @@
 /* GEMM engine `interleaved`: batches are the lanes of vectors. For products whose result or factors have a batch dimension innermost in
  * memory, where engines that compute one matrix at a time would touch a line of memory for every element. */
 #include "kernel/gemm_common.h"
+#include "kernel/loops.h"
 
+enum { BLOCK_K = 32, BLOCK_COLUMNS = 32 };   /* as in gemm_interleaved.cl */
 enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* of work-items and their row tiles */
 enum { ITEM_BYTES = 1 << 14 };               /* interleaved by one work-item */
 enum { ROWS, COLUMNS, CACHED_KIB }; /* places in clf_gemm_tile: vectors of a register tile, and how much of B is to stay in a cache */
@@ -57,11 +59,25 @@ bool clfi_gemm_has_lanes(const clf_gemm_args *args)
     return lane_batch(args) >= 0;
 }
 
+/* Loop iterations of a work-item: a tile of rows times all of B, with the default tile. */
+static int64_t tile_iterations(const clf_context *context, const clf_gemm_args *args)
+{
+    const int64_t columns = 4, results = 6 * columns, tiles = BLOCK_COLUMNS / columns;
+    const int64_t blocks = (args->k + BLOCK_K - 1) / BLOCK_K, pieces = (args->n + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+    return pieces * tiles * (blocks * (BLOCK_K + BLOCK_K / tiles + 1) + results * (lane_width(context) + 1));
+}
+
+/* The same of one line of an operand that is interleaved. */
+static int64_t line_iterations(const clf_context *context, const clf_gemm_args *args)
+{
+    const int64_t longest = args->m > args->n ? args->m : args->n;
+    return 3 * lane_width(context) * (longest > args->k ? longest : args->k);
+}
+
 bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args)
 {
-    (void)context;
     const int lane = lane_batch(args);
-    return lane >= 0 && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
+    return lane >= 0 && clfi_loops_fit(context, tile_iterations(context, args)) && clfi_loops_fit(context, line_iterations(context, args)) && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
            !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
@@ -160,7 +176,8 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     clfi_spec_int(&spec, "IS_X_UNIT", x_stride == 1);
     clfi_spec_int(&spec, "IS_LANE_UNIT", lane_stride == 1);
     const int64_t xs = x_is_row ? rows : k, ys = x_is_row ? k : rows;
-    const int64_t in_item = ITEM_BYTES / (xs * o->width * (int64_t)sizeof(float)), item_ys = in_item < 1 ? 1 : in_item < ys ? in_item : ys;
+    const int64_t in_item = ITEM_BYTES / (xs * o->width * (int64_t)sizeof(float));
+    const int64_t item_ys = clfi_loops_clamp(context, 3 * o->width * xs, in_item < ys ? in_item : ys);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, o->lanes);
     clfi_arg_int(&launch, xs);
@@ -176,8 +193,8 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     arg_outer_stride(&launch, o, from_stride);
     clfi_arg_buffer(&launch, out->buffer);
     clfi_arg_long(&launch, out->offset);
-    clfi_arg_int(&launch, x_is_row ? out->row_stride : out->k_stride);
-    clfi_arg_int(&launch, x_is_row ? out->k_stride : out->row_stride);
+    clfi_arg_long(&launch, x_is_row ? out->row_stride : out->k_stride);
+    clfi_arg_long(&launch, x_is_row ? out->k_stride : out->row_stride);
     clfi_arg_long(&launch, out->block_stride);
     return clfi_launch_2d(&launch, (size_t)(o->blocks * o->count), (size_t)((ys + item_ys - 1) / item_ys), 1, 1);
 }
@@ -220,7 +237,7 @@ static int64_t item_tiles(const clf_context *context, const outer_batch *o, cons
     if (args->n * args->k * o->width * (int64_t)sizeof(float) <= (int64_t)cached_kib << 10)
         return 1;
     const int64_t share = items / (ITEMS_PER_UNIT * units);
-    return share < 1 ? 1 : share < MOST_TILES ? share : MOST_TILES;
+    return clfi_loops_clamp(context, tile_iterations(context, args), share < MOST_TILES ? share : MOST_TILES);
 }
 
 static clf_status run(clf_context *context, const clf_gemm_args *args)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engine `tiled`: any device, any strides, any storage types. */
 #include "kernel/gemm_common.h"
+#include "kernel/loops.h"
 
 /* Places in clf_gemm_tile: work-items down and across a group, results of one item down and across, and the slice of k in local memory. */
 enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE };
@@ -46,8 +47,11 @@ const clf_gemm_tiling clfi_gemm_tiled_tiling = {parameters, COUNT(parameters), f
 
 bool clfi_gemm_tiled_supports(const clf_context *context, const clf_gemm_args *args)
 {
-    (void)context;
-    return !args->weight || args->weight->form == CLFI_GEMM_ROWS;
+    const clf_gemm_tile tile = standard(context, &args->tile);
+    const int *v = tile.value;
+    const bool is_deep = v[SLICE] > 16 || v[ITEM_M] * v[ITEM_N] > 16; /* as in gemm_tiled.cl: loops inside a slice */
+    const int64_t iterations = (args->k / v[SLICE] + 1) * (is_deep ? v[SLICE] + 2 * MAX_LOADS : 1);
+    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, iterations);
 }
 
 clf_status clfi_gemm_tiled_run(clf_context *context, const clf_gemm_args *args)

@@ -165,6 +165,36 @@ static void declines(void **state)
     clf_context_destroy(context);
 }
 
+/* A device that ends loops early gets no more iterations than it runs. */
+static void counts_loops(void **state)
+{
+    enum { M = 2, K = 32, LANES = 16, FEW = 64, MANY = 4096 };
+    static const int to_batch[] = {2, 0, 1};
+    (void)state;
+    clf_context *context = engine_context("gemm=interleaved");
+    context->device.caps.short_loops = true;
+    for (int n = FEW; n <= MANY; n += MANY - FEW) {
+        operand a = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){M, K, LANES});
+        operand b = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){K, n, LANES});
+        operand c = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){M, n, LANES});
+        clf_tensor *x, *y, *z;
+        CHECK_OK(clf_tensor_permute(a.tensor, to_batch, &x));
+        CHECK_OK(clf_tensor_permute(b.tensor, to_batch, &y));
+        CHECK_OK(clf_tensor_permute(c.tensor, to_batch, &z));
+        if (n == FEW)
+            CHECK_OK(clf_gemm(context, x, y, NULL, z));
+        else
+            CHECK_FAILS(clf_gemm(context, x, y, NULL, z), CLF_UNSUPPORTED, "interleaved");
+        clf_tensor_destroy(x);
+        clf_tensor_destroy(y);
+        clf_tensor_destroy(z);
+        operand_destroy(&c);
+        operand_destroy(&b);
+        operand_destroy(&a);
+    }
+    clf_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +202,7 @@ int main(void)
         cmocka_unit_test(staged),
         cmocka_unit_test(chosen),
         cmocka_unit_test(declines),
+        cmocka_unit_test(counts_loops),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Train the grapheme-to-phoneme encoder-decoder, resumable; evaluate the stored model on the held-out words.
 
-  train.py --run DIR [--epochs N ...]   train in DIR (checkpoint.pt, log.tsv); continues from DIR/checkpoint.pt
+  train.py --run DIR [--epochs N ...]   train in DIR (checkpoint.pt); continues from DIR/checkpoint.pt
+  train.py --run DIR --from-stored      the same, beginning with the weights and the log beside this file and fresh optimizers
   train.py --run DIR --export           write model.safetensors, config.json and training-log.tsv beside this file
   train.py --evaluate                   error rates of the stored float16 weights on the held-out words
   train.py --golden DIR                 golden data for the tests of another implementation (golden.py)
@@ -26,6 +27,7 @@ from model import Dropout, EncoderDecoder, causal_mask, padding_mask
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = os.path.join(HERE, 'model.safetensors')
+LOG = os.path.join(HERE, 'training-log.tsv')
 
 
 def arguments():
@@ -33,6 +35,7 @@ def arguments():
     add = parser.add_argument
     add('--lexicon', default=lexicon.LEXICON, help='cmudict in Festival form')
     add('--run', help='directory of the checkpoint and log, outside the repository')
+    add('--from-stored', action='store_true', help='begin with the stored weights, unless there is a checkpoint')
     add('--export', action='store_true')
     add('--evaluate', action='store_true')
     add('--golden', metavar='DIR')
@@ -133,6 +136,8 @@ class Run:
         self.path = os.path.join(args.run, 'checkpoint.pt')
         if os.path.exists(self.path):
             self.load()
+        elif args.from_stored:
+            self.load_stored()
 
     def replica(self):
         twin = EncoderDecoder(self.config, self.args.dropout)
@@ -149,6 +154,17 @@ class Run:
         for optimizer, state in zip(self.optimizers, saved['optimizers']):
             optimizer.load_state_dict(state)
         self.step, self.epoch, self.seconds = saved['step'], saved['epoch'], saved['seconds']
+
+    def load_stored(self):
+        stored, config = decode.load_model(MODEL)
+        if config != self.config:
+            raise SystemExit(f'{MODEL}: another configuration')
+        self.model.load_state_dict(stored.state_dict())
+        self.average = {n: p.detach().clone() for n, p in self.model.named_parameters()}
+        with open(LOG) as file:
+            self.log = file.read().splitlines()[1:]
+        last = self.log[-1].split('\t')
+        self.epoch, self.step, self.seconds = int(last[0]), int(last[1]), float(last[-1])
 
     def save(self):
         torch.save({'config': self.config, 'model': self.model.state_dict(), 'average': self.average, 'log': self.log,
@@ -251,7 +267,7 @@ def export(args, words):
     with open(os.path.join(HERE, 'config.json'), 'w') as file:
         json.dump(run.config, file, indent=1)
         file.write('\n')
-    with open(os.path.join(HERE, 'training-log.tsv'), 'w') as file:
+    with open(LOG, 'w') as file:
         file.write(LOG_HEAD + '\n'.join(run.log) + '\n')
 
 
