@@ -77,7 +77,9 @@ static int64_t line_iterations(const clf_context *context, const clf_gemm_args *
 bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args)
 {
     const int lane = lane_batch(args);
-    return lane >= 0 && clfi_loops_fit(context, tile_iterations(context, args)) && clfi_loops_fit(context, line_iterations(context, args)) && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
+    if (!clfi_loops_fit(context, tile_iterations(context, args)) || !clfi_loops_fit(context, line_iterations(context, args)))
+        return false;
+    return lane >= 0 && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
            !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 

@@ -406,10 +406,12 @@ static void test_attention_weights(void **state)
         clf_tensor_destroy(weights);
     }
     weights = NULL;
-    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &bad, "HH", CLF_PRONOUNCE_ATTENTION_CROSS, 0, &weights), CLF_INVALID_ARGUMENT, "two words");
-    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &word, "HH QQ", CLF_PRONOUNCE_ATTENTION_CROSS, 0, &weights), CLF_INVALID_ARGUMENT, "QQ");
-    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &word, "HH", CLF_PRONOUNCE_ATTENTION_CROSS, 99, &weights), CLF_INVALID_ARGUMENT, "99");
-    CHECK_FAILS(clf_pronouncer_attention(fixture.pronouncer, &word, NULL, CLF_PRONOUNCE_ATTENTION_CROSS, 0, &weights), CLF_INVALID_ARGUMENT, "NULL");
+    clf_pronouncer *const p = fixture.pronouncer;
+    const clf_pronounce_attention kind = CLF_PRONOUNCE_ATTENTION_CROSS;
+    CHECK_FAILS(clf_pronouncer_attention(p, &bad, "HH", kind, 0, &weights), CLF_INVALID_ARGUMENT, "two words");
+    CHECK_FAILS(clf_pronouncer_attention(p, &word, "HH QQ", kind, 0, &weights), CLF_INVALID_ARGUMENT, "QQ");
+    CHECK_FAILS(clf_pronouncer_attention(p, &word, "HH", kind, 99, &weights), CLF_INVALID_ARGUMENT, "99");
+    CHECK_FAILS(clf_pronouncer_attention(p, &word, NULL, kind, 0, &weights), CLF_INVALID_ARGUMENT, "NULL");
     assert_null(weights);
 }
 

@@ -212,7 +212,8 @@ static void test_encoder_output(void **state)
         for (size_t c = 0; c < WIDTH; c++)
             squares += mean[c] * mean[c];
         for (size_t c = 0; c < WIDTH; c++)
-            CHECK(within(mean[c] / sqrt(squares), fixture.golden[(FIRST + (size_t)i) * WIDTH + c], fixture.bound), "text %d, feature %zu", FIRST + i, c);
+            CHECK(within(mean[c] / sqrt(squares), fixture.golden[(FIRST + (size_t)i) * WIDTH + c], fixture.bound), "text %d, feature %zu",
+                  FIRST + i, c);
     }
     CHECK_OK(clf_tensor_read_f32(zeros, other, tokens * WIDTH));
     assert_memory_equal(hidden, other, tokens * WIDTH * sizeof *hidden);
