@@ -229,6 +229,9 @@ static const softmax_case small_cases[] = {
     {.rank = 3, .dim = {2, 3, 18}, .axis = -1, .masks = LENGTHS_1},
     {.rank = 3, .dim = {2, 3, 18}, .axis = -1, .masks = MASK | CAUSAL | BIAS, .empty_rows = CLF_EMPTY_ROWS_UNIFORM, .is_in_place = true},
     {.rank = 4, .dim = {3, 5, 2, 2}, .axis = 1, .masks = MASK, .query_axis = 0, .layout = LAYOUT_REVERSED},
+    {.rank = 3, .dim = {2, 60, 41}, .axis = -1, .masks = LENGTHS_1 | CAUSAL},
+    {.rank = 2, .dim = {2, 1030}, .axis = -1, .is_in_place = true},
+    {.rank = 2, .dim = {2, 2055}, .axis = -1, .is_in_place = true},
 };
 static const softmax_case cases[] = {
     {.rank = 1, .dim = {1}, .axis = 0},
