@@ -29,29 +29,24 @@
 #error "FROM_T, LOAD_FROM: storage type; IS_X_UNIT, IS_LANE_UNIT: which stride of the source is 1"
 #endif
 
-/* WIDTH x by WIDTH lanes. */
-inline void interleave_square(__global const FROM_T *restrict from, long lane_stride, long fold_stride, long x_stride, int last,
-                              __global float *restrict to, long to_x)
+/* The lanes of one x. */
+inline void interleave_x(__global const FROM_T *restrict from, long lane_stride, long fold_stride, int last, __global float *restrict to)
 {
 #if IS_LANE_UNIT && FOLD == 1
     if (last == WIDTH - 1) {
-        for (int i = 0; i < WIDTH; i++)
-            vector_store_f32(to + i * to_x, PASTE(vector_, LOAD_FROM)(from + i * x_stride));
+        vector_store_f32(to, PASTE(vector_, LOAD_FROM)(from));
         return;
     }
-#elif IS_X_UNIT
-    floatv r[WIDTH];
-#define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from + LANE_AT(min(i, last), lane_stride, fold_stride));
-#define STORE_X(i, s) vector_store_f32(to + i * to_x, r[i]);
-    EACH_LANE(LOAD_LANE)
-    transpose(r);
-    EACH_LANE(STORE_X)
-    return;
 #endif
-    for (int i = 0; i < WIDTH; i++)
-        for (int j = 0; j < WIDTH; j++)
-            to[i * to_x + j] = LOAD_FROM(from, i * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
+    for (int j = 0; j < WIDTH; j++)
+        to[j] = LOAD_FROM(from, LANE_AT(min(j, last), lane_stride, fold_stride));
 }
+
+#define IS_TURNED (IS_X_UNIT && !(IS_LANE_UNIT && FOLD == 1))
+#if IS_TURNED
+#define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from_y + x + LANE_AT(min(i, last), lane_stride, fold_stride));
+#define STORE_X(i, s) vector_store_f32(to_of_y + (x + i) * to_x, r[i]);
+#endif
 
 /* to[outer][block][x * to_x + y * to_y + lane] = from[outer, block * WIDTH + lane, x, y]; lanes that do not exist get a copy of the last
  * one. A work-item moves all x of item_ys y for one block of lanes. Neighbouring work-items take neighbouring lanes, which share pages. */
@@ -70,11 +65,16 @@ void gemm_interleave(int lanes, int xs, int ys, int item_ys, __global const FROM
         __global const FROM_T *const from_y = from + y * y_stride;
         __global float *const to_of_y = to + y * to_y;
         int x = 0;
-        for (; x <= xs - WIDTH; x += WIDTH)
-            interleave_square(from_y + x * x_stride, lane_stride, fold_stride, x_stride, last, to_of_y + x * to_x, to_x);
+#if IS_TURNED
+        for (; x <= xs - WIDTH; x += WIDTH) {
+            floatv r[WIDTH];
+            EACH_LANE(LOAD_LANE)
+            transpose(r);
+            EACH_LANE(STORE_X)
+        }
+#endif
         for (; x < xs; x++)
-            for (int j = 0; j < WIDTH; j++)
-                to_of_y[x * to_x + j] = LOAD_FROM(from_y, x * x_stride + LANE_AT(min(j, last), lane_stride, fold_stride));
+            interleave_x(from_y + x * x_stride, lane_stride, fold_stride, last, to_of_y + x * to_x);
     }
 }
 

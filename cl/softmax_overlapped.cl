@@ -53,7 +53,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
         m0 = m1 = MINUS_INFINITY;
         if (index < end && whole < row.used) { /* before anything is stored: y may be x */
             tail = softmax_expv(last_scores(&row, &strides, scale, whole, keys) - shift);
-            sum1 = LANES + last_vector(whole, keys) < (intv)(whole) ? (floatv)(0.0f) : tail; /* the others are counted in whole vectors */
+            sum1 = uncounted(tail, whole, keys);
         }
         if (index + 1 < end) {
             next = start;
@@ -88,8 +88,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
         const float sum = lane_sum(sum0 + sum1);
         has_last = index < end && sum != 0.0f;
         if (index < end && sum == 0.0f)
-            for (int i = 0; i < keys; i++)
-                STORE_Y(row.y, i, empty_weight(keys));
+            store_empty_row(&row, keys);
         inverse = 1.0f / sum;
         last = row;
         last_whole = has_last ? whole : 0;

@@ -34,7 +34,7 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
     floatv sums = (floatv)(0.0f), tail = (floatv)(0.0f);
     if (whole < r->used) { /* before anything is stored: y may be x */
         tail = softmax_expv(last_scores(r, strides, scale, whole, keys) - shift);
-        sums = LANES + last_vector(whole, keys) < (intv)(whole) ? (floatv)(0.0f) : tail; /* the others are counted in whole vectors */
+        sums = uncounted(tail, whole, keys);
     }
 #if KEPT_KEYS
     floatv kept[KEPT_KEYS / WIDTH];
@@ -52,8 +52,7 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
     }
     const float sum = lane_sum(sums);
     if (sum == 0.0f) {
-        for (int j = 0; j < keys; j++)
-            STORE_Y(r->y, j, empty_weight(keys));
+        store_empty_row(r, keys);
         return;
     }
     const float inverse = 1.0f / sum;

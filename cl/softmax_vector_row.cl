@@ -121,3 +121,15 @@ inline int whole_keys(const softmax_row *r)
 {
     return r->used - r->used % WIDTH;
 }
+
+/* Of the exponentials of the last vector, those that are not in whole vectors and so not yet in the sum. */
+inline floatv uncounted(floatv tail, int whole, int keys)
+{
+    return LANES + last_vector(whole, keys) < (intv)(whole) ? (floatv)(0.0f) : tail;
+}
+
+inline void store_empty_row(const softmax_row *r, int keys)
+{
+    for (int j = 0; j < keys; j++)
+        STORE_Y(r->y, j, empty_weight(keys));
+}

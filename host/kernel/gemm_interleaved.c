@@ -68,16 +68,21 @@ static int64_t tile_iterations(const clf_context *context, const clf_gemm_args *
 }
 
 /* The same of one line of an operand that is interleaved. */
-static int64_t line_iterations(const clf_context *context, const clf_gemm_args *args)
+static int64_t line_iterations(const clf_context *context, int64_t length)
+{
+    return 3 * lane_width(context) * length;
+}
+
+static int64_t longest_line(const clf_gemm_args *args)
 {
     const int64_t longest = args->m > args->n ? args->m : args->n;
-    return 3 * lane_width(context) * (longest > args->k ? longest : args->k);
+    return longest > args->k ? longest : args->k;
 }
 
 bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args)
 {
     const int lane = lane_batch(args);
-    if (!clfi_loops_fit(context, tile_iterations(context, args)) || !clfi_loops_fit(context, line_iterations(context, args)))
+    if (!clfi_loops_fit(context, tile_iterations(context, args)) || !clfi_loops_fit(context, line_iterations(context, longest_line(args))))
         return false;
     return lane >= 0 && args->a.batch_stride[lane] > 0 && args->b.batch_stride[lane] > 0 && !args->weight && !args->bias.buffer &&
            !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
@@ -179,7 +184,7 @@ static clf_status interleave(clf_context *context, const outer_batch *o, const c
     clfi_spec_int(&spec, "IS_LANE_UNIT", lane_stride == 1);
     const int64_t xs = x_is_row ? rows : k, ys = x_is_row ? k : rows;
     const int64_t in_item = ITEM_BYTES / (xs * o->width * (int64_t)sizeof(float));
-    const int64_t item_ys = clfi_loops_clamp(context, 3 * o->width * xs, in_item < ys ? in_item : ys);
+    const int64_t item_ys = clfi_loops_clamp(context, line_iterations(context, xs), in_item < ys ? in_item : ys);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, o->lanes);
     clfi_arg_int(&launch, xs);
