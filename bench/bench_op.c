@@ -2,15 +2,16 @@
 /* bench_op [--filter TEXT] [--engine NAME] [--quick] [--rounds N] [--json]
  *
  * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine (or the one named), verified first; the
- * engines of a workload take turns in every round. Beside linear layers stands OpenBLAS, where the build found it, as the median over
- * rounds of the ratio within the round. Device: CLF_DEVICE. What `clformer bench --suite ops` adds is several devices, their limits and
- * the record. */
+ * engines of a workload take turns in every round. Beside each stands its peer, in turns with it: OpenBLAS beside linear layers, where the build
+ * found it, a copy of as many bytes beside row kernels, the plain product beside einsum's attention equations; printed is the median over rounds
+ * of the ratio within the round, and its 10 % and 90 % quantiles. Device: CLF_DEVICE. What `clformer bench --suite ops` adds is several devices,
+ * their limits and the record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "support/measure.h"
-#include "support/openblas.h"
+#include "support/peer.h"
 
 typedef struct settings {
     clf_context *context;
@@ -19,10 +20,10 @@ typedef struct settings {
     bool as_json;
 } settings;
 
-static void print_row(const settings *s, const bench_row *row, const clfi_samples *peer)
+static void print_row(const settings *s, const bench_row *row, const bench_peer *peer)
 {
     const clfi_workload *workload = row->workload;
-    const clfi_summary wall = bench_summary(&row->wall_ms), ratio = bench_summary(peer);
+    const clfi_summary wall = bench_summary(&row->wall_ms), ratio = bench_summary(&peer->ratios);
     const double gflops = workload->flops / wall.median / 1e6, gbps = workload->bytes / wall.median / 1e6;
     if (s->as_json) {
         json_t *record = bench_row_json(row, s->context);
@@ -31,15 +32,16 @@ static void print_row(const settings *s, const bench_row *row, const clfi_sample
         if (workload->flops > 0)
             json_object_set_new(record, "gflops", json_real(gflops));
         json_object_set_new(record, "gbps", json_real(gbps));
-        if (peer->count)
-            json_object_set_new(record, "openblas_ratio", json_real(ratio.median));
+        if (peer->name)
+            json_object_set_new(record, "peer", json_pack("{s:s, s:f, s:f, s:f}", "name", peer->name, "median_ratio", ratio.median, "p10_ratio", ratio.p10,
+                                                          "p90_ratio", ratio.p90));
         bench_print_json(record);
         return;
     }
     printf("%-64s %-12s %9.3f ms  (%.3f, %.3f)  ", workload->id, row->engine, wall.median, wall.p10, wall.p90);
     printf(workload->flops > 0 ? "%8.1f GFLOP/s" : "%8.1f GB/s", workload->flops > 0 ? gflops : gbps);
-    if (peer->count)
-        printf("  OpenBLAS takes %.2f x", ratio.median);
+    if (peer->name)
+        printf("  %s takes %.2f x (%.2f, %.2f)", peer->name, ratio.median, ratio.p10, ratio.p90);
     putchar('\n');
     fflush(stdout);
 }
@@ -48,28 +50,22 @@ static void bench_workload(const settings *s, const clfi_workload *workload)
 {
     clfi_engine_list engines;
     bench_row rows[CLFI_ENGINE_MAX];
-    clfi_samples peers[CLFI_ENGINE_MAX] = {CLFI_SAMPLES_INIT};
+    bench_peer peers[CLFI_ENGINE_MAX];
     size_t count = 0;
-    bench_openblas *openblas = bench_openblas_create(workload);
     bench_check(workload->type->engines(workload, s->context, &engines), workload->id);
     for (size_t i = 0; i < engines.count; i++)
         if (!s->engine || strcmp(s->engine, engines.names[i]) == 0)
             count += bench_row_open(workload, s->context, engines.names[i], &rows[count]);
     for (size_t i = 0; i < count; i++)
-        bench_row_measure(&rows[i], 1, 0, 1);
-    for (size_t round = 0; round < s->rounds; round++) {
-        for (size_t i = 0; i < count; i++) {
-            bench_row_sample(&rows[i]);
-            if (openblas)
-                BENCH_OK(clfi_samples_add(&peers[i], bench_openblas_sample(openblas) / rows[i].wall_ms.values[rows[i].wall_ms.count - 1]));
-        }
-    }
+        bench_peer_open(&rows[i], s->context, &peers[i]);
+    for (size_t round = 0; round < s->rounds; round++)
+        for (size_t i = 0; i < count; i++)
+            bench_peer_turn(&peers[i], bench_row_turn(&rows[i]));
     for (size_t i = 0; i < count; i++) {
         print_row(s, &rows[i], &peers[i]);
         bench_row_close(&rows[i]);
-        clfi_samples_free(&peers[i]);
+        bench_peer_close(&peers[i]);
     }
-    bench_openblas_destroy(openblas);
 }
 
 int main(int argc, char **argv)

@@ -50,10 +50,10 @@ static inline float2 moments(const row *r, int n, float shift)
     floatv sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f, square0 = 0.0f, square1 = 0.0f, square2 = 0.0f, square3 = 0.0f;
     int i = 0;
     for (; i <= n - BLOCK; i += BLOCK) {
-        PREFETCH_FOR_WRITE(r->y + i);
-        PREFETCH_FOR_WRITE(r->y + i + WIDTH);
-        PREFETCH_FOR_WRITE(r->y + i + 2 * WIDTH);
-        PREFETCH_FOR_WRITE(r->y + i + 3 * WIDTH);
+        PREFETCH_STREAM(r->y + i);
+        PREFETCH_STREAM(r->y + i + WIDTH);
+        PREFETCH_STREAM(r->y + i + 2 * WIDTH);
+        PREFETCH_STREAM(r->y + i + 3 * WIDTH);
         const floatv c0 = elements(r, i) - shift, c1 = elements(r, i + WIDTH) - shift;
         const floatv c2 = elements(r, i + 2 * WIDTH) - shift, c3 = elements(r, i + 3 * WIDTH) - shift;
         sum0 += c0;
@@ -134,9 +134,9 @@ static inline void store_row(const row *r, int n, const affine *a, const row *ne
 {
     int i = 0;
     for (; i <= n - WIDTH; i += WIDTH) {
-        PREFETCH_FOR_READ(next->x + i);
+        PREFETCH_STREAM(next->x + i);
 #if HAS_RESIDUAL
-        PREFETCH_FOR_READ(next->residual + i);
+        PREFETCH_STREAM(next->residual + i);
 #endif
         finish_elements(r, i, a);
     }

@@ -5,25 +5,43 @@
  * each degree more costs a tenth of the whole softmax. ln 2 in one part: its rounding matters only for weights too small to matter. */
 #pragma OPENCL FP_CONTRACT ON
 
-#define SOFTMAX_EXP_LOWEST -88.0f /* n = -127 from here on: the scale 2^n becomes the bits of 0 */
+typedef struct softmax_exp_numbers {
+    float lowest, round, log2_e, minus_ln_2, c5, c4, c3, c2, c1, c0;
+} softmax_exp_numbers;
 
-/* 1.5 * 2^23 + 127: a sum with it is rounded to an integer, whose last eight bits are n + 127, the exponent of 2^n. */
-#define SOFTMAX_EXP_ROUND 12583039.0f
+/* lowest: n = -127 from here on, where the scale 2^n becomes the bits of 0. round: 1.5 * 2^23 + 127; a sum with it is rounded to an integer, whose
+ * last eight bits are n + 127, the exponent of 2^n. */
+#define SOFTMAX_EXP_NUMBERS                                                                                                                        \
+    {-88.0f, 12583039.0f, 1.44269504f, -0.693147181f, 8.29027221e-3f, 4.18981612e-2f, 1.66676387e-1f, 4.99991477e-1f, 9.99999702e-1f, 1.0f}
 
-/* A NaN passes the comparison, the polynomial and the product. */
-#define DEFINE_SOFTMAX_EXP(NAME, FLOAT, INT, AS_INT, AS_FLOAT)                                \
-    inline FLOAT NAME(FLOAT x)                                                               \
-    {                                                                                        \
-        x = x < (FLOAT)(SOFTMAX_EXP_LOWEST) ? (FLOAT)(SOFTMAX_EXP_LOWEST) : x;               \
-        const FLOAT n = fma(x, (FLOAT)(1.44269504f), (FLOAT)(SOFTMAX_EXP_ROUND));            \
-        const FLOAT f = fma(n - (FLOAT)(SOFTMAX_EXP_ROUND), (FLOAT)(-0.693147181f), x);      \
-        FLOAT p = (FLOAT)(8.29027221e-3f);                                                   \
-        p = fma(p, f, (FLOAT)(4.18981612e-2f));                                              \
-        p = fma(p, f, (FLOAT)(1.66676387e-1f));                                              \
-        p = fma(p, f, (FLOAT)(4.99991477e-1f));                                              \
-        p = fma(p, f, (FLOAT)(9.99999702e-1f));                                              \
-        p = fma(p, f, (FLOAT)(1.0f));                                                        \
-        return p * AS_FLOAT(AS_INT(n) << (INT)(23));                                         \
+/* The numbers as a compiler does not know them, so that they stay in registers: constants it reads again wherever a loop needs a register, and
+ * AMD's Zen 4 pays an operation of its arithmetic for each that it spreads over a vector, in all a sixth of softmax. */
+inline softmax_exp_numbers softmax_exp_unknown_numbers(void)
+{
+    const volatile float v[] = SOFTMAX_EXP_NUMBERS;
+    const softmax_exp_numbers numbers = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9]};
+    return numbers;
+}
+
+/* NAME(x), and NAME_of(x, numbers) for loops that hold them. A NaN passes the comparison, the polynomial and the product. */
+#define DEFINE_SOFTMAX_EXP(NAME, FLOAT, INT, AS_INT, AS_FLOAT)                           \
+    inline FLOAT NAME##_of(FLOAT x, const softmax_exp_numbers *c)                       \
+    {                                                                                   \
+        x = x < (FLOAT)(c->lowest) ? (FLOAT)(c->lowest) : x;                            \
+        const FLOAT n = fma(x, (FLOAT)(c->log2_e), (FLOAT)(c->round));                  \
+        const FLOAT f = fma(n - (FLOAT)(c->round), (FLOAT)(c->minus_ln_2), x);          \
+        FLOAT p = (FLOAT)(c->c5);                                                       \
+        p = fma(p, f, (FLOAT)(c->c4));                                                  \
+        p = fma(p, f, (FLOAT)(c->c3));                                                  \
+        p = fma(p, f, (FLOAT)(c->c2));                                                  \
+        p = fma(p, f, (FLOAT)(c->c1));                                                  \
+        p = fma(p, f, (FLOAT)(c->c0));                                                  \
+        return p * AS_FLOAT(AS_INT(n) << (INT)(23));                                    \
+    }                                                                                   \
+    inline FLOAT NAME(FLOAT x)                                                          \
+    {                                                                                   \
+        const softmax_exp_numbers numbers = SOFTMAX_EXP_NUMBERS;                        \
+        return NAME##_of(x, &numbers);                                                  \
     }
 
 DEFINE_SOFTMAX_EXP(softmax_exp, float, int, as_int, as_float)

@@ -13,15 +13,15 @@
 
 #define MAXIMUM(j, m)                               \
     {                                               \
-        PREFETCH_FOR_READ(next.x + (j) + ahead);    \
+        PREFETCH_STREAM(next.x + (j) + ahead);      \
         m = larger(row_scores(&next, scale, j), m); \
     }
-#define EXPONENTIAL(j, sum)                                                  \
-    {                                                                        \
-        const floatv e = softmax_expv(row_scores(&row, scale, j) - shift); \
-        sum += e;                                                            \
-        kept_now[(j) / WIDTH] = e;                                           \
-        PREFETCH_FOR_WRITE(row.y + (j));                                     \
+#define EXPONENTIAL(j, sum)                                                             \
+    {                                                                                   \
+        const floatv e = softmax_expv_of(row_scores(&row, scale, j) - shift, &numbers); \
+        sum += e;                                                                       \
+        kept_now[(j) / WIDTH] = e;                                                      \
+        PREFETCH_STREAM(row.y + (j));                                                   \
     }
 #define WEIGHT(j) PASTE(vector_, STORE_Y)(last.y + (j), kept_last[(j) / WIDTH] * inverse);
 
@@ -31,6 +31,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
     const int row_bytes = max(keys, 1) * (int)sizeof(X_T), rows_ahead = (READ_AHEAD + row_bytes - 1) / row_bytes;
     const softmax_row start = ROW_START;
     softmax_row next = start, row = start, last = start;
+    const softmax_exp_numbers numbers = softmax_exp_unknown_numbers();
     long ahead = 0; /* from a row of x to one needed some time later */
     int whole = 0, last_whole = 0;
     bool has_last = false;
@@ -52,7 +53,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
         shift = row_shift(lane_max(larger(m0, m1)));
         m0 = m1 = MINUS_INFINITY;
         if (index < end && whole < row.used) { /* before anything is stored: y may be x */
-            tail = softmax_expv(last_scores(&row, &strides, scale, whole, keys) - shift);
+            tail = softmax_expv_of(last_scores(&row, &strides, scale, whole, keys) - shift, &numbers);
             sum1 = uncounted(tail, whole, keys);
         }
         if (index + 1 < end) {
@@ -63,7 +64,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void softmax_overlapped(
         }
 #if HAS_LENGTHS || IS_CAUSAL
         for (int i = whole; i < keys; i += WIDTH)
-            PREFETCH_FOR_WRITE(row.y + i);
+            PREFETCH_STREAM(row.y + i);
 #endif
 
         const int common = min(whole, min(next_whole, last_whole));

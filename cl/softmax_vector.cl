@@ -40,12 +40,12 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
     floatv kept[KEPT_KEYS / WIDTH];
 #endif
     for (int j = 0; j < whole; j += WIDTH) {
-        PREFETCH_FOR_READ(next + j);
+        PREFETCH_STREAM(next + j);
         const floatv e = softmax_expv(row_scores(r, scale, j) - shift);
         sums += e;
 #if KEPT_KEYS
         kept[j / WIDTH] = e;
-        PREFETCH_FOR_WRITE(r->y + j);
+        PREFETCH_STREAM(r->y + j);
 #elif IS_Y_F32
         vector_store_f32(r->y + j, e);
 #endif
@@ -60,7 +60,7 @@ inline void softmax_one_row(const softmax_row *r, __global const X_T *next, __gl
 #if KEPT_KEYS
         const floatv e = kept[j / WIDTH];
 #elif IS_Y_F32
-        PREFETCH_FOR_WRITE(next_y + j);
+        PREFETCH_STREAM(next_y + j);
         const floatv e = vector_load_f32(r->y + j);
 #else
         const floatv e = softmax_expv(row_scores(r, scale, j) - shift);

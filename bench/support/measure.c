@@ -103,10 +103,16 @@ bool bench_row_open(const clfi_workload *workload, clf_context *context, const c
     return true;
 }
 
-void bench_row_sample(bench_row *row)
+static clfi_sample run_once(bench_row *row)
 {
     clfi_sample sample;
     bench_check(row->workload->type->run(row->state, &sample), row->workload->id);
+    return sample;
+}
+
+void bench_row_sample(bench_row *row)
+{
+    const clfi_sample sample = run_once(row);
     BENCH_OK(clfi_samples_add(&row->wall_ms, sample.wall_ns / 1e6));
     if (sample.device_ns >= 0)
         BENCH_OK(clfi_samples_add(&row->device_ms, sample.device_ns / 1e6));
@@ -117,6 +123,15 @@ void bench_row_close(bench_row *row)
     row->workload->type->release(row->state);
     clfi_samples_free(&row->wall_ms);
     clfi_samples_free(&row->device_ms);
+}
+
+double bench_row_turn(bench_row *row)
+{
+    run_once(row);
+    for (int i = 0; i < BENCH_TURN_RUNS; i++)
+        bench_row_sample(row);
+    const clfi_samples last = {.values = row->wall_ms.values + row->wall_ms.count - BENCH_TURN_RUNS, .count = BENCH_TURN_RUNS};
+    return bench_summary(&last).median;
 }
 
 void bench_row_measure(bench_row *row, size_t warm_up, double min_seconds, size_t min_samples)

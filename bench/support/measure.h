@@ -38,6 +38,10 @@ bool bench_row_open(const clfi_workload *workload, clf_context *context, const c
 void bench_row_sample(bench_row *row); /* one run */
 void bench_row_close(bench_row *row);
 
+/* A turn among others: one run dropped, which finds the caches as the one before left them, then BENCH_TURN_RUNS. Their median in ms. */
+enum { BENCH_TURN_RUNS = 3 };
+double bench_row_turn(bench_row *row);
+
 /* Runs until min_seconds and min_samples are both reached, after dropping `warm_up` runs. */
 void bench_row_measure(bench_row *row, size_t warm_up, double min_seconds, size_t min_samples);
 

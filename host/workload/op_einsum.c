@@ -29,16 +29,32 @@ typedef struct einsum_case {
     bool is_quick;
 } einsum_case;
 
+/* Attention with every matrix in one piece. */
+static const char plain_scores[] = "bhid,bhjd->bhij", plain_contexts[] = "bhij,bhjd->bhid";
+
 #define HEADS(N, H, I, J, D) {{'b', N}, {'h', H}, {'i', I}, {'j', J}, {'d', D}}
 
 static const einsum_case cases[] = {
-    {"ibhd,jbhd->ijbh", HEADS(2, 12, 128, 128, 32), true},   {"ijbh,jbhd->ibhd", HEADS(2, 12, 128, 128, 32), true},
-    {"bihd,bjhd->bijh", HEADS(2, 12, 128, 128, 32), false},  {"bijh,bjhd->bihd", HEADS(2, 12, 128, 128, 32), false},
-    {"bhid,bhjd->bhij", HEADS(2, 12, 128, 128, 32), true},   {"bhij,bhjd->bhid", HEADS(2, 12, 128, 128, 32), true},
-    {"ibhd,jbhd->ijbh", HEADS(32, 12, 128, 128, 32), false}, {"ijbh,jbhd->ibhd", HEADS(32, 12, 128, 128, 32), false},
-    {"bhid,bhjd->bhij", HEADS(32, 12, 128, 128, 32), false}, {"bhij,bhjd->bhid", HEADS(32, 12, 128, 128, 32), false},
-    {"ibhd,jbhd->ijbh", HEADS(2, 8, 512, 512, 64), true},   {"ijbh,jbhd->ibhd", HEADS(2, 8, 512, 512, 64), true},
-    {"bhid,bhjd->bhij", HEADS(2, 8, 512, 512, 64), true},   {"bhij,bhjd->bhid", HEADS(2, 8, 512, 512, 64), true},
+    {"ibhd,jbhd->ijbh", HEADS(2, 12, 128, 128, 32), true},
+    {"ijbh,jbhd->ibhd", HEADS(2, 12, 128, 128, 32), true},
+    {"bihd,bjhd->bijh", HEADS(2, 12, 128, 128, 32), false},
+    {"bijh,bjhd->bihd", HEADS(2, 12, 128, 128, 32), false},
+    {plain_scores, HEADS(2, 12, 128, 128, 32), true},
+    {plain_contexts, HEADS(2, 12, 128, 128, 32), true},
+    {"ibhd,jbhd->ijbh", HEADS(32, 12, 128, 128, 32), false},
+    {"ijbh,jbhd->ibhd", HEADS(32, 12, 128, 128, 32), false},
+    {plain_scores, HEADS(32, 12, 128, 128, 32), false},
+    {plain_contexts, HEADS(32, 12, 128, 128, 32), false},
+    {"ibhd,jbhd->ijbh", HEADS(8, 8, 64, 64, 64), false},
+    {"ijbh,jbhd->ibhd", HEADS(8, 8, 64, 64, 64), false},
+    {"ibhd,jbhd->ijbh", HEADS(2, 8, 512, 512, 64), true},
+    {"ijbh,jbhd->ibhd", HEADS(2, 8, 512, 512, 64), true},
+    {"bihd,bjhd->bijh", HEADS(2, 8, 512, 512, 64), false},
+    {"bijh,bjhd->bihd", HEADS(2, 8, 512, 512, 64), false},
+    {plain_scores, HEADS(2, 8, 512, 512, 64), true},
+    {plain_contexts, HEADS(2, 8, 512, 512, 64), true},
+    {"ibhd,jbhd->ijbh", HEADS(1, 16, 1024, 1024, 64), false},
+    {"ijbh,jbhd->ibhd", HEADS(1, 16, 1024, 1024, 64), false},
     {"ij->ji", {{'i', 512}, {'j', 512}}, true},              {"ij->ji", {{'i', 4096}, {'j', 4096}}, false},
     {"ijk->kji", {{'i', 128}, {'j', 128}, {'k', 256}}, false}, {"ij->i", {{'i', 32768}, {'j', 1024}}, false},
     {"ij->j", {{'i', 32768}, {'j', 1024}}, false},            {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},
@@ -200,6 +216,8 @@ static void describe_shapes(const einsum_shapes *shapes, int count, char *text, 
             used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "x" : k ? "," : "", (long long)shapes->dim[k][i]);
 }
 
+static clf_status plain_peer(const clfi_workload *workload, clfi_workload_list *list);
+
 static clf_status add(clfi_workload_list *list, const einsum_case *one)
 {
     clf_einsum_form form;
@@ -220,11 +238,23 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     const int chain = clfi_op_chain(flops, flops > 0 ? 0 : values * sizeof(float));
     clfi_workload workload = {.op = "einsum", .flops = chain * flops, .bytes = chain * values * sizeof(float),
                               .limit = flops > 0 ? "fp32_gflops" : clfi_peak_copy_limit(values * sizeof(float)), .type = &type};
+    if (flops <= 0)
+        workload.peer = clfi_peak_copy_peer;
+    else if (strcmp(one->equation, plain_scores) != 0 && strcmp(one->equation, plain_contexts) != 0)
+        workload.peer = plain_peer;
     describe_shapes(&shapes, count, text, sizeof text);
     snprintf(workload.id, sizeof workload.id, "einsum/f32/%s/%s%s", one->equation, text, clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "einsum", "equation", one->equation, "shapes", text, "storage", "f32",
                              "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);
+}
+
+/* `peer` of attention in other layouts: the same products, plain. */
+static clf_status plain_peer(const clfi_workload *workload, clfi_workload_list *list)
+{
+    einsum_case plain = *(const einsum_case *)workload->parameters;
+    plain.equation = strchr(strchr(plain.equation, '>'), 'd') ? plain_contexts : plain_scores;
+    return add(list, &plain);
 }
 
 clf_status clfi_einsum_workloads(clfi_workload_list *list, bool quick)

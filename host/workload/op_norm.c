@@ -136,7 +136,8 @@ static clf_status add(clfi_workload_list *list, const norm_case *one)
     const double values = (double)(one->rows * one->columns) * (one->has_residual ? 3 : 2) + (double)one->columns * (one->is_rms ? 1 : 2);
     const int chain = clfi_op_chain(0, values * sizeof(float));
     char times[CLFI_CHAIN_TEXT];
-    clfi_workload workload = {.op = op, .bytes = chain * values * sizeof(float), .limit = clfi_peak_copy_limit(values * sizeof(float)), .type = &type};
+    clfi_workload workload = {.op = op, .bytes = chain * values * sizeof(float), .limit = clfi_peak_copy_limit(values * sizeof(float)), .type = &type,
+                              .peer = clfi_peak_copy_peer};
     snprintf(workload.id, sizeof workload.id, "%s/f32/%lldx%lld%s%s", op, (long long)one->rows, (long long)one->columns,
              one->has_residual ? "-residual" : "", clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:I, s:I, s:b, s:f, s:s, s:s, s:i, s:i, s:s}", "op", op, "rows", (json_int_t)one->rows, "columns",

@@ -165,7 +165,8 @@ static clf_status add(clfi_workload_list *list, const softmax_case *one)
         bytes += one->mask == MASK_LENGTHS ? BATCH * sizeof(int32_t) : (double)(BATCH * one->keys);
     const int chain = clfi_op_chain(0, bytes);
     char times[CLFI_CHAIN_TEXT];
-    clfi_workload workload = {.op = "masked_softmax", .bytes = chain * bytes, .limit = clfi_peak_copy_limit(bytes), .type = &type};
+    clfi_workload workload = {.op = "masked_softmax", .bytes = chain * bytes, .limit = clfi_peak_copy_limit(bytes), .type = &type,
+                              .peer = clfi_peak_copy_peer};
     snprintf(workload.id, sizeof workload.id, "masked_softmax/f32/%lldx%lld-%s%s", (long long)one->rows, (long long)one->keys,
              mask_names[one->mask], clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:i, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "softmax", "batch", BATCH, "queries",

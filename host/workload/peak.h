@@ -17,6 +17,9 @@ typedef enum clfi_peak_access { CLFI_PEAK_READ, CLFI_PEAK_WRITE, CLFI_PEAK_COPY 
  * The bandwidth of a copy counts bytes read and written. */
 clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access, size_t bytes, size_t traffic_bytes, const char *measures);
 
+/* `peer` of workloads that pass once over memory: a copy of as many bytes, as often within one launch as the workload is enqueued. */
+clf_status clfi_peak_copy_peer(const clfi_workload *workload, clfi_workload_list *list);
+
 /* Key of the limit of a copy of which `bytes` are read and written in all, or of the nearest size that is measured. */
 const char *clfi_peak_copy_limit(double bytes);
 

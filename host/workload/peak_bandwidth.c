@@ -10,6 +10,7 @@
 #include "workload/peak_run.h"
 
 enum {
+    BYTES_UNIT = 4096,
     SEED = 1,
     TARGET_SEED = 2,
     GPU_GROUP = 64,
@@ -207,10 +208,17 @@ clf_status clfi_peak_bandwidth(clfi_workload_list *list, clfi_peak_access access
     const bool is_mebi = bytes >= 1 << 20;
     clfi_workload workload = {
         .op = "bandwidth", .type = &bandwidth_type, .bytes = (double)traffic_bytes * (access == CLFI_PEAK_COPY ? 2 : 1)};
-    if (bytes == 0 || bytes % 4096 != 0 || traffic_bytes % bytes != 0 || bytes > INT32_MAX)
+    if (bytes == 0 || bytes % BYTES_UNIT != 0 || traffic_bytes % bytes != 0 || bytes > INT32_MAX)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "bandwidth of %zu bytes, %zu in all", bytes, traffic_bytes);
     snprintf(workload.id, sizeof workload.id, "bandwidth/%s/%zu%s", names[access], bytes >> (is_mebi ? 20 : 10), is_mebi ? "MiB" : "KiB");
     workload.work = json_pack("{s:s, s:I, s:I, s:s, s:i, s:s*}", "access", names[access], "size_bytes", (json_int_t)bytes, "traffic_bytes",
                               (json_int_t)traffic_bytes, "type", "u32", "seed", SEED, "measures", measures);
     return clfi_peak_add(list, &workload, &p, sizeof p);
+}
+
+clf_status clfi_peak_copy_peer(const clfi_workload *workload, clfi_workload_list *list)
+{
+    const size_t chain = (size_t)json_integer_value(json_object_get(workload->work, "chain"));
+    const size_t bytes = (size_t)(workload->bytes / 2 / (double)chain) / BYTES_UNIT * BYTES_UNIT;
+    return clfi_peak_bandwidth(list, CLFI_PEAK_COPY, bytes, chain * bytes, NULL);
 }

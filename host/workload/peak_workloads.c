@@ -9,7 +9,9 @@
 enum {
     KIB = 1 << 10,
     MIB = 1 << 20,
-    MEMORY_BYTES = 256 * MIB, /* also the traffic of each bandwidth run */
+    MEMORY_BYTES = 256 * MIB,
+    TRAFFIC_BYTES = 256 * MIB, /* of a run, where it passes over its memory more than once */
+    ONE_PASS_BYTES = 16 * MIB, /* from here on it passes once, as ops do: so much stays in no unit's own cache */
     TRANSFER_BYTES = 64 * MIB,
     CHAINED = 256
 };
@@ -45,7 +47,8 @@ static clf_status add_bandwidth(clfi_workload_list *list, bool quick)
     for (int access = CLFI_PEAK_READ; access <= CLFI_PEAK_COPY; access++)
         for (size_t i = 0; i < COUNT(sizes); i++)
             if (!quick || sizes[i].is_quick || sizes[i].limits[access])
-                CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, sizes[i].bytes, MEMORY_BYTES, sizes[i].limits[access]));
+                CLF_TRY(clfi_peak_bandwidth(list, (clfi_peak_access)access, sizes[i].bytes,
+                                            sizes[i].bytes < ONE_PASS_BYTES ? TRAFFIC_BYTES : sizes[i].bytes, sizes[i].limits[access]));
     return CLF_OK;
 }
 

@@ -39,6 +39,7 @@ typedef struct clfi_workload_memory {
 } clfi_workload_memory;
 
 typedef struct clfi_workload clfi_workload;
+typedef struct clfi_workload_list clfi_workload_list;
 
 /* How a kind of workload is prepared, verified and run. Every function forwards the library's errors. */
 typedef struct clfi_workload_type {
@@ -64,6 +65,8 @@ struct clfi_workload {
                               work object has a string "measures" with that key is what the limit is measured by */
     const char *const *off_device; /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
     const clfi_workload_type *type;
+    clf_status (*peer)(const clfi_workload *workload, clfi_workload_list *list); /* appends what the workload is measured in turns with, the
+                              least that moves as many bytes or does as many operations: a copy, a plain product. NULL: nothing */
     void *parameters; /* owned, released with free(); NULL: none */
 };
 
@@ -71,10 +74,10 @@ struct clfi_workload {
 clf_status clfi_workload_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
 
 /* A growing list that owns its workloads. */
-typedef struct clfi_workload_list {
+struct clfi_workload_list {
     clfi_workload *items;
     size_t count, capacity;
-} clfi_workload_list;
+};
 
 /* Takes over workload->work and workload->parameters, also on failure. OUT_OF_MEMORY. */
 clf_status clfi_workload_list_add(clfi_workload_list *list, const clfi_workload *workload);

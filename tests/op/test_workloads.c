@@ -136,6 +136,46 @@ static void test_catalogue(void **state)
     clfi_workload_list_free(&quick);
 }
 
+/* What stands beside a workload is as much work, and right. */
+static void check_peer(const clfi_workload *workload, clf_context *context)
+{
+    clfi_workload_list list = {0};
+    clfi_engine_list engines;
+    clfi_verdict verdict = {0};
+    void *peer = NULL;
+    CHECK(workload->peer(workload, &list) == CLF_OK && list.count == 1, "%s: %s", workload->id, clf_last_error());
+    const clfi_workload *beside = &list.items[0];
+    if (beside->flops > 0)
+        CHECK(beside->flops == workload->flops && chain_of(beside) == chain_of(workload), "%s: %g operations beside %g", workload->id, beside->flops,
+              workload->flops);
+    else
+        CHECK(beside->bytes <= workload->bytes && beside->bytes > workload->bytes - 2 * 4096 * chain_of(workload), "%s: %g bytes beside %g",
+              workload->id, beside->bytes, workload->bytes);
+    if (is_small(workload)) {
+        CHECK_OK(beside->type->engines(beside, context, &engines));
+        CHECK(beside->type->prepare(beside, context, engines.names[0], &peer) == CLF_OK, "%s: %s", beside->id, clf_last_error());
+        CHECK(beside->type->verify(peer, &verdict) == CLF_OK && verdict.passed, "%s: error %g", beside->id, verdict.error);
+        beside->type->release(peer);
+    }
+    clfi_workload_list_free(&list);
+}
+
+static void test_peers(void **state)
+{
+    clfi_workload_list list = {0};
+    int copies = 0, products = 0;
+    CHECK_OK(clfi_op_workloads(&list, false));
+    for (size_t i = 0; i < list.count; i++) {
+        if (!list.items[i].peer)
+            continue;
+        check_peer(&list.items[i], *state);
+        copies += list.items[i].flops <= 0;
+        products += list.items[i].flops > 0;
+    }
+    assert_true(copies > 0 && products > 0);
+    clfi_workload_list_free(&list);
+}
+
 static void test_verdict(void **state)
 {
     clfi_verdict verdict = CLFI_VERDICT_INIT;
@@ -154,8 +194,8 @@ static void test_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdict), cmocka_unit_test(test_catalogue), cmocka_unit_test(test_quick),
-        cmocka_unit_test(test_storage), cmocka_unit_test(test_profiled),
+        cmocka_unit_test(test_verdict), cmocka_unit_test(test_catalogue), cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_quick),   cmocka_unit_test(test_storage),   cmocka_unit_test(test_profiled),
     };
     return cmocka_run_group_tests_name("workloads", tests, device_setup, device_teardown);
 }
