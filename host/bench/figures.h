@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is derived from samples: median and spread, rate, and the share of the device's own limit as measured in the same run. */
+/* What is derived from samples: median and spread, rate, and the share of the device's own limit as measured in the same rounds. */
 #ifndef CLFI_BENCH_FIGURES_H
 #define CLFI_BENCH_FIGURES_H
 
@@ -11,7 +11,8 @@ typedef struct clfi_figures {
     bool is_noisy;
     double rate;      /* from the median of wall time */
     char unit[24];    /* "GFLOP/s", "GB/s", "texts/s", or "us" where only the time itself counts */
-    double percent;   /* of the limit that the workload names; NaN: none, or not measured */
+    double percent;   /* of the limit that the workload names, the median over rounds: in each, its rate by that of the best row that measures
+                         the limit, so that load of the machine moves both; NaN: none, or not measured */
 } clfi_figures;
 
 /* INVALID_ARGUMENT: a row without samples. */

@@ -284,6 +284,26 @@ static void limits_are_those_of_the_run(void **state)
     clfi_workload_list_free(&list);
 }
 
+/* A machine that becomes four times slower in the second of three rounds: the row takes twice the time of the limit throughout, but in the last. */
+static void shares_of_a_limit_are_those_of_each_round(void **state)
+{
+    (void)state;
+    clfi_workload_list list = {0};
+    clfi_figures figures;
+    double limit_ms[] = {1, 1, 1, 4, 1}, row_ms[] = {2, 8, 8, 8, 1}, limit_counts[] = {3, 1, 1}, row_counts[] = {1, 3, 1};
+    clfi_row rows[2] = {{.workload = 0, .status = CLFI_ROW_OK, .wall_ms = {limit_ms, 5, 5}, .round_samples = {limit_counts, 3, 3}},
+                        {.workload = 1, .status = CLFI_ROW_OK, .wall_ms = {row_ms, 5, 5}, .round_samples = {row_counts, 3, 3}}};
+    const clfi_bench bench = {.workloads = &list, .rows = rows, .row_count = 2};
+    add(&list, GOOD, json_pack("{s:s}", "measures", "fp32_gflops"), NULL);
+    add(&list, GOOD, json_object(), "fp32_gflops");
+    CHECK_OK(clfi_row_figures(&bench, &rows[1], &figures));
+    CHECK(within(figures.percent, 50, 1e-9), "%g %%, not the median of 50, 50 and 100", figures.percent);
+    rows[0].round_samples.count = 0; /* interrupted before the limit was measured */
+    CHECK_OK(clfi_row_figures(&bench, &rows[1], &figures));
+    CHECK(isnan(figures.percent), "%g %% of a limit without rounds", figures.percent);
+    clfi_workload_list_free(&list);
+}
+
 /* Stops in the second round. */
 static volatile sig_atomic_t stop;
 static void stop_at(void *user, size_t done, size_t total)
@@ -374,6 +394,7 @@ int main(void)
         cmocka_unit_test_setup(rounds_are_shuffled_and_repeatable, begin),
         cmocka_unit_test_setup(a_device_that_builds_nothing_is_unsupported, begin),
         cmocka_unit_test_setup(limits_are_those_of_the_run, begin),
+        cmocka_unit_test_setup(shares_of_a_limit_are_those_of_each_round, begin),
         cmocka_unit_test_setup(an_interruption_keeps_what_was_measured, begin),
         cmocka_unit_test_setup(the_table_ranks_what_was_verified, begin),
         cmocka_unit_test_setup(devices_that_are_not_there, begin),
