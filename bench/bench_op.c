@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_op [--filter TEXT] [--engine NAME] [--quick] [--rounds N] [--json]
+/* bench_op [--filter TEXT] [--engine NAME|default] [--quick] [--rounds N] [--list] [--json]
  *
- * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine (or the one named), verified first; the
- * engines of a workload take turns in every round. Beside each stands its peer, in turns with it: OpenBLAS beside linear layers, where the build
+ * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine, on the one named or on the one that the library
+ * chooses (default), verified first; the engines of a workload take turns in every round. Beside each stands its peer, in turns with it: OpenBLAS beside linear layers, where the build
  * found it, a copy of as many bytes beside row kernels, the plain product beside einsum's attention equations; printed is the median over rounds
  * of the ratio within the round, and its 10 % and 90 % quantiles. Device: CLF_DEVICE. What `clformer bench --suite ops` adds is several devices,
  * their limits and the record. */
@@ -25,10 +25,11 @@ static void print_row(const settings *s, const bench_row *row, const bench_peer 
     const clfi_workload *workload = row->workload;
     const clfi_summary wall = bench_summary(&row->wall_ms), ratio = bench_summary(&peer->ratios);
     const double gflops = workload->flops / wall.median / 1e6, gbps = workload->bytes / wall.median / 1e6;
+    const char *engine = row->engine[0] ? row->engine : "default";
     if (s->as_json) {
         json_t *record = bench_row_json(row, s->context);
         json_object_set_new(record, "workload", json_string(workload->id));
-        json_object_set_new(record, "engine", json_string(row->engine));
+        json_object_set_new(record, "engine", json_string(engine));
         if (workload->flops > 0)
             json_object_set_new(record, "gflops", json_real(gflops));
         json_object_set_new(record, "gbps", json_real(gbps));
@@ -38,7 +39,7 @@ static void print_row(const settings *s, const bench_row *row, const bench_peer 
         bench_print_json(record);
         return;
     }
-    printf("%-64s %-12s %9.3f ms  (%.3f, %.3f)  ", workload->id, row->engine, wall.median, wall.p10, wall.p90);
+    printf("%-64s %-12s %9.3f ms  (%.3f, %.3f)  ", workload->id, engine, wall.median, wall.p10, wall.p90);
     printf(workload->flops > 0 ? "%8.1f GFLOP/s" : "%8.1f GB/s", workload->flops > 0 ? gflops : gbps);
     if (peer->name)
         printf("  %s takes %.2f x (%.2f, %.2f)", peer->name, ratio.median, ratio.p10, ratio.p90);
@@ -53,6 +54,8 @@ static void bench_workload(const settings *s, const clfi_workload *workload)
     bench_peer peers[CLFI_ENGINE_MAX];
     size_t count = 0;
     bench_check(workload->type->engines(workload, s->context, &engines), workload->id);
+    if (s->engine && strcmp(s->engine, "default") == 0)
+        count += bench_row_open(workload, s->context, "", &rows[count]);
     for (size_t i = 0; i < engines.count; i++)
         if (!s->engine || strcmp(s->engine, engines.names[i]) == 0)
             count += bench_row_open(workload, s->context, engines.names[i], &rows[count]);
@@ -70,16 +73,22 @@ static void bench_workload(const settings *s, const clfi_workload *workload)
 
 int main(int argc, char **argv)
 {
-    bench_arguments(argc, argv, 0, "bench_op [--filter TEXT] [--engine NAME] [--quick] [--rounds N] [--json]");
+    bench_arguments(argc, argv, 0, "bench_op [--filter TEXT] [--engine NAME|default] [--quick] [--rounds N] [--list] [--json]");
     const char *filter = bench_option(argc, argv, "--filter");
     settings s = {.engine = bench_option(argc, argv, "--engine"), .rounds = bench_size(argc, argv, "--rounds", 15),
                   .as_json = bench_flag(argc, argv, "--json")};
     clfi_workload_list list = {0};
+    const bool names_only = bench_flag(argc, argv, "--list");
     BENCH_OK(clf_context_create(NULL, &s.context));
     BENCH_OK(clfi_op_workloads(&list, bench_flag(argc, argv, "--quick")));
-    for (size_t i = 0; i < list.count; i++)
-        if (!filter || strstr(list.items[i].id, filter))
+    for (size_t i = 0; i < list.count; i++) {
+        if (filter && !strstr(list.items[i].id, filter))
+            continue;
+        if (names_only)
+            puts(list.items[i].id);
+        else
             bench_workload(&s, &list.items[i]);
+    }
     clfi_workload_list_free(&list);
     clf_context_destroy(s.context);
     return 0;

@@ -44,6 +44,8 @@ inline void interleave_x(__global const FROM_T *restrict from, long lane_stride,
 
 #define IS_TURNED (IS_X_UNIT && !(IS_LANE_UNIT && FOLD == 1))
 #if IS_TURNED
+/* The same lines of the next y: another page, so hardware does not foresee them. */
+#define PREFETCH_LANE(i, s) PREFETCH_STREAM(from_y + y_stride + x + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define LOAD_LANE(i, s) r[i] = PASTE(vector_, LOAD_FROM)(from_y + x + LANE_AT(min(i, last), lane_stride, fold_stride));
 #define STORE_X(i, s) vector_store_f32(to_of_y + (x + i) * to_x, r[i]);
 #endif
@@ -68,6 +70,7 @@ void gemm_interleave(int lanes, int xs, int ys, int item_ys, __global const FROM
 #if IS_TURNED
         for (; x <= xs - WIDTH; x += WIDTH) {
             floatv r[WIDTH];
+            EACH_LANE(PREFETCH_LANE)
             EACH_LANE(LOAD_LANE)
             transpose(r);
             EACH_LANE(STORE_X)

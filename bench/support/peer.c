@@ -5,12 +5,14 @@
 #include <string.h>
 
 /* The engine of the workload where the peer has it too. */
-static const char *engine_of(const clfi_workload *workload, clf_context *context, const char *wanted)
+static const char *engine_of(const bench_row *beside, const clfi_workload *workload, clf_context *context)
 {
     clfi_engine_list engines;
+    if (!beside->engine[0] && workload->type == beside->workload->type)
+        return beside->engine; /* as the library chooses */
     bench_check(workload->type->engines(workload, context, &engines), workload->id);
     for (size_t i = 0; i < engines.count; i++)
-        if (strcmp(engines.names[i], wanted) == 0)
+        if (strcmp(engines.names[i], beside->engine) == 0)
             return engines.names[i];
     return engines.names[0];
 }
@@ -25,7 +27,7 @@ void bench_peer_open(const bench_row *beside, clf_context *context, bench_peer *
     BENCH_OK(beside->workload->peer(beside->workload, &out->list));
     const clfi_workload *workload = &out->list.items[0];
     const bool is_copy = workload->flops <= 0;
-    if (!bench_row_open(workload, context, engine_of(workload, context, beside->engine), &out->row))
+    if (!bench_row_open(workload, context, engine_of(beside, workload, context), &out->row))
         return;
     out->name = is_copy ? "copy" : "plain product";
     out->scale = is_copy ? beside->workload->bytes / workload->bytes : beside->workload->flops / workload->flops;
