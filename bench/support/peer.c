@@ -54,7 +54,7 @@ void bench_peer_turn(bench_peer *peer, double ms)
 void bench_peer_close(bench_peer *peer)
 {
     bench_openblas_destroy(peer->openblas);
-    if (peer->list.count)
+    if (peer->scale > 0) /* the row was opened */
         bench_row_close(&peer->row);
     clfi_samples_free(&peer->ratios);
     clfi_workload_list_free(&peer->list);

@@ -12,7 +12,7 @@ typedef struct bench_peer {
     bench_openblas *openblas;
     clfi_workload_list list; /* the workload of `row` */
     bench_row row;
-    double scale;         /* times of `row`, for as much work as the workload's */
+    double scale;         /* times of `row`, for as much work as the workload's; 0: no row */
     clfi_samples ratios;  /* time of the peer by that of the workload, turn by turn */
 } bench_peer;
 
