@@ -11,8 +11,9 @@ typedef struct softmax_exp_numbers {
 
 /* lowest: n = -127 from here on, where the scale 2^n becomes the bits of 0. round: 1.5 * 2^23 + 127; a sum with it is rounded to an integer, whose
  * last eight bits are n + 127, the exponent of 2^n. */
-#define SOFTMAX_EXP_NUMBERS                                                                                                                        \
-    {-88.0f, 12583039.0f, 1.44269504f, -0.693147181f, 8.29027221e-3f, 4.18981612e-2f, 1.66676387e-1f, 4.99991477e-1f, 9.99999702e-1f, 1.0f}
+#define SOFTMAX_EXP_NUMBERS                                                                        \
+    {-88.0f,         12583039.0f,    1.44269504f,    -0.693147181f,  8.29027221e-3f,              \
+     4.18981612e-2f, 1.66676387e-1f, 4.99991477e-1f, 9.99999702e-1f, 1.0f}
 
 /* The numbers as a compiler does not know them, so that they stay in registers: constants it reads again wherever a loop needs a register, and
  * AMD's Zen 4 pays an operation of its arithmetic for each that it spreads over a vector, in all a sixth of softmax. */
