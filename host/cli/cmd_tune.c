@@ -153,7 +153,7 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
         {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_TEXT, &model_dir},
-        {"minutes", 0, "M", "no new candidate after that (10); the engines as they are come first and always", CLI_NUMBER, &params.minutes},
+        {"minutes", 0, "M", "no new candidate after that (10); the engines as they are come first and always, measured for less where it is short", CLI_NUMBER, &params.minutes},
         {"limit", 0, "SECONDS", "a candidate that takes longer is ended and lost (60)", CLI_NUMBER, &params.candidate_seconds},
     };
     signal(SIGINT, interrupt);

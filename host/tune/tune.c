@@ -14,6 +14,7 @@
 #include "tune/tune_choose.h"
 
 enum { MAX_WALKS = 16, PATH_BYTES = 256, CHECKS = 2 };
+static const double PRODUCT_NS = 1.2e8; /* less only where all the time would not do for the engines as they are */
 
 typedef struct tuner {
     const clfi_tune_params *params;
@@ -22,6 +23,7 @@ typedef struct tuner {
     const char *reference;   /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
     char folder[PATH_BYTES]; /* temporary: choices that candidates run with */
     uint64_t start_ns;
+    double product_ns; /* of measuring one candidate on one product */
     clfi_tune_results results;
 } tuner;
 
@@ -48,13 +50,14 @@ static clf_status write_choices(const tuner *t, const clf_tuning *tuning, char p
 /* Measures with these choices in use (NULL: none) and keeps the result. */
 static clf_status measure(tuner *t, clfi_tune_candidate *candidate, const clf_tuning *tuning)
 {
-    const clfi_patience patience = {t->params->candidate_seconds, t->params->stop};
     char path[PATH_BYTES] = "";
     if (is_stopped(t))
         CLF_FAIL(CLF_DEVICE, "interrupted");
     if (tuning)
         CLF_TRY(write_choices(t, tuning, path));
-    clfi_tune_measure(t->params->device, path, t->reference, t->products, &patience, candidate);
+    const clfi_tune_conditions conditions = {t->params->device, path,          t->reference,
+                                             t->products,       t->product_ns, {t->params->candidate_seconds, t->params->stop}};
+    clfi_tune_measure(&conditions, candidate);
     if (is_stopped(t))
         CLF_FAIL(CLF_DEVICE, "interrupted");
     CLF_TRY(clfi_tune_results_add(&t->results, candidate));
@@ -162,6 +165,8 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     CLF_TRY(clfi_tune_describe(t->params->device, &patience, &t->device));
     t->reference = t->device.is_cpu ? "" : "gemm=tiled";
     t->results.is_reference_table = t->device.is_cpu;
+    const double share = t->params->minutes * 60e9 / (double)(t->products->count * (clfi_gemm_engine_count + 1));
+    t->product_ns = share < PRODUCT_NS ? share : PRODUCT_NS;
     CLF_TRY(measure_engines(t));
     CLF_TRY(search(t));
     CLF_TRY(clfi_tune_choose(&t->results, t->products, &report->tuning));

@@ -124,8 +124,8 @@ static json_t *products_json(const clfi_tune_products *products)
     json_t *list = json_array();
     for (size_t i = 0; i < products->count; i++) {
         const clfi_tune_product *p = &products->items[i];
-        json_array_append_new(list, json_pack("[i, I, I, I, I]", (int)p->kind, (json_int_t)p->batch, (json_int_t)p->m, (json_int_t)p->n,
-                                              (json_int_t)p->k));
+        json_array_append_new(
+            list, json_pack("[i, I, I, I, I]", (int)p->kind, (json_int_t)p->batch, (json_int_t)p->m, (json_int_t)p->n, (json_int_t)p->k));
     }
     return list;
 }
@@ -149,15 +149,15 @@ static clf_status read_timings(const json_t *reply, size_t count, clfi_tune_timi
     return CLF_OK;
 }
 
-void clfi_tune_measure(const char *selector, const char *tuned_file, const char *reference_engines, const clfi_tune_products *products,
-                       const clfi_patience *patience, clfi_tune_candidate *candidate)
+void clfi_tune_measure(const clfi_tune_conditions *c, clfi_tune_candidate *candidate)
 {
     json_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s?, s:s, s:s, s:s, s:o}", "do", "measure", "device", selector, "engines", candidate->engines,
-                                "tuned", tuned_file, "reference", reference_engines, "products", products_json(products));
-    clf_status st = ask(request, patience, &reply);
+    json_t *request =
+        json_pack("{s:s, s:s?, s:s, s:s, s:s, s:f, s:o}", "do", "measure", "device", c->selector, "engines", candidate->engines, "tuned",
+                  c->tuned_file, "reference", c->reference_engines, "product_ns", c->product_ns, "products", products_json(c->products));
+    clf_status st = ask(request, &c->patience, &reply);
     if (st == CLF_OK)
-        st = read_timings(reply, products->count, candidate->timing);
+        st = read_timings(reply, c->products->count, candidate->timing);
     json_decref(reply);
     candidate->status = st;
     snprintf(candidate->reason, sizeof candidate->reason, "%s", st == CLF_OK ? "" : clf_last_error());

@@ -19,10 +19,19 @@ typedef struct clfi_tune_device {
 clf_status clfi_tune_describe(const char *selector, const clfi_patience *patience, clfi_tune_device *out);
 void clfi_tune_device_free(clfi_tune_device *device);
 
-/* Measures candidate->engines with the choices of tuned_file ("" for none) on every product, in a process of its own, beside
- * reference_engines; fills its status, reason and timing. Never fails: a candidate that cannot be measured is lost. */
-void clfi_tune_measure(const char *selector, const char *tuned_file, const char *reference_engines, const clfi_tune_products *products,
-                       const clfi_patience *patience, clfi_tune_candidate *candidate);
+/* How a candidate is measured. */
+typedef struct clfi_tune_conditions {
+    const char *selector;          /* the device; NULL: the default */
+    const char *tuned_file;        /* the choices in use; "": none */
+    const char *reference_engines; /* what runs in turn with it */
+    const clfi_tune_products *products;
+    double product_ns; /* least time on one product; four times as long where times scatter */
+    clfi_patience patience;
+} clfi_tune_conditions;
+
+/* Measures candidate->engines on every product, in a process of its own; fills its status, reason and timing. Never fails: a candidate that
+ * cannot be measured is lost. */
+void clfi_tune_measure(const clfi_tune_conditions *conditions, clfi_tune_candidate *candidate);
 
 /* The child's side of both: answers one request. */
 clf_status clfi_tune_serve(const json_t *request, json_t *reply);

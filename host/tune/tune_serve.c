@@ -9,8 +9,9 @@
 #include "tune/tune_case.h"
 #include "tune/tune_child.h"
 
-static const double SAMPLE_NS = 1e6, LEAST_NS = 1.2e8, NOISY_NS = 5e8, MOST_NS = 1e9;
-static const double NOISY = 1.1; /* median by minimum above which more pairs are taken */
+static const double SAMPLE_NS = 1e6;
+static const double NOISY = 1.1;             /* median by minimum above which more pairs are taken */
+static const double LONGER = 4, LONGEST = 8; /* times the least time on a product: for noisy pairs, for slow ones */
 enum { LEAST_PAIRS = 7, FEW_PAIRS = 3, MOST_RUNS = 4096 };
 static const double HOPELESS = 10; /* times the reference: one pair tells enough */
 
@@ -80,13 +81,13 @@ static clf_status least(const clfi_samples *samples, double *out, bool *out_is_n
     return CLF_OK;
 }
 
-static clf_status is_enough(const pairs *p, double spent, size_t few, bool *out)
+static clf_status is_enough(const pairs *p, double spent, double least_ns, size_t few, bool *out)
 {
     const size_t count = p->candidate.count;
     double value;
     bool is_noisy, is_other_noisy;
-    *out = (count >= few && spent > MOST_NS) || (few == 1 && count == 1) || (count >= LEAST_PAIRS && spent > NOISY_NS);
-    if (*out || count < LEAST_PAIRS || spent < LEAST_NS)
+    *out = (count >= few && spent > LONGEST * least_ns) || (few == 1 && count == 1) || (count >= LEAST_PAIRS && spent > LONGER * least_ns);
+    if (*out || count < LEAST_PAIRS || spent < least_ns)
         return CLF_OK;
     CLF_TRY(least(&p->candidate, &value, &is_noisy));
     CLF_TRY(least(&p->reference, &value, &is_other_noisy));
@@ -94,7 +95,7 @@ static clf_status is_enough(const pairs *p, double spent, size_t few, bool *out)
     return CLF_OK;
 }
 
-static clf_status measure_pairs(clfi_tune_case *candidate, clfi_tune_case *reference, pairs *out)
+static clf_status measure_pairs(clfi_tune_case *candidate, clfi_tune_case *reference, double least_ns, pairs *out)
 {
     double ns, other;
     for (int i = 0; i < 2; i++) { /* the first runs warm up */
@@ -112,17 +113,17 @@ static clf_status measure_pairs(clfi_tune_case *candidate, clfi_tune_case *refer
             CLF_TRY(sample(candidate, runs, &ns));
         CLF_TRY(clfi_samples_add(&out->candidate, ns));
         CLF_TRY(clfi_samples_add(&out->reference, other));
-        CLF_TRY(is_enough(out, (double)(clfi_now_ns() - start), few, &is_done));
+        CLF_TRY(is_enough(out, (double)(clfi_now_ns() - start), least_ns, few, &is_done));
     }
     return CLF_OK;
 }
 
-static clf_status time_pair(clfi_tune_case *candidate, clfi_tune_case *reference, json_t **out)
+static clf_status time_pair(clfi_tune_case *candidate, clfi_tune_case *reference, double least_ns, json_t **out)
 {
     pairs p = {CLFI_SAMPLES_INIT, CLFI_SAMPLES_INIT};
     double ns = NAN, other = NAN;
     bool is_noisy;
-    clf_status st = measure_pairs(candidate, reference, &p);
+    clf_status st = measure_pairs(candidate, reference, least_ns, &p);
     if (st == CLF_OK)
         st = least(&p.candidate, &ns, &is_noisy);
     if (st == CLF_OK)
@@ -135,7 +136,8 @@ static clf_status time_pair(clfi_tune_case *candidate, clfi_tune_case *reference
 }
 
 /* *out stays NULL where the candidate does not apply. */
-static clf_status measure_product(clf_context *candidate, clf_context *reference, const clfi_tune_product *product, json_t **out)
+static clf_status measure_product(clf_context *candidate, clf_context *reference, const clfi_tune_product *product, double least_ns,
+                                  json_t **out)
 {
     clfi_tune_case mine = {NULL}, other = {NULL};
     char text[CLFI_TUNE_PRODUCT_BYTES];
@@ -149,7 +151,7 @@ static clf_status measure_product(clf_context *candidate, clf_context *reference
             CLF_GOTO(clfi_fail(CLF_DEVICE, "wrong numbers: %s: error %g, bound %g", clfi_tune_product_text(product, text), verdict.error,
                                verdict.bound));
         CLF_GOTO(clfi_tune_case_create(reference, product, &other));
-        CLF_GOTO(time_pair(&mine, &other, out));
+        CLF_GOTO(time_pair(&mine, &other, least_ns, out));
     }
 done:
     clfi_tune_case_free(&mine);
@@ -157,8 +159,10 @@ done:
     return st;
 }
 
-static clf_status measure_all(clf_context *candidate, clf_context *reference, const json_t *products, json_t *timings)
+static clf_status measure_all(clf_context *candidate, clf_context *reference, const json_t *request, json_t *timings)
 {
+    const json_t *products = json_object_get(request, "products");
+    const double least_ns = json_number_value(json_object_get(request, "product_ns"));
     for (size_t i = 0; i < json_array_size(products); i++) {
         const json_t *row = json_array_get(products, i);
         clfi_tune_product product = {.kind = (clf_gemm_kind)json_integer_value(json_array_get(row, 0))};
@@ -166,7 +170,7 @@ static clf_status measure_all(clf_context *candidate, clf_context *reference, co
         json_t *timing = NULL;
         for (size_t s = 0; s < COUNT(sizes); s++)
             *sizes[s] = json_integer_value(json_array_get(row, s + 1));
-        CLF_TRY(measure_product(candidate, reference, &product, &timing));
+        CLF_TRY(measure_product(candidate, reference, &product, least_ns, &timing));
         json_array_append_new(timings, timing ? timing : json_null());
     }
     return CLF_OK;
@@ -182,7 +186,7 @@ static clf_status measure(const json_t *request, json_t *reply)
     if (st == CLF_OK)
         st = open_context(request, json_string_value(json_object_get(request, "reference")), "", &reference);
     if (st == CLF_OK)
-        st = measure_all(candidate, reference, json_object_get(request, "products"), timings);
+        st = measure_all(candidate, reference, request, timings);
     clf_context_destroy(candidate);
     clf_context_destroy(reference);
     return st;

@@ -44,7 +44,7 @@ cat "$work/long.txt" "$work/long.txt" >"$work/two.txt"
 run embed "$model" --file "$work/two.txt" -o "$work/two.npy"
 expect_error "2 texts were longer than 256 tokens" "truncation"
 [ "$(grep -c 'longer than' "$work/err")" -eq 1 ] || fail "more than one notice"
-run embed "$model" --max-tokens 512 --file "$work/two.txt" -o "$work/two.npy"
+run embed "$model" --max-tokens 512 --file "$work/long.txt" -o "$work/two.npy"
 [ -s "$work/err" ] && fail "a notice although nothing was cut: $(cat "$work/err")"
 
 # Similarity and search.

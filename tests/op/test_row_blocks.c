@@ -70,7 +70,13 @@ static void test_embedding_in_blocks(void **state)
     }
 }
 
-enum { K = 40, PARTS = 3, PART = 192, N = PARTS * PART, M = 11, HEAD = 24 };
+enum { K = 40, PARTS = 3, PART = 192, N = PARTS * PART, HEAD = 24 };
+
+/* Rows of x: a tile of rows and some, or some alone where an interpreter runs. */
+static int64_t row_count(void)
+{
+    return only_small_cases() ? 3 : 11;
+}
 
 static clf_linear *make(clf_context *context, const operand *weight, const operand *bias, uint64_t limit)
 {
@@ -104,16 +110,17 @@ static void test_linear_in_pieces(void **state)
     static const char *const engines[] = {"gemm=packed", "gemm=gemv", "gemm=tiled", "gemm=clblast"};
     /* 160 rows and panels; 63 more than 240 rows; a limit that the whole weight just misses */
     static const uint64_t limits[] = {160 * K * 4, (240 + 63) * K * 4, (N + 62) * K * 4};
+    const int64_t m = row_count();
     (void)state;
     for (size_t e = 0; e < COUNT(engines); e++) {
         clf_context *context = engine_context(engines[e]);
         rng r = {e};
-        operand weight[PARTS], bias[PARTS], x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
-        operand residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
+        operand weight[PARTS], bias[PARTS], x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, K});
+        operand residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, N});
         operand flat[2], heads[2];
         for (int i = 0; i < 2; i++) {
-            flat[i] = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){M, N});
-            heads[i] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){N / HEAD, M, HEAD});
+            flat[i] = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){m, N});
+            heads[i] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){N / HEAD, m, HEAD});
         }
         for (int p = 0; p < PARTS; p++) {
             weight[p] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){PART, K});
@@ -158,9 +165,10 @@ static void test_refusals(void **state)
 {
     clf_context *context = *state;
     const uint64_t old = context->device.caps.max_allocation_bytes;
+    const int64_t m = row_count();
     clf_linear *linear = NULL;
-    operand weight = operand_create(context, CLF_F32, LAYOUT_REVERSED, 2, (int64_t[]){128, K}), x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
-    operand heads = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){4, M, 32});
+    operand weight = operand_create(context, CLF_F32, LAYOUT_REVERSED, 2, (int64_t[]){128, K}), x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, K});
+    operand heads = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){4, m, 32});
     clf_buffer *buffer = NULL;
     context->device.caps.max_allocation_bytes = 4 * K - 1; /* less than a row */
     CHECK_FAILS(clfi_linear_create(context, 1, view(&weight), NULL, &linear), CLF_OUT_OF_MEMORY, "linear: rows of 160 bytes");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "support/check.h"
+#include "support/operand.h"
 #include "support/rng.h"
 
 static double uniform(rng *r)
@@ -67,7 +68,7 @@ typedef struct draw {
     size_t rounds, each;
 } draw;
 
-enum { MOST = 512 };
+enum { MOST = 512, ROWS = 24, EVERY = 4 };
 
 typedef struct drawn {
     double values[MOST];
@@ -123,13 +124,19 @@ static void difference_of_little(void **state)
     CHECK_FAILS(clfi_difference_of(&none, &single, 1, &d), CLF_INVALID_ARGUMENT, "0 samples");
 }
 
+/* A third of them with CLF_TEST_SMALL=1: sanitizers take ten times as long. */
+static size_t pairs_of(size_t count)
+{
+    return only_small_cases() ? count / 3 : count;
+}
+
 /* Share of intervals that hold the true ratio. */
 static double coverage(const draw *how, double ratio, uint64_t seed)
 {
-    enum { PAIRS = 300 };
+    const size_t pairs = pairs_of(300);
     rng r = {seed};
     size_t held = 0;
-    for (uint64_t i = 0; i < PAIRS; i++) {
+    for (uint64_t i = 0; i < pairs; i++) {
         drawn a, b;
         clfi_difference d;
         draw other = *how;
@@ -139,7 +146,7 @@ static double coverage(const draw *how, double ratio, uint64_t seed)
         CHECK_OK(clfi_difference_of(&a.series, &b.series, i, &d));
         held += d.low <= ratio && ratio <= d.high;
     }
-    return (double)held / PAIRS;
+    return (double)held / (double)pairs;
 }
 
 static void intervals_hold(void **state)
@@ -221,10 +228,10 @@ static void same_build(void **state)
     (void)state;
     static const draw hows[] = {{1, 0.01, 0.01, 0.03, 10, 10}, {1, 0.01, 0.1, 0.05, 10, 10}, {1, 0, 0, 0.3, 10, 10}, {1, 0.01, 0.03, 0.03, 5, 4}};
     for (size_t i = 0; i < COUNT(hows); i++) {
-        enum { PAIRS = 60, ROWS = 24 };
+        const size_t pairs = pairs_of(60);
         size_t claims, right;
-        const size_t claimed = claiming(&hows[i], ROWS, 0, 1, PAIRS, 300 + i, &claims, &right);
-        CHECK(claimed * 10 <= PAIRS, "how %zu: %zu of %d comparisons claim a difference, %zu rows", i, claimed, PAIRS, claims);
+        const size_t claimed = claiming(&hows[i], ROWS, 0, 1, pairs, 300 + i, &claims, &right);
+        CHECK(claimed * 10 <= pairs, "how %zu: %zu of %zu comparisons claim a difference, %zu rows", i, claimed, pairs, claims);
     }
 }
 
@@ -232,11 +239,11 @@ static void same_build(void **state)
 static void shift_is_found(void **state)
 {
     (void)state;
-    enum { PAIRS = 20, ROWS = 24, EVERY = 4 };
+    const size_t pairs = pairs_of(21);
     const draw how = {1, 0.01, 0.01, 0.03, 10, 10};
     size_t claims, right;
-    claiming(&how, ROWS, EVERY, 1.1, PAIRS, 400, &claims, &right);
-    CHECK(right * 10 >= 9 * PAIRS * ROWS / EVERY, "%zu of %d shifted rows found", right, PAIRS * ROWS / EVERY);
+    claiming(&how, ROWS, EVERY, 1.1, pairs, 400, &claims, &right);
+    CHECK(right * 10 >= 9 * pairs * ROWS / EVERY, "%zu of %zu shifted rows found", right, pairs * ROWS / EVERY);
     CHECK((claims - right) * 10 <= claims, "%zu of %zu claims are wrong", claims - right, claims);
 }
 
