@@ -176,7 +176,7 @@ inline void fetch_rows(__global const float *rows, int stride, int columns, int 
  * last key: it computes a few scores twice, hence the room in front of the block. */
 ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k_stride, __global const float *v, int v_stride, int first,
                          int count, int keys, const bool is_diagonal, const block_masks *masks, float16 *maximum, float16 *sum,
-                         float16 *out)
+                         float16 *out, const softmax_exp_numbers *numbers)
 {
     float16 room[(KEY_BLOCK + 2 * STEP) * TILE_V], largest[TILE_V], alpha[TILE_V], shift[TILE_V];
     float16 *scores = room + STEP * TILE_V;
@@ -194,16 +194,16 @@ ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k
     }
     for (int i = 0; i < TILE_V; i++) { /* no usable key yet: any finite shift will do */
         shift[i] = largest[i] == MINUS_INFINITY ? (float16)(0.0f) : largest[i];
-        alpha[i] = softmax_exp16(maximum[i] - shift[i]);
+        alpha[i] = softmax_exp16_of(maximum[i] - shift[i], numbers);
         maximum[i] = largest[i];
         sum[i] *= alpha[i];
     }
 #define TAKE_SUM(v, unused) float16 sum##v = sum[v];
     PER_VECTOR(TAKE_SUM, 0)
     for (int j = 0; j < count; j++) {
-#define EXPONENTIAL(v, unused)                                                   \
-    const float16 p##v = softmax_exp16(scores[j * TILE_V + v] - shift[v]);   \
-    scores[j * TILE_V + v] = p##v;                                               \
+#define EXPONENTIAL(v, unused)                                                        \
+    const float16 p##v = softmax_exp16_of(scores[j * TILE_V + v] - shift[v], numbers); \
+    scores[j * TILE_V + v] = p##v;                                                     \
     sum##v += p##v;
         PER_VECTOR(EXPONENTIAL, 0)
     }
@@ -299,12 +299,16 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(
         maximum[i] = MINUS_INFINITY;
         sum[i] = (float16)(0.0f);
     }
-    for (int first = 0; first < keys; first += KEY_BLOCK) {
-        const int count = min(KEY_BLOCK, keys - first);
-        if (first + count <= first_masked)
-            attend_block(queries, k, k_stride, v, v_stride, first, count, keys, false, &masks, maximum, sum, result);
+    const softmax_exp_numbers numbers = softmax_exp_unknown_numbers();
+    for (int first = 0, count; first < keys; first += count) {
+        const int unmasked = first_masked - first; /* the lanes of these keys are alike: masks begin with a block of their own */
+        count = min(KEY_BLOCK, keys - first);
+        if (count > unmasked && unmasked >= STEP)
+            count = unmasked / STEP * STEP;
+        if (count <= unmasked)
+            attend_block(queries, k, k_stride, v, v_stride, first, count, keys, false, &masks, maximum, sum, result, &numbers);
         else
-            attend_block(queries, k, k_stride, v, v_stride, first, count, keys, true, &masks, maximum, sum, result);
+            attend_block(queries, k, k_stride, v, v_stride, first, count, keys, true, &masks, maximum, sum, result, &numbers);
     }
     for (int i = 0; i < TILE_V; i++) {
         const float16 factor = tile.k_count == 0 ? (float16)(0.0f) : row_factor(sum[i]);
