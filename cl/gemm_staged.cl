@@ -15,7 +15,7 @@
 #include "prefetch.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(LANES) || !defined(TILES)
-#error "ROWS: 1 to 8; VECTORS: 1 to 3; LANES: 4, 8 or 16, at most WIDTH; TILES of rows in a work-item; C_T, STORE_C"
+#error "ROWS: 1 to 8; VECTORS: 1 to 4; LANES: 4, 8 or 16, at most WIDTH; TILES of rows in a work-item; C_T, STORE_C"
 #endif
 #if !defined(IS_A_STAGED) || !defined(IS_C_STAGED) || !defined(IS_C_F32)
 #error "IS_A_STAGED, IS_C_STAGED: that operand's batches lie side by side; IS_C_F32: 0 or 1"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops over the rows and vectors of a register tile, unrolled as text: named elements become registers, and nothing counts towards a device's
- * limit on iterations. ROWS: 1 to 16; VECTORS: 1 to 3. PASTE comes from types.cl. */
+ * limit on iterations. ROWS: 1 to 16; VECTORS: 1 to 4. PASTE comes from types.cl. */
 #define ROWS_1(F) F(0)
 #define ROWS_2(F) ROWS_1(F) F(1)
 #define ROWS_3(F) ROWS_2(F) F(2)
@@ -22,4 +22,5 @@
 #define VECTORS_1(F, i) F(i, 0)
 #define VECTORS_2(F, i) VECTORS_1(F, i) F(i, 1)
 #define VECTORS_3(F, i) VECTORS_2(F, i) F(i, 2)
+#define VECTORS_4(F, i) VECTORS_3(F, i) F(i, 3)
 #define EACH_VECTOR(F, i) PASTE(VECTORS_, VECTORS)(F, i)

@@ -51,6 +51,10 @@ static const interleaved_case cases[] = {
     {1, 16, 77, 35, 403, INNERMOST, MIDDLE, MIDDLE, CLF_F32, CLF_F32, false},
     {2, 11, 33, 64, 530, INNERMOST, MIDDLE, INNERMOST, CLF_F32, CLF_F16, false},
     {3, 13, 17, 47, 33, MIDDLE, MIDDLE, INNERMOST, CLF_F32, CLF_F32, false},
+    /* columns that fill wide panels: fewer rows than a tile, a tile and some, several tiles over a long k */
+    {1, 5, 4, 64, 20, INNERMOST, MIDDLE, INNERMOST, CLF_F32, CLF_F32, true},
+    {2, 9, 8, 64, 37, INNERMOST, MIDDLE, MIDDLE, CLF_F32, CLF_F32, true},
+    {1, 16, 77, 128, 403, INNERMOST, MIDDLE, MIDDLE, CLF_F32, CLF_F32, false},
 };
 
 /* An operand of logical shape [outer, lanes, rows, columns] in its place in memory; *view is what the product takes. */
