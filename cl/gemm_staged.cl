@@ -14,15 +14,14 @@
 #include "gemm_unroll.cl"
 #include "prefetch.cl"
 
-#if !defined(ROWS) || !defined(VECTORS) || !defined(LANES) || !defined(TILES)
-#error "ROWS: 1 to 8; VECTORS: 1 to 4; LANES: 4, 8 or 16, at most WIDTH; TILES of rows in a work-item; C_T, STORE_C"
+#if !defined(ROWS) || !defined(VECTORS) || !defined(LANES) || !defined(TILES) || !defined(BLOCK_K)
+#error "ROWS: 1 to 8; VECTORS: 1 to 4; LANES: 4, 8 or 16, at most WIDTH; TILES of rows in a work-item; BLOCK_K: k of a staged piece; C_T, STORE_C"
 #endif
 #if !defined(IS_A_STAGED) || !defined(IS_C_STAGED) || !defined(IS_C_F32)
 #error "IS_A_STAGED, IS_C_STAGED: that operand's batches lie side by side; IS_C_F32: 0 or 1"
 #endif
 
 #define PANEL (VECTORS * WIDTH)
-#define BLOCK_K (TILES > 1 ? 32 : 16) /* short while B streams through the caches */
 
 #define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)

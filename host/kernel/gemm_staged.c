@@ -100,6 +100,9 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     /* A staged A is read panel after panel; else a super-block of A stays near while panels go by. */
     const bool takes_turns = is_a_staged && panel * args->k * k_bytes > CACHED_BYTES / 2;
     const int64_t tiles = takes_turns ? TILES : 1, near_k = takes_turns ? NEAR_BYTES / (panel * k_bytes) : args->k;
+    /* Short pieces while B streams through the caches. */
+    const int64_t b_bytes = panels * panel * args->k * lane_total * (int64_t)clfi_gemm_batch_count(&outer) * (int64_t)sizeof(float);
+    const int block_k = takes_turns || b_bytes <= CACHED_BYTES ? 32 : 16;
     const int64_t row_groups = (args->m + rows * tiles - 1) / (rows * tiles);
     const int64_t super_rows = is_a_staged ? 1 : clamp(CACHED_BYTES / (rows * args->k * k_bytes), row_groups);
     const int64_t near = takes_turns ? 1 : clamp(CACHED_BYTES / (panels * panel * args->k * k_bytes), blocks);
@@ -112,6 +115,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_spec_int(&spec, "VECTORS", panel / width);
     clfi_spec_int(&spec, "LANES", lane_width);
     clfi_spec_int(&spec, "TILES", tiles);
+    clfi_spec_int(&spec, "BLOCK_K", block_k);
     clfi_spec_int(&spec, "IS_A_STAGED", is_a_staged);
     clfi_spec_int(&spec, "IS_C_STAGED", is_c_staged);
     clf_launch launch = clfi_launch(context, &spec);
