@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_op [--filter TEXT] [--engine NAME|default] [--quick] [--rounds N] [--list] [--json]
  *
- * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine, on the one named or on the one that the library
- * chooses (default), verified first; the engines of a workload take turns in every round. Beside each stands its peer, in turns with it: OpenBLAS
- * beside linear layers, where the build found it, a copy of as many bytes beside row kernels, the plain product beside einsum's attention
- * equations; printed is the median over rounds of the ratio within the round, and its 10 % and 90 % quantiles. Device: CLF_DEVICE. What
- * `clformer bench --suite ops` adds is several devices, their limits and the record. */
+ * The ops of the catalogue in one process: each workload whose name has TEXT, on each engine, on the one named or on the one that the
+ * library chooses (default), verified first; the engines of a workload take turns in every round. Beside each stands its peer, in turns
+ * with it: OpenBLAS beside linear layers, where the build found it, a copy of as many bytes beside row kernels, the plain product beside
+ * einsum's attention equations; printed is the median over rounds of the ratio within the round, and its 10 % and 90 % quantiles. Device:
+ * CLF_DEVICE. What `clformer bench --suite ops` adds is several devices, their limits and the record. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +34,9 @@ static void print_row(const settings *s, const bench_row *row, const bench_peer 
             json_object_set_new(record, "gflops", json_real(gflops));
         json_object_set_new(record, "gbps", json_real(gbps));
         if (peer->name)
-            json_object_set_new(record, "peer", json_pack("{s:s, s:f, s:f, s:f}", "name", peer->name, "median_ratio", ratio.median, "p10_ratio", ratio.p10,
-                                                          "p90_ratio", ratio.p90));
+            json_object_set_new(record, "peer",
+                                json_pack("{s:s, s:f, s:f, s:f}", "name", peer->name, "median_ratio", ratio.median, "p10_ratio", ratio.p10,
+                                          "p90_ratio", ratio.p90));
         bench_print_json(record);
         return;
     }

@@ -48,12 +48,13 @@ def einsum(work):
 
 def softmax(work):
     batch, keys = work['batch'], work['keys']
-    x = uniform(batch, work['queries'], keys) * 8
+    axis = work.get('axis', 2)
+    x = uniform(*((batch, work['queries'], keys) if axis == 2 else (batch, keys, work['queries']))) * 8
     if work['mask'] == 'none':
-        return lambda: torch.softmax(x, -1)
+        return lambda: torch.softmax(x, axis)
     lengths = torch.tensor([keys - keys * b // (2 * batch) for b in range(batch)])
-    masked = (torch.arange(keys) >= lengths[:, None])[:, None, :]
-    return lambda: x.masked_fill(masked, -torch.inf).softmax(-1)
+    masked = (torch.arange(keys) >= lengths[:, None]).unsqueeze(3 - axis)
+    return lambda: x.masked_fill(masked, -torch.inf).softmax(axis)
 
 
 def norm(work):

@@ -52,7 +52,8 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-static dnnl_memory_desc_t describe(int64_t heads, int64_t rows, int64_t columns, int64_t head_stride, int64_t row_stride, int64_t column_stride)
+static dnnl_memory_desc_t describe(int64_t heads, int64_t rows, int64_t columns, int64_t head_stride, int64_t row_stride,
+                                   int64_t column_stride)
 {
     dnnl_memory_desc_t d;
     OK(dnnl_memory_desc_init_by_strides(&d, 3, (dnnl_dims_t){heads, rows, columns}, dnnl_f32,
@@ -234,8 +235,8 @@ int main(int argc, char **argv)
         }
     }
     const double best = median(time[2], rounds);
-    printf("{\"heads\": %lld, \"length\": %lld, \"size\": %lld, \"ours_ms\": %.3f", (long long)s.heads, (long long)s.length, (long long)s.size,
-           best);
+    printf("{\"heads\": %lld, \"length\": %lld, \"size\": %lld, \"ours_ms\": %.3f", (long long)s.heads, (long long)s.length,
+           (long long)s.size, best);
     for (int i = 0; i < 2; i++)
         printf(", \"onednn_%s_ms\": %.3f", names[i], median(time[i], rounds));
     printf(", \"onednn\": \"%d.%d.%d\"}\n", DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH);

@@ -145,7 +145,8 @@ void bench_row_measure(bench_row *row, size_t warm_up, double min_seconds, size_
         bench_row_sample(row);
 }
 
-void bench_row_single(const clfi_workload_list *list, clf_context *context, size_t warm_up, double min_seconds, size_t min_samples, bench_row *out)
+void bench_row_single(const clfi_workload_list *list, clf_context *context, size_t warm_up, double min_seconds, size_t min_samples,
+                      bench_row *out)
 {
     clfi_engine_list engines;
     if (list->count != 1) {
@@ -172,10 +173,10 @@ json_t *bench_row_json(const bench_row *row, const clf_context *context)
     json_t *samples = json_array();
     for (size_t i = 0; i < row->wall_ms.count; i++)
         json_array_append_new(samples, json_real(row->wall_ms.values[i]));
-    return json_pack("{s:f, s:f, s:f, s:o, s:f, s:f, s:O, s:s, s:s, s:s, s:s, s:s}", "median_ms", wall.median, "p10_ms", wall.p10, "p90_ms", wall.p90,
-                     "samples_ms", samples, "max_error", row->verdict.error, "error_bound", row->verdict.bound, "work", row->workload->work,
-                     "device", d->name, "platform", d->platform_name, "driver", d->driver_version, "opencl_c", d->opencl_c_version, "library",
-                     clf_version());
+    return json_pack("{s:f, s:f, s:f, s:o, s:f, s:f, s:O, s:s, s:s, s:s, s:s, s:s}", "median_ms", wall.median, "p10_ms", wall.p10, "p90_ms",
+                     wall.p90, "samples_ms", samples, "max_error", row->verdict.error, "error_bound", row->verdict.bound, "work",
+                     row->workload->work, "device", d->name, "platform", d->platform_name, "driver", d->driver_version, "opencl_c",
+                     d->opencl_c_version, "library", clf_version());
 }
 
 void bench_print_json(json_t *object)

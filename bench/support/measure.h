@@ -14,8 +14,8 @@
 #define BENCH_OK(call) bench_check((call), #call)
 void bench_check(clf_status status, const char *what);
 
-/* Checks argv against a usage such as "PROGRAM MODEL_DIR [--batch B] [--json]" with `positional` leading arguments: exits with the usage and 2
- * where it does not fit, with the usage and 0 for --help. */
+/* Checks argv against a usage such as "PROGRAM MODEL_DIR [--batch B] [--json]" with `positional` leading arguments: exits with the usage
+ * and 2 where it does not fit, with the usage and 0 for --help. */
 void bench_arguments(int argc, char **argv, int positional, const char *usage);
 
 /* Value after `name` in argv ("--batch", "8"), or NULL; whether a flag is there; a whole number from 1. */
@@ -46,7 +46,8 @@ double bench_row_turn(bench_row *row);
 void bench_row_measure(bench_row *row, size_t warm_up, double min_seconds, size_t min_samples);
 
 /* Opens the only engine of the only workload of a list and measures it. */
-void bench_row_single(const clfi_workload_list *list, clf_context *context, size_t warm_up, double min_seconds, size_t min_samples, bench_row *out);
+void bench_row_single(const clfi_workload_list *list, clf_context *context, size_t warm_up, double min_seconds, size_t min_samples,
+                      bench_row *out);
 
 clfi_summary bench_summary(const clfi_samples *samples);
 

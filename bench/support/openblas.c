@@ -30,7 +30,8 @@ bench_openblas *bench_openblas_create(const clfi_workload *workload)
     bench_openblas *peer = malloc(sizeof *peer);
     if (!peer)
         abort();
-    *peer = (bench_openblas){size_of(workload, "m"), size_of(workload, "n"), size_of(workload, "k"), size_of(workload, "chain"), NULL, NULL, NULL};
+    *peer = (bench_openblas){size_of(workload, "m"), size_of(workload, "n"), size_of(workload, "k"), size_of(workload, "chain"),
+                             NULL, NULL, NULL};
     const size_t x = (size_t)peer->m * (size_t)peer->k, w = (size_t)peer->n * (size_t)peer->k, y = (size_t)peer->m * (size_t)peer->n;
     clfi_random random = {1};
     peer->x = malloc((x + w + y) * sizeof *peer->x);
@@ -53,8 +54,8 @@ double bench_openblas_sample(bench_openblas *peer)
 {
     const uint64_t start = clfi_now_ns();
     for (int i = 0; i < peer->chain; i++)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, peer->m, peer->n, peer->k, 1.0f, peer->x, peer->k, peer->w, peer->k, 0.0f, peer->y,
-                    peer->n);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, peer->m, peer->n, peer->k, 1.0f, peer->x, peer->k, peer->w, peer->k, 0.0f,
+                    peer->y, peer->n);
     return (double)(clfi_now_ns() - start) / 1e6;
 }
 

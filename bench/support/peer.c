@@ -48,7 +48,8 @@ static double openblas_turn(bench_openblas *openblas)
 void bench_peer_turn(bench_peer *peer, double ms)
 {
     if (peer->name)
-        BENCH_OK(clfi_samples_add(&peer->ratios, (peer->openblas ? openblas_turn(peer->openblas) : bench_row_turn(&peer->row) * peer->scale) / ms));
+        BENCH_OK(clfi_samples_add(&peer->ratios,
+                                  (peer->openblas ? openblas_turn(peer->openblas) : bench_row_turn(&peer->row) * peer->scale) / ms));
 }
 
 void bench_peer_close(bench_peer *peer)

@@ -35,7 +35,7 @@ clf_status clfi_alloc(size_t count, size_t size, const char *what, void *out_poi
     size_t bytes;
     void *memory = clfi_mul_size(count, size, &bytes) ? calloc(1, bytes ? bytes : 1) : NULL;
     if (!memory)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: %zu elements of %zu bytes", what, count, size);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: %zu elements of %zu bytes: not enough memory", what, count, size);
     memcpy(out_pointer, &memory, sizeof memory);
     return CLF_OK;
 }
@@ -55,7 +55,7 @@ clf_status clfi_grow(void *pointer, size_t *capacity, size_t need, size_t size, 
     if (clfi_mul_size(want, size, &bytes))
         fresh = realloc(old, bytes);
     if (!fresh)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: %zu elements of %zu bytes", what, want, size);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: %zu elements of %zu bytes: not enough memory", what, want, size);
     memcpy(pointer, &fresh, sizeof fresh);
     *capacity = want;
     return CLF_OK;
@@ -65,7 +65,7 @@ clf_status clfi_strndup(const char *text, size_t size, char **out)
 {
     size_t bytes;
     if (!clfi_add_size(size, 1, &bytes))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "string of %zu bytes", size);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "string of %zu bytes: not enough memory", size);
     CLF_TRY(clfi_alloc(bytes, 1, "string", out));
     if (size)
         memcpy(*out, text, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files: read-only mapping, whole-file reading, and writing that leaves either the old file or the complete new one. */
+/* Files: reading with limits, and writing that leaves either the old file or the complete new one. Mapping: base/file_map.h. */
 #ifndef CLFI_BASE_FILE_H
 #define CLFI_BASE_FILE_H
 
@@ -11,22 +11,26 @@
 #include "base/status.h"
 #include "base/str.h"
 
-typedef struct clf_file_map {
-    const uint8_t *data; /* page aligned; NULL when size is 0 */
-    size_t size;
-} clf_file_map;
+/* NOT_FOUND, OUT_OF_MEMORY or IO by errno, as "open PATH: No such file or directory"; returned. */
+clf_status clfi_fail_errno(const char *verb, const char *path);
 
-/* Maps a regular file privately (pages are loaded on use). NOT_FOUND: no such file; IO: anything else. Release with clfi_file_unmap. */
-clf_status clfi_file_map(const char *path, clf_file_map *out);
-void clfi_file_unmap(clf_file_map *map);
+/* Opens a regular file for reading; the caller closes *out. NOT_FOUND: no such file; IO: anything else, also a pipe or a device, which
+ * could keep the reader waiting for ever. */
+clf_status clfi_file_open_regular(const char *path, int *out);
 
-/* Tells the system that bytes [offset, offset+size) will not be read again soon; they stay readable (from the file). */
-void clfi_file_map_forget(const clf_file_map *map, size_t offset, size_t size);
-
-/* Appends the whole file (pipe or regular) to `out`. FORMAT when it is larger than `limit` bytes. */
+/* Appends the whole regular file to `out`. FORMAT when it is larger than `limit` bytes; NOT_FOUND and IO as clfi_file_open_regular. */
 clf_status clfi_file_read(const char *path, size_t limit, clf_str *out);
 
-bool clfi_file_exists(const char *path);
+/* The same from where an open file stands; `name` stands for the path in messages. */
+clf_status clfi_descriptor_read(int descriptor, const char *name, size_t limit, clf_str *out);
+
+/* One line of a stream into *line (cleared before), without its newline; *out_any false: the stream has ended. FORMAT: longer than `limit`
+ * bytes; IO: the stream failed. */
+clf_status clfi_line_read(FILE *stream, const char *name, size_t limit, clf_str *line, bool *out_any);
+
+/* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
+ * searched, or a system that cannot tell, so that no file which someone put there is passed over. */
+clf_status clfi_file_exists(const char *path, bool *out);
 bool clfi_directory_exists(const char *path);
 
 /* Creates `path` and its missing parents with mode 0700. */
@@ -34,18 +38,42 @@ clf_status clfi_make_directories(const char *path);
 
 /* A file written beside its destination and renamed over it by commit; where the system can, without a name until then. */
 typedef struct clf_atomic_file {
-    FILE *stream; /* write here */
-    char *path;
-    char *temporary;
+    FILE *stream;       /* write by clfi_atomic_write and _printf, so that commit knows the reason of what failed */
+    char *path;         /* as it was asked for */
+    char *target;       /* where its links lead; NULL: a pipe or device */
+    char *temporary;    /* NULL: a pipe or device */
+    int sink;           /* of a pipe or device that gets all bytes at commit; else -1 */
+    int fault;          /* errno of the first write that failed; 0: none did */
     bool is_nameless;
+    bool is_expendable; /* set it after opening: commit doesn't wait for the disk, what a crash of the machine loses is made again */
 } clf_atomic_file;
 
+/* Links are followed to the file they name, which keeps its mode and, where the system allows, its owner. IO: not a regular file, or one
+ * that this user may not write. */
 clf_status clfi_atomic_open(const char *path, clf_atomic_file *out);
-clf_status clfi_atomic_commit(clf_atomic_file *file); /* flushes, checks every write, renames; closes in any case */
+
+/* What fails here is reported by commit, with its reason; false: it did, so that a long output may stop. */
+bool clfi_atomic_write(clf_atomic_file *file, const void *data, size_t size);
+bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...) CLFI_PRINTF(2, 3);
+
+clf_status clfi_atomic_commit(clf_atomic_file *file); /* flushes, checks every write, syncs, renames; closes in any case */
+/* Two files that belong together: both are complete on the disk before the first gets its name, and where one cannot get it, the other
+ * gives its own back. Neither may be a pipe or device. Closes both in any case. */
+clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
 void clfi_atomic_abandon(clf_atomic_file *file);      /* removes the temporary; no-op after commit */
 
-/* The three steps at once. */
+/* The same for output that a user named, where also a pipe, a device or "-" (standard output, also by its other names) will do: it's
+ * written to as the bytes come; with `seeks`, for formats whose beginning is written last, at commit. Waits until a pipe is read. */
+clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out);
+
+/* Tells before the work what clfi_output_open would refuse after it; creates nothing. `is_file`: pipes, devices and "-" won't do. */
+clf_status clfi_output_check(const char *path, bool is_file);
+
+/* clfi_atomic_open, write, commit. */
 clf_status clfi_file_write(const char *path, const void *data, size_t size);
+
+/* The directory that holds path, for opening; newly allocated. */
+clf_status clfi_path_directory(const char *path, char **out);
 
 /* directory + "/" + name, newly allocated. */
 clf_status clfi_path_join(const char *directory, const char *name, char **out);

@@ -37,19 +37,6 @@ const char *clf_last_error(void)
     return detail;
 }
 
-/* Replaces control bytes and broken UTF-8 in place. */
-static void sanitize(char *text)
-{
-    size_t length = strlen(text);
-    for (size_t i = 0; i < length;) {
-        uint32_t code = 0;
-        size_t bytes = clfi_utf8_decode((const unsigned char *)text + i, length - i, &code);
-        if (code == CLFI_UTF8_INVALID || code < 0x20 || (code >= 0x7f && code < 0xa0))
-            memset(text + i, '?', bytes);
-        i += bytes;
-    }
-}
-
 clf_status clfi_fail(clf_status status, const char *format, ...)
 {
     char fresh[DETAIL_BYTES]; /* an argument may point into the old detail */
@@ -57,7 +44,7 @@ clf_status clfi_fail(clf_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(fresh, sizeof fresh, format, args);
     va_end(args);
-    sanitize(fresh);
+    clfi_utf8_make_printable(fresh, strlen(fresh));
     memcpy(detail, fresh, sizeof fresh);
     return status;
 }

@@ -26,7 +26,7 @@ static clf_status reserve(clf_str *str, size_t more)
 {
     size_t need;
     if (!clfi_add_size(str->length, more, &need) || !clfi_add_size(need, 1, &need))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "string of %zu + %zu bytes", str->length, more);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "string of %zu + %zu bytes: not enough memory", str->length, more);
     return clfi_grow(&str->data, &str->capacity, need, 1, "string");
 }
 

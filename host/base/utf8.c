@@ -2,6 +2,8 @@
 /* UTF-8 decoding and encoding of single code points. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t clfi_utf8_decode(const unsigned char *text, size_t size, uint32_t *code)
 {
     const unsigned lead = text[0];
@@ -62,4 +64,26 @@ size_t clfi_utf8_check(const unsigned char *text, size_t size)
         i += bytes;
     }
     return size;
+}
+
+bool clfi_utf8_is_printable(uint32_t code)
+{
+    static const uint32_t hidden[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
+                                         {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+                                         {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}, {0x110000, UINT32_MAX}};
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        if (code >= hidden[i][0] && code <= hidden[i][1])
+            return false;
+    return true;
+}
+
+void clfi_utf8_make_printable(char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        uint32_t code = 0;
+        const size_t bytes = clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
+        if (!clfi_utf8_is_printable(code)) /* CLFI_UTF8_INVALID is beyond the last code point */
+            memset(text + i, '?', bytes);
+        i += bytes;
+    }
 }

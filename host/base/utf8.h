@@ -3,6 +3,7 @@
 #ifndef CLFI_BASE_UTF8_H
 #define CLFI_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,5 +18,12 @@ size_t clfi_utf8_encode(uint32_t code, unsigned char out[4]);
 
 /* Index of the first byte that is not well-formed UTF-8, or `size` if all of it is. */
 size_t clfi_utf8_check(const unsigned char *text, size_t size);
+
+/* False for what acts on a terminal instead of showing there: control characters, and those that turn the direction of text or hide in
+ * it. */
+bool clfi_utf8_is_printable(uint32_t code);
+
+/* Replaces broken UTF-8 and what is not printable by '?', byte by byte. */
+void clfi_utf8_make_printable(char *text, size_t size);
 
 #endif

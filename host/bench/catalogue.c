@@ -18,7 +18,9 @@ static void drop(clfi_workload_list *list, size_t index)
 
 static bool is_asked_for(const clfi_catalogue_params *params, const clfi_workload *workload)
 {
-    const bool suite = strcmp(workload->suite, "peak") == 0 ? params->peak : strcmp(workload->suite, "ops") == 0 ? params->ops : params->models;
+    const bool suite = strcmp(workload->suite, "peak") == 0  ? params->peak
+                       : strcmp(workload->suite, "ops") == 0 ? params->ops
+                                                             : params->models;
     return suite && (!params->filter || strstr(workload->id, params->filter));
 }
 
@@ -40,7 +42,8 @@ static clf_status drop_repeated(clfi_workload_list *list)
             if (strcmp(list->items[i].id, list->items[j].id) != 0)
                 continue;
             if (!json_equal(list->items[i].work, list->items[j].work))
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "two different workloads are called %s: name the model directories differently", list->items[i].id);
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "two different workloads are called %s: name the model directories differently",
+                         list->items[i].id);
             drop(list, j);
         }
     }

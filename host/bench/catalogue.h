@@ -13,8 +13,8 @@ typedef struct clfi_catalogue_params {
     const char *filter; /* part of the ids that are wanted; NULL: all. Measurements of limits that the others need come in any case */
 } clfi_catalogue_params;
 
-/* Fills *out, which the caller frees in any case. NOT_FOUND: nothing is left. INVALID_ARGUMENT: two models of one name. Forwards failures of
- * reading the models. */
+/* Fills *out, which the caller frees in any case. NOT_FOUND: nothing is left. INVALID_ARGUMENT: two models of one name. Forwards failures
+ * of reading the models. */
 clf_status clfi_catalogue(const clfi_catalogue_params *params, clfi_workload_list *out);
 
 #endif

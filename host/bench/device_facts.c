@@ -33,13 +33,12 @@ json_t *clfi_device_facts(const clf_device *device)
     static const char *const types[] = {"CPU", "GPU", "accelerator", "other"};
     const clf_device_info *d = &device->info;
     char *extensions = query_text(device->id, CL_DEVICE_EXTENSIONS);
-    json_t *facts = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:s, s:i}", "id", (json_int_t)d->index, "name",
-                              d->name, "platform", d->platform_name, "vendor", d->vendor, "driver", d->driver_version, "opencl",
-                              d->device_version, "opencl_c", d->opencl_c_version, "type", types[d->type], "compute_units",
-                              (json_int_t)d->compute_units, "clock_mhz", (json_int_t)d->clock_mhz, "memory_bytes",
-                              (json_int_t)d->global_memory_bytes, "max_allocation_bytes", (json_int_t)d->max_allocation_bytes,
-                              "unified_memory", d->unified_memory, "extensions", extensions ? extensions : "", "same_hardware_as",
-                              d->same_hardware_as);
+    json_t *facts = json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:s, s:i}", "id", (json_int_t)d->index, "name", d->name,
+        "platform", d->platform_name, "vendor", d->vendor, "driver", d->driver_version, "opencl", d->device_version, "opencl_c",
+        d->opencl_c_version, "type", types[d->type], "compute_units", (json_int_t)d->compute_units, "clock_mhz", (json_int_t)d->clock_mhz,
+        "memory_bytes", (json_int_t)d->global_memory_bytes, "max_allocation_bytes", (json_int_t)d->max_allocation_bytes, "unified_memory",
+        d->unified_memory, "extensions", extensions ? extensions : "", "same_hardware_as", d->same_hardware_as);
     free(extensions);
     return facts;
 }

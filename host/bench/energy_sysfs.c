@@ -197,8 +197,8 @@ static bool is_wanted(const char *path, const char *driver, const clfi_energy_ta
     return is_same;
 }
 
-/* amd_energy counts cores and sockets: the sockets hold everything. The first counter of a graphics card is the card's, a second one may be its
- * chip's alone. */
+/* amd_energy counts cores and sockets: the sockets hold everything. The first counter of a graphics card is the card's, a second one may be
+ * its chip's alone. */
 static clf_status add_hwmon_file(const char *path, void *user)
 {
     search *s = user;
@@ -211,9 +211,11 @@ static clf_status add_hwmon_file(const char *path, void *user)
     clf_status st = clfi_str_append(&label, path, length - 6);
     if (st == CLF_OK)
         st = clfi_str_append_text(&label, "_label");
-    if (st == CLF_OK && !clfi_file_exists(label.data))
-        clfi_str_clear(&s->text);
-    else if (st == CLF_OK)
+    bool exists = false;
+    clfi_str_clear(&s->text);
+    if (st == CLF_OK)
+        st = clfi_file_exists(label.data, &exists);
+    if (st == CLF_OK && exists)
         st = read_line(label.data, &s->text);
     clfi_str_free(&label);
     CLF_TRY(st);

@@ -14,11 +14,6 @@ static bool ends_with(const char *text, const char *end)
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-const char *clfi_workload_measures(const clfi_workload *workload)
-{
-    return json_string_value(json_object_get(workload->work, "measures"));
-}
-
 /* 10^9 of what the limit counts, per second. */
 static double billions(const clfi_workload *workload, const char *key, double ms)
 {

@@ -95,7 +95,7 @@ clf_status clfi_machine_host(const char *root, json_t **out)
                              has_names ? names.machine : "unknown", "logical_cores", (json_int_t)(cores > 0 ? cores : 0), "memory_bytes",
                              memory_bytes(root), "os", safe_string(os), "kernel", has_names ? names.release : "unknown");
     if (!host)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the host");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the host: not enough memory");
     *out = host;
     return CLF_OK;
 }
@@ -120,7 +120,7 @@ clf_status clfi_machine_library(json_t **out)
     clblast_version(clblast);
     json_t *library = json_pack("{s:s, s:s, s:o}", "version", clf_version(), "commit", CLFI_COMMIT, "clblast", safe_string(clblast));
     if (!library)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the library");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the library: not enough memory");
     *out = library;
     return CLF_OK;
 }

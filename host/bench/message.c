@@ -28,7 +28,7 @@ static clfi_message_end wait_for(int socket, const clfi_patience *patience, uint
         if (count > 0)
             return CLFI_MESSAGE_OK;
         if (count < 0 && errno != EINTR) {
-            clfi_fail(CLF_IO, "wait for a device's process: error %d", errno);
+            clfi_fail(CLF_IO, "poll of a device's process: %s", strerror(errno));
             return CLFI_MESSAGE_FAILED;
         }
     }
@@ -43,8 +43,12 @@ static clfi_message_end receive_bytes(int socket, const clfi_patience *patience,
         const ssize_t count = recv(socket, (char *)out + done, size - done, 0);
         if (count > 0)
             done += (size_t)count;
-        else if (count == 0 || errno != EINTR)
+        else if (count == 0 || errno == ECONNRESET)
             return CLFI_MESSAGE_CLOSED;
+        else if (errno != EINTR) {
+            clfi_fail(CLF_IO, "recv from a device's process: %s", strerror(errno));
+            return CLFI_MESSAGE_FAILED;
+        }
     }
     return CLFI_MESSAGE_OK;
 }
@@ -66,7 +70,7 @@ clfi_message_end clfi_message_send(int socket, json_t *message)
     char *text = json_dumps(message, JSON_COMPACT);
     json_decref(message);
     if (!text) {
-        clfi_fail(CLF_OUT_OF_MEMORY, "message of a device's process");
+        clfi_fail(CLF_OUT_OF_MEMORY, "not enough memory for a message of a device's process");
         return CLFI_MESSAGE_FAILED;
     }
     const uint64_t size = strlen(text);
@@ -83,10 +87,11 @@ clfi_message_end clfi_message_receive(int socket, const clfi_patience *patience,
     clfi_message_end end = receive_bytes(socket, patience, start, &size, sizeof size);
     if (end != CLFI_MESSAGE_OK)
         return end;
-    if (size > most_bytes || clfi_alloc(size, 1, "message of a device's process", &text) != CLF_OK) {
-        clfi_fail(CLF_FORMAT, "message of a device's process: %llu bytes", (unsigned long long)size);
+    if (size > most_bytes)
+        clfi_fail(CLF_FORMAT, "message of a device's process: %llu bytes, at most %llu", (unsigned long long)size,
+                  (unsigned long long)most_bytes);
+    if (size > most_bytes || clfi_alloc(size, 1, "message of a device's process", &text) != CLF_OK)
         return CLFI_MESSAGE_FAILED;
-    }
     end = receive_bytes(socket, patience, start, text, size);
     json_error_t error;
     if (end == CLFI_MESSAGE_OK && !(*out = json_loadb(text, size, 0, &error))) {

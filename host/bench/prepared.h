@@ -19,7 +19,8 @@ typedef struct clfi_prepared_set {
     size_t budget_bytes; /* above it the least recently used go, all but the newest */
 } clfi_prepared_set;
 
-/* The state of the workload on that engine: a kept one, or a new one. The set owns it, until the next call. Forwards the failures of prepare. */
+/* The state of the workload on that engine: a kept one, or a new one. The set owns it, until the next call. Forwards the failures of
+ * prepare. */
 clf_status clfi_prepared_get(clfi_prepared_set *set, const clfi_workload *workload, const char *engine, void **out);
 
 /* Releases all states. */

@@ -57,15 +57,15 @@ clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_ben
         json_decref(names);
         return st;
     }
-    json_t *settings = json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
-                                 params->no_tuned, "seed",
-                                 (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
-                                 (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run,
-                                 "warm_up", 1, "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
-    out->head = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "schema", "clformer-bench", "schema_version", CLFI_RECORD_VERSION, "created",
-                          created, "settings", settings, "library", library, "host", host, "models", models(workloads));
+    json_t *settings =
+        json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
+                  params->no_tuned, "seed", (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
+                  (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run, "warm_up", 1,
+                  "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
+    out->head = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "schema", "clformer-bench", "schema_version", CLFI_RECORD_VERSION,
+                          "created", created, "settings", settings, "library", library, "host", host, "models", models(workloads));
     if (!out->head)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "head of the record");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "head of the record: not enough memory");
     return CLF_OK;
 }
 
@@ -140,7 +140,7 @@ static const char *status_name(const clfi_row *row)
     return row->status == CLFI_ROW_OK ? "ok" : row->status == CLFI_ROW_FAILED ? "failed" : "unsupported";
 }
 
-static void add_figures(json_t *object, const clfi_bench *bench, const clfi_row *row)
+static void add_figures(json_t *object, const clfi_bench *bench, const clfi_row *row, clfi_row_facts *facts)
 {
     clfi_figures figures;
     if (row->status != CLFI_ROW_OK || clfi_row_figures(bench, row, &figures) != CLF_OK)
@@ -150,36 +150,35 @@ static void add_figures(json_t *object, const clfi_bench *bench, const clfi_row 
     json_object_set_new(object, "p90_ms", json_real(figures.wall.p90));
     json_object_set_new(object, "device_median_ms", finite_or_null(figures.device_median_ms));
     json_object_set_new(object, "noisy", json_boolean(figures.is_noisy));
-    json_object_set_new(object, "rate", json_real(figures.rate));
     json_object_set_new(object, "rate_unit", json_string(figures.unit));
-    json_object_set_new(object, "percent_of_limit", finite_or_null(figures.percent));
+    facts->rate = figures.rate;
+    facts->percent_of_limit = figures.percent;
 }
 
 static json_t *energy_json(const clfi_bench *bench, const clfi_row *row)
 {
     const char *method = json_string_value(json_object_get(bench->devices[row->device].facts, "energy"));
-    const bool is_measured = row->joule_runs > 0 && isfinite(row->joules);
-    return json_pack("{s:o, s:s}", "joules_per_run", finite_or_null(is_measured ? row->joules / row->joule_runs : NAN), "method",
-                     is_measured && method ? method : "not measured");
+    return json_pack("{s:s}", "method", isfinite(row->facts.joules_per_run) && method ? method : "not measured");
 }
 
 static json_t *row_json(const clfi_bench *bench, const clfi_row *row)
 {
     const clfi_workload *workload = &bench->workloads->items[row->workload];
-    json_t *object = json_pack(
-        "{s:s, s:O, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "workload", workload->id, "device",
-        json_object_get(bench->devices[row->device].facts, "id"), "engine", row->engine, "status", status_name(row), "reason",
-        text_or_empty(row->reason), "verified", row->verified, "max_error", finite_or_null(row->error), "error_bound",
-        finite_or_null(row->bound), "runs_per_sample", (json_int_t)row->runs_per_sample, "wall_ms", samples_json(&row->wall_ms), "device_ms",
-        samples_json(&row->device_ms), "round_samples", counts_json(&row->round_samples), "kernels",
-        row->kernels ? json_incref(row->kernels) : json_array(), "off_device", off_device_json(workload), "energy", energy_json(bench, row),
-        "memory", "weights_bytes", (json_int_t)row->weights_bytes, "scratch_bytes", (json_int_t)row->scratch_bytes, "host_peak_bytes",
-        (json_int_t)row->host_peak_bytes);
-    if (object && isfinite(row->cosine))
-        json_object_set_new(object, "min_cosine", json_real(row->cosine));
-    if (object)
-        add_figures(object, bench, row);
-    return object;
+    clfi_row_facts facts = row->facts;
+    json_t *object = json_pack("{s:s, s:O, s:s, s:s, s:o, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "workload", workload->id, "device",
+                               json_object_get(bench->devices[row->device].facts, "id"), "engine", row->engine, "status", status_name(row),
+                               "reason", text_or_empty(row->reason), "verified", row->verified, "runs_per_sample",
+                               (json_int_t)row->runs_per_sample, "wall_ms", samples_json(&row->wall_ms), "device_ms",
+                               samples_json(&row->device_ms), "round_samples", counts_json(&row->round_samples), "kernels",
+                               row->kernels ? json_incref(row->kernels) : json_array(), "off_device", off_device_json(workload), "energy",
+                               energy_json(bench, row));
+    if (!object)
+        return NULL;
+    add_figures(object, bench, row, &facts);
+    if (clfi_row_facts_write(&facts, row->status == CLFI_ROW_OK, object) == CLF_OK)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 static clf_status add_missing(json_t *list, const char *why, const char *format, ...) CLFI_PRINTF(3, 4);
@@ -192,7 +191,7 @@ static clf_status add_missing(json_t *list, const char *why, const char *format,
     va_end(args);
     json_t *entry = json_pack("{s:o, s:s}", "what", what, "why", why);
     if (!entry || json_array_append_new(list, entry) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "record of what was not measured");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "record of what was not measured: not enough memory");
     return CLF_OK;
 }
 
@@ -231,8 +230,8 @@ clf_status clfi_record_json(const clfi_record *record, const clfi_bench *bench, 
             whole &= json_array_append_new(results, row_json(bench, &bench->rows[i])) == 0;
     const clf_status st = add_not_measured(bench, missing);
     json_t *root = json_copy(record->head);
-    json_t *rest = json_pack("{s:b, s:o, s:o, s:o, s:o}", "complete", bench->complete, "devices", devices, "workloads", workloads, "results",
-                             results, "not_measured", missing);
+    json_t *rest = json_pack("{s:b, s:o, s:o, s:o, s:o}", "complete", bench->complete, "devices", devices, "workloads", workloads,
+                             "results", results, "not_measured", missing);
     whole = root && rest && json_object_update(root, rest) == 0 && whole;
     json_decref(rest);
     if (st == CLF_OK && whole) {
@@ -241,7 +240,7 @@ clf_status clfi_record_json(const clfi_record *record, const clfi_bench *bench, 
     }
     json_decref(root);
     CLF_TRY(st);
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the run");
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "record of the run: not enough memory");
 }
 
 enum { DIGITS = 9 };
@@ -250,7 +249,7 @@ enum { DIGITS = 9 };
 static clf_status append_value(clf_str *out, const json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS));
-    const clf_status st = text ? clfi_str_append_text(out, text) : clfi_fail(CLF_OUT_OF_MEMORY, "text of the record");
+    const clf_status st = text ? clfi_str_append_text(out, text) : clfi_fail(CLF_OUT_OF_MEMORY, "text of the record: not enough memory");
     free(text);
     return st;
 }

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Gives free heap memory back and lets the peak begin anew, where the system can (Linux); elsewhere the peak stays that of the process's life. */
+/* Gives free heap memory back and lets the peak begin anew, where the system can (Linux); elsewhere the peak stays that of the process's
+ * life. */
 void clfi_resident_reset(void);
 
 /* Largest resident set since the reset. */

@@ -2,12 +2,12 @@
 /* The runner. */
 #include "bench/run.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench/figures.h"
 #include "workload/random.h"
 
 enum { MOST_RESTARTS = 16 }; /* of one device; a driver that crashes on more rows than that is given up */
@@ -30,6 +30,13 @@ static void step(runner *r)
     r->done++;
     if (params->progress)
         params->progress(params->user, r->done, r->total);
+}
+
+static void announce(runner *r, const clfi_row *row)
+{
+    const clfi_bench_params *params = &r->bench->params;
+    if (params->running)
+        params->running(params->user, r->bench, row);
 }
 
 static clf_status checkpoint(runner *r)
@@ -119,7 +126,8 @@ static clf_status add_row(clfi_bench *bench, size_t workload, size_t device, con
 {
     CLF_TRY(clfi_grow(&bench->rows, &bench->row_capacity, bench->row_count + 1, sizeof *bench->rows, "results"));
     clfi_row *row = &bench->rows[bench->row_count];
-    *row = (clfi_row){.workload = workload, .device = device, .error = NAN, .bound = NAN, .cosine = NAN, .runs_per_sample = 1};
+    *row = (clfi_row){.workload = workload, .device = device, .runs_per_sample = 1};
+    clfi_row_facts_clear(&row->facts);
     CLF_TRY(clfi_strdup(engine, &row->engine));
     bench->row_count++;
     *out = row;
@@ -169,26 +177,23 @@ static void verify(runner *r, clfi_row *row)
     json_t *request = row_request(row, "verify");
     const bool is_limit = clfi_workload_measures(&r->bench->workloads->items[row->workload]); /* wanted however slow the device is */
     json_object_set_new(request, "longest_run", json_real(is_limit ? r->bench->params.time_limit : r->bench->params.longest_run));
-    const clf_status st = ask(r, &r->bench->devices[row->device], request, &reply);
+    clf_status st = ask(r, &r->bench->devices[row->device], request, &reply);
+    if (st == CLF_OK)
+        st = clfi_row_facts_read(json_object_get(reply, "facts"), "a device's process", DBL_MAX, &row->facts);
     if (st != CLF_OK) {
+        json_decref(reply);
         if (!is_stopped(r))
             fail_row(row, st);
         return;
     }
-    row->error = number_or_nan(json_object_get(reply, "error"));
-    row->bound = number_or_nan(json_object_get(reply, "bound"));
-    row->cosine = number_or_nan(json_object_get(reply, "cosine"));
     row->verified = json_is_true(json_object_get(reply, "passed"));
     row->runs_per_sample = (size_t)json_integer_value(json_object_get(reply, "runs_per_sample"));
-    row->weights_bytes = (size_t)json_integer_value(json_object_get(reply, "weights_bytes"));
-    row->scratch_bytes = (size_t)json_integer_value(json_object_get(reply, "scratch_bytes"));
-    row->host_peak_bytes = (size_t)json_integer_value(json_object_get(reply, "host_peak_bytes"));
     row->kernels = json_incref(json_object_get(reply, "kernels"));
     json_decref(reply);
     if (row->verified)
         row->status = CLFI_ROW_OK;
     else
-        fail_row(row, clfi_fail(CLF_INTERNAL, "wrong result: error %g, bound %g", row->error, row->bound));
+        fail_row(row, clfi_fail(CLF_INTERNAL, "wrong result: error %g, bound %g", row->facts.max_error, row->facts.error_bound));
 }
 
 static clf_status append(clfi_samples *samples, const json_t *values)
@@ -221,6 +226,7 @@ static clf_status measure(runner *r, clfi_row *row)
         st = clfi_samples_add(&row->round_samples, (double)json_array_size(json_object_get(reply, "wall_ms")));
     row->joules += number_or_nan(json_object_get(reply, "joules"));
     row->joule_runs += (double)json_integer_value(json_object_get(reply, "runs"));
+    row->facts.joules_per_run = row->joule_runs > 0 ? row->joules / row->joule_runs : NAN;
     json_decref(reply);
     return st;
 }
@@ -235,6 +241,7 @@ static clf_status run_round(runner *r, size_t *order, size_t count)
     }
     for (size_t i = 0; i < count && !is_stopped(r); i++) {
         clfi_row *row = &r->bench->rows[order[i]];
+        announce(r, row);
         if (row->status == CLFI_ROW_OK)
             CLF_TRY(measure(r, row));
         step(r);
@@ -301,6 +308,7 @@ static clf_status run_all(runner *r)
     CLF_TRY(checkpoint(r)); /* a file that cannot be written is no news for the end */
     r->total = bench->row_count * (1 + bench->params.rounds);
     for (size_t i = 0; i < bench->row_count && !is_stopped(r); i++) {
+        announce(r, &bench->rows[i]);
         if (bench->rows[i].status == CLFI_ROW_WAITING)
             verify(r, &bench->rows[i]);
         step(r);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The runner: every workload on every engine of every device, verified first, then timed in rounds of random order.
  *
- * First each (device, workload, engine) is prepared alone and compared with the host's reference; what is wrong is FAILED and never timed. Then
- * rounds visit all that passed in a new random order, so that a machine that slows down does not slow one device alone; each visit drops
- * its first runs and takes its share of the samples. */
+ * First each (device, workload, engine) is prepared alone and compared with the host's reference; what is wrong is FAILED and never timed.
+ * Then rounds visit all that passed in a new random order, so that a machine that slows down does not slow one device alone; each visit
+ * drops its first runs and takes its share of the samples. */
 #ifndef CLFI_BENCH_RUN_H
 #define CLFI_BENCH_RUN_H
 
+#include "bench/row_facts.h"
 #include "bench/samples.h"
 #include "bench/worker.h"
 
@@ -24,10 +25,8 @@ typedef struct clfi_row {
     clfi_row_status status;
     char *reason;          /* of FAILED and UNSUPPORTED; else NULL */
     bool verified;         /* the result was compared and is right */
-    double error, bound;   /* NaN: not compared, or not finite */
-    double cosine;         /* NaN: no embeddings */
+    clfi_row_facts facts;  /* rate and share of the limit: not before the file is written */
     size_t runs_per_sample;
-    size_t weights_bytes, scratch_bytes, host_peak_bytes; /* 0: not known */
     json_t *kernels;       /* names that one run launches; NULL: not run */
     clfi_samples wall_ms, device_ms; /* device: empty where not known */
     clfi_samples round_samples;      /* how many of wall_ms each visit took, in their order */
@@ -55,7 +54,10 @@ typedef struct clfi_bench_params {
     double time_limit; /* seconds for one answer of a device: preparing, comparing and one visit */
     const volatile sig_atomic_t *stop; /* nonzero ends the run early; NULL: never */
     void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
-    clf_status (*checkpoint)(void *user, const struct clfi_bench *bench); /* at the start, after the comparisons and every round; NULL: none */
+    /* the row that is verified or measured next; NULL: none */
+    void (*running)(void *user, const struct clfi_bench *bench, const clfi_row *row);
+    /* at the start, after the comparisons and every round; NULL: none */
+    clf_status (*checkpoint)(void *user, const struct clfi_bench *bench);
     void *user;
 } clfi_bench_params;
 
@@ -73,8 +75,8 @@ typedef struct clfi_bench {
     bool complete; /* every row that could be measured was */
 } clfi_bench;
 
-/* Fills *out, which the caller frees in any case. A device or row that fails is noted in its place and is no failure of the run; NOT_FOUND and
- * UNSUPPORTED are those of choosing a device; failures of checkpoint end the run. Interrupted: OK with complete false. */
+/* Fills *out, which the caller frees in any case. A device or row that fails is noted in its place and is no failure of the run; NOT_FOUND
+ * and UNSUPPORTED are those of choosing a device; failures of checkpoint end the run. Interrupted: OK with complete false. */
 clf_status clfi_bench_run(const clfi_workload_list *workloads, const clfi_bench_params *params, clfi_bench *out);
 void clfi_bench_free(clfi_bench *bench);
 

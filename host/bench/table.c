@@ -100,8 +100,8 @@ static int reason_bytes(const clfi_row *row)
 static void print_line(FILE *out, const clfi_bench *bench, const line *l, double base, int engine_width)
 {
     const clfi_row *row = l->row;
-    fprintf(out, "  %-2lld %-*.*s %-*s ", device_id(bench, row->device), DEVICE_WIDTH, DEVICE_WIDTH, fact(bench, row->device, "name"), engine_width,
-            row->engine[0] ? row->engine : "-");
+    fprintf(out, "  %-2lld %-*.*s %-*s ", device_id(bench, row->device), DEVICE_WIDTH, DEVICE_WIDTH, fact(bench, row->device, "name"),
+            engine_width, row->engine[0] ? row->engine : "-");
     if (l->has_figures)
         print_figures(out, &l->figures, base);
     else if (row->status == CLFI_ROW_FAILED)
@@ -186,7 +186,8 @@ clf_status clfi_table_print(const clfi_bench *bench, const char *baseline, FILE 
     for (size_t i = 0; i < list->count; i++) {
         if (!is_first_of_op(list, i))
             continue;
-        fprintf(out, "\n%-*s %10s %10s - %-9s  %8s %17s %6s\n", first_width, list->items[i].op, "median", "p10", "p90", "x", "rate", "limit");
+        fprintf(out, "\n%-*s %10s %10s - %-9s  %8s %17s %6s\n", first_width, list->items[i].op, "median", "p10", "p90", "x", "rate",
+                "limit");
         for (size_t j = i; st == CLF_OK && j < list->count; j++)
             if (strcmp(list->items[j].op, list->items[i].op) == 0 && strcmp(list->items[j].suite, list->items[i].suite) == 0)
                 st = print_workload(bench, j, baseline, lines, engine_width, out);

@@ -12,7 +12,17 @@
 #include <sys/prctl.h>
 #endif
 
+static void serve_workloads(int socket, const void *workloads)
+{
+    clfi_worker_serve(socket, workloads);
+}
+
 clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_worker *out)
+{
+    return clfi_worker_fork(serve_workloads, workloads, out);
+}
+
+clf_status clfi_worker_fork(void (*serve)(int socket, const void *user), const void *user, clfi_worker *out)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
@@ -30,7 +40,7 @@ clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_worker *o
 #ifdef __linux__
         prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-        clfi_worker_serve(pair[1], workloads);
+        serve(pair[1], user);
         _exit(0);
     }
     close(pair[1]);
@@ -57,7 +67,7 @@ void clfi_worker_stop(clfi_worker *worker)
     reap(worker);
 }
 
-static clf_status fail_ended(clfi_worker *worker)
+clf_status clfi_worker_ended(clfi_worker *worker)
 {
     const int status = reap(worker);
     if (WIFSIGNALED(status))
@@ -90,7 +100,7 @@ clf_status clfi_worker_ask(clfi_worker *worker, json_t *request, const clfi_pati
     case CLFI_MESSAGE_OK:
         break;
     case CLFI_MESSAGE_CLOSED:
-        return fail_ended(worker);
+        return clfi_worker_ended(worker);
     case CLFI_MESSAGE_FAILED:
         clfi_worker_stop(worker);
         return CLF_DEVICE; /* the message tells the reason */

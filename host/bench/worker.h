@@ -7,10 +7,10 @@
  *   {"do": "open", "device": index, "no_tuned": bool} -> "facts": what only an open device tells
  *   {"do": "engines", "workload": w}                 -> "engines": [name]
  *   {"do": "verify", "workload": w, "engine": e, "longest_run": seconds}
- *                                                    -> "passed", "error", "bound", "cosine" (null: not finite), "kernels": [name],
- *                                                       "runs_per_sample", "weights_bytes", "scratch_bytes", "host_peak_bytes"
- *   {"do": "measure", "workload": w, "engine": e, "seconds", "samples", "runs_per_sample"} -> "wall_ms": [..], "device_ms": [..] (empty: not
- *                                                       known), "runs", "joules" (of them all; null: not measured) */
+ *                                                    -> "passed", "kernels": [name], "runs_per_sample",
+ *                                                       "facts": as row_facts.h writes them
+ *   {"do": "measure", "workload": w, "engine": e, "seconds", "samples", "runs_per_sample"} -> "wall_ms": [..], "device_ms": [..] (empty:
+ *   not known), "runs", "joules" (of them all; null: not measured) */
 #ifndef CLFI_BENCH_WORKER_H
 #define CLFI_BENCH_WORKER_H
 
@@ -32,11 +32,19 @@ typedef struct clfi_worker {
 
 #define CLFI_WORKER_INIT {0, -1}
 
+/* A process with one end of a socket, which runs serve(socket, user) on memory as it is now and ends when that returns, or when this
+ * process does. IO: the system refused. */
+clf_status clfi_worker_fork(void (*serve)(int socket, const void *user), const void *user, clfi_worker *out);
+
+/* What a worker that closed its end died of, as DEVICE; it is gone then. */
+clf_status clfi_worker_ended(clfi_worker *worker);
+
 /* The child sees the workloads as they are now. IO: the system refused. */
 clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_worker *out);
 
 /* Sends the request (released in any case) and waits for the reply, which the caller releases. A reply that tells of a failure becomes that
- * failure. DEVICE: the process crashed, or was ended because it did not answer in time or was no longer wanted; then worker->process is 0. */
+ * failure. DEVICE: the process crashed, or was ended because it did not answer in time or was no longer wanted; then worker->process is
+ * 0. */
 clf_status clfi_worker_ask(clfi_worker *worker, json_t *request, const clfi_patience *patience, json_t **out);
 
 /* Ends the process at once; no-op where there is none. */

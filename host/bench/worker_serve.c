@@ -4,6 +4,7 @@
 #include "bench/energy.h"
 #include "bench/prepared.h"
 #include "bench/resident.h"
+#include "bench/row_facts.h"
 #include "bench/samples.h"
 #include "bench/worker.h"
 
@@ -138,21 +139,16 @@ static clf_status note_kernels(server *s, const clfi_workload *workload, void *s
     return st;
 }
 
-static json_t *finite_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* What the latest runs took of the device's memory. before: in use before the workload was prepared; held: by it, between runs. */
-static void add_memory(const server *s, const clfi_workload *workload, const void *state, size_t before, size_t held, json_t *reply)
+static void add_memory(const server *s, const clfi_workload *workload, const void *state, size_t before, size_t held, clfi_row_facts *facts)
 {
     clfi_workload_memory memory = {.operand_bytes = held};
     if (workload->type->memory)
         workload->type->memory(state, &memory);
     const size_t peak = memory.peak_bytes ? memory.peak_bytes : (size_t)clfi_usage_peak_bytes(s->context) - before;
     const size_t known = memory.weights_bytes + memory.operand_bytes;
-    json_object_set_new(reply, "weights_bytes", json_integer((json_int_t)memory.weights_bytes));
-    json_object_set_new(reply, "scratch_bytes", json_integer((json_int_t)(peak > known ? peak - known : 0)));
+    facts->weights_bytes = (double)memory.weights_bytes;
+    facts->scratch_bytes = peak > known ? (double)(peak - known) : 0;
 }
 
 /* Alone in the process's and the device's memory. */
@@ -164,6 +160,10 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     void *state;
     clfi_sample sample;
     clfi_verdict verdict = {NAN, NAN, false, 0};
+    clfi_row_facts facts;
+    json_t *facts_json = json_object();
+    clfi_row_facts_clear(&facts);
+    json_object_set_new(reply, "facts", facts_json);
     CLF_TRY(find_workload(s, request, &workload));
     clfi_prepared_clear(&s->prepared);
     clfi_resident_reset();
@@ -172,20 +172,19 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     const uint64_t held = clfi_usage_bytes(s->context) - before;
     clfi_usage_restart(s->context);
     CLF_TRY(note_kernels(s, workload, state, reply)); /* and builds them */
-    const size_t peak_bytes = clfi_resident_peak_bytes();
-    add_memory(s, workload, state, (size_t)before, (size_t)held, reply);
+    facts.host_peak_bytes = (double)clfi_resident_peak_bytes();
+    add_memory(s, workload, state, (size_t)before, (size_t)held, &facts);
     CLF_TRY(workload->type->run(state, &sample));
     if (sample.wall_ns > longest * 1e9)
         CLF_FAIL(CLF_UNSUPPORTED, "too slow: one run takes %.3g s, the longest that is measured is %g s", sample.wall_ns / 1e9, longest);
     CLF_TRY(workload->type->verify(state, &verdict));
     const double fitting = ceil(CLFI_SAMPLE_SECONDS * 1e9 / (sample.wall_ns > 1 ? sample.wall_ns : 1));
     json_object_set_new(reply, "passed", json_boolean(verdict.passed && !isnan(verdict.error)));
-    json_object_set_new(reply, "error", finite_or_null(verdict.error));
-    json_object_set_new(reply, "bound", finite_or_null(verdict.bound));
-    json_object_set_new(reply, "cosine", finite_or_null(verdict.cosine != 0 ? verdict.cosine : NAN));
+    facts.max_error = verdict.error;
+    facts.error_bound = verdict.bound;
+    facts.min_cosine = verdict.cosine != 0 ? verdict.cosine : NAN;
     json_object_set_new(reply, "runs_per_sample", json_integer((json_int_t)fmin(fitting, most_runs_per_sample)));
-    json_object_set_new(reply, "host_peak_bytes", json_integer((json_int_t)peak_bytes));
-    return CLF_OK;
+    return clfi_row_facts_write(&facts, false, facts_json);
 }
 
 /* One sample: the mean of some runs. device_ns below 0: not known. */

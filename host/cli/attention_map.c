@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "model/model.h"
+#include "model/pronouncer.h"
 
 /* Labels as they come: copies in a list that knows its room. */
 static clf_status add_label(char **labels, size_t *count, const char *text, size_t size)
@@ -45,7 +47,7 @@ static clf_status label_tokens(const clf_model *model, const clf_encoding *encod
     CLF_TRY(clfi_alloc(encoding->length, sizeof *map->row_labels, "labels", &map->row_labels));
     CLF_TRY(clfi_alloc(encoding->length, sizeof *map->column_labels, "labels", &map->column_labels));
     for (size_t i = 0; i < encoding->length; i++) {
-        const char *token = clfi_tokenizer_token(model->tokenizer, encoding->ids[i]);
+        const char *token = clf_tokenizer_token(model->tokenizer, encoding->ids[i]);
         const char *text = token ? token : "?";
         CLF_TRY(add_label(map->row_labels, &map->rows, text, strlen(text)));
         CLF_TRY(add_label(map->column_labels, &map->columns, text, strlen(text)));
@@ -63,6 +65,9 @@ clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_
     CLF_GOTO(label_tokens(model, &encoding, &map));
     CLF_GOTO(clf_model_attention_ids(model, encoding.ids, encoding.type_ids, encoding.length, layer, &weights));
     CLF_GOTO(download(weights, &map));
+    map.what = "attention weights";
+    map.layer = layer;
+    map.layers = model->info.layers;
     *out = map;
     map = (cli_attention_map){0};
 done:
@@ -109,6 +114,8 @@ static clf_status label_word(const char *word, const char *phonemes, clf_pronoun
 clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, int beam, clf_pronounce_attention kind, int64_t layer,
                                  cli_attention_map *out)
 {
+    static const char *const whats[] = {"cross-attention weights", "decoder's attention weights", "encoder's attention weights"};
+    const clf_network_config *config = &pronouncer->model->network->config;
     const clf_text text = {word, strlen(word)};
     clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
     clf_pronunciations *list = NULL;
@@ -122,6 +129,9 @@ clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, i
     CLF_GOTO(clf_pronouncer_attention(pronouncer, &text, phonemes, kind, layer, &weights));
     CLF_GOTO(label_word(word, phonemes, kind, &map));
     CLF_GOTO(download(weights, &map));
+    map.what = whats[kind];
+    map.layer = layer;
+    map.layers = kind == CLF_PRONOUNCE_ATTENTION_ENCODER ? config->encoder.layers : config->decoder.layers;
     *out = map;
     map = (cli_attention_map){0};
 done:
@@ -137,40 +147,77 @@ void cli_attention_free(cli_attention_map *map)
         free(map->row_labels[i]);
     for (size_t i = 0; i < map->columns; i++)
         free(map->column_labels[i]);
+    for (size_t i = 0; map->names && i < map->heads; i++)
+        free(map->names[i]);
+    free(map->names);
     free(map->row_labels);
     free(map->column_labels);
     free(map->values);
     *map = (cli_attention_map){0};
 }
 
-clf_status cli_attention_draw(const cli_attention_map *map, const char *title, const int64_t *heads, size_t count, const char *path)
+/* The last part of a path. */
+static const char *last_part(const char *path, size_t *length)
 {
-    const size_t shown = heads ? count : map->heads, matrix = map->rows * map->columns;
+    size_t end = strlen(path), start;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (start = end; start > 0 && path[start - 1] != '/';)
+        start--;
+    *length = end - start;
+    return path + start;
+}
+
+/* "all-MiniLM-L6-v2: attention weights, layer 3 of 6 (--layer 2)" */
+static clf_status compose_title(const cli_attention_map *map, const char *source, clf_str *out)
+{
+    char *full = realpath(source, NULL); /* "." has a name too; the built-in model is no path */
+    size_t length;
+    const char *name = last_part(full ? full : source, &length);
+    clf_status st = clfi_str_appendf(out, "%.*s: %s", (int)length, name, map->what);
+    free(full);
+    if (st == CLF_OK && map->layers > 0)
+        st = clfi_str_appendf(out, ", layer %lld of %lld (--layer %lld)", (long long)map->layer + 1, (long long)map->layers,
+                              (long long)map->layer);
+    return st;
+}
+
+clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_picture *picture, const char *path)
+{
+    const size_t shown = picture->heads ? picture->count : map->heads, matrix = map->rows * map->columns;
     float *values = NULL;
     const char **names = NULL;
     char (*numbers)[32] = NULL;
+    clf_str title = CLF_STR_INIT, subtitle = CLF_STR_INIT;
     clf_status st;
+    CLF_GOTO(compose_title(map, picture->source, &title));
+    if (picture->text)
+        CLF_GOTO(clfi_str_appendf(&subtitle, "\xe2\x80\x9c%s\xe2\x80\x9d", picture->text));
     CLF_GOTO(clfi_alloc(shown * matrix, sizeof *values, "heat maps", &values));
     CLF_GOTO(clfi_alloc(shown, sizeof *names, "labels", &names));
     CLF_GOTO(clfi_alloc(shown, sizeof *numbers, "labels", &numbers));
     for (size_t i = 0; i < shown; i++) {
-        const size_t head = heads ? (size_t)heads[i] : i;
+        const size_t head = picture->heads ? (size_t)picture->heads[i] : i;
         memcpy(values + i * matrix, map->values + head * matrix, matrix * sizeof *values);
         snprintf(numbers[i], sizeof *numbers, "head %zu", head);
-        names[i] = numbers[i];
+        names[i] = map->names ? map->names[head] : numbers[i];
     }
-    const cli_heatmap picture = {.title = title,
-                                 .row_axis = "queries",
-                                 .column_axis = "keys",
-                                 .count = shown,
-                                 .names = names,
-                                 .rows = map->rows,
-                                 .columns = map->columns,
-                                 .row_labels = (const char *const *)map->row_labels,
-                                 .column_labels = (const char *const *)map->column_labels,
-                                 .values = values};
-    st = cli_heatmap_write(&picture, path);
+    const cli_heatmap drawn = {.title = title.data,
+                               .subtitle = picture->text ? subtitle.data : NULL,
+                               .scale = picture->scale,
+                               .row_axis = "queries",
+                               .column_axis = "keys",
+                               .count = shown,
+                               .names = names,
+                               .rows = map->rows,
+                               .columns = map->columns,
+                               .row_labels = (const char *const *)map->row_labels,
+                               .column_labels = (const char *const *)map->column_labels,
+                               .values = values};
+    st = cli_heatmap_write(&drawn, path);
 done:
+    clfi_str_free(&title);
+    clfi_str_free(&subtitle);
     free(values);
     free(names);
     free(numbers);

@@ -9,21 +9,41 @@
 
 typedef struct cli_attention_map {
     size_t heads, rows, columns;
-    float *values;                       /* [heads, rows, columns] */
-    char **row_labels, **column_labels;  /* queries and keys */
+    float *values;                      /* [heads, rows, columns] */
+    char **row_labels, **column_labels; /* queries and keys */
+    const char *what;                   /* "attention weights" */
+    int64_t layer, layers;              /* which of how many; layers 0: not known */
+    char **names;                       /* [heads]; NULL: "head 0" and so on */
 } cli_attention_map;
+
+typedef struct cli_attention_picture {
+    /* what the weights come from and are of, for the title; a directory is named by its last part; text NULL: none */
+    const char *source, *text;
+    cli_heatmap_scale scale;
+    const int64_t *heads; /* [count]: those drawn; NULL: all */
+    size_t count;
+} cli_attention_picture;
 
 /* Of an encoder for the tokens of a text, cut after max_tokens (0: as the model says) with a notice on standard error. */
 clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_tokens, int64_t layer, cli_attention_map *out);
 
-/* Of an encoder-decoder for a word and the best phonemes that a beam of that width finds for it. Rows of CLF_PRONOUNCE_ATTENTION_CROSS are named
- * after what is chosen. */
+/* Of an encoder-decoder for a word and the best phonemes that a beam of that width finds for it. Rows of CLF_PRONOUNCE_ATTENTION_CROSS are
+ * named after what is chosen. */
 clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, int beam, clf_pronounce_attention kind, int64_t layer,
                                  cli_attention_map *out);
 
+/* Of a NumPy file [Q,K], [H,Q,K] or [N,H,Q,K], whose queries and keys are named by their index. Of H and N those are read that
+ * cli_read_numbers finds in `heads` and `batch`. FORMAT: another rank; INVALID_ARGUMENT: a batch of a file that has none. Tells on standard
+ * error of weights below 0, which pictures show as 0. */
+clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, cli_attention_map *out);
+
+/* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given; NULL: all. *out: freed by the caller. INVALID_ARGUMENT names the
+ * option. */
+clf_status cli_read_numbers(const char *option, const char *text, int64_t limit, int64_t **out, size_t *count);
+
 void cli_attention_free(cli_attention_map *map); /* a zeroed map is accepted */
 
-/* Heat maps of the heads heads[0..count) (NULL: all) to a .png or .svg file. */
-clf_status cli_attention_draw(const cli_attention_map *map, const char *title, const int64_t *heads, size_t count, const char *path);
+/* Heat maps to a .png or .svg file. */
+clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_picture *picture, const char *path);
 
 #endif

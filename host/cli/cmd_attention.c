@@ -1,77 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer attention: the attention weights of a layer for one text or word, as a picture, a NumPy file or JSON. */
+/* clformer attention: the attention weights of a layer for one text or word, as a picture, a NumPy file or JSON; or a file's, as a
+ * picture. */
 #include <jansson.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "cli/attention_map.h"
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "io/json.h"
 #include "io/npy.h"
+#include "model/family.h"
 
 /* In the order of --kind. */
-enum { KIND_SELF, KIND_DECODER, KIND_CROSS };
+enum { KIND_SELF, KIND_DECODER, KIND_CROSS, NOT_GIVEN = -1 };
+
+#define NOT_GIVEN_LAYER INT64_MIN
 
 typedef struct attention_job {
     cli_session session;
-    const char *directory, *text, *heads_text, *picture, *npy;
+    const char *directory, *text, *heads_text, *batch_text, *weights, *picture, *npy;
     int64_t layer;
     size_t max_tokens;
-    int as_json, kind;
+    int as_json, kind, scale;
     cli_attention_map map;
     int64_t *heads; /* [head_count]: those chosen */
     size_t head_count;
 } attention_job;
 
-/* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given. */
-static clf_status read_heads(attention_job *job, int64_t limit)
-{
-    const char *at = job->heads_text;
-    size_t capacity = 0;
-    if (!at) {
-        CLF_TRY(clfi_grow(&job->heads, &capacity, (size_t)limit, sizeof *job->heads, "heads"));
-        for (int64_t h = 0; h < limit; h++)
-            job->heads[job->head_count++] = h;
-        return CLF_OK;
-    }
-    for (;; at++) {
-        char *end;
-        const int64_t first = *at >= '0' && *at <= '9' ? strtoll(at, &end, 10) : -1;
-        int64_t last = first;
-        if (first >= 0 && *end == '-')
-            last = end[1] >= '0' && end[1] <= '9' ? strtoll(end + 1, &end, 10) : -1;
-        if (first < 0 || last < first || last >= limit || (*end && *end != ','))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--head \"%s\": expected numbers and ranges like 0,2,5-7 among 0 to %lld", job->heads_text,
-                     (long long)limit - 1);
-        CLF_TRY(clfi_grow(&job->heads, &capacity, job->head_count + (size_t)(last - first) + 1, sizeof *job->heads, "heads"));
-        for (int64_t h = first; h <= last; h++)
-            job->heads[job->head_count++] = h;
-        if (!*end)
-            return CLF_OK;
-        at = end;
-    }
-}
-
 /* True for the built-in model, "g2p" where no directory is called so, and for directories of its kind. */
 static bool is_encoder_decoder(const char *directory)
 {
-    enum { CONFIG_LIMIT_BYTES = 16 << 20 };
-    const char *type = "";
-    char *path;
-    json_t *config = NULL;
+    clf_checkpoint *checkpoint;
+    const clf_family *family;
     if (!clfi_directory_exists(directory))
         return strcmp(directory, "g2p") == 0;
-    if (clfi_path_join(directory, "config.json", &path) != CLF_OK)
+    if (clfi_checkpoint_open(directory, &checkpoint) != CLF_OK)
         return false;
-    const bool found = clfi_json_read(path, CONFIG_LIMIT_BYTES, &config) == CLF_OK &&
-                       clfi_json_get_string(config, path, "model_type", &type) == CLF_OK && strcmp(type, "encoder-decoder") == 0;
-    json_decref(config);
-    free(path);
+    const bool found = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family) == CLF_OK;
+    clfi_checkpoint_close(checkpoint);
     return found;
 }
 
@@ -99,10 +69,12 @@ static clf_status compute(attention_job *job)
 
 static clf_status draw(const attention_job *job)
 {
-    static const char *const titles[] = {"Attention weights, layer %lld", "Decoder self-attention, layer %lld", "Cross-attention, layer %lld"};
-    char title[64];
-    snprintf(title, sizeof title, titles[job->kind], (long long)job->layer);
-    return cli_attention_draw(&job->map, title, job->heads, job->head_count, job->picture);
+    const cli_attention_picture picture = {.source = job->weights ? job->weights : job->directory,
+                                           .text = job->text,
+                                           .scale = (cli_heatmap_scale)job->scale,
+                                           .heads = job->heads,
+                                           .count = job->head_count};
+    return cli_attention_draw(&job->map, &picture, job->picture);
 }
 
 static clf_status write_npy(const attention_job *job)
@@ -128,7 +100,7 @@ static clf_status print_string(const char *text)
     char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     json_decref(string);
     if (!quoted)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "attention as JSON");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "attention as JSON: not enough memory");
     fputs(quoted, stdout);
     free(quoted);
     return CLF_OK;
@@ -178,14 +150,32 @@ static clf_status print_json(const attention_job *job)
     return CLF_OK;
 }
 
+/* A file's weights need no model and no device. */
+static clf_status run_file(attention_job *job)
+{
+    if (!job->picture)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: nothing to draw: --weights goes with -o F.png or -o F.svg");
+    if (job->npy || job->as_json || job->max_tokens || job->layer != NOT_GIVEN_LAYER || job->kind != NOT_GIVEN)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "attention: --weights draws a file; --layer, --kind, --max-tokens, --npy and --json go with a model");
+    CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, &job->map));
+    return draw(job);
+}
+
 static clf_status run(attention_job *job)
 {
     if (job->picture && !cli_heatmap_can_write(job->picture))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --output %s: expected a name that ends in .png or .svg", job->picture);
+    if (job->weights)
+        return run_file(job);
+    if (job->batch_text)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --batch goes with --weights");
     if (!job->picture && !job->npy && !job->as_json)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: nothing to write: give -o F.png, -o F.svg, --npy F or --json");
+    job->layer = job->layer == NOT_GIVEN_LAYER ? 0 : job->layer;
+    job->kind = job->kind == NOT_GIVEN ? KIND_SELF : job->kind;
     CLF_TRY(compute(job));
-    CLF_TRY(read_heads(job, (int64_t)job->map.heads));
+    CLF_TRY(cli_read_numbers("--head", job->heads_text, (int64_t)job->map.heads, &job->heads, &job->head_count));
     if (job->npy)
         CLF_TRY(write_npy(job));
     if (job->picture)
@@ -195,27 +185,35 @@ static clf_status run(attention_job *job)
 
 int cmd_attention(const cli_command *self, int argc, char **argv)
 {
-    attention_job job = {.session = CLI_SESSION_INIT};
+    attention_job job = {.session = CLI_SESSION_INIT, .layer = NOT_GIVEN_LAYER, .kind = NOT_GIVEN, .scale = CLI_SCALE_SHARED};
     int positional;
     const cli_option table[] = {
-        {"output", 'o', "F", "draw heat maps: a name that ends in .png or .svg", CLI_TEXT, &job.picture},
+        {"output", 'o', "F", "draw heat maps: a name that ends in .png or .svg", CLI_FILE, &job.picture},
         {"layer", 0, "L", "counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
         {"head", 0, "H", "heads from 0: numbers and ranges, 0,2,5-7 (default: all)", CLI_TEXT, &job.heads_text},
-        {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder", CLI_CHOICE,
-         &job.kind},
-        {"npy", 0, "F", "write the weights as float32 NumPy file [heads, queries, keys]", CLI_TEXT, &job.npy},
+        {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder",
+         CLI_CHOICE, &job.kind},
+        {"scale", 0, "sqrt|head|shared", "colours by the square root, by each head's own maximum, or by one maximum for all (default)",
+         CLI_CHOICE, &job.scale},
+        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K] or [N,H,Q,K], without model and text", CLI_TEXT, &job.weights},
+        {"batch", 0, "N", "of a file [N,H,Q,K]: as --head (default: all)", CLI_TEXT, &job.batch_text},
+        {"npy", 0, "F", "write the weights as float32 NumPy file [heads, queries, keys]", CLI_OUTPUT, &job.npy},
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},
         {"max-tokens", 0, "N", "cut a longer text (default: the model's maximum)", CLI_SIZE, &job.max_tokens},
         CLI_SESSION_OPTIONS(job.session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK && positional != 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: expected a model directory and one text; usage: clformer attention %s", self->arguments);
-    if (st == CLF_OK) {
+    if (st == CLF_OK && job.weights && positional > 0)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: unexpected argument \"%s\": --weights goes without model and text", argv[0]);
+    if (st == CLF_OK && !job.weights && positional != 2)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: expected a model directory and one text; usage: clformer attention %s",
+                       self->arguments);
+    if (st == CLF_OK && !job.weights) {
         job.directory = argv[0];
         job.text = argv[1];
-        st = run(&job);
     }
+    if (st == CLF_OK)
+        st = run(&job);
     const int status = st == CLF_OK ? 0 : cli_fail(st);
     cli_attention_free(&job.map);
     free(job.heads);

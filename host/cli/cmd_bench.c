@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer bench: measures devices, prints tables and writes a result file. */
-#include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "bench/catalogue.h"
 #include "bench/record.h"
 #include "bench/table.h"
@@ -27,12 +29,19 @@ typedef struct job {
     int suite; /* index into peak|ops|models|all */
     int quick, schema, list, no_tuned;
     cli_list models;
-    int64_t seed, rounds; /* rounds, seconds 0: the defaults */
-    double seconds, longest_run, time_limit;
+    int64_t seed;
+    size_t rounds; /* 0: not given */
+    double seconds /* NaN: not given */, longest_run, time_limit;
     clfi_workload_list workloads;
     clfi_record record;
     clfi_bench bench;
-    cli_progress progress;
+    double seconds_per_row;
+    size_t done, total; /* steps: comparisons and visits */
+    double needed; /* seconds that the rounds take at least, once rows are verified */
+    uint64_t start_ns, rounds_ns; /* when verifying and measuring began */
+    size_t verified;              /* steps before the rounds */
+    const char *task;
+    char running[160]; /* the row in hand */
 } job;
 
 static const char *const suite_names[] = {"peak", "ops", "models"};
@@ -45,10 +54,10 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
         {"model", 0, "MODEL_DIR", "a model beside the built-in one; may be repeated", CLI_LIST, &j->models},
         {"quick", 0, NULL, "fewer workloads, 0.1 s for each, 5 rounds", CLI_FLAG, &j->quick},
         {"seconds", 0, "S", "time for each workload on each engine (default: 0.5)", CLI_NUMBER, &j->seconds},
-        {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_INTEGER, &j->rounds},
+        {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_SIZE, &j->rounds},
         {"filter", 0, "TEXT", "only workloads with this in their name", CLI_TEXT, &j->filter},
         {"baseline", 0, "D[:ENGINE]", "what x compares with (default: the slowest)", CLI_TEXT, &j->baseline},
-        {"output", 'o', "F.json", "write a result file", CLI_TEXT, &j->output},
+        {"output", 'o', "F.json", "write a result file", CLI_FILE, &j->output},
         {"seed", 0, "N", "of the order of the rounds (default: 1)", CLI_INTEGER, &j->seed},
         {"longest-run", 0, "S", "leave out what takes longer for one run (default: 2)", CLI_NUMBER, &j->longest_run},
         {"time-limit", 0, "S", "seconds after which a driver counts as hanging (default: 600)", CLI_NUMBER, &j->time_limit},
@@ -65,17 +74,56 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: more than %d models", CLI_LIST_MAX);
         j->models.items[j->models.count++] = argv[i];
     }
-    if (!(j->seconds >= 0) || j->seconds > 3600 || j->rounds < 0 || j->rounds > 1000)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seconds must be at most 3600, --rounds at most 1000, neither negative; found %g and %" PRId64,
-                 j->seconds, j->rounds);
+    if (j->seconds <= 0 || j->seconds > 3600)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--seconds: expected more than 0 and at most 3600, found %g", j->seconds);
+    if (j->rounds > 1000)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--rounds: expected at most 1000, found %zu", j->rounds);
     if (j->seed < 0 || !(j->time_limit > 0) || !(j->longest_run > 0))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --seed must not be negative, --longest-run and --time-limit must be above 0");
     return CLF_OK;
 }
 
+/* Seconds that are left: verifying at the pace so far and the rounds at what they need at least, then the rounds at their own pace. */
+static double seconds_left(const job *j)
+{
+    const double now = (double)clfi_now_ns();
+    if (j->rounds_ns && j->done > j->verified)
+        return (now - (double)j->rounds_ns) / 1e9 / (double)(j->done - j->verified) * (double)(j->total - j->done);
+    if (j->rounds_ns || j->done == 0 || j->bench.row_count < j->done)
+        return j->needed;
+    return (now - (double)j->start_ns) / 1e9 / (double)j->done * (double)(j->bench.row_count - j->done) + j->needed;
+}
+
+static void show(const job *j)
+{
+    char left[32];
+    cli_line_show("%s %zu of %zu: %s, about %s left", j->task, (j->rounds_ns ? j->done - j->verified : j->done) + 1,
+                  j->rounds_ns ? j->total - j->verified : j->bench.row_count, j->running, cli_duration(seconds_left(j), left));
+}
+
+static void on_running(void *user, const clfi_bench *bench, const clfi_row *row)
+{
+    job *j = user;
+    const char *id = j->workloads.items[row->workload].id;
+    if (bench->device_count > 1)
+        snprintf(j->running, sizeof j->running, "%s %s on device %zu", id, row->engine, row->device);
+    else
+        snprintf(j->running, sizeof j->running, "%s %s", id, row->engine);
+    j->task = row->verified ? "measuring" : "verifying";
+    if (row->verified && !j->rounds_ns)
+        j->rounds_ns = clfi_now_ns();
+    if (!row->verified)
+        j->needed = j->seconds_per_row * (double)bench->row_count;
+    show(j);
+}
+
 static void on_progress(void *user, size_t done, size_t total)
 {
-    cli_progress_update(&((job *)user)->progress, done, total);
+    job *j = user;
+    j->done = done;
+    j->total = total;
+    if (!j->rounds_ns)
+        j->verified = done;
 }
 
 static clf_status on_checkpoint(void *user, const clfi_bench *bench)
@@ -113,6 +161,7 @@ static clf_status measure(job *j)
     params.no_tuned = j->no_tuned;
     params.stop = &stop;
     params.progress = on_progress;
+    params.running = on_running;
     params.checkpoint = on_checkpoint;
     params.user = j;
     if (j->quick) {
@@ -120,16 +169,19 @@ static clf_status measure(job *j)
         params.min_seconds = CLFI_BENCH_QUICK_SECONDS;
         params.rounds = CLFI_BENCH_QUICK_ROUNDS;
     }
-    if (j->seconds > 0)
+    if (!isnan(j->seconds))
         params.min_seconds = j->seconds;
     if (j->rounds)
-        params.rounds = (size_t)j->rounds;
+        params.rounds = j->rounds;
+    j->seconds_per_row = params.min_seconds;
     CLF_TRY(clfi_record_start(&j->workloads, &params, all ? every : one, &j->record));
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    j->progress = cli_progress_start("measurements");
+    j->start_ns = clfi_now_ns();
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "%zu workloads; the first results come after all are verified\n", j->workloads.count);
     const clf_status st = clfi_bench_run(&j->workloads, &params, &j->bench);
-    cli_progress_end(&j->progress);
+    cli_line_clear();
     CLF_TRY(st);
     return clfi_table_print(&j->bench, j->baseline, stdout);
 }
@@ -145,7 +197,8 @@ static int exit_status(const job *j)
     if (failed)
         fprintf(stderr, "clformer: bench: %zu of %zu measurements FAILED\n", failed, j->bench.row_count);
     if (!j->bench.complete) {
-        fprintf(stderr, "clformer: bench: interrupted; %s\n", j->output ? "the result file holds what was measured" : "no result file was asked for");
+        fprintf(stderr, "clformer: bench: interrupted; %s\n",
+                j->output ? "the result file holds what was measured" : "no result file was asked for");
         return STATUS_INTERRUPTED;
     }
     if (!measured)
@@ -155,7 +208,7 @@ static int exit_status(const job *j)
 
 int cmd_bench(const cli_command *self, int argc, char **argv)
 {
-    job j = {.suite = COUNT(suite_names), .seed = 1, .longest_run = 2, .time_limit = 600};
+    job j = {.suite = COUNT(suite_names), .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600};
     int status = EXIT_SUCCESS;
     clf_status st = parse(&j, self, argc, argv);
     if (st == CLF_OK && j.schema) {

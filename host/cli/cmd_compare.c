@@ -5,10 +5,8 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
+#include "cli/json_line.h"
 #include "report/compare.h"
-
-/* As diff and grep do: 1 is an answer, 2 is trouble. */
-enum { STATUS_REGRESSION = 1, STATUS_TROUBLE = 2 };
 
 /* "5%" or "5" as 0.05. */
 static clf_status parse_percent(const char *text, double *out)
@@ -27,13 +25,7 @@ static clf_status print_json(const clfi_comparison *comparison)
 {
     json_t *root;
     CLF_TRY(clfi_comparison_json(comparison, &root));
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    json_decref(root);
-    if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "comparison as JSON");
-    puts(text);
-    free(text);
-    return CLF_OK;
+    return cli_json_print(root, true, JSON_INDENT(2) | JSON_REAL_PRECISION(9), "comparison");
 }
 
 int cmd_compare(const cli_command *self, int argc, char **argv)
@@ -49,7 +41,8 @@ int cmd_compare(const cli_command *self, int argc, char **argv)
     double threshold = 0;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "compare: expected two files, found %d; usage: clformer compare %s", positional, self->arguments);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "compare: expected two files, found %d; usage: clformer compare %s", positional,
+                       self->arguments);
     if (st == CLF_OK && percent)
         st = parse_percent(percent, &threshold);
     if (st == CLF_OK)
@@ -66,9 +59,5 @@ int cmd_compare(const cli_command *self, int argc, char **argv)
     clfi_comparison_free(&comparison);
     clfi_result_free(&b);
     clfi_result_free(&a);
-    if (st != CLF_OK) {
-        cli_fail(st);
-        return STATUS_TROUBLE;
-    }
-    return regressed ? STATUS_REGRESSION : EXIT_SUCCESS;
+    return st != CLF_OK ? cli_fail(st) : regressed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

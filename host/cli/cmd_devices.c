@@ -3,10 +3,14 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "clformer/context.h"
+#include "cli/json_line.h"
+#include "cli/platform_probe.h"
+#include "cli/session.h"
+#include "op/engines.h"
 #include "op/tuned.h"
 #include "op/tuned_file.h"
 
@@ -47,14 +51,41 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     return CLF_OK;
 }
 
+/* Precisions that matrix engines of this device compute at, "highest" or "highest, medium". */
+static void precisions_text(const clf_device_caps *caps, char *out, size_t size)
+{
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    unsigned found = 0;
+    for (size_t i = 0; i < table->count; i++)
+        if (!table->engines[i].runs_on || table->engines[i].runs_on(caps))
+            found |= 1u << table->engines[i].precision;
+    cli_precisions_text(found, out, size);
+}
+
 static const char *type_name(clf_device_type type)
 {
     static const char *const names[] = {"CPU", "GPU", "accelerator", "other"};
     return names[type];
 }
 
-static void print_device(const clf_device_info *d, const tuned_state *tuned)
+static void print_short(const clf_device_info *d, const tuned_state *tuned)
 {
+    printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
+    printf("   %s, %u compute units, %.1f GiB; %s%s", type_name(d->type), d->compute_units, (double)d->global_memory_bytes / 0x1p30,
+           d->platform_name, tuned->is_tuned ? "; tuned" : "");
+    if (!d->usable)
+        printf("; not usable: %s", d->reason);
+    if (d->is_default)
+        printf("; default because: %s", d->default_reason);
+    if (d->same_hardware_as >= 0)
+        printf("; the same hardware as device %d", d->same_hardware_as);
+    putchar('\n');
+}
+
+static void print_device(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned)
+{
+    char precisions[64];
+    precisions_text(caps, precisions, sizeof precisions);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
@@ -66,6 +97,7 @@ static void print_device(const clf_device_info *d, const tuned_state *tuned)
            (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);
     printf("   optional      fp16 %s, fp64 %s, sub-groups %s, integer dot %s\n", d->has_fp16 ? "yes" : "no", d->has_fp64 ? "yes" : "no",
            d->has_subgroups ? "yes" : "no", d->has_integer_dot ? "yes" : "no");
+    printf("   precision     %s (of matrix products; what is asked for is kept, or a finer one)\n", precisions);
     if (d->usable)
         printf("   usable        yes\n");
     else
@@ -80,11 +112,13 @@ static void print_device(const clf_device_info *d, const tuned_state *tuned)
         printf("   note          the same hardware as device %d\n", d->same_hardware_as);
 }
 
-static json_t *device_json(const clf_device_info *d, const tuned_state *tuned)
+static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned)
 {
+    char precisions[64];
+    precisions_text(caps, precisions, sizeof precisions);
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i, s:b, s:s}",
+        "s:b, s:s, s:i, s:b, s:s, s:s}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -94,45 +128,75 @@ static json_t *device_json(const clf_device_info *d, const tuned_state *tuned)
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as,
-        "tuned", tuned->is_tuned, "tuned_note", tuned->note);
+        "tuned", tuned->is_tuned, "tuned_note", tuned->note, "precision", precisions);
 }
 
-static clf_status print_json(const clf_device_list *list, const tuned_state *tuned)
+/* Each line of `text`. */
+static void print_lines(const char *title, const clf_str *text)
+{
+    for (const char *at = clfi_str_text(text); *at; at += strcspn(at, "\n") + 1)
+        printf("%s: %.*s\n", title, (int)strcspn(at, "\n"), at);
+}
+
+static clf_status print_json(const clf_device_list *list, const tuned_state *tuned, const clf_str *broken)
 {
     json_t *devices = json_array(), *notes = json_array();
     for (size_t i = 0; i < clf_device_list_count(list); i++)
-        json_array_append_new(devices, device_json(clf_device_list_get(list, i), &tuned[i]));
+        json_array_append_new(devices, device_json(clf_device_list_get(list, i), &list->devices[i].caps, &tuned[i]));
     for (size_t i = 0; clf_device_list_note(list, i); i++)
         json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
+    for (const char *at = clfi_str_text(broken); *at; at += strcspn(at, "\n") + 1)
+        json_array_append_new(notes, json_stringn(at, strcspn(at, "\n")));
     json_t *root = json_pack("{s:o, s:o}", "devices", devices, "notes", notes);
-    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
-    json_decref(root);
-    if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "devices as JSON");
-    puts(text);
-    free(text);
-    return CLF_OK;
+    return cli_json_print(root, true, JSON_INDENT(2), "devices");
 }
 
-static clf_status print_text(const clf_device_list *list, const tuned_state *tuned)
+static clf_status print_text(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken)
 {
-    for (size_t i = 0; i < clf_device_list_count(list); i++)
-        print_device(clf_device_list_get(list, i), &tuned[i]);
-    for (size_t i = 0; clf_device_list_note(list, i); i++)
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    bool has_idle_rusticl = false, has_usable_gpu = false;
+    for (size_t i = 0; i < clf_device_list_count(list) && st == CLF_OK; i++) {
+        const clf_device_info *device = clf_device_list_get(list, i);
+        has_usable_gpu |= device->usable && device->type == CLF_DEVICE_TYPE_GPU;
+        if (!all) {
+            print_short(device, &tuned[i]);
+            continue;
+        }
+        print_device(device, &list->devices[i].caps, &tuned[i]);
+        clfi_str_clear(&text);
+        st = clfi_device_details(&list->devices[i], &text);
+        fputs(clfi_str_text(&text), stdout);
+    }
+    for (size_t i = 0; clf_device_list_note(list, i); i++) {
         printf("note: %s\n", clf_device_list_note(list, i));
-    return CLF_OK;
+        has_idle_rusticl |= strncmp(clf_device_list_note(list, i), "rusticl:", 8) == 0;
+    }
+    print_lines("note", broken);
+    clfi_str_clear(&text);
+    if (st == CLF_OK && !has_usable_gpu)
+        st = cli_platforms_hint(has_idle_rusticl, &text);
+    print_lines("hint", &text);
+    clfi_str_free(&text);
+    return st;
 }
 
-static clf_status list_devices(bool as_json, bool no_tuned)
+static clf_status list_devices(bool as_json, bool all, bool no_tuned)
 {
     clf_device_list *list = NULL;
     tuned_state *tuned = NULL;
-    CLF_TRY(clf_device_list_create(&list));
-    clf_status st = clfi_alloc(clf_device_list_count(list), sizeof *tuned, "devices", &tuned);
-    for (size_t i = 0; st == CLF_OK && i < clf_device_list_count(list); i++)
-        st = find_tuned(clf_device_list_get(list, i), no_tuned, &tuned[i]);
-    if (st == CLF_OK)
-        st = as_json ? print_json(list, tuned) : print_text(list, tuned);
+    clf_str broken = CLF_STR_INIT;
+    char *folder = NULL;
+    clf_status st;
+    CLF_GOTO(cli_platforms_probe(&broken, &folder));
+    CLF_GOTO(clf_device_list_create(&list));
+    CLF_GOTO(clfi_alloc(clf_device_list_count(list), sizeof *tuned, "devices", &tuned));
+    for (size_t i = 0; i < clf_device_list_count(list); i++)
+        CLF_GOTO(find_tuned(clf_device_list_get(list, i), no_tuned, &tuned[i]));
+    st = as_json ? print_json(list, tuned, &broken) : print_text(list, tuned, all, &broken);
+done:
+    cli_platforms_release(folder);
+    clfi_str_free(&broken);
     free(tuned);
     clf_device_list_destroy(list);
     return st;
@@ -140,8 +204,9 @@ static clf_status list_devices(bool as_json, bool no_tuned)
 
 int cmd_devices(const cli_command *self, int argc, char **argv)
 {
-    int as_json = 0, no_tuned = 0, positional;
+    int as_json = 0, all = 0, no_tuned = 0, positional;
     const cli_option table[] = {
+        {"all", 0, NULL, "all that is known of each, with caches, limits and extensions", CLI_FLAG, &all},
         {"json", 0, NULL, "as JSON", CLI_FLAG, &as_json},
         {"no-tuned", 0, NULL, "ignore what clformer tune measured", CLI_FLAG, &no_tuned},
     };
@@ -149,6 +214,6 @@ int cmd_devices(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "devices: unexpected argument \"%s\"", argv[0]);
     if (st == CLF_OK)
-        st = list_devices(as_json, no_tuned);
+        st = list_devices(as_json, all, no_tuned);
     return st == CLF_OK ? 0 : cli_fail(st);
 }

@@ -60,11 +60,11 @@ static clf_status read_shapes(einsum_job *job)
     const char *text = job->shapes;
     for (;;) {
         if (job->count == MOST_OPERANDS)
-            CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: --shapes has more than %d operands", MOST_OPERANDS);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --shapes has more than %d operands", MOST_OPERANDS);
         job->dims[job->count] = job->dim[job->count];
         text = read_shape(text, &job->rank[job->count], job->dim[job->count]);
         if (!text && job->rank[job->count] == CLFI_NPY_MAX_RANK)
-            CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: --shapes \"%s\": operand %d has more than %d dimensions", job->shapes, job->count,
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_LIMIT: --shapes \"%s\": operand %d has more than %d dimensions", job->shapes, job->count,
                      CLF_MAX_RANK);
         if (!text)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: --shapes \"%s\": operand %d is not like 2x3 (a scalar is -)", job->shapes,
@@ -76,10 +76,17 @@ static clf_status read_shapes(einsum_job *job)
     }
 }
 
+/* The equation stands on the command line: one that is too large for the library is refused like one that is wrong. */
+static clf_status make_plan(einsum_job *job, int operands, int64_t limit)
+{
+    const clf_status st = clf_einsum_plan_create(job->equation, operands, job->rank, job->dims, limit, &job->plan);
+    return st == CLF_UNSUPPORTED ? CLF_INVALID_ARGUMENT : st;
+}
+
 static clf_status open_files(einsum_job *job, int files)
 {
     if (files > MOST_OPERANDS) /* the equation's own faults come first; its refusal needs no shapes */
-        return clf_einsum_plan_create(job->equation, files, job->rank, job->dims, CLF_EINSUM_NO_LIMIT, &job->plan);
+        return make_plan(job, files, CLF_EINSUM_NO_LIMIT);
     for (; job->count < files; job->count++) {
         clf_npy *npy = &job->arrays[job->count];
         const clf_status st = clfi_npy_open(job->files[job->count], npy);
@@ -179,11 +186,13 @@ static clf_status run_job(einsum_job *job, int positional)
     int64_t limit;
     if (positional == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: no equation; see clformer einsum --help");
+    if (job->wants_plan && job->output && strcmp(job->output, "-") == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --plan and -o - would both print on standard output");
     if (job->shapes && (positional > 1 || job->output || !job->wants_plan))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: einsum: --shapes goes with --plan and without files");
     CLF_TRY(parse_limit(job->limit_text, &limit));
     CLF_TRY(job->shapes ? read_shapes(job) : open_files(job, positional - 1));
-    CLF_TRY(clf_einsum_plan_create(job->equation, job->count, job->rank, job->dims, limit, &job->plan));
+    CLF_TRY(make_plan(job, job->count, limit));
     if (job->wants_plan) {
         CLF_TRY(print_plan(job));
         if (!job->output)
@@ -192,7 +201,8 @@ static clf_status run_job(einsum_job *job, int positional)
     return compute(job);
 }
 
-/* "->" and other equations that begin with "-", as no option does. An unknown letter is one only where the equation belongs, before files. */
+/* "->" and other equations that begin with "-", as no option does. An unknown letter is one only where the equation belongs, before
+ * files. */
 static bool is_equation(const char *text, bool is_first, const cli_option *table, size_t count)
 {
     if (text[0] != '-' || !text[1])
@@ -222,17 +232,6 @@ static char *protect_equation(int argc, char **argv, const cli_option *table, si
     return NULL;
 }
 
-/* One line that begins with its code, nothing before it. What the device cannot hold is a limit like the others. */
-static int report(clf_status st)
-{
-    const char *reason = clf_last_error();
-    if (strncmp(reason, "E_", 2) == 0)
-        fprintf(stderr, "%s\n", reason);
-    else
-        fprintf(stderr, "E_%s: %s\n", st == CLF_OUT_OF_MEMORY ? "LIMIT" : clf_status_id(st), reason);
-    return st == CLF_DEVICE || st == CLF_BUILD || st == CLF_INTERNAL ? 1 : 2;
-}
-
 int cmd_einsum(const cli_command *self, int argc, char **argv)
 {
     einsum_job *job;
@@ -241,7 +240,7 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
         return cli_fail(st);
     job->session = (cli_session)CLI_SESSION_INIT;
     const cli_option table[] = {
-        {"output", 'o', "OUT.npy", "write the result as NumPy file (default: print it)", CLI_TEXT, &job->output},
+        {"output", 'o', "OUT.npy", "write the result as NumPy file (default: print it)", CLI_OUTPUT, &job->output},
         {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
         {"plan", 0, NULL, "print the contraction plan; computes only with --output", CLI_FLAG, &job->wants_plan},
         {"shapes", 0, "2x3,3x4", "operand shapes instead of files, for --plan (a scalar is -)", CLI_TEXT, &job->shapes},
@@ -253,13 +252,13 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
     char *equation = protect_equation(argc, argv, table, COUNT(table));
     st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st != CLF_OK) {
-        st = clfi_fail_prefix(st, "E_OPTION");
+        st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
     } else {
         job->equation = argv[0];
         job->files = argv + 1;
         st = run_job(job, positional);
     }
-    const int status = st == CLF_OK ? 0 : report(st);
+    const int status = st == CLF_OK ? 0 : cli_fail_coded(st);
     clf_tensor_destroy(job->result);
     for (int k = 0; k < job->count; k++) {
         clf_tensor_destroy(job->operands[k]);
@@ -270,5 +269,5 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
     const clf_status closed = cli_session_close(&job->session, NULL);
     free(equation);
     free(job);
-    return status ? status : closed == CLF_OK ? 0 : cli_fail(closed);
+    return status ? status : closed == CLF_OK ? 0 : cli_fail_coded(closed);
 }

@@ -1,44 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer embed: sentence embeddings as JSON lines, text or a NumPy file. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/embedding.h"
+#include "cli/embed_quantized.h"
+#include "cli/embed_npy.h"
+#include "cli/pool.h"
+#include "cli/progress.h"
+#include "cli/ranks.h"
+#include "cli/shards.h"
+#include "cli/terminal.h"
 #include "io/npy.h"
 
-enum { FORMAT_JSON, FORMAT_TEXT };
+/* In the order of --format; unset: by the name of the output. */
+enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_NPY, FORMAT_UNSET };
 
 typedef struct writer {
     FILE *stream; /* JSON lines and text */
+    const char *name; /* of the stream, for messages */
     clf_npy_writer *npy;
     int format;
     size_t index;
 } writer;
 
-static clf_status write_rows(void *user, const clf_text *texts, size_t count, const float *rows, size_t width)
+typedef struct embed_options {
+    cli_embedding embedding;
+    const char *file, *output, *shard, *ranges;
+    int format, resume, quantize; /* quantize: a cli_quantization */
+    size_t window, shard_index, shards;
+    bool is_file_only; /* all texts come from --file, a regular file, which can be read again */
+} embed_options;
+
+/* errno tells why it is false. */
+static bool print_row(const writer *w, const float *row, size_t width)
+{
+    bool is_done = w->format != FORMAT_JSON || fprintf(w->stream, "{\"index\": %zu, \"embedding\": [", w->index) >= 0;
+    for (size_t c = 0; is_done && c < width; c++) {
+        const char *gap = c == 0 ? "" : w->format == FORMAT_JSON ? ", " : " ";
+        is_done = fprintf(w->stream, "%s%.9g", gap, (double)row[c]) >= 0;
+    }
+    return is_done && fputs(w->format == FORMAT_JSON ? "]}\n" : "\n", w->stream) >= 0;
+}
+
+static clf_status write_rows(void *user, const cli_embedded *window)
 {
     writer *w = user;
-    (void)texts;
+    const float *rows = window->rows;
+    const size_t count = window->count, width = window->width;
+    if (w->stream == stdout)
+        cli_line_clear();
     if (w->npy)
         return clfi_npy_writer_append(w->npy, rows, count);
-    for (size_t i = 0; i < count; i++, w->index++) {
-        if (w->format == FORMAT_JSON)
-            fprintf(w->stream, "{\"index\": %zu, \"embedding\": [", w->index);
-        for (size_t c = 0; c < width; c++) {
-            const float value = rows[i * width + c];
-            const char *gap = c == 0 ? "" : w->format == FORMAT_JSON ? ", " : " ";
-            if (w->format == FORMAT_JSON && !isfinite(value)) /* JSON has no word for it */
-                fprintf(w->stream, "%snull", gap);
-            else
-                fprintf(w->stream, "%s%.9g", gap, (double)value);
-        }
-        fputs(w->format == FORMAT_JSON ? "]}\n" : "\n", w->stream);
-    }
-    if (ferror(w->stream))
-        CLF_FAIL(CLF_IO, "writing the embeddings failed");
+    for (size_t i = 0; i < count; i++, w->index++)
+        if (!print_row(w, rows + i * width, width))
+            return clfi_fail_errno("write", w->name);
+    if (w->stream == stdout && fflush(stdout) != 0)
+        return clfi_fail_errno("write", w->name);
+    if (w->stream == stdout)
+        cli_interrupts_say("%zu embeddings were printed", w->index);
     return CLF_OK;
 }
 
@@ -48,20 +72,20 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static clf_status embed(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs, const char *output,
-                        int format, clf_embed_stats *stats)
+static clf_status embed_stream(cli_session *session, const embed_options *o, cli_inputs *inputs, clf_embed_stats *stats)
 {
-    writer w = {.stream = stdout, .format = format};
+    writer w = {.stream = stdout, .name = o->output ? o->output : "standard output", .format = o->format};
     clf_atomic_file file = {.stream = NULL};
-    CLF_TRY(cli_session_open_model(session, directory));
-    const int64_t width = clf_model_get_info(session->model)->width;
-    if (output && ends_with(output, ".npy")) {
-        CLF_TRY(clfi_npy_writer_open(output, CLF_FILE_F32, 1, &width, &w.npy));
-    } else if (output) {
-        CLF_TRY(clfi_atomic_open(output, &file));
+    size_t features;
+    CLF_TRY(cli_embedding_width(session, &o->embedding, &features));
+    const int64_t width = (int64_t)features;
+    if (o->format == FORMAT_NPY) {
+        CLF_TRY(clfi_npy_writer_open("-", CLF_FILE_F32, 1, &width, &w.npy));
+    } else if (o->output) {
+        CLF_TRY(clfi_output_open(o->output, false, &file));
         w.stream = file.stream;
     }
-    const clf_status st = cli_embed_all(session, options, inputs, write_rows, &w, stats);
+    const clf_status st = cli_pool_embed(session, &o->embedding, inputs, write_rows, &w, stats);
     if (st != CLF_OK) {
         clfi_npy_writer_abandon(w.npy);
         clfi_atomic_abandon(&file);
@@ -72,25 +96,132 @@ static clf_status embed(cli_session *session, const cli_embedding *options, cons
     return file.stream ? clfi_atomic_commit(&file) : CLF_OK;
 }
 
+static clf_status embed(cli_session *session, const embed_options *o, const char *directory, cli_inputs *inputs, cli_ranks *ranks,
+                        clf_embed_stats *stats)
+{
+    CLF_TRY(cli_pool_open_model(session, directory));
+    if (o->shards) {
+        cli_job job;
+        CLF_TRY(cli_job_take(session, &o->embedding, directory, o->file, inputs->window_texts, o->shard_index, o->shards, &job));
+        const clf_status st = cli_embed_shard(session, &o->embedding, &job, inputs, o->output, stats);
+        cli_fingerprint_free(&job.made_by);
+        return st;
+    }
+    if (o->output)
+        cli_interrupts_say("nothing was written to %s", o->output);
+    if (o->quantize) {
+        const cli_quantized_output output = {o->quantize, o->ranges, o->output, o->format == FORMAT_NPY, o->format == FORMAT_JSON};
+        return cli_embed_quantized(session, &o->embedding, &output, inputs, stats);
+    }
+    if (ranks)
+        return cli_ranks_embed(ranks, session, &o->embedding, directory, inputs, o->output, stats);
+    return o->format == FORMAT_NPY && o->output
+               ? cli_embed_npy(session, &o->embedding, directory, inputs, o->is_file_only ? o->file : NULL, o->output, o->resume, stats)
+               : embed_stream(session, o, inputs, stats);
+}
+
+/* A name that ends in .npy or .json promises what the file is. */
+static clf_status choose_format(const char *output, int *format)
+{
+    static const struct {
+        const char *end;
+        int format;
+    } known[] = {{".npy", FORMAT_NPY}, {".json", FORMAT_JSON}, {".jsonl", FORMAT_JSON}};
+    static const char *const names[] = {"json", "text", "npy"};
+    for (size_t i = 0; output && i < COUNT(known); i++) {
+        if (!ends_with(output, known[i].end))
+            continue;
+        if (*format != FORMAT_UNSET && *format != known[i].format)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--format %s does not go with -o %s, whose name says %s", names[*format], output,
+                     names[known[i].format]);
+        *format = known[i].format;
+    }
+    if (*format == FORMAT_UNSET)
+        *format = FORMAT_JSON;
+    if (*format == FORMAT_NPY && (!output || strcmp(output, "-") == 0) && cli_terminal_columns(STDOUT_FILENO) > 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--format npy: standard output is a terminal; give -o F.npy");
+    return CLF_OK;
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat info;
+    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* What a run may leave something beside. */
+static bool is_regular_or_new(const char *path)
+{
+    return path && strcmp(path, "-") != 0 && (is_regular(path) || access(path, F_OK) != 0);
+}
+
+/* What goes with what. */
+static clf_status check_options(embed_options *o, bool has_texts)
+{
+    o->is_file_only = !has_texts && is_regular(o->file);
+    if (o->output && !o->output[0])
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--output: expected the name of a file to write, found \"\"");
+    if (o->window > CLI_WINDOW)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--window: expected at most %d, found %zu", CLI_WINDOW, o->window);
+    if (o->quantize && (o->shard || o->resume))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize does not go with --shard or --resume: what they keep is float32");
+    if (o->ranges && !cli_quantize_has_ranges((cli_quantization)o->quantize))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--ranges: expected --quantize int8 or uint8");
+    if (o->shard) {
+        CLF_TRY(cli_shard_parse(o->shard, &o->shard_index, &o->shards));
+        if (!o->output || o->format != FORMAT_UNSET || !o->is_file_only)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--shard: expected -o DIR, no --format, and all texts in a file: --file F");
+        return CLF_OK; /* and --resume is what it always does */
+    }
+    if (o->output)
+        CLF_TRY(clfi_output_check(o->output, false));
+    CLF_TRY(choose_format(o->output, &o->format));
+    const bool is_new_npy = o->format == FORMAT_NPY && is_regular_or_new(o->output) && o->is_file_only;
+    if (cli_ranks_are_started() && (!is_new_npy || o->resume || o->quantize))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: expected -o F.npy, all texts in a file: --file F, no --resume, no --quantize");
+    if (o->resume && !is_new_npy)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--resume: expected -o F.npy, and all texts in a file: --file F");
+    return CLF_OK;
+}
+
 int cmd_embed(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    cli_embedding options = CLI_EMBEDDING_INIT;
-    const char *file = NULL, *output = NULL;
-    int format = FORMAT_JSON, positional;
+    embed_options o = {.embedding = CLI_EMBEDDING_INIT, .format = FORMAT_UNSET, .window = CLI_WINDOW};
+    int positional;
     const cli_option table[] = {
-        CLI_INPUTS_OPTION(file),
-        {"output", 'o', "F", "write here instead of standard output; a name that ends in .npy gives float32 [n, C]", CLI_TEXT, &output},
-        {"format", 0, "json|text", "JSON lines (default), or numbers with spaces between", CLI_CHOICE, &format},
-        CLI_EMBEDDING_OPTIONS(options),
+        CLI_INPUTS_OPTION(o.file),
+        {"output", 'o', "F", "write here instead of standard output; a name that ends in .npy gives float32 [n, C]", CLI_TEXT, &o.output},
+        {"format", 0, "json|text|npy", "JSON lines, numbers with spaces between, or a NumPy file (default: by -o's name, else json)",
+         CLI_CHOICE, &o.format},
+        {"quantize", 0, "no|int8|uint8|binary|ubinary",
+         "a byte or a bit a feature in place of float32, as sentence-transformers makes them", CLI_CHOICE, &o.quantize},
+        {"ranges", 0, "F.npy",
+         "with --quantize int8 or uint8: least and largest of each feature, float32 [2, C] (default: those of the texts)", CLI_TEXT,
+         &o.ranges},
+        {"resume", 0, NULL, "go on with what a run that was ended left in F.npy.part", CLI_FLAG, &o.resume},
+        {"shard", 0, "i/N", "every N-th window from the i-th (1 to N) into a part file in the directory -o; see clformer gather", CLI_TEXT,
+         &o.shard},
+        {"window", 0, "N", "texts that are sorted, embedded and kept at once (default and most: 4096)", CLI_SIZE, &o.window},
+        CLI_EMBEDDING_OPTIONS(o.embedding),
         CLI_SESSION_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK)
-        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
+        st = check_options(&o, positional > 1);
     if (st == CLF_OK)
-        st = embed(&session, &options, argv[0], inputs, output, format, &stats);
-    return cli_embedding_end(&session, inputs, &stats, st);
+        st = cli_inputs_open_after_model(self, argv, positional, o.file, &inputs);
+    cli_ranks *ranks = NULL;
+    if (st == CLF_OK && !o.shards)
+        st = cli_ranks_open(&session, &ranks);
+    if (st == CLF_OK) {
+        inputs->window_texts = o.window;
+        st = embed(&session, &o, argv[0], inputs, ranks, &stats);
+    }
+    cli_ranks_abort(ranks, st);
+    const int status = cli_embedding_end(&session, inputs, &stats, st);
+    cli_ranks_close(ranks);
+    return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer op: one op on NumPy files, for checking a device against NumPy. Options are those of the op; a refusal is one line that begins with
- * its code (E_OPTION, E_FILE, E_FORMAT, E_DTYPE, E_SHAPE, ...), exit status 2, and leaves no file. */
+/* clformer op: one op on NumPy files, for checking a device against NumPy. Options are those of the op; a refusal is one line that begins
+ * with its code (E_OPTION, E_FILE, E_FORMAT, E_DTYPE, E_SHAPE, ...) and leaves no file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ const char *op_file(const op_job *job, int index)
 static size_t make_table(const op_row *row, op_job *job, cli_option table[OP_MAX_OPTIONS])
 {
     const cli_option common[] = {
-        {"output", 'o', "OUT.npy", "write the result here (default: print it)", CLI_TEXT, &job->output},
+        {"output", 'o', "OUT.npy", "write the result here (default: print it)", CLI_OUTPUT, &job->output},
         {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
         CLI_SESSION_OPTIONS(job->session),
     };
@@ -85,7 +85,8 @@ static void list_ops(void)
         putchar('\n');
     }
     puts("All ops: -o OUT.npy, --dtype f32|f16, and the options of a device (clformer op NAME --help).\n"
-         "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; they are computed with as float32.");
+         "Files may have any NumPy type f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, byte order, C or Fortran order; they are computed with as "
+         "float32.");
 }
 
 /* Where the first name of an op stands, and its row; NULL when there is none. */
@@ -136,17 +137,6 @@ static clf_status run_op(const op_row *row, op_job *job)
     return write_results(job);
 }
 
-/* One line that begins with a code; 2 for what another call, file or device would cure. */
-static int report(clf_status st)
-{
-    const char *reason = clf_last_error();
-    if (strncmp(reason, "E_", 2) == 0)
-        fprintf(stderr, "%s\n", reason);
-    else
-        fprintf(stderr, "E_%s: %s\n", clf_status_id(st), reason);
-    return st == CLF_DEVICE || st == CLF_BUILD || st == CLF_OUT_OF_MEMORY || st == CLF_INTERNAL ? 1 : 2;
-}
-
 static int run_command(const cli_command *self, const op_row *row, int argc, char **argv)
 {
     char name[64];
@@ -156,17 +146,17 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     snprintf(name, sizeof name, "%s %s", self->name, row->name);
     clf_status st = cli_parse(&(cli_command){name, row->arguments, row->summary, NULL}, table, count, argc, argv, &job.file_count);
     if (st != CLF_OK) {
-        st = clfi_fail_prefix(st, "E_OPTION");
+        st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
     } else {
         job.files = argv;
         st = run_op(row, &job);
     }
-    int status = st == CLF_OK ? 0 : report(st);
+    int status = st == CLF_OK ? 0 : cli_fail_coded(st);
     for (int i = 0; i < job.tensor_count; i++)
         clf_tensor_destroy(job.tensors[i]);
     st = cli_session_close(&job.session, NULL);
     if (st != CLF_OK && status == 0)
-        status = report(st);
+        status = cli_fail_coded(st);
     return status;
 }
 
@@ -181,8 +171,9 @@ int cmd_op(const cli_command *self, int argc, char **argv)
     }
     const op_row *row = find_op(argc, argv, &index);
     if (!row)
-        return report(clfi_fail(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": there is none of that name; clformer op --list tells them",
-                                argc > 1 ? argv[1] : ""));
+        return cli_fail_coded(clfi_fail(CLF_INVALID_ARGUMENT,
+                                        "E_OPTION: op \"%s\": there is none of that name; clformer op --list tells them",
+                                        argc > 1 ? argv[1] : ""));
     memmove(argv + index, argv + index + 1, (size_t)(argc - index) * sizeof *argv); /* the NULL at the end too */
     return run_command(self, row, argc - 1, argv);
 }

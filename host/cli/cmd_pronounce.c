@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/attention_map.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
@@ -44,6 +45,7 @@ static size_t keep_readable(const clf_pronouncer *pronouncer, const cli_inputs *
             words[count++] = word;
             continue;
         }
+        cli_line_clear();
         fprintf(stderr, "clformer: %s\n", clf_last_error());
         ++*refused;
     }
@@ -57,23 +59,20 @@ static clf_status print_words(const clf_text *words, size_t count, const clf_pro
         const size_t found = clf_pronunciations_count(list, i);
         for (size_t rank = 0; rank < options->n_best && rank < found; rank++) {
             const clf_pronunciation *p = clf_pronunciations_get(list, i, rank);
-            printf("%.*s\t%s", (int)words[i].size, words[i].data, p->phonemes);
-            if (shows_scores)
-                printf("\t%.4f", (double)p->score);
-            putchar('\n');
+            if (printf("%.*s\t%s", (int)words[i].size, words[i].data, p->phonemes) < 0 ||
+                (shows_scores && printf("\t%.4f", (double)p->score) < 0) || putchar('\n') == EOF)
+                return clfi_fail_errno("write", "standard output");
         }
         if (found == 0)
             CLF_FAIL(CLF_INTERNAL, "word \"%.*s\": the model gives no finite score", (int)words[i].size, words[i].data);
     }
-    if (ferror(stdout))
-        CLF_FAIL(CLF_IO, "writing the pronunciations failed");
-    return CLF_OK;
+    return fflush(stdout) == 0 ? CLF_OK : clfi_fail_errno("write", "standard output");
 }
 
-static clf_status pronounce_all(clf_pronouncer *pronouncer, cli_inputs *inputs, const pronounce_options *options, bool shows_scores,
-                                size_t *refused)
+static clf_status pronounce_all(const clf_context *context, clf_pronouncer *pronouncer, cli_inputs *inputs,
+                                const pronounce_options *options, bool shows_scores, size_t *refused)
 {
-    cli_progress progress = cli_progress_start("words");
+    cli_progress progress = cli_progress_start("words", context);
     clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
     clf_text *words = NULL;
     clf_status st;
@@ -87,16 +86,19 @@ static clf_status pronounce_all(clf_pronouncer *pronouncer, cli_inputs *inputs, 
         CLF_GOTO(cli_inputs_next(inputs));
         if (inputs->count == 0)
             break;
+        cli_progress_window(&progress, cli_inputs_share(inputs));
         const size_t count = keep_readable(pronouncer, inputs, words, refused);
         CLF_GOTO(clf_pronounce(pronouncer, words, count, &params, &list));
-        cli_progress_window(&progress, count);
+        cli_progress_count(&progress, count);
+        cli_line_clear();
         st = print_words(words, count, list, options, shows_scores);
         clf_pronunciations_destroy(list);
         if (st != CLF_OK)
             goto done;
+        cli_interrupts_say("%zu words were pronounced", progress.base);
     }
 done:
-    cli_progress_end(&progress);
+    cli_line_clear();
     free(words);
     return st;
 }
@@ -116,11 +118,11 @@ static void print_stats(const clf_pronouncer *pronouncer)
 static clf_status draw_attention(clf_pronouncer *pronouncer, const pronounce_options *options)
 {
     cli_attention_map map = {0};
-    char title[64];
     const int64_t layer = options->layer < 0 ? pronouncer->model->network->decoder.layer_count - 1 : options->layer;
     CLF_TRY(cli_attention_of_word(pronouncer, options->word, (int)options->beam, CLF_PRONOUNCE_ATTENTION_CROSS, layer, &map));
-    snprintf(title, sizeof title, "Cross-attention, layer %lld", (long long)layer);
-    const clf_status st = cli_attention_draw(&map, title, NULL, 0, options->picture);
+    const cli_attention_picture picture = {
+        .source = options->model ? options->model : "g2p", .text = options->word, .scale = CLI_SCALE_SHARED};
+    const clf_status st = cli_attention_draw(&map, &picture, options->picture);
     cli_attention_free(&map);
     return st;
 }
@@ -132,7 +134,7 @@ static clf_status pronounce(cli_session *session, cli_inputs *inputs, const pron
     const uint64_t start = clfi_now_ns();
     CLF_TRY(clf_pronouncer_open(session->context, options->model, &pronouncer));
     clfi_profile_phase(session->context, "load model", start, clfi_now_ns());
-    clf_status st = pronounce_all(pronouncer, inputs, options, shows_scores, refused);
+    clf_status st = pronounce_all(session->context, pronouncer, inputs, options, shows_scores, refused);
     if (st == CLF_OK && options->picture && *refused == 0)
         st = draw_attention(pronouncer, options);
     if (session->stats && st == CLF_OK)
@@ -166,10 +168,12 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         {"file", 'f', "F", "one word per line; - is standard input", CLI_TEXT, &file},
-        {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE, &options.beam},
+        {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE,
+         &options.beam},
         {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
         {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_TEXT, &options.model},
-        {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_TEXT, &options.picture},
+        {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_FILE,
+         &options.picture},
         {"layer", 0, "L", "of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},
         {"batch-words", 0, "N", "words decoded together (default: suited to the device)", CLI_SIZE, &options.batch_words},
         CLI_SESSION_OPTIONS(session),

@@ -50,7 +50,7 @@ int cmd_report(const cli_command *self, int argc, char **argv)
     const char *output = NULL;
     int part = CLFI_REPORT_ALL, positional;
     const cli_option table[] = {
-        {"output", 'o', "F", "the page (.html), picture (.svg) or Markdown file (.md) to write", CLI_TEXT, &output},
+        {"output", 'o', "F", "the page (.html), picture (.svg) or Markdown file (.md) to write", CLI_FILE, &output},
         {"part", 0, "all|rooflines|bars", "what an .svg shows (default: all)", CLI_CHOICE, &part},
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);

@@ -1,43 +1,95 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer search: the lines of a corpus that are nearest to each query. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "cli/embedding.h"
+#include "cli/fingerprint.h"
+#include "cli/json_line.h"
+#include "cli/kept_embeddings.h"
+#include "cli/pool.h"
+#include "cli/progress.h"
+#include "cli/ranks_search.h"
+#include "cli/reranking.h"
 #include "cli/scores.h"
+#include "cli/terminal.h"
 #include "io/npy.h"
 
 typedef struct search_options {
-    const char *corpus, *texts, *file;
+    const char *corpus, *texts, *file, *reranker;
     size_t top;
-    int as_json;
+    int as_json, full; /* full: lines are not cut to the terminal */
+    int no_keep;
 } search_options;
 
-/* A corpus of embeddings [n, width] as .npy. */
-static clf_status read_rows(const char *path, size_t width, cli_collection *out)
+/* What this process has of the corpus: all of it, if it is alone. */
+typedef struct part {
+    cli_collection rows;
+    int64_t first;   /* row 0's index in the corpus, */
+    int64_t *places; /* or where this is not NULL, each row's */
+    size_t place_capacity;
+} part;
+
+/* A corpus of another model, tokenizer or pooling is refused; of one without a fingerprint nobody can tell. */
+static clf_status check_fingerprint(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
+                                    const clf_npy *npy)
+{
+    cli_fingerprint of_file = CLI_FINGERPRINT_INIT, now = CLI_FINGERPRINT_INIT;
+    bool found;
+    clf_status st = cli_fingerprint_read(path, npy, &of_file, &found);
+    if (st == CLF_OK && !found) {
+        cli_line_clear();
+        fprintf(stderr, "clformer: %s has no fingerprint (%s.json): nothing tells that this model made it\n", path, path);
+    } else if (st == CLF_OK && (st = cli_fingerprint_take(session, options, directory, &now)) == CLF_OK) {
+        st = cli_fingerprint_match(path, &of_file, &now);
+    }
+    cli_fingerprint_free(&of_file);
+    return st;
+}
+
+/* This rank's rows of a corpus of embeddings [n, width] as .npy. */
+static clf_status read_rows(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
+                            const cli_ranks *ranks, part *out)
 {
     clf_npy npy;
+    size_t width, rank, size;
+    cli_collection *own = &out->rows;
+    cli_ranks_place(ranks, &rank, &size);
+    CLF_TRY(cli_embedding_width(session, options, &width));
     CLF_TRY(clfi_npy_open(path, &npy));
     clf_status st = CLF_OK;
-    if (npy.rank != 2 || npy.dim[1] != (int64_t)width)
+    if (npy.dtype == CLF_FILE_I8 || npy.dtype == CLF_FILE_U8)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: its embeddings are quantized, expected floating-point numbers", path);
+    else if (npy.rank != 2 || npy.dim[1] != (int64_t)width)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected an array [n, %zu], found rank %d with %lld columns", path, width, npy.rank,
                        npy.rank > 1 ? (long long)npy.dim[1] : 1LL);
+    if (st == CLF_OK && rank == 0)
+        st = check_fingerprint(session, options, directory, path, &npy);
+    const size_t all = st == CLF_OK ? (size_t)npy.dim[0] : 0, more = all % size; /* the first `more` ranks have one more than the others */
+    const size_t first = all / size * rank + (rank < more ? rank : more), count = all / size + (rank < more);
     if (st == CLF_OK)
-        st = clfi_alloc(npy.count, sizeof *out->rows, "corpus", &out->rows);
+        st = clfi_alloc(count * width, sizeof *own->rows, "corpus", &own->rows);
     if (st == CLF_OK)
-        st = clfi_npy_read_f32(&npy, 0, npy.count, out->rows);
-    out->count = st == CLF_OK ? (size_t)npy.dim[0] : 0;
-    out->width = width;
+        st = clfi_npy_read_f32(&npy, first * width, count * width, own->rows);
+    for (size_t i = 0; st == CLF_OK && i < count * width; i++)
+        if (!isfinite(own->rows[i]))
+            st = clfi_fail(CLF_FORMAT, "%s: row %zu, column %zu is %g, which no embedding holds", path, first + i / width, i % width,
+                           (double)own->rows[i]);
+    own->count = st == CLF_OK ? count : 0;
+    own->width = width;
+    out->first = (int64_t)first;
     clfi_npy_close(&npy);
     return st;
 }
 
-/* Texts only, for a corpus whose embeddings come from a .npy file. */
-static clf_status read_texts(const char *path, cli_collection *corpus)
+/* Texts only, for a corpus of `rows` embeddings that come from elsewhere. */
+static clf_status read_texts(const char *path, size_t rows, cli_collection *corpus)
 {
     cli_inputs *inputs;
     size_t count = 0;
@@ -51,107 +103,185 @@ static clf_status read_texts(const char *path, cli_collection *corpus)
             corpus->ends[count++] = corpus->bytes.length;
         }
     } while (inputs->count > 0);
-    if (count != corpus->count)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu texts, the corpus has %zu embeddings", path, count, corpus->count);
+    if (count != rows)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu texts, the corpus has %zu embeddings", path, count, rows);
 done:
     cli_inputs_close(inputs);
     return st;
 }
 
-static clf_status read_corpus(cli_session *session, const cli_embedding *options, const search_options *search, cli_collection *corpus,
-                              clf_embed_stats *stats)
+/* A sink for windows that are not all of the corpus: the texts stay in the file until the hits of all are known. */
+static clf_status collect_part(void *user, const cli_embedded *window)
 {
+    part *p = user;
+    cli_collection *own = &p->rows;
+    const size_t all = own->count + window->count;
+    CLF_TRY(clfi_grow(&own->rows, &own->capacity, all * window->width, sizeof *own->rows, "embeddings"));
+    CLF_TRY(clfi_grow(&p->places, &p->place_capacity, all, sizeof *p->places, "embeddings"));
+    memcpy(own->rows + own->count * window->width, window->rows, window->count * window->width * sizeof *own->rows);
+    for (size_t i = 0; i < window->count; i++)
+        p->places[own->count + i] = (int64_t)(window->first + i);
+    own->count = all;
+    own->width = window->width;
+    return CLF_OK;
+}
+
+/* *out_total: the rows of all ranks. Rank 0 has all texts, if there are any. */
+static clf_status read_corpus(cli_session *session, const cli_embedding *options, const char *directory, const search_options *search,
+                              cli_ranks *ranks, part *corpus, size_t *out_total, clf_embed_stats *stats)
+{
+    enum { WINDOW_OF_RANKS = 1024 }; /* smaller than that of one process, so that each gets its share of a small corpus */
     const size_t length = strlen(search->corpus);
+    const char *texts = ranks ? search->corpus : NULL;
+    size_t rank, size;
+    cli_ranks_place(ranks, &rank, &size);
     if (length >= 4 && strcmp(search->corpus + length - 4, ".npy") == 0) {
-        CLF_TRY(read_rows(search->corpus, (size_t)clf_model_get_info(session->model)->width, corpus));
-        return search->texts ? read_texts(search->texts, corpus) : CLF_OK;
+        texts = search->texts;
+        CLF_TRY(read_rows(session, options, directory, search->corpus, ranks, corpus));
+    } else if (!ranks && !search->no_keep && cli_keeps_embeddings(session, search->corpus)) {
+        CLF_TRY(cli_kept_embed(session, options, directory, search->corpus, &corpus->rows, stats));
+    } else {
+        cli_inputs *inputs;
+        CLF_TRY(cli_inputs_open(NULL, 0, search->corpus, &inputs));
+        inputs->window_texts = ranks ? WINDOW_OF_RANKS : 0;
+        cli_ranks_take_windows(ranks, inputs);
+        const clf_status st = ranks ? cli_pool_embed(session, options, inputs, collect_part, corpus, stats)
+                                    : cli_pool_embed(session, options, inputs, cli_collect, &corpus->rows, stats);
+        cli_inputs_close(inputs);
+        CLF_TRY(st);
     }
-    cli_inputs *inputs;
-    CLF_TRY(cli_inputs_open(NULL, 0, search->corpus, &inputs));
-    const clf_status st = cli_embed_all(session, options, inputs, cli_collect, corpus, stats);
-    cli_inputs_close(inputs);
-    return st;
+    *out_total = cli_ranks_sum(ranks, corpus->rows.count);
+    return rank == 0 && texts ? read_texts(texts, *out_total, &corpus->rows) : CLF_OK;
 }
 
-static clf_text text_of(const cli_collection *c, size_t i)
+/* The best of all ranks' parts, `from` for each query, on rank 0. */
+static clf_status find_hits(const cli_session *session, const cli_ranks *ranks, const cli_collection *queries, const part *corpus,
+                            size_t from, float *values, int64_t *indices)
 {
-    const size_t start = i ? c->ends[i - 1] : 0;
-    return c->ends ? (clf_text){clfi_str_text(&c->bytes) + start, c->ends[i] - start} : (clf_text){"", 0};
+    const cli_collection *own = &corpus->rows;
+    const size_t count = from < own->count ? from : own->count;
+    if (count)
+        CLF_TRY(cli_cosine_top(session->context, queries->rows, queries->count, own->rows, own->count, queries->width, count, values,
+                               indices));
+    for (size_t i = 0; i < queries->count * count; i++)
+        indices[i] = corpus->places ? corpus->places[indices[i]] : corpus->first + indices[i];
+    return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
 }
 
-/* A text on one line: control bytes become spaces. */
-static void print_text(clf_text text)
+static clf_status print_json(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count,
+                             const float *values, const int64_t *indices)
 {
-    for (size_t i = 0; i < text.size; i++)
-        putchar((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f ? ' ' : text.data[i]);
+    json_t *hits = json_array();
+    bool is_whole = true;
+    for (size_t i = 0; i < count; i++) {
+        const clf_text text = cli_collection_text(corpus, (size_t)indices[i]);
+        const double value = (double)values[i], score = is_reranked ? cli_sigmoid(value) : value;
+        json_t *hit = json_pack("{s:I, s:f, s:o}", "index", (json_int_t)indices[i], "score", score, "text",
+                                corpus->ends ? cli_text_json(text.data, text.size) : json_null());
+        is_whole &= !is_reranked || json_object_set_new(hit, "logit", json_real(value)) == 0;
+        is_whole &= json_array_append_new(hits, hit) == 0;
+    }
+    json_t *line = json_pack("{s:o, s:o}", "query", cli_text_json(query.data, query.size), "hits", hits);
+    return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "search results");
 }
 
-/* The text as a JSON string; ill-formed UTF-8 as JSON cannot hold it becomes null. */
-static json_t *text_json(clf_text text)
+static void print_table(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count,
+                        const float *values, const int64_t *indices,
+                        int columns)
 {
-    json_t *string = json_stringn(text.data, text.size);
-    return string ? string : json_null();
+    cli_print_line(stdout, query.data, query.size, columns);
+    putchar('\n');
+    for (size_t i = 0; i < count; i++) {
+        const clf_text text = cli_collection_text(corpus, (size_t)indices[i]);
+        const int used = printf("  %7.4f  %6lld  ", is_reranked ? cli_sigmoid((double)values[i]) : (double)values[i],
+                               (long long)indices[i] + 1);
+        cli_print_line(stdout, text.data, text.size, columns > used ? columns - used : columns ? 1 : 0);
+        putchar('\n');
+    }
 }
 
 static clf_status print_hits(const cli_collection *queries, const cli_collection *corpus, const search_options *search,
                              const float *values, const int64_t *indices)
 {
+    const int columns = search->full ? 0 : cli_terminal_columns(STDOUT_FILENO);
     for (size_t q = 0; q < queries->count; q++) {
-        json_t *hits = json_array();
-        if (!search->as_json) {
-            print_text(text_of(queries, q));
-            putchar('\n');
-        }
-        for (size_t i = 0; i < search->top; i++) {
-            const size_t at = q * search->top + i;
-            const clf_text text = text_of(corpus, (size_t)indices[at]);
-            if (search->as_json) {
-                json_array_append_new(hits, json_pack("{s:I, s:f, s:o}", "index", (json_int_t)indices[at], "score", (double)values[at],
-                                                      "text", corpus->ends ? text_json(text) : json_null()));
-            } else {
-                printf("  %7.4f  %6lld  ", (double)values[at], (long long)indices[at] + 1);
-                print_text(text);
-                putchar('\n');
-            }
-        }
-        json_t *line = search->as_json ? json_pack("{s:o, s:O}", "query", text_json(text_of(queries, q)), "hits", hits) : NULL;
-        char *dump = line ? json_dumps(line, JSON_REAL_PRECISION(9)) : NULL;
-        json_decref(line);
-        json_decref(hits);
-        if (search->as_json && !dump)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "search results as JSON");
-        if (dump)
-            puts(dump);
-        free(dump);
+        const size_t at = q * search->top;
+        for (size_t i = at; i < at + search->top; i++)
+            if (!isfinite(values[i]))
+                CLF_FAIL(CLF_INTERNAL, "query %zu, row %lld: the score is %g", q + 1, (long long)indices[i], (double)values[i]);
+        if (search->as_json)
+            CLF_TRY(print_json(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top,
+                               values + at, indices + at));
+        else
+            print_table(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top,
+                        values + at, indices + at, columns);
     }
     return CLF_OK;
 }
 
-static clf_status run_search(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
-                             search_options *search, clf_embed_stats *stats)
+/* Unless a prompt was asked for: the one that the model has for queries, or the first of those for documents. */
+static cli_embedding with_prompt(const cli_session *session, const cli_embedding *options, const char *const *names, size_t count)
 {
-    cli_collection queries = {.rows = NULL}, corpus = {.rows = NULL};
+    cli_embedding own = *options;
+    for (size_t i = 0; !own.prompt && !own.prompt_name && i < count; i++)
+        if (clf_model_prompt(session->model, names[i]))
+            own.prompt_name = names[i];
+    return own;
+}
+
+static clf_status run_search(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
+                             search_options *search, cli_ranks *ranks, clf_embed_stats *stats)
+{
+    static const char *const of_queries[] = {"query"}, *const of_documents[] = {"document", "passage", "corpus"};
+    enum { RERANKED = 50 };
+    cli_collection queries = {.rows = NULL};
+    part corpus = {.places = NULL};
+    size_t rank, size, total;
+    clf_model *reranker = NULL;
     float *values = NULL;
     int64_t *indices = NULL;
     clf_status st;
-    CLF_GOTO(cli_session_open_model(session, directory));
-    CLF_GOTO(cli_embed_all(session, options, inputs, cli_collect, &queries, stats));
-    CLF_GOTO(read_corpus(session, options, search, &corpus, stats));
-    if (corpus.count == 0)
-        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "search: %s holds no text", search->corpus));
-    if (search->top > corpus.count)
-        search->top = corpus.count;
-    CLF_GOTO(clfi_alloc(queries.count * search->top, sizeof *values, "best scores", &values));
-    CLF_GOTO(clfi_alloc(queries.count * search->top, sizeof *indices, "best scores", &indices));
-    CLF_GOTO(cli_cosine_top(session->context, queries.rows, queries.count, corpus.rows, corpus.count, queries.width, search->top, values,
-                            indices));
-    CLF_GOTO(print_hits(&queries, &corpus, search, values, indices));
+    cli_ranks_place(ranks, &rank, &size);
+    CLF_GOTO(cli_pool_open_model(session, directory));
+    if (search->reranker && rank == 0)
+        CLF_GOTO(clf_model_open(session->context, search->reranker, &reranker));
+    const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
+                        answer = with_prompt(session, options, of_documents, COUNT(of_documents));
+    if (rank == 0) /* which alone has a standard input */
+        CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
+    CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));
+    CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
+    if (total == 0)
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s holds no text", search->corpus));
+    if (search->top > total)
+        search->top = total;
+    const size_t wanted = search->reranker && search->top < RERANKED ? RERANKED : search->top, from = wanted < total ? wanted : total;
+    CLF_GOTO(clfi_alloc(queries.count * from, sizeof *values, "best scores", &values));
+    CLF_GOTO(clfi_alloc(queries.count * from, sizeof *indices, "best scores", &indices));
+    CLF_GOTO(find_hits(session, ranks, &queries, &corpus, from, values, indices));
+    if (rank > 0)
+        goto done;
+    if (reranker)
+        CLF_GOTO(cli_rerank_hits(reranker, &queries, &corpus.rows, from, search->top, values, indices));
+    cli_line_clear();
+    CLF_GOTO(print_hits(&queries, &corpus.rows, search, values, indices));
 done:
+    clf_model_destroy(reranker);
     free(values);
     free(indices);
     cli_collection_free(&queries);
-    cli_collection_free(&corpus);
+    cli_collection_free(&corpus.rows);
+    free(corpus.places);
     return st;
+}
+
+/* Every rank reads the corpus, and only rank 0 has a standard input. */
+static clf_status check_corpus(const char *path)
+{
+    struct stat info;
+    if (cli_ranks_are_started() && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "search under mpirun: --corpus: expected a file, which every rank reads, found %s", path);
+    return CLF_OK;
 }
 
 int cmd_search(const cli_command *self, int argc, char **argv)
@@ -164,7 +294,11 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXT, &search.corpus},
         {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXT, &search.texts},
         {"top", 'k', "K", "how many lines for each query (default 5, at most 1024)", CLI_SIZE, &search.top},
+        {"no-keep", 0, NULL, "neither use nor write F.embeddings.npy, what an earlier search kept of a corpus of texts", CLI_FLAG,
+         &search.no_keep},
+        {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_TEXT, &search.reranker},
         {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXT, &search.file},
+        {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &search.full},
         {"json", 0, NULL, "one JSON object per query; indices count from 0", CLI_FLAG, &search.as_json},
         CLI_EMBEDDING_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
@@ -177,8 +311,16 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && search.top > 1024)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--top: expected at most 1024, found %zu", search.top);
     if (st == CLF_OK)
-        st = cli_inputs_open(argv + 1, positional - 1, search.file, &inputs);
+        st = check_corpus(search.corpus);
     if (st == CLF_OK)
-        st = run_search(&session, &options, argv[0], inputs, &search, &stats);
-    return cli_embedding_end(&session, inputs, &stats, st);
+        st = cli_inputs_open(argv + 1, positional - 1, search.file, &inputs);
+    cli_ranks *ranks = NULL;
+    if (st == CLF_OK)
+        st = cli_ranks_open(&session, &ranks);
+    if (st == CLF_OK)
+        st = run_search(&session, &options, argv[0], inputs, &search, ranks, &stats);
+    cli_ranks_abort(ranks, st);
+    const int status = cli_embedding_end(&session, inputs, &stats, st);
+    cli_ranks_close(ranks);
+    return status;
 }

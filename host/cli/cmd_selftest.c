@@ -1,118 +1,244 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer selftest: is this device's arithmetic right? Every op on every engine against double precision on the host. */
+/* clformer selftest: is this device's arithmetic right? Every op of the self-test's catalogue is verified as the benchmarks verify theirs,
+ * against double precision on the host: with the engine that the library chooses, then with each engine of the op by name. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/str.h"
 #include "cli/commands.h"
-#include "cli/selftest.h"
+#include "cli/platform_guard.h"
+#include "op/engines.h"
+#include "workload/workload.h"
 
-typedef struct selftest_row {
-    const char *op;
-    clf_status (*run)(selftest *test);
-    const char *engines; /* names to force one after another, "a|b"; "" = the default only */
-} selftest_row;
+/* How many rows ended how. Untested is not passed: only an engine that is not made for the device may be left out. */
+typedef struct tally {
+    size_t passed, failed, untested, inapplicable;
+} tally;
 
-static const selftest_row rows[] = {
-    {"gemm", selftest_gemm, "packed|gemv|clblast|tiled"},
-    {"einsum", selftest_einsum, ""},
-    {"permute", selftest_permute, ""},
-    {"activation", selftest_activation, ""},
-    {"layer_norm", selftest_layer_norm, "vector|group"},
-    {"rms_norm", selftest_rms_norm, "vector|group"},
-    {"l2_normalize", selftest_l2_normalize, "vector|group"},
-    {"softmax", selftest_softmax, "vector|group|generic"},
-    {"log_softmax", selftest_log_softmax, "vector|group"},
-    {"attention", selftest_attention, "vector|group|generic"},
-    {"scoring", selftest_scoring, ""},
-    {"dropout", selftest_dropout, ""},
-    {"cached_attention", selftest_cached_attention, "vector|group"},
-    {"embedding", selftest_embedding, "vector|group"},
-    {"pool", selftest_pool, "vector|group"},
-    {"top_k", selftest_top_k, "vector|group"},
-    {"encoder", selftest_encoder, ""},
-    {"encoder_decoder", selftest_encoder_decoder, ""},
-    {"beam_search", selftest_beam_search, ""},
-};
-
-/* One op on one engine ("" = the default one); prints its line and returns whether it failed. */
-static bool run_row(const char *device, bool no_tuned, const selftest_row *row, const char *engine)
+/* A driver that answers a question otherwise than before, or not any more, hides engines that were to be tested. */
+static bool same_answers(const clf_device_info *a, const clf_device_info *b)
 {
-    selftest test = {.random = {1}};
-    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    char forced[96] = "";
-    if (engine[0])
-        snprintf(forced, sizeof forced, "%s=%s", row->op, engine);
-    params.device = device;
-    params.engines = engine[0] ? forced : NULL;
-    params.tuned_file = no_tuned ? "" : NULL;
-    clf_status st = clf_context_create(&params, &test.context);
-    if (st == CLF_OK)
-        st = row->run(&test);
-    clf_context_destroy(test.context);
-    const char *name = engine[0] ? engine : "default";
-    if (st == CLF_UNSUPPORTED && engine[0]) {
-        printf("  %-16s %-8s  n/a     %s\n", row->op, name, clf_last_error());
-        return false;
-    }
-    if (st != CLF_OK) {
-        printf("  %-16s %-8s  FAIL    %s\n", row->op, name, clf_last_error());
-        return true;
-    }
-    printf("  %-16s %-8s  %s  worst error %.2e, bound %.2e\n", row->op, name, test.failed ? "FAIL  " : "pass  ", test.worst_error,
-           test.worst_bound);
-    return test.failed;
+    return a->type == b->type && a->compute_units == b->compute_units && a->max_work_group_size == b->max_work_group_size &&
+           a->native_vector_width_float == b->native_vector_width_float && a->local_memory_bytes == b->local_memory_bytes &&
+           a->max_allocation_bytes == b->max_allocation_bytes && a->base_alignment_bytes == b->base_alignment_bytes &&
+           a->unified_memory == b->unified_memory && a->has_fp16 == b->has_fp16 && a->has_fp64 == b->has_fp64 &&
+           a->has_subgroups == b->has_subgroups && a->has_integer_dot == b->has_integer_dot && strcmp(a->name, b->name) == 0;
 }
 
-static bool run_device(const clf_device_info *device, bool no_tuned)
+static clf_status open_context(const clf_device_info *device, const clf_context_params *params, clf_context **out)
+{
+    clf_context *context;
+    CLF_TRY(clf_context_create(params, &context));
+    if (!same_answers(device, clf_context_device(context))) {
+        clf_context_destroy(context);
+        CLF_FAIL(CLF_DEVICE, "the driver describes the device otherwise than before");
+    }
+    *out = context;
+    return CLF_OK;
+}
+
+/* How one op did on one engine, over all its workloads. */
+typedef struct outcome {
+    clfi_verdict verdict; /* the worst */
+    size_t verified;
+    clf_status status; /* of the first workload that failed otherwise than by its verdict */
+    char reason[512];
+} outcome;
+
+static void note_failure(outcome *o, clf_status st)
+{
+    if (o->status != CLF_OK && (o->status != CLF_UNSUPPORTED || st == CLF_UNSUPPORTED))
+        return;
+    o->status = st;
+    snprintf(o->reason, sizeof o->reason, "%s", clf_last_error());
+}
+
+static void note_verdict(outcome *o, const clfi_verdict *one)
+{
+    const bool is_worse = o->verified == 0 || isnan(one->error) || one->error * o->verdict.bound > o->verdict.error * one->bound;
+    const bool passed = one->passed && (o->verified == 0 || o->verdict.passed);
+    if (is_worse)
+        o->verdict = *one;
+    o->verdict.passed = passed;
+    o->verified++;
+}
+
+/* Whether the workload says that the engine can run it; any can have the default choice, "". */
+static clf_status is_offered(const clfi_workload *workload, clf_context *context, const char *engine, bool *out)
+{
+    clfi_engine_list list = {.count = 0};
+    *out = !engine[0];
+    if (*out)
+        return CLF_OK;
+    CLF_TRY(workload->type->engines(workload, context, &list));
+    for (size_t i = 0; i < list.count; i++)
+        *out |= strcmp(list.names[i], engine) == 0;
+    return CLF_OK;
+}
+
+/* All workloads of the op that list->items[first] is of. */
+static void verify_op(const clfi_workload_list *list, size_t first, clf_context *context, const char *engine, outcome *o)
+{
+    for (size_t i = first; i < list->count; i++) {
+        const clfi_workload *one = &list->items[i];
+        clfi_verdict verdict = {.passed = false};
+        bool offered = false;
+        if (strcmp(one->op, list->items[first].op) != 0)
+            continue;
+        clf_status st = is_offered(one, context, engine, &offered);
+        if (st == CLF_OK && offered)
+            st = clfi_workload_verify(one, context, engine, &verdict);
+        if (st != CLF_OK)
+            note_failure(o, st);
+        else if (offered)
+            note_verdict(o, &verdict);
+    }
+}
+
+/* Why an engine was not forced at all. */
+static void explain_absence(const clf_engine_table *table, clf_context *context, const char *engine, outcome *o)
+{
+    const clf_engine *row = clfi_engine_find((clf_op)(table - clfi_engine_tables), engine);
+    const char *obstacle = row ? clfi_engine_obstacle(context, row) : NULL;
+    o->status = CLF_UNSUPPORTED;
+    snprintf(o->reason, sizeof o->reason, "%s", obstacle ? obstacle : "it supports none of the cases on this device");
+}
+
+/* One op on one engine ("" = the default one); prints its line. */
+static void run_row(const clf_device_info *device, const char *selector, bool no_tuned, const clfi_workload_list *list, size_t first,
+                    const char *engine, tally *sum)
+{
+    const clfi_workload *workload = &list->items[first];
+    outcome o = {.status = CLF_OK};
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_context *context = NULL;
+    params.device = selector;
+    params.tuned_file = no_tuned ? "" : NULL;
+    const clf_status opened = open_context(device, &params, &context);
+    if (opened != CLF_OK)
+        note_failure(&o, opened);
+    else
+        verify_op(list, first, context, engine, &o);
+    if (opened == CLF_OK && o.verified == 0 && o.status == CLF_OK)
+        explain_absence(workload->table, context, engine, &o);
+    clf_context_destroy(context);
+    printf("  %-16s %-11s  ", workload->op, engine[0] ? engine : "default");
+    const bool can_be_absent = o.status == CLF_OK || (o.status == CLF_UNSUPPORTED && engine[0]);
+    if (opened != CLF_OK || (o.status == CLF_UNSUPPORTED && !engine[0])) {
+        sum->untested++;
+        printf("UNTESTED  %s\n", o.reason);
+    } else if (!can_be_absent) {
+        sum->failed++;
+        printf("FAIL    %s\n", o.reason);
+    } else if (o.verified == 0) {
+        sum->inapplicable++;
+        printf("n/a     %s\n", o.reason);
+    } else {
+        sum->passed += o.verdict.passed;
+        sum->failed += !o.verdict.passed;
+        printf("%s    worst error %.2e, bound %.2e\n", o.verdict.passed ? "pass" : "FAIL", o.verdict.error, o.verdict.bound);
+    }
+    fflush(stdout);
+}
+
+static bool is_first_of_op(const clfi_workload_list *list, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(list->items[i].op, list->items[index].op) == 0)
+            return false;
+    return true;
+}
+
+/* Whether some workload runs on the engines of the table. */
+static bool has_workloads(const clfi_workload_list *list, const clf_engine_table *table)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].table == table)
+            return true;
+    return false;
+}
+
+/* Engines that no workload is for are untested, whatever the device. */
+static void run_missing(const clfi_workload_list *list, tally *sum)
+{
+    for (int op = 0; op < CLF_OP_COUNT; op++) {
+        const clf_engine_table *table = &clfi_engine_tables[op];
+        for (size_t e = 0; !has_workloads(list, table) && e < table->count; e++) {
+            sum->untested++;
+            printf("  %-16s %-11s  UNTESTED  the catalogue has no workload of this op\n", table->op, table->engines[e].name);
+        }
+    }
+}
+
+/* Whether all that applies to the device was tested and passed. */
+static bool print_tally(const tally *sum)
+{
+    const bool passed = sum->failed == 0 && sum->untested == 0 && sum->passed > 0;
+    if (passed)
+        printf("  all passed: %zu", sum->passed);
+    else
+        printf("  NOT PASSED: %zu failed, %zu untested, %zu passed", sum->failed, sum->untested, sum->passed);
+    if (sum->inapplicable)
+        printf("; %zu %s not apply to this device", sum->inapplicable, sum->inapplicable == 1 ? "engine does" : "engines do");
+    putchar('\n');
+    return passed;
+}
+
+static bool run_device(const clf_device_info *device, bool no_tuned, const clfi_workload_list *list)
 {
     char selector[32];
-    bool failed = false;
+    tally sum = {0};
     printf("%zu: %s (%s, %s)\n", device->index, device->name, device->platform_name, device->driver_version);
     if (!device->usable) {
-        printf("  not usable: %s\n", device->reason);
+        printf("  UNTESTED: not usable: %s\n", device->reason);
         return false;
     }
     snprintf(selector, sizeof selector, "%zu", device->index);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        failed |= run_row(selector, no_tuned, &rows[i], "");
-        char engines[64];
-        snprintf(engines, sizeof engines, "%s", rows[i].engines);
-        char *rest = NULL;
-        for (char *engine = strtok_r(engines, "|", &rest); engine; engine = strtok_r(NULL, "|", &rest))
-            failed |= run_row(selector, no_tuned, &rows[i], engine);
-        fflush(stdout);
+    for (size_t i = 0; i < list->count; i++) {
+        if (!is_first_of_op(list, i))
+            continue;
+        const clf_engine_table *table = list->items[i].table;
+        run_row(device, selector, no_tuned, list, i, "", &sum);
+        for (size_t e = 0; table && e < table->count; e++)
+            run_row(device, selector, no_tuned, list, i, table->engines[e].name, &sum);
     }
-    printf("  %s\n", failed ? "FAILED" : "all passed");
-    return failed;
+    run_missing(list, &sum);
+    return print_tally(&sum);
 }
 
 int cmd_selftest(const cli_command *self, int argc, char **argv)
 {
     const char *device = NULL;
     int positional, no_tuned = 0;
-    bool failed = false;
+    bool passed = true;
     size_t index = 0;
     const cli_option table[] = {
         {"device", 'd', "D", "a device as in clformer devices, or all (default: the default device)", CLI_TEXT, &device},
         {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &no_tuned},
     };
     clf_device_list *list = NULL;
+    clfi_workload_list workloads = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "selftest: unexpected argument \"%s\"", argv[0]);
     if (st == CLF_OK)
+        st = clfi_small_workloads(&workloads);
+    if (st == CLF_OK)
+        st = cli_platforms_enter();
+    if (st == CLF_OK)
         st = clf_device_list_create(&list);
+    cli_platforms_leave();
     const bool all = device && strcmp(device, "all") == 0;
     if (st == CLF_OK && (!all || clf_device_list_count(list) == 0))
         st = clf_device_list_select(list, all ? NULL : device ? device : getenv("CLF_DEVICE"), &index);
     if (st == CLF_OK) {
         for (size_t i = 0; i < clf_device_list_count(list); i++)
             if (all || i == index)
-                failed |= run_device(clf_device_list_get(list, i), no_tuned);
+                passed &= run_device(clf_device_list_get(list, i), no_tuned, &workloads);
     }
     clf_device_list_destroy(list);
-    return st != CLF_OK ? cli_fail(st) : failed;
+    clfi_workload_list_free(&workloads);
+    return st != CLF_OK ? cli_fail(st) : passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

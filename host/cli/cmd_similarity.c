@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer similarity: cosine similarity of every pair of texts. */
 #include <jansson.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/embedding.h"
+#include "cli/json_line.h"
+#include "cli/progress.h"
 #include "cli/scores.h"
+#include "cli/terminal.h"
 
 static json_t *matrix_json(const float *scores, size_t n)
 {
@@ -21,22 +27,33 @@ static json_t *matrix_json(const float *scores, size_t n)
     return rows;
 }
 
-static clf_status print_matrix(const float *scores, size_t n, int as_json)
+/* A row of numbers, and the text that they belong to. */
+static void print_rows(const float *scores, const cli_collection *all)
 {
+    const size_t n = all->count;
+    const int columns = cli_terminal_columns(STDOUT_FILENO), used = n < 10000 ? (int)n * 8 + 1 : INT_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const size_t start = i ? all->ends[i - 1] : 0;
+        for (size_t j = 0; j < n; j++)
+            printf("%7.4f ", (double)scores[i * n + j]);
+        putchar(' ');
+        cli_print_line(stdout, clfi_str_text(&all->bytes) + start, all->ends[i] - start, columns > used ? columns - used : 0);
+        putchar('\n');
+    }
+}
+
+static clf_status print_matrix(const float *scores, const cli_collection *all, int as_json)
+{
+    const size_t n = all->count;
+    for (size_t i = 0; i < n * n; i++)
+        if (!isfinite(scores[i]))
+            CLF_FAIL(CLF_INTERNAL, "texts %zu and %zu: the similarity is %g", i / n + 1, i % n + 1, (double)scores[i]);
     if (!as_json) {
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < n; j++)
-                printf("%7.4f%s", (double)scores[i * n + j], j + 1 < n ? " " : "\n");
+        print_rows(scores, all);
         return CLF_OK;
     }
     json_t *rows = matrix_json(scores, n);
-    char *text = json_dumps(rows, JSON_REAL_PRECISION(9));
-    json_decref(rows);
-    if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "similarities as JSON");
-    puts(text);
-    free(text);
-    return CLF_OK;
+    return cli_json_print(rows, true, JSON_REAL_PRECISION(9), "similarities");
 }
 
 static clf_status similarity(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs, int as_json,
@@ -49,7 +66,8 @@ static clf_status similarity(cli_session *session, const cli_embedding *options,
     CLF_GOTO(cli_embed_all(session, options, inputs, cli_collect, &all, stats));
     CLF_GOTO(clfi_alloc(all.count * all.count, sizeof *scores, "similarities", &scores));
     CLF_GOTO(cli_cosine_matrix(session->context, all.rows, all.count, all.rows, all.count, all.width, scores));
-    CLF_GOTO(print_matrix(scores, all.count, as_json));
+    cli_line_clear();
+    CLF_GOTO(print_matrix(scores, &all, as_json));
 done:
     free(scores);
     cli_collection_free(&all);

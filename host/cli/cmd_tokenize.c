@@ -3,69 +3,108 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/inputs.h"
+#include "cli/json_line.h"
 #include "text/tokenizer.h"
 
-static clf_status print_tokens(const clf_tokenizer *tokenizer, const clf_encoding *encoding, int as_text)
+typedef enum cli_token_form { AS_IDS, AS_TEXT, AS_JSON } cli_token_form;
+
+typedef struct cli_tokenize {
+    cli_token_form form;
+    const char *pair;
+    clf_encode_options options;
+} cli_tokenize;
+
+static json_t *tokens_json(const clf_tokenizer *tokenizer, const clf_encoding *encoding)
 {
-    if (!as_text) {
-        putchar('[');
-        for (size_t i = 0; i < encoding->length; i++)
-            printf("%s%d", i ? ", " : "", encoding->ids[i]);
-        puts("]");
-        return CLF_OK;
-    }
     json_t *array = json_array();
     for (size_t i = 0; i < encoding->length; i++)
-        json_array_append_new(array, json_string(clfi_tokenizer_token(tokenizer, encoding->ids[i])));
-    char *line = json_dumps(array, JSON_COMPACT);
-    json_decref(array);
-    if (!line)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "tokens as JSON");
-    puts(line);
-    free(line);
+        json_array_append_new(array, json_string(clf_tokenizer_token(tokenizer, encoding->ids[i])));
+    return array;
+}
+
+/* {"ids": [...], "tokens": [...], "type_ids": [...], "special_mask": [...], "offsets": [[start, end], ...], "truncated": false} */
+static json_t *encoding_json(const clf_tokenizer *tokenizer, const clf_encoding *encoding)
+{
+    json_t *ids = json_array(), *types = json_array(), *mask = json_array(), *offsets = json_array();
+    for (size_t i = 0; i < encoding->length; i++) {
+        json_array_append_new(ids, json_integer(encoding->ids[i]));
+        json_array_append_new(types, json_integer(encoding->type_ids[i]));
+        json_array_append_new(mask, json_integer(encoding->special_mask[i]));
+        json_array_append_new(offsets, json_pack("[I,I]", (json_int_t)encoding->offsets[i].start, (json_int_t)encoding->offsets[i].end));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:b}", "ids", ids, "tokens", tokens_json(tokenizer, encoding), "type_ids", types, "special_mask",
+                     mask, "offsets", offsets, "truncated", encoding->truncated);
+}
+
+static clf_status print_json(json_t *json)
+{
+    return cli_json_print(json, true, JSON_COMPACT, "tokens");
+}
+
+static clf_status print_encoding(const clf_tokenizer *tokenizer, const clf_encoding *encoding, cli_token_form form)
+{
+    if (form != AS_IDS)
+        return print_json(form == AS_TEXT ? tokens_json(tokenizer, encoding) : encoding_json(tokenizer, encoding));
+    putchar('[');
+    for (size_t i = 0; i < encoding->length; i++)
+        printf("%s%d", i ? ", " : "", encoding->ids[i]);
+    puts("]");
     return CLF_OK;
 }
 
-static clf_status tokenize(const char *directory, cli_inputs *inputs, const clf_encode_options *options, int as_text)
+static clf_status tokenize(const char *directory, cli_inputs *inputs, const cli_tokenize *job)
 {
     clf_tokenizer *tokenizer;
     clf_encoding encoding = CLF_ENCODING_INIT;
     clf_status st;
-    CLF_TRY(clfi_tokenizer_open(directory, &tokenizer));
+    CLF_TRY(clf_tokenizer_open(directory, &tokenizer));
     do {
         CLF_GOTO(cli_inputs_next(inputs));
         for (size_t i = 0; i < inputs->count; i++) {
             const clf_text *text = &inputs->texts[i];
-            CLF_GOTO(clfi_tokenizer_encode(tokenizer, text->data, text->size, NULL, 0, options, &encoding));
-            CLF_GOTO(print_tokens(tokenizer, &encoding, as_text));
+            CLF_GOTO(clfi_tokenizer_encode(tokenizer, text->data, text->size, job->pair, job->pair ? strlen(job->pair) : 0, &job->options,
+                                           &encoding));
+            CLF_GOTO(print_encoding(tokenizer, &encoding, job->form));
         }
     } while (inputs->count > 0);
 done:
     clfi_encoding_free(&encoding);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     return st;
 }
 
 int cmd_tokenize(const cli_command *self, int argc, char **argv)
 {
     const char *file = NULL;
-    int as_text = 0, no_special = 0, positional;
-    size_t max_tokens = 0;
+    cli_tokenize job = {.form = AS_IDS};
+    int as_text = 0, as_json = 0, no_special = 0, ignore_special = 0, unit = -1, positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(file),
         {"text", 0, NULL, "print the tokens instead of their ids", CLI_FLAG, &as_text},
+        {"json", 0, NULL, "print an object a text: ids, tokens, type_ids, special_mask, offsets, truncated", CLI_FLAG, &as_json},
+        {"offsets", 0, "characters|bytes", "what offsets count (default: characters); with --json", CLI_CHOICE, &unit},
+        {"pair", 0, "TEXT", "a second text, encoded together with each", CLI_TEXT, &job.pair},
         {"no-special-tokens", 0, NULL, "do not add [CLS], [SEP] and the like", CLI_FLAG, &no_special},
-        {"max-tokens", 0, "N", "cut longer texts (default: no limit)", CLI_SIZE, &max_tokens},
+        {"ignore-special", 0, NULL, "special tokens written in a text are text", CLI_FLAG, &ignore_special},
+        {"max-tokens", 0, "N", "cut longer texts (default: no limit)", CLI_SIZE, &job.options.max_tokens},
     };
     cli_inputs *inputs = NULL;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && (as_text + as_json > 1 || (unit >= 0 && !as_json)))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, as_text ? "--text and --json, --offsets exclude each other" : "--offsets needs --json");
     if (st == CLF_OK)
         st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
-    if (st == CLF_OK)
-        st = tokenize(argv[0], inputs, &(clf_encode_options){.add_special_tokens = !no_special, .max_tokens = max_tokens}, as_text);
+    if (st == CLF_OK) {
+        job.form = as_json ? AS_JSON : as_text ? AS_TEXT : AS_IDS;
+        job.options.add_special_tokens = !no_special;
+        job.options.ignore_special = ignore_special;
+        job.options.offsets = !as_json ? CLF_OFFSETS_NONE : unit == 1 ? CLF_OFFSETS_BYTES : CLF_OFFSETS_CHARACTERS;
+        st = tokenize(argv[0], inputs, &job);
+    }
     cli_inputs_close(inputs);
     return st == CLF_OK ? 0 : cli_fail(st);
 }

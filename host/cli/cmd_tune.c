@@ -69,7 +69,7 @@ static clf_status print_rule(const clfi_tune_product *product, const clf_gemm_ru
     clf_str choice = CLF_STR_INIT;
     clf_status st = CLF_OK;
     if (rule->engine)
-        st = clfi_gemm_choice_text(rule->engine, &rule->tile, &choice);
+        st = clfi_engine_choice_text(rule->engine, &rule->tile, &choice);
     if (st == CLF_OK)
         printf("%-36s %-12s %10.1f us %8.3f x  %s\n", clfi_tune_product_text(product, text), before->engine, after->ns / 1e3, after->ratio,
                rule->engine ? clfi_str_text(&choice) : "as untuned");
@@ -77,10 +77,11 @@ static clf_status print_rule(const clfi_tune_product *product, const clf_gemm_ru
     return st;
 }
 
-static clf_status print_report(const clfi_tune_products *products, const clfi_tune_report *report)
+static clf_status print_report(const clfi_tune_products *products, clf_precision precision, const clfi_tune_report *report)
 {
     double sum = 0;
-    printf("%s (%s), driver %s\n", report->device.name, report->device.platform_name, report->device.driver_version);
+    printf("%s (%s), driver %s, precision %s\n", report->device.name, report->device.platform_name, report->device.driver_version,
+           clf_precision_name(precision));
     printf("%-36s %-12s %13s %10s  %s\n", "product", "untuned", "time", "ratio", "choice");
     for (size_t p = 0; p < products->count; p++) {
         CLF_TRY(print_rule(&products->items[p], &report->tuning.rules[p], &report->before[p], &report->after[p]));
@@ -94,14 +95,15 @@ static clf_status print_report(const clfi_tune_products *products, const clfi_tu
     printf("tuned / untuned time, geometric mean: %.3f; %zu candidates compared, %zu lost\n", exp(sum / (double)products->count),
            report->compared, report->lost);
     if (report->noise > NOISY)
-        printf("measurements of the same engine differ by up to %.0f %%, and smaller gains were not believed: tune while the machine is idle\n",
+        printf("measurements of the same engine differ by up to %.0f %%, and smaller gains were not believed: tune while the machine is "
+               "idle\n",
                100 * (report->noise - 1));
     return CLF_OK;
 }
 
-static clf_status store(const char *path, const char *model_dir, const clfi_tune_report *report)
+static clf_status store(const char *path, const char *model_dir, clf_precision precision, const clfi_tune_report *report)
 {
-    json_t *entry;
+    json_t *entry, *old = NULL;
     char text[32];
     const time_t now = time(NULL);
     struct tm utc;
@@ -109,7 +111,12 @@ static clf_status store(const char *path, const char *model_dir, const clfi_tune
     if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
         json_object_set_new(entry, "created", json_string(text));
     json_object_set_new(entry, "model", json_string(model_dir ? model_dir : "built-in"));
-    const clf_status st = clfi_tuned_file_store(path, &report->device, entry);
+    clf_status st = clfi_tuned_file_find(path, &report->device, NULL, &old);
+    if (st == CLF_OK)
+        st = clfi_tuning_keep_others(entry, old, precision);
+    if (st == CLF_OK)
+        st = clfi_tuned_file_store(path, &report->device, entry);
+    json_decref(old);
     json_decref(entry);
     return st;
 }
@@ -135,9 +142,9 @@ static clf_status tune(const char *model_dir, clfi_tune_params *params, const ch
     CLF_TRY(check_file(path));
     CLF_TRY(clfi_tune_model_products(model_dir, &products));
     CLF_TRY(clfi_tune(params, &products, &report));
-    clf_status st = print_report(&products, &report);
+    clf_status st = print_report(&products, params->precision, &report);
     if (st == CLF_OK)
-        st = store(path, model_dir, &report);
+        st = store(path, model_dir, params->precision, &report);
     if (st == CLF_OK)
         printf("kept in %s\n", path);
     clfi_tune_report_free(&report);
@@ -148,16 +155,21 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
 {
     const char *model_dir = NULL;
     char *path = NULL;
-    int positional;
+    int positional, precision = CLF_PRECISION_HIGHEST;
     clfi_tune_params params = {.minutes = DEFAULT_MINUTES, .candidate_seconds = DEFAULT_LIMIT_SECONDS};
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
         {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_TEXT, &model_dir},
-        {"minutes", 0, "M", "no new candidate after that (10); the engines as they are come first and always, measured for less where it is short", CLI_NUMBER, &params.minutes},
+        {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others are kept", CLI_CHOICE,
+         &precision},
+        {"minutes", 0, "M",
+         "no new candidate after that (10); the engines as they are come first and always, measured for less where it is short", CLI_NUMBER,
+         &params.minutes},
         {"limit", 0, "SECONDS", "a candidate that takes longer is ended and lost (60)", CLI_NUMBER, &params.candidate_seconds},
     };
     signal(SIGINT, interrupt);
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    params.precision = (clf_precision)precision;
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: unexpected argument \"%s\"", argv[0]);
     if (st == CLF_OK && (params.minutes < 0 || params.minutes > MOST_MINUTES || params.candidate_seconds <= 0))

@@ -8,21 +8,29 @@
 #include "base/alloc.h"
 #include "cli/progress.h"
 
-static clf_embed_params make_params(const cli_embedding *options, cli_progress *progress)
+clf_embed_params cli_embed_params(const cli_embedding *options)
 {
-    static const int poolings[] = {CLF_POOLING_CLS, CLF_POOLING_MAX, CLF_POOLING_MEAN, CLF_POOLING_MEAN_SQRT_LEN, CLF_AS_MODEL};
+    static const int poolings[] = {CLF_POOLING_CLS, CLF_POOLING_MAX, CLF_POOLING_MEAN, CLF_POOLING_MEAN_SQRT_LEN, CLF_POOLING_LAST,
+                                   CLF_POOLING_WEIGHTED_MEAN, CLF_AS_MODEL};
     static const int normalize[] = {0, 1, CLF_AS_MODEL};
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     params.pooling = poolings[options->pooling];
     params.normalize = normalize[options->normalize];
     params.max_tokens = options->max_tokens;
     params.batch_tokens = options->batch_tokens;
-    params.progress = cli_progress_update;
-    params.progress_user = progress;
+    params.dimensions = options->dimensions;
+    params.prompt = options->prompt;
+    params.prompt_name = options->prompt_name;
     return params;
 }
 
-static void add_stats(clf_embed_stats *sum, const clf_embed_stats *more)
+clf_status cli_embedding_width(const cli_session *session, const cli_embedding *options, size_t *out)
+{
+    const clf_embed_params params = cli_embed_params(options);
+    return clf_model_embedding_width(session->model, &params, out);
+}
+
+void cli_add_stats(clf_embed_stats *sum, const clf_embed_stats *more)
 {
     sum->texts += more->texts;
     sum->tokens += more->tokens;
@@ -32,49 +40,76 @@ static void add_stats(clf_embed_stats *sum, const clf_embed_stats *more)
     sum->run_ns += more->run_ns;
 }
 
+void cli_say_truncated(const cli_session *session, size_t truncated, size_t max_tokens)
+{
+    if (truncated)
+        fprintf(stderr, "clformer: %zu %s longer than %zu tokens and cut there\n", truncated, truncated == 1 ? "text was" : "texts were",
+                max_tokens ? max_tokens : (size_t)clf_model_get_info(session->model)->max_tokens);
+}
+
+clf_status cli_fail_text(clf_status st, const cli_inputs *inputs, size_t failed)
+{
+    char where[512];
+    return st == CLF_INTERNAL && failed < inputs->count ? clfi_fail_prefix(st, "%s", cli_inputs_where(inputs, failed, where, sizeof where))
+                                                        : st;
+}
+
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats)
 {
-    const clf_model_info *info = clf_model_get_info(session->model);
-    const size_t width = (size_t)info->width, truncated_before = stats->truncated;
+    const size_t truncated_before = stats->truncated;
+    size_t width, failed = 0;
     float *rows = NULL;
-    cli_progress progress = cli_progress_start("texts");
-    const clf_embed_params params = make_params(options, &progress);
+    cli_progress progress = cli_progress_start("texts", session->context);
+    clf_embed_params params = cli_embed_params(options);
+    params.progress = cli_progress_update;
+    params.progress_user = &progress;
+    params.failed_text = &failed;
     clf_status st;
+    CLF_GOTO(cli_embedding_width(session, options, &width));
     CLF_GOTO(clfi_alloc((size_t)CLI_WINDOW * width, sizeof *rows, "embeddings", &rows));
     for (;;) {
         clf_embed_stats window;
         CLF_GOTO(cli_inputs_next(inputs));
         if (inputs->count == 0)
             break;
-        CLF_GOTO(clf_model_embed(session->model, inputs->texts, inputs->count, &params, rows, &window));
-        add_stats(stats, &window);
-        cli_progress_window(&progress, inputs->count);
-        CLF_GOTO(sink(user, inputs->texts, inputs->count, rows, width));
+        progress.passed = cli_inputs_passed_share(inputs);
+        cli_progress_window(&progress, cli_inputs_share(inputs));
+        CLF_GOTO(cli_fail_text(clf_model_embed(session->model, inputs->texts, inputs->count, &params, rows, &window), inputs, failed));
+        cli_add_stats(stats, &window);
+        cli_progress_count(&progress, inputs->count);
+        CLF_GOTO(sink(user, &(cli_embedded){inputs->texts, rows, inputs->count, width, inputs->window, inputs->total}));
     }
 done:
-    cli_progress_end(&progress);
-    const size_t truncated = stats->truncated - truncated_before;
-    if (st == CLF_OK && truncated)
-        fprintf(stderr, "clformer: %zu %s longer than %zu tokens and cut there\n", truncated, truncated == 1 ? "text was" : "texts were",
-                options->max_tokens ? options->max_tokens : (size_t)info->max_tokens);
+    cli_line_clear();
+    if (st == CLF_OK)
+        cli_say_truncated(session, stats->truncated - truncated_before, options->max_tokens);
     free(rows);
     return st;
 }
 
-clf_status cli_collect(void *user, const clf_text *texts, size_t count, const float *rows, size_t width)
+clf_status cli_collect(void *user, const cli_embedded *window)
 {
     cli_collection *c = user;
-    CLF_TRY(clfi_grow(&c->rows, &c->capacity, (c->count + count) * width, sizeof *c->rows, "embeddings"));
-    CLF_TRY(clfi_grow(&c->ends, &c->end_capacity, c->count + count, sizeof *c->ends, "texts"));
-    memcpy(c->rows + c->count * width, rows, count * width * sizeof *rows);
-    for (size_t i = 0; i < count; i++) {
-        CLF_TRY(clfi_str_append(&c->bytes, texts[i].data, texts[i].size));
+    const size_t all = c->count + window->count;
+    CLF_TRY(clfi_grow(&c->rows, &c->capacity, all * window->width, sizeof *c->rows, "embeddings"));
+    CLF_TRY(clfi_grow(&c->ends, &c->end_capacity, all, sizeof *c->ends, "texts"));
+    memcpy(c->rows + c->count * window->width, window->rows, window->count * window->width * sizeof *c->rows);
+    for (size_t i = 0; i < window->count; i++) {
+        CLF_TRY(clfi_str_append(&c->bytes, window->texts[i].data, window->texts[i].size));
         c->ends[c->count + i] = c->bytes.length;
     }
-    c->count += count;
-    c->width = width;
+    c->count = all;
+    c->width = window->width;
     return CLF_OK;
+}
+
+clf_text cli_collection_text(const cli_collection *c, size_t i)
+{
+    if (!c->ends)
+        return (clf_text){"", 0};
+    const size_t start = i ? c->ends[i - 1] : 0;
+    return (clf_text){clfi_str_text(&c->bytes) + start, c->ends[i] - start};
 }
 
 void cli_collection_free(cli_collection *c)

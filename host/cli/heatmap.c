@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "cli/heatmap_layout.h"
-#include "cli/heatmap_text.h"
 
 /* 1, 2 or 5 times a power of ten, for 2 to 6 steps up to `largest`. */
 static double tick_step(double largest)
@@ -19,17 +18,27 @@ static double tick_step(double largest)
     return power * (lead < 1.2 ? 0.2 : lead < 2 ? 0.5 : lead < 5 ? 1 : 2);
 }
 
-/* The darkest colour's value: the first tick that no value exceeds. */
-static float find_top(const cli_heatmap *map)
+/* The largest number; 1 where none is above 0. */
+static float find_largest(const float *values, size_t count)
 {
     float largest = 0;
-    for (size_t i = 0; i < map->count * map->rows * map->columns; i++)
-        if (map->values[i] > largest && isfinite(map->values[i]))
-            largest = map->values[i];
-    if (largest <= 0)
-        return 1;
+    for (size_t i = 0; i < count; i++)
+        if (values[i] > largest && isfinite(values[i]))
+            largest = values[i];
+    return largest > 0 ? largest : 1;
+}
+
+/* The darkest colour's value: the first tick that no value exceeds. */
+static float round_top(double largest)
+{
     const double step = tick_step(largest);
     return (float)(step * ceil(largest / step - 1e-4));
+}
+
+static double share_of(float value, float top, cli_heatmap_scale scale)
+{
+    const double share = (double)value / (double)top;
+    return scale == CLI_SCALE_SQRT && share > 0 ? sqrt(share) : share;
 }
 
 /* From white through red to a dark red, about evenly in lightness. */
@@ -50,7 +59,8 @@ static uint32_t colour(double share)
 }
 
 /* A matrix as an image of `side` pixels per element, so that viewers that smooth images blur nothing. */
-static void draw_matrix(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, const float *values, float top, double x, double y)
+static void draw_matrix(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, const float *values, float top, double x,
+                        double y)
 {
     const int side = (int)l->cell, width = side * (int)map->columns, height = side * (int)map->rows;
     cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
@@ -59,7 +69,7 @@ static void draw_matrix(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_l
     for (int r = 0; data && r < height; r++) {
         uint32_t *row = (uint32_t *)(void *)(data + (size_t)r * (size_t)stride);
         for (int c = 0; c < width; c++)
-            row[c] = colour((double)values[(size_t)(r / side) * map->columns + (size_t)(c / side)] / (double)top);
+            row[c] = colour(share_of(values[(size_t)(r / side) * map->columns + (size_t)(c / side)], top, map->scale));
     }
     cairo_surface_mark_dirty(pixels);
     cairo_save(cr);
@@ -72,72 +82,101 @@ static void draw_matrix(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_l
     cairo_stroke(cr);
 }
 
-static clf_status draw_row_labels(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, double y)
+static clf_status draw_row_labels(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, double y)
 {
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
-    cli_text_font(cr, l->label_size);
+    cairo_t *cr = pen->cr;
+    cli_pen_set_size(pen, l->label_size);
     for (size_t i = 0; i < map->rows && st == CLF_OK; i += l->row_skip) {
         const double middle = y + l->cell * ((double)i + 0.5);
-        st = cli_text_fit(cr, map->row_labels[i], LABEL_LIMIT, &text);
+        st = cli_text_fit(pen, map->row_labels[i], LABEL_LIMIT, &text);
         if (st != CLF_OK)
             break;
         cairo_move_to(cr, l->left - TICK, middle);
         cairo_line_to(cr, l->left, middle);
         cairo_stroke(cr);
-        cli_text_draw(cr, text.data, l->left - TICK - 3, middle, CLI_ALIGN_RIGHT, false);
+        cli_text_draw(pen, clfi_str_text(&text), l->left - TICK - 3, middle, CLI_ALIGN_RIGHT, false);
     }
     clfi_str_free(&text);
-    cli_text_font(cr, NAME_SIZE);
-    cli_text_draw(cr, map->row_axis, MARGIN + LINE / 2.0, y + l->panel_height / 2, CLI_ALIGN_CENTER, true);
+    cli_pen_set_size(pen, NAME_SIZE);
+    cli_text_draw(pen, map->row_axis, l->left - TICK - 4 - l->row_width - LINE / 2.0, y + l->panel_height / 2, CLI_ALIGN_CENTER, true);
     return st;
 }
 
-static clf_status draw_column_labels(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l, double x, double y)
+static clf_status draw_column_labels(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, double x, double y)
 {
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
-    cli_text_font(cr, l->label_size);
+    cairo_t *cr = pen->cr;
+    cli_pen_set_size(pen, l->label_size);
     for (size_t i = 0; i < map->columns && st == CLF_OK; i += l->column_skip) {
         const double middle = x + l->cell * ((double)i + 0.5);
-        st = cli_text_fit(cr, map->column_labels[i], LABEL_LIMIT, &text);
+        st = cli_text_fit(pen, map->column_labels[i], LABEL_LIMIT, &text);
         if (st != CLF_OK)
             break;
         cairo_move_to(cr, middle, y);
         cairo_line_to(cr, middle, y + TICK);
         cairo_stroke(cr);
         if (l->turned)
-            cli_text_draw(cr, text.data, middle, y + TICK + 3, CLI_ALIGN_RIGHT, true);
+            cli_text_draw(pen, clfi_str_text(&text), middle, y + TICK + 3, CLI_ALIGN_RIGHT, true);
         else
-            cli_text_draw(cr, text.data, middle, y + TICK + 3 + l->label_size / 2, CLI_ALIGN_CENTER, false);
+            cli_text_draw(pen, clfi_str_text(&text), middle, y + TICK + 3 + l->label_size / 2, CLI_ALIGN_CENTER, false);
     }
     clfi_str_free(&text);
-    cli_text_font(cr, NAME_SIZE);
-    cli_text_draw(cr, map->column_axis, x + l->panel_width / 2, y + TICK + 4 + l->column_height + LINE / 2.0, CLI_ALIGN_CENTER, false);
+    cli_pen_set_size(pen, NAME_SIZE);
+    cli_text_draw(pen, map->column_axis, x + l->panel_width / 2, y + TICK + 4 + l->column_height + LINE / 2.0, CLI_ALIGN_CENTER, false);
     return st;
 }
 
-static clf_status draw_fitted(cairo_t *cr, const char *text, double size, double x, double y, double limit)
+static clf_status draw_fitted(cli_pen *pen, const char *text, double size, double x, double y, double limit)
 {
     clf_str fitted = CLF_STR_INIT;
-    cli_text_font(cr, size);
-    const clf_status st = cli_text_fit(cr, text, limit, &fitted);
+    cli_pen_set_size(pen, size);
+    const clf_status st = cli_text_fit(pen, text, limit, &fitted);
     if (st == CLF_OK)
-        cli_text_draw(cr, fitted.data, x, y, CLI_ALIGN_CENTER, false);
+        cli_text_draw(pen, clfi_str_text(&fitted), x, y, CLI_ALIGN_CENTER, false);
     clfi_str_free(&fitted);
     return st;
 }
 
-static void draw_bar(cairo_t *cr, const cli_heatmap_layout *l, float top)
+static void draw_tick(cli_pen *pen, const cli_heatmap_layout *l, double y, const char *text)
 {
-    const double bottom = l->top + (double)(l->grid_rows - 1) * l->step_y + l->panel_height;
-    const double height = fmin(BAR_HEIGHT, bottom - l->top), y = (l->top + bottom - height) / 2;
+    cairo_move_to(pen->cr, l->bar_x + BAR_WIDTH, y);
+    cairo_line_to(pen->cr, l->bar_x + BAR_WIDTH + TICK, y);
+    cairo_stroke(pen->cr);
+    cli_text_draw(pen, text, l->bar_x + BAR_WIDTH + TICK + 4, y, CLI_ALIGN_LEFT, false);
+}
+
+/* Round values where colours are proportional to them; five even steps of colour where they are not, or differ from matrix to matrix. */
+static void draw_ticks(cli_pen *pen, const cli_heatmap_layout *l, cli_heatmap_scale scale, double top, double y, double height)
+{
+    enum { STEPS = 5 };
     const double step = tick_step(top);
     const int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+    char text[32];
+    for (int i = 0; scale == CLI_SCALE_SHARED && i * step <= top * (1 + 1e-6); i++) {
+        snprintf(text, sizeof text, "%.*f", decimals, i * step);
+        draw_tick(pen, l, y + height * (1 - i * step / top), text);
+    }
+    for (int i = 0; scale != CLI_SCALE_SHARED && i <= STEPS; i++) {
+        if (scale == CLI_SCALE_SQRT)
+            snprintf(text, sizeof text, "%.3g", top * i * i / (STEPS * STEPS));
+        else
+            snprintf(text, sizeof text, "%d %%", 100 * i / STEPS);
+        draw_tick(pen, l, y + height * (1 - (double)i / STEPS), text);
+    }
+}
+
+static void draw_bar(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, float top)
+{
+    cairo_t *cr = pen->cr;
+    const double bottom = l->top + (double)(l->grid_rows - 1) * l->step_y + l->panel_height;
+    const double height = fmin(BAR_HEIGHT, bottom - l->top), y = (l->top + bottom - height) / 2;
     cairo_pattern_t *gradient = cairo_pattern_create_linear(0, y + height, 0, y);
     for (size_t i = 0; i < COUNT(colour_stops); i++)
-        cairo_pattern_add_color_stop_rgb(gradient, (double)i / (COUNT(colour_stops) - 1), colour_stops[i][0] / 255, colour_stops[i][1] / 255,
-                                         colour_stops[i][2] / 255);
+        cairo_pattern_add_color_stop_rgb(gradient, (double)i / (COUNT(colour_stops) - 1), colour_stops[i][0] / 255,
+                                         colour_stops[i][1] / 255, colour_stops[i][2] / 255);
     cairo_rectangle(cr, l->bar_x, y, BAR_WIDTH, height);
     cairo_save(cr);
     cairo_set_source(cr, gradient);
@@ -145,39 +184,49 @@ static void draw_bar(cairo_t *cr, const cli_heatmap_layout *l, float top)
     cairo_restore(cr);
     cairo_stroke(cr);
     cairo_pattern_destroy(gradient);
-    cli_text_font(cr, NAME_SIZE);
-    for (int i = 0; i * step <= (double)top * (1 + 1e-6); i++) {
-        char text[32];
-        const double at = y + height * (1 - i * step / (double)top);
-        snprintf(text, sizeof text, "%.*f", decimals, i * step);
-        cairo_move_to(cr, l->bar_x + BAR_WIDTH, at);
-        cairo_line_to(cr, l->bar_x + BAR_WIDTH + TICK, at);
-        cairo_stroke(cr);
-        cli_text_draw(cr, text, l->bar_x + BAR_WIDTH + TICK + 4, at, CLI_ALIGN_LEFT, false);
-    }
+    cli_pen_set_size(pen, NAME_SIZE);
+    draw_ticks(pen, l, map->scale, top, y, height);
 }
 
-static clf_status draw(cairo_t *cr, const cli_heatmap *map, const cli_heatmap_layout *l)
+/* The name of matrix i and, where colours are its own, its maximum. */
+static clf_status draw_name(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, size_t i, float top, double x, double y)
 {
-    const float top = find_top(map);
+    clf_str name = CLF_STR_INIT;
+    clf_status st = clfi_str_append_text(&name, map->names ? map->names[i] : "");
+    if (st == CLF_OK && map->scale == CLI_SCALE_HEAD)
+        st = clfi_str_appendf(&name, "%smax %.3g", name.length ? ", " : "", (double)top);
+    if (st == CLF_OK && name.length)
+        st = draw_fitted(pen, name.data, NAME_SIZE, x + l->panel_width / 2, y - LINE / 2.0, l->step_x - 4);
+    clfi_str_free(&name);
+    return st;
+}
+
+static clf_status draw(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l)
+{
+    cairo_t *cr = pen->cr;
+    const size_t matrix = map->rows * map->columns;
+    const float shared_top = round_top(find_largest(map->values, map->count * matrix));
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
     cairo_set_source_rgb(cr, 0.1, 0.1, 0.1);
     cairo_set_line_width(cr, 1);
     if (map->title)
-        CLF_TRY(draw_fitted(cr, map->title, TITLE_SIZE, l->width / 2, MARGIN + LINE / 2.0, l->width - 2 * MARGIN));
+        CLF_TRY(draw_fitted(pen, map->title, TITLE_SIZE, l->width / 2, MARGIN + LINE / 2.0, l->width - 2 * MARGIN));
+    if (map->subtitle)
+        CLF_TRY(draw_fitted(pen, map->subtitle, NAME_SIZE, l->width / 2, MARGIN + 1.5 * LINE + 2, l->width - 2 * MARGIN));
     for (size_t i = 0; i < map->count; i++) {
         const size_t row = i / l->grid_columns, column = i % l->grid_columns;
         const double x = l->left + (double)column * l->step_x, y = l->top + (double)row * l->step_y;
-        draw_matrix(cr, map, l, map->values + i * map->rows * map->columns, top, x, y);
-        if (map->names)
-            CLF_TRY(draw_fitted(cr, map->names[i], NAME_SIZE, x + l->panel_width / 2, y - LINE / 2.0, l->panel_width + GAP - 4));
+        const float *values = map->values + i * matrix;
+        const float top = map->scale == CLI_SCALE_HEAD ? find_largest(values, matrix) : shared_top;
+        draw_matrix(cr, map, l, values, top, x, y);
+        CLF_TRY(draw_name(pen, map, l, i, top, x, y));
         if (column == 0)
-            CLF_TRY(draw_row_labels(cr, map, l, y));
+            CLF_TRY(draw_row_labels(pen, map, l, y));
         if (i + l->grid_columns >= map->count) /* nothing below */
-            CLF_TRY(draw_column_labels(cr, map, l, x, y + l->panel_height));
+            CLF_TRY(draw_column_labels(pen, map, l, x, y + l->panel_height));
     }
-    draw_bar(cr, l, top);
+    draw_bar(pen, map, l, shared_top);
     return CLF_OK;
 }
 
@@ -192,9 +241,10 @@ bool cli_heatmap_can_write(const char *path)
     return ends_with(path, ".png") || ends_with(path, ".svg");
 }
 
-static cairo_status_t write_bytes(void *stream, const unsigned char *data, unsigned size)
+/* What cairo writes, as far as memory is enough. */
+static cairo_status_t keep_bytes(void *closure, const unsigned char *data, unsigned size)
 {
-    return fwrite(data, 1, size, stream) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+    return clfi_str_append(closure, data, size) == CLF_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_NO_MEMORY;
 }
 
 /* Letters have the same widths whatever the surface. */
@@ -210,32 +260,38 @@ static cairo_t *open_canvas(cairo_surface_t *surface)
     return cr;
 }
 
-static clf_status measure(const cli_heatmap *map, cli_heatmap_layout *l)
+/* `svg` as in cli_pen; it gets no text here. */
+static clf_status measure(const cli_heatmap *map, clfi_markup *svg, cli_heatmap_layout *l)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
     cairo_t *cr = open_canvas(surface);
-    const clf_status st = cli_heatmap_arrange(cr, map, l);
-    if (st == CLF_OK && !cli_text_has_font(cr))
-        fprintf(stderr, "clformer: no font found, texts are drawn in plain strokes and only ASCII; a font package (fonts-dejavu-core) helps\n");
+    cli_pen pen = cli_pen_open(cr, svg);
+    const clf_status st = cli_heatmap_arrange(&pen, map, l);
+    if (st == CLF_OK)
+        cli_pen_tell_lacking(&pen);
+    cli_pen_close(&pen);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
     return st;
 }
 
-static clf_status render(const cli_heatmap *map, const cli_heatmap_layout *l, bool is_svg, FILE *stream)
+static clf_status render(const cli_heatmap *map, const cli_heatmap_layout *l, clfi_markup *svg, clf_str *out)
 {
-    const int scale = is_svg || l->width > SHARP_SIDE || l->height > SHARP_SIDE ? 1 : 2;
-    cairo_surface_t *surface = is_svg ? cairo_svg_surface_create_for_stream(write_bytes, stream, l->width, l->height)
-                                      : cairo_image_surface_create(CAIRO_FORMAT_RGB24, scale * (int)ceil(l->width), scale * (int)ceil(l->height));
+    const int scale = svg || l->width > SHARP_SIDE || l->height > SHARP_SIDE ? 1 : 2;
+    cairo_surface_t *surface =
+        svg ? cairo_svg_surface_create_for_stream(keep_bytes, out, l->width, l->height)
+            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, scale * (int)ceil(l->width), scale * (int)ceil(l->height));
     cairo_t *cr = open_canvas(surface);
+    cli_pen pen = cli_pen_open(cr, svg);
     cairo_scale(cr, scale, scale);
-    clf_status st = draw(cr, map, l);
+    clf_status st = draw(&pen, map, l);
     cairo_status_t status = cairo_status(cr);
+    cli_pen_close(&pen);
     cairo_destroy(cr);
-    if (is_svg)
+    if (svg)
         cairo_surface_finish(surface);
     else if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_write_to_png_stream(surface, write_bytes, stream);
+        status = cairo_surface_write_to_png_stream(surface, keep_bytes, out);
     if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
@@ -244,20 +300,41 @@ static clf_status render(const cli_heatmap *map, const cli_heatmap_layout *l, bo
     return st;
 }
 
+/* Puts the texts into the SVG that cairo wrote, above everything else: cairo itself would write outlines of letters, in which nobody finds
+ * a word. */
+static clf_status add_texts(clf_str *picture, clfi_markup *svg)
+{
+    static const char end[] = "</svg>";
+    size_t at = picture->length;
+    while (at > 0 && strncmp(picture->data + at - 1, end, sizeof end - 1) != 0)
+        at--;
+    if (at == 0)
+        CLF_FAIL(CLF_INTERNAL, "picture: cairo's SVG is without its end");
+    picture->length = at - 1;
+    CLF_TRY(svg->status);
+    CLF_TRY(clfi_str_append_text(picture, "<g font-family=\"DejaVu Sans, Verdana, sans-serif\" fill=\"#1a1a1a\">\n"));
+    CLF_TRY(clfi_str_append(picture, svg->text.data, svg->text.length));
+    return clfi_str_append_text(picture, "</g>\n</svg>\n");
+}
+
 clf_status cli_heatmap_write(const cli_heatmap *map, const char *path)
 {
     cli_heatmap_layout l = {0};
-    clf_atomic_file file = {.stream = NULL};
     if (!cli_heatmap_can_write(path))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected a name that ends in .png or .svg", path);
     if (map->count == 0 || map->rows == 0 || map->columns == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: %zu matrices [%zu,%zu] show nothing", path, map->count, map->rows, map->columns);
-    CLF_TRY(measure(map, &l));
-    CLF_TRY(clfi_atomic_open(path, &file));
-    const clf_status st = render(map, &l, ends_with(path, ".svg"), file.stream);
-    if (st != CLF_OK) {
-        clfi_atomic_abandon(&file);
-        return st;
-    }
-    return clfi_atomic_commit(&file);
+    const bool is_svg = ends_with(path, ".svg");
+    clfi_markup texts = CLFI_MARKUP_INIT, *svg = is_svg ? &texts : NULL;
+    clf_str picture = CLF_STR_INIT;
+    clf_status st = measure(map, svg, &l);
+    if (st == CLF_OK)
+        st = render(map, &l, svg, &picture);
+    if (st == CLF_OK && is_svg)
+        st = add_texts(&picture, svg);
+    if (st == CLF_OK)
+        st = clfi_file_write(path, picture.data, picture.length);
+    clfi_str_free(&texts.text);
+    clfi_str_free(&picture);
+    return st;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures of matrices: a grid of heat maps with titles, row and column labels, and one colour bar for all, after the heat maps of Dive into Deep
- * Learning (11.1). PNG and SVG by cairo. */
+/* Pictures of matrices: a grid of heat maps with titles, row and column labels, and one colour bar for all, after the heat maps of Dive
+ * into Deep Learning (11.1). PNG and SVG by cairo. */
 #ifndef CLFI_CLI_HEATMAP_H
 #define CLFI_CLI_HEATMAP_H
 
@@ -9,8 +9,17 @@
 
 #include "base/status.h"
 
+/* How values become colours. */
+typedef enum cli_heatmap_scale {
+    CLI_SCALE_SQRT,  /* the square root of their share of one maximum for all: small ones are seen beside large ones */
+    CLI_SCALE_HEAD,  /* each matrix by its own maximum, which stands in its name */
+    CLI_SCALE_SHARED /* one maximum for all */
+} cli_heatmap_scale;
+
 typedef struct cli_heatmap {
     const char *title;     /* of the whole picture; NULL: none */
+    const char *subtitle;  /* a line below it in small letters; NULL: none */
+    cli_heatmap_scale scale;
     const char *row_axis;  /* what the rows are, "queries" */
     const char *column_axis;
     size_t count;          /* matrices */
@@ -18,15 +27,17 @@ typedef struct cli_heatmap {
     size_t rows, columns;
     const char *const *row_labels;    /* [rows], UTF-8 */
     const char *const *column_labels; /* [columns] */
-    const float *values;              /* [count, rows, columns]; colours run from 0 to the first round number above the largest; NaN is grey */
+    const float *values;              /* [count, rows, columns]; colours run from 0 (what is below, too) to the first round number above the
+                          * largest, CLI_SCALE_HEAD: to the largest; NaN is grey */
 } cli_heatmap;
 
 /* True for names that end in .png or .svg. */
 bool cli_heatmap_can_write(const char *path);
 
-/* Draws to `path`; an old file stays until the picture is complete. Labels too long for their place are shortened, those too close together left out;
- * characters that the font lacks are shown by their number (U+4F60). INVALID_ARGUMENT: another ending than .png or .svg, nothing to draw. UNSUPPORTED: too
- * large for a picture. */
+/* Draws to `path`; an old file stays until the picture is complete. Labels too long for their place are shortened, those too close together
+ * left out; characters that no font has are shown in a PNG by their number (U+4F60), and standard error names the package of such a font.
+ * Texts of an SVG are text elements. INVALID_ARGUMENT: another ending than .png or .svg, nothing to draw. UNSUPPORTED: too large for a
+ * picture. */
 clf_status cli_heatmap_write(const cli_heatmap *map, const char *path);
 
 #endif

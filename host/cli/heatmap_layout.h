@@ -3,9 +3,8 @@
 #ifndef CLFI_CLI_HEATMAP_LAYOUT_H
 #define CLFI_CLI_HEATMAP_LAYOUT_H
 
-#include <cairo.h>
-
 #include "cli/heatmap.h"
+#include "cli/heatmap_text.h"
 
 /* Sizes in picture units: pixels of a small PNG, points of an SVG. */
 enum {
@@ -15,11 +14,13 @@ enum {
     NAME_SIZE = 12,     /* panel names, axis names, ticks of the colour bar */
     LINE = 20,          /* a line of either */
     LABEL_LIMIT = 110,  /* widest label */
+    NAME_LIMIT = 150,   /* widest name of a panel that its neighbours make room for */
     LABEL_PITCH = 11,   /* closest labels */
     TICK = 4,
     BAR_WIDTH = 14,
     BAR_HEIGHT = 220,   /* at most */
     SMALLEST_WIDTH = 260,
+    TITLE_LIMIT = 640,  /* widest title that a picture is made wider for */
     LARGEST_SIDE = 16000,
     SHARP_SIDE = 2400   /* PNGs up to this size are drawn with twice the pixels */
 };
@@ -37,7 +38,7 @@ typedef struct cli_heatmap_layout {
     double bar_x, width, height;
 } cli_heatmap_layout;
 
-/* Measures the labels with the fonts of `cr`. UNSUPPORTED: the picture would be too large. */
-clf_status cli_heatmap_arrange(cairo_t *cr, const cli_heatmap *map, cli_heatmap_layout *out);
+/* Measures the labels with the pen. UNSUPPORTED: the picture would be too large. */
+clf_status cli_heatmap_arrange(cli_pen *pen, const cli_heatmap *map, cli_heatmap_layout *out);
 
 #endif

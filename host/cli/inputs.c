@@ -3,14 +3,20 @@
 #include "cli/inputs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "io/json.h"
 
-enum { WINDOW_BYTES = 64 << 20 }; /* a window also ends here: long texts must not pile up */
+enum {
+    WINDOW_BYTES = 64 << 20, /* a window also ends here: long texts must not pile up */
+    LINE_BYTES = WINDOW_BYTES /* the longest line */
+};
 
 static clf_status open_stream(cli_inputs *inputs, const char *name)
 {
@@ -23,6 +29,9 @@ static clf_status open_stream(cli_inputs *inputs, const char *name)
     inputs->name = is_stdin ? "standard input" : name;
     inputs->is_jsonl = length >= 6 && strcmp(name + length - 6, ".jsonl") == 0;
     inputs->line_number = 0;
+    struct stat info;
+    if (!is_stdin && fstat(fileno(inputs->stream), &info) == 0 && S_ISREG(info.st_mode))
+        inputs->file_bytes = (uint64_t)info.st_size;
     return CLF_OK;
 }
 
@@ -40,7 +49,7 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
         CLF_FAIL(CLF_INVALID_ARGUMENT, "no texts: give them as arguments, by --file F, or - for standard input");
     CLF_TRY(clfi_alloc(1, sizeof *inputs, "inputs", &inputs));
     inputs->arguments = arguments;
-    inputs->argument_count = argument_count;
+    inputs->argument_count = inputs->argument_total = argument_count;
     const clf_status st = file ? open_stream(inputs, file) : CLF_OK;
     if (st != CLF_OK) {
         cli_inputs_close(inputs);
@@ -62,7 +71,7 @@ void cli_inputs_close(cli_inputs *inputs)
     if (!inputs)
         return;
     close_stream(inputs);
-    free(inputs->line);
+    clfi_str_free(&inputs->line);
     clfi_str_free(&inputs->bytes);
     free(inputs);
 }
@@ -70,8 +79,32 @@ void cli_inputs_close(cli_inputs *inputs)
 /* Texts are kept by offset while `bytes` may still move; cli_inputs_next turns offsets into pointers. */
 static clf_status add_text(cli_inputs *inputs, const char *data, size_t size)
 {
+    inputs->lines[inputs->count] = inputs->stream ? inputs->line_number : 0;
+    inputs->seconds[inputs->count] = (clf_text){NULL, 0};
     inputs->texts[inputs->count++] = (clf_text){(const char *)(uintptr_t)inputs->bytes.length, size};
     return clfi_str_append(&inputs->bytes, data, size);
+}
+
+/* The same, unless the caller passes it over. */
+static clf_status take_text(cli_inputs *inputs, const char *data, size_t size)
+{
+    bool is_taken = true;
+    if (inputs->meets)
+        CLF_TRY(inputs->meets(inputs->meets_user, (clf_text){data, size}, &is_taken));
+    return is_taken ? add_text(inputs, data, size) : CLF_OK;
+}
+
+/* An array of two texts. */
+static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, const char *where)
+{
+    const json_t *first = json_array_get(pair, 0), *second = json_array_get(pair, 1);
+    if (json_array_size(pair) != 2 || !json_is_string(first) || !json_is_string(second))
+        CLF_FAIL(CLF_FORMAT, "%s: expected an array of two strings", where);
+    CLF_TRY(add_text(inputs, json_string_value(first), json_string_length(first)));
+    const clf_text text = {(const char *)(uintptr_t)(inputs->bytes.length + 1), json_string_length(second)}; /* + 1: apart from none */
+    CLF_TRY(clfi_str_append(&inputs->bytes, json_string_value(second), text.size));
+    inputs->seconds[inputs->count - 1] = text;
+    return CLF_OK;
 }
 
 static clf_status add_json_line(cli_inputs *inputs, size_t length)
@@ -79,48 +112,48 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
     char where[512];
     json_t *json;
     snprintf(where, sizeof where, "%s: line %zu", inputs->name, inputs->line_number);
-    CLF_TRY(clfi_json_parse(inputs->line, length, where, &json));
+    CLF_TRY(clfi_json_parse(inputs->line.data, length, where, &json));
     const json_t *text = json_is_object(json) ? json_object_get(json, "text") : json;
-    const clf_status st = json_is_string(text)
-                              ? add_text(inputs, json_string_value(text), json_string_length(text))
-                              : clfi_fail(CLF_FORMAT, "%s: expected a JSON string or an object with \"text\"", where);
+    const clf_status st = inputs->takes_pairs && json_is_array(json) ? add_json_pair(inputs, json, where)
+                          : json_is_string(text) ? take_text(inputs, json_string_value(text), json_string_length(text))
+                                                 : clfi_fail(CLF_FORMAT, "%s: expected a JSON string or an object with \"text\"%s", where,
+                                                             inputs->takes_pairs ? ", or an array of two strings" : "");
     json_decref(json);
     return st;
 }
 
 static clf_status read_line(cli_inputs *inputs)
 {
-    errno = 0;
-    const ssize_t got = getline(&inputs->line, &inputs->line_capacity, inputs->stream);
-    if (got < 0) {
-        const bool failed = ferror(inputs->stream) || (!feof(inputs->stream) && errno);
-        const clf_status st =
-            failed ? clfi_fail(errno == ENOMEM ? CLF_OUT_OF_MEMORY : CLF_IO, "read %s: %s", inputs->name, strerror(errno)) : CLF_OK;
+    bool any;
+    const clf_status st = clfi_line_read(inputs->stream, inputs->name, LINE_BYTES, &inputs->line, &any);
+    if (st != CLF_OK || !any) {
         close_stream(inputs);
         return st;
     }
-    size_t length = (size_t)got;
+    const char *line = clfi_str_text(&inputs->line);
+    size_t length = inputs->line.length;
+    inputs->bytes_read += length + 1;
     inputs->line_number++;
-    if (length && inputs->line[length - 1] == '\n')
-        length--;
-    if (length && inputs->line[length - 1] == '\r')
+    if (length && line[length - 1] == '\r')
         length--;
     if (!inputs->is_jsonl)
-        return add_text(inputs, inputs->line, length);
-    return strspn(inputs->line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */
+        return take_text(inputs, line, length);
+    return strspn(line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */
 }
 
-clf_status cli_inputs_next(cli_inputs *inputs)
+static clf_status fill_window(cli_inputs *inputs)
 {
+    const size_t most = inputs->window_texts ? inputs->window_texts : CLI_WINDOW;
+    inputs->total += inputs->count;
     inputs->count = 0;
     clfi_str_clear(&inputs->bytes);
-    while (inputs->count < CLI_WINDOW && inputs->bytes.length < WINDOW_BYTES) {
+    while (inputs->count < most && inputs->bytes.length < WINDOW_BYTES) {
         if (inputs->argument_count > 0 && !(inputs->stream && inputs->owns_stream)) {
             const char *argument = *inputs->arguments;
             if (inputs->stream == NULL) {
                 inputs->arguments++;
                 inputs->argument_count--;
-                CLF_TRY(strcmp(argument, "-") == 0 ? open_stream(inputs, "-") : add_text(inputs, argument, strlen(argument)));
+                CLF_TRY(strcmp(argument, "-") == 0 ? open_stream(inputs, "-") : take_text(inputs, argument, strlen(argument)));
                 continue;
             }
         }
@@ -128,7 +161,55 @@ clf_status cli_inputs_next(cli_inputs *inputs)
             break;
         CLF_TRY(read_line(inputs));
     }
-    for (size_t i = 0; i < inputs->count; i++)
-        inputs->texts[i].data = clfi_str_text(&inputs->bytes) + (uintptr_t)inputs->texts[i].data;
     return CLF_OK;
+}
+
+clf_status cli_inputs_next(cli_inputs *inputs)
+{
+    for (;;) {
+        const uint64_t before = inputs->bytes_read;
+        CLF_TRY(fill_window(inputs));
+        if (inputs->count == 0)
+            break;
+        inputs->window = inputs->windows++;
+        if (!inputs->wants || inputs->wants(inputs->wants_user, inputs->window))
+            break;
+        inputs->passed_bytes += inputs->bytes_read - before;
+    }
+    for (size_t i = 0; i < inputs->count; i++) {
+        inputs->texts[i].data = clfi_str_text(&inputs->bytes) + (uintptr_t)inputs->texts[i].data;
+        if (inputs->seconds[i].data)
+            inputs->seconds[i].data = clfi_str_text(&inputs->bytes) + (uintptr_t)inputs->seconds[i].data - 1;
+    }
+    return CLF_OK;
+}
+
+double cli_inputs_share(const cli_inputs *inputs)
+{
+    for (int i = 0; i < inputs->argument_count; i++)
+        if (strcmp(inputs->arguments[i], "-") == 0)
+            return NAN;
+    if (inputs->stream && !inputs->file_bytes)
+        return NAN;
+    const double all = (double)inputs->file_bytes + inputs->argument_total;
+    return all > 0 ? fmin(1, ((double)inputs->bytes_read + inputs->argument_total - inputs->argument_count) / all) : NAN;
+}
+
+double cli_inputs_passed_share(const cli_inputs *inputs)
+{
+    return inputs->file_bytes ? (double)inputs->passed_bytes / ((double)inputs->file_bytes + inputs->argument_total) : 0;
+}
+
+bool cli_inputs_are_read(const cli_inputs *inputs)
+{
+    return !inputs->stream && inputs->argument_count == 0;
+}
+
+const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, size_t size)
+{
+    if (inputs->lines[i])
+        snprintf(text, size, "%s: line %zu", inputs->name, inputs->lines[i]);
+    else
+        snprintf(text, size, "text %zu", inputs->total + i + 1);
+    return text;
 }

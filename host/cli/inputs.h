@@ -4,11 +4,12 @@
 #define CLFI_CLI_INPUTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/str.h"
 #include "cli/options.h"
-#include "clformer/model.h"
+#include "clformer/classify.h"
 
 enum { CLI_WINDOW = 4096 };
 
@@ -19,11 +20,23 @@ typedef struct cli_inputs {
     const char *name;  /* its name for messages */
     bool is_jsonl, owns_stream;
     size_t line_number;
-    char *line; /* getline's */
-    size_t line_capacity;
+    int argument_total;              /* at the start */
+    uint64_t file_bytes, bytes_read; /* of the file's whole size, 0 where nobody knows it: how far its reading is */
+    clf_str line;
     clf_str bytes; /* the window's texts, one after another */
     clf_text texts[CLI_WINDOW];
-    size_t count;
+    bool takes_pairs; /* a line of a .jsonl file may be an array of two texts; the caller sets it before the first window */
+    clf_text seconds[CLI_WINDOW]; /* of pairs; data NULL: none */
+    size_t lines[CLI_WINDOW]; /* of texts[i] in its stream; 0: an argument */
+    size_t count, total;      /* in the window; in all windows before it */
+    size_t window;            /* its index */
+    size_t windows;           /* begun so far */
+    size_t window_texts;      /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
+    bool (*wants)(void *user, size_t window); /* NULL: all; the others' texts are read and passed over */
+    void *wants_user;
+    clf_status (*meets)(void *user, clf_text text, bool *out_taken); /* NULL: all are taken; else it meets each text as it is read */
+    void *meets_user;
+    uint64_t passed_bytes; /* of windows that were passed over */
 } cli_inputs;
 
 /* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped); a name that ends in .jsonl holds a JSON string, or an
@@ -38,7 +51,17 @@ void cli_inputs_close(cli_inputs *inputs);
 /* The texts of a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or no text at all. */
 clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out);
 
-/* Fills texts[0..count) with the next window; count 0 at the end. The texts live until the next call. */
+/* How much of all inputs was read, 0 to 1; NaN where a stream may go on. passed: how much was passed over. */
+double cli_inputs_share(const cli_inputs *inputs);
+double cli_inputs_passed_share(const cli_inputs *inputs);
+
+/* Whether all texts have been read: after the last window, and after the one before it only if that was full. */
+bool cli_inputs_are_read(const cli_inputs *inputs);
+
+/* Where texts[i] of the window stands, for messages: "line 7 of F", "text 3"; valid until the next call. */
+const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, size_t size);
+
+/* Fills texts[0..count) with the next window that is wanted; count 0 at the end. The texts live until the next call. */
 clf_status cli_inputs_next(cli_inputs *inputs);
 
 #endif

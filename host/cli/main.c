@@ -1,27 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* The clformer program: the table of commands. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/platform_guard.h"
 #include "clformer/context.h"
 
 static const cli_command commands[] = {
-    {"attention", "MODEL_DIR TEXT -o F.png|F.svg", "A layer's attention weights for a text, as a picture, a NumPy file or JSON.", cmd_attention},
+    {"attention", "MODEL_DIR TEXT -o F.png|F.svg",
+     "Attention weights of a layer for a text, or of a file, as a picture, a NumPy file or JSON.", cmd_attention},
     {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench},
+    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify},
+    {"chat", "MODEL", "A conversation with a language model, a line of standard input at a time.", cmd_chat},
     {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare},
+    {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize},
     {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices},
     {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed},
+    {"gather", "DIR -o F.npy", "Join what embed --shard left in a directory. Needs no device.", cmd_gather},
+    {"generate", "MODEL [PROMPT]", "Prompts continued by a language model: a GGUF file or a hub directory.", cmd_generate},
+    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits},
+    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity},
+    {"info", "MODEL_DIR", "What a model is: family, sizes, tasks, tokenizer, pooling, prompts, labels, memory.", cmd_info},
     {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report},
+    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank},
     {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity},
     {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search},
     {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest},
     {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum},
-    {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.", cmd_op},
+    {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.",
+     cmd_op},
     {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce},
     {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
     {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune},
+    {"verify", "F.npy --model MODEL_DIR", "Whether a model still makes the vectors of a file of embeddings.", cmd_verify},
 };
 
 static void print_usage(FILE *stream)
@@ -29,7 +45,8 @@ static void print_usage(FILE *stream)
     fprintf(stream, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]\n\nTransformers on every OpenCL device.\n\ncommands:\n");
     for (size_t i = 0; i < COUNT(commands); i++)
         fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fprintf(stream, "\nclformer COMMAND --help tells a command's options; clformer --version the version.\n");
+    fprintf(stream, "\nclformer COMMAND --help tells a command's options; clformer --version (-V) the version.\n"
+                    "Exit status: 0 done, 1 something failed at work, 2 the command line is refused.\n");
 }
 
 static const cli_command *find(const char *name)
@@ -40,30 +57,59 @@ static const cli_command *find(const char *name)
     return NULL;
 }
 
+/* A standard stream that the caller closed becomes /dev/null, opened so that its use fails: no file that is opened later can take its
+ * number and get a message in its middle, and reading or writing the stream is an error and not the end of the input. */
+static void open_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_FAILURE);
+}
+
+/* What was printed may not get to where it should: a full disk, a closed stream. */
+static void check_standard_output(void)
+{
+    const int failed_before = ferror(stdout);
+    if (fflush(stdout) == 0 && !failed_before)
+        return;
+    if (failed_before) /* errno may have been set by others since */
+        fputs("clformer: standard output: not everything could be written\n", stderr);
+    else
+        perror("clformer: standard output");
+    _exit(EXIT_FAILURE);
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *names[COUNT(commands)];
+    for (size_t i = 0; i < COUNT(commands); i++)
+        names[i] = commands[i].name;
+    const char *nearest = cli_nearest(name, names, COUNT(commands));
+    return cli_fail(nearest ? clfi_fail(CLF_INVALID_ARGUMENT, "\"%s\" is no command; did you mean %s? See clformer --help", name, nearest)
+                            : clfi_fail(CLF_INVALID_ARGUMENT, "\"%s\" is no command; see clformer --help", name));
+}
+
 int main(int argc, char **argv)
 {
+    open_standard_streams();
+    cli_platforms_arguments(argc, argv);
+    atexit(check_standard_output);
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         const cli_command *command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
             return command->run(command, 2, (char *[]){argv[2], "--help", NULL});
+        if (argc > 2 && strcmp(name, "help") == 0)
+            return fail_unknown(argv[2]);
         print_usage(name ? stdout : stderr);
         return name ? EXIT_SUCCESS : 2;
     }
-    if (strcmp(name, "--version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         printf("clformer %s\n", clf_version());
         return EXIT_SUCCESS;
     }
     const cli_command *command = find(name);
-    if (!command) {
-        fprintf(stderr, "clformer: \"%s\" is no command\n\n", name);
-        print_usage(stderr);
-        return 2;
-    }
-    const int status = command->run(command, argc - 1, argv + 1);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("clformer: standard output");
-        return EXIT_FAILURE;
-    }
-    return status;
+    if (!command)
+        return fail_unknown(name);
+    return command->run(command, argc - 1, argv + 1);
 }

@@ -107,11 +107,12 @@ static clf_status check_complete(const mha_file *f, const clf_multi_head_attenti
     const size_t prefix = strlen(f->prefix);
     for (int i = 0; i < PART_COUNT; i++) {
         if (!found[i])
-            CLF_FAIL(CLF_FORMAT, "E_FORMAT: %s: no weight of the %s projection: expected %s%s.weight, %s%s.weight or another of the known names",
+            CLF_FAIL(CLF_FORMAT,
+                     "E_FORMAT: %s: no weight of the %s projection: expected %s%s.weight, %s%s.weight or another of the known names",
                      f->path, part_names[i], f->prefix, stems[i][0], f->prefix, stems[i][1]);
         if (clf_tensor_rank(found[i]) != 2)
-            CLF_FAIL(CLF_FORMAT, "E_SHAPE: %s: the weight of the %s projection has rank %d, expected 2: [out, in]", f->path, part_names[i],
-                     clf_tensor_rank(found[i]));
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: the weight of the %s projection has rank %d, expected 2: [out, in]", f->path,
+                     part_names[i], clf_tensor_rank(found[i]));
     }
     for (size_t i = 0; i < clfi_safetensors_count(f->file); i++) {
         const clf_file_tensor *tensor = clfi_safetensors_at(f->file, i);
@@ -139,7 +140,7 @@ static clf_status load_all(mha_file *f, clf_multi_head_attention_weights *w)
 clf_status cli_mha_load(op_job *job, const char *path, const char *prefix, clf_multi_head_attention_weights *out)
 {
     mha_file f = {.job = job, .path = path, .prefix = prefix};
-    clf_multi_head_attention_weights weights = {NULL};
+    clf_multi_head_attention_weights weights = CLF_MULTI_HEAD_ATTENTION_WEIGHTS_INIT;
     clf_status st = clfi_safetensors_open(path, &f.file);
     if (st != CLF_OK)
         return clfi_fail_prefix(st, st == CLF_NOT_FOUND || st == CLF_IO ? "E_FILE" : "E_FORMAT");

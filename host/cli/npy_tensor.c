@@ -37,7 +37,7 @@ static clf_status to_mask(const char *path, const clf_npy *npy, const double *va
         is_additive |= !(values[i] >= 0);
     }
     if (is_float(npy->dtype) && is_additive)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: negative or not a number: expected a mask, 0 = masked (additive masks are a bias)",
+        CLF_FAIL(CLF_UNSUPPORTED, "E_DTYPE: %s: negative or not a number: expected a mask, 0 = masked (additive masks are a bias)",
                  path);
     return CLF_OK;
 }
@@ -45,7 +45,7 @@ static clf_status to_mask(const char *path, const clf_npy *npy, const double *va
 static clf_status to_lengths(const char *path, const clf_npy *npy, const double *values, int32_t *out)
 {
     if (is_float(npy->dtype) || npy->dtype == CLF_FILE_BOOL)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: lengths of %s: expected integers", path, clfi_file_dtype_numpy(npy->dtype));
+        CLF_FAIL(CLF_UNSUPPORTED, "E_DTYPE: %s: lengths of %s: expected integers", path, clfi_file_dtype_numpy(npy->dtype));
     for (size_t i = 0; i < npy->count; i++)
         out[i] = values[i] < INT32_MIN ? INT32_MIN : values[i] > INT32_MAX ? INT32_MAX : (int32_t)values[i];
     return CLF_OK;

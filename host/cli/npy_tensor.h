@@ -13,8 +13,8 @@ typedef enum cli_npy_role {
     CLI_NPY_ROLE_COUNT
 } cli_npy_role;
 
-/* Reads `path` into a new tensor of the file's shape. Reasons begin with E_FILE (it cannot be read), E_FORMAT (it is no NumPy file, or a broken
- * one) or E_DTYPE (its elements do not suit the role). *out: the caller destroys it. Synchronous. */
+/* Reads `path` into a new tensor of the file's shape. Reasons begin with E_FILE (it cannot be read), E_FORMAT (it is no NumPy file, or a
+ * broken one) or E_DTYPE (its elements do not suit the role). *out: the caller destroys it. Synchronous. */
 clf_status cli_npy_load(clf_context *context, const char *path, cli_npy_role role, clf_tensor **out);
 
 /* Puts the code of a file's fault before the reason: E_FILE, E_FORMAT or E_DTYPE; returns st. */

@@ -60,7 +60,7 @@ static size_t attention_options(op_job *job, cli_option *table)
         {"bias", 0, "B.npy", "additive mask [B, Q, K], each size may be 1: added to the scaled scores", CLI_TEXT, &job->bias},
         OP_CAUSAL_OPTION(job),
         OP_POLICY_OPTION(job),
-        {"weights", 0, "W.npy", "also write the weights, float32 [B, Q, K]", CLI_TEXT, &job->weights},
+        {"weights", 0, "W.npy", "also write the weights, float32 [B, Q, K]", CLI_OUTPUT, &job->weights},
     };
     memcpy(table, rows, sizeof rows);
     return COUNT(rows);
@@ -102,14 +102,20 @@ static clf_status attention_run(op_job *job)
     return clf_attention(job->session.context, inputs[0], inputs[1], inputs[2], &params, job->result);
 }
 
-const op_row op_attention_row = {"attention", "q.npy [k.npy [v.npy]] -o OUT.npy",
-                                 "softmax(score(q, k)) v for q [B, Q, dq], k [B, K, dk], v [B, K, dv].", 1, 3, attention_options, attention_run};
+const op_row op_attention_row = {"attention",
+                                 "q.npy [k.npy [v.npy]] -o OUT.npy",
+                                 "softmax(score(q, k)) v for q [B, Q, dq], k [B, K, dk], v [B, K, dv].",
+                                 1,
+                                 3,
+                                 attention_options,
+                                 attention_run};
 
 static size_t mha_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
         {"params", 0, "P.safetensors", CLI_MHA_PARAMS_HELP, CLI_TEXT, &job->params},
-        {"prefix", 0, "TEXT", "what stands before those names in the file (\"encoder.self_attn.\"; default: nothing)", CLI_TEXT, &job->prefix},
+        {"prefix", 0, "TEXT", "what stands before those names in the file (\"encoder.self_attn.\"; default: nothing)", CLI_TEXT,
+         &job->prefix},
         {"heads", 0, "H", "number of heads", CLI_SIZE, &job->heads},
         {"layout", 0, "nld|lnd", "batch first or sequence first (default: nld)", CLI_CHOICE, &job->layout},
         {"scale", 0, "S", "multiplies the scores (default: 1/sqrt(d))", CLI_NUMBER, &job->scale},
@@ -118,14 +124,14 @@ static size_t mha_options(op_job *job, cli_option *table)
         {"attention-mask", 0, "A.npy", "[Q, K]; 0 = masked", CLI_TEXT, &job->attention_mask},
         OP_CAUSAL_OPTION(job),
         OP_POLICY_OPTION(job),
-        {"weights", 0, "W.npy", "also write the weights, float32 [N, H, Q, K] in either layout", CLI_TEXT, &job->weights},
+        {"weights", 0, "W.npy", "also write the weights, float32 [N, H, Q, K] in either layout", CLI_OUTPUT, &job->weights},
     };
     memcpy(table, rows, sizeof rows);
     return COUNT(rows);
 }
 
 /* Everything but the call itself. */
-static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head_attention_weights *weights,
+static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head_attention_weights *weights, clf_attention_masks *masks,
                               clf_multi_head_attention_params *params)
 {
     clf_tensor *mask, *padding, *attention;
@@ -140,11 +146,12 @@ static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head
     CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
     CLF_TRY(find_scale(job, &params->scale));
     params->layout = (clf_layout)job->layout;
-    params->mask = mask;
-    params->padding_mask = padding;
-    params->attention_mask = attention;
-    params->is_causal = job->causal;
-    params->empty_rows = (clf_empty_rows)job->policy;
+    params->masks = masks;
+    masks->mask = mask;
+    masks->padding_mask = padding;
+    masks->attention_mask = attention;
+    masks->is_causal = job->causal;
+    masks->empty_rows = (clf_empty_rows)job->policy;
     const int64_t *q = clf_tensor_dim(inputs[0]), *k = clf_tensor_dim(inputs[1]);
     const int batch = job->layout == CLF_LAYOUT_LND ? 1 : 0;
     CLF_TRY(op_create_result(job, 3, (int64_t[]){q[0], q[1], clf_tensor_dim(weights->w_o)[0]}));
@@ -159,11 +166,12 @@ static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head
 static clf_status mha_run(op_job *job)
 {
     clf_context *context = job->session.context;
-    clf_multi_head_attention_weights weights = {NULL};
+    clf_multi_head_attention_weights weights = CLF_MULTI_HEAD_ATTENTION_WEIGHTS_INIT;
+    clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
     clf_multi_head_attention_params params = CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT;
     clf_multi_head_attention *attention;
     clf_tensor *inputs[3];
-    CLF_TRY(mha_prepare(job, inputs, &weights, &params));
+    CLF_TRY(mha_prepare(job, inputs, &weights, &masks, &params));
     CLF_TRY(clf_multi_head_attention_create(context, (int64_t)job->heads, &weights, &attention));
     clf_status st = clf_multi_head_attention_apply(context, attention, inputs[0], inputs[1], inputs[2], &params, job->result);
     if (st == CLF_OK)
@@ -172,6 +180,10 @@ static clf_status mha_run(op_job *job)
     return st;
 }
 
-const op_row op_mha_row = {"mha", "q.npy [k.npy [v.npy]] --params P.safetensors --heads H -o OUT.npy",
-                           "Multi-head attention: projections, H heads of scaled dot-product attention, output projection.", 1, 3, mha_options,
+const op_row op_mha_row = {"mha",
+                           "q.npy [k.npy [v.npy]] --params P.safetensors --heads H -o OUT.npy",
+                           "Multi-head attention: projections, H heads of scaled dot-product attention, output projection.",
+                           1,
+                           3,
+                           mha_options,
                            mha_run};

@@ -9,7 +9,7 @@
 static size_t activation_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
-        {"kind", 0, "K", "relu, gelu, gelu_tanh, gelu_quick, silu or none", CLI_TEXT, &job->kind},
+        {"kind", 0, "K", "relu, gelu, gelu_tanh, gelu_quick, silu, sigmoid, tanh or none", CLI_TEXT, &job->kind},
     };
     memcpy(table, rows, sizeof rows);
     return COUNT(rows);
@@ -23,14 +23,14 @@ static clf_status activation_run(op_job *job)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op activation: --kind is missing");
     const clf_status st = clf_activation_parse(job->kind, &kind);
     if (st != CLF_OK)
-        return clfi_fail_prefix(st, "E_OPTION: --kind");
+        return clfi_fail_prefix(CLF_INVALID_ARGUMENT, "E_OPTION: --kind");
     CLF_TRY(op_load(job, job->files[0], CLI_NPY_FLOAT, &x));
     CLF_TRY(op_create_result(job, clf_tensor_rank(x), clf_tensor_dim(x)));
     return clf_activation_apply(job->session.context, kind, x, job->result);
 }
 
-const op_row op_activation_row = {"activation", "x.npy --kind K -o OUT.npy", "An activation function of every element.", 1, 1, activation_options,
-                                  activation_run};
+const op_row op_activation_row = {
+    "activation", "x.npy --kind K -o OUT.npy", "An activation function of every element.", 1, 1, activation_options, activation_run};
 
 static size_t positional_encoding_options(op_job *job, cli_option *table)
 {

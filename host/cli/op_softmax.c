@@ -14,7 +14,8 @@ static size_t softmax_options(op_job *job, cli_option *table)
         {"mask", 0, "M.npy", "rank of x, each size that of x or 1; 0 = masked", CLI_TEXT, &job->mask},
         {"padding-mask", 0, "P.npy", "[batch, keys]; 0 = masked", CLI_TEXT, &job->padding_mask},
         {"attention-mask", 0, "A.npy", "[queries, keys]; 0 = masked", CLI_TEXT, &job->attention_mask},
-        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries] for x of rank 3: key j is used if j < length", CLI_TEXT, &job->lengths},
+        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries] for x of rank 3: key j is used if j < length", CLI_TEXT,
+         &job->lengths},
         {"bias", 0, "B.npy", "additive mask, rank of x, each size that of x or 1: added to S * x", CLI_TEXT, &job->bias},
         OP_CAUSAL_OPTION(job),
         {"causal-offset", 0, "N", "with --causal: query i uses keys 0 to i + N (default: 0)", CLI_INTEGER, &job->causal_offset},
@@ -64,14 +65,19 @@ static clf_status softmax_run(op_job *job)
     return clf_softmax(job->session.context, x, &params, job->result);
 }
 
-const op_row op_softmax_row = {
-    "softmax", "x.npy -o OUT.npy", "Weights exp(s - max) / sum along one axis, s = scale * x + bias, over the keys that every mask keeps.", 1, 1,
-    softmax_options, softmax_run};
+const op_row op_softmax_row = {"softmax",
+                               "x.npy -o OUT.npy",
+                               "Weights exp(s - max) / sum along one axis, s = scale * x + bias, over the keys that every mask keeps.",
+                               1,
+                               1,
+                               softmax_options,
+                               softmax_run};
 
 static size_t masked_softmax_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
-        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries]: key j is used if j < length (default: all)", CLI_TEXT, &job->lengths},
+        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries]: key j is used if j < length (default: all)", CLI_TEXT,
+         &job->lengths},
         OP_POLICY_OPTION(job),
     };
     memcpy(table, rows, sizeof rows);
@@ -87,5 +93,6 @@ static clf_status masked_softmax_run(op_job *job)
     return clf_masked_softmax(job->session.context, x, lengths, (clf_empty_rows)job->policy, job->result);
 }
 
-const op_row op_masked_softmax_row = {"masked_softmax", "x.npy -o OUT.npy", "Softmax along the last axis of x [batch, queries, keys] up to valid lengths.",
-                                      1, 1, masked_softmax_options, masked_softmax_run};
+const op_row op_masked_softmax_row = {
+    "masked_softmax",       "x.npy -o OUT.npy", "Softmax along the last axis of x [batch, queries, keys] up to valid lengths.", 1, 1,
+    masked_softmax_options, masked_softmax_run};

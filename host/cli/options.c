@@ -2,14 +2,17 @@
 /* Command-line options on getopt_long. */
 #include "cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/progress.h"
 
 enum { MAX_OPTIONS = 48, FIRST_LONG = 256 };
 
@@ -24,11 +27,55 @@ void cli_print_options(const cli_option *options, size_t count)
     }
 }
 
+static bool has_letter(const cli_option *options, size_t count, char letter)
+{
+    for (size_t i = 0; i < count; i++)
+        if (options[i].letter == letter)
+            return true;
+    return false;
+}
+
 static void print_help(const cli_command *command, const cli_option *options, size_t count)
 {
     printf("usage: clformer %s [OPTIONS] %s\n\n%s\n\noptions:\n", command->name, command->arguments, command->summary);
     cli_print_options(options, count);
-    printf("      %-26s %s\n", "--help", "this text");
+    cli_print_options(&(cli_option){"help", has_letter(options, count, 'h') ? 0 : 'h', NULL, "this text", CLI_FLAG, NULL}, 1);
+}
+
+/* As text of a manual page, where a line that begins with a point or an apostrophe would be a request. */
+static void print_roff(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", stdout);
+    for (const char *at = text; *at; at++) {
+        if (*at == '\\')
+            fputs("\\e", stdout);
+        else if (at == text)
+            putchar(toupper((unsigned char)*at));
+        else
+            putchar(*at);
+    }
+    puts(*text && text[strlen(text) - 1] == '.' ? "" : ".");
+}
+
+/* The options as a section of the manual page (manual.cmake). */
+static void print_manual(const cli_command *command, const cli_option *options, size_t count)
+{
+    printf(".SS %s\n", command->name);
+    for (size_t i = 0; i < count; i++) {
+        const cli_option *o = &options[i];
+        printf(".TP\n%s \"", o->metavar ? ".BI" : ".B");
+        if (o->letter)
+            printf("\\-%c\\fR, \\fB", o->letter);
+        fputs("\\-\\-", stdout);
+        for (const char *at = o->name; *at; at++)
+            printf(*at == '-' ? "\\-" : "%c", *at);
+        putchar('"');
+        if (o->metavar)
+            printf(" \" %s\"", o->metavar);
+        putchar('\n');
+        print_roff(o->help);
+    }
 }
 
 /* Index of `value` in "a|b|c", or -1. */
@@ -55,6 +102,12 @@ static clf_status set_value(const cli_option *option, const char *value)
         *(int *)option->target = 1;
         return CLF_OK;
     case CLI_TEXT:
+        *(const char **)option->target = value;
+        return CLF_OK;
+    case CLI_OUTPUT:
+    case CLI_FILE:
+        if (!value[0] || (option->kind == CLI_FILE && strcmp(value, "-") == 0))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected the name of a file to write, found \"%s\"", option->name, value);
         *(const char **)option->target = value;
         return CLF_OK;
     case CLI_LIST: {
@@ -96,10 +149,91 @@ static clf_status set_value(const cli_option *option, const char *value)
     CLF_FAIL(CLF_INTERNAL, "--%s: kind %d", option->name, (int)option->kind);
 }
 
+/* Levenshtein's distance of two names; `limit` + 1 where they are longer than a row. */
+static size_t distance(const char *a, const char *b, size_t limit)
+{
+    enum { LONGEST = 63 };
+    size_t row[LONGEST + 1];
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return limit + 1;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t changed = diagonal + (a[i - 1] != b[j - 1]), shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = changed < shorter ? changed : shorter;
+        }
+    }
+    return row[m];
+}
+
+const char *cli_nearest(const char *word, const char *const *names, size_t count)
+{
+    const size_t length = strlen(word), limit = length < 4 ? 1 : length < 9 ? 2 : 3;
+    const char *nearest = NULL;
+    size_t least = limit + 1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t d = distance(word, names[i], limit);
+        if (d < least) {
+            least = d;
+            nearest = names[i];
+        }
+    }
+    for (size_t i = 0; !nearest && length >= 3 && i < count; i++) /* one is a part of the other: --tokens, --out-file */
+        if (strstr(names[i], word) || (strlen(names[i]) >= 3 && strstr(word, names[i])))
+            nearest = names[i];
+    return nearest;
+}
+
+/* "--name" or "-x" of the command line, without its value. */
+static void option_name(const char *argument, int letter, char *out, size_t size)
+{
+    if (letter > 0 && letter < FIRST_LONG && strncmp(argument, "--", 2) != 0)
+        snprintf(out, size, "-%c", letter);
+    else
+        snprintf(out, size, "%.*s", (int)strcspn(argument, "="), argument);
+}
+
+static clf_status fail_unknown(const cli_command *command, const cli_option *options, size_t count, const char *name)
+{
+    const char *names[MAX_OPTIONS + 1];
+    const char *word = name + strspn(name, "-");
+    size_t matches = 0;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = options[i].name;
+        matches += strncmp(options[i].name, word, strlen(word)) == 0;
+        if (strcmp(options[i].name, word) == 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" takes no value", command->name, name);
+    }
+    names[count] = "help";
+    const bool is_ambiguous = matches > 1 && strncmp(name, "--", 2) == 0;
+    const char *nearest = cli_nearest(word, names, count + 1);
+    if (nearest && !is_ambiguous)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is unknown; did you mean --%s? See clformer %s --help", command->name, name,
+                 nearest, command->name);
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is %s; see clformer %s --help", command->name, name,
+             is_ambiguous ? "the beginning of several" : "unknown", command->name);
+}
+
+static clf_status check_outputs(const cli_option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const bool is_output = options[i].kind == CLI_OUTPUT || options[i].kind == CLI_FILE;
+        const char *path = is_output ? *(const char **)options[i].target : NULL;
+        if (path)
+            CLF_TRY(clfi_output_check(path, options[i].kind == CLI_FILE));
+    }
+    return CLF_OK;
+}
+
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional)
 {
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
-    char letters[2 * MAX_OPTIONS + 2] = ":";
+    char letters[2 * MAX_OPTIONS + 3] = ":", name[80];
     if (count > MAX_OPTIONS)
         CLF_FAIL(CLF_INTERNAL, "%s: more than %d options", command->name, MAX_OPTIONS);
     for (size_t i = 0; i < count; i++) {
@@ -110,15 +244,26 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
             strcat(letters, text);
         }
     }
-    long_options[count] = (struct option){"help", no_argument, NULL, FIRST_LONG + (int)count};
+    if (!has_letter(options, count, 'h'))
+        strcat(letters, "h");
+    long_options[count] = (struct option){"help", optional_argument, NULL, FIRST_LONG + (int)count};
     optind = 1;
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is %s; see clformer %s --help", command->name, argv[optind - 1],
-                     code == ':' ? "without its value" : "unknown or takes no value", command->name);
-        if (code == FIRST_LONG + (int)count) {
-            print_help(command, options, count);
+        if (code == '?' || code == ':') {
+            option_name(argv[optind - 1], optopt, name, sizeof name);
+            if (code == '?')
+                return fail_unknown(command, options, count, name);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: option \"%s\" is without its value; see clformer %s --help", command->name, name,
+                     command->name);
+        }
+        if (code == FIRST_LONG + (int)count || (code == 'h' && !has_letter(options, count, 'h'))) {
+            if (!optarg)
+                print_help(command, options, count);
+            else if (strcmp(optarg, "manual") == 0)
+                print_manual(command, options, count);
+            else
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --help=%s: expected --help", command->name, optarg);
             exit(0);
         }
         size_t index = (size_t)(code - FIRST_LONG);
@@ -129,11 +274,28 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
     }
     *positional = argc - optind;
     memmove(argv, argv + optind, (size_t)*positional * sizeof *argv);
-    return CLF_OK;
+    return check_outputs(options, count);
+}
+
+int cli_exit_status(clf_status st)
+{
+    return st == CLF_OK ? 0 : st == CLF_INVALID_ARGUMENT ? 2 : 1;
 }
 
 int cli_fail(clf_status st)
 {
+    cli_line_clear();
     fprintf(stderr, "clformer: %s\n", clf_last_error());
-    return st == CLF_INVALID_ARGUMENT ? 2 : 1;
+    return cli_exit_status(st);
+}
+
+int cli_fail_coded(clf_status st)
+{
+    const char *reason = clf_last_error();
+    cli_line_clear();
+    if (strncmp(reason, "E_", 2) == 0)
+        fprintf(stderr, "%s\n", reason);
+    else /* what the device cannot hold is a limit like the others */
+        fprintf(stderr, "E_%s: %s\n", st == CLF_OUT_OF_MEMORY ? "LIMIT" : clf_status_id(st), reason);
+    return cli_exit_status(st);
 }

@@ -11,6 +11,8 @@
 typedef enum cli_kind {
     CLI_FLAG,    /* int *: set to 1 */
     CLI_TEXT,    /* const char ** */
+    CLI_OUTPUT,  /* const char **: what the command will write: a file, pipe, device or "-"; checked before the work */
+    CLI_FILE,    /* const char **: the same, but a regular file only */
     CLI_LIST,    /* cli_list *: a text each time it is given */
     CLI_SIZE,    /* size_t *: a whole number, at least 1 */
     CLI_INTEGER, /* int64_t *: a whole number of any sign */
@@ -43,14 +45,25 @@ typedef struct cli_command {
 } cli_command;
 
 /* Parses argv[1..argc), options and positional arguments in any order ("--" ends options). Positional arguments are moved to the front of
- * argv; their number goes to *positional. INVALID_ARGUMENT names the option. "--help" prints the help and exits with 0. */
+ * argv; their number goes to *positional. INVALID_ARGUMENT names the option, and for an unknown one the nearest. NOT_FOUND, IO: an output
+ * that could not be written. "--help" prints the help and exits with 0, "--help=manual" the same rows as
+ * a section of the manual page. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
 
 /* The rows of a table of options as help prints them, one line each. */
 void cli_print_options(const cli_option *options, size_t count);
 
-/* Prints "clformer: <reason of the last failure>" to standard error and returns the exit status for `st`: 2 for what the caller can
- * correct on the command line (INVALID_ARGUMENT), else 1. */
+/* Of names[0..count) the one that `word` is most likely a misspelling of; NULL where none is near. */
+const char *cli_nearest(const char *word, const char *const *names, size_t count);
+
+/* The program's one rule: 0 for OK, 2 for what the command line asks for in vain (INVALID_ARGUMENT), 1 for everything that fails at
+ * work. */
+int cli_exit_status(clf_status st);
+
+/* Prints "clformer: <reason of the last failure>" to standard error and returns the exit status for `st`. */
 int cli_fail(clf_status st);
+
+/* The same for commands whose refusals begin with a code, "E_SHAPE: ...", nothing before it; a reason without one gets its status's. */
+int cli_fail_coded(clf_status st);
 
 #endif

@@ -2,42 +2,160 @@
 /* Progress line. */
 #include "cli/progress.h"
 
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/terminal.h"
+#include "runtime/context.h"
 
-enum { UPDATE_NS = 100000000, BAR = 24 };
+enum { UPDATE_NS = 100000000, QUIET_NS = 1000000000, BAR = 24, LINE_BYTES = 512, NOTICE_BYTES = 256 };
 
-cli_progress cli_progress_start(const char *unit)
+/* A process has one terminal, and a signal handler sees nothing but such variables. */
+static volatile sig_atomic_t is_shown;
+static uint64_t began_ns, shown_ns;
+static char notices[2][NOTICE_BYTES];
+static const char *volatile notice = "";
+
+static bool is_due(uint64_t now)
 {
-    return (cli_progress){.unit = unit, .enabled = isatty(STDERR_FILENO) != 0, .start_ns = clfi_now_ns()};
+    if (began_ns == 0)
+        began_ns = now;
+    return now - began_ns >= QUIET_NS && now - shown_ns >= UPDATE_NS && isatty(STDERR_FILENO);
+}
+
+void cli_line_show(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    const uint64_t now = clfi_now_ns();
+    if (!is_due(now))
+        return;
+    shown_ns = now;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    is_shown = 1;
+    fputs("\r\033[K", stderr);
+    cli_print_line(stderr, line, strlen(line), cli_terminal_columns(STDERR_FILENO) - 1); /* the last column would begin a new line */
+    fflush(stderr);
+}
+
+void cli_line_clear(void)
+{
+    if (!is_shown)
+        return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    is_shown = 0;
+    shown_ns = 0;
+}
+
+const char *cli_duration(double seconds, char text[32])
+{
+    const unsigned long whole = seconds < 1e8 ? (unsigned long)(seconds + 0.5) : 100000000;
+    if (whole >= 3600)
+        snprintf(text, 32, "%lu h %lu min", whole / 3600, whole % 3600 / 60);
+    else if (whole >= 60)
+        snprintf(text, 32, "%lu min %lu s", whole / 60, whole % 60);
+    else
+        snprintf(text, 32, "%lu s", whole);
+    return text;
+}
+
+static uint64_t build_ns(const clf_context *context)
+{
+    clf_context_stats stats = {0};
+    if (context)
+        clf_context_get_stats(context, &stats);
+    return stats.build_ns;
+}
+
+cli_progress cli_progress_start(const char *unit, const clf_context *context)
+{
+    return (cli_progress){.unit = unit, .start_ns = clfi_now_ns(), .build_ns = build_ns(context), .context = context, .until = NAN};
+}
+
+void cli_progress_window(cli_progress *progress, double until)
+{
+    progress->from = isnan(progress->until) ? 0 : progress->until;
+    progress->until = until;
 }
 
 void cli_progress_update(void *user, size_t done, size_t total)
 {
-    cli_progress *progress = user;
-    const uint64_t now = clfi_now_ns();
-    if (!progress->enabled || now - progress->shown_ns < UPDATE_NS)
+    const cli_progress *p = user;
+    char bar[BAR + 1], left[32];
+    const size_t all = p->base + done;
+    const double share = total ? p->from + (p->until - p->from) * (double)done / (double)total : NAN;
+    const double built = (double)(build_ns(p->context) - p->build_ns) / 1e9;
+    const double seconds = fmax((double)(clfi_now_ns() - p->start_ns) / 1e9 - built, 1e-3);
+    if (isnan(share) || share <= 0) {
+        cli_line_show("%zu %s, %.1f %s/s", all, p->unit, (double)all / seconds, p->unit);
         return;
-    progress->shown_ns = now;
-    const double seconds = (double)(now - progress->start_ns) / 1e9;
-    const size_t all = progress->base + done;
-    char bar[BAR + 1];
-    const size_t filled = total ? done * BAR / total : 0;
+    }
+    const size_t filled = (size_t)(share * BAR);
     for (size_t i = 0; i < BAR; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
-    fprintf(stderr, "\r[%s] %zu %s, %.1f %s/s \033[K", bar, all, progress->unit, (double)all / seconds, progress->unit);
+    cli_line_show("[%s] %.0f %%  %zu %s, %.1f %s/s, %s left", bar, 100 * share, all, p->unit, (double)all / seconds, p->unit,
+                  cli_duration(seconds * (1 - share) / fmax(share - p->passed, 1e-6), left));
 }
 
-void cli_progress_window(cli_progress *progress, size_t done)
+void cli_progress_count(cli_progress *progress, size_t done)
 {
     progress->base += done;
 }
 
-void cli_progress_end(cli_progress *progress)
+static void on_build(void *user)
 {
-    if (progress->enabled && progress->shown_ns)
-        fprintf(stderr, "\r\033[K");
+    const clf_context *context = user;
+    cli_line_show("compiling kernels for this device, once (%llu so far)", (unsigned long long)context->stats.programs_built);
+}
+
+void cli_progress_watch_builds(clf_context *context)
+{
+    if (began_ns == 0)
+        began_ns = clfi_now_ns();
+    context->on_build = on_build;
+    context->on_build_user = context;
+}
+
+static void say(const char *text)
+{
+    const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+static void on_interrupt(int number)
+{
+    if (is_shown)
+        say("\r\033[K");
+    if (notice[0])
+        say(notice);
+    raise(number); /* the handler is gone: now it ends the program */
+}
+
+void cli_interrupts_watch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction old, action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) /* nohup's stay ignored */
+            sigaction(numbers[i], &action, NULL);
+}
+
+void cli_interrupts_say(const char *format, ...)
+{
+    char *free_one = notice == notices[0] ? notices[1] : notices[0], text[NOTICE_BYTES - 32];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(free_one, NOTICE_BYTES, "clformer: interrupted; %s\n", text);
+    notice = free_one;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on a terminal's standard error that shows how far a job is; nothing where that is no terminal. */
+/* The one line on a terminal's standard error that shows how far a job is. Nothing where that is no terminal, and nothing in a job's first
+ * second. It is gone before anything else is printed, and after an interruption. */
 #ifndef CLFI_CLI_PROGRESS_H
 #define CLFI_CLI_PROGRESS_H
 
@@ -7,21 +8,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+#include "clformer/context.h"
+
 typedef struct cli_progress {
     const char *unit; /* "texts" */
-    bool enabled;
-    uint64_t start_ns, shown_ns;
-    size_t base; /* done before the current window */
+    uint64_t start_ns;
+    uint64_t build_ns;          /* of the context when the work began: compiling is no part of its rate */
+    const clf_context *context; /* NULL: none */
+    size_t base;                /* done before the current window */
+    double passed;              /* share of all work that was passed over: no part of the rate */
+    double from, until;         /* shares of all work where the window begins and ends; NaN: not known */
 } cli_progress;
 
-cli_progress cli_progress_start(const char *unit);
+cli_progress cli_progress_start(const char *unit, const clf_context *context);
 
-/* clf_embed_params.progress; user is a cli_progress. total 0: unknown. */
+/* A window of the work begins; it ends where `until` of all is done, 0 to 1 (NaN: nobody knows). */
+void cli_progress_window(cli_progress *progress, double until);
+
+/* clf_embed_params.progress; user is a cli_progress; total: of the window. */
 void cli_progress_update(void *user, size_t done, size_t total);
 
-/* The next calls count from here. */
-void cli_progress_window(cli_progress *progress, size_t done);
+/* The window is over. */
+void cli_progress_count(cli_progress *progress, size_t done);
 
-void cli_progress_end(cli_progress *progress);
+/* Any line: shown once the program has run for a second, and at most ten times a second. */
+void cli_line_show(const char *format, ...) CLFI_PRINTF(1, 2);
+
+/* Before anything is printed on the terminal. */
+void cli_line_clear(void);
+
+/* "1 h 5 min", "2 min 10 s", "8 s". */
+const char *cli_duration(double seconds, char text[32]);
+
+/* While kernels are compiled for the context, the line says so. */
+void cli_progress_watch_builds(clf_context *context);
+
+/* Ctrl-C and SIGTERM clear the line, say what was kept, and end the program as they would have. */
+void cli_interrupts_watch(void);
+
+/* What an interruption leaves, from now on; nothing is said before the first call. */
+void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 
 #endif

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "cli/platform_guard.h"
+#include "cli/progress.h"
 #include "runtime/profile.h"
 
 clf_status cli_session_open(cli_session *session)
@@ -17,7 +19,13 @@ clf_status cli_session_open(cli_session *session)
     params.precision = (clf_precision)session->precision;
     params.profile = session->stats || session->trace;
     session->start_ns = clfi_now_ns();
-    return clf_context_create(&params, &session->context);
+    cli_interrupts_watch();
+    CLF_TRY(cli_platforms_enter());
+    const clf_status st = clf_context_create(&params, &session->context);
+    cli_platforms_leave();
+    CLF_TRY(st);
+    cli_progress_watch_builds(session->context);
+    return CLF_OK;
 }
 
 clf_status cli_session_open_model(cli_session *session, const char *directory)
@@ -28,6 +36,14 @@ clf_status cli_session_open_model(cli_session *session, const char *directory)
     session->load_ns = clfi_now_ns() - start;
     clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
     return CLF_OK;
+}
+
+void cli_precisions_text(unsigned precisions, char *out, size_t size)
+{
+    snprintf(out, size, "none");
+    for (size_t used = 0, i = 0; precisions >> i && used < size; i++)
+        if (precisions >> i & 1)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", clf_precision_name((clf_precision)i));
 }
 
 static double ms(uint64_t ns)
@@ -54,6 +70,9 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
                 embed->tokens, embed->batches, embed->truncated);
         fprintf(stderr, "throughput      %.1f texts/s, %.0f tokens/s\n", (double)embed->texts / seconds, (double)embed->tokens / seconds);
     }
+    char precisions[64];
+    cli_precisions_text(s.product_precisions, precisions, sizeof precisions);
+    fprintf(stderr, "precision       %s (asked for: %s)\n", precisions, clf_precision_name((clf_precision)session->precision));
     fprintf(stderr, "upload          %.1f ms (%.2f MB)\n", ms(s.upload_ns), (double)s.upload_bytes / 1e6);
     fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);
     fprintf(stderr, "device memory   %.1f MB at its peak, %.1f MB of host memory used in place\n", (double)s.peak_device_bytes / 1e6,
@@ -73,6 +92,11 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
 clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
 {
     clf_status st = CLF_OK;
+    cli_line_clear();
+    if (session->stop_pool)
+        session->stop_pool(session->pool);
+    session->stop_pool = NULL;
+    session->pool = NULL;
     if (session->context && session->trace)
         st = clf_context_write_trace(session->context, session->trace);
     if (session->context && session->stats && clf_context_finish(session->context) == CLF_OK)

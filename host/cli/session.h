@@ -17,6 +17,8 @@ typedef struct cli_session {
     uint64_t load_ns;  /* opening the model */
     clf_context *context;
     clf_model *model; /* NULL until cli_session_open_model */
+    struct cli_pool *pool;                 /* processes of several devices (cli/pool.h); NULL: one device, in this process */
+    void (*stop_pool)(struct cli_pool *); /* NULL where there is none */
 } cli_session;
 
 #define CLI_SESSION_INIT {.precision = CLF_PRECISION_HIGHEST}
@@ -28,7 +30,10 @@ typedef struct cli_session {
     {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},                      \
     {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},                      \
     {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats},         \
-    {"trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_TEXT, &(s).trace}
+    {"trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_FILE, &(s).trace}
+
+/* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */
+void cli_precisions_text(unsigned precisions, char *out, size_t size);
 
 clf_status cli_session_open(cli_session *session);
 clf_status cli_session_open_model(cli_session *session, const char *directory); /* opens the session first */

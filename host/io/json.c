@@ -58,7 +58,7 @@ clf_status clfi_json_parse(const char *text, size_t size, const char *name, json
         return CLF_OK;
     }
     if (json_error_code(&error) == json_error_out_of_memory)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: JSON text of %zu bytes", name, size);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: JSON text of %zu bytes: not enough memory", name, size);
     CLF_FAIL(CLF_FORMAT, "%s: line %d, column %d: %s", name, error.line, error.column, error.text);
 }
 

@@ -80,12 +80,12 @@ clf_status clfi_npy_parse(const void *data, size_t size, const char *name, clf_n
 
 clf_status clfi_npy_open(const char *path, clf_npy *out)
 {
-    clf_file_map map;
+    clf_file_map *map;
     CLF_TRY(clfi_file_map(path, &map));
     clf_npy npy;
-    const clf_status st = clfi_npy_parse(map.data, map.size, path, &npy);
+    const clf_status st = clfi_npy_parse(map->data, map->size, path, &npy);
     if (st != CLF_OK) {
-        clfi_file_unmap(&map);
+        clfi_file_map_release(map);
         return st;
     }
     npy.map = map;
@@ -95,7 +95,7 @@ clf_status clfi_npy_open(const char *path, clf_npy *out)
 
 void clfi_npy_close(clf_npy *npy)
 {
-    clfi_file_unmap(&npy->map);
+    clfi_file_map_release(npy->map);
     *npy = (clf_npy){0};
 }
 
@@ -141,8 +141,10 @@ static clf_status read_range(const clf_npy *npy, size_t first, size_t count, con
     if (count == 0)
         return CLF_OK;
     if (npy->contiguous)
-        return convert(npy->dtype, npy->swapped, (const unsigned char *)npy->data + first * bytes, (ptrdiff_t)bytes, count, out);
-    return convert_runs(npy, first, count, convert, out, size);
+        CLF_TRY(convert(npy->dtype, npy->swapped, (const unsigned char *)npy->data + first * bytes, (ptrdiff_t)bytes, count, out));
+    else
+        CLF_TRY(convert_runs(npy, first, count, convert, out, size));
+    return npy->map ? clfi_file_map_check(npy->map) : CLF_OK;
 }
 
 clf_status clfi_npy_read_f32(const clf_npy *npy, size_t first, size_t count, float *out)

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include "base/file.h"
+#include "base/file_map.h"
+#include "base/hash.h"
 #include "base/status.h"
 #include "io/file_dtype.h"
 
@@ -24,7 +26,7 @@ typedef struct clf_npy {
     bool contiguous;                   /* the elements lie in C order */
     size_t count;                      /* elements */
     const void *data;                  /* any alignment; NULL when count is 0 */
-    clf_file_map map;                  /* owned after clfi_npy_open */
+    clf_file_map *map;                 /* owned after clfi_npy_open, else NULL */
 } clf_npy;
 
 /* Maps the file. Every fault is a FORMAT error that names file, place, expected and found: magic, version, header syntax, a key
@@ -36,9 +38,13 @@ void clfi_npy_close(clf_npy *npy);
 /* The same checks on size bytes of memory, borrowed while *out is used. `name` stands for the path in messages. */
 clf_status clfi_npy_parse(const void *data, size_t size, const char *name, clf_npy *out);
 
-/* Elements first .. first+count-1 of the array in C order, converted as clfi_file_to_f32 does. INVALID_ARGUMENT: outside the array. */
+/* Elements first .. first+count-1 of the array in C order, converted as clfi_file_to_f32 does. INVALID_ARGUMENT: outside the array.
+ * IO: the file was changed since it was opened. */
 clf_status clfi_npy_read_f32(const clf_npy *npy, size_t first, size_t count, float *out);
 clf_status clfi_npy_read_f64(const clf_npy *npy, size_t first, size_t count, double *out);
+
+/* Appends the beginning of such a file, before its elements; how long it is does not depend on dim[0]. */
+clf_status clfi_npy_header(clf_file_dtype dtype, int rank, const int64_t *dim, clf_str *out);
 
 /* Writes a C-order array, version 1.0, so that the old file stays until the new one is complete. INVALID_ARGUMENT: a dtype that NumPy
  * does not have, a bad shape. */
@@ -53,8 +59,14 @@ clf_status clfi_npy_writer_open(const char *path, clf_file_dtype dtype, int rank
 /* Appends rows in C order. IO as soon as a write fails. */
 clf_status clfi_npy_writer_append(clf_npy_writer *writer, const void *data, size_t rows);
 
+/* What was appended: rows, and the hash of their bytes. false: the output is a pipe or device, beside which no file belongs. */
+bool clfi_npy_writer_told(const clf_npy_writer *writer, int64_t *out_rows, char out_hash[CLFI_HASH_TEXT_BYTES]);
+
 /* Completes the header, moves the file into place and frees the writer, also on failure. */
 clf_status clfi_npy_writer_commit(clf_npy_writer *writer);
+
+/* The same together with a file that tells of it, which is closed in any case. */
+clf_status clfi_npy_writer_commit_beside(clf_npy_writer *writer, clf_atomic_file *beside);
 
 /* Removes what was written and frees the writer; NULL is a no-op. */
 void clfi_npy_writer_abandon(clf_npy_writer *writer);

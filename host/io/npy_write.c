@@ -21,11 +21,12 @@ struct clf_npy_writer {
     int rank;
     int64_t dim[CLFI_NPY_MAX_RANK]; /* dim[0] counts the rows so far */
     size_t row_bytes;
+    clf_hasher *hash; /* of the elements */
 };
 
 /* Preamble and dictionary, then spaces: as many as the first dimension may still grow by, and up to a multiple of ALIGNMENT. These are
  * NumPy's own bytes, and their number does not depend on the first dimension. */
-static clf_status build_header(clf_file_dtype dtype, int rank, const int64_t *dim, clf_str *out)
+clf_status clfi_npy_header(clf_file_dtype dtype, int rank, const int64_t *dim, clf_str *out)
 {
     static const char preamble[PREAMBLE_BYTES] = "\x93NUMPY\x01";
     const char *order = clfi_file_dtype_bytes(dtype) > 1 ? "<" : "|";
@@ -63,11 +64,10 @@ clf_status clfi_npy_write(const char *path, clf_file_dtype dtype, int rank, cons
     clf_atomic_file file = {.stream = NULL};
     size_t bytes = 0;
     CLF_TRY(check_array(path, dtype, rank, dim, &bytes));
-    CLF_GOTO(build_header(dtype, rank, dim, &header));
-    CLF_GOTO(clfi_atomic_open(path, &file));
-    fwrite(header.data, 1, header.length, file.stream); /* commit checks the stream's error flag */
-    if (bytes)
-        fwrite(data, 1, bytes, file.stream);
+    CLF_GOTO(clfi_npy_header(dtype, rank, dim, &header));
+    CLF_GOTO(clfi_output_open(path, true, &file));
+    clfi_atomic_write(&file, header.data, header.length);
+    clfi_atomic_write(&file, data, bytes);
     st = clfi_atomic_commit(&file);
 done:
     clfi_str_free(&header);
@@ -77,11 +77,11 @@ done:
 static clf_status start_file(clf_npy_writer *writer, const char *path)
 {
     clf_str header = CLF_STR_INIT;
-    clf_status st = build_header(writer->dtype, writer->rank, writer->dim, &header);
+    clf_status st = clfi_npy_header(writer->dtype, writer->rank, writer->dim, &header);
     if (st == CLF_OK)
-        st = clfi_atomic_open(path, &writer->file);
+        st = clfi_output_open(path, true, &writer->file);
     if (st == CLF_OK)
-        fwrite(header.data, 1, header.length, writer->file.stream);
+        clfi_atomic_write(&writer->file, header.data, header.length);
     clfi_str_free(&header);
     return st;
 }
@@ -99,8 +99,11 @@ clf_status clfi_npy_writer_open(const char *path, clf_file_dtype dtype, int rank
     writer->row_bytes = row_bytes;
     if (rank)
         memcpy(writer->dim + 1, dim, (size_t)rank * sizeof *dim);
-    const clf_status st = start_file(writer, path);
+    clf_status st = clfi_hasher_create(&writer->hash);
+    if (st == CLF_OK)
+        st = start_file(writer, path);
     if (st != CLF_OK) {
+        clfi_hasher_destroy(writer->hash);
         free(writer);
         return st;
     }
@@ -113,24 +116,39 @@ clf_status clfi_npy_writer_append(clf_npy_writer *writer, const void *data, size
     size_t bytes;
     if (!clfi_mul_size(rows, writer->row_bytes, &bytes) || rows > (uint64_t)(INT64_MAX - writer->dim[0]))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: %zu more rows do not fit", writer->file.path, rows);
-    if (bytes && fwrite(data, 1, bytes, writer->file.stream) != bytes)
-        CLF_FAIL(CLF_IO, "write %s: %s", writer->file.path, strerror(errno));
+    if (!clfi_atomic_write(&writer->file, data, bytes))
+        CLF_FAIL(CLF_IO, "write %s: %s", writer->file.path, strerror(writer->file.fault));
+    clfi_hasher_add(writer->hash, data, bytes);
     writer->dim[0] += (int64_t)rows;
     return CLF_OK;
 }
 
+bool clfi_npy_writer_told(const clf_npy_writer *writer, int64_t *out_rows, char out_hash[CLFI_HASH_TEXT_BYTES])
+{
+    *out_rows = writer->dim[0];
+    clfi_hasher_text(writer->hash, out_hash);
+    return writer->file.target != NULL;
+}
+
 clf_status clfi_npy_writer_commit(clf_npy_writer *writer)
+{
+    return clfi_npy_writer_commit_beside(writer, NULL);
+}
+
+clf_status clfi_npy_writer_commit_beside(clf_npy_writer *writer, clf_atomic_file *beside)
 {
     clf_status st;
     clf_str header = CLF_STR_INIT;
-    CLF_GOTO(build_header(writer->dtype, writer->rank, writer->dim, &header));
+    CLF_GOTO(clfi_npy_header(writer->dtype, writer->rank, writer->dim, &header));
     if (fseeko(writer->file.stream, 0, SEEK_SET) != 0) {
         st = clfi_fail(CLF_IO, "write %s: %s", writer->file.path, strerror(errno));
         goto done;
     }
-    fwrite(header.data, 1, header.length, writer->file.stream);
-    st = clfi_atomic_commit(&writer->file);
+    clfi_atomic_write(&writer->file, header.data, header.length);
+    st = beside ? clfi_atomic_commit_pair(&writer->file, beside) : clfi_atomic_commit(&writer->file);
 done:
+    if (beside)
+        clfi_atomic_abandon(beside);
     clfi_str_free(&header);
     clfi_npy_writer_abandon(writer); /* the file is gone from it after a commit */
     return st;
@@ -141,5 +159,6 @@ void clfi_npy_writer_abandon(clf_npy_writer *writer)
     if (!writer)
         return;
     clfi_atomic_abandon(&writer->file);
+    clfi_hasher_destroy(writer->hash);
     free(writer);
 }

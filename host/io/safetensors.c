@@ -9,24 +9,23 @@
 #include "io/safetensors_file.h"
 #include "io/safetensors_header.h"
 
-static clf_status add_shard(clf_safetensors *file, const char *path, clf_file_map map, bool mapped)
+/* Takes over the reference to `map`, also on failure. */
+static clf_status add_shard(clf_safetensors *file, clf_file_map *map)
 {
-    CLF_TRY(clfi_grow(&file->shards, &file->shard_capacity, file->shard_count + 1, sizeof *file->shards, "shards"));
-    safetensors_shard shard = {NULL, map, mapped, NULL};
-    CLF_TRY(clfi_strdup(path, &shard.path));
-    file->shards[file->shard_count++] = shard;
+    const clf_status st = clfi_grow(&file->shards, &file->shard_capacity, file->shard_count + 1, sizeof *file->shards, "shards");
+    if (st != CLF_OK) {
+        clfi_file_map_release(map);
+        return st;
+    }
+    file->shards[file->shard_count++] = (safetensors_shard){map, NULL};
     return CLF_OK;
 }
 
 clf_status clfi_safetensors_add_file(clf_safetensors *file, const char *path)
 {
-    clf_file_map map;
+    clf_file_map *map;
     CLF_TRY(clfi_file_map(path, &map));
-    const clf_status st = add_shard(file, path, map, true);
-    if (st != CLF_OK) {
-        clfi_file_unmap(&map);
-        return st;
-    }
+    CLF_TRY(add_shard(file, map));
     return clfi_safetensors_read_header(file, file->shard_count - 1);
 }
 
@@ -42,8 +41,8 @@ clf_status clfi_safetensors_sort(clf_safetensors *file)
     for (size_t i = 1; i < file->count; i++) {
         const clf_file_tensor *a = &file->tensors[i - 1], *b = &file->tensors[i];
         if (strcmp(a->name, b->name) == 0)
-            CLF_FAIL(CLF_FORMAT, "tensor \"%.200s\" comes twice: in %s and in %s", a->name, file->shards[a->shard].path,
-                     file->shards[b->shard].path);
+            CLF_FAIL(CLF_FORMAT, "tensor \"%.200s\" comes twice: in %s and in %s", a->name, file->shards[a->shard].map->path,
+                     file->shards[b->shard].map->path);
     }
     return CLF_OK;
 }
@@ -71,7 +70,10 @@ clf_status clfi_safetensors_parse(const void *data, size_t size, const char *nam
 {
     clf_safetensors *file;
     CLF_TRY(clfi_alloc(1, sizeof *file, "safetensors file", &file));
-    clf_status st = add_shard(file, name, (clf_file_map){data, size}, false);
+    clf_file_map *map;
+    clf_status st = clfi_file_map_borrow(data, size, name, &map);
+    if (st == CLF_OK)
+        st = add_shard(file, map);
     if (st == CLF_OK)
         st = clfi_safetensors_read_header(file, 0);
     return hand_over(file, st, out);
@@ -85,10 +87,8 @@ void clfi_safetensors_close(clf_safetensors *file)
         free((char *)file->tensors[i].name);
     for (size_t i = 0; i < file->shard_count; i++) {
         safetensors_shard *shard = &file->shards[i];
-        free(shard->path);
         json_decref(shard->metadata);
-        if (shard->mapped)
-            clfi_file_unmap(&shard->map);
+        clfi_file_map_release(shard->map);
     }
     free(file->tensors);
     free(file->shards);
@@ -132,17 +132,15 @@ size_t clfi_safetensors_shard_count(const clf_safetensors *file)
 
 const char *clfi_safetensors_shard_path(const clf_safetensors *file, int shard)
 {
-    return file->shards[shard].path;
+    return file->shards[shard].map->path;
 }
 
-const clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard)
+clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard)
 {
-    return &file->shards[shard].map;
+    return file->shards[shard].map;
 }
 
 void clfi_safetensors_forget(const clf_safetensors *file, const clf_file_tensor *tensor)
 {
-    const safetensors_shard *shard = &file->shards[tensor->shard];
-    if (shard->mapped)
-        clfi_file_map_forget(&shard->map, tensor->offset, tensor->bytes);
+    clfi_file_map_forget(file->shards[tensor->shard].map, tensor->offset, tensor->bytes);
 }

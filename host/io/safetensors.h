@@ -9,14 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/file.h"
+#include "base/file_map.h"
 #include "base/status.h"
 #include "io/file_dtype.h"
 
 enum {
     CLFI_SAFETENSORS_MAX_RANK = 16,
     CLFI_SAFETENSORS_MAX_HEADER = 100000000, /* bytes; the limit of the reference implementation */
-    CLFI_SAFETENSORS_MAX_SHARDS = 1024
+    CLFI_SAFETENSORS_MAX_SHARDS = 1024,
+    CLFI_SAFETENSORS_MAX_TENSORS = 1 << 17 /* in one file; the largest published ones hold some thousands */
 };
 
 typedef struct clf_file_tensor {
@@ -34,7 +35,8 @@ typedef struct clf_safetensors clf_safetensors;
 
 /* Maps the file and checks all of it but the values: header size, JSON, names, dtypes, shapes, and that the tensors' byte ranges
  * cover the data without overlap, hole or rest. Each fault is a FORMAT error that names file, tensor, expected and found.
- * UNSUPPORTED: types of less than a byte per element, rank above CLFI_SAFETENSORS_MAX_RANK. Release with clfi_safetensors_close. */
+ * UNSUPPORTED: types of less than a byte per element, rank above CLFI_SAFETENSORS_MAX_RANK, more than CLFI_SAFETENSORS_MAX_TENSORS tensors.
+ * Release with clfi_safetensors_close. */
 clf_status clfi_safetensors_open(const char *path, clf_safetensors **out);
 
 /* A checkpoint directory: model.safetensors, or else the shards that model.safetensors.index.json lists in its "weight_map" (plain
@@ -60,15 +62,16 @@ const char *clfi_safetensors_metadata(const clf_safetensors *file, const char *k
 size_t clfi_safetensors_shard_count(const clf_safetensors *file);
 const char *clfi_safetensors_shard_path(const clf_safetensors *file, int shard);
 
-/* The whole file's mapping, for devices that use weights in place. */
-const clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard);
+/* The whole file's mapping, for devices that use weights in place: a buffer that wraps it keeps it after close. */
+clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard);
 
 /* Tells the system that this tensor's pages will not be read again soon; they stay readable. No-op for parsed memory. */
 void clfi_safetensors_forget(const clf_safetensors *file, const clf_file_tensor *tensor);
 
 /* Writes count tensors (name, dtype, rank, dim, data are read) and the text metadata (object of strings; NULL: none) so that the old
  * file stays until the new one is complete. Order and bytes are those of the reference implementation: largest elements first, then by
- * dtype and name, the header padded to a multiple of 8, so that all data is aligned to its elements. INVALID_ARGUMENT: a name twice, not UTF-8 or "__metadata__"; a bad shape. */
+ * dtype and name, the header padded to a multiple of 8, so that all data is aligned to its elements. INVALID_ARGUMENT: a name twice, not
+ * UTF-8 or "__metadata__"; a bad shape. */
 clf_status clfi_safetensors_write(const char *path, const clf_file_tensor *tensors, size_t count, const json_t *metadata);
 
 #endif

@@ -3,14 +3,10 @@
 #ifndef CLFI_IO_SAFETENSORS_FILE_H
 #define CLFI_IO_SAFETENSORS_FILE_H
 
-#include <stdbool.h>
-
 #include "io/safetensors.h"
 
 typedef struct safetensors_shard {
-    char *path;
-    clf_file_map map;
-    bool mapped; /* false: memory of the caller's */
+    clf_file_map *map;
     json_t *metadata; /* NULL: none */
 } safetensors_shard;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "io/json.h"
 
 enum { PREFIX_BYTES = 8 }; /* the header's size comes first */
@@ -24,9 +25,9 @@ typedef struct header_view {
 
 static clf_status locate(const safetensors_shard *shard, header_view *out)
 {
-    const char *path = shard->path;
-    const uint8_t *bytes = shard->map.data;
-    const size_t size = shard->map.size;
+    const char *path = shard->map->path;
+    const uint8_t *bytes = shard->map->data;
+    const size_t size = shard->map->size;
     if (size < PREFIX_BYTES)
         CLF_FAIL(CLF_FORMAT, "%s: expected a header size of %d bytes, found a file of %zu", path, PREFIX_BYTES, size);
     uint64_t header = 0;
@@ -49,10 +50,10 @@ static clf_status locate(const safetensors_shard *shard, header_view *out)
 }
 
 /* A tensor's shortest entry takes 50 bytes and three brackets. Far more brackets than that cannot be a header, and the parsed form of
- * an empty array takes 50 times its text: refused before a hostile file makes gigabytes of it. */
+ * an empty array takes 50 times its text, a tensor without elements 20 times: refused before a hostile file makes gigabytes of it. */
 static clf_status check_brackets(const header_view *view)
 {
-    size_t brackets = 0;
+    size_t brackets = 0, objects = 0;
     bool in_string = false;
     for (size_t i = 0; i < view->text_bytes; i++) {
         const char c = view->text[i];
@@ -61,8 +62,11 @@ static clf_status check_brackets(const header_view *view)
         else if (c == '"')
             in_string = !in_string;
         else if (!in_string && (c == '{' || c == '['))
-            brackets++;
+            brackets++, objects += c == '{';
     }
+    if (objects > CLFI_SAFETENSORS_MAX_TENSORS + 2) /* the header itself and its metadata */
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: header: expected at most %d tensors, found %zu objects", view->path, CLFI_SAFETENSORS_MAX_TENSORS,
+                 objects);
     const size_t most = view->text_bytes / 16 + 16;
     if (brackets > most)
         CLF_FAIL(CLF_FORMAT, "%s: header: expected at most %zu objects and arrays in %zu bytes, found %zu", view->path, most,

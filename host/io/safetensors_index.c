@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "io/json.h"
 #include "io/safetensors_file.h"
 
@@ -28,7 +29,7 @@ static clf_status add_shard_once(clf_safetensors *file, const char *directory, c
     if (file->shard_count == CLFI_SAFETENSORS_MAX_SHARDS)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: more than %d shards", index_path, CLFI_SAFETENSORS_MAX_SHARDS);
     if (json_object_set_new(numbers, name, json_integer((json_int_t)file->shard_count)) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: table of shards", index_path);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: table of shards: not enough memory", index_path);
     char *path;
     CLF_TRY(clfi_path_join(directory, name, &path));
     const clf_status st = clfi_safetensors_add_file(file, path);
@@ -62,10 +63,10 @@ static clf_status check_places(const clf_safetensors *file, const char *index_pa
         const clf_file_tensor *tensor = clfi_safetensors_find(file, name);
         if (!tensor)
             CLF_FAIL(CLF_FORMAT, "%s: \"weight_map\": expected tensor \"%.200s\" in %s, found in no shard", index_path, name,
-                     file->shards[number].path);
+                     file->shards[number].map->path);
         if (tensor->shard != number)
             CLF_FAIL(CLF_FORMAT, "%s: \"weight_map\": expected tensor \"%.200s\" in %s, found in %s", index_path, name,
-                     file->shards[number].path, file->shards[tensor->shard].path);
+                     file->shards[number].map->path, file->shards[tensor->shard].map->path);
     }
     return CLF_OK;
 }
@@ -76,7 +77,7 @@ static clf_status read_index(clf_safetensors *file, const char *directory, const
     json_t *root = NULL, *numbers = json_object();
     const json_t *weight_map;
     if (!numbers)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: table of shards", index_path);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: table of shards: not enough memory", index_path);
     CLF_GOTO(clfi_json_read(index_path, INDEX_MAX_BYTES, &root));
     CLF_GOTO(clfi_json_get_object(root, index_path, "weight_map", &weight_map));
     CLF_GOTO(add_shards(file, directory, index_path, weight_map, numbers));
@@ -105,11 +106,14 @@ clf_status clfi_safetensors_open_directory(const char *directory, clf_safetensor
 {
     clf_status st;
     char *single = NULL, *index = NULL;
+    bool has_single, has_index;
     CLF_GOTO(clfi_path_join(directory, single_name, &single));
     CLF_GOTO(clfi_path_join(directory, index_name, &index));
-    if (clfi_file_exists(single))
+    CLF_GOTO(clfi_file_exists(single, &has_single));
+    CLF_GOTO(clfi_file_exists(index, &has_index));
+    if (has_single)
         st = clfi_safetensors_open(single, out);
-    else if (clfi_file_exists(index))
+    else if (has_index)
         st = open_sharded(directory, index, out);
     else
         st = clfi_fail(CLF_NOT_FOUND, "%s: expected %s or %s in it, found neither", directory, single_name, index_name);

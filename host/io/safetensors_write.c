@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 enum { ALIGNMENT = 8 };
 
@@ -36,7 +37,8 @@ static clf_status check_tensors(const char *path, const clf_file_tensor **sorted
         if (i > 0 && strcmp(t->name, sorted[i - 1]->name) == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: tensor name \"%.200s\" is used twice", path, t->name);
         if (t->rank < 0 || t->rank > CLFI_SAFETENSORS_MAX_RANK || !clfi_file_bytes(t->dtype, t->rank, t->dim, &bytes))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: tensor \"%.200s\": rank %d or its dimensions are out of range", path, t->name, t->rank);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "write %s: tensor \"%.200s\": rank %d or its dimensions are out of range", path, t->name,
+                     t->rank);
     }
     return CLF_OK;
 }
@@ -116,13 +118,12 @@ static clf_status write_file(const char *path, const clf_str *header, const clf_
     CLF_TRY(clfi_atomic_open(path, &file));
     for (size_t i = 0; i < sizeof size; i++)
         size[i] = (unsigned char)((uint64_t)header->length >> 8 * i);
-    fwrite(size, 1, sizeof size, file.stream); /* commit checks the stream's error flag */
-    fwrite(header->data, 1, header->length, file.stream);
+    clfi_atomic_write(&file, size, sizeof size);
+    clfi_atomic_write(&file, header->data, header->length);
     for (size_t i = 0; i < count; i++) {
         size_t bytes = 0;
         clfi_file_bytes(sorted[i]->dtype, sorted[i]->rank, sorted[i]->dim, &bytes);
-        if (bytes)
-            fwrite(sorted[i]->data, 1, bytes, file.stream);
+        clfi_atomic_write(&file, sorted[i]->data, bytes);
     }
     return clfi_atomic_commit(&file);
 }

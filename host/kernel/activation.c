@@ -16,6 +16,16 @@ const char *clf_activation_name(clf_activation activation)
     return (unsigned)activation < CLF_ACTIVATION_COUNT ? names[activation] : "unknown";
 }
 
+const char *clfi_activation_function(clf_activation activation)
+{
+    static const char *const functions[] = {
+#define X(id, name) "activate_" name,
+        CLF_ACTIVATION_MAP(X)
+#undef X
+    };
+    return functions[activation];
+}
+
 enum { CHUNK = 256, GROUP = 64 };
 
 clf_status clfi_activation_launch(clf_context *context, clf_activation kind, const clf_view *x, const clf_view *y)
@@ -31,7 +41,7 @@ clf_status clfi_activation_launch(clf_context *context, clf_activation kind, con
     clf_kernel_spec spec = clfi_kernel_spec("activation_map.cl", is_unit ? "activation_vector" : "activation_strided");
     clfi_spec_dtype(&spec, "X", x->dtype);
     clfi_spec_dtype(&spec, "Y", y->dtype);
-    clfi_spec_text(&spec, "ACTIVATION", clf_activation_name(kind));
+    clfi_spec_text(&spec, "ACTIVATE", clfi_activation_function(kind));
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_int(&spec, "CHUNK", chunk);
     clfi_spec_int(&spec, "AXES", axes.count);

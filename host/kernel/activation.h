@@ -6,6 +6,9 @@
 #include "clformer/linear.h"
 #include "tensor/view.h"
 
+/* Its function in cl/shared/activation.cl: "activate_gelu". */
+const char *clfi_activation_function(clf_activation activation);
+
 /* y = f(x) for checked views of one shape, any strides. */
 clf_status clfi_activation_launch(clf_context *context, clf_activation kind, const clf_view *x, const clf_view *y);
 

@@ -2,6 +2,8 @@
 /* What the launchers of attention share. */
 #include "kernel/attention.h"
 
+#include "kernel/attention_keep.h"
+
 void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call)
 {
     static const char *const policies[] = {
@@ -14,6 +16,9 @@ void clfi_attention_spec(clf_kernel_spec *spec, const clf_attention_call *call)
     clfi_spec_int(spec, "IS_CAUSAL", call->is_causal);
     clfi_spec_int(spec, "HAS_KEY_MASK", call->key_mask != NULL);
     clfi_spec_int(spec, "HAS_LENGTHS", call->lengths != NULL);
+    clfi_spec_int(spec, "HAS_BIAS", call->bias != NULL);
+    clfi_spec_int(spec, "HAS_WINDOW", call->window > 0);
+    clfi_spec_int(spec, "HAS_KEEP", call->keep != NULL);
     clfi_spec_text(spec, "EMPTY_ROWS", policies[call->empty_rows]);
 }
 
@@ -42,4 +47,5 @@ void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call
     clfi_arg_buffer(launch, lengths->buffer);
     clfi_arg_long(launch, call->lengths ? lengths->offset : 0);
     clfi_arg_int(launch, call->lengths ? lengths->stride[0] : 0);
+    clfi_arg_keep(launch, call->keep, call->q);
 }

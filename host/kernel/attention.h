@@ -20,6 +20,9 @@ typedef struct clf_attention_call {
     const clf_view *q, *k, *v, *out;
     const clf_view *key_mask; /* u8 [Tk] or NULL */
     const clf_view *lengths;  /* i32 [sequences] or NULL */
+    const clf_view *keep;     /* i32 [sequences,heads,ceil(Q/32),K] or NULL (kernel/attention_keep.h) */
+    const clf_view *bias;     /* f32 [H, 2R + 1] or NULL */
+    int32_t window;           /* 0: none */
     float scale;
     bool is_causal;
     clf_empty_rows empty_rows;

@@ -40,7 +40,7 @@ bool clfi_attention_group_supports(const clf_context *context, const void *argum
     const clf_device_caps *caps = &context->device.caps;
     const division by = divide(call);
     const int64_t d = call->q->dim[2], dv = call->v->dim[2], unit = 4 * by.column_parts;
-    return d % unit == 0 && dv % unit == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD &&
+    return !call->window && !call->bias && d % unit == 0 && dv % unit == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD &&
            caps->max_work_group_size >= (size_t)call->tile_queries * ITEMS && caps->local_memory_bytes >= local_bytes(call, &by) &&
            clfi_loops_fit(context, iterations(call));
 }

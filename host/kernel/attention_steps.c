@@ -23,8 +23,8 @@ static void arg_matrix(clf_launch *launch, const clf_view *view, int axes)
     clfi_arg_bytes(launch, strides, (size_t)axes * sizeof strides[0]);
 }
 
-static clf_status launch_scores(clf_context *context, const char *kernel, const clf_view *q, const clf_view *k, const clf_view *w, float scale,
-                                const clf_view *scores)
+static clf_status launch_scores(clf_context *context, const char *kernel, const clf_view *q, const clf_view *k, const clf_view *w,
+                                float scale, const clf_view *scores)
 {
     clf_kernel_spec spec = clfi_kernel_spec("attention_scores.cl", kernel);
     CLF_TRY(check_loops(context, kernel, q->dim[2]));
@@ -56,14 +56,16 @@ clf_status clfi_attention_additive_launch(clf_context *context, const clf_view *
     return launch_scores(context, "attention_scores_additive", q, k, w, scale, scores);
 }
 
-clf_status clfi_attention_context_launch(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *out)
+clf_status clfi_attention_context_launch(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *keep,
+                                         const clf_view *out)
 {
     const int batch_axes = out->rank - 2;
     const int64_t queries = out->dim[out->rank - 2], columns = out->dim[out->rank - 1], keys = v->dim[v->rank - 2];
     const clf_device_caps *caps = &context->device.caps;
     clf_axes axes;
-    clfi_axes_merge((const clf_view *const[]){weights, v, out}, (const int[]){0, 0, 0}, 3, batch_axes, &axes);
-    const bool is_vector = caps->is_cpu && columns % caps->vector_width == 0 && v->stride[v->rank - 1] == 1 && out->stride[out->rank - 1] == 1;
+    clfi_axes_merge((const clf_view *const[]){weights, v, out, keep}, (const int[]){0, 0, 0, 0}, 4, batch_axes, &axes);
+    const bool is_vector =
+        caps->is_cpu && columns % caps->vector_width == 0 && v->stride[v->rank - 1] == 1 && out->stride[out->rank - 1] == 1;
     const int64_t width = is_vector ? caps->vector_width : 1;
     const size_t local = is_vector ? 1 : GROUP;
     CLF_TRY(check_loops(context, "attention_context", keys));
@@ -77,12 +79,15 @@ clf_status clfi_attention_context_launch(clf_context *context, const clf_view *w
     arg_matrix(&launch, weights, 2);
     arg_matrix(&launch, v, 2);
     arg_matrix(&launch, out, 2);
+    clfi_arg_view(&launch, keep);
+    clfi_arg_long(&launch, keep->stride[keep->rank - 2]);
     clfi_arg_axes(&launch, &axes);
     clfi_arg_int(&launch, queries);
     clfi_arg_int(&launch, keys);
     clfi_arg_int(&launch, columns);
     const size_t vectors = (size_t)((columns + width - 1) / width);
-    return clfi_launch_3d(&launch, (size_t[3]){(vectors + local - 1) / local, ((size_t)queries + ROWS - 1) / ROWS, (size_t)clfi_axes_size(&axes)},
+    return clfi_launch_3d(&launch,
+                          (size_t[3]){(vectors + local - 1) / local, ((size_t)queries + ROWS - 1) / ROWS, (size_t)clfi_axes_size(&axes)},
                           (size_t[3]){local, 1, 1});
 }
 

@@ -10,14 +10,16 @@ bool clfi_attention_vector_supports(const clf_context *context, const void *argu
     const clf_attention_call *call = arguments;
     const clf_device_caps *caps = &context->device.caps;
     const int64_t d = call->q->dim[2], dv = call->v->dim[2];
-    return caps->is_cpu && !caps->short_loops && call->q->dtype == CLF_F32 && call->out->dtype == CLF_F32 && d % LANES == 0 &&
-           dv % LANES == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD;
+    return !call->window && !call->bias && caps->is_cpu && !caps->short_loops && call->q->dtype == CLF_F32 && call->out->dtype == CLF_F32 &&
+           d % LANES == 0 && dv % LANES == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD;
 }
 
 clf_status clfi_attention_vector_run(clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
     clf_kernel_spec spec = clfi_kernel_spec("attention_vector.cl", "attention_vector");
+    clfi_spec_dtype(&spec, "IN", call->q->dtype);
+    clfi_spec_dtype(&spec, "OUT", call->out->dtype);
     clfi_spec_int(&spec, "TILE_V", call->tile_queries / LANES);
     clfi_spec_int(&spec, "WIDTH", LANES);
     clfi_attention_spec(&spec, call);

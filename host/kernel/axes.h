@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Merged axes: the fewest axes that describe the same walk over several operands at once, and their form as a kernel argument (cl/axes.cl). */
+/* Merged axes: the fewest axes that describe the same walk over several operands at once, and their form as a kernel argument
+ * (cl/axes.cl). */
 #ifndef CLFI_KERNEL_AXES_H
 #define CLFI_KERNEL_AXES_H
 
@@ -14,8 +15,8 @@ typedef struct clf_axes {
     int64_t stride[CLFI_AXES_OPERANDS][CLF_MAX_RANK]; /* elements; all 0 for an operand that is absent */
 } clf_axes;
 
-/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 8 operands, which have equal sizes there; NULL operands are absent. Axes of size 1
- * vanish, neighbours that every operand steps through evenly become one. */
+/* Axes view[o]->dim[first[o] .. first[o] + count) of up to 8 operands, which have equal sizes there; NULL operands are absent. Axes of size
+ * 1 vanish, neighbours that every operand steps through evenly become one. */
 void clfi_axes_merge(const clf_view *const *views, const int *first, int operands, int count, clf_axes *out);
 
 /* Product of the sizes. */

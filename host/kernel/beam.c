@@ -8,8 +8,8 @@ static size_t group_of(const clf_context *context)
     return context->device.caps.is_cpu ? 16 : 64;
 }
 
-clf_status clfi_beam_select(clf_context *context, const clf_beam_shape *shape, int32_t step, const clf_view *values, const clf_view *indices,
-                            const clf_beam_state *state, const clf_beam_record *record)
+clf_status clfi_beam_select(clf_context *context, const clf_beam_shape *shape, int32_t step, const clf_view *values,
+                            const clf_view *indices, const clf_beam_state *state, const clf_beam_record *record)
 {
     const clf_kernel_spec spec = clfi_kernel_spec("beam.cl", "beam_select");
     const size_t group = group_of(context);

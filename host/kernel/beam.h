@@ -33,13 +33,13 @@ typedef struct clf_beam_shape {
     int32_t row_stride;
 } clf_beam_shape;
 
-/* The best extensions of step `step`: values f32 and indices i32 [active,width] as top-k gives them over [active, hypotheses * V]. Writes tokens and scores of
- * `state`, and the record. Enqueued. */
-clf_status clfi_beam_select(clf_context *context, const clf_beam_shape *shape, int32_t step, const clf_view *values, const clf_view *indices,
-                            const clf_beam_state *state, const clf_beam_record *record);
+/* The best extensions of step `step`: values f32 and indices i32 [active,width] as top-k gives them over [active, hypotheses * V]. Writes
+ * tokens and scores of `state`, and the record. Enqueued. */
+clf_status clfi_beam_select(clf_context *context, const clf_beam_shape *shape, int32_t step, const clf_view *values,
+                            const clf_view *indices, const clf_beam_state *state, const clf_beam_record *record);
 
-/* The next step's state from this one's for the words keep[0 .. shape->active) (NULL: all), whose hypotheses were parent_width each: `keys` cache rows
- * of each parent, then row first_row + n. Enqueued. */
+/* The next step's state from this one's for the words keep[0 .. shape->active) (NULL: all), whose hypotheses were parent_width each: `keys`
+ * cache rows of each parent, then row first_row + n. Enqueued. */
 clf_status clfi_beam_advance(clf_context *context, const clf_beam_shape *shape, int32_t parent_width, int32_t keys, int32_t first_row,
                              const clf_buffer *keep, const clf_beam_state *from, const clf_beam_record *record, const clf_beam_state *to);
 

@@ -4,7 +4,7 @@
 
 #include "kernel/loops.h"
 
-enum { GROUP_WG = 64, MOST_VECTOR_HEAD = 256 };
+enum { GROUP_WG = 64, PART_KEYS = 2 * GROUP_WG, GROUPS_PER_UNIT = 4, MOST_VECTOR_HEAD = 256 };
 
 /* The same struct as in cl/cached_attention.cl. */
 typedef struct cached_layout {
@@ -22,6 +22,8 @@ static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_c
     clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
     clfi_spec_int(&spec, "HAS_ROWS", args->rows != NULL);
     clfi_spec_int(&spec, "HAS_COUNTS", args->counts != NULL);
+    clfi_spec_int(&spec, "HAS_WINDOW", args->window > 0);
+    clfi_spec_int(&spec, "HAS_SOFT_CAP", args->soft_cap > 0);
     return spec;
 }
 
@@ -46,8 +48,11 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
     clfi_arg_buffer(launch, args->counts ? args->counts->buffer : any->buffer);
     clfi_arg_bytes(launch, &at, sizeof at);
     clfi_arg_int(launch, q->dim[0]);
+    clfi_arg_int(launch, q->dim[0] / k->dim[0]);
     clfi_arg_int(launch, args->keys);
     clfi_arg_float(launch, args->scale);
+    clfi_arg_int(launch, args->window);
+    clfi_arg_float(launch, args->soft_cap);
 }
 
 static int vector_width(const clf_context *context, int64_t head)
@@ -86,13 +91,71 @@ bool clfi_cached_attention_group_supports(const clf_context *context, const void
            clfi_loops_fit(context, (args->keys / GROUP_WG + 1) * (head + 20) + (head / GROUP_WG + 1) * args->keys);
 }
 
+/* Parts of the keys: as many as give the device GROUPS_PER_UNIT groups a unit, of at least PART_KEYS keys. */
+static int64_t parts_of(const clf_context *context, const clf_cached_attention_args *args)
+{
+    const int64_t keys = args->window > 0 && args->window < args->keys ? args->window : args->keys;
+    const int64_t groups = args->q->dim[0] * args->q->dim[1], wanted = (int64_t)context->device.caps.compute_units * GROUPS_PER_UNIT;
+    const int64_t most = (keys + PART_KEYS - 1) / PART_KEYS, parts = groups > 0 ? (wanted + groups - 1) / groups : 1;
+    return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
+}
+
+/* Whether every row of the view [heads, rows, HEAD] starts at a multiple of four elements; a buffer's start is aligned by OpenCL. */
+static bool is_by_four(const clf_view *view)
+{
+    return view->dim[2] % 4 == 0 && view->offset % 4 == 0 && view->stride[0] % 4 == 0 && view->stride[1] % 4 == 0;
+}
+
+static clf_kernel_spec group_spec(const char *kernel, const clf_cached_attention_args *args, int64_t parts)
+{
+    clf_kernel_spec spec = spec_of("cached_attention_group.cl", kernel, args);
+    clfi_spec_int(&spec, "WG", GROUP_WG);
+    clfi_spec_int(&spec, "LANES", GROUP_WG);
+    clfi_spec_int(&spec, "IS_SPLIT", parts > 1);
+    clfi_spec_int(&spec, "IS_ALIGNED", is_by_four(args->k));
+    return spec;
+}
+
+/* parts: f32 [count, queries, heads, head size + 2]; without parts (count 1) any buffer, not read. */
+static clf_status run_group(clf_context *context, const clf_cached_attention_args *args, clf_buffer *parts, int64_t count)
+{
+    const int64_t keys = args->window > 0 && args->window < args->keys ? args->window : args->keys;
+    const int64_t part_keys = ((keys + count - 1) / count + GROUP_WG - 1) / GROUP_WG * GROUP_WG;
+    const clf_kernel_spec spec = group_spec("cached_attention_group", args, count);
+    clf_launch launch = clfi_launch(context, &spec);
+    set_arguments(&launch, args);
+    clfi_arg_buffer(&launch, parts);
+    clfi_arg_int(&launch, part_keys);
+    const size_t groups[3] = {(size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)count};
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){GROUP_WG, 1, 1});
+}
+
+static clf_status run_parts(clf_context *context, const clf_cached_attention_args *args, int64_t count)
+{
+    const clf_view *out = args->out;
+    const int64_t head = args->q->dim[2];
+    clf_view parts;
+    CLF_TRY(clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], head + 2}, &parts));
+    CLF_TRY(run_group(context, args, parts.buffer, count));
+    const clf_kernel_spec spec = group_spec("cached_attention_merge", args, count);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, parts.buffer);
+    clfi_arg_int(&launch, count);
+    clfi_arg_buffer(&launch, out->buffer);
+    clfi_arg_long(&launch, out->offset);
+    clfi_arg_long(&launch, out->stride[0]);
+    clfi_arg_long(&launch, out->stride[1]);
+    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], GROUP_WG, 1);
+}
+
 clf_status clfi_cached_attention_group(clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
-    clf_kernel_spec spec = spec_of("cached_attention_group.cl", "cached_attention_group", args);
-    clfi_spec_int(&spec, "WG", GROUP_WG);
-    clfi_spec_int(&spec, "LANES", GROUP_WG);
-    clf_launch launch = clfi_launch(context, &spec);
-    set_arguments(&launch, args);
-    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], GROUP_WG, 1);
+    const int64_t parts = parts_of(context, args);
+    if (parts == 1)
+        return run_group(context, args, args->out->buffer, 1);
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_status status = run_parts(context, args, parts);
+    clfi_arena_release(context, mark);
+    return status;
 }

@@ -8,13 +8,15 @@
 /* Checked by the op (op/cached_attention.h). */
 typedef struct clf_cached_attention_args {
     const clf_view *q;      /* [H,N,D] f32 */
-    const clf_view *k, *v;  /* [H,R,D] f32: rows of a cache */
+    const clf_view *k, *v;  /* [G,R,D] f32: rows of a cache; G divides H: query head h uses key head h / (H / G) */
     const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n; NULL: first[n] + j */
     const clf_view *first;  /* i32 [N], adjacent; without rows */
     const clf_view *counts; /* i32 [N], adjacent: keys of query n; NULL: `keys` for all */
     int64_t keys;           /* of every query, or the most of any where counts are given */
     const clf_view *out;    /* [N,H,D] f32 */
     float scale;
+    int32_t window;         /* above 0: only the last `window` of a query's keys; 0: all */
+    float soft_cap;         /* above 0: scores s become cap tanh(s / cap); 0: they stay */
 } clf_cached_attention_args;
 
 /* args: a clf_cached_attention_args. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches cl/einsum.cl: chooses the lanes, cuts long sums into slices, passes the shape.
+/* Launches cl/einsum.cl: chooses the lanes, cuts long sums into slices, passes sizes and strides.
  * A kernel is built for each structure, which costs a compilation. Small work does not repay that, so its loops are padded with loops of
  * size 1 to a few common ranks, without lanes. */
 #include "kernel/einsum.h"
@@ -15,8 +15,9 @@ enum {
     CPU_RUN = 512,   /* elements that a work-item of a CPU writes, so that finding its place costs little */
     CPU_VECTORS = 4, /* lane vectors of its sums: whole cache lines of every row */
     MAX_LOOPS = 2 * CLFI_EINSUM_MAX_LABELS,
-    VALUE_BYTES = 512,          /* of a shape passed by value, of the 1,024 that OpenCL guarantees for all arguments */
-    VALUE_INPUTS = 4,           /* with a shape passed by value: strides of more do not fit a GPU's scalar registers */
+    WALK_HEAD = 5,              /* values of a walk before its offsets */
+    VALUE_BYTES = 592,          /* of a walk passed by value, of the 1,024 that OpenCL guarantees for all arguments */
+    VALUE_INPUTS = 4,           /* with a walk passed by value: strides of more do not fit a GPU's scalar registers */
     SMALL_WORK = 1 << 16,       /* products that need no kernel of their own */
     MIN_SLICE = 4096,           /* products worth a work-item of their own */
     LONGEST_SLICE = INT_MAX / 2 /* keeps slice counters inside int */
@@ -148,18 +149,18 @@ static void add_operand(clf_kernel_spec *spec, const char *macro, int64_t lane_s
 static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, clf_dtype out,
                                  bool is_by_value)
 {
-    static const char *const kernels[] = {"einsum_map", "einsum_sum_kept", "einsum_sum_lanes"};
     const bool kept_lanes = w->kind != WALK_SUM_LANES;
     const clf_einsum_dim *lane = kept_lanes ? &loops->kept[loops->kept_rank - 1] : &loops->summed[loops->summed_rank - 1];
-    clf_kernel_spec spec = clfi_kernel_spec("einsum.cl", kernels[w->kind]);
+    clf_kernel_spec spec = clfi_kernel_spec("einsum.cl", w->kind == WALK_MAP ? "einsum_map" : "einsum_sum");
     clfi_spec_int(&spec, "OPERANDS", loops->inputs);
     clfi_spec_int(&spec, "KEPT_RANK", loops->kept_rank);
     clfi_spec_int(&spec, "SUMMED_RANK", loops->summed_rank);
     clfi_spec_int(&spec, "WIDTH", w->width);
     clfi_spec_int(&spec, "VECTORS", w->vectors);
+    clfi_spec_int(&spec, "IS_SUM_IN_LANES", !kept_lanes);
     clfi_spec_int(&spec, "IS_FULL", kept_lanes && lane->size % (w->width * w->vectors) == 0);
     clfi_spec_text(&spec, "INDEX", fits_int(loops, w) ? "int" : "long");
-    clfi_spec_int(&spec, "SHAPE_BY_VALUE", is_by_value);
+    clfi_spec_int(&spec, "WALK_BY_VALUE", is_by_value);
     /* a width of 1 has no lanes: one kernel for all strides */
     add_operand(&spec, "OUT", kept_lanes && w->width > 1 && lane->stride[loops->inputs] == 1 ? 1 : 2, out);
     for (int t = 0; t < loops->inputs; t++) {
@@ -170,15 +171,22 @@ static clf_kernel_spec make_spec(const clf_einsum_loops *loops, const walk *w, c
     return spec;
 }
 
-/* Sizes and strides as the kernel reads them; returns the number of values. */
-static size_t pack_shape(const clf_einsum_loops *loops, cl_long *out)
+/* einsum_walk as the kernel reads it; returns the number of values. */
+static size_t pack_walk(const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in, const clf_einsum_memory *out,
+                        int64_t part_stride, cl_long *to)
 {
+    const cl_long head[WALK_HEAD] = {w->items, w->run, w->summed, w->slice, part_stride};
     size_t count = 0;
+    for (; count < WALK_HEAD; count++)
+        to[count] = head[count];
+    for (int t = 0; t < loops->inputs; t++)
+        to[count++] = in[t].offset;
+    to[count++] = out->offset;
     for (int d = 0; d < loops->kept_rank + loops->summed_rank; d++) {
         const clf_einsum_dim *dim = d < loops->kept_rank ? &loops->kept[d] : &loops->summed[d - loops->kept_rank];
-        out[count++] = dim->size;
+        to[count++] = dim->size;
         for (int t = 0; t <= loops->inputs; t++)
-            out[count++] = dim->stride[t];
+            to[count++] = dim->stride[t];
     }
     return count;
 }
@@ -187,36 +195,25 @@ static size_t pack_shape(const clf_einsum_loops *loops, cl_long *out)
 static clf_status launch(clf_context *context, const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in,
                          const clf_einsum_memory *out, int64_t part_stride)
 {
-    cl_long shape[MAX_LOOPS * (CLFI_EINSUM_MAX_OPERANDS + 2)];
-    const size_t shape_bytes = pack_shape(loops, shape) * sizeof *shape;
-    const bool is_by_value = shape_bytes <= VALUE_BYTES && loops->inputs <= VALUE_INPUTS;
+    cl_long values[WALK_HEAD + (MAX_LOOPS + 1) * (CLFI_EINSUM_MAX_OPERANDS + 2)];
+    const size_t bytes = pack_walk(loops, w, in, out, part_stride, values) * sizeof *values;
+    const bool is_by_value = bytes <= VALUE_BYTES && loops->inputs <= VALUE_INPUTS;
     const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, is_by_value);
     clf_launch l = clfi_launch(context, &spec);
-    clf_buffer *buffer = NULL; /* the shape's, freed by the driver after the launch */
-    for (int t = 0; t < loops->inputs; t++) {
+    clf_buffer *buffer = NULL; /* of the walk, freed by the driver after the launch */
+    for (int t = 0; t < loops->inputs; t++)
         clfi_arg_buffer(&l, in[t].buffer);
-        clfi_arg_long(&l, in[t].offset);
-    }
     clfi_arg_buffer(&l, out->buffer);
-    clfi_arg_long(&l, out->offset);
     if (is_by_value) {
-        clfi_arg_bytes(&l, shape, shape_bytes);
+        clfi_arg_bytes(&l, values, bytes);
     } else {
-        CLF_TRY(clfi_buffer_create(context, shape_bytes, &buffer));
-        const clf_status st = clfi_buffer_write(buffer, 0, shape, shape_bytes);
+        CLF_TRY(clfi_buffer_create(context, bytes, &buffer));
+        const clf_status st = clfi_buffer_write(buffer, 0, values, bytes);
         if (st != CLF_OK) {
             clfi_buffer_release(buffer);
             return st;
         }
         clfi_arg_buffer(&l, buffer);
-    }
-    clfi_arg_long(&l, w->items);
-    if (w->kind == WALK_MAP) {
-        clfi_arg_long(&l, w->run);
-    } else {
-        clfi_arg_long(&l, w->summed);
-        clfi_arg_long(&l, w->slice);
-        clfi_arg_long(&l, part_stride);
     }
     const size_t local = context->device.caps.is_cpu ? 8 : 64;
     const clf_status st = clfi_launch_2d(&l, ((size_t)w->items + local - 1) / local, (size_t)w->parts, local, 1);

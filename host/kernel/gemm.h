@@ -4,6 +4,7 @@
 #define CLFI_KERNEL_GEMM_H
 
 #include "clformer/linear.h"
+#include "kernel/tile.h"
 #include "tensor/view.h"
 
 enum { CLFI_GEMM_MAX_BATCH = 4 };
@@ -20,27 +21,6 @@ typedef struct clf_gemm_operand {
 
 typedef struct clf_gemm_weight clf_gemm_weight;
 
-/* What an engine's kernels are built with besides the case: sizes of tiles and work-groups, one value per parameter of the engine's
- * tiling. 0: the engine's own choice. */
-enum { CLFI_GEMM_MAX_TILES = 5, CLFI_GEMM_MAX_TILE_VALUES = 9 };
-typedef struct clf_gemm_tile {
-    int value[CLFI_GEMM_MAX_TILES];
-} clf_gemm_tile;
-
-typedef struct clf_gemm_tile_parameter {
-    const char *name;
-    int values[CLFI_GEMM_MAX_TILE_VALUES]; /* those there are kernels for, rising; 0 ends them */
-} clf_gemm_tile_parameter;
-
-/* The parameters of one engine. fits() says whether their values go together on this device (registers, local memory, work-groups); each value
- * is one of its parameter's or 0. standard() puts the engine's choice where there is 0; what depends on the case stays 0. */
-typedef struct clf_gemm_tiling {
-    const clf_gemm_tile_parameter *parameters;
-    size_t count;
-    bool (*fits)(const clf_context *context, const clf_gemm_tile *tile);
-    clf_gemm_tile (*standard)(const clf_context *context, const clf_gemm_tile *tile);
-} clf_gemm_tiling;
-
 /* c[b,m,n] = f(alpha * sum_k a[b,m,k] b[b,k,n] + bias[n]) + residual[b,m,n], sums in f32.
  * Start from CLFI_GEMM_ARGS_INIT. c overlaps no input. */
 typedef struct clf_gemm_args {
@@ -54,11 +34,11 @@ typedef struct clf_gemm_args {
     clf_gemm_operand bias;     /* element n at offset + n column_stride; buffer NULL: none */
     float alpha;
     clf_activation activation;
-    /* column_block > 0: c is stored in blocks of that many columns: column n is at (n / column_block) block_stride + (n % column_block) column_stride.
-     * It divides n. */
+    /* column_block > 0: c is stored in blocks of that many columns: column n is at (n / column_block) block_stride + (n % column_block)
+     * column_stride. It divides n. */
     int64_t column_block, block_stride;
     const clf_gemm_weight *weight; /* B packed by an engine, no batch; NULL: b as it lies */
-    clf_gemm_tile tile;            /* for the engine that runs it; what does not fit there was refused before */
+    clf_tile tile;            /* for the engine that runs it; what does not fit there was refused before */
 } clf_gemm_args;
 
 #define CLFI_GEMM_ARGS_INIT {.alpha = 1.0f}
@@ -68,9 +48,6 @@ typedef enum clf_gemm_form {
     CLFI_GEMM_ROWS,  /* [n,k] row-major in its storage type: a torch weight as it is */
     CLFI_GEMM_PANELS /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
 } clf_gemm_form;
-
-/* How an engine wants A. A producer (layer norm, an epilogue, attention) may write this form directly. */
-typedef enum clf_gemm_activation_form { CLFI_GEMM_PLAIN_F32 } clf_gemm_activation_form;
 
 /* A constant B [k,n] in an engine's form, with the bias as f32. Owns references to its buffers. */
 struct clf_gemm_weight {
@@ -83,32 +60,41 @@ struct clf_gemm_weight {
     clf_buffer *bias;   /* f32, n values rounded up to a panel with zeros; NULL: none */
 };
 
-/* Weights [N_i, K] side by side in an engine's form, for its kernels of that tile; contract of clfi_linear_create. The caller clears *out. */
-clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_gemm_tile *tile, int parts, const clf_view *weights,
+/* Weights [N_i, K] side by side in an engine's form, for its kernels of that tile; contract of clfi_linear_create. The caller clears
+ * *out. */
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                       const clf_view *biases, clf_gemm_weight *out);
-clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_gemm_tile *tile, int parts, const clf_view *weights,
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                         const clf_view *biases, clf_gemm_weight *out);
 void clfi_gemm_weight_clear(clf_gemm_weight *weight);
 
-/* Engines: supports() is pure and cheap; run() enqueues. */
-bool clfi_gemm_packed_supports(const clf_context *context, const clf_gemm_args *args);
-clf_status clfi_gemm_packed_run(clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_gemv_supports(const clf_context *context, const clf_gemm_args *args);
-clf_status clfi_gemm_gemv_run(clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_clblast_supports(const clf_context *context, const clf_gemm_args *args);
-clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_tiled_supports(const clf_context *context, const clf_gemm_args *args);
-clf_status clfi_gemm_tiled_run(clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_staged_supports(const clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_staged_suits(const clf_context *context, const clf_gemm_args *args);
-clf_status clfi_gemm_staged_run(clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_interleaved_supports(const clf_context *context, const clf_gemm_args *args);
-bool clfi_gemm_interleaved_suits(const clf_context *context, const clf_gemm_args *args);
-clf_status clfi_gemm_interleaved_run(clf_context *context, const clf_gemm_args *args);
+/* How the rows of the engine table take a constant B. */
+typedef struct clf_gemm_traits {
+    clf_gemm_form form;
+    clf_status (*pack)(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights, const clf_view *biases,
+                       clf_gemm_weight *out); /* once, at load */
+    int64_t most_rows; /* made for products of so few rows; beyond them it can, but should not be used. 0: any number */
+} clf_gemm_traits;
+
+/* Engines (op/engines.h); args: clf_gemm_args. */
+bool clfi_gemm_packed_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_packed_run(clf_context *context, const void *args);
+bool clfi_gemm_gemv_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_gemv_run(clf_context *context, const void *args);
+bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
+bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_tiled_run(clf_context *context, const void *args);
+bool clfi_gemm_staged_supports(const clf_context *context, const void *args);
+bool clfi_gemm_staged_suits(const clf_context *context, const void *args);
+clf_status clfi_gemm_staged_run(clf_context *context, const void *args);
+bool clfi_gemm_interleaved_supports(const clf_context *context, const void *args);
+bool clfi_gemm_interleaved_suits(const clf_context *context, const void *args);
+clf_status clfi_gemm_interleaved_run(clf_context *context, const void *args);
 
 /* Whether one batch dimension lies element by element in memory: what `interleaved` is made for. */
 bool clfi_gemm_has_lanes(const clf_gemm_args *args);
 
-extern const clf_gemm_tiling clfi_gemm_packed_tiling, clfi_gemm_gemv_tiling, clfi_gemm_tiled_tiling, clfi_gemm_interleaved_tiling;
+extern const clf_tiling clfi_gemm_packed_tiling, clfi_gemm_gemv_tiling, clfi_gemm_tiled_tiling, clfi_gemm_interleaved_tiling;
 
 #endif

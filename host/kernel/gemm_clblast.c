@@ -11,21 +11,68 @@
 #include "kernel/gemm_clblast.h"
 #include "kernel/gemm_common.h"
 #include "runtime/profile.h"
+#include "runtime/slot.h"
 
-/* CLBlast keeps compiled programs, and with them contexts, in static objects. They go with the context that used it: left to CLBlast's own
- * destructors they would be released after the driver's. */
-static void forget_programs(void)
-{
-    CLBlastClearCache();
-}
-
-/* CLBlast holds one set of parameters per device for the whole process, so this record of what was put there is the process's as well. Products
- * read CLBlast's parameters more than once (scratch space, build, launch) and so exclude changes while they run. */
+/* CLBlast holds one set of parameters per device for the whole process, so this record of what was put there is the process's as well.
+ * Products read CLBlast's parameters more than once (scratch space, build, launch) and so exclude changes while they run. */
 static pthread_rwlock_t parameters_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct {
     cl_device_id device;
     clf_clblast_parameters parameters;
 } applied[16];
+
+/* CLBlast keeps compiled programs, and with them contexts, in static objects: left to its own destructors they would be released after the
+ * driver's. It can only let go of all at once, and those that other contexts use would be compiled again: they go with the last context
+ * that used CLBlast, or when too many that are gone are held. */
+enum { MOST_DEPARTED = 8 };
+static size_t users, departed;
+
+static void enter(void)
+{
+    pthread_rwlock_wrlock(&parameters_lock);
+    users++;
+    pthread_rwlock_unlock(&parameters_lock);
+}
+
+static void leave(void)
+{
+    pthread_rwlock_wrlock(&parameters_lock); /* no product of another thread is under way */
+    users--;
+    departed++;
+    if (users == 0 || departed > MOST_DEPARTED) {
+        CLBlastClearCache();
+        departed = 0;
+    }
+    pthread_rwlock_unlock(&parameters_lock);
+}
+
+/* What a context keeps of CLBlast. */
+typedef struct blas_state {
+    bool is_user;
+    const clf_clblast_parameters *parameters; /* NULL: CLBlast's own */
+} blas_state;
+
+static void clear_state(void *content)
+{
+    if (((blas_state *)content)->is_user)
+        leave();
+}
+
+static const clf_slot_type blas_slot = {"CLBlast's parameters", sizeof(blas_state), clear_state};
+
+clf_status clfi_clblast_use(const clf_context *context, const clf_clblast_parameters *parameters)
+{
+    blas_state *state;
+    CLF_TRY(clfi_slot_get(context, &blas_slot, &state));
+    state->parameters = parameters;
+    return CLF_OK;
+}
+
+const clf_clblast_parameters *clfi_clblast_used(const clf_context *context)
+{
+    blas_state *state;
+    return clfi_slot_get(context, &blas_slot, &state) == CLF_OK ? state->parameters : NULL;
+}
 
 /* The record for the context's device, or a free one; NULL when there is none. */
 static clf_clblast_parameters *find_applied(const clf_context *context, bool may_take)
@@ -41,9 +88,9 @@ static clf_clblast_parameters *find_applied(const clf_context *context, bool may
     return NULL;
 }
 
-static bool is_applied(const clf_context *context)
+static bool is_applied(const clf_context *context, const clf_clblast_parameters *wanted)
 {
-    const clf_clblast_parameters *now = find_applied(context, false), *wanted = context->clblast;
+    const clf_clblast_parameters *now = find_applied(context, false);
     bool is_same = now != NULL;
     for (int at = 0; is_same && at < CLFI_CLBLAST_KERNELS; at++)
         is_same = now->is_set[at] == wanted->is_set[at] &&
@@ -52,35 +99,35 @@ static bool is_applied(const clf_context *context)
 }
 
 /* CLBlast looks programs up by device and not by parameters: those that it holds have to go. */
-static void apply_parameters(clf_context *context)
+static void apply_parameters(clf_context *context, blas_state *state)
 {
     clf_clblast_parameters *record = find_applied(context, true);
     for (int at = 0; record && at < CLFI_CLBLAST_KERNELS; at++) {
         const clf_clblast_kernel *kernel = &clfi_clblast_kernels[at];
-        if (!context->clblast->is_set[at])
+        if (!state->parameters->is_set[at])
             continue;
         const CLBlastStatusCode code = CLBlastOverrideParameters(context->device.id, kernel->name, CLBlastPrecisionSingle, kernel->count,
-                                                                 (const char **)kernel->parameters, context->clblast->value[at]);
+                                                                 (const char **)kernel->parameters, state->parameters->value[at]);
         if (code != CLBlastSuccess)
             clfi_log(context, CLF_LOG_ERROR, "CLBlast refuses the tuned parameters of %s: status %d", kernel->name, (int)code);
     }
     CLBlastClearCache();
     if (record)
-        *record = *context->clblast;
+        *record = *state->parameters;
     else
-        context->clblast = NULL;
+        state->parameters = NULL;
 }
 
 /* Holds the lock for reading afterwards. A context without tuned parameters takes what is there: CLBlast cannot tell what it had before. */
-static void lock_parameters(clf_context *context)
+static void lock_parameters(clf_context *context, blas_state *state)
 {
     pthread_rwlock_rdlock(&parameters_lock);
-    if (!context->clblast || is_applied(context))
+    if (!state->parameters || is_applied(context, state->parameters))
         return;
     pthread_rwlock_unlock(&parameters_lock);
     pthread_rwlock_wrlock(&parameters_lock);
-    if (!is_applied(context))
-        apply_parameters(context);
+    if (!is_applied(context, state->parameters))
+        apply_parameters(context, state);
     pthread_rwlock_unlock(&parameters_lock);
     pthread_rwlock_rdlock(&parameters_lock);
 }
@@ -174,8 +221,8 @@ static int64_t outer_offset(const clf_gemm_args *args, const clf_gemm_operand *o
 }
 
 /* The products of the innermost batch dimension at one index of the outer ones. */
-static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b, const blas_matrix *c,
-                           const int64_t *index, cl_mem temporary)
+static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b,
+                           const blas_matrix *c, const int64_t *index, cl_mem temporary)
 {
     const int last = args->batch_rank - 1;
     const size_t m = (size_t)args->m, n = (size_t)args->n, k = (size_t)args->k;
@@ -222,8 +269,9 @@ static clf_status multiply_batches(clf_context *context, const clf_gemm_args *ar
     return st;
 }
 
-bool clfi_gemm_clblast_supports(const clf_context *context, const clf_gemm_args *args)
+bool clfi_gemm_clblast_supports(const clf_context *context, const void *call)
 {
+    const clf_gemm_args *args = call;
     (void)context;
     return !args->weight || args->weight->form == CLFI_GEMM_ROWS;
 }
@@ -239,14 +287,20 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     CLF_TRY(multiply_batches(context, args, &a, &b, &c));
     if (is_in_place && !args->bias.buffer && !args->residual.buffer && args->activation == CLF_ACTIVATION_NONE && args->alpha == 1.0f)
         return CLF_OK;
-    return clfi_gemm_epilogue(context, args, is_in_place ? &args->c : &c.operand);
+    return clfi_gemm_epilogue(context, args, is_in_place ? &args->c : &c.operand, 1);
 }
 
-clf_status clfi_gemm_clblast_run(clf_context *context, const clf_gemm_args *args)
+clf_status clfi_gemm_clblast_run(clf_context *context, const void *call)
 {
-    context->forget = forget_programs;
+    const clf_gemm_args *args = call;
+    blas_state *state;
+    CLF_TRY(clfi_slot_get(context, &blas_slot, &state));
+    if (!state->is_user) {
+        enter();
+        state->is_user = true;
+    }
     const clf_arena_mark mark = clfi_arena_top(context);
-    lock_parameters(context);
+    lock_parameters(context, state);
     const clf_status st = run(context, args);
     pthread_rwlock_unlock(&parameters_lock);
     clfi_arena_release(context, mark);

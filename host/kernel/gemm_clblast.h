@@ -25,8 +25,14 @@ typedef struct clf_clblast_parameters {
 
 bool clfi_clblast_is_any(const clf_clblast_parameters *parameters);
 
-/* Why these values cannot be used on the device: CLBlast itself checks nothing, and kernels of values that do not divide one another are wrong
- * without a word. Constraints of CLBlast's own tuner (Nugteren 2018). UNSUPPORTED names the kernel. */
+/* Why these values cannot be used on the device: CLBlast itself checks nothing, and kernels of values that do not divide one another are
+ * wrong without a word. Constraints of CLBlast's own tuner (Nugteren 2018). UNSUPPORTED names the kernel. */
 clf_status clfi_clblast_check(const clf_context *context, const clf_clblast_parameters *parameters);
+
+/* The parameters that products of this context run with: borrowed, they live as long as the context. OUT_OF_MEMORY. */
+clf_status clfi_clblast_use(const clf_context *context, const clf_clblast_parameters *parameters);
+
+/* NULL: CLBlast's own. */
+const clf_clblast_parameters *clfi_clblast_used(const clf_context *context);
 
 #endif

@@ -3,9 +3,13 @@
 #include "kernel/gemm_clblast.h"
 
 const clf_clblast_kernel clfi_clblast_kernels[CLFI_CLBLAST_KERNELS] = {
-    [CLFI_CLBLAST_XGEMM] = {"Xgemm", 16, {"GEMMK", "KREG", "KWG", "KWI", "MDIMA", "MDIMC", "MWG", "NDIMB", "NDIMC", "NWG", "SA", "SB", "STRM",
-                                          "STRN", "VWM", "VWN"}},
-    [CLFI_CLBLAST_XGEMM_DIRECT] = {"XgemmDirect", 10, {"KWID", "MDIMAD", "MDIMCD", "NDIMBD", "NDIMCD", "PADA", "PADB", "VWMD", "VWND", "WGD"}},
+    [CLFI_CLBLAST_XGEMM] = {"Xgemm",
+                            16,
+                            {"GEMMK", "KREG", "KWG", "KWI", "MDIMA", "MDIMC", "MWG", "NDIMB", "NDIMC", "NWG", "SA", "SB", "STRM", "STRN",
+                             "VWM", "VWN"}},
+    [CLFI_CLBLAST_XGEMM_DIRECT] = {"XgemmDirect",
+                                   10,
+                                   {"KWID", "MDIMAD", "MDIMCD", "NDIMBD", "NDIMCD", "PADA", "PADB", "VWMD", "VWND", "WGD"}},
     [CLFI_CLBLAST_ROUTINE] = {"GemmRoutine", 1, {"XGEMM_MIN_INDIRECT_SIZE"}},
 };
 
@@ -27,7 +31,8 @@ static bool divides(size_t part, size_t whole)
     return part > 0 && whole >= part && whole % part == 0;
 }
 
-/* The kernel with local memory (GEMMK 0): tiles of MWG x NWG in slices of KWG, by MDIMC x NDIMC work-items that load as MDIMA x .. and NDIMB x .. . */
+/* The kernel with local memory (GEMMK 0): tiles of MWG x NWG in slices of KWG, by MDIMC x NDIMC work-items that load as MDIMA x .. and
+ * NDIMB x .. . */
 static bool xgemm_fits(const clf_context *context, const size_t *v)
 {
     const size_t kreg = v[1], kwg = v[2], kwi = v[3], mdima = v[4], mdimc = v[5], mwg = v[6], ndimb = v[7], ndimc = v[8], nwg = v[9];
@@ -48,8 +53,8 @@ static bool direct_fits(const clf_context *context, const size_t *v)
 {
     const size_t kwid = v[0], mdimad = v[1], mdimcd = v[2], ndimbd = v[3], ndimcd = v[4], pada = v[5], padb = v[6], vwmd = v[7],
                  vwnd = v[8], wgd = v[9];
-    if (!is_power(wgd, 8, 64) || !is_power(kwid, 1, 16) || !is_power(mdimad, 4, 64) || !is_power(mdimcd, 4, 64) || !is_power(ndimbd, 4, 64) ||
-        !is_power(ndimcd, 4, 64) || pada > 1 || padb > 1 || !is_power(vwmd, 1, 8) || !is_power(vwnd, 1, 8))
+    if (!is_power(wgd, 8, 64) || !is_power(kwid, 1, 16) || !is_power(mdimad, 4, 64) || !is_power(mdimcd, 4, 64) ||
+        !is_power(ndimbd, 4, 64) || !is_power(ndimcd, 4, 64) || pada > 1 || padb > 1 || !is_power(vwmd, 1, 8) || !is_power(vwnd, 1, 8))
         return false;
     const size_t items = mdimcd * ndimcd, local_floats = wgd * (wgd + pada) + wgd * (wgd + padb);
     return divides(kwid, wgd) && divides(mdimcd * vwmd, wgd) && divides(ndimcd * vwnd, wgd) && divides(mdimad * vwmd, wgd) &&

@@ -2,12 +2,22 @@
 /* Macros and arguments that the GEMM launchers share. */
 #include "kernel/gemm_common.h"
 
+#include "kernel/activation.h"
+
 int64_t clfi_gemm_batch_count(const clf_gemm_args *args)
 {
     int64_t count = 1;
     for (int i = 0; i < args->batch_rank; i++)
         count *= args->batch[i];
     return count;
+}
+
+bool clfi_gemm_is_by_four(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride)
+{
+    bool is = operand->offset % 4 == 0 && outer_stride % 4 == 0;
+    for (int i = 0; i < args->batch_rank; i++)
+        is = is && operand->batch_stride[i] % 4 == 0;
+    return is;
 }
 
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args)
@@ -31,7 +41,7 @@ void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int
     clfi_spec_int(spec, "HAS_RESIDUAL", args->residual.buffer != NULL);
     clfi_spec_int(spec, "HAS_BLOCKS", args->column_block > 0);
     clfi_spec_int(spec, "HAS_BATCH", clfi_gemm_batch_count(args) > 1);
-    clfi_spec_text(spec, "ACTIVATION", clf_activation_name(args->activation));
+    clfi_spec_text(spec, "ACTIVATE", clfi_activation_function(args->activation));
 }
 
 void clfi_gemm_arg_batch_size(clf_launch *launch, const clf_gemm_args *args)
@@ -81,7 +91,7 @@ void clfi_gemm_arg_result(clf_launch *launch, const clf_gemm_args *args)
     clfi_gemm_arg_batch_stride(launch, args, args->residual.batch_stride);
 }
 
-clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *sums)
+clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *sums, int parts)
 {
     const bool is_dense = sums && sums != &args->c;
     const size_t local = context->device.caps.max_work_group_size < 64 ? 1 : 64;
@@ -93,6 +103,8 @@ clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, c
     clfi_arg_int(&launch, args->n);
     clfi_arg_buffer(&launch, is_dense ? sums->buffer : NULL);
     clfi_arg_long(&launch, is_dense ? sums->offset : 0);
+    clfi_arg_int(&launch, parts);
+    clfi_arg_long(&launch, args->m * args->n * clfi_gemm_batch_count(args));
     clfi_gemm_arg_result(&launch, args);
     const size_t groups[3] = {((size_t)args->n + local - 1) / local, (size_t)args->m, (size_t)clfi_gemm_batch_count(args)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){local, 1, 1});

@@ -11,6 +11,9 @@ int64_t clfi_gemm_batch_count(const clf_gemm_args *args);
 /* B as an operand: args->b, or the rows of a weight in CLFI_GEMM_ROWS form. */
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args);
 
+/* Whether every row of an operand, outer_stride apart, begins at a multiple of four elements: where that is f32, at 16 bytes. */
+bool clfi_gemm_is_by_four(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride);
+
 /* Macros of gemm_common.cl; `width` lanes. */
 void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width);
 
@@ -25,8 +28,8 @@ void clfi_gemm_arg_batch_size(clf_launch *launch, const clf_gemm_args *args);
 void clfi_gemm_arg_batch_stride(clf_launch *launch, const clf_gemm_args *args, const int64_t *stride);
 
 /* f(alpha sum + bias) + residual as a kernel of its own. sums: NULL for no sum at all, &args->c for sums that lie in c, else dense f32
- * [batch, m, n] at sums->offset. */
-clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *sums);
+ * [parts, batch, m, n] at sums->offset, whose parts are added. */
+clf_status clfi_gemm_epilogue(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *sums, int parts);
 
 /* A dense f32 copy in the arena of [rows, columns] with its batches (a batch dimension that repeats is copied once); out gets its place and
  * strides. */
@@ -36,14 +39,14 @@ clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args,
 /* B of args in panels in the arena, f32; out gets its place and batch strides. */
 clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int64_t panel, clf_gemm_operand *out);
 
-/* Bias of any dtype and stride as f32 with zeros up to clfi_gemm_padded_bias(count), into `to` at an element offset. A source without buffer
- * gives zeros. */
+/* Bias of any dtype and stride as f32 with zeros up to clfi_gemm_padded_bias(count), into `to` at an element offset. A source without
+ * buffer gives zeros. */
 int64_t clfi_gemm_padded_bias(int64_t count);
 clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *from, int64_t count, int64_t padded, clf_buffer *to,
                                int64_t to_offset);
 
 /* Columns of a panel for n columns on this device: what the tile of `packed` says, else the cheapest for n. */
-int64_t clfi_gemm_panel(const clf_context *context, const clf_gemm_tile *tile, int64_t n);
+int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n);
 
 /* Vectors that the registers of this CPU device hold. */
 int clfi_gemm_registers(const clf_context *context);

@@ -101,8 +101,8 @@ static bool are_batches_inner(const pack_source *from)
 }
 
 /* Vectors of k turned in registers, or vectors of columns moved as they are: for CPU devices and sources that are contiguous in either. */
-static clf_status pack_panels_vector(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
-                                     int64_t panel, int64_t first, int64_t padded)
+static clf_status pack_panels_vector(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype,
+                                     int64_t to_offset, int64_t panel, int64_t first, int64_t padded)
 {
     const int width = context->device.caps.vector_width;
     const bool is_turned = from->k_stride == 1;
@@ -132,7 +132,8 @@ static clf_status pack_panels_vector(clf_context *context, const pack_source *fr
     return clfi_launch_3d(&launch, is_turned ? turned : lines, (const size_t[3]){1, 1, 1});
 }
 
-/* Columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part writes over it. */
+/* Columns first .. first + rows of panels that hold `padded` columns in all. The rest of the last panel becomes 0; a later part writes over
+ * it. */
 static clf_status pack_panels(clf_context *context, const pack_source *from, const clf_buffer *to, clf_dtype dtype, int64_t to_offset,
                               int64_t panel, int64_t first, int64_t padded)
 {
@@ -153,7 +154,8 @@ static clf_status pack_panels(clf_context *context, const pack_source *from, con
     return clfi_launch_3d(&launch, groups, (const size_t[3]){grid.local, 1, 1});
 }
 
-/* The batch dimensions in which `operand` really moves; the others become stride 0 in `packed`, which is dense with `step` elements a matrix. */
+/* The batch dimensions in which `operand` really moves; the others become stride 0 in `packed`, which is dense with `step` elements a
+ * matrix. */
 static void distinct_batches(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t step, pack_source *from,
                              clf_gemm_operand *packed)
 {
@@ -179,7 +181,8 @@ static clf_status arena_floats(clf_context *context, const pack_source *from, in
     clf_region region;
     size_t bytes = sizeof(float);
     if (!clfi_mul_size(bytes, (size_t)matrix, &bytes) || !clfi_mul_size(bytes, batches(from), &bytes))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: packed operand of %zu matrices of %lld elements", batches(from), (long long)matrix);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "gemm: packed operand of %zu matrices of %lld elements: not enough memory", batches(from),
+                 (long long)matrix);
     CLF_TRY(clfi_arena_alloc(context, bytes, &region));
     out->buffer = region.buffer;
     out->dtype = CLF_F32;
@@ -271,11 +274,11 @@ static clf_status create_weight_buffer(clf_context *context, int64_t columns, cl
 {
     size_t bytes = clf_dtype_bytes(weight->dtype);
     if (!clfi_mul_size(bytes, (size_t)columns, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld", (long long)weight->n, (long long)weight->k);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight->n, (long long)weight->k);
     return clfi_buffer_create(context, bytes, &weight->buffer);
 }
 
-clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_gemm_tile *tile, int parts, const clf_view *weights,
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                       const clf_view *biases, clf_gemm_weight *out)
 {
     (void)tile; /* one form for all of them */
@@ -304,7 +307,7 @@ done:
     return st;
 }
 
-clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_gemm_tile *tile, int parts, const clf_view *weights,
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                         const clf_view *biases, clf_gemm_weight *out)
 {
     clf_gemm_weight weight;

@@ -2,16 +2,17 @@
 /* GEMM engine `packed` for CPU devices: register tiles over panels of B. */
 #include "kernel/gemm_common.h"
 
-/* Tile sizes by vector width: ROWS x VECTORS sums, VECTORS of B and one broadcast have to fit the register file (32 registers beside AVX-512,
- * 16 elsewhere). cost[v - 1] is the time of one panel of v vectors and one k, in tenths of a cycle per 8 rows: narrow panels are bound by loads. */
+/* Tile sizes by vector width: ROWS x VECTORS sums, VECTORS of B and one broadcast have to fit the register file (32 registers beside
+ * AVX-512, 16 elsewhere). cost[v - 1] is the time of one panel of v vectors and one k, in tenths of a cycle per 8 rows: narrow panels are
+ * bound by loads. */
 typedef struct tile_shape {
     int max_rows, max_vectors;
     int cost[3];
 } tile_shape;
 
-enum { ROWS, VECTORS, SUPER_ROWS }; /* places in clf_gemm_tile; SUPER_ROWS row tiles pass over a panel before the next one */
+enum { ROWS, VECTORS, SUPER_ROWS }; /* places in clf_tile; SUPER_ROWS row tiles pass over a panel before the next one */
 
-static const clf_gemm_tile_parameter parameters[] = {
+static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 3, 4, 5, 6, 7, 8}},
     [VECTORS] = {"vectors", {1, 2, 3}},
     [SUPER_ROWS] = {"super_rows", {4, 8, 16, 32, 64}},
@@ -28,7 +29,7 @@ int clfi_gemm_registers(const clf_context *context)
 }
 
 /* The widest panel for the case counts where there is no choice of vectors. */
-static bool fits(const clf_context *context, const clf_gemm_tile *tile)
+static bool fits(const clf_context *context, const clf_tile *tile)
 {
     const tile_shape shape = shape_of(context);
     const int rows = tile->value[ROWS] ? tile->value[ROWS] : shape.max_rows;
@@ -36,9 +37,9 @@ static bool fits(const clf_context *context, const clf_gemm_tile *tile)
     return vectors * (rows + 1) + 1 <= clfi_gemm_registers(context);
 }
 
-static clf_gemm_tile standard(const clf_context *context, const clf_gemm_tile *tile)
+static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
-    clf_gemm_tile all = *tile;
+    clf_tile all = *tile;
     if (!all.value[ROWS])
         all.value[ROWS] = shape_of(context).max_rows;
     if (!all.value[SUPER_ROWS])
@@ -46,9 +47,9 @@ static clf_gemm_tile standard(const clf_context *context, const clf_gemm_tile *t
     return all;
 }
 
-const clf_gemm_tiling clfi_gemm_packed_tiling = {parameters, COUNT(parameters), fits, standard};
+const clf_tiling clfi_gemm_packed_tiling = {parameters, COUNT(parameters), fits, standard};
 
-int64_t clfi_gemm_panel(const clf_context *context, const clf_gemm_tile *tile, int64_t n)
+int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n)
 {
     const tile_shape shape = shape_of(context);
     const int64_t width = context->device.caps.vector_width;
@@ -71,22 +72,24 @@ static bool is_c_vector(const clf_gemm_args *args, int width)
     return args->c.column_stride == 1 && args->column_block % width == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
 }
 
-/* Batches interleaved element by element (heads innermost, as in "ibhd,jbhd->ijbh"): batches that share lines of c should follow one another. */
+/* Batches interleaved element by element (heads innermost, as in "ibhd,jbhd->ijbh"): batches that share lines of c should follow one
+ * another. */
 static bool is_batch_inner(const clf_gemm_args *args)
 {
     const int last = args->batch_rank - 1;
     return last >= 0 && args->c.batch_stride[last] < args->c.column_stride && args->c.batch_stride[last] < args->c.row_stride;
 }
 
-bool clfi_gemm_packed_supports(const clf_context *context, const clf_gemm_args *args)
+bool clfi_gemm_packed_supports(const clf_context *context, const void *call)
 {
+    const clf_gemm_args *args = call;
     return !context->device.caps.slow_compiler && (!args->weight || args->weight->form == CLFI_GEMM_PANELS);
 }
 
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width;
-    const clf_gemm_tile tile = standard(context, &args->tile);
+    const clf_tile tile = standard(context, &args->tile);
     const int max_rows = tile.value[ROWS];
     const clf_gemm_weight *weight = args->weight;
     const int64_t panel = weight ? weight->panel : clfi_gemm_panel(context, &tile, args->n);
@@ -130,8 +133,9 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     return batch_inner ? clfi_launch_2d(&launch, batches, tiles, 1, 1) : clfi_launch_2d(&launch, tiles, batches, 1, 1);
 }
 
-clf_status clfi_gemm_packed_run(clf_context *context, const clf_gemm_args *args)
+clf_status clfi_gemm_packed_run(clf_context *context, const void *call)
 {
+    const clf_gemm_args *args = call;
     const clf_arena_mark mark = clfi_arena_top(context);
     const clf_status st = run(context, args);
     clfi_arena_release(context, mark);

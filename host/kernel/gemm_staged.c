@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engine `staged`: tiles of single matrices whose A or C passes through private memory, because its batches lie side by side there. */
 #include "kernel/gemm_common.h"
+#include "kernel/gemm_lanes.h"
 
 enum {
     CACHED_BYTES = 640 << 10,  /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
@@ -12,27 +13,23 @@ enum {
     CACHED_RESULT = 1 << 19 /* elements: 2 MiB, which the second-level caches of two cores hold */
 };
 
-static bool is_interleaved(const clf_gemm_operand *operand, int batch)
-{
-    return operand->batch_stride[batch] == 1 && operand->row_stride != 1 && operand->column_stride != 1;
-}
-
 /* The batch dimension that lies side by side in A or C; -1: none. */
 static int lane_batch(const clf_gemm_args *args)
 {
     for (int i = 0; i < args->batch_rank; i++)
-        if (is_interleaved(&args->c, i) || is_interleaved(&args->a, i))
+        if (clfi_gemm_is_in_lanes(&args->c, i) || clfi_gemm_is_in_lanes(&args->a, i))
             return i;
     return -1;
 }
 
-bool clfi_gemm_staged_supports(const clf_context *context, const clf_gemm_args *args)
+bool clfi_gemm_staged_supports(const clf_context *context, const void *call)
 {
+    const clf_gemm_args *args = call;
     const clf_device_caps *caps = &context->device.caps;
     const int lane = lane_batch(args);
     return !caps->slow_compiler && !caps->short_loops && caps->vector_width >= 4 && lane >= 0 && args->a.dtype == CLF_F32 && args->k > 0 &&
-           (is_interleaved(&args->a, lane) || args->a.column_stride == 1) &&
-           (is_interleaved(&args->c, lane) || args->c.column_stride == 1) && !args->weight && !args->bias.buffer &&
+           (clfi_gemm_is_in_lanes(&args->a, lane) || args->a.column_stride == 1) &&
+           (clfi_gemm_is_in_lanes(&args->c, lane) || args->c.column_stride == 1) && !args->weight && !args->bias.buffer &&
            !args->residual.buffer && args->column_block == 0 && args->activation == CLF_ACTIVATION_NONE;
 }
 
@@ -46,27 +43,14 @@ static bool fits_caches(const clf_gemm_args *args)
 
 /* Tiles are worth their staging where they are filled, and where B is packed by rows or columns. A scattered C costs more here than in
  * vectors of batches (`interleaved`), unless those vectors are mostly empty or caches hold all of it. */
-bool clfi_gemm_staged_suits(const clf_context *context, const clf_gemm_args *args)
+bool clfi_gemm_staged_suits(const clf_context *context, const void *call)
 {
+    const clf_gemm_args *args = call;
     const clf_device_caps *caps = &context->device.caps;
     const int lane = lane_batch(args);
     return caps->is_cpu && args->batch[lane] >= MIN_LANES && args->m >= MIN_ROWS && args->n >= caps->vector_width &&
-           !is_interleaved(&args->b, lane) &&
-           (is_interleaved(&args->a, lane) || args->batch[lane] * 2 < caps->vector_width || fits_caches(args));
-}
-
-/* The product without its batch dimension `lane`. */
-static clf_gemm_args without_batch(const clf_gemm_args *args, int lane)
-{
-    clf_gemm_args outer = *args;
-    clf_gemm_operand *const to[] = {&outer.a, &outer.b, &outer.c};
-    outer.batch_rank--;
-    for (int i = lane; i < outer.batch_rank; i++) {
-        outer.batch[i] = args->batch[i + 1];
-        for (size_t o = 0; o < COUNT(to); o++)
-            to[o]->batch_stride[i] = to[o]->batch_stride[i + 1];
-    }
-    return outer;
+           !clfi_gemm_is_in_lanes(&args->b, lane) &&
+           (clfi_gemm_is_in_lanes(&args->a, lane) || args->batch[lane] * 2 < caps->vector_width || fits_caches(args));
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -82,7 +66,7 @@ static int64_t clamp(int64_t value, int64_t most)
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width, lane = lane_batch(args);
-    const bool is_a_staged = is_interleaved(&args->a, lane), is_c_staged = is_interleaved(&args->c, lane);
+    const bool is_a_staged = clfi_gemm_is_in_lanes(&args->a, lane), is_c_staged = clfi_gemm_is_in_lanes(&args->c, lane);
     /* A is staged again for every panel: wide panels where they are filled. */
     const bool is_wide = is_a_staged && width == 16 && args->n % (WIDE_VECTORS * width) == 0;
     const int max_rows = width == 16 && !is_wide ? 8 : 6;
@@ -92,16 +76,17 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     const int64_t tiles_at_least = (args->m + max_rows - 1) / max_rows, rows = (args->m + tiles_at_least - 1) / tiles_at_least;
     clf_gemm_operand b;
     CLF_TRY(clfi_gemm_pack_b(context, args, panel, &b));
-    clf_gemm_args packed = *args;
-    packed.b = b;
-    const clf_gemm_args outer = without_batch(&packed, lane);
+    const int64_t batches = clfi_gemm_batch_count(args), outer_count = batches / lane_total;
+    const clf_lane_operand a_at = clfi_lane_operand(args, lane, &args->a), b_at = clfi_lane_operand(args, lane, &b);
+    const clf_lane_operand c_at = clfi_lane_operand(args, lane, &args->c);
+    const cl_uint4 outer_size = clfi_gemm_outer_size(args, lane);
 
     const int64_t panels = (args->n + panel - 1) / panel, k_bytes = lane_width * (int64_t)sizeof(float);
     /* A staged A is read panel after panel; else a super-block of A stays near while panels go by. */
     const bool takes_turns = is_a_staged && panel * args->k * k_bytes > CACHED_BYTES / 2;
     const int64_t tiles = takes_turns ? TILES : 1, near_k = takes_turns ? NEAR_BYTES / (panel * k_bytes) : args->k;
     /* Short pieces while B streams through the caches. */
-    const int64_t b_bytes = panels * panel * args->k * lane_total * (int64_t)clfi_gemm_batch_count(&outer) * (int64_t)sizeof(float);
+    const int64_t b_bytes = panels * panel * args->k * batches * (int64_t)sizeof(float);
     const int block_k = takes_turns || b_bytes <= CACHED_BYTES ? 32 : 16;
     const int64_t row_groups = (args->m + rows * tiles - 1) / (rows * tiles);
     const int64_t super_rows = is_a_staged ? 1 : clamp(CACHED_BYTES / (rows * args->k * k_bytes), row_groups);
@@ -122,36 +107,22 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
     clfi_arg_int(&launch, args->k);
-    clfi_arg_int(&launch, near_k);
     clfi_arg_int(&launch, lane_total);
+    clfi_arg_bytes(&launch, &outer_size, sizeof outer_size);
+    clfi_arg_int(&launch, near_k);
     clfi_arg_int(&launch, super_rows);
     clfi_arg_int(&launch, near);
-    clfi_arg_buffer(&launch, args->a.buffer);
-    clfi_arg_long(&launch, args->a.offset);
-    clfi_arg_long(&launch, args->a.row_stride);
-    clfi_arg_long(&launch, args->a.column_stride);
-    clfi_arg_long(&launch, args->a.batch_stride[lane]);
-    clfi_gemm_arg_batch_stride(&launch, &outer, outer.a.batch_stride);
-    clfi_arg_long(&launch, (int64_t)(args->a.buffer->size_bytes / sizeof(float)));
-    clfi_arg_buffer(&launch, b.buffer);
-    clfi_arg_long(&launch, b.offset);
-    clfi_arg_long(&launch, b.batch_stride[lane]);
-    clfi_gemm_arg_batch_stride(&launch, &outer, outer.b.batch_stride);
-    clfi_arg_buffer(&launch, args->c.buffer);
-    clfi_arg_long(&launch, args->c.offset);
-    clfi_arg_long(&launch, args->c.row_stride);
-    clfi_arg_long(&launch, args->c.column_stride);
-    clfi_arg_long(&launch, args->c.batch_stride[lane]);
-    clfi_gemm_arg_batch_stride(&launch, &outer, outer.c.batch_stride);
-    clfi_gemm_arg_batch_size(&launch, &outer);
+    clfi_arg_lane_operand(&launch, args->a.buffer, &a_at);
+    clfi_arg_lane_operand(&launch, b.buffer, &b_at);
+    clfi_arg_lane_operand(&launch, args->c.buffer, &c_at);
     clfi_arg_float(&launch, args->alpha);
-    const size_t groups[3] = {(size_t)(row_groups * panels * near), (size_t)((blocks + near - 1) / near),
-                              (size_t)clfi_gemm_batch_count(&outer)};
+    const size_t groups[3] = {(size_t)(row_groups * panels * near), (size_t)((blocks + near - 1) / near), (size_t)outer_count};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 
-clf_status clfi_gemm_staged_run(clf_context *context, const clf_gemm_args *args)
+clf_status clfi_gemm_staged_run(clf_context *context, const void *call)
 {
+    const clf_gemm_args *args = call;
     const clf_arena_mark mark = clfi_arena_top(context);
     const clf_status st = run(context, args);
     clfi_arena_release(context, mark);

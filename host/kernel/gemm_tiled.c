@@ -3,63 +3,149 @@
 #include "kernel/gemm_common.h"
 #include "kernel/loops.h"
 
-/* Places in clf_gemm_tile: work-items down and across a group, results of one item down and across, and the slice of k in local memory. */
-enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE };
-enum { MAX_LOADS = 16, PADDING = 4 }; /* loads of a work-item per operand and slice; as in gemm_tiled.cl */
+/* Places in clf_tile: work-items down and across a group, results of one item down and across, the slice of k in local memory, and the
+ * parts that k is split into among groups. */
+enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE, SPLIT };
+enum { MAX_LOADS = 16, PADDING = 4 };           /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
+/* results and loaded elements of a work-item: with 96, gfx1100's compiler spills registers */
+enum { MAX_VALUES = 80 };
+enum { GROUPS_PER_UNIT = 2, LEAST_PART = 128, MOST_PARTS = 8 };
 
-static const clf_gemm_tile_parameter parameters[] = {
-    [WG_M] = {"wg_m", {8, 16}}, [WG_N] = {"wg_n", {8, 16}},       [ITEM_M] = {"item_m", {4, 8}},
-    [ITEM_N] = {"item_n", {4, 8}}, [SLICE] = {"slice", {8, 16, 32}},
+static const clf_tile_parameter parameters[] = {
+    [WG_M] = {"wg_m", {8, 16}},  [WG_N] = {"wg_n", {8, 16}},        [ITEM_M] = {"item_m", {4, 8}},
+    [ITEM_N] = {"item_n", {4, 8}}, [SLICE] = {"slice", {8, 16, 32}}, [SPLIT] = {"split", {1, 2, 4, 8}},
 };
 
-/* 16 x 16 work-items with 4 x 4 results each where the device takes groups of 256, else 8 x 8; a slice is as deep as a group is wide. */
-static clf_gemm_tile standard(const clf_context *context, const clf_gemm_tile *tile)
+/* 8 x 8 work-items with slices of 8. How many results an item has and how many parts k has depends on the case. */
+static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
-    const int side = context->device.caps.max_work_group_size >= 256 ? 16 : 8;
-    const int usual[] = {[WG_M] = side, [WG_N] = side, [ITEM_M] = 4, [ITEM_N] = 4, [SLICE] = side};
-    clf_gemm_tile all = *tile;
+    static const int usual[] = {[WG_M] = 8, [WG_N] = 8, [SLICE] = 8};
+    clf_tile all = *tile;
+    (void)context;
     for (size_t i = 0; i < COUNT(usual); i++)
         if (!all.value[i])
             all.value[i] = usual[i];
     return all;
 }
 
-static int loads_a(const clf_gemm_tile *tile)
+static int loads_a(const clf_tile *tile)
 {
     return tile->value[ITEM_M] * tile->value[SLICE] / tile->value[WG_N];
 }
 
-static int loads_b(const clf_gemm_tile *tile)
+static int loads_b(const clf_tile *tile)
 {
     return tile->value[ITEM_N] * tile->value[SLICE] / tile->value[WG_M];
 }
 
-static bool fits(const clf_context *context, const clf_gemm_tile *tile)
+/* As large as an item's results can become where the tile leaves them open. */
+static bool fits(const clf_context *context, const clf_tile *tile)
 {
-    const clf_gemm_tile all = standard(context, tile);
-    const int *v = all.value;
+    clf_tile all = standard(context, tile);
+    int *v = all.value;
+    for (int i = ITEM_M; i <= ITEM_N; i++)
+        v[i] = v[i] ? v[i] : 8;
     const uint64_t lines = (uint64_t)(v[WG_M] * v[ITEM_M] + v[WG_N] * v[ITEM_N] + 2 * PADDING);
-    return (size_t)(v[WG_M] * v[WG_N]) <= context->device.caps.max_work_group_size && loads_a(&all) <= MAX_LOADS &&
-           loads_b(&all) <= MAX_LOADS && lines * (uint64_t)v[SLICE] * sizeof(float) <= context->device.caps.local_memory_bytes;
+    return (size_t)(v[WG_M] * v[WG_N]) <= context->device.caps.max_work_group_size &&
+           v[ITEM_M] * v[ITEM_N] + loads_a(&all) + loads_b(&all) <= MAX_VALUES && loads_a(&all) <= MAX_LOADS &&
+           loads_b(&all) <= MAX_LOADS && loads_a(&all) % 4 == 0 && loads_b(&all) % 4 == 0 &&
+           lines * (uint64_t)v[SLICE] * sizeof(float) <= context->device.caps.local_memory_bytes;
 }
 
-const clf_gemm_tiling clfi_gemm_tiled_tiling = {parameters, COUNT(parameters), fits, standard};
+const clf_tiling clfi_gemm_tiled_tiling = {parameters, COUNT(parameters), fits, standard};
 
-bool clfi_gemm_tiled_supports(const clf_context *context, const clf_gemm_args *args)
+static int64_t ceil_div(int64_t a, int64_t b)
 {
-    const clf_gemm_tile tile = standard(context, &args->tile);
-    const int *v = tile.value;
-    const bool is_deep = v[SLICE] > 16 || v[ITEM_M] * v[ITEM_N] > 16; /* as in gemm_tiled.cl: loops inside a slice */
-    const int64_t iterations = (args->k / v[SLICE] + 1) * (is_deep ? v[SLICE] + 2 * MAX_LOADS : 1);
-    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, iterations);
+    return (a + b - 1) / b;
 }
 
-clf_status clfi_gemm_tiled_run(clf_context *context, const clf_gemm_args *args)
+static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
 {
-    const clf_gemm_tile tile = standard(context, &args->tile);
-    const int *v = tile.value;
-    const int64_t tile_m = v[WG_M] * v[ITEM_M], tile_n = v[WG_N] * v[ITEM_N];
+    const int *v = tile->value;
+    return ceil_div(args->m, v[WG_M] * v[ITEM_M]) * ceil_div(args->n, v[WG_N] * v[ITEM_N]) * clfi_gemm_batch_count(args);
+}
+
+static bool items_fit(const clf_context *context, const clf_tile *tile, int item)
+{
+    clf_tile all = *tile;
+    for (int i = ITEM_M; i <= ITEM_N; i++)
+        all.value[i] = all.value[i] ? all.value[i] : item;
+    return fits(context, &all);
+}
+
+/* 8 x 8 results per item where that gives every unit its groups, else 4 x 4; where even they are few, k is split. CPUs, whose
+ * compilers are slow with barriers, get the shorter kernel. */
+static clf_tile tile_of(const clf_context *context, const clf_gemm_args *args)
+{
+    const int64_t wanted = (int64_t)GROUPS_PER_UNIT * context->device.caps.compute_units;
+    clf_tile tile = standard(context, &args->tile), large = tile;
+    for (int i = ITEM_M; i <= ITEM_N; i++)
+        large.value[i] = tile.value[i] ? tile.value[i] : 8;
+    const bool is_short = context->device.caps.slow_compiler || context->device.caps.is_cpu;
+    const bool is_large = !is_short && tiles_of(args, &large) >= wanted;
+    for (int i = ITEM_M; i <= ITEM_N; i++)
+        if (!tile.value[i])
+            tile.value[i] = is_large || !items_fit(context, &tile, 4) ? 8 : 4;
+    if (!tile.value[SPLIT]) {
+        const int64_t groups = tiles_of(args, &tile), by_length = args->k / LEAST_PART;
+        int64_t parts = context->device.caps.is_cpu || groups == 0 ? 1 : wanted / groups;
+        parts = parts > by_length ? by_length : parts;
+        tile.value[SPLIT] = (int)(parts < 1 ? 1 : parts > MOST_PARTS ? MOST_PARTS : parts);
+    }
+    return tile;
+}
+
+bool clfi_gemm_tiled_supports(const clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    const clf_tile tile = standard(context, &args->tile);
+    const int slice = tile.value[SLICE], rest = 3 * slice; /* behind the whole slices: two loops over the operands, one over k */
+    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k / slice + 1 + rest);
+}
+
+/* An operand of the product as the kernel walks it: lines (rows of A, columns of B) and k. */
+typedef struct walk {
+    const clf_gemm_operand *operand;
+    int64_t lines, line_stride, k_stride;
+    bool is_k_inner;
+} walk;
+
+/* Four neighbours along the lines must not reach over the last one. */
+static const char *reads_of(const clf_gemm_args *args, const walk *w)
+{
+    const int64_t inner = w->is_k_inner ? w->k_stride : w->line_stride, outer = w->is_k_inner ? w->line_stride : w->k_stride;
+    if (w->operand->dtype != CLF_F32 || inner != 1 || (!w->is_k_inner && w->lines % 4 != 0))
+        return "ELEMENTS";
+    return clfi_gemm_is_by_four(args, w->operand, outer) ? "ALIGNED_VECTORS" : "VECTORS";
+}
+
+static bool is_c_vector(const clf_gemm_args *args)
+{
+    const clf_gemm_operand *const operands[] = {&args->c, &args->residual};
+    bool is = args->n % 4 == 0 && args->column_block % 4 == 0 && args->block_stride % 4 == 0;
+    for (size_t i = 0; i < COUNT(operands); i++)
+        is = is && (!operands[i]->buffer || (operands[i]->dtype == CLF_F32 && operands[i]->column_stride == 1 &&
+                                             clfi_gemm_is_by_four(args, operands[i], operands[i]->row_stride)));
+    return is;
+}
+
+/* Whether the offsets inside a tile and a slice stay below 2^32 elements. */
+static bool is_near(const walk *w, int64_t tile, int64_t slice)
+{
+    uint64_t lines, depth, sum;
+    return !__builtin_mul_overflow((uint64_t)tile, (uint64_t)w->line_stride, &lines) &&
+           !__builtin_mul_overflow((uint64_t)slice, (uint64_t)w->k_stride, &depth) && !__builtin_add_overflow(lines, depth, &sum) &&
+           sum <= UINT32_MAX;
+}
+
+static clf_status launch_tiles(clf_context *context, const clf_gemm_args *args, const clf_tile *tile)
+{
+    const int *v = tile->value;
+    const int64_t tile_m = v[WG_M] * v[ITEM_M], tile_n = v[WG_N] * v[ITEM_N], batches = clfi_gemm_batch_count(args);
+    const int64_t k_part = ceil_div(ceil_div(args->k, v[SPLIT]), v[SLICE]) * v[SLICE];
     const clf_gemm_operand b = clfi_gemm_b_operand(args);
+    const walk wa = {&args->a, args->m, args->a.row_stride, args->a.column_stride, args->a.column_stride <= args->a.row_stride};
+    const walk wb = {&b, args->n, b.column_stride, b.row_stride, b.row_stride < b.column_stride};
     clf_kernel_spec spec = clfi_kernel_spec("gemm_tiled.cl", "gemm_tiled");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
@@ -69,18 +155,58 @@ clf_status clfi_gemm_tiled_run(clf_context *context, const clf_gemm_args *args)
     clfi_spec_int(&spec, "ITEM_M", v[ITEM_M]);
     clfi_spec_int(&spec, "ITEM_N", v[ITEM_N]);
     clfi_spec_int(&spec, "SLICE", v[SLICE]);
-    clfi_spec_int(&spec, "LOADS_A", loads_a(&tile));
-    clfi_spec_int(&spec, "LOADS_B", loads_b(&tile));
-    clfi_spec_int(&spec, "IS_A_K_INNER", args->a.column_stride <= args->a.row_stride);
-    clfi_spec_int(&spec, "IS_B_K_INNER", b.row_stride < b.column_stride);
+    clfi_spec_int(&spec, "IS_SPLIT", v[SPLIT] > 1);
+    clfi_spec_int(&spec, "IS_A_K_INNER", wa.is_k_inner);
+    clfi_spec_int(&spec, "IS_B_K_INNER", wb.is_k_inner);
+    clfi_spec_text(&spec, "A_READS", reads_of(args, &wa));
+    clfi_spec_text(&spec, "B_READS", reads_of(args, &wb));
+    clfi_spec_int(&spec, "C_VECTOR", is_c_vector(args));
+    clfi_spec_text(&spec, "OFFSET_T", is_near(&wa, tile_m, v[SLICE]) && is_near(&wb, tile_n, v[SLICE]) ? "uint" : "ulong");
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
     clfi_arg_int(&launch, args->k);
+    clfi_arg_int(&launch, k_part);
+    clfi_arg_long(&launch, args->m * args->n * batches);
     clfi_gemm_arg_operand(&launch, args, &args->a);
     clfi_gemm_arg_operand(&launch, args, &b);
     clfi_gemm_arg_result(&launch, args);
-    const size_t groups[3] = {(size_t)((args->n + tile_n - 1) / tile_n), (size_t)((args->m + tile_m - 1) / tile_m),
-                              (size_t)clfi_gemm_batch_count(args)};
+    const size_t groups[3] = {(size_t)ceil_div(args->n, tile_n), (size_t)ceil_div(args->m, tile_m),
+                              (size_t)(batches * ceil_div(args->k, k_part))};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)v[WG_N], (size_t)v[WG_M], 1});
+}
+
+/* The sums of each part of k into a temporary, then added, with the epilogue. */
+static clf_status run_split(clf_context *context, const clf_gemm_args *args, const clf_tile *tile)
+{
+    const int64_t step = ceil_div(ceil_div(args->k, tile->value[SPLIT]), tile->value[SLICE]) * tile->value[SLICE];
+    const int64_t parts = ceil_div(args->k, step), matrix = args->m * args->n;
+    clf_region region;
+    clf_gemm_args partial = *args;
+    CLF_TRY(clfi_arena_alloc(context, (size_t)(parts * matrix * clfi_gemm_batch_count(args)) * sizeof(float), &region));
+    partial.c = (clf_gemm_operand){.buffer = region.buffer,
+                                   .dtype = CLF_F32,
+                                   .offset = (int64_t)(region.offset_bytes / sizeof(float)),
+                                   .row_stride = args->n,
+                                   .column_stride = 1};
+    for (int64_t i = args->batch_rank - 1, stride = matrix; i >= 0; stride *= args->batch[i--])
+        partial.c.batch_stride[i] = stride;
+    partial.residual = partial.bias = (clf_gemm_operand){.buffer = NULL};
+    partial.activation = CLF_ACTIVATION_NONE;
+    partial.alpha = 1;
+    partial.column_block = partial.block_stride = 0;
+    CLF_TRY(launch_tiles(context, &partial, tile));
+    return clfi_gemm_epilogue(context, args, &partial.c, (int)parts);
+}
+
+clf_status clfi_gemm_tiled_run(clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    const clf_tile tile = tile_of(context, args);
+    if (tile.value[SPLIT] == 1)
+        return launch_tiles(context, args, &tile);
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_status st = run_split(context, args, &tile);
+    clfi_arena_release(context, mark);
+    return st;
 }

@@ -9,7 +9,8 @@ typedef struct head_layout {
     cl_long offset, head_stride, stride;
 } head_layout;
 
-clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const clf_view *v, const clf_buffer *cache, int64_t row0)
+clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const clf_view *v, const clf_buffer *cache, int64_t row0,
+                                const clf_view *rows)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int64_t size = k->dim[2], columns = k->dim[0] * size;
@@ -21,6 +22,7 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     const head_layout k_at = {k->offset, k->stride[0], k->stride[1]}, v_at = {v->offset, v->stride[0], v->stride[1]};
     clf_kernel_spec spec = clfi_kernel_spec("kv_cache.cl", "kv_cache_store");
     clfi_spec_int(&spec, "WIDTH", width);
+    clfi_spec_int(&spec, "HAS_ROWS", rows != NULL);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, k->buffer);
     clfi_arg_bytes(&launch, &k_at, sizeof k_at);
@@ -28,6 +30,8 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     clfi_arg_bytes(&launch, &v_at, sizeof v_at);
     clfi_arg_buffer(&launch, cache);
     clfi_arg_long(&launch, row0);
+    clfi_arg_buffer(&launch, rows ? rows->buffer : cache); /* the stand-in is not read */
+    clfi_arg_long(&launch, rows ? rows->offset : 0);
     clfi_arg_int(&launch, k->dim[0]);
     clfi_arg_int(&launch, size);
     return clfi_launch_2d(&launch, groups, (size_t)k->dim[1], local, 1);

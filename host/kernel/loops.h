@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loop budgets: a device with short loops (caps.short_loops) ends every loop silently after 65,535 iterations per work-item, so its launchers
- * count them. */
+/* Loop budgets: a device with short loops (caps.short_loops) ends every loop silently after 65,535 iterations per work-item, so its
+ * launchers count them. */
 #ifndef CLFI_KERNEL_LOOPS_H
 #define CLFI_KERNEL_LOOPS_H
 

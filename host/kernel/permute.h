@@ -3,7 +3,7 @@
 #ifndef CLFI_KERNEL_PERMUTE_H
 #define CLFI_KERNEL_PERMUTE_H
 
-#include "kernel/einsum.h"
+#include "kernel/einsum_operands.h"
 
 /* True for a copy (one input, no sum) whose innermost axes in input and output differ and are both contiguous and long enough for tiles. */
 bool clfi_permute_suits(const clf_einsum_loops *loops);

@@ -24,6 +24,8 @@ static clf_status run(clf_context *context, const clf_pool_args *args, int width
     clfi_spec_int(&spec, "IS_CLS", args->mode == CLF_POOLING_CLS);
     clfi_spec_int(&spec, "IS_MAX", args->mode == CLF_POOLING_MAX);
     clfi_spec_int(&spec, "IS_SQRT", args->mode == CLF_POOLING_MEAN_SQRT_LEN);
+    clfi_spec_int(&spec, "IS_LAST", args->mode == CLF_POOLING_LAST);
+    clfi_spec_int(&spec, "IS_WEIGHTED", args->mode == CLF_POOLING_WEIGHTED_MEAN);
     clfi_spec_int(&spec, "BLOCK", BLOCK);
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_int(&spec, "WG", wg);

@@ -15,8 +15,8 @@ typedef struct clf_row_norm {
     float eps;
 } clf_row_norm;
 
-/* CPU family: whole rows per work-item, no barriers. GPU family: work-items share a row through local memory. Each runs on every device, but
- * not every length on a device with short loops. args: a clf_row_norm. */
+/* CPU family: whole rows per work-item, no barriers. GPU family: work-items share a row through local memory. Each runs on every device,
+ * but not every length on a device with short loops. args: a clf_row_norm. */
 bool clfi_row_norm_vector_supports(const clf_context *context, const void *args);
 bool clfi_row_norm_group_supports(const clf_context *context, const void *args);
 clf_status clfi_row_norm_vector(clf_context *context, const void *args);

@@ -14,6 +14,9 @@ enum {
     OVERLAPPED_KEYS = 1024, /* rows of which several stay in a first-level cache */
     KEPT_KEYS = 2048,       /* exponentials in private memory: 8 KiB of a first-level cache */
     GROUPS_PER_UNIT = 32,   /* work-groups wanted on a CPU: enough to balance; of many rows each, which overlap */
+    LINE_BLOCK = 256,       /* columns whose maxima and sums stay in a first-level cache, in runs of memory long enough */
+    SHORT_LINE_BLOCK = 64,  /* where those would be too few work-items */
+    LINES_PER_UNIT = 2,
     GENERIC_WG = 64
 };
 
@@ -66,24 +69,30 @@ static const char *mask_kind(const clf_softmax_args *args, const clf_view *view)
     return !view ? "ABSENT" : key_stride(args, view) == 0 ? "PER_ROW" : "PER_KEY";
 }
 
-static clf_kernel_spec spec_of(const clf_softmax_args *args, const layout *l, const char *file, const char *kernel)
+/* Everything but the masks. */
+static void spec_common(clf_kernel_spec *spec, const clf_softmax_args *args, const layout *l)
 {
     static const char *const policies[] = {
         [CLF_EMPTY_ROWS_ZERO] = "EMPTY_ROWS_ZERO",
         [CLF_EMPTY_ROWS_NAN] = "EMPTY_ROWS_NAN",
         [CLF_EMPTY_ROWS_UNIFORM] = "EMPTY_ROWS_UNIFORM",
     };
+    clfi_spec_dtype(spec, "X", args->x->dtype);
+    clfi_spec_dtype(spec, "Y", args->y->dtype);
+    clfi_spec_int(spec, "ROW_AXES", l->rows.count);
+    clfi_spec_int(spec, "HAS_LENGTHS", args->lengths != NULL);
+    clfi_spec_int(spec, "IS_CAUSAL", args->query_axis >= 0);
+    clfi_spec_text(spec, "EMPTY_ROWS", policies[args->empty_rows]);
+}
+
+static clf_kernel_spec spec_of(const clf_softmax_args *args, const layout *l, const char *file, const char *kernel)
+{
     clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
-    clfi_spec_dtype(&spec, "X", args->x->dtype);
-    clfi_spec_dtype(&spec, "Y", args->y->dtype);
-    clfi_spec_int(&spec, "ROW_AXES", l->rows.count);
+    spec_common(&spec, args, l);
     clfi_spec_text(&spec, "MASK", mask_kind(args, args->mask));
     clfi_spec_text(&spec, "PADDING", mask_kind(args, args->padding));
     clfi_spec_text(&spec, "ATTENTION", mask_kind(args, args->attention));
     clfi_spec_text(&spec, "BIAS", mask_kind(args, args->bias));
-    clfi_spec_int(&spec, "HAS_LENGTHS", args->lengths != NULL);
-    clfi_spec_int(&spec, "IS_CAUSAL", args->query_axis >= 0);
-    clfi_spec_text(&spec, "EMPTY_ROWS", policies[args->empty_rows]);
     return spec;
 }
 
@@ -170,6 +179,88 @@ clf_status clfi_softmax_vector_run(clf_context *context, const void *arguments)
     arg_rows(&launch, args, &l);
     clfi_arg_int(&launch, rows_per_item);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
+}
+
+/* Moves the row axis along which rows lie next to each other to the end. False: there is none of a vector's size that every operand steps
+ * through by 0 or 1, and lengths and causal limits by 0. */
+static bool find_columns(const clf_context *context, layout *l)
+{
+    static const int column_operands[] = {X, Y, MASK, PADDING, ATTENTION, BIAS};
+    for (int i = l->rows.count - 1; i >= 0; i--) {
+        clf_axes *rows = &l->rows;
+        bool fits = rows->stride[X][i] == 1 && rows->stride[Y][i] == 1 && rows->dim[i] >= context->device.caps.vector_width &&
+                    rows->dim[i] <= INT_MAX;
+        for (size_t o = 0; o < COUNT(column_operands); o++)
+            fits = fits && (rows->stride[column_operands[o]][i] == 0 || rows->stride[column_operands[o]][i] == 1);
+        if (!fits || rows->stride[LENGTHS][i] != 0 || rows->stride[QUERY][i] != 0)
+            continue;
+        const int last = rows->count - 1;
+        for (int a = i; a < last; a++) {
+            const int64_t size = rows->dim[a];
+            rows->dim[a] = rows->dim[a + 1];
+            rows->dim[a + 1] = size;
+            for (int o = 0; o < OPERANDS; o++) {
+                const int64_t stride = rows->stride[o][a];
+                rows->stride[o][a] = rows->stride[o][a + 1];
+                rows->stride[o][a + 1] = stride;
+            }
+        }
+        return true;
+    }
+    return false;
+}
+
+static int64_t line_iterations(const clf_context *context, const layout *l)
+{
+    const int64_t vectors = 2 * LINE_BLOCK / context->device.caps.vector_width;
+    return (2 * l->keys + 4) * vectors + l->rows.count * OPERANDS;
+}
+
+bool clfi_softmax_lines_supports(const clf_context *context, const void *arguments)
+{
+    const clf_softmax_args *args = arguments;
+    layout l = layout_of(args);
+    return context->device.caps.is_cpu && fits(args, &l) && clfi_loops_fit(context, line_iterations(context, &l)) &&
+           find_columns(context, &l);
+}
+
+/* What masks of a whole row are for the other kernels, each key of this one looks up: columns may differ. */
+static const char *column_mask(const clf_view *view)
+{
+    return view ? "PER_KEY" : "ABSENT";
+}
+
+clf_status clfi_softmax_lines_run(clf_context *context, const void *arguments)
+{
+    const clf_softmax_args *args = arguments;
+    layout l = layout_of(args);
+    find_columns(context, &l);
+    const int last = l.rows.count - 1;
+    const int64_t columns = l.rows.dim[last], units = context->device.info.compute_units;
+    const int64_t block = l.row_count / LINE_BLOCK >= LINES_PER_UNIT * units ? LINE_BLOCK : SHORT_LINE_BLOCK;
+    const int64_t blocks_per_line = columns >= 2 * block ? columns / block : 1, blocks = l.row_count / columns * blocks_per_line;
+    const int64_t per_item =
+        clfi_loops_clamp(context, line_iterations(context, &l), (blocks + GROUPS_PER_UNIT * units - 1) / (GROUPS_PER_UNIT * units));
+    clf_kernel_spec spec = clfi_kernel_spec("softmax_lines.cl", "softmax_lines");
+    spec_common(&spec, args, &l);
+    clfi_spec_text(&spec, "MASK", column_mask(args->mask));
+    clfi_spec_text(&spec, "PADDING", column_mask(args->padding));
+    clfi_spec_text(&spec, "ATTENTION", column_mask(args->attention));
+    clfi_spec_text(&spec, "BIAS", column_mask(args->bias));
+    clfi_spec_int(&spec, "MASK_COLUMN", l.rows.stride[MASK][last]);
+    clfi_spec_int(&spec, "PADDING_COLUMN", l.rows.stride[PADDING][last]);
+    clfi_spec_int(&spec, "ATTENTION_COLUMN", l.rows.stride[ATTENTION][last]);
+    clfi_spec_int(&spec, "BIAS_COLUMN", l.rows.stride[BIAS][last]);
+    clfi_spec_int(&spec, "WIDTH", context->device.caps.vector_width);
+    clfi_spec_int(&spec, "IS_SCALED", args->scale != 1.0f);
+    clfi_spec_int(&spec, "BLOCK", block);
+    clf_launch launch = clfi_launch(context, &spec);
+    arg_rows(&launch, args, &l);
+    clfi_arg_int(&launch, columns);
+    clfi_arg_int(&launch, blocks_per_line);
+    clfi_arg_long(&launch, blocks);
+    clfi_arg_int(&launch, per_item);
+    return clfi_launch_1d(&launch, (size_t)((blocks + per_item - 1) / per_item), 1);
 }
 
 bool clfi_softmax_group_supports(const clf_context *context, const void *arguments)

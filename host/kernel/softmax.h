@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the softmax kernels: cl/softmax_overlapped.cl and softmax_vector.cl, softmax_group.cl, softmax_generic.cl. */
+/* Launchers of the softmax kernels: cl/cpu/softmax_overlapped.cl, softmax_vector.cl and softmax_lines.cl,
+ * cl/gpu/softmax_group.cl, cl/any/softmax_generic.cl. */
 #ifndef CLFI_KERNEL_SOFTMAX_H
 #define CLFI_KERNEL_SOFTMAX_H
 
@@ -21,6 +22,8 @@ typedef struct clf_softmax_args {
 
 bool clfi_softmax_vector_supports(const clf_context *context, const void *args);
 clf_status clfi_softmax_vector_run(clf_context *context, const void *args);
+bool clfi_softmax_lines_supports(const clf_context *context, const void *args);
+clf_status clfi_softmax_lines_run(clf_context *context, const void *args);
 bool clfi_softmax_group_supports(const clf_context *context, const void *args);
 clf_status clfi_softmax_group_run(clf_context *context, const void *args);
 bool clfi_softmax_generic_supports(const clf_context *context, const void *args);

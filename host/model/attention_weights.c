@@ -1,27 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /* Attention weights of one layer, for pictures of what a model looks at. */
-#include "model/model.h"
+#include "model/session.h"
 
-clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
-                                   clf_tensor **out)
+static clf_status run(const clf_session *session, const clf_token_batch *batch, int64_t layer, const clf_view *weights)
+{
+    const clf_network *network = session->model->network;
+    clf_context *context = session->context;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view hidden;
+    clf_status st;
+    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){batch->tokens, network->config.encoder.width}, &hidden));
+    CLF_GOTO(clfi_session_embed_tokens(session, batch, &hidden));
+    CLF_GOTO(clfi_encoder_weights(context, &network->encoder, batch->attention, &batch->positions, layer, &hidden, weights));
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
+clf_status clf_session_attention_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
+                                     clf_tensor **out)
 {
     clf_token_batch batch;
     clf_tensor *weights;
-    if (!model || !ids || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: model, ids and out must not be NULL");
-    if (length == 0 || length > (size_t)model->info.max_positions)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: %zu tokens, expected 1 to %lld", length, (long long)model->info.max_positions);
-    if (layer < 0 || layer >= model->info.layers)
+    if (!session || !ids || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: model or session, ids and out must not be NULL");
+    const clf_model_info *info = &session->model->info;
+    if (length == 0 || length > (size_t)info->max_positions)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: %zu tokens, expected 1 to %lld", length, (long long)info->max_positions);
+    if (layer < 0 || layer >= info->layers)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention weights: layer %lld, the model has layers 0 to %lld", (long long)layer,
-                 (long long)model->info.layers - 1);
+                 (long long)info->layers - 1);
     const int64_t tokens = (int64_t)length;
-    CLF_TRY(clfi_model_set_batch(model, ids, type_ids, (int32_t[]){0, (int32_t)length}, 1, &batch));
-    CLF_TRY(clf_tensor_create(model->context, CLF_F32, 3, (int64_t[]){model->info.heads, tokens, tokens}, &weights));
-    const clf_status st = model->architecture->attention(model->context, model->state, &batch, layer, clfi_tensor_view(weights));
+    CLF_TRY(clfi_session_pack(session, ids, type_ids, (int32_t[]){0, (int32_t)length}, 1, &batch));
+    CLF_TRY(clf_tensor_create(session->context, CLF_F32, 3, (int64_t[]){info->heads, tokens, tokens}, &weights));
+    const clf_status st = run(session, &batch, layer, clfi_tensor_view(weights));
     if (st != CLF_OK) {
         clf_tensor_destroy(weights);
         return st;
     }
     *out = weights;
     return CLF_OK;
+}
+
+clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
+                                   clf_tensor **out)
+{
+    return clf_session_attention_ids(model ? model->own : NULL, ids, type_ids, length, layer, out);
 }

@@ -49,8 +49,8 @@ static clf_status read_record(const clf_beam_search *search, int32_t last_step, 
     return clfi_alloc(steps, sizeof *r->tail, "beam search", &r->tail);
 }
 
-static clf_status hand_on(const clf_beam_search *search, const record *r, size_t sources, size_t source, size_t rank, int32_t at, float score,
-                          bool has_ended, clf_hypothesis_sink sink, void *user)
+static clf_status hand_on(const clf_beam_search *search, const record *r, size_t sources, size_t source, size_t rank, int32_t at,
+                          float score, bool has_ended, clf_hypothesis_sink sink, void *user)
 {
     const size_t width = (size_t)search->width;
     const int32_t last = at / search->width;
@@ -89,7 +89,8 @@ clf_status clfi_beam_workspace_results(clf_beam_search *search, int32_t last_ste
     CLF_GOTO(read_record(search, last_step, sources, &r));
     for (size_t s = 0; s < sources; s++)
         for (int32_t k = 0; k < r.count[s]; k++)
-            CLF_GOTO(hand_on(search, &r, sources, s, (size_t)k, r.at[s * width + (size_t)k], r.scores[s * width + (size_t)k], true, sink, user));
+            CLF_GOTO(
+                hand_on(search, &r, sources, s, (size_t)k, r.at[s * width + (size_t)k], r.scores[s * width + (size_t)k], true, sink, user));
     for (size_t a = 0; a < (size_t)search->shape.active; a++)
         CLF_GOTO(hand_on_open(search, &r, last_step, sources, a, sink, user));
 done:

@@ -9,7 +9,7 @@
 #include "op/log_softmax.h"
 #include "op/top_k.h"
 
-clf_status clfi_beam_search_create(const clf_transformer *network, int32_t begin, int32_t end, int32_t width, clf_beam_search **out)
+clf_status clfi_beam_search_create(const clf_network *network, int32_t begin, int32_t end, int32_t width, clf_beam_search **out)
 {
     clf_beam_search *search;
     if (width < 1 || width > CLFI_BEAM_MOST)
@@ -21,12 +21,8 @@ clf_status clfi_beam_search_create(const clf_transformer *network, int32_t begin
     search->begin = begin;
     search->end = end;
     search->width = width;
-    search->steps = (int32_t)network->config.max_target - 1;
-    const clf_status st = clfi_attention_batch_create(network->context, &search->attention);
-    if (st != CLF_OK) {
-        clfi_beam_search_destroy(search);
-        return st;
-    }
+    search->steps = (int32_t)network->config.target.max_positions - 1;
+    search->packer = clfi_packer(network->context);
     *out = search;
     return CLF_OK;
 }
@@ -35,11 +31,10 @@ void clfi_beam_search_destroy(clf_beam_search *search)
 {
     if (!search)
         return;
-    clf_context_finish(search->network->context);
+    clfi_context_drain(search->network->context);
     clfi_beam_workspace_clear(search);
     clfi_decoder_memory_release(&search->memory);
     clfi_kv_cache_clear(&search->cache);
-    clfi_attention_batch_destroy(search->attention);
     free(search);
 }
 
@@ -53,10 +48,11 @@ static clf_view vector_of(clf_buffer *buffer, clf_dtype dtype, int64_t count)
     return clfi_view_dense(buffer, dtype, 0, 1, &count);
 }
 
-/* The decoder's features of the newest tokens, and their log-probabilities plus the hypotheses' scores: candidates [active, hypotheses * V]. */
+/* The decoder's features of the newest tokens, and their log-probabilities plus the hypotheses' scores: candidates [active, hypotheses *
+ * V]. */
 static clf_status score_extensions(clf_beam_search *search, int32_t step, int64_t hypotheses, clf_view *candidates)
 {
-    const clf_transformer *network = search->network;
+    const clf_network *network = search->network;
     clf_context *context = network->context;
     const clf_beam_state *state = &search->state[search->current];
     const int64_t rows = search->shape.active * hypotheses, classes = search->shape.classes;
@@ -67,12 +63,12 @@ static clf_status score_extensions(clf_beam_search *search, int32_t step, int64_
     const clf_view first = vector_of(state->first, CLF_I32, rows), count = vector_of(state->count, CLF_I32, rows);
     const clf_view table = clfi_view_dense(state->rows, CLF_I32, 0, 2, (int64_t[]){rows, search->shape.row_stride});
     const clf_decoder_step decoder_step = {.cache = &search->cache, .memory = &search->memory, .rows = &table, .keys = step + 1,
-                                           .first = &first, .count = &count, .most = search->longest_source};
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, network->config.width}, &x));
+                                           .first = &first, .count = &count, .most = search->longest_source, .positions = &position};
+    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, network->config.encoder.width}, &x));
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, classes}, &logits));
-    CLF_TRY(clfi_transformer_embed(network, &network->target, &tokens, &position, &x));
+    CLF_TRY(clfi_network_embed(context, &network->target, &tokens, &position, NULL, &x));
     CLF_TRY(clfi_decoder_step(context, &network->decoder, &decoder_step, &x));
-    CLF_TRY(clfi_transformer_generate(network, &x, &logits));
+    CLF_TRY(clfi_network_generate(context, network, &x, &logits));
     CLF_TRY(clfi_log_softmax(context, &logits, &scores, &logits));
     *candidates = clfi_view_dense(logits.buffer, CLF_F32, logits.offset, 2, (int64_t[]){search->shape.active, hypotheses * classes});
     return CLF_OK;
@@ -131,7 +127,8 @@ clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, con
     if (sources == 0)
         return CLF_OK;
     CLF_TRY(clfi_beam_workspace_begin(search, ids, offsets, sources));
-    /* All hypotheses of a source are the same before the first step, so that it runs one of each, where the vocabulary has enough tokens to choose from. */
+    /* All hypotheses of a source are the same before the first step, so that it runs one of each, where the vocabulary has enough tokens to
+     * choose from. */
     int64_t hypotheses = search->shape.classes >= search->width ? 1 : search->width;
     CLF_TRY(clfi_beam_workspace_first_step(search, offsets, hypotheses));
     int32_t step = 0;

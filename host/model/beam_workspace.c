@@ -45,7 +45,7 @@ void clfi_beam_workspace_clear(clf_beam_search *search)
 {
     clear_sized(search);
     release(&search->positions);
-    release(&search->source_ids);
+    clfi_packer_clear(&search->packer);
     free(search->host_ints);
     search->host_ints = NULL;
 }
@@ -102,17 +102,6 @@ static clf_status reserve_host(clf_beam_search *search, size_t count)
     return CLF_OK;
 }
 
-static clf_status reserve_tokens(clf_beam_search *search, size_t tokens)
-{
-    if (tokens <= search->source_capacity)
-        return CLF_OK;
-    release(&search->source_ids);
-    search->source_capacity = 0;
-    CLF_TRY(create(search->network->context, tokens, 2, &search->source_ids));
-    search->source_capacity = tokens;
-    return CLF_OK;
-}
-
 static clf_status make_positions(clf_beam_search *search)
 {
     const size_t count = (size_t)search->steps;
@@ -125,51 +114,36 @@ static clf_status make_positions(clf_beam_search *search)
     return clfi_buffer_write(search->positions, 0, search->host_ints, count * sizeof(int32_t));
 }
 
-static clf_status check_sources(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources)
+static clf_status check_sources(clf_beam_search *search, const int32_t *offsets, size_t sources)
 {
-    const clf_transformer_config *config = &search->network->config;
+    const clf_embedding_config *config = &search->network->config.source;
     search->longest_source = 0;
     if (sources > (size_t)(INT32_MAX / search->width) || offsets[0] != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: %zu sources, the first at %d", sources, offsets[0]);
     for (size_t s = 0; s < sources; s++) {
         const int32_t length = offsets[s + 1] - offsets[s];
-        if (length < 0 || length > config->max_source)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "source %zu: %d tokens, the model has %lld positions", s, length, (long long)config->max_source);
+        if (length < 0 || length > config->max_positions)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "source %zu: %d tokens, the model has %lld positions", s, length,
+                     (long long)config->max_positions);
         search->longest_source = length > search->longest_source ? length : search->longest_source;
     }
-    for (int32_t i = 0; i < offsets[sources]; i++)
-        if (ids[i] < 0 || ids[i] >= config->source_vocabulary)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "source token %d: id %d is outside 0..%lld", i, ids[i],
-                     (long long)config->source_vocabulary - 1);
     return CLF_OK;
 }
 
 /* Encodes sources first .. first + count and projects them into the memory's rows from offsets[first] on. */
 static clf_status encode_part(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t first, size_t count)
 {
-    const clf_transformer *network = search->network;
+    const clf_network *network = search->network;
     clf_context *context = network->context;
     const int32_t begin = offsets[first];
-    const int64_t tokens = offsets[first + count] - begin;
     const clf_arena_mark mark = clfi_arena_top(context);
+    clf_token_batch batch;
     clf_view x;
     clf_status st;
-    CLF_GOTO(reserve_host(search, 2 * (size_t)tokens + count + 1));
-    int32_t *host = search->host_ints, *positions = host + tokens, *part_offsets = positions + tokens;
-    memcpy(host, ids + begin, (size_t)tokens * sizeof *host);
-    for (size_t s = 0; s <= count; s++)
-        part_offsets[s] = offsets[first + s] - begin;
-    for (size_t s = 0; s < count; s++)
-        for (int32_t p = part_offsets[s]; p < part_offsets[s + 1]; p++)
-            positions[p] = p - part_offsets[s];
-    CLF_GOTO(reserve_tokens(search, (size_t)tokens));
-    CLF_GOTO(clfi_buffer_write(search->source_ids, 0, host, 2 * (size_t)tokens * sizeof *host));
-    CLF_GOTO(clfi_attention_batch_set(search->attention, (int32_t)count, part_offsets, NULL));
-    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){tokens, network->config.width}, &x));
-    const clf_view id_view = clfi_view_dense(search->source_ids, CLF_I32, 0, 1, &tokens);
-    const clf_view position_view = clfi_view_dense(search->source_ids, CLF_I32, tokens, 1, &tokens);
-    CLF_GOTO(clfi_transformer_embed(network, &network->source, &id_view, &position_view, &x));
-    CLF_GOTO(clfi_encoder_forward(context, &network->encoder, search->attention, &x));
+    CLF_GOTO(clfi_pack_sequences(&search->packer, "source", &network->config.source, ids, NULL, offsets + first, count, &batch));
+    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){batch.tokens, network->config.encoder.width}, &x));
+    CLF_GOTO(clfi_network_embed(context, &network->source, &batch.ids, &batch.positions, NULL, &x));
+    CLF_GOTO(clfi_encoder_forward(context, &network->encoder, batch.attention, &batch.positions, &x));
     CLF_GOTO(clfi_decoder_memory_project(context, &network->decoder, &x, begin, &search->memory));
 done:
     clfi_arena_release(context, mark);
@@ -190,13 +164,13 @@ static clf_status encode(clf_beam_search *search, const int32_t *ids, const int3
 
 clf_status clfi_beam_workspace_begin(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources)
 {
-    const clf_transformer *network = search->network;
-    CLF_TRY(check_sources(search, ids, offsets, sources));
+    const clf_network *network = search->network;
+    CLF_TRY(check_sources(search, offsets, sources));
     CLF_TRY(reserve_sources(search, sources));
     CLF_TRY(make_positions(search));
     CLF_TRY(encode(search, ids, offsets, sources));
     search->shape = (clf_beam_shape){.active = (int32_t)sources, .width = search->width, .batch_words = (int32_t)sources,
-                                     .classes = (int32_t)network->config.target_vocabulary, .end_token = search->end,
+                                     .classes = (int32_t)network->config.target.vocabulary, .end_token = search->end,
                                      .row_stride = search->steps};
     search->current = 0;
     CLF_TRY(reserve_host(search, 2 * sources));
@@ -233,7 +207,8 @@ clf_status clfi_beam_workspace_first_step(clf_beam_search *search, const int32_t
     CLF_GOTO(clfi_kv_cache_add(&search->cache, (int64_t)count));
     CLF_GOTO(clfi_alloc(count * stride, sizeof *rows, "beam search", &rows));
     CLF_GOTO(reserve_host(search, 5 * count));
-    int32_t *words = search->host_ints, *tokens = words + count, *scores = tokens + count, *firsts = scores + count, *counts = firsts + count;
+    int32_t *words = search->host_ints, *tokens = words + count, *scores = tokens + count, *firsts = scores + count,
+            *counts = firsts + count;
     for (size_t n = 0; n < count; n++) {
         const size_t s = n / each;
         const float score = n % each == 0 ? 0.0f : -INFINITY;

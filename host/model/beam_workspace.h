@@ -4,14 +4,16 @@
 #define CLFI_MODEL_BEAM_WORKSPACE_H
 
 #include "kernel/beam.h"
-#include "model/beam_search.h"
+#include "model/beam_hypothesis.h"
+#include "model/packing.h"
+#include "nn/network.h"
 
-struct clf_beam_search {
-    const clf_transformer *network; /* borrowed */
+typedef struct clf_beam_search {
+    const clf_network *network; /* borrowed */
     int32_t begin, end, width, steps;
     clf_beam_shape shape; /* of the batch at hand */
     int32_t longest_source;
-    clf_attention_batch *attention; /* of the encoder */
+    clf_packer packer; /* of sources for the encoder */
     clf_decoder_memory memory;
     clf_kv_cache cache;
     clf_beam_state state[2];
@@ -19,13 +21,11 @@ struct clf_beam_search {
     clf_beam_record record;
     clf_buffer *keep;      /* i32: places of the sources that stay */
     clf_buffer *positions; /* i32: 0, 1, 2 ... */
-    clf_buffer *source_ids; /* i32: ids, then positions of one part of the batch */
-    size_t source_capacity; /* tokens in source_ids */
     size_t capacity;        /* sources in all other buffers */
     int32_t *host_ints;     /* scratch of host_count values */
     size_t host_count;
     clf_beam_stats stats;
-};
+} clf_beam_search;
 
 void clfi_beam_workspace_clear(clf_beam_search *search);
 

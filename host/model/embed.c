@@ -1,89 +1,108 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentence embeddings: tokenize, sort by length, pack into batches without padding, encode, pool, normalise. */
-#include <stdlib.h>
-#include <string.h>
+/* Sentence embeddings: encode, pool, normalise. */
+#include "base/options.h"
+#include "base/str.h"
+#include "model/text_rows.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "model/model.h"
-#include "op/pooling.h"
-#include "runtime/profile.h"
+CLFI_OPTIONS(clf_embed_params, CLF_EMBED_PARAMS_INIT)
 
-/* Tokens of one forward pass. CPUs: activations of some thousand tokens leave the caches; GPUs want enough rows to fill them. */
-enum { CPU_BATCH_TOKENS = 1024, GPU_BATCH_TOKENS = 16384 };
-
-static const float normalize_eps = 1e-12f; /* torch.nn.functional.normalize */
-
-typedef struct embedding_job {
-    clf_model *model;
-    clf_pooling pooling;
-    bool normalize;
-} embedding_job;
-
-static clf_status resolve(clf_model *model, const clf_embed_params *params, embedding_job *job)
+static clf_status choose_width(const clf_model *model, const clf_embed_params *params, clf_sentence_choice *choice)
 {
-    *job = (embedding_job){model, model->info.pooling, model->info.normalize};
-    if (!params)
-        return CLF_OK;
+    const clf_sentence_head *head = &model->sentence;
+    if (model->network->config.encoder.layers == 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" has no encoder", model->info.architecture);
+    choice->pooling_count = head->config.pooling_count;
+    for (size_t i = 0; i < choice->pooling_count; i++)
+        choice->pooling[i] = head->config.pooling[i];
     if (params->pooling != CLF_AS_MODEL) {
         if (params->pooling < 0 || params->pooling >= CLF_POOLING_COUNT)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: pooling %d is not one of the enumerators", params->pooling);
-        job->pooling = (clf_pooling)params->pooling;
+        choice->pooling[0] = (clf_pooling)params->pooling;
+        choice->pooling_count = 1;
     }
-    if (params->normalize != CLF_AS_MODEL)
-        job->normalize = params->normalize != 0;
+    CLF_TRY(clfi_sentence_head_width(head, choice->pooling_count, &choice->width));
+    if (params->dimensions > (size_t)choice->width)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: dimensions %zu, the model's embeddings have %lld", params->dimensions,
+                 (long long)choice->width);
+    const bool is_cut = params->dimensions && params->dimensions < (size_t)choice->width;
+    choice->keeps_normalize = params->normalize != 0;
+    choice->normalize = params->normalize == CLF_AS_MODEL ? is_cut && head->config.normalize : params->normalize != 0;
+    if (is_cut)
+        choice->width = (int64_t)params->dimensions;
     return CLF_OK;
 }
 
-/* One forward pass and pooling; embeddings [sequences, C] are a temporary of the arena. */
-static clf_status embed_batch(const embedding_job *job, const clf_token_batch *batch, clf_view *embeddings)
+static clf_status fail_prompt(const clf_prompts *prompts, const char *name)
 {
-    clf_model *model = job->model;
-    clf_context *context = model->context;
-    const int64_t width = model->info.width;
-    clf_view hidden;
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){batch->sequences, width}, embeddings));
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){batch->tokens, width}, &hidden));
-    CLF_TRY(model->architecture->encode(context, model->state, batch, &hidden));
-    CLF_TRY(clfi_pool(context, job->pooling, &hidden, &batch->offsets, embeddings));
-    return job->normalize ? clfi_l2_normalize(context, embeddings, normalize_eps, embeddings) : CLF_OK;
-}
-
-static clf_status embed_ids(const embedding_job *job, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                            size_t sequences, float *out)
-{
-    clf_token_batch batch;
-    clf_view embeddings;
-    CLF_TRY(clfi_model_set_batch(job->model, ids, type_ids, offsets, sequences, &batch));
-    const clf_arena_mark mark = clfi_arena_top(job->model->context);
-    clf_status st = embed_batch(job, &batch, &embeddings);
+    clf_str names = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < prompts->count; i++)
+        st = clfi_str_appendf(&names, "%s%s", i ? ", " : "", prompts->name[i]);
     if (st == CLF_OK)
-        st = clfi_buffer_read(embeddings.buffer, (size_t)embeddings.offset * sizeof *out, out,
-                              sequences * (size_t)job->model->info.width * sizeof *out);
-    clfi_arena_release(job->model->context, mark);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "embed: the model has no prompt \"%s\"; it has %s", name,
+                       prompts->count ? clfi_str_text(&names) : "none");
+    clfi_str_free(&names);
     return st;
 }
 
-clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
-                               const clf_embed_params *params, float *out)
+static clf_status choose_prompt(const clf_model *model, const clf_embed_params *params, const char **out)
 {
-    embedding_job job;
-    if (!model || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed ids: model and out must not be NULL");
-    CLF_TRY(resolve(model, params, &job));
-    return embed_ids(&job, ids, type_ids, offsets, sequences, out);
+    const char *name = params->prompt_name ? params->prompt_name : model->prompts.standard;
+    if (params->prompt && params->prompt_name)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: prompt and prompt_name \"%s\" exclude each other", params->prompt_name);
+    *out = params->prompt ? params->prompt : name ? clfi_prompts_find(&model->prompts, name) : "";
+    if (!*out)
+        return fail_prompt(&model->prompts, name);
+    if (**out && model->sentence.config.excludes_prompt)
+        CLF_FAIL(CLF_UNSUPPORTED, "embed: prompts: the model's Pooling has include_prompt false: expected true");
+    return CLF_OK;
 }
 
-clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
-                                clf_tensor **out)
+/* A clf_row_pass: one forward pass and the modules after it. */
+static clf_status embed_batch(clf_session *session, const void *user, const clf_token_batch *batch, const clf_view *embeddings)
+{
+    const clf_sentence_choice *choice = user;
+    clf_view hidden;
+    CLF_TRY(clfi_view_temporary(session->context, CLF_F32, 2, (int64_t[]){batch->tokens, session->model->info.width}, &hidden));
+    CLF_TRY(clfi_session_encode(session, batch, &hidden));
+    return clfi_sentence_head_forward(session->context, &session->model->sentence, choice, &hidden, &batch->offsets, embeddings);
+}
+
+clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_params *params, size_t *out)
+{
+    clf_embed_params own;
+    clf_sentence_choice choice;
+    if (!model || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embedding width: model and out must not be NULL");
+    CLF_TRY(clf_embed_params_read(params, &own));
+    CLF_TRY(choose_width(model, &own, &choice));
+    *out = (size_t)choice.width;
+    return CLF_OK;
+}
+
+clf_status clf_session_embed_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
+                                 size_t sequences, const clf_embed_params *params, float *out)
+{
+    clf_sentence_choice choice;
+    clf_embed_params own;
+    if (!session || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed ids: model or session, and out must not be NULL");
+    CLF_TRY(clf_embed_params_read(params, &own));
+    CLF_TRY(choose_width(session->model, &own, &choice));
+    const clf_row_pass pass = {"embed", (size_t)choice.width, embed_batch, &choice, false};
+    return clfi_rows_of_ids(session, &pass, ids, type_ids, offsets, sequences, out);
+}
+
+clf_status clf_session_encode_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
+                                  size_t sequences, clf_tensor **out)
 {
     clf_token_batch batch;
     clf_tensor *hidden;
-    if (!model || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "encode ids: model and out must not be NULL");
-    CLF_TRY(clfi_model_set_batch(model, ids, type_ids, offsets, sequences, &batch));
-    CLF_TRY(clf_tensor_create(model->context, CLF_F32, 2, (int64_t[]){batch.tokens, model->info.width}, &hidden));
-    const clf_status st = model->architecture->encode(model->context, model->state, &batch, clfi_tensor_view(hidden));
+    if (!session || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "encode ids: model or session, and out must not be NULL");
+    CLF_TRY(clfi_session_pack(session, ids, type_ids, offsets, sequences, &batch));
+    CLF_TRY(clf_tensor_create(session->context, CLF_F32, 2, (int64_t[]){batch.tokens, session->model->info.width}, &hidden));
+    const clf_status st = clfi_session_encode(session, &batch, clfi_tensor_view(hidden));
     if (st != CLF_OK) {
         clf_tensor_destroy(hidden);
         return st;
@@ -92,128 +111,43 @@ clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int3
     return CLF_OK;
 }
 
-/* The tokens of all texts one after another, and the texts' order by falling length. */
-typedef struct tokenized {
-    int32_t *ids;
-    size_t count, capacity;
-    size_t *start; /* [texts + 1] */
-    size_t *order;
-} tokenized;
-
-static void tokenized_free(tokenized *t)
+clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t count, const clf_embed_params *params, float *out,
+                             clf_embed_stats *stats)
 {
-    free(t->ids);
-    free(t->start);
-    free(t->order);
+    clf_embed_params own;
+    clf_sentence_choice choice;
+    const char *prompt = NULL;
+    if (!session || (count && (!texts || !out)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: model or session, texts and out must not be NULL");
+    CLF_TRY(clf_embed_params_read(params, &own));
+    CLF_TRY(choose_width(session->model, &own, &choice));
+    CLF_TRY(choose_prompt(session->model, &own, &prompt));
+    const clf_row_pass pass = {"embed", (size_t)choice.width, embed_batch, &choice, false};
+    const clf_row_texts given = {texts,          count, 1, prompt, own.max_tokens, own.batch_tokens, own.progress, own.progress_user,
+                                 own.failed_text};
+    return clfi_rows_of_texts(session, &pass, &given, out, stats);
 }
 
-static clf_status tokenize(const clf_model *model, const clf_text *texts, size_t count, size_t max_tokens, clf_embed_stats *stats,
-                           tokenized *out)
+/* Without a session of the caller's: the model's own. */
+static clf_session *own_session(clf_model *model)
 {
-    const clf_encode_options options = {.add_special_tokens = true, .max_tokens = max_tokens};
-    clf_encoding encoding = CLF_ENCODING_INIT;
-    clf_status st;
-    CLF_GOTO(clfi_alloc(count + 1, sizeof *out->start, "token offsets", &out->start));
-    CLF_GOTO(clfi_alloc(count, sizeof *out->order, "text order", &out->order));
-    for (size_t i = 0; i < count; i++) {
-        if (!texts[i].data && texts[i].size)
-            CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "embed: texts[%zu].data is NULL", i));
-        CLF_GOTO(clfi_tokenizer_encode(model->tokenizer, texts[i].data, texts[i].size, NULL, 0, &options, &encoding));
-        CLF_GOTO(clfi_grow(&out->ids, &out->capacity, out->count + encoding.length, sizeof *out->ids, "token ids"));
-        memcpy(out->ids + out->count, encoding.ids, encoding.length * sizeof *out->ids);
-        out->count += encoding.length;
-        out->start[i + 1] = out->count;
-        stats->truncated += encoding.truncated;
-    }
-done:
-    clfi_encoding_free(&encoding);
-    return st;
-}
-
-static int by_falling_length(const void *a, const void *b, void *user)
-{
-    const tokenized *t = user;
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const size_t length_x = t->start[x + 1] - t->start[x], length_y = t->start[y + 1] - t->start[y];
-    if (length_x != length_y)
-        return length_x < length_y ? 1 : -1;
-    return x < y ? -1 : x > y;
-}
-
-/* Runs order[first ..] up to the token limit; returns how many texts that were. */
-static clf_status run_batch(const embedding_job *job, const tokenized *t, size_t first, size_t count, size_t limit, float *out,
-                            clf_embed_stats *stats, size_t *taken)
-{
-    const size_t width = (size_t)job->model->info.width;
-    size_t texts = 0, tokens = 0;
-    while (first + texts < count) {
-        const size_t i = t->order[first + texts], length = t->start[i + 1] - t->start[i];
-        if (texts > 0 && tokens + length > limit)
-            break;
-        tokens += length;
-        texts++;
-    }
-    int32_t *ids = NULL, *offsets = NULL;
-    float *rows = NULL;
-    clf_status st;
-    CLF_GOTO(clfi_alloc(tokens, sizeof *ids, "batch", &ids));
-    CLF_GOTO(clfi_alloc(texts + 1, sizeof *offsets, "batch", &offsets));
-    CLF_GOTO(clfi_alloc(texts * width, sizeof *rows, "batch", &rows));
-    for (size_t k = 0; k < texts; k++) {
-        const size_t i = t->order[first + k], length = t->start[i + 1] - t->start[i];
-        memcpy(ids + offsets[k], t->ids + t->start[i], length * sizeof *ids);
-        offsets[k + 1] = offsets[k] + (int32_t)length;
-    }
-    CLF_GOTO(embed_ids(job, ids, NULL, offsets, texts, rows));
-    for (size_t k = 0; k < texts; k++)
-        memcpy(out + t->order[first + k] * width, rows + k * width, width * sizeof *rows);
-    stats->batches++;
-    *taken = texts;
-done:
-    free(ids);
-    free(offsets);
-    free(rows);
-    return st;
+    return model ? model->own : NULL;
 }
 
 clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params, float *out,
                            clf_embed_stats *stats)
 {
-    static const clf_embed_params defaults = CLF_EMBED_PARAMS_INIT;
-    embedding_job job;
-    tokenized t = {.ids = NULL};
-    clf_embed_stats done_stats = {.texts = count};
-    if (!model || (count && (!texts || !out)))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: model, texts and out must not be NULL");
-    const clf_embed_params *p = params ? params : &defaults;
-    CLF_TRY(resolve(model, p, &job));
-    if (p->max_tokens > (size_t)model->info.max_positions)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: max_tokens %zu, the model has %lld positions", p->max_tokens,
-                 (long long)model->info.max_positions);
-    const size_t max_tokens = p->max_tokens ? p->max_tokens : (size_t)model->info.max_tokens;
-    const size_t limit = p->batch_tokens                           ? p->batch_tokens
-                         : model->context->device.caps.is_cpu ? CPU_BATCH_TOKENS
-                                                                   : GPU_BATCH_TOKENS;
-    const uint64_t start = clfi_now_ns();
-    clf_status st = tokenize(model, texts, count, max_tokens, &done_stats, &t);
-    const uint64_t tokenized_at = clfi_now_ns();
-    clfi_profile_phase(model->context, "tokenize", start, tokenized_at);
-    for (size_t i = 0; st == CLF_OK && i < count; i++)
-        t.order[i] = i;
-    if (st == CLF_OK)
-        qsort_r(t.order, count, sizeof *t.order, by_falling_length, &t);
-    for (size_t first = 0, taken = 0; st == CLF_OK && first < count; first += taken) {
-        st = run_batch(&job, &t, first, count, limit, out, &done_stats, &taken);
-        if (st == CLF_OK && p->progress)
-            p->progress(p->progress_user, first + taken, count);
-    }
-    const uint64_t end = clfi_now_ns();
-    clfi_profile_phase(model->context, "embed", tokenized_at, end);
-    done_stats.tokens = t.count;
-    done_stats.tokenize_ns = tokenized_at - start;
-    done_stats.run_ns = end - tokenized_at;
-    tokenized_free(&t);
-    if (st == CLF_OK && stats)
-        *stats = done_stats;
-    return st;
+    return clf_session_embed(own_session(model), texts, count, params, out, stats);
+}
+
+clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
+                               const clf_embed_params *params, float *out)
+{
+    return clf_session_embed_ids(own_session(model), ids, type_ids, offsets, sequences, params, out);
+}
+
+clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
+                                clf_tensor **out)
+{
+    return clf_session_encode_ids(own_session(model), ids, type_ids, offsets, sequences, out);
 }

@@ -3,25 +3,33 @@
 #ifndef CLFI_MODEL_MODEL_H
 #define CLFI_MODEL_MODEL_H
 
-#include "model/architecture.h"
+#include <stdatomic.h>
+
+#include "clformer/model.h"
+#include "model/family.h"
+#include "model/labels.h"
+#include "model/prompts.h"
+#include "model/sentence_head.h"
 #include "text/tokenizer.h"
 
+/* All but the count of references is constant once the model is open, so that sessions in several threads read it at once. */
 struct clf_model {
-    clf_context *context; /* retained */
-    const clf_architecture *architecture;
-    void *state;
+    atomic_size_t references; /* the caller's one and one per session */
+    clf_context *context;     /* that the weights were loaded with; retained */
+    char *directory; /* that it was opened from */
+    const clf_family *family;
+    clf_network *network;
     clf_model_info info;
+    clf_labels labels;
+    clf_sentence_head sentence;
+    clf_prompts prompts;
     clf_tokenizer *tokenizer;
-    /* Reused between forward passes. */
-    clf_attention_batch *attention;
-    clf_buffer *token_buffer;
-    int32_t *token_host;
-    size_t token_capacity; /* int32 elements of both */
+    int32_t *ends; /* [end_count]: tokens that end generated texts */
+    size_t end_count;
+    clf_session *own; /* on `context`: what calls without a session run in */
 };
 
-/* Checks ids, lengths and offsets and puts them on the device. INVALID_ARGUMENT names the sequence and the value. The batch borrows the
- * model's buffers: the next call overwrites it. */
-clf_status clfi_model_set_batch(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
-                                clf_token_batch *out);
+/* The caller's reference, or a session's. */
+void clfi_model_release(clf_model *model);
 
 #endif

@@ -2,23 +2,44 @@
 /* config.json of a model directory. */
 #include "model/model_config.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "io/json.h"
 
-enum { CONFIG_LIMIT_BYTES = 16 << 20 };
+static const char where[] = CLFI_MODEL_CONFIG;
 
 clf_status clfi_model_config_read(const char *directory, json_t **out)
 {
-    char *path;
-    if (!clfi_directory_exists(directory))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", directory);
-    CLF_TRY(clfi_path_join(directory, CLFI_MODEL_CONFIG, &path));
-    const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
-    free(path);
-    return st;
+    clf_checkpoint *checkpoint;
+    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
+    *out = json_deep_copy(clfi_checkpoint_config(checkpoint));
+    clfi_checkpoint_close(checkpoint);
+    if (!*out)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", where);
+    return CLF_OK;
+}
+
+static clf_status read_size(const json_t *config, const char *key, int64_t least, int64_t most, int64_t *out)
+{
+    return key ? clfi_json_get_int(config, where, key, least, most, out) : CLF_OK;
+}
+
+clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *keys, clf_stack_config *stack,
+                                   clf_embedding_config *embedding)
+{
+    int64_t heads = 1;
+    CLF_TRY(read_size(config, keys->width, 1, CLFI_CONFIG_LARGEST, &stack->width));
+    CLF_TRY(read_size(config, keys->hidden_width, 1, CLFI_CONFIG_LARGEST, &stack->hidden_width));
+    CLF_TRY(read_size(config, keys->heads, 1, CLFI_CONFIG_LARGEST, &heads));
+    CLF_TRY(read_size(config, keys->layers, 1, CLFI_CONFIG_MOST_LAYERS, &stack->layers));
+    CLF_TRY(read_size(config, keys->vocabulary, 1, INT32_MAX, &embedding->vocabulary));
+    CLF_TRY(read_size(config, keys->max_positions, 1, CLFI_CONFIG_LARGEST, &embedding->max_positions));
+    if (stack->width % heads != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: %s %lld is not a multiple of %s %lld", where, keys->width, (long long)stack->width, keys->heads,
+                 (long long)heads);
+    clfi_stack_config_heads(stack, heads);
+    return CLF_OK;
 }
 
 clf_status clfi_model_config_activation(const json_t *config, const char *key, const char *standard, clf_activation *out)
@@ -33,16 +54,97 @@ clf_status clfi_model_config_activation(const json_t *config, const char *key, c
         {"gelu_fast", CLF_ACTIVATION_GELU_TANH},
         {"quick_gelu", CLF_ACTIVATION_GELU_QUICK},
         {"relu", CLF_ACTIVATION_RELU},
+        {"sigmoid", CLF_ACTIVATION_SIGMOID},
         {"silu", CLF_ACTIVATION_SILU},
         {"swish", CLF_ACTIVATION_SILU},
+        {"tanh", CLF_ACTIVATION_TANH},
     };
     const char *name;
-    CLF_TRY(clfi_json_opt_string(config, CLFI_MODEL_CONFIG, key, standard, &name));
+    CLF_TRY(clfi_json_opt_string(config, where, key, standard, &name));
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) {
             *out = rows[i].activation;
             return CLF_OK;
         }
     }
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected gelu, gelu_new, quick_gelu, relu or silu", CLFI_MODEL_CONFIG, key, name);
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected gelu, gelu_new, quick_gelu, relu, sigmoid, silu or tanh", where, key, name);
+}
+
+clf_status clfi_model_config_expect(const json_t *config, const clf_expected_flag *flags, size_t count)
+{
+    const char *type;
+    CLF_TRY(clfi_json_opt_string(config, where, "model_type", "", &type));
+    for (size_t i = 0; i < count; i++) {
+        bool value;
+        CLF_TRY(clfi_json_opt_bool(config, where, flags[i].key, flags[i].value, &value));
+        if (value != flags[i].value)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %s: expected %s for model_type \"%s\"", where, flags[i].key, value ? "true" : "false",
+                     value ? "false" : "true", type);
+    }
+    return CLF_OK;
+}
+
+/* Yarn's keys; attention_factor, or what the factor (and mscale, of some) makes of it. */
+static clf_status read_yarn(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
+{
+    double scale, all, standard;
+    CLF_TRY(clfi_json_opt_number(json, at, "beta_fast", 1e-6, 1e6, 32, &out->high_frequency_factor));
+    CLF_TRY(clfi_json_opt_number(json, at, "beta_slow", 1e-6, 1e6, 1, &out->low_frequency_factor));
+    CLF_TRY(clfi_json_opt_number(json, at, "mscale", 0, 1e6, 0, &scale));
+    CLF_TRY(clfi_json_opt_number(json, at, "mscale_all_dim", 0, 1e6, 0, &all));
+    const double growth = 0.1 * log(out->factor);
+    standard = scale > 0 && all > 0 ? (growth * scale + 1) / (growth * all + 1) : growth + 1;
+    CLF_TRY(clfi_json_opt_number(json, at, "attention_factor", 1e-6, 1e6, standard, &out->magnitude));
+    return clfi_json_opt_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, max_positions, &out->trained_positions);
+}
+
+static clf_status read_scaling(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
+{
+    const char *type;
+    CLF_TRY(clfi_json_opt_string(json, at, "type", "default", &type)); /* the key's older name */
+    CLF_TRY(clfi_json_opt_string(json, at, "rope_type", type, &type));
+    if (strcmp(type, "default") == 0)
+        return CLF_OK;
+    if (strcmp(type, "linear") == 0)
+        out->scaling = CLF_ROTARY_LINEAR;
+    else if (strcmp(type, "llama3") == 0)
+        out->scaling = CLF_ROTARY_LLAMA3;
+    else if (strcmp(type, "yarn") == 0)
+        out->scaling = CLF_ROTARY_YARN;
+    else
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_type \"%s\": expected default, linear, llama3 or yarn", at, type);
+    CLF_TRY(clfi_json_get_number(json, at, "factor", 1, 1e6, &out->factor));
+    if (out->scaling == CLF_ROTARY_LINEAR)
+        return CLF_OK;
+    if (out->scaling == CLF_ROTARY_YARN)
+        return read_yarn(json, at, max_positions, out);
+    CLF_TRY(clfi_json_get_number(json, at, "low_freq_factor", 1e-6, 1e6, &out->low_frequency_factor));
+    CLF_TRY(clfi_json_get_number(json, at, "high_freq_factor", 1e-6, 1e6, &out->high_frequency_factor));
+    if (out->high_frequency_factor <= out->low_frequency_factor)
+        CLF_FAIL(CLF_FORMAT, "%s: high_freq_factor %g is not above low_freq_factor %g", at, out->high_frequency_factor,
+                 out->low_frequency_factor);
+    return clfi_json_get_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &out->trained_positions);
+}
+
+clf_status clfi_model_config_rotary(const json_t *config, const char *kind, double standard, clf_rotary *out)
+{
+    const json_t *scaling, *parameters, *of_kind = NULL;
+    clf_rotary rotary = {.base = 0};
+    int64_t max_positions;
+    CLF_TRY(clfi_json_opt_int(config, where, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, 1, &max_positions));
+    CLF_TRY(clfi_json_opt_number(config, where, "rope_theta", 1, 1e12, standard, &rotary.base));
+    CLF_TRY(clfi_json_opt_object(config, where, "rope_scaling", &scaling));
+    if (scaling)
+        CLF_TRY(read_scaling(scaling, "config.json: rope_scaling", max_positions, &rotary));
+    CLF_TRY(clfi_json_opt_object(config, where, "rope_parameters", &parameters));
+    if (parameters && kind)
+        CLF_TRY(clfi_json_opt_object(parameters, "config.json: rope_parameters", kind, &of_kind));
+    if (of_kind)
+        parameters = of_kind;
+    if (parameters) {
+        CLF_TRY(clfi_json_opt_number(parameters, "config.json: rope_parameters", "rope_theta", 1, 1e12, rotary.base, &rotary.base));
+        CLF_TRY(read_scaling(parameters, "config.json: rope_parameters", max_positions, &rotary));
+    }
+    *out = rotary;
+    return CLF_OK;
 }

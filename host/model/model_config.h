@@ -1,21 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* config.json of a model directory: reading it, and what Hugging Face's families have in common there. */
+/* config.json of a model directory: reading it, and what families have in common there. */
 #ifndef CLFI_MODEL_MODEL_CONFIG_H
 #define CLFI_MODEL_MODEL_CONFIG_H
 
 #include <jansson.h>
 
-#include "base/status.h"
-#include "clformer/linear.h"
+#include "io/checkpoint.h"
+#include "nn/network.h"
 
-/* How messages call the file. */
-#define CLFI_MODEL_CONFIG "config.json"
+enum { CLFI_CONFIG_LARGEST = 1 << 24, CLFI_CONFIG_MOST_LAYERS = 4096 };
+
+/* The keys that name a stack's sizes and those of its embedding; NULL: the family has no such key. */
+typedef struct clf_size_keys {
+    const char *width, *hidden_width, *heads, *layers, *vocabulary, *max_positions;
+} clf_size_keys;
 
 /* Reads directory/config.json; release *out with json_decref. NOT_FOUND: no such directory or file. FORMAT: not JSON, or too large. */
 clf_status clfi_model_config_read(const char *directory, json_t **out);
 
+/* The sizes behind the keys; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the width. */
+clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *keys, clf_stack_config *stack,
+                                   clf_embedding_config *embedding);
+
 /* The activation that config[key] names as transformers does ("gelu", "gelu_new", "swish" ...); a missing key is `standard`. UNSUPPORTED:
  * another name. */
 clf_status clfi_model_config_activation(const json_t *config, const char *key, const char *standard, clf_activation *out);
+
+/* Rotary positions: base and scaling from rope_parameters (or, older, rope_theta and rope_scaling), those of `kind` ("full_attention")
+ * where it tells kinds of layers apart; kind NULL: one for all. standard: the base where no key gives one. Sets neither dims nor pairs.
+ * UNSUPPORTED: a scaling other than default, linear, llama3 and yarn. */
+clf_status clfi_model_config_rotary(const json_t *config, const char *kind, double standard, clf_rotary *out);
+
+/* Keys with the one value that the family's networks have; missing is as good. UNSUPPORTED: another value. */
+typedef struct clf_expected_flag {
+    const char *key;
+    bool value;
+} clf_expected_flag;
+clf_status clfi_model_config_expect(const json_t *config, const clf_expected_flag *flags, size_t count);
 
 #endif

@@ -5,12 +5,14 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/options.h"
 #include "base/str.h"
+#include "model/packing.h"
 #include "model/pronouncer.h"
 #include "runtime/profile.h"
 
-/* Hypotheses of one batch: enough rows to make the launches of a step cheap, on GPUs to fill them. On two cores more than 1,024 gain nothing and
- * take memory. */
+/* Hypotheses of one batch: enough rows to make the launches of a step cheap, on GPUs to fill them. On two cores more than 1,024 gain
+ * nothing and take memory. */
 enum { CPU_BATCH = 1024, GPU_BATCH = 8192 };
 
 struct clf_pronunciations {
@@ -61,14 +63,17 @@ void clf_pronouncer_destroy(clf_pronouncer *pronouncer)
 
 void clf_pronouncer_get_stats(const clf_pronouncer *pronouncer, clf_pronounce_stats *out)
 {
-    *out = pronouncer->stats;
+    if (out)
+        *out = pronouncer ? pronouncer->stats : (clf_pronounce_stats){0};
 }
 
 clf_status clf_pronouncer_check(const clf_pronouncer *pronouncer, const clf_text *word)
 {
     enum { SHOWN = 80 };
+    if (!pronouncer || !word)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronouncer check: pronouncer and word must not be NULL");
     const int shown = word->size < SHOWN ? (int)word->size : SHOWN;
-    const size_t longest = (size_t)pronouncer->model->network->config.max_source - 1; /* the end takes one place */
+    const size_t longest = (size_t)pronouncer->model->network->config.source.max_positions - 1; /* the end takes one place */
     if (!word->data || word->size == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "word \"\": expected letters a to z and apostrophes, found none");
     for (size_t i = 0; i < word->size; i++)
@@ -163,13 +168,10 @@ static clf_status take_hypothesis(void *user, size_t source, size_t rank, const 
     return CLF_OK;
 }
 
-static int by_falling_length(const void *a, const void *b, void *user)
+/* A clf_length_of. */
+static size_t length_of(const void *user, size_t word)
 {
-    const clf_text *words = user;
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    if (words[x].size != words[y].size)
-        return words[x].size < words[y].size ? 1 : -1;
-    return x < y ? -1 : x > y;
+    return ((const clf_text *)user)[word].size;
 }
 
 /* The letters of words order[first .. first + count), each closed by the end token. */
@@ -208,12 +210,12 @@ static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, 
     pronouncer->stats.steps += now.steps - before->steps;
     pronouncer->stats.decoded_tokens += now.step_rows - before->step_rows;
     pronouncer->stats.run_ns += end - start;
-    clfi_profile_phase(pronouncer->model->context, "pronounce", start, end);
+    clfi_profile_phase(pronouncer->model->network->context, "pronounce", start, end);
 }
 
 static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_params *params)
 {
-    const clf_context *context = job->pronouncer->model->context;
+    const clf_context *context = job->pronouncer->model->network->context;
     const size_t suited = (context->device.caps.is_cpu ? CPU_BATCH : GPU_BATCH) / (size_t)params->beam;
     const size_t batch = params->batch_words ? params->batch_words : suited ? suited : 1;
     size_t longest = 0;
@@ -222,13 +224,10 @@ static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_para
         longest = job->words[i].size > longest ? job->words[i].size : longest;
     }
     const size_t most = batch < count ? batch : count;
-    CLF_TRY(clfi_alloc(count, sizeof *job->order, "words", &job->order));
+    CLF_TRY(clfi_order_by_length(count, length_of, job->words, &job->order));
     CLF_TRY(clfi_alloc(most * (longest + 1), sizeof *job->ids, "letters", &job->ids));
     CLF_TRY(clfi_alloc(most + 1, sizeof *job->offsets, "letters", &job->offsets));
     CLF_TRY(prepare_search(job->pronouncer, params->beam));
-    for (size_t i = 0; i < count; i++)
-        job->order[i] = i;
-    qsort_r(job->order, count, sizeof *job->order, by_falling_length, (void *)job->words);
     const clf_beam_stats before = clfi_beam_search_stats(job->pronouncer->search);
     const uint64_t start = clfi_now_ns();
     for (size_t words; job->first < count; job->first += words) {
@@ -241,13 +240,16 @@ static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_para
     return CLF_OK;
 }
 
+CLFI_OPTIONS(clf_pronounce_params, CLF_PRONOUNCE_PARAMS_INIT)
+
 clf_status clf_pronounce(clf_pronouncer *pronouncer, const clf_text *words, size_t count, const clf_pronounce_params *params,
                          clf_pronunciations **out)
 {
-    static const clf_pronounce_params defaults = CLF_PRONOUNCE_PARAMS_INIT;
-    const clf_pronounce_params *p = params ? params : &defaults;
+    clf_pronounce_params own;
+    const clf_pronounce_params *p = &own;
     if (!pronouncer || (!words && count) || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "pronounce: pronouncer, words and out must not be NULL");
+    CLF_TRY(clf_pronounce_params_read(params, &own));
     if (p->beam < 1 || p->beam > CLFI_BEAM_MOST)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "pronounce: beam %d, expected 1 to %d", p->beam, CLFI_BEAM_MOST);
     pronounce_job job = {.pronouncer = pronouncer, .words = words};

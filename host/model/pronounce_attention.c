@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/packing.h"
 #include "model/pronouncer.h"
 
 /* One pass at work. */
@@ -10,6 +11,7 @@ typedef struct attention_pass {
     const clf_seq2seq *model;
     int32_t *letters, *phonemes; /* ids: of the word and its end; of the start and the phonemes */
     int32_t letter_count, phoneme_count;
+    clf_packer packer;
     clf_attention_batch *source, *target, *cross;
     clf_decoder_memory memory;
 } attention_pass;
@@ -38,7 +40,7 @@ static clf_status find_phoneme(const clf_seq2seq *model, const char *text, size_
 static clf_status read_phonemes(const char *text, attention_pass *pass)
 {
     const clf_seq2seq *model = pass->model;
-    const int64_t most = model->network->config.max_target;
+    const int64_t most = model->network->config.target.max_positions;
     CLF_TRY(clfi_alloc((size_t)most, sizeof *pass->phonemes, "phonemes", &pass->phonemes));
     pass->phonemes[pass->phoneme_count++] = model->bos;
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
@@ -52,30 +54,18 @@ static clf_status read_phonemes(const char *text, attention_pass *pass)
 }
 
 /* x [count,C], a temporary of the arena: embedded tokens. */
-static clf_status embed(const attention_pass *pass, const clf_token_embedding *embedding, const int32_t *tokens, int32_t count, clf_view *x)
+static clf_status embed(attention_pass *pass, const clf_token_embedding *embedding, const int32_t *tokens, int32_t count, clf_view *x)
 {
-    clf_context *context = pass->model->context;
-    const clf_transformer *network = pass->model->network;
-    const int64_t dim = count;
-    int32_t *positions;
-    clf_view ids, places;
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){count, network->config.width}, x));
-    CLF_TRY(clfi_view_temporary(context, CLF_I32, 1, &dim, &ids));
-    CLF_TRY(clfi_view_temporary(context, CLF_I32, 1, &dim, &places));
-    CLF_TRY(clfi_alloc((size_t)count, sizeof *positions, "positions", &positions));
-    for (int32_t i = 0; i < count; i++)
-        positions[i] = i;
-    const size_t bytes = (size_t)count * sizeof *tokens;
-    clf_status st = clfi_buffer_write(ids.buffer, (size_t)ids.offset * sizeof *tokens, tokens, bytes);
-    if (st == CLF_OK)
-        st = clfi_buffer_write(places.buffer, (size_t)places.offset * sizeof *tokens, positions, bytes);
-    free(positions);
-    return st == CLF_OK ? clfi_transformer_embed(network, embedding, &ids, &places, x) : st;
+    const clf_network *network = pass->model->network;
+    clf_token_batch batch;
+    CLF_TRY(clfi_view_temporary(network->context, CLF_F32, 2, (int64_t[]){count, network->config.encoder.width}, x));
+    CLF_TRY(clfi_pack_even(&pass->packer, "pronounce attention", embedding->config, tokens, count, 1, count, &batch));
+    return clfi_network_embed(network->context, embedding, &batch.ids, &batch.positions, NULL, x);
 }
 
 static clf_status set_batches(attention_pass *pass)
 {
-    clf_context *context = pass->model->context;
+    clf_context *context = pass->model->network->context;
     const int32_t letters[2] = {0, pass->letter_count}, phonemes[2] = {0, pass->phoneme_count};
     CLF_TRY(clfi_attention_batch_create(context, &pass->source));
     CLF_TRY(clfi_attention_batch_create(context, &pass->target));
@@ -87,17 +77,17 @@ static clf_status set_batches(attention_pass *pass)
 
 static clf_status run(attention_pass *pass, clf_pronounce_attention kind, int64_t layer, const clf_view *weights)
 {
-    clf_context *context = pass->model->context;
-    const clf_transformer *network = pass->model->network;
+    clf_context *context = pass->model->network->context;
+    const clf_network *network = pass->model->network;
     clf_view source, target;
     CLF_TRY(embed(pass, &network->source, pass->letters, pass->letter_count, &source));
     if (kind == CLF_PRONOUNCE_ATTENTION_ENCODER)
-        return clfi_encoder_weights(context, &network->encoder, pass->source, layer, &source, weights);
-    CLF_TRY(clfi_encoder_forward(context, &network->encoder, pass->source, &source));
+        return clfi_encoder_weights(context, &network->encoder, pass->source, NULL, layer, &source, weights);
+    CLF_TRY(clfi_encoder_forward(context, &network->encoder, pass->source, NULL, &source));
     CLF_TRY(clfi_decoder_memory_reserve(context, &network->decoder, pass->letter_count, &pass->memory));
     CLF_TRY(clfi_decoder_memory_project(context, &network->decoder, &source, 0, &pass->memory));
     CLF_TRY(embed(pass, &network->target, pass->phonemes, pass->phoneme_count, &target));
-    return clfi_decoder_weights(context, &network->decoder, &pass->memory, pass->target, pass->cross, layer,
+    return clfi_decoder_weights(context, &network->decoder, &pass->memory, pass->target, pass->cross, NULL, layer,
                                 kind == CLF_PRONOUNCE_ATTENTION_CROSS, &target, weights);
 }
 
@@ -107,24 +97,27 @@ clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *
     clf_tensor *weights = NULL;
     clf_status st;
     if (!pronouncer || !word || !phonemes || !out || (unsigned)kind > CLF_PRONOUNCE_ATTENTION_ENCODER)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronounce attention: pronouncer, word, phonemes and out must not be NULL, kind one of the enumerators");
-    attention_pass pass = {.model = pronouncer->model};
-    clf_context *context = pass.model->context;
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "pronounce attention: pronouncer, word, phonemes and out must not be NULL, kind one of the enumerators");
+    attention_pass pass = {.model = pronouncer->model, .packer = clfi_packer(pronouncer->model->network->context)};
+    clf_context *context = pass.model->network->context;
     const clf_arena_mark mark = clfi_arena_top(context);
     CLF_GOTO(read_letters(pronouncer, word, &pass));
     CLF_GOTO(read_phonemes(phonemes, &pass));
     CLF_GOTO(set_batches(&pass));
     const int64_t queries = kind == CLF_PRONOUNCE_ATTENTION_ENCODER ? pass.letter_count : pass.phoneme_count;
     const int64_t keys = kind == CLF_PRONOUNCE_ATTENTION_DECODER ? pass.phoneme_count : pass.letter_count;
-    CLF_GOTO(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){pass.model->network->config.heads, queries, keys}, &weights));
+    CLF_GOTO(
+        clf_tensor_create(context, CLF_F32, 3, (int64_t[]){pass.model->network->config.encoder.attention.heads, queries, keys}, &weights));
     CLF_GOTO(run(&pass, kind, layer, clfi_tensor_view(weights)));
     *out = weights;
     weights = NULL;
 done:
-    clf_context_finish(context); /* the memory is about to go */
+    clfi_context_drain(context); /* the memory is about to go */
     clfi_arena_release(context, mark);
     clf_tensor_destroy(weights);
     clfi_decoder_memory_release(&pass.memory);
+    clfi_packer_clear(&pass.packer);
     clfi_attention_batch_destroy(pass.source);
     clfi_attention_batch_destroy(pass.target);
     clfi_attention_batch_destroy(pass.cross);

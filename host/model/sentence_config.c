@@ -2,6 +2,7 @@
 /* sentence-transformers' module list and settings. */
 #include "model/sentence_config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,47 +11,93 @@
 
 enum { CONFIG_LIMIT_BYTES = 16 << 20 };
 
-/* The parsed file, or NULL where the directory has none. */
-static clf_status read_optional(const char *directory, const char *name, json_t **out)
+clf_status clfi_sentence_file_read(const char *directory, const char *name, json_t **out)
 {
     char *path;
+    bool exists;
     *out = NULL;
     CLF_TRY(clfi_path_join(directory, name, &path));
-    const clf_status st = clfi_file_exists(path) ? clfi_json_read(path, CONFIG_LIMIT_BYTES, out) : CLF_OK;
+    clf_status st = clfi_file_exists(path, &exists);
+    if (st == CLF_OK && exists)
+        st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
     free(path);
     return st;
 }
 
-static clf_status read_pooling(const char *directory, const char *module, clf_pooling *out)
+/* In the order in which several are put side by side where each has a key of its own. */
+static const struct {
+    const char *key, *name; /* of older files, and of pooling_mode */
+    clf_pooling pooling;
+} poolings[] = {
+    {"pooling_mode_cls_token", "cls", CLF_POOLING_CLS},
+    {"pooling_mode_max_tokens", "max", CLF_POOLING_MAX},
+    {"pooling_mode_mean_tokens", "mean", CLF_POOLING_MEAN},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", CLF_POOLING_MEAN_SQRT_LEN},
+    {"pooling_mode_weightedmean_tokens", "weightedmean", CLF_POOLING_WEIGHTED_MEAN},
+    {"pooling_mode_lasttoken", "lasttoken", CLF_POOLING_LAST},
+};
+
+static clf_status add_pooling(const char *where, const json_t *name, clf_sentence_config *config)
 {
-    static const struct {
-        const char *key;
-        int pooling; /* -1: known to sentence-transformers, not built here */
-    } modes[] = {
-        {"pooling_mode_cls_token", CLF_POOLING_CLS},
-        {"pooling_mode_mean_tokens", CLF_POOLING_MEAN},
-        {"pooling_mode_max_tokens", CLF_POOLING_MAX},
-        {"pooling_mode_mean_sqrt_len_tokens", CLF_POOLING_MEAN_SQRT_LEN},
-        {"pooling_mode_weightedmean_tokens", -1},
-        {"pooling_mode_lasttoken", -1},
-    };
+    const char *text = json_string_value(name);
+    char found[CLFI_JSON_FOUND_BYTES];
+    for (size_t i = 0; text && i < COUNT(poolings); i++) {
+        if (strcmp(poolings[i].name, text) != 0)
+            continue;
+        if (config->pooling_count == COUNT(config->pooling))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: pooling_mode: expected at most %zu modes", where, COUNT(config->pooling));
+        config->pooling[config->pooling_count++] = poolings[i].pooling;
+        return CLF_OK;
+    }
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: pooling_mode %s: expected cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken", where,
+             clfi_json_found(name, found));
+}
+
+static clf_status read_modes(const json_t *json, const char *where, clf_sentence_config *config)
+{
+    const json_t *mode = json_object_get(json, "pooling_mode");
+    const char *key;
+    json_t *value;
+    bool include_prompt;
+    config->pooling_count = 0;
+    CLF_TRY(clfi_json_opt_bool(json, where, "include_prompt", true, &include_prompt));
+    config->excludes_prompt = !include_prompt;
+    if (json_is_array(mode) && json_array_size(mode) > 0) {
+        for (size_t i = 0; i < json_array_size(mode); i++)
+            CLF_TRY(add_pooling(where, json_array_get(mode, i), config));
+        return CLF_OK;
+    }
+    if (mode)
+        return add_pooling(where, mode, config);
+    for (size_t i = 0; i < COUNT(poolings); i++) {
+        bool on;
+        CLF_TRY(clfi_json_opt_bool(json, where, poolings[i].key, false, &on));
+        if (on)
+            config->pooling[config->pooling_count++] = poolings[i].pooling;
+    }
+    json_object_foreach((json_t *)json, key, value)
+    {
+        bool is_known = strncmp(key, "pooling_mode", strlen("pooling_mode")) != 0 || !json_is_true(value);
+        for (size_t i = 0; !is_known && i < COUNT(poolings); i++)
+            is_known = strcmp(key, poolings[i].key) == 0;
+        if (!is_known)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected pooling_mode_cls_token, _max_tokens, _mean_tokens, _mean_sqrt_len_tokens, "
+                                      "_weightedmean_tokens or _lasttoken",
+                     where, key);
+    }
+    if (config->pooling_count == 0)
+        CLF_FAIL(CLF_FORMAT, "%s: no pooling mode is true", where);
+    return CLF_OK;
+}
+
+static clf_status read_pooling(const char *directory, const char *module, clf_sentence_config *config)
+{
     char *name;
     json_t *json = NULL;
-    int found = 0;
     CLF_TRY(clfi_path_join(module, "config.json", &name));
-    clf_status st = read_optional(directory, name, &json);
-    for (size_t i = 0; json && st == CLF_OK && i < COUNT(modes); i++) {
-        bool on = false;
-        st = clfi_json_opt_bool(json, name, modes[i].key, false, &on);
-        if (st != CLF_OK || !on)
-            continue;
-        if (modes[i].pooling < 0 || found++ > 0)
-            st = clfi_fail(CLF_UNSUPPORTED, "%s: %s: expected one of cls, mean, max, mean_sqrt_len alone", name, modes[i].key);
-        else
-            *out = (clf_pooling)modes[i].pooling;
-    }
-    if (st == CLF_OK && json && found == 0)
-        st = clfi_fail(CLF_FORMAT, "%s: no pooling mode is true", name);
+    clf_status st = clfi_sentence_file_read(directory, name, &json);
+    if (st == CLF_OK && json)
+        st = read_modes(json, name, config);
     json_decref(json);
     free(name);
     return st;
@@ -62,35 +109,60 @@ static bool is_plain_name(const char *name)
     return name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
 }
 
+static const char where_modules[] = "modules.json";
+
+static clf_status read_module(const char *directory, const char *kind, const char *path, clf_sentence_config *config)
+{
+    static const struct {
+        const char *name;
+        clf_module_kind kind;
+    } rows[] = {{"Pooling", CLF_MODULE_POOLING}, {"Dense", CLF_MODULE_DENSE}, {"LayerNorm", CLF_MODULE_LAYER_NORM},
+                {"Normalize", CLF_MODULE_NORMALIZE}, {"Dropout", CLF_MODULE_DROPOUT}};
+    size_t i = 0;
+    while (i < COUNT(rows) && strcmp(rows[i].name, kind) != 0)
+        i++;
+    if (i == COUNT(rows))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: module type \"%s\": expected Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout",
+                 where_modules, kind);
+    const bool has_files = rows[i].kind != CLF_MODULE_NORMALIZE && rows[i].kind != CLF_MODULE_DROPOUT;
+    if (has_files && (!is_plain_name(path) || strlen(path) >= sizeof config->module[0].path))
+        CLF_FAIL(CLF_FORMAT, "%s: path \"%s\" is not a plain directory name", where_modules, path);
+    if (rows[i].kind == CLF_MODULE_DROPOUT) /* nothing but in training */
+        return CLF_OK;
+    if (rows[i].kind == CLF_MODULE_POOLING)
+        return read_pooling(directory, path, config);
+    if (config->module_count == COUNT(config->module))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: expected at most %zu modules after the pooling", where_modules, COUNT(config->module));
+    clf_sentence_module *module = &config->module[config->module_count++];
+    module->kind = rows[i].kind;
+    if (has_files || (is_plain_name(path) && strlen(path) < sizeof module->path))
+        snprintf(module->path, sizeof module->path, "%s", path);
+    config->normalize = config->normalize || module->kind == CLF_MODULE_NORMALIZE;
+    return CLF_OK;
+}
+
 static clf_status read_modules(const char *directory, const json_t *modules, clf_sentence_config *config)
 {
-    static const char where[] = "modules.json";
     bool has_transformer = false;
     if (!json_is_array(modules))
-        CLF_FAIL(CLF_FORMAT, "%s: expected an array of modules", where);
+        CLF_FAIL(CLF_FORMAT, "%s: expected an array of modules", where_modules);
     for (size_t i = 0; i < json_array_size(modules); i++) {
         const json_t *module = json_array_get(modules, i);
         const char *type, *path;
-        CLF_TRY(clfi_json_get_string(module, where, "type", &type));
-        CLF_TRY(clfi_json_opt_string(module, where, "path", "", &path));
+        CLF_TRY(clfi_json_get_string(module, where_modules, "type", &type));
+        CLF_TRY(clfi_json_opt_string(module, where_modules, "path", "", &path));
         const char *dot = strrchr(type, '.');
         const char *kind = dot ? dot + 1 : type;
-        if (strcmp(kind, "Transformer") == 0) {
-            if (path[0])
-                CLF_FAIL(CLF_UNSUPPORTED, "%s: the Transformer module is in \"%s\", expected the directory itself", where, path);
-            has_transformer = true;
-        } else if (strcmp(kind, "Pooling") == 0) {
-            if (!is_plain_name(path))
-                CLF_FAIL(CLF_FORMAT, "%s: path \"%s\" is not a plain directory name", where, path);
-            CLF_TRY(read_pooling(directory, path, &config->pooling));
-        } else if (strcmp(kind, "Normalize") == 0) {
-            config->normalize = true;
-        } else {
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: module type \"%s\": expected Transformer, Pooling or Normalize", where, type);
+        if (strcmp(kind, "Transformer") != 0) {
+            CLF_TRY(read_module(directory, kind, path, config));
+            continue;
         }
+        if (path[0])
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: the Transformer module is in \"%s\", expected the directory itself", where_modules, path);
+        has_transformer = true;
     }
     if (!has_transformer)
-        CLF_FAIL(CLF_FORMAT, "%s: no Transformer module", where);
+        CLF_FAIL(CLF_FORMAT, "%s: no Transformer module", where_modules);
     return CLF_OK;
 }
 
@@ -104,7 +176,7 @@ static clf_status read_max_tokens(const char *directory, int64_t *out)
     for (size_t i = 0; *out == 0 && i < COUNT(rows); i++) {
         json_t *json;
         double value = 0; /* "no limit" is written as 1e30 by some tools */
-        CLF_TRY(read_optional(directory, rows[i].file, &json));
+        CLF_TRY(clfi_sentence_file_read(directory, rows[i].file, &json));
         const clf_status st = json ? clfi_json_opt_number(json, rows[i].file, rows[i].key, 1, 1e31, 0, &value) : CLF_OK;
         json_decref(json);
         CLF_TRY(st);
@@ -113,11 +185,11 @@ static clf_status read_max_tokens(const char *directory, int64_t *out)
     return CLF_OK;
 }
 
-clf_status clfi_sentence_config_read(const char *directory, clf_sentence_config *out)
+clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out)
 {
-    clf_sentence_config config = {CLF_POOLING_MEAN, false, 0};
+    clf_sentence_config config = {.pooling = {standard}, .pooling_count = 1};
     json_t *modules;
-    CLF_TRY(read_optional(directory, "modules.json", &modules));
+    CLF_TRY(clfi_sentence_file_read(directory, "modules.json", &modules));
     const clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
     json_decref(modules);
     CLF_TRY(st);

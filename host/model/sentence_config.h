@@ -7,16 +7,37 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "io/json.h"
 #include "clformer/model.h"
 
+/* What comes after the Transformer. */
+typedef enum clf_module_kind {
+    CLF_MODULE_POOLING,
+    CLF_MODULE_DENSE,
+    CLF_MODULE_LAYER_NORM,
+    CLF_MODULE_NORMALIZE,
+    CLF_MODULE_DROPOUT
+} clf_module_kind;
+
+typedef struct clf_sentence_module {
+    clf_module_kind kind; /* dense, layer norm or normalize */
+    char path[128];       /* directory inside the model's; "" where the module has no files */
+} clf_sentence_module;
+
 typedef struct clf_sentence_config {
-    clf_pooling pooling; /* mean where the directory has no modules.json */
-    bool normalize;      /* a Normalize module is listed */
-    int64_t max_tokens;  /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0 = neither */
+    clf_pooling pooling[CLF_POOLING_COUNT]; /* side by side; `standard` alone where the directory has no modules.json */
+    size_t pooling_count;
+    bool excludes_prompt;           /* the tokens of a prompt are not pooled */
+    bool normalize;                 /* a Normalize module is listed */
+    clf_sentence_module module[16]; /* after the pooling, in their order */
+    size_t module_count;
+    int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0 = neither */
 } clf_sentence_config;
 
-/* UNSUPPORTED: a module other than Transformer, Pooling and Normalize, or a pooling that is not built, or several at once.
- * FORMAT: a file is broken. */
-clf_status clfi_sentence_config_read(const char *directory, clf_sentence_config *out);
+/* directory/name parsed; NULL where the directory has no such file. */
+clf_status clfi_sentence_file_read(const char *directory, const char *name, json_t **out);
+
+/* UNSUPPORTED: a module or a pooling that is not built, by name with those that are. FORMAT: a file is broken. */
+clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
 
 #endif

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* A trained encoder-decoder with its vocabularies: config.json and model.safetensors of a directory, or the model built into the library. */
+/* A trained encoder-decoder with its vocabularies: config.json and model.safetensors of a directory, or the model built into the
+ * library. */
 #ifndef CLFI_MODEL_SEQ2SEQ_H
 #define CLFI_MODEL_SEQ2SEQ_H
 
-#include <jansson.h>
-
-#include "model/weights.h"
-#include "nn/transformer.h"
+#include "io/checkpoint.h"
+#include "nn/network.h"
 
 typedef struct clf_seq2seq {
-    clf_context *context; /* retained */
-    clf_transformer *network;
-    clf_weights *weights; /* what the network uses in place */
-    int32_t bos, eos;     /* of targets; eos ends sources too */
+    clf_network *network;
+    int32_t bos, eos; /* of targets; eos ends sources too */
     char **source_tokens, **target_tokens; /* index = id */
     int32_t source_count, target_count;
-    uint64_t file_bytes;
-    int64_t parameters;
 } clf_seq2seq;
 
 /* directory NULL: the built-in grapheme-to-phoneme model. Statuses as clf_model_open. */
 clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_seq2seq **out);
-
-/* The same with config.json read already. */
-clf_status clfi_seq2seq_open_config(clf_context *context, const char *directory, const json_t *json, clf_seq2seq **out);
 void clfi_seq2seq_close(clf_seq2seq *model); /* NULL is a no-op */
+
+/* The built-in model's files. */
+clf_status clfi_g2p_checkpoint(clf_checkpoint **out);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The public Transformer's passes over dense batches: tokens checked and embedded, rows through the stacks, results into the caller's tensors. */
+/* The public Transformer's passes over dense batches: tokens checked and embedded, rows through the stacks, results into the caller's
+ * tensors. */
 #include "base/alloc.h"
-#include "nn/dense.h"
-#include "nn/transformer.h"
+#include "base/options.h"
+#include "nn/dense_observe.h"
+#include "model/transformer.h"
 #include "op/activation.h"
 #include "op/log_softmax.h"
 
@@ -33,10 +35,11 @@ static clf_status check_vectors(const clf_transformer *t, const char *what, cons
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
     const int64_t c = t->config.width;
-    CLF_TRY(clfi_tensor_check(t->context, what, tensor));
+    CLF_TRY(clfi_tensor_check(t->network->context, what, tensor));
     const clf_view *v = clfi_tensor_view(tensor);
     if (!is_float(v->dtype))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer %s is %s, expected float32, float16 or bfloat16", what, clf_dtype_name(v->dtype));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer %s is %s, expected float32, float16 or bfloat16", what,
+                 clf_dtype_name(v->dtype));
     if (v->rank != 3 || v->dim[2] != c || (dim0 >= 0 && v->dim[0] != dim0) || (dim1 >= 0 && v->dim[1] != dim1))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer %s is %s, expected [%lld,%lld,%lld] (-1: any)", what,
                  clfi_shape_text(v->rank, v->dim, shape), (long long)dim0, (long long)dim1, (long long)c);
@@ -52,49 +55,31 @@ static clf_view as_three(const clf_view *rows, const int64_t *dim)
 /* rows = embedded tokens. Ids are read back to be checked; positions count along the layout's sequence axis. */
 static clf_status embed_tokens(clf_transformer *t, bool is_target, clf_layout layout, const clf_tensor *tokens, const clf_view *rows)
 {
-    const clf_token_embedding *embedding = is_target ? &t->target : &t->source;
-    const char *what = is_target ? "target" : "source";
-    const int64_t vocabulary = clfi_row_blocks_rows(&embedding->table), limit = is_target ? t->config.max_target : t->config.max_source;
+    const clf_token_embedding *embedding = is_target ? &t->network->target : &t->network->source;
+    const char *what = is_target ? "transformer target" : "transformer source";
     const extent size = extent_of(layout, clf_tensor_dim(tokens));
-    const int64_t count = rows->dim[0];
+    const int64_t count = rows->dim[0], apart = layout == CLF_LAYOUT_NLD ? 1 : size.batch;
     int32_t *ids;
-    clf_view id_view, position_view;
-    if (size.length > limit && t->config.positions != CLF_POSITIONS_NONE)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer %s: %lld tokens, there are %lld positions", what, (long long)size.length,
-                 (long long)limit);
-    if (count > INT32_MAX)
-        CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: transformer %s: %lld tokens", what, (long long)count);
-    const clf_arena_mark mark = clfi_arena_top(t->context);
-    CLF_TRY(clfi_alloc((size_t)count * 2, sizeof *ids, "tokens", &ids));
-    clf_status st;
-    CLF_GOTO(clf_tensor_read(tokens, ids, (size_t)count * sizeof *ids));
-    for (int64_t i = 0; i < count; i++) {
-        if (ids[i] < 0 || ids[i] >= vocabulary)
-            CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_VALUE: transformer %s: token %d at %lld is outside 0..%lld", what, ids[i], (long long)i,
-                               (long long)vocabulary - 1));
-        ids[count + i] = (int32_t)(layout == CLF_LAYOUT_NLD ? i % size.length : i / size.batch);
-    }
-    CLF_GOTO(clfi_view_temporary(t->context, CLF_I32, 1, &count, &id_view));
-    CLF_GOTO(clfi_view_temporary(t->context, CLF_I32, 1, &count, &position_view));
-    CLF_GOTO(clfi_buffer_write(id_view.buffer, (size_t)id_view.offset * sizeof *ids, ids, (size_t)count * sizeof *ids));
-    CLF_GOTO(clfi_buffer_write(position_view.buffer, (size_t)position_view.offset * sizeof *ids, ids + count, (size_t)count * sizeof *ids));
-    CLF_GOTO(clfi_transformer_embed(t, embedding, &id_view, &position_view, rows));
-done:
-    clfi_arena_release(t->context, mark);
+    clf_token_batch batch;
+    CLF_TRY(clfi_alloc((size_t)count, sizeof *ids, "tokens", &ids));
+    clf_status st = clf_tensor_read(tokens, ids, (size_t)count * sizeof *ids);
+    if (st == CLF_OK)
+        st = clfi_pack_even(&t->packer, what, embedding->config, ids, count, apart, size.length, &batch);
     free(ids);
-    return st;
+    return st == CLF_OK ? clfi_network_embed(t->network->context, embedding, &batch.ids, &batch.positions, NULL, rows) : st;
 }
 
 /* The rows of a sequence operand, embedded where it holds tokens; a temporary of the arena. dim: its first two sizes. */
-static clf_status take_sequence(clf_transformer *t, bool is_target, clf_layout layout, const clf_tensor *sequence, clf_view *rows, int64_t dim[2])
+static clf_status take_sequence(clf_transformer *t, bool is_target, clf_layout layout, const clf_tensor *sequence, clf_view *rows,
+                                int64_t dim[2])
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
     const char *what = is_target ? "target" : "source";
     CLF_TRY(check_layout(layout));
-    CLF_TRY(clfi_tensor_check(t->context, what, sequence));
+    CLF_TRY(clfi_tensor_check(t->network->context, what, sequence));
     const clf_view *v = clfi_tensor_view(sequence);
     const bool is_tokens = v->dtype == CLF_I32;
-    if (is_tokens && !(is_target ? t->target : t->source).table.count)
+    if (is_tokens && !(is_target ? t->network->target : t->network->source).table.count)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer %s: tokens, but the network has no embedding for them", what);
     if (is_tokens && v->rank != 2)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer %s: tokens are %s, expected rank 2", what,
@@ -103,13 +88,13 @@ static clf_status take_sequence(clf_transformer *t, bool is_target, clf_layout l
         CLF_TRY(check_vectors(t, what, sequence, -1, -1));
     dim[0] = v->dim[0];
     dim[1] = v->dim[1];
-    CLF_TRY(clfi_view_temporary(t->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, rows));
+    CLF_TRY(clfi_view_temporary(t->network->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, rows));
     if (rows->dim[0] == 0)
         return CLF_OK;
     if (is_tokens)
         return embed_tokens(t, is_target, layout, sequence, rows);
     const clf_view three = as_three(rows, dim);
-    return clfi_activation(t->context, CLF_ACTIVATION_NONE, v, &three);
+    return clfi_activation(t->network->context, CLF_ACTIVATION_NONE, v, &three);
 }
 
 static clf_status give_rows(const clf_transformer *t, const clf_view *rows, const int64_t dim[2], const clf_tensor *out)
@@ -117,7 +102,7 @@ static clf_status give_rows(const clf_transformer *t, const clf_view *rows, cons
     if (rows->dim[0] == 0)
         return CLF_OK;
     const clf_view three = as_three(rows, dim);
-    return clfi_activation(t->context, CLF_ACTIVATION_NONE, &three, clfi_tensor_view(out));
+    return clfi_activation(t->network->context, CLF_ACTIVATION_NONE, &three, clfi_tensor_view(out));
 }
 
 clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout layout, const clf_tensor *tokens, clf_tensor *out)
@@ -126,55 +111,80 @@ clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout l
     int64_t dim[2];
     if (!t)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
-    const clf_arena_mark mark = clfi_arena_top(t->context);
+    const clf_arena_mark mark = clfi_arena_top(t->network->context);
     clf_status st;
-    CLF_GOTO(clfi_tensor_check(t->context, "tokens", tokens));
+    CLF_GOTO(clfi_tensor_check(t->network->context, "tokens", tokens));
     if (clf_tensor_dtype(tokens) != CLF_I32)
-        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer tokens are %s, expected int32", clf_dtype_name(clf_tensor_dtype(tokens))));
+        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer tokens are %s, expected int32",
+                           clf_dtype_name(clf_tensor_dtype(tokens))));
     CLF_GOTO(take_sequence(t, is_target != 0, layout, tokens, &rows, dim));
     CLF_GOTO(check_vectors(t, "embedding", out, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, out));
 done:
-    clfi_arena_release(t->context, mark);
+    clfi_arena_release(t->network->context, mark);
     return st;
 }
 
+CLFI_OPTIONS(clf_transformer_params, CLF_TRANSFORMER_PARAMS_INIT)
+
+/* The parameters of a pass that runs the stacks that are true. */
+static clf_status read_params(const clf_transformer_params *given, bool has_encoder, bool has_decoder, clf_transformer_params *params)
+{
+    CLF_TRY(clf_transformer_params_read(given, params));
+    CLF_TRY(clfi_dense_check_params(params));
+    for (size_t i = 0; i < params->output_count; i++)
+        if (!(params->outputs[i].is_decoder ? has_decoder : has_encoder))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: output %zu is of the %s, which does not run", i,
+                     params->outputs[i].is_decoder ? "decoder" : "encoder");
+    return CLF_OK;
+}
+
 /* Rows of the source through the encoder: a temporary of the arena. */
-static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks, clf_view *rows,
-                              int64_t dim[2])
+static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
+                              const clf_transformer_params *params, clf_view *rows, int64_t dim[2])
 {
     clf_dense_masks bound;
-    if (t->encoder.layer_count == 0)
+    if (t->network->encoder.layer_count == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no encoder");
     CLF_TRY(take_sequence(t, false, layout, source, rows, dim));
     const extent size = extent_of(layout, dim);
-    CLF_TRY(clfi_dense_masks_bind(t->context, "source", layout, masks, size.batch, t->config.heads, size.length, size.length, &bound));
-    const clf_dense_batch batch = {.layout = layout, .batch = size.batch, .length = size.length, .self = &bound};
-    return clfi_dense_forward(t->context, &t->encoder, &batch, rows);
+    CLF_TRY(
+        clfi_dense_masks_bind(t->network->context, "source", layout, masks, size.batch, t->config.heads, size.length, size.length, &bound));
+    const clf_dense_batch batch = {.layout = layout, .batch = size.batch, .length = size.length, .self = &bound, .params = params};
+    CLF_TRY(clfi_dense_check_outputs(t->network->context, &t->network->encoder, &batch));
+    return clfi_dense_forward(t->network->context, &t->network->encoder, &batch, rows);
 }
 
 clf_status clf_transformer_encode(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
                                   clf_tensor *memory)
 {
+    return clf_transformer_encode_with(t, layout, source, masks, NULL, memory);
+}
+
+clf_status clf_transformer_encode_with(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
+                                       const clf_transformer_params *params, clf_tensor *memory)
+{
+    clf_transformer_params own;
     clf_view rows;
     int64_t dim[2];
     clf_status st;
     if (!t)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
-    const clf_arena_mark mark = clfi_arena_top(t->context);
+    CLF_TRY(read_params(params, true, false, &own));
+    const clf_arena_mark mark = clfi_arena_top(t->network->context);
     CLF_GOTO(check_vectors(t, "memory", memory, -1, -1));
-    CLF_GOTO(encode_rows(t, layout, source, masks, &rows, dim));
+    CLF_GOTO(encode_rows(t, layout, source, masks, &own, &rows, dim));
     CLF_GOTO(check_vectors(t, "memory", memory, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, memory));
 done:
-    clfi_arena_release(t->context, mark);
+    clfi_arena_release(t->network->context, mark);
     return st;
 }
 
 /* Target rows through the decoder, over memory rows in the same layout. */
 static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_view *memory, const int64_t memory_dim[2],
                               const clf_attention_masks *source_masks, const clf_tensor *target, const clf_attention_masks *target_masks,
-                              const clf_tensor *features)
+                              const clf_transformer_params *params, const clf_tensor *features)
 {
     clf_view rows;
     int64_t dim[2];
@@ -186,14 +196,17 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
     if (size.batch != source.batch)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: %lld targets, the memory has %lld sources", (long long)size.batch,
                  (long long)source.batch);
-    CLF_TRY(clfi_dense_masks_bind(t->context, "target", layout, target_masks, size.batch, t->config.heads, size.length, size.length, &self));
-    CLF_TRY(clfi_dense_masks_bind(t->context, "memory", layout, source_masks, size.batch, t->config.heads, size.length, source.length, &cross));
-    const clf_dense_batch batch = {layout, size.batch, size.length, &self, &projected, source.length, &cross};
-    clf_status st = clfi_decoder_memory_reserve(t->context, &t->decoder, memory->dim[0], &projected);
+    CLF_TRY(clfi_dense_masks_bind(t->network->context, "target", layout, target_masks, size.batch, t->config.heads, size.length,
+                                  size.length, &self));
+    CLF_TRY(clfi_dense_masks_bind(t->network->context, "memory", layout, source_masks, size.batch, t->config.heads, size.length,
+                                  source.length, &cross));
+    const clf_dense_batch batch = {layout, size.batch, size.length, &self, &projected, source.length, &cross, params, true};
+    CLF_TRY(clfi_dense_check_outputs(t->network->context, &t->network->decoder, &batch));
+    clf_status st = clfi_decoder_memory_reserve(t->network->context, &t->network->decoder, memory->dim[0], &projected);
     if (st == CLF_OK)
-        st = clfi_decoder_memory_project(t->context, &t->decoder, memory, 0, &projected);
+        st = clfi_decoder_memory_project(t->network->context, &t->network->decoder, memory, 0, &projected);
     if (st == CLF_OK)
-        st = clfi_dense_forward(t->context, &t->decoder, &batch, &rows);
+        st = clfi_dense_forward(t->network->context, &t->network->decoder, &batch, &rows);
     if (st == CLF_OK)
         st = give_rows(t, &rows, dim, features);
     clfi_decoder_memory_release(&projected); /* OpenCL keeps it until the kernels have run */
@@ -204,7 +217,7 @@ static clf_status check_decoder(const clf_transformer *t)
 {
     if (!t)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
-    if (t->decoder.layer_count == 0)
+    if (t->network->decoder.layer_count == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: a memory is given, but the network has no layer with source attention");
     return CLF_OK;
 }
@@ -212,35 +225,53 @@ static clf_status check_decoder(const clf_transformer *t)
 clf_status clf_transformer_decode(clf_transformer *t, clf_layout layout, const clf_tensor *memory, const clf_attention_masks *source_masks,
                                   const clf_tensor *target, const clf_attention_masks *target_masks, clf_tensor *features)
 {
+    return clf_transformer_decode_with(t, layout, memory, source_masks, target, target_masks, NULL, features);
+}
+
+clf_status clf_transformer_decode_with(clf_transformer *t, clf_layout layout, const clf_tensor *memory,
+                                       const clf_attention_masks *source_masks, const clf_tensor *target,
+                                       const clf_attention_masks *target_masks, const clf_transformer_params *params, clf_tensor *features)
+{
+    clf_transformer_params own;
     clf_view rows;
     clf_status st;
     CLF_TRY(check_decoder(t));
-    const clf_arena_mark mark = clfi_arena_top(t->context);
+    CLF_TRY(read_params(params, false, true, &own));
+    const clf_arena_mark mark = clfi_arena_top(t->network->context);
     CLF_GOTO(check_layout(layout));
     CLF_GOTO(check_vectors(t, "memory", memory, -1, -1));
     const int64_t *dim = clf_tensor_dim(memory);
-    CLF_GOTO(clfi_view_temporary(t->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, &rows));
+    CLF_GOTO(clfi_view_temporary(t->network->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, &rows));
     const clf_view three = as_three(&rows, dim);
     if (rows.dim[0] > 0)
-        CLF_GOTO(clfi_activation(t->context, CLF_ACTIVATION_NONE, clfi_tensor_view(memory), &three));
-    CLF_GOTO(decode_rows(t, layout, &rows, dim, source_masks, target, target_masks, features));
+        CLF_GOTO(clfi_activation(t->network->context, CLF_ACTIVATION_NONE, clfi_tensor_view(memory), &three));
+    CLF_GOTO(decode_rows(t, layout, &rows, dim, source_masks, target, target_masks, &own, features));
 done:
-    clfi_arena_release(t->context, mark);
+    clfi_arena_release(t->network->context, mark);
     return st;
 }
 
 clf_status clf_transformer_forward(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_tensor *target,
                                    const clf_attention_masks *source_masks, const clf_attention_masks *target_masks, clf_tensor *features)
 {
+    return clf_transformer_forward_with(t, layout, source, target, source_masks, target_masks, NULL, features);
+}
+
+clf_status clf_transformer_forward_with(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_tensor *target,
+                                        const clf_attention_masks *source_masks, const clf_attention_masks *target_masks,
+                                        const clf_transformer_params *params, clf_tensor *features)
+{
+    clf_transformer_params own;
     clf_view memory;
     int64_t dim[2];
     clf_status st;
     CLF_TRY(check_decoder(t));
-    const clf_arena_mark mark = clfi_arena_top(t->context);
-    CLF_GOTO(encode_rows(t, layout, source, source_masks, &memory, dim));
-    CLF_GOTO(decode_rows(t, layout, &memory, dim, source_masks, target, target_masks, features));
+    CLF_TRY(read_params(params, true, true, &own));
+    const clf_arena_mark mark = clfi_arena_top(t->network->context);
+    CLF_GOTO(encode_rows(t, layout, source, source_masks, &own, &memory, dim));
+    CLF_GOTO(decode_rows(t, layout, &memory, dim, source_masks, target, target_masks, &own, features));
 done:
-    clfi_arena_release(t->context, mark);
+    clfi_arena_release(t->network->context, mark);
     return st;
 }
 
@@ -248,19 +279,19 @@ clf_status clf_transformer_generate(clf_transformer *t, const clf_tensor *featur
 {
     if (!t)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
-    if (!t->generator)
+    if (!t->network->generator)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no generator");
-    CLF_TRY(clfi_tensor_check(t->context, "features", features));
-    CLF_TRY(clfi_tensor_check(t->context, "out", out));
+    CLF_TRY(clfi_tensor_check(t->network->context, "features", features));
+    CLF_TRY(clfi_tensor_check(t->network->context, "out", out));
     const clf_view *v = clfi_tensor_view(out);
     if (v->dtype != CLF_F32 || !clfi_view_is_dense(v))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer logits: expected a dense float32 tensor");
-    const clf_status st = clf_linear_apply(t->context, t->generator, features, CLF_ACTIVATION_NONE, NULL, out);
+    const clf_status st = clf_linear_apply(t->network->context, t->network->generator, features, CLF_ACTIVATION_NONE, NULL, out);
     if (st != CLF_OK)
         return st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(st, "E_SHAPE: generator") : st;
     if (!is_log_softmax || clf_tensor_count(out) == 0)
         return CLF_OK;
     const int64_t classes = t->config.target_vocabulary, dim[2] = {(int64_t)clf_tensor_count(out) / classes, classes};
     const clf_view rows = clfi_view_dense(v->buffer, CLF_F32, v->offset, 2, dim);
-    return clfi_log_softmax(t->context, &rows, NULL, &rows);
+    return clfi_log_softmax(t->network->context, &rows, NULL, &rows);
 }

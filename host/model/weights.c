@@ -1,119 +1,129 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a checkpoint on a device. Each file of the checkpoint is wrapped once as a whole where the device can use it in place; the
- * safetensors object stays open until the last wrapped buffer is gone, because the mapping must outlive it. */
+/* Weights of a checkpoint on a device. Each of its files is wrapped once as a whole where the device can use it in place; such a buffer
+ * keeps the mapping. */
 #include "model/weights.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-enum { NAME_BYTES = 256 };
-
 struct clf_weights {
     clf_context *context;
-    clf_safetensors *file;
-    const char *prefix;
-    clf_buffer **shards; /* whole-file buffers in place; NULL entries: this shard is copied tensor by tensor */
+    clf_checkpoint *checkpoint;
+    clf_buffer **files; /* whole-file buffers in place; NULL entries: this file is copied tensor by tensor */
 };
 
-/* Takes over `file`, also on failure. */
-static clf_status open_file(clf_context *context, clf_safetensors *file, const char *const *prefixes, const char *probe, clf_weights **out)
+/* Bytes of all tensors on the device, where blocks are float32 numbers. */
+static uint64_t device_bytes(const clf_checkpoint *checkpoint)
+{
+    uint64_t sum = 0;
+    clf_checkpoint_tensor tensor;
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
+        const clf_weight_type_info *type = clfi_weight_type_info(tensor.type);
+        sum += tensor.is_weight && type->block_weights > 1
+                   ? tensor.bytes / (uint64_t)type->block_bytes * (uint64_t)type->block_weights * sizeof(float)
+                   : tensor.bytes;
+    }
+    return sum;
+}
+
+/* Before anything is loaded: does the checkpoint fit the device at all? */
+static clf_status check_memory(const clf_context *context, const clf_checkpoint *checkpoint)
+{
+    const uint64_t stored = clfi_checkpoint_file_bytes(checkpoint), need = device_bytes(checkpoint);
+    const uint64_t have = context->device.info.global_memory_bytes;
+    if (have && need > have && need > stored)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "model: the weights take %llu MB as float32 (%llu MB in the file), device %s has %llu MB",
+                 (unsigned long long)(need >> 20), (unsigned long long)(stored >> 20), context->device.info.name,
+                 (unsigned long long)(have >> 20));
+    if (have && need > have)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "model: the weights take %llu MB, device %s has %llu MB", (unsigned long long)(need >> 20),
+                 context->device.info.name, (unsigned long long)(have >> 20));
+    return CLF_OK;
+}
+
+clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_weights **out)
 {
     clf_weights *weights;
     clf_status st = clfi_alloc(1, sizeof *weights, "weights", &weights);
     if (st != CLF_OK) {
-        clfi_safetensors_close(file);
+        clfi_checkpoint_close(checkpoint);
         return st;
     }
-    weights->context = context;
-    weights->file = file;
-    st = clfi_alloc(clfi_safetensors_shard_count(weights->file), sizeof *weights->shards, "weight files", &weights->shards);
-    for (; st == CLF_OK && *prefixes && !weights->prefix; prefixes++) {
-        char name[NAME_BYTES];
-        snprintf(name, sizeof name, "%s%s", *prefixes, probe ? probe : "");
-        if (!probe || clfi_safetensors_find(weights->file, name))
-            weights->prefix = *prefixes;
-    }
-    if (st == CLF_OK && !weights->prefix)
-        st = clfi_fail(CLF_FORMAT, "%s: no tensor \"%s\"", clfi_safetensors_shard_path(weights->file, 0), probe);
-    for (size_t i = 0; st == CLF_OK && i < clfi_safetensors_shard_count(weights->file); i++) {
-        const clf_file_map *map = clfi_safetensors_shard_map(weights->file, (int)i);
-        if (clfi_buffer_wrap(context, map->data, map->size, &weights->shards[i]) != CLF_OK)
-            weights->shards[i] = NULL; /* no unified memory, or larger than one allocation: copied instead */
-    }
-    if (st != CLF_OK) {
-        clfi_weights_close(weights);
-        return st;
+    *weights = (clf_weights){.context = context, .checkpoint = checkpoint};
+    CLF_GOTO(clfi_checkpoint_load(checkpoint));
+    CLF_GOTO(check_memory(context, checkpoint));
+    CLF_GOTO(clfi_alloc(clfi_checkpoint_file_count(checkpoint), sizeof *weights->files, "weight files", &weights->files));
+    for (size_t i = 0; i < clfi_checkpoint_file_count(checkpoint); i++) {
+        if (clfi_buffer_wrap(context, clfi_checkpoint_file_map(checkpoint, (int)i), &weights->files[i]) != CLF_OK)
+            weights->files[i] = NULL; /* no unified memory, or larger than one allocation: copied instead */
     }
     *out = weights;
     return CLF_OK;
-}
-
-clf_status clfi_weights_open(clf_context *context, const char *directory, const char *const *prefixes, const char *probe,
-                             clf_weights **out)
-{
-    clf_safetensors *file;
-    CLF_TRY(clfi_safetensors_open_directory(directory, &file));
-    return open_file(context, file, prefixes, probe, out);
-}
-
-clf_status clfi_weights_open_memory(clf_context *context, const void *data, size_t size, const char *name, const char *const *prefixes,
-                                    const char *probe, clf_weights **out)
-{
-    clf_safetensors *file;
-    CLF_TRY(clfi_safetensors_parse(data, size, name, &file));
-    return open_file(context, file, prefixes, probe, out);
+done:
+    clfi_weights_close(weights);
+    return st;
 }
 
 void clfi_weights_close(clf_weights *weights)
 {
     if (!weights)
         return;
-    for (size_t i = 0; weights->shards && i < clfi_safetensors_shard_count(weights->file); i++)
-        clfi_buffer_release(weights->shards[i]);
-    free(weights->shards);
-    clfi_safetensors_close(weights->file);
+    for (size_t i = 0; weights->files && i < clfi_checkpoint_file_count(weights->checkpoint); i++)
+        clfi_buffer_release(weights->files[i]);
+    free(weights->files);
+    clfi_checkpoint_close(weights->checkpoint);
     free(weights);
 }
 
-static bool device_dtype(clf_file_dtype from, clf_dtype *out)
+static bool device_dtype(const clf_checkpoint_tensor *tensor, clf_dtype *out)
 {
     static const struct {
-        clf_file_dtype from;
+        clf_weight_type from;
         clf_dtype to;
-    } rows[] = {{CLF_FILE_F32, CLF_F32}, {CLF_FILE_F16, CLF_F16}, {CLF_FILE_BF16, CLF_BF16}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (rows[i].from == from) {
+    } rows[] = {{CLF_WEIGHT_F32, CLF_F32}, {CLF_WEIGHT_F16, CLF_F16}, {CLF_WEIGHT_BF16, CLF_BF16}};
+    for (size_t i = 0; tensor->is_weight && i < COUNT(rows); i++) {
+        if (rows[i].from == tensor->type) {
             *out = rows[i].to;
             return true;
         }
     }
-    return false;
+    *out = CLF_F32; /* what blocks become */
+    return tensor->is_weight;
 }
 
-static const clf_file_tensor *find(const clf_weights *weights, const char *name, char full[NAME_BYTES])
+/* Rows of blocks as float32 numbers, a piece at a time. */
+static clf_status decode_rows(clf_buffer *to, const clf_checkpoint_tensor *tensor, const char *from, size_t bytes)
 {
-    snprintf(full, NAME_BYTES, "%s%s", weights->prefix, name);
-    return clfi_safetensors_find(weights->file, full);
+    enum { PIECE_BLOCKS = 4096 };
+    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
+    const size_t weights = (size_t)type->block_weights, block = (size_t)type->block_bytes, blocks = bytes / block;
+    clf_status st = CLF_OK;
+    float *values;
+    CLF_TRY(clfi_alloc(PIECE_BLOCKS * weights, sizeof *values, tensor->name, &values));
+    for (size_t first = 0; st == CLF_OK && first < blocks; first += PIECE_BLOCKS) {
+        const size_t count = blocks - first < PIECE_BLOCKS ? blocks - first : PIECE_BLOCKS;
+        clfi_weight_decode_f32(tensor->type, from + first * block, count, values);
+        st = clfi_buffer_write(to, first * weights * sizeof *values, values, count * weights * sizeof *values);
+    }
+    free(values);
+    return st;
 }
 
-const clf_file_tensor *clfi_weights_find(const clf_weights *weights, const char *name)
-{
-    char full[NAME_BYTES];
-    return find(weights, name, full);
-}
-
-/* Rows first .. first + count of a tensor, copied. */
-static clf_status copy_rows(clf_context *context, const clf_file_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
+/* Rows first .. first + count of a tensor, copied; blocks become numbers of dtype f32. */
+static clf_status copy_rows(clf_context *context, const clf_checkpoint_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
                             clf_row_blocks *out)
 {
     const size_t row_bytes = tensor->rank && tensor->dim[0] ? tensor->bytes / (size_t)tensor->dim[0] : tensor->bytes;
-    const size_t bytes = tensor->rank ? row_bytes * (size_t)count : tensor->bytes;
+    const size_t bytes = tensor->rank > 1 ? row_bytes * (size_t)count : tensor->bytes;
     int64_t dim[CLF_MAX_RANK];
     clf_buffer *copy;
-    CLF_TRY(clfi_buffer_create(context, bytes, &copy));
-    const clf_status st = clfi_buffer_write(copy, 0, (const char *)tensor->data + (size_t)first * row_bytes, bytes);
+    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
+    const char *from = (const char *)tensor->data + (size_t)first * row_bytes;
+    const bool is_block = type->block_weights > 1;
+    const size_t copied = is_block ? bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float) : bytes;
+    CLF_TRY(clfi_buffer_create(context, copied, &copy));
+    const clf_status st = is_block ? decode_rows(copy, tensor, from, bytes) : clfi_buffer_write(copy, 0, from, bytes);
     if (st != CLF_OK) {
         clfi_buffer_release(copy);
         return st;
@@ -126,43 +136,50 @@ static clf_status copy_rows(clf_context *context, const clf_file_tensor *tensor,
 }
 
 /* In blocks that the device can allocate; elements in place of rows for a vector. */
-static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_file_tensor *tensor, clf_dtype dtype, clf_row_blocks *out)
+static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_checkpoint_tensor *tensor, clf_dtype dtype,
+                              clf_row_blocks *out)
 {
     const int64_t rows = tensor->rank > 1 ? tensor->dim[0] : 1;
+    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
+    const size_t row_bytes = rows ? tensor->bytes / (size_t)rows : 0;
+    const size_t copied =
+        type->block_weights == 1 ? row_bytes : row_bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float);
     int64_t most;
-    CLF_TRY(clfi_rows_per_block(weights->context, name, rows, rows ? tensor->bytes / (size_t)rows : 0, 0, &most));
+    CLF_TRY(clfi_rows_per_block(weights->context, name, rows, copied, 0, &most));
     if (most >= rows) {
         CLF_TRY(copy_rows(weights->context, tensor, dtype, 0, tensor->rank ? tensor->dim[0] : 1, out));
     } else {
         for (int64_t first = 0; first < rows; first += most)
             CLF_TRY(copy_rows(weights->context, tensor, dtype, first, most < rows - first ? most : rows - first, out));
     }
-    clfi_safetensors_forget(weights->file, tensor);
-    return CLF_OK;
+    clfi_checkpoint_forget(weights->checkpoint, tensor);
+    return clfi_file_map_check(clfi_checkpoint_file_map(weights->checkpoint, tensor->file));
 }
 
 clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_row_blocks *out)
 {
-    char full[NAME_BYTES], want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
+    char want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
     clf_dtype dtype;
-    const clf_file_tensor *tensor = find(weights, name, full);
-    const char *path = clfi_safetensors_shard_path(weights->file, tensor ? tensor->shard : 0);
+    clf_checkpoint_tensor stored = {.file = 0};
+    const bool is_there = clfi_checkpoint_find(weights->checkpoint, name, &stored);
+    const clf_checkpoint_tensor *tensor = &stored;
+    const char *path = clfi_checkpoint_file_path(weights->checkpoint, tensor->file);
     clfi_shape_text(rank, dim, want);
-    if (!tensor)
-        CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, the file has no such tensor", path, full, want);
-    if (!device_dtype(tensor->dtype, &dtype))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected F32, F16 or BF16, found %s", path, full, clfi_file_dtype_name(tensor->dtype));
+    if (!is_there)
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, the file has no such tensor", path, name, want);
+    if (!device_dtype(tensor, &dtype))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected F32, F16, BF16 or quantised blocks, found %s", path, name, tensor->type_name);
     if (tensor->rank != rank || (rank > 0 && memcmp(tensor->dim, dim, (size_t)rank * sizeof *dim) != 0))
-        CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %s", path, full, want, clfi_shape_text(tensor->rank, tensor->dim, have));
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %s", path, name, want, clfi_shape_text(tensor->rank, tensor->dim, have));
     clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
-    clf_buffer *shard = weights->shards[tensor->shard];
+    clf_buffer *file = weights->files[tensor->file];
     const size_t element = clf_dtype_bytes(dtype);
     clf_status st;
-    if (shard && tensor->offset % element == 0) {
-        const clf_view view = clfi_view_dense(clfi_buffer_retain(shard), dtype, (int64_t)(tensor->offset / element), rank, dim);
+    if (file && tensor->offset % element == 0 && clfi_weight_type_info(tensor->type)->block_weights == 1) {
+        const clf_view view = clfi_view_dense(clfi_buffer_retain(file), dtype, (int64_t)(tensor->offset / element), rank, dim);
         st = clfi_row_blocks_add(&made, &view);
     } else {
-        st = copy_blocks(weights, full, tensor, dtype, &made);
+        st = copy_blocks(weights, name, tensor, dtype, &made);
     }
     if (st != CLF_OK) {
         clfi_row_blocks_clear(&made);
@@ -172,48 +189,33 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     return CLF_OK;
 }
 
-static void layer_name(const char *format, int layer, char out[NAME_BYTES])
+bool clfi_weights_has(const clf_weights *weights, const char *name)
 {
-    const char *at = strstr(format, "%d"); /* formats are literals of the model's tables; only one %d is honoured */
-    if (at)
-        snprintf(out, NAME_BYTES, "%.*s%d%s", (int)(at - format), format, layer, at + 2);
-    else
-        snprintf(out, NAME_BYTES, "%s", format);
+    clf_checkpoint_tensor tensor;
+    return clfi_checkpoint_find(weights->checkpoint, name, &tensor);
 }
 
-clf_status clfi_weights_load_layer(clf_weights *weights, const char *format, int layer, int rank, const int64_t *dim,
-                                   clf_row_blocks *out)
+void clfi_weights_forget(clf_weights *weights, const char *name)
 {
-    char name[NAME_BYTES];
-    layer_name(format, layer, name);
-    return clfi_weights_load(weights, name, rank, dim, out);
-}
-
-void clfi_weights_forget(clf_weights *weights, const char *format, int layer)
-{
-    char name[NAME_BYTES], full[NAME_BYTES];
-    layer_name(format, layer, name);
-    const clf_file_tensor *tensor = find(weights, name, full);
-    if (tensor)
-        clfi_safetensors_forget(weights->file, tensor);
+    clf_checkpoint_tensor tensor;
+    if (clfi_checkpoint_find(weights->checkpoint, name, &tensor))
+        clfi_checkpoint_forget(weights->checkpoint, &tensor);
 }
 
 int64_t clfi_weights_parameters(const clf_weights *weights)
 {
     int64_t sum = 0;
-    clf_dtype dtype;
-    for (size_t i = 0; i < clfi_safetensors_count(weights->file); i++) {
-        const clf_file_tensor *tensor = clfi_safetensors_at(weights->file, i);
-        if (device_dtype(tensor->dtype, &dtype))
-            sum += (int64_t)(tensor->bytes / clf_dtype_bytes(dtype));
+    clf_checkpoint_tensor tensor;
+    for (size_t i = 0; clfi_checkpoint_at(weights->checkpoint, i, &tensor); i++) {
+        int64_t count = tensor.is_weight ? 1 : 0;
+        for (int d = 0; d < tensor.rank; d++)
+            count *= tensor.dim[d];
+        sum += count;
     }
     return sum;
 }
 
 uint64_t clfi_weights_file_bytes(const clf_weights *weights)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < clfi_safetensors_shard_count(weights->file); i++)
-        sum += clfi_safetensors_shard_map(weights->file, (int)i)->size;
-    return sum;
+    return clfi_checkpoint_file_bytes(weights->checkpoint);
 }

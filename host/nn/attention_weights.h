@@ -5,9 +5,13 @@
 
 #include "nn/layer.h"
 
-/* weights[h,i,j] = softmax over j of scale q[h,i,:] . k[h,j,:], causal: over j <= i. q [H,T,D], k [H,S,D] of one sequence, weights [H,T,S] f32,
- * dense. Enqueued. */
-clf_status clfi_attention_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, bool is_causal,
-                                  const clf_view *weights);
+/* weights[h,i,j] = softmax over j of a layer's scores, with its window and its bias; causal: over j <= i. q [H,T,D], k [G,T,D] of one
+ * sequence, turned and normalised already, weights [H,T,T] f32, dense. Synchronous where the layer has a window or a bias, else
+ * enqueued. */
+clf_status clfi_attention_weights(clf_context *context, const clf_stack *stack, int64_t layer, const clf_view *q, const clf_view *k,
+                                  bool is_causal, const clf_view *weights);
+
+/* weights[h,i,j] = softmax over j of scale q[h,i,:] . k[g,j,:] for keys k [G,S,D] of a memory; weights [H,T,S]. Enqueued. */
+clf_status clfi_source_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *weights);
 
 #endif

@@ -5,20 +5,16 @@
 #include "nn/attention_weights.h"
 #include "op/cached_attention.h"
 
-clf_status clfi_decoder_init(clf_decoder *decoder, int64_t layer_count)
+/* Scale of a layer's scores. */
+static float scale_of(const clf_stack *stack, int64_t layer)
 {
-    decoder->has_source = true;
-    return clfi_stack_init(decoder, layer_count);
-}
-
-void clfi_decoder_clear(clf_decoder *decoder)
-{
-    clfi_stack_clear(decoder);
+    return clfi_attention_scale(clfi_stack_attention(&stack->config, layer));
 }
 
 clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part)
 {
-    const int64_t heads = decoder->heads, size = decoder->width / heads, dim[3] = {heads, memory->rows, size};
+    const clf_attention_shape *shape = &decoder->config.attention;
+    const int64_t heads = shape->key_heads, size = shape->head_size, dim[3] = {heads, memory->rows, size};
     return clfi_view_dense(memory->buffer, CLF_F32, (2 * layer + part) * heads * memory->rows * size, 3, dim);
 }
 
@@ -26,7 +22,7 @@ clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *
 {
     size_t count;
     clf_buffer *buffer;
-    const int64_t dim[4] = {decoder->layer_count, 2, rows, decoder->width};
+    const int64_t dim[4] = {decoder->layer_count, 2, rows, decoder->config.attention.key_heads * decoder->config.attention.head_size};
     CLF_TRY(clfi_shape_count("memory", CLF_F32, 4, dim, &count));
     if (!memory->buffer || memory->buffer->size_bytes < count * sizeof(float)) {
         CLF_TRY(clfi_buffer_create(context, count * sizeof(float), &buffer));
@@ -71,9 +67,17 @@ static clf_status prefix_self(clf_context *context, const clf_stack *stack, cons
 {
     const prefix_pass *prefix = pass->user;
     if (prefix->self_weights && layer == prefix->layer)
-        CLF_TRY(clfi_attention_weights(context, clfi_stack_scale(stack), q, k, true, prefix->self_weights));
-    const clf_attention_args args = {.batch = prefix->target, .q = q, .k = k, .v = v, .out = out, .scale = clfi_stack_scale(stack),
-                                     .is_causal = true, .empty_rows = CLF_EMPTY_ROWS_ZERO};
+        CLF_TRY(clfi_attention_weights(context, stack, layer, q, k, true, prefix->self_weights));
+    const clf_attention_args args = {.batch = prefix->target,
+                                     .q = q,
+                                     .k = k,
+                                     .v = v,
+                                     .out = out,
+                                     .scale = scale_of(stack, layer),
+                                     .bias = clfi_stack_bias(stack),
+                                     .window = clfi_stack_attention(&stack->config, layer)->window,
+                                     .is_causal = true,
+                                     .empty_rows = CLF_EMPTY_ROWS_ZERO};
     return clfi_attention(context, &args);
 }
 
@@ -84,26 +88,27 @@ static clf_status prefix_source(clf_context *context, const clf_stack *stack, co
     const clf_view k = clfi_decoder_memory_view(stack, prefix->memory, layer, 0);
     const clf_view v = clfi_decoder_memory_view(stack, prefix->memory, layer, 1);
     if (prefix->source_weights && layer == prefix->layer)
-        CLF_TRY(clfi_attention_weights(context, clfi_stack_scale(stack), q, &k, false, prefix->source_weights));
-    const clf_attention_args args = {.batch = prefix->source, .q = q, .k = &k, .v = &v, .out = out, .scale = clfi_stack_scale(stack),
-                                     .empty_rows = CLF_EMPTY_ROWS_ZERO};
+        CLF_TRY(clfi_source_weights(context, scale_of(stack, layer), q, &k, prefix->source_weights));
+    const clf_attention_args args = {
+        .batch = prefix->source, .q = q, .k = &k, .v = &v, .out = out, .scale = scale_of(stack, layer), .empty_rows = CLF_EMPTY_ROWS_ZERO};
     return clfi_attention(context, &args);
 }
 
 clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
-                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *x)
+                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
+                                const clf_view *x)
 {
     const prefix_pass prefix = {.memory = memory, .target = target, .source = source};
-    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix};
+    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix, positions};
     return clfi_stack_forward(context, decoder, &pass, x);
 }
 
 clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
-                                const clf_attention_batch *target, const clf_attention_batch *source, int64_t layer, bool to_source,
-                                const clf_view *x, const clf_view *weights)
+                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
+                                int64_t layer, bool to_source, const clf_view *x, const clf_view *weights)
 {
     const prefix_pass prefix = {memory, target, source, layer, to_source ? NULL : weights, to_source ? weights : NULL};
-    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix};
+    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix, positions};
     clf_stack part;
     CLF_TRY(clfi_stack_up_to(decoder, "decoder", layer, &part));
     return clfi_stack_forward(context, &part, &pass, x);
@@ -113,10 +118,21 @@ static clf_status step_self(clf_context *context, const clf_stack *stack, const 
                             const clf_view *k, const clf_view *v, const clf_view *out)
 {
     const clf_decoder_step *step = pass->user;
-    CLF_TRY(clfi_kv_cache_store(step->cache, layer, k, v));
+    const clf_attention_shape *shape = clfi_stack_attention(&stack->config, layer);
+    if (clfi_stack_bias(stack))
+        CLF_FAIL(CLF_UNSUPPORTED, "layer %lld has a bias by distance, which decoding with a cache cannot do", (long long)layer);
+    CLF_TRY(clfi_kv_cache_store(step->cache, layer, k, v, step->stored));
     const clf_view keys = clfi_kv_cache_view(step->cache, layer, 0), values = clfi_kv_cache_view(step->cache, layer, 1);
-    const clf_cached_attention_args args = {.q = q, .k = &keys, .v = &values, .rows = step->rows, .keys = step->keys, .out = out,
-                                            .scale = clfi_stack_scale(stack)};
+    const clf_cached_attention_args args = {.q = q,
+                                            .k = &keys,
+                                            .v = &values,
+                                            .rows = step->rows,
+                                            .counts = step->counts,
+                                            .keys = step->keys,
+                                            .out = out,
+                                            .scale = scale_of(stack, layer),
+                                            .window = shape->window,
+                                            .soft_cap = shape->soft_cap};
     return clfi_cached_attention(context, &args);
 }
 
@@ -126,13 +142,19 @@ static clf_status step_source(clf_context *context, const clf_stack *stack, cons
     const clf_decoder_step *step = pass->user;
     const clf_view keys = clfi_decoder_memory_view(stack, step->memory, layer, 0);
     const clf_view values = clfi_decoder_memory_view(stack, step->memory, layer, 1);
-    const clf_cached_attention_args args = {.q = q, .k = &keys, .v = &values, .first = step->first, .counts = step->count,
-                                            .keys = step->most, .out = out, .scale = clfi_stack_scale(stack)};
+    const clf_cached_attention_args args = {.q = q,
+                                            .k = &keys,
+                                            .v = &values,
+                                            .first = step->first,
+                                            .counts = step->count,
+                                            .keys = step->most,
+                                            .out = out,
+                                            .scale = scale_of(stack, layer)};
     return clfi_cached_attention(context, &args);
 }
 
 clf_status clfi_decoder_step(clf_context *context, const clf_decoder *decoder, const clf_decoder_step *step, const clf_view *x)
 {
-    const clf_layer_pass pass = {step_self, step_source, step};
+    const clf_layer_pass pass = {step_self, step_source, step, step->positions};
     return clfi_stack_forward(context, decoder, &pass, x);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transformer decoder over packed sequences: causal self-attention, attention to a memory, feed-forward network. Whole prefixes at once, or token by
- * token with the keys and values of the past cached. */
+/* Transformer decoder over packed sequences: causal self-attention, attention to a memory, feed-forward network. Whole prefixes at once, or
+ * token by token with the keys and values of the past cached. */
 #ifndef CLFI_NN_DECODER_H
 #define CLFI_NN_DECODER_H
 
@@ -10,17 +10,14 @@
 /* A stack whose layers attend to a memory. */
 typedef clf_stack clf_decoder;
 
-clf_status clfi_decoder_init(clf_decoder *decoder, int64_t layer_count);
-void clfi_decoder_clear(clf_decoder *decoder);
-
 /* Keys and values of a memory, projected once for all layers and steps. */
 typedef struct clf_decoder_memory {
-    clf_buffer *buffer; /* [layers][2H][rows][D]; NULL until it is reserved */
+    clf_buffer *buffer; /* [layers][2G][rows][D]; NULL until it is reserved */
     int64_t rows;
 } clf_decoder_memory;
 
-/* Room for the keys and values of `rows` memory rows of all layers; keeps its buffer where that is large enough. Start from a zeroed struct; release
- * with clfi_decoder_memory_release. */
+/* Room for the keys and values of `rows` memory rows of all layers; keeps its buffer where that is large enough. Start from a zeroed
+ * struct; release with clfi_decoder_memory_release. */
 clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *decoder, int64_t rows, clf_decoder_memory *memory);
 
 /* Projects encoder outputs [n,C] f32 into rows first .. first + n. Enqueued. */
@@ -28,32 +25,40 @@ clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *
                                        clf_decoder_memory *memory);
 void clfi_decoder_memory_release(clf_decoder_memory *memory);
 
-/* Keys (part 0) or values (part 1) of a layer: [H,rows,D]. */
+/* Keys (part 0) or values (part 1) of a layer: [G,rows,D]. */
 clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part);
 
-/* Whole prefixes: x [T,C] f32 dense, embedded target tokens in, features out (after final_norm). target: the prefixes among the rows of x (row i of
- * one sees rows 0..i of it); source: which of them attend to which rows of the memory. Enqueued. */
+/* Whole prefixes: x [T,C] f32 dense, embedded target tokens in, features out (after final_norm). target: the prefixes among the rows of x
+ * (row i of one sees rows 0..i of it); source: which of them attend to which rows of the memory. positions: i32 [T], NULL where no layer
+ * turns by them. Enqueued. */
 clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
-                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *x);
+                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
+                                const clf_view *x);
 
-/* The same for one prefix and one source, up to layer `layer`, whose attention weights are written too: those of the prefix to itself [H,T,T], or with
- * to_source those to the memory [H,T,rows]; f32, dense. INVALID_ARGUMENT: layer outside 0..layer_count-1. Enqueued. */
+/* The same for one prefix and one source, up to layer `layer`, whose attention weights are written too: those of the prefix to itself
+ * [H,T,T], or with to_source those to the memory [H,T,rows]; f32, dense. INVALID_ARGUMENT: layer outside 0..layer_count-1. Enqueued. */
 clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
-                                const clf_attention_batch *target, const clf_attention_batch *source, int64_t layer, bool to_source,
-                                const clf_view *x, const clf_view *weights);
+                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
+                                int64_t layer, bool to_source, const clf_view *x, const clf_view *weights);
 
-/* One more token for each of N hypotheses. */
+/* N more tokens. Each sees the tokens of its table of cache rows, itself among them: one token for each of N hypotheses of one length
+ * (counts NULL), or any number for each sequence, all of which are stored before the first looks (a prompt's tokens share a table and have
+ * rising counts). */
 typedef struct clf_decoder_step {
-    clf_kv_cache *cache; /* clfi_kv_cache_add(cache, N) was called for this step */
-    const clf_decoder_memory *memory;
-    const clf_view *rows;  /* i32 [N,>=keys]: cache row of token j of hypothesis n, this step's own last */
-    int64_t keys;          /* tokens of every hypothesis, the new one included */
-    const clf_view *first; /* i32 [N]: first memory row of its source */
+    clf_kv_cache *cache;
+    const clf_decoder_memory *memory; /* NULL where the stack has no source attention; first and count too */
+    const clf_view *rows;   /* i32 [N,>=keys]: cache row of the j-th token that token n sees */
+    int64_t keys;           /* how many that is: for all of them, or the largest of `counts` */
+    const clf_view *counts; /* i32 [N]; NULL: `keys` */
+    const clf_view *stored; /* i32 [N]: cache rows of the new tokens; NULL: those that clfi_kv_cache_add(cache, N) opened */
+    const clf_view *first;  /* i32 [N]: first memory row of its source */
     const clf_view *count; /* i32 [N]: number of them */
     int64_t most;          /* largest count */
+    const clf_view *positions; /* i32 [N]; NULL where no layer turns by them */
 } clf_decoder_step;
 
-/* x [N,C]: the embedded new tokens in, features out. Projects these N tokens and nothing else; they attend to the cache and the memory. Enqueued. */
+/* x [N,C]: the embedded new tokens in, features out. Projects these N tokens and nothing else; they attend to the cache and the memory.
+ * Enqueued. */
 clf_status clfi_decoder_step(clf_context *context, const clf_decoder *decoder, const clf_decoder_step *step, const clf_view *x);
 
 #endif

@@ -2,7 +2,7 @@
 /* Position-wise feed-forward network. */
 #include "nn/feed_forward.h"
 
-#include "kernel/multiply.h"
+#include "kernel/combine.h"
 
 clf_status clfi_feed_forward_run(clf_context *context, const clf_feed_forward *network, const clf_view *x, const clf_view *residual,
                                  const clf_view *y)
@@ -18,6 +18,8 @@ clf_status clfi_feed_forward_run(clf_context *context, const clf_feed_forward *n
         CLF_GOTO(clfi_linear_run(context, network->gate, x, CLF_ACTIVATION_NONE, NULL, &gate));
         CLF_GOTO(clfi_multiply_launch(context, &gate, &hidden));
     }
+    if (network->visit)
+        CLF_GOTO(network->visit(network->user, &hidden));
     CLF_GOTO(clfi_linear_run(context, network->out, &hidden, CLF_ACTIVATION_NONE, residual, y));
 done:
     clfi_arena_release(context, mark);

@@ -2,7 +2,7 @@
 /* The feed-forward network as an object of its own. */
 #include "base/alloc.h"
 #include "clformer/transformer.h"
-#include "kernel/multiply.h"
+#include "kernel/combine.h"
 #include "op/linear.h"
 
 struct clf_feed_forward_network {
@@ -11,8 +11,8 @@ struct clf_feed_forward_network {
     clf_linear *in, *gate, *out;
 };
 
-static clf_status create_linears(clf_context *context, const clf_tensor *w1, const clf_tensor *b1, const clf_tensor *wg, const clf_tensor *bg,
-                                 const clf_tensor *w2, const clf_tensor *b2, clf_feed_forward_network *made)
+static clf_status create_linears(clf_context *context, const clf_tensor *w1, const clf_tensor *b1, const clf_tensor *wg,
+                                 const clf_tensor *bg, const clf_tensor *w2, const clf_tensor *b2, clf_feed_forward_network *made)
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(clf_linear_create(context, w1, b1, &made->in));
@@ -36,7 +36,8 @@ clf_status clf_feed_forward_create(clf_context *context, clf_activation activati
 {
     clf_feed_forward_network *made;
     if (!context || !out || (bg && !wg) || (unsigned)activation >= CLF_ACTIVATION_COUNT)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: feed-forward: context and out must not be NULL, bg needs wg, activation %d", (int)activation);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: feed-forward: context and out must not be NULL, bg needs wg, activation %d",
+                 (int)activation);
     CLF_TRY(clfi_alloc(1, sizeof *made, "feed-forward network", &made));
     made->context = context;
     made->activation = activation;

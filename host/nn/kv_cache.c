@@ -15,7 +15,8 @@ static clf_status create_buffer(const clf_kv_cache *cache, int64_t capacity, clf
 
 clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, int64_t capacity, clf_kv_cache *cache)
 {
-    *cache = (clf_kv_cache){.context = context, .heads = stack->heads, .size = stack->width / stack->heads, .capacity = capacity};
+    *cache = (clf_kv_cache){.context = context, .heads = stack->config.attention.key_heads,
+                             .size = stack->config.attention.head_size, .capacity = capacity};
     clf_status st = clfi_alloc((size_t)stack->layer_count, sizeof *cache->buffers, "key-value cache", &cache->buffers);
     for (int64_t i = 0; st == CLF_OK && i < stack->layer_count; i++, cache->layers++)
         st = create_buffer(cache, capacity, &cache->buffers[i]);
@@ -44,7 +45,7 @@ static clf_status grow(clf_kv_cache *cache, int64_t capacity)
         const clf_view k = clfi_kv_cache_view(cache, i, 0), v = clfi_kv_cache_view(cache, i, 1);
         clf_buffer *larger;
         CLF_TRY(create_buffer(cache, capacity, &larger));
-        const clf_status st = cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger, 0) : CLF_OK;
+        const clf_status st = cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger, 0, NULL) : CLF_OK;
         if (st != CLF_OK) {
             clfi_buffer_release(larger);
             return st;
@@ -54,6 +55,11 @@ static clf_status grow(clf_kv_cache *cache, int64_t capacity)
     }
     cache->capacity = capacity;
     return CLF_OK;
+}
+
+clf_status clfi_kv_cache_reserve(clf_kv_cache *cache, int64_t rows)
+{
+    return rows > cache->capacity ? grow(cache, rows) : CLF_OK;
 }
 
 clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
@@ -70,11 +76,11 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
     return CLF_OK;
 }
 
-clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v)
+clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows)
 {
-    if (k->dim[1] != cache->added)
+    if (!rows && k->dim[1] != cache->added)
         CLF_FAIL(CLF_INTERNAL, "key-value cache: %lld rows to store, the step has %lld", (long long)k->dim[1], (long long)cache->added);
-    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], cache->rows - cache->added);
+    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], cache->rows - cache->added, rows);
 }
 
 clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)

@@ -5,18 +5,40 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "kernel/combine.h"
 #include "op/activation.h"
 #include "op/layer_norm.h"
+#include "op/rms_norm.h"
 
-clf_status clfi_stack_init(clf_stack *stack, int64_t layer_count)
+static clf_status check_attention(const clf_attention_shape *a)
 {
-    if (stack->heads < 1 || stack->width < 1 || stack->width % stack->heads != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld is not a multiple of %lld heads", (long long)stack->width,
-                 (long long)stack->heads);
-    if (layer_count < 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers", (long long)layer_count);
-    CLF_TRY(clfi_alloc((size_t)layer_count, sizeof *stack->layers, "layers", &stack->layers));
-    stack->layer_count = layer_count;
+    if (a->heads < 1 || a->head_size < 1 || a->key_heads < 1 || a->heads % a->key_heads != 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "E_SHAPE: layers: %lld heads of size %lld with %lld key heads: key heads must divide heads, all be positive",
+                 (long long)a->heads, (long long)a->head_size, (long long)a->key_heads);
+    if (a->window < 0 || a->rotary.dims < 0 || a->rotary.dims % 2 != 0 || a->rotary.dims > a->head_size ||
+        (a->rotary.base != 0 && a->rotary.dims == 0))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: window %d, %lld turned elements of heads of %lld: expected an even number of them",
+                 a->window, (long long)a->rotary.dims, (long long)a->head_size);
+    return CLF_OK;
+}
+
+clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack)
+{
+    if (config->layers < 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers", (long long)config->layers);
+    if (config->width < 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld", (long long)config->width);
+    CLF_TRY(check_attention(&config->attention));
+    if (config->global_period > 0)
+        CLF_TRY(check_attention(&config->local));
+    if (config->buckets.count != 0 && (config->buckets.count < 4 || config->buckets.count % 4 != 0 ||
+                                       config->buckets.max_distance <= config->buckets.count || config->buckets.max_distance > 1 << 20))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: %lld buckets up to distance %lld", (long long)config->buckets.count,
+                 (long long)config->buckets.max_distance);
+    CLF_TRY(clfi_alloc((size_t)config->layers, sizeof *stack->layers, "layers", &stack->layers));
+    stack->config = *config;
+    stack->layer_count = config->layers;
     return CLF_OK;
 }
 
@@ -48,9 +70,39 @@ clf_status clfi_stack_up_to(const clf_stack *stack, const char *name, int64_t la
     return CLF_OK;
 }
 
-float clfi_stack_scale(const clf_stack *stack)
+const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, int64_t layer)
 {
-    return 1.0f / sqrtf((float)(stack->width / stack->heads));
+    return config->global_period > 0 && layer % config->global_period != config->global_phase ? &config->local : &config->attention;
+}
+
+const clf_view *clfi_stack_bias(const clf_stack *stack)
+{
+    return stack->distance_bias.buffer ? &stack->distance_bias : NULL;
+}
+
+clf_status clfi_stack_check_plain(const clf_stack *stack, int64_t layer, const char *pass)
+{
+    if (clfi_stack_attention(&stack->config, layer)->window > 0 || clfi_stack_bias(stack))
+        CLF_FAIL(CLF_UNSUPPORTED, "layer %lld has a window or a bias by distance, which %s cannot do", (long long)layer, pass);
+    return CLF_OK;
+}
+
+int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal, int64_t distance)
+{
+    const int64_t count = is_causal ? buckets->count : buckets->count / 2, exact = count / 2;
+    const int64_t base = !is_causal && distance > 0 ? count : 0;
+    const int64_t n = is_causal ? (distance < 0 ? -distance : 0) : distance < 0 ? -distance : distance;
+    if (n < exact)
+        return base + n;
+    /* In float, as those who trained the weights computed it: the borders between buckets are theirs. */
+    const float ratio = logf((float)n / (float)exact) / (float)log((double)buckets->max_distance / (double)exact);
+    const int64_t bucket = exact + (int64_t)(ratio * (float)(count - exact));
+    return base + (bucket < count - 1 ? bucket : count - 1);
+}
+
+float clfi_attention_scale(const clf_attention_shape *shape)
+{
+    return shape->scale > 0.0f ? shape->scale : 1.0f / sqrtf((float)shape->head_size);
 }
 
 /* One layer at work. */
@@ -58,8 +110,10 @@ typedef struct layer_run {
     clf_context *context;
     const clf_stack *stack;
     const clf_layer *layer;
+    const clf_attention_shape *attention;
     int64_t index;
     const clf_layer_pass *pass;
+    const clf_layer_visitor *visitor; /* NULL: none */
 } layer_run;
 
 /* sum = x + f(input) */
@@ -67,42 +121,63 @@ typedef clf_status (*residual_block)(const layer_run *run, const clf_view *input
 
 static clf_status norm(const layer_run *run, const clf_norm *n, const clf_view *x, const clf_view *y)
 {
-    return clfi_layer_norm(run->context, x, NULL, n->gamma.buffer ? &n->gamma : NULL, n->beta.buffer ? &n->beta : NULL, 1,
-                           run->stack->norm_eps, y);
+    const clf_stack_config *config = &run->stack->config;
+    if (config->norm == CLF_NORM_LAYER)
+        return clfi_layer_norm(run->context, x, NULL, &n->gamma, n->beta.buffer ? &n->beta : NULL, 1, config->norm_eps, y);
+    return clfi_rms_norm(run->context, x, NULL, &n->gamma, 1, config->norm_eps, y);
 }
 
-/* The part of a head-major [3H, T, D] projection that holds queries, keys or values. */
-static clf_view heads_of(const clf_view *projection, int64_t heads, int part)
+/* Queries and keys of heads, in place: normalised, then turned by their positions. */
+static clf_status prepare_heads(const layer_run *run, const clf_view *q, const clf_view *k)
+{
+    const clf_view *turns = run->attention == &run->stack->config.local ? &run->stack->local_turns : &run->stack->turns;
+    if (run->stack->config.has_query_key_norm) {
+        CLF_TRY(norm(run, &run->layer->query_norm, q, q));
+        CLF_TRY(norm(run, &run->layer->key_norm, k, k));
+    }
+    if (!turns->buffer)
+        return CLF_OK;
+    if (!run->pass->positions)
+        CLF_FAIL(CLF_INTERNAL, "layers: rotary positions, but the pass has none");
+    CLF_TRY(clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, q));
+    return clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, k);
+}
+
+/* The part of a head-major [H + 2G, T, D] projection that holds `heads` of queries, keys or values from head `first` on. */
+static clf_view heads_of(const clf_view *projection, int64_t first, int64_t heads)
 {
     clf_view view = *projection;
     view.dim[0] = heads;
-    view.offset += part * heads * view.stride[0];
+    view.offset += first * view.stride[0];
     return view;
 }
 
 /* Room for a projection written head by head, which is what attention reads fastest, and for the mixed values. */
-static clf_status attention_room(const layer_run *run, int64_t tokens, int parts, clf_view *projection, clf_view *mixed)
+static clf_status attention_room(const layer_run *run, int64_t tokens, int64_t projected_heads, clf_view *projection, clf_view *mixed)
 {
-    const int64_t heads = run->stack->heads, size = run->stack->width / heads;
-    CLF_TRY(clfi_view_temporary(run->context, CLF_F32, 3, (int64_t[]){parts * heads, tokens, size}, projection));
+    const int64_t heads = run->attention->heads, size = run->attention->head_size;
+    CLF_TRY(clfi_view_temporary(run->context, CLF_F32, 3, (int64_t[]){projected_heads, tokens, size}, projection));
     return clfi_view_temporary(run->context, CLF_F32, 3, (int64_t[]){tokens, heads, size}, mixed);
 }
 
-static clf_status project_mixed(const layer_run *run, const clf_linear *output, const clf_view *mixed, const clf_view *x, const clf_view *sum)
+static clf_status project_mixed(const layer_run *run, const clf_linear *output, const clf_view *mixed, const clf_view *x,
+                                const clf_view *sum)
 {
-    const clf_view concatenated = clfi_view_dense(mixed->buffer, CLF_F32, mixed->offset, 2, x->dim);
+    const clf_view concatenated =
+        clfi_view_dense(mixed->buffer, CLF_F32, mixed->offset, 2, (int64_t[]){mixed->dim[0], mixed->dim[1] * mixed->dim[2]});
     return clfi_linear_run(run->context, output, &concatenated, CLF_ACTIVATION_NONE, x, sum);
 }
 
 static clf_status self_block(const layer_run *run, const clf_view *input, const clf_view *x, const clf_view *sum)
 {
-    const int64_t heads = run->stack->heads;
+    const int64_t heads = run->attention->heads, key_heads = run->attention->key_heads;
     const clf_arena_mark mark = clfi_arena_top(run->context);
     clf_view qkv, mixed;
     clf_status st;
-    CLF_GOTO(attention_room(run, x->dim[0], 3, &qkv, &mixed));
+    CLF_GOTO(attention_room(run, input->dim[0], heads + 2 * key_heads, &qkv, &mixed));
     CLF_GOTO(clfi_linear_run(run->context, run->layer->qkv, input, CLF_ACTIVATION_NONE, NULL, &qkv));
-    const clf_view q = heads_of(&qkv, heads, 0), k = heads_of(&qkv, heads, 1), v = heads_of(&qkv, heads, 2);
+    const clf_view q = heads_of(&qkv, 0, heads), k = heads_of(&qkv, heads, key_heads), v = heads_of(&qkv, heads + key_heads, key_heads);
+    CLF_GOTO(prepare_heads(run, &q, &k));
     CLF_GOTO(run->pass->self(run->context, run->stack, run->pass, run->index, &q, &k, &v, &mixed));
     CLF_GOTO(project_mixed(run, run->layer->output, &mixed, x, sum));
 done:
@@ -115,7 +190,7 @@ static clf_status source_block(const layer_run *run, const clf_view *input, cons
     const clf_arena_mark mark = clfi_arena_top(run->context);
     clf_view q, mixed;
     clf_status st;
-    CLF_GOTO(attention_room(run, x->dim[0], 1, &q, &mixed));
+    CLF_GOTO(attention_room(run, input->dim[0], run->attention->heads, &q, &mixed));
     CLF_GOTO(clfi_linear_run(run->context, run->layer->source_query, input, CLF_ACTIVATION_NONE, NULL, &q));
     CLF_GOTO(run->pass->source(run->context, run->stack, run->pass, run->index, &q, &mixed));
     CLF_GOTO(project_mixed(run, run->layer->source_output, &mixed, x, sum));
@@ -124,9 +199,21 @@ done:
     return st;
 }
 
+static clf_status visit(const layer_run *run, clf_layer_point point, const clf_view *rows)
+{
+    return run->visitor ? run->visitor->visit(run->context, run->visitor->user, run->index, point, rows) : CLF_OK;
+}
+
+static clf_status visit_hidden(const void *user, const clf_view *hidden)
+{
+    return visit(user, CLF_POINT_FFN_HIDDEN, hidden);
+}
+
 static clf_status feed_forward_block(const layer_run *run, const clf_view *input, const clf_view *x, const clf_view *sum)
 {
-    const clf_feed_forward network = {run->layer->ffn_in, run->layer->ffn_gate, run->layer->ffn_out, run->stack->activation};
+    const clf_feed_forward network = {run->layer->ffn_in, run->layer->ffn_gate, run->layer->ffn_out, run->stack->config.activation,
+                                      run->visitor ? visit_hidden : NULL, run};
+    CLF_TRY(visit(run, CLF_POINT_FFN_INPUT, input));
     return clfi_feed_forward_run(run->context, &network, input, x, sum);
 }
 
@@ -135,41 +222,78 @@ typedef struct rows {
     clf_view x, other, normed;
 } rows;
 
-static clf_status residual(const layer_run *run, residual_block block, const clf_norm *n, rows *r)
+/* The sum is in r->other: it becomes the rows. */
+static void swap(rows *r)
 {
-    if (!run->stack->norm_first) {
-        CLF_TRY(block(run, &r->x, &r->x, &r->other));
-        return norm(run, n, &r->other, &r->x);
-    }
-    CLF_TRY(norm(run, n, &r->x, &r->normed));
-    CLF_TRY(block(run, &r->normed, &r->x, &r->other));
     const clf_view sum = r->other;
     r->other = r->x;
     r->x = sum;
-    return CLF_OK;
+}
+
+/* r->other = r->x + f(input); f(input) is visited in between where the visitor wants that. */
+static clf_status add_block(const layer_run *run, residual_block block, clf_layer_point point, const clf_view *input, const rows *r)
+{
+    if (!run->visitor || !run->visitor->has_results)
+        return block(run, input, &r->x, &r->other);
+    CLF_TRY(block(run, input, NULL, &r->other));
+    CLF_TRY(visit(run, point, &r->other));
+    return clfi_add_launch(run->context, &r->x, &r->other);
+}
+
+/* after: the second norm of place "both". */
+static clf_status residual(const layer_run *run, residual_block block, clf_layer_point point, const clf_norm *n, const clf_norm *after,
+                           rows *r)
+{
+    const clf_norm_place place = run->stack->config.place;
+    if (place == CLF_NORM_POST) {
+        CLF_TRY(add_block(run, block, point, &r->x, r));
+        return norm(run, n, &r->other, &r->x);
+    }
+    const bool is_normed = n->gamma.buffer;
+    if (is_normed)
+        CLF_TRY(norm(run, n, &r->x, &r->normed));
+    const clf_view *input = is_normed ? &r->normed : &r->x;
+    if (place == CLF_NORM_PRE) {
+        CLF_TRY(add_block(run, block, point, input, r));
+        swap(r);
+        return CLF_OK;
+    }
+    CLF_TRY(block(run, input, NULL, &r->other));
+    if (run->visitor && run->visitor->has_results)
+        CLF_TRY(visit(run, point, &r->other));
+    CLF_TRY(norm(run, after, &r->other, &r->other));
+    return clfi_add_launch(run->context, &r->other, &r->x);
 }
 
 static clf_status run_layer(const layer_run *run, rows *r)
 {
-    CLF_TRY(residual(run, self_block, &run->layer->attention_norm, r));
-    if (run->stack->has_source)
-        CLF_TRY(residual(run, source_block, &run->layer->source_norm, r));
-    return residual(run, feed_forward_block, &run->layer->ffn_norm, r);
+    const clf_layer *layer = run->layer;
+    CLF_TRY(residual(run, self_block, CLF_POINT_SELF_RESULT, &layer->attention_norm, &layer->attention_post_norm, r));
+    if (run->stack->config.has_source)
+        CLF_TRY(residual(run, source_block, CLF_POINT_SOURCE_RESULT, &layer->source_norm, NULL, r));
+    return residual(run, feed_forward_block, CLF_POINT_FFN_RESULT, &layer->ffn_norm, &layer->ffn_post_norm, r);
 }
 
 clf_status clfi_stack_forward(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, const clf_view *x)
 {
+    return clfi_stack_forward_visited(context, stack, pass, NULL, x);
+}
+
+clf_status clfi_stack_forward_visited(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass,
+                                      const clf_layer_visitor *visitor, const clf_view *x)
+{
     const clf_arena_mark mark = clfi_arena_top(context);
-    layer_run run = {context, stack, NULL, 0, pass};
+    layer_run run = {.context = context, .stack = stack, .pass = pass, .visitor = visitor};
     rows r = {.x = *x};
     clf_status st = CLF_OK;
     if (x->dim[0] == 0)
         return CLF_OK;
     CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, x->dim, &r.other));
-    if (stack->norm_first)
+    if (stack->config.place != CLF_NORM_POST)
         CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, x->dim, &r.normed));
     for (; run.index < stack->layer_count; run.index++) {
         run.layer = &stack->layers[run.index];
+        run.attention = clfi_stack_attention(&stack->config, run.index);
         CLF_GOTO(run_layer(&run, &r));
     }
     if (stack->final_norm.gamma.buffer)

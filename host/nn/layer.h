@@ -1,65 +1,146 @@
 /* SPDX-License-Identifier: MIT */
-/* Transformer layers and stacks of them (Vaswani et al. 2017; pre-norm: Xiong et al. 2020). What encoders and decoders share; how queries meet
- * keys is the pass's business, so that packed sequences, cached decoding and dense batches with masks run through the same layers. */
+/* Transformer layers and stacks of them (Vaswani et al. 2017; pre-norm: Xiong et al. 2020), of any kind that a clf_stack_config describes.
+ * What encoders and decoders share; how queries meet keys is the pass's business, so that packed sequences, cached decoding and dense
+ * batches with masks run through the same layers. */
 #ifndef CLFI_NN_LAYER_H
 #define CLFI_NN_LAYER_H
 
 #include "nn/feed_forward.h"
+#include "op/rotary.h"
 
-/* Gain and shift of a layer norm; borrowed views (buffer NULL = absent). */
+/* What an attention looks like. Queries have H heads, keys and values G, which divides H: query head h uses key head h / (H / G). */
+typedef struct clf_attention_shape {
+    int64_t heads, key_heads; /* H, G */
+    int64_t head_size;        /* D; H D need not be the width */
+    float scale;              /* of the scores; 0: 1/sqrt(D) */
+    bool is_causal;           /* query i uses keys j <= i of its sequence; for stacks that run without a pass of their own rules */
+    int32_t window;           /* above 0: only keys with |i - j| < window; 0: all */
+    float soft_cap;           /* above 0: scores s become cap tanh(s / cap); only where keys are cached */
+    clf_rotary rotary;        /* turns queries and keys; base 0: none */
+} clf_attention_shape;
+
+/* A bias of the scores for each head and bucket of distances (Raffel et al. 2020, section 2.1), one table for all layers; without
+ * causality, half of the buckets are for keys after the query. */
+typedef struct clf_distance_buckets {
+    int64_t count;        /* 0: none */
+    int64_t max_distance; /* from here on all distances are one bucket */
+} clf_distance_buckets;
+
+/* LN: (x - mean) / sqrt(var + eps) gamma + beta; RMS: x / sqrt(mean x^2 + eps) gamma, or times 1 + gamma as Gemma stores it. */
+typedef enum clf_norm_kind { CLF_NORM_LAYER, CLF_NORM_RMS, CLF_NORM_RMS_PLUS_ONE } clf_norm_kind;
+
+/* Where a block f has its norms: post x = N(x + f(x)); pre x += f(N(x)); both x += N'(f(N(x))). */
+typedef enum clf_norm_place { CLF_NORM_POST, CLF_NORM_PRE, CLF_NORM_BOTH } clf_norm_place;
+
+/* Everything about a stack but its weights. */
+typedef struct clf_stack_config {
+    int64_t layers;              /* L; 0: no stack */
+    int64_t width, hidden_width; /* C, F */
+    clf_attention_shape attention; /* of each layer, unless it is local; source attention is the same without the rest */
+    clf_attention_shape local;     /* of local layers */
+    int64_t global_period;         /* above 0: layer i is local unless i mod period is global_phase; 0: no layer is */
+    int64_t global_phase;
+    clf_distance_buckets buckets;
+    bool has_query_key_norm;       /* queries and keys of each head are normalised before they are turned */
+    clf_activation activation;
+    bool is_gated;       /* h = f(W1 x + b1) * (Wg x + bg) in place of f(W1 x + b1) */
+    clf_norm_kind norm;
+    clf_norm_place place;
+    float norm_eps;
+    bool lacks_first_norm; /* layer 0 has no norm before its attention: the embedding's serves (ModernBERT) */
+    bool has_final_norm;   /* after the last layer */
+    bool has_source;       /* layers attend to a memory between self-attention and feed-forward network */
+} clf_stack_config;
+
+/* Gain and shift of a norm; borrowed views (buffer NULL = absent). */
 typedef struct clf_norm {
     clf_view gamma, beta;
 } clf_norm;
 
-/* Weights of a layer; the linears belong to the stack. */
+/* Weights of a layer; the linears belong to the stack. A norm whose gamma is absent does nothing: ModernBERT's first layer has such a
+ * one. */
 typedef struct clf_layer {
-    clf_linear *qkv;           /* [3C, C]: query, key and value projections side by side */
-    clf_linear *output;        /* [C, C] */
-    clf_linear *source_query;  /* [C, C]; the source_ ones only in stacks with source attention */
-    clf_linear *source_kv;     /* [2C, C]: keys and values of the memory */
-    clf_linear *source_output; /* [C, C] */
+    clf_linear *qkv;           /* [(H + 2G) D, C]: query, key and value projections side by side */
+    clf_linear *output;        /* [C, H D] */
+    clf_linear *source_query;  /* [H D, C]; the source_ ones only in stacks with source attention */
+    clf_linear *source_kv;     /* [2 G D, C]: keys and values of the memory */
+    clf_linear *source_output; /* [C, H D] */
     clf_linear *ffn_in;        /* [F, C] */
     clf_linear *ffn_gate;      /* [F, C]; NULL: plain feed-forward network */
     clf_linear *ffn_out;       /* [C, F] */
     clf_norm attention_norm, source_norm, ffn_norm;
+    clf_norm attention_post_norm, ffn_post_norm; /* of place "both" */
+    clf_norm query_norm, key_norm;               /* [D] */
 } clf_layer;
 
 typedef struct clf_stack {
-    int64_t width, hidden_width; /* C, F */
-    int64_t heads;               /* H; head size D = C / H */
-    clf_activation activation;
-    float norm_eps;
-    bool norm_first;     /* pre-norm: x += f(LN(x)); otherwise post-norm: x = LN(x + f(x)) */
-    bool has_source;     /* layers attend to a memory between self-attention and feed-forward network */
-    clf_norm final_norm; /* after the last layer; gamma.buffer NULL: none */
-    int64_t layer_count;
-    clf_layer *layers; /* owned, with their linears */
+    clf_stack_config config;
+    int64_t layer_count; /* those that run: config.layers, or fewer of a stack that was cut */
+    clf_norm final_norm; /* gamma.buffer NULL: none */
+    clf_view turns, local_turns; /* tables of clfi_rotary_table for either shape; buffer NULL: none */
+    clf_view distance_bias;      /* [H, 2R + 1] as clf_attention_args has it; buffer NULL: none */
+    clf_layer *layers;   /* owned, with their linears */
 } clf_stack;
 
-/* Allocates layer_count empty layers; the caller fills them. INVALID_ARGUMENT: width is not a multiple of heads. */
-clf_status clfi_stack_init(clf_stack *stack, int64_t layer_count);
+/* Allocates the configuration's empty layers; the caller fills them. INVALID_ARGUMENT: sizes that contradict each other ("E_SHAPE:
+ * ..."). */
+clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack);
 void clfi_stack_clear(clf_stack *stack);
+
+/* What the attention of a layer looks like. */
+const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, int64_t layer);
+
+/* The bias of a stack's scores; NULL: none. */
+const clf_view *clfi_stack_bias(const clf_stack *stack);
+
+/* UNSUPPORTED, with the pass's name, where the layer has a window or a bias that the pass knows nothing of. */
+clf_status clfi_stack_check_plain(const clf_stack *stack, int64_t layer, const char *pass);
+
+/* The bucket of keys `distance` places after the query (negative: before it). */
+int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal, int64_t distance);
+
+/* Scale of an attention's scores. */
+float clfi_attention_scale(const clf_attention_shape *shape);
 
 /* How queries meet keys in one run over T rows. Both functions write the mixed values to out [T,H,D], dense. */
 typedef struct clf_layer_pass clf_layer_pass;
 struct clf_layer_pass {
-    /* q, k, v [H,T,D]: this layer's projections of the rows. */
+    /* q [H,T,D], k, v [G,T,D]: this layer's projections of the rows. */
     clf_status (*self)(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                        const clf_view *k, const clf_view *v, const clf_view *out);
     /* q [H,T,D]; keys and values of the memory are the pass's. NULL where the stack has no source attention. */
     clf_status (*source)(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,
                          const clf_view *out);
     const void *user;
+    const clf_view *positions; /* i32 [T]: of the rows in their sequences; NULL where no layer turns by them */
 };
 
-/* Runs every layer in place on x [T,C] f32, dense, then final_norm. Pre-norm: x += SelfAttention(LN1 x); x += SourceAttention(LN2 x); x += FFN(LN3 x).
- * Post-norm: x = LN1(x + SelfAttention(x)), and so on. Temporary memory: T x (5C + max(3C, F)) floats of the context's arena, gated F more. Enqueued. */
+/* Where a layer can be watched, and changed, while it runs. */
+typedef enum clf_layer_point {
+    CLF_POINT_SELF_RESULT,   /* [T,C]: f(x) of a block, before it is added to x */
+    CLF_POINT_SOURCE_RESULT,
+    CLF_POINT_FFN_INPUT,     /* [T,C]: only to be read */
+    CLF_POINT_FFN_HIDDEN,    /* [T,F] */
+    CLF_POINT_FFN_RESULT
+} clf_layer_point;
+
+/* Called at each point of each layer with rows that are f32 and dense. */
+typedef struct clf_layer_visitor {
+    clf_status (*visit)(clf_context *context, const void *user, int64_t layer, clf_layer_point point, const clf_view *rows);
+    const void *user;
+    bool has_results; /* results are visited: they are added to x in a step of their own */
+} clf_layer_visitor;
+
+/* Runs every layer in place on x [T,C] f32, dense, then final_norm. Pre-norm: x += SelfAttention(N1 x); x += SourceAttention(N2 x); x +=
+ * FFN(N3 x). Post-norm: x = N1(x + SelfAttention(x)), and so on. Temporary memory: T x (2C + max((2H + 2G) D, F)) floats of the context's
+ * arena, with the norms first C more, gated F more. Enqueued. */
 clf_status clfi_stack_forward(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, const clf_view *x);
+
+/* The same with a visitor; NULL: none. */
+clf_status clfi_stack_forward_visited(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass,
+                                      const clf_layer_visitor *visitor, const clf_view *x);
 
 /* *out: the layers up to `layer`, borrowed. INVALID_ARGUMENT: `name` ("encoder") has no such layer. */
 clf_status clfi_stack_up_to(const clf_stack *stack, const char *name, int64_t layer, clf_stack *out);
-
-/* Scale of the scores: 1/sqrt(D). */
-float clfi_stack_scale(const clf_stack *stack);
 
 #endif

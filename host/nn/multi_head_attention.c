@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Multi-head attention in both layouts: projections, fused attention or scores, softmax and context, output projection. */
+/* Multi-head attention in both layouts: projections, attention, output projection. */
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/options.h"
 #include "clformer/attention.h"
+#include "nn/dense.h"
 #include "op/attention_steps.h"
 #include "op/linear.h"
-#include "op/masked_softmax.h"
 
 struct clf_multi_head_attention {
     int64_t heads, d, dv, out_features;
     clf_linear *q, *k, *v, *o; /* o NULL: no output projection */
 };
 
-/* One call. Projected operands are kept so that a head's rows are evenly spaced: head by head for batch-first inputs, row by row for sequence-first
- * ones; view4 is [N,H,rows,columns] in either. */
+/* One call. Projected operands are kept so that a head's rows are evenly spaced: head by head for batch-first inputs, row by row for
+ * sequence-first ones; view4 is [N,H,rows,columns] in either. */
 typedef struct job {
     const clf_multi_head_attention *attention;
     const clf_multi_head_attention_params *params;
     const clf_view *q, *k, *v, *out;
     clf_view q4, k4, v4, context4, context_rows;
-    clf_view weights; /* buffer NULL until there is one */
-    clf_softmax_args softmax;
-    clf_view mask, padding, attention_mask;
+    clf_dense_masks masks;
     int64_t batch, queries, keys;
     bool is_batch_first;
     float scale;
@@ -36,14 +35,15 @@ static clf_status fail_weight(const char *what, const clf_view *view, int64_t ro
 }
 
 /* rows < 0: any multiple of heads; columns < 0: any. */
-static clf_status create_linear(clf_context *context, const char *what, int64_t heads, const clf_tensor *weight, const clf_tensor *bias, int64_t rows,
-                                int64_t columns, clf_linear **out)
+static clf_status create_linear(clf_context *context, const char *what, int64_t heads, const clf_tensor *weight, const clf_tensor *bias,
+                                int64_t rows, int64_t columns, clf_linear **out)
 {
     char found[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(clfi_tensor_check(context, what, weight));
     const clf_view *w = clfi_tensor_view(weight);
     if (w->rank != 2)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention %s is %s, expected rank 2", what, clfi_shape_text(w->rank, w->dim, found));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention %s is %s, expected rank 2", what,
+                 clfi_shape_text(w->rank, w->dim, found));
     if ((rows >= 0 && w->dim[0] != rows) || (columns >= 0 && w->dim[1] != columns))
         return fail_weight(what, w, rows >= 0 ? rows : w->dim[0], columns >= 0 ? columns : w->dim[1]);
     if (rows < 0 && (w->dim[0] == 0 || w->dim[0] % heads != 0))
@@ -67,7 +67,8 @@ static clf_status create_all(clf_context *context, int64_t heads, const clf_mult
     CLF_TRY(create_linear(context, "w_v", heads, w->w_v, w->b_v, -1, -1, &a->v));
     const int64_t value_rows = clfi_linear_out_features(a->v);
     if (w->w_o)
-        CLF_TRY(create_linear(context, "w_o", heads, w->w_o, w->b_o, clf_tensor_rank(w->w_o) > 0 ? clf_tensor_dim(w->w_o)[0] : 0, value_rows, &a->o));
+        CLF_TRY(create_linear(context, "w_o", heads, w->w_o, w->b_o, clf_tensor_rank(w->w_o) > 0 ? clf_tensor_dim(w->w_o)[0] : 0,
+                              value_rows, &a->o));
     a->heads = heads;
     a->d = rows / heads;
     a->dv = value_rows / heads;
@@ -75,16 +76,22 @@ static clf_status create_all(clf_context *context, int64_t heads, const clf_mult
     return CLF_OK;
 }
 
+CLFI_OPTIONS(clf_multi_head_attention_weights, CLF_MULTI_HEAD_ATTENTION_WEIGHTS_INIT)
+
 clf_status clf_multi_head_attention_create(clf_context *context, int64_t heads, const clf_multi_head_attention_weights *weights,
                                            clf_multi_head_attention **out)
 {
     clf_multi_head_attention *a;
+    clf_multi_head_attention_weights own;
+    if (!context || !weights || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "multi-head attention: context, weights and out must not be NULL");
+    CLF_TRY(clf_multi_head_attention_weights_read(weights, &own));
     if (heads < 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention: %lld heads", (long long)heads);
-    if (weights->b_o && !weights->w_o)
+    if (own.b_o && !own.w_o)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention: b_o without w_o");
     CLF_TRY(clfi_alloc(1, sizeof *a, "multi-head attention", &a));
-    const clf_status st = create_all(context, heads, weights, a);
+    const clf_status st = create_all(context, heads, &own, a);
     if (st != CLF_OK) {
         clf_multi_head_attention_destroy(a);
         return st;
@@ -112,9 +119,11 @@ static clf_status bind_input(clf_context *context, const job *j, const char *wha
     CLF_TRY(clfi_tensor_check(context, what, tensor));
     const clf_view *x = clfi_tensor_view(tensor);
     if (x->dtype != CLF_F32 && x->dtype != CLF_F16 && x->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: multi-head attention %s is %s, expected float32, float16 or bfloat16", what, clf_dtype_name(x->dtype));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: multi-head attention %s is %s, expected float32, float16 or bfloat16", what,
+                 clf_dtype_name(x->dtype));
     if (x->rank != 3)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention %s is %s, expected rank 3", what, clfi_shape_text(x->rank, x->dim, found));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention %s is %s, expected rank 3", what,
+                 clfi_shape_text(x->rank, x->dim, found));
     const int batch_axis = j->is_batch_first ? 0 : 1;
     int64_t want[3] = {0, 0, width};
     want[batch_axis] = batch >= 0 ? batch : x->dim[batch_axis];
@@ -129,49 +138,8 @@ static clf_status bind_input(clf_context *context, const job *j, const char *wha
     return CLF_OK;
 }
 
-static clf_status bind_mask(clf_context *context, const char *what, const clf_tensor *tensor, int rank, const int map[4], const clf_view *scores,
-                            clf_view *storage, const clf_view **out)
-{
-    char shape[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(clfi_tensor_check(context, what, tensor));
-    const clf_view *view = clfi_tensor_view(tensor);
-    if (view->dtype != CLF_U8)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: multi-head attention %s is %s, expected uint8", what, clf_dtype_name(view->dtype));
-    if (view->rank != rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention %s is %s, expected rank %d", what,
-                 clfi_shape_text(view->rank, view->dim, shape), rank);
-    CLF_TRY(clfi_view_broadcast(what, view, scores, map, storage));
-    *out = storage;
-    return CLF_OK;
-}
-
-static clf_status bind_masks(clf_context *context, job *j)
-{
-    const clf_multi_head_attention_params *p = j->params;
-    const clf_view scores = {.rank = 4, .dim = {j->batch, j->attention->heads, j->queries, j->keys}};
-    j->softmax = (clf_softmax_args)CLFI_SOFTMAX_ARGS_INIT;
-    j->softmax.axis = 3;
-    j->softmax.query_axis = p->is_causal ? 2 : -1;
-    j->softmax.empty_rows = p->empty_rows;
-    if ((unsigned)p->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention: policy %d for empty rows is unknown", (int)p->empty_rows);
-    if (p->mask && !j->is_batch_first && clf_tensor_rank(p->mask) == 3) {
-        if (clf_tensor_dim(p->mask)[1] != j->keys) /* the key axis of a sequence-first mask is never repeated */
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention mask has %lld keys, k has %lld", (long long)clf_tensor_dim(p->mask)[1],
-                     (long long)j->keys);
-        CLF_TRY(bind_mask(context, "mask", p->mask, 3, (int[]){2, -1, 0, 1}, &scores, &j->mask, &j->softmax.mask));
-    } else if (p->mask) {
-        CLF_TRY(bind_mask(context, "mask", p->mask, 4, (int[]){0, 1, 2, 3}, &scores, &j->mask, &j->softmax.mask));
-    }
-    if (p->padding_mask)
-        CLF_TRY(bind_mask(context, "padding mask", p->padding_mask, 2, (int[]){0, -1, -1, 1}, &scores, &j->padding, &j->softmax.padding));
-    if (p->attention_mask)
-        CLF_TRY(bind_mask(context, "attention mask", p->attention_mask, 2, (int[]){-1, -1, 0, 1}, &scores, &j->attention_mask,
-                          &j->softmax.attention));
-    return CLF_OK;
-}
-
-static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_tensor *out, job *j)
+static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_tensor *out,
+                           job *j)
 {
     const clf_multi_head_attention *a = j->attention;
     const int batch_axis = j->is_batch_first ? 0 : 1;
@@ -182,18 +150,20 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
     j->keys = j->k->dim[1 - batch_axis];
     CLF_TRY(bind_input(context, j, "v", v, j->batch, j->keys, clfi_linear_in_features(a->v), &j->v));
     CLF_TRY(bind_input(context, j, "out", out, j->batch, j->queries, a->out_features, &j->out));
-    CLF_TRY(bind_masks(context, j));
+    CLF_TRY(clfi_dense_masks_bind(context, "multi-head attention", j->params->layout, j->params->masks, j->batch, a->heads, j->queries,
+                                  j->keys, &j->masks));
     CLF_TRY(clfi_check_dropout("multi-head attention", j->params->dropout));
     j->scale = j->params->scale != 0.0f ? j->params->scale : (float)(1.0 / sqrt((double)a->d));
     if (j->params->weights) {
         char found[CLFI_SHAPE_TEXT_BYTES], expected[CLFI_SHAPE_TEXT_BYTES];
         CLF_TRY(clfi_tensor_check(context, "weights", j->params->weights));
-        j->weights = *clfi_tensor_view(j->params->weights);
+        const clf_view *weights = clfi_tensor_view(j->params->weights);
         const int64_t want[4] = {j->batch, a->heads, j->queries, j->keys};
         const clf_view like = {.rank = 4, .dim = {want[0], want[1], want[2], want[3]}};
-        if (j->weights.dtype != CLF_F32 || !clfi_view_same_shape(&j->weights, &like))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention weights are %s %s, expected float32 %s", clf_dtype_name(j->weights.dtype),
-                     clfi_shape_text(j->weights.rank, j->weights.dim, found), clfi_shape_text(4, want, expected));
+        if (weights->dtype != CLF_F32 || !clfi_view_same_shape(weights, &like))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention weights are %s %s, expected float32 %s",
+                     clf_dtype_name(weights->dtype), clfi_shape_text(weights->rank, weights->dim, found),
+                     clfi_shape_text(4, want, expected));
     }
     return CLF_OK;
 }
@@ -210,7 +180,8 @@ static clf_view rows_of(const clf_view *x)
     return rows;
 }
 
-/* Memory for the heads of `length` rows per batch, of `width` columns: *flat is what a linear layer writes, *four the same as [N,H,length,width]. */
+/* Memory for the heads of `length` rows per batch, of `width` columns: *flat is what a linear layer writes, *four the same as
+ * [N,H,length,width]. */
 static clf_status make_heads(clf_context *context, const job *j, int64_t length, int64_t width, clf_view *flat, clf_view *four)
 {
     const int64_t heads = j->attention->heads, rows = j->batch * length;
@@ -218,7 +189,8 @@ static clf_status make_heads(clf_context *context, const job *j, int64_t length,
         CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, (int64_t[]){heads, rows, width}, flat));
     else
         CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, heads * width}, flat));
-    *four = (clf_view){.buffer = flat->buffer, .dtype = CLF_F32, .rank = 4, .offset = flat->offset, .dim = {j->batch, heads, length, width}};
+    *four = (clf_view){.buffer = flat->buffer, .dtype = CLF_F32, .rank = 4, .offset = flat->offset,
+                       .dim = {j->batch, heads, length, width}};
     four->stride[0] = j->is_batch_first ? length * width : heads * width;
     four->stride[1] = j->is_batch_first ? rows * width : width;
     four->stride[2] = j->is_batch_first ? width : j->batch * heads * width;
@@ -235,7 +207,8 @@ static clf_status project(clf_context *context, const job *j, const clf_linear *
     return clfi_view_count(&flat) ? clfi_linear_run(context, linear, &rows, CLF_ACTIVATION_NONE, NULL, &flat) : CLF_OK;
 }
 
-/* The contexts of all heads side by side: rows as in the inputs, columns h*dv.. of head h. Without an output projection that is the output. */
+/* The contexts of all heads side by side: rows as in the inputs, columns h*dv.. of head h. Without an output projection that is the
+ * output. */
 static clf_status make_context(clf_context *context, job *j)
 {
     const int64_t heads = j->attention->heads, dv = j->attention->dv;
@@ -253,65 +226,6 @@ static clf_status make_context(clf_context *context, job *j)
     return CLF_OK;
 }
 
-static bool can_fuse(const job *j)
-{
-    const clf_multi_head_attention_params *p = j->params;
-    if (p->weights || p->dropout != 0.0f || p->mask || p->attention_mask || j->context4.dtype != CLF_F32)
-        return false;
-    if (p->padding_mask && (!j->is_batch_first || (j->batch > 1 && j->padding.stride[0] != j->keys * j->padding.stride[3])))
-        return false;
-    return j->context4.stride[3] == 1 || j->attention->dv == 1;
-}
-
-/* Axes first and second of a view [N,H,L,columns] as the leading ones of [.., .., columns]. */
-static clf_view three_axes(const clf_view *four, int64_t dim0, int64_t stride0, int64_t dim1, int64_t stride1)
-{
-    return (clf_view){.buffer = four->buffer, .dtype = four->dtype, .rank = 3, .offset = four->offset, .dim = {dim0, dim1, four->dim[3]},
-                      .stride = {stride0, stride1, four->stride[3]}};
-}
-
-/* Batch first: N sequences, heads apart. Sequence first: (n, h) are the heads of one sequence, since both lie at multiples of the head's width. */
-static clf_view as_heads(const job *j, const clf_view *four)
-{
-    if (j->is_batch_first)
-        return three_axes(four, four->dim[1], four->stride[1], four->dim[0] * four->dim[2], four->stride[2]);
-    return three_axes(four, four->dim[0] * four->dim[1], four->stride[1], four->dim[2], four->stride[2]);
-}
-
-static clf_status attend_fused(clf_context *context, const job *j)
-{
-    const clf_view q = as_heads(j, &j->q4), k = as_heads(j, &j->k4), v = as_heads(j, &j->v4), heads = as_heads(j, &j->context4);
-    const clf_view out = three_axes(&j->context4, heads.dim[1], heads.stride[1], heads.dim[0], heads.stride[0]);
-    clf_attention_args args = {.q = &q, .k = &k, .v = &v, .out = &out, .scale = j->scale, .is_causal = j->params->is_causal != 0,
-                               .empty_rows = j->params->empty_rows};
-    clf_view key_mask = j->padding;
-    if (j->params->padding_mask) {
-        key_mask.rank = 1;
-        key_mask.dim[0] = j->batch * j->keys;
-        key_mask.stride[0] = j->padding.stride[3];
-        args.key_mask = &key_mask;
-    }
-    return clfi_attention_dense(context, j->is_batch_first ? j->batch : 1, j->queries, j->keys, &args);
-}
-
-static clf_status attend_in_steps(clf_context *context, job *j)
-{
-    const int64_t dim[4] = {j->batch, j->attention->heads, j->queries, j->keys};
-    clf_view dropped;
-    if (!j->weights.buffer)
-        CLF_TRY(clfi_view_temporary(context, CLF_F32, 4, dim, &j->weights));
-    if (clfi_view_count(&j->weights) > 0) {
-        CLF_TRY(clfi_attention_scores(context, &j->q4, &j->k4, j->scale, &j->weights));
-        j->softmax.x = j->softmax.y = &j->weights;
-        CLF_TRY(clfi_softmax(context, &j->softmax));
-    }
-    if (j->params->dropout == 0.0f)
-        return clfi_attention_context(context, &j->weights, &j->v4, &j->context4);
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 4, dim, &dropped));
-    CLF_TRY(clfi_dropout(context, &j->weights, j->params->dropout, j->params->seed, &dropped));
-    return clfi_attention_context(context, &dropped, &j->v4, &j->context4);
-}
-
 static clf_status run(clf_context *context, job *j)
 {
     const clf_multi_head_attention *a = j->attention;
@@ -321,19 +235,25 @@ static clf_status run(clf_context *context, job *j)
     CLF_TRY(project(context, j, a->k, j->k, j->keys, a->d, &j->k4));
     CLF_TRY(project(context, j, a->v, j->v, j->keys, a->dv, &j->v4));
     CLF_TRY(make_context(context, j));
-    if (can_fuse(j))
-        CLF_TRY(attend_fused(context, j));
-    else
-        CLF_TRY(attend_in_steps(context, j));
+    const clf_dense_attention attention = {&j->q4, &j->k4, &j->v4, &j->context4, &j->masks, j->scale, j->params->dropout, j->params->seed,
+                                           j->params->weights ? clfi_tensor_view(j->params->weights) : NULL, j->params->score,
+                                           j->params->score_user, {.size = 0}};
+    CLF_TRY(clfi_dense_attend(context, &attention));
     const clf_view out = rows_of(j->out);
     return a->o ? clfi_linear_run(context, a->o, &j->context_rows, CLF_ACTIVATION_NONE, NULL, &out) : CLF_OK;
 }
 
-clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_head_attention *attention, const clf_tensor *q, const clf_tensor *k,
-                                          const clf_tensor *v, const clf_multi_head_attention_params *params, clf_tensor *out)
+CLFI_OPTIONS(clf_multi_head_attention_params, CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT)
+
+clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_head_attention *attention, const clf_tensor *q,
+                                          const clf_tensor *k, const clf_tensor *v, const clf_multi_head_attention_params *params,
+                                          clf_tensor *out)
 {
-    static const clf_multi_head_attention_params defaults = CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT;
-    job j = {.attention = attention, .params = params ? params : &defaults};
+    clf_multi_head_attention_params own;
+    job j = {.attention = attention, .params = &own};
+    if (!attention)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "multi-head attention: attention is NULL");
+    CLF_TRY(clf_multi_head_attention_params_read(params, &own));
     if ((unsigned)j.params->layout > CLF_LAYOUT_LND)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention: layout %d is unknown", (int)j.params->layout);
     j.is_batch_first = j.params->layout == CLF_LAYOUT_NLD;

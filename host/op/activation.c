@@ -9,6 +9,8 @@
 
 clf_status clf_activation_parse(const char *name, clf_activation *out)
 {
+    if (!name || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "activation parse: name and out must not be NULL");
     for (clf_activation i = 0; i < CLF_ACTIVATION_COUNT; i++) {
         if (strcmp(clf_activation_name(i), name) == 0) {
             *out = i;

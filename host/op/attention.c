@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused attention: checks and the table of engines. */
+/* Fused attention: checks. */
 #include "op/attention.h"
 
 #include "kernel/attention.h"
 #include "op/attention_batch.h"
 #include "op/engines.h"
-
-#define VECTOR {"vector", clfi_attention_vector_supports, clfi_attention_vector_run}
-#define GROUP {"group", clfi_attention_group_supports, clfi_attention_group_run}
-#define GENERIC {"generic", clfi_attention_generic_supports, clfi_attention_generic_run}
-
-/* Barriers cost a CPU more than the sharing of keys saves, so there the group kernel comes last; software rasterizers compile and run it best. */
-static const clf_engine cpu_engines[] = {VECTOR, GENERIC, GROUP};
-static const clf_engine gpu_engines[] = {GROUP, GENERIC, VECTOR};
-static const clf_engine_table cpu_table = {"attention", cpu_engines, COUNT(cpu_engines)};
-static const clf_engine_table gpu_table = {"attention", gpu_engines, COUNT(gpu_engines)};
 
 static bool is_float(clf_dtype dtype)
 {
@@ -25,7 +15,8 @@ static clf_status check_operand(const char *name, const clf_view *view, clf_dtyp
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
     if (view->rank != 3)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s: expected rank 3, found %s", name, clfi_shape_text(view->rank, view->dim, shape));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s: expected rank 3, found %s", name,
+                 clfi_shape_text(view->rank, view->dim, shape));
     if (!is_float(view->dtype) || (view->dtype != dtype && !(row_axis == 0 && view->dtype == CLF_F32)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, q is %s", name, clf_dtype_name(view->dtype), clf_dtype_name(dtype));
     if (view->dim[row_axis] < rows)
@@ -71,6 +62,12 @@ static clf_status check(const clf_attention_args *args)
         CLF_TRY(check_vector("key mask", args->key_mask, CLF_U8, batch->k_end));
     if (args->lengths)
         CLF_TRY(check_vector("lengths", args->lengths, CLF_I32, batch->sequences));
+    if (args->bias && (args->bias->rank != 2 || args->bias->dim[0] != q->dim[0] || args->bias->dim[1] % 2 != 1 ||
+                       args->bias->dtype != CLF_F32 || (args->bias->dim[1] > 1 && args->bias->stride[1] != 1)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention bias: expected float32 [%lld, an odd number], found %s %s", (long long)q->dim[0],
+                 clf_dtype_name(args->bias->dtype), clfi_shape_text(args->bias->rank, args->bias->dim, q_shape));
+    if (args->window < 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: window %d", args->window);
     if ((unsigned)args->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: policy %d for empty rows is unknown", (int)args->empty_rows);
     return CLF_OK;
@@ -93,10 +90,12 @@ clf_status clfi_attention(clf_context *context, const clf_attention_args *args)
         .out = args->out,
         .key_mask = args->key_mask,
         .lengths = args->lengths,
+        .keep = args->keep,
+        .bias = args->bias,
+        .window = args->window,
         .scale = args->scale,
         .is_causal = args->is_causal,
         .empty_rows = args->empty_rows,
     };
-    const clf_device_caps *caps = &context->device.caps;
-    return clfi_engine_run(context, caps->is_cpu && !caps->short_loops ? &cpu_table : &gpu_table, &call);
+    return clfi_engine_run(context, CLF_OP_ATTENTION, &call);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* clf_attention: scoring functions with one call. Dot and bilinear scores under simple masks run fused; everything else goes score, softmax, context. */
+/* clf_attention: scoring functions with one call. Dot and bilinear scores under simple masks run fused; everything else goes score,
+ * softmax, context. */
 #include "clformer/attention.h"
 
 #include <math.h>
 
+#include "base/options.h"
 #include "kernel/attention_steps.h"
+#include "op/attention_keep.h"
 #include "op/attention_steps.h"
 #include "op/gemm.h"
+#include "op/mask.h"
 #include "op/masked_softmax.h"
 
 /* Checked operands. */
@@ -26,9 +30,11 @@ static clf_status bind(clf_context *context, const char *what, const clf_tensor 
     CLF_TRY(clfi_tensor_check(context, what, tensor));
     const clf_view *view = clfi_tensor_view(tensor);
     if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, expected float32, float16 or bfloat16", what, clf_dtype_name(view->dtype));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, expected float32, float16 or bfloat16", what,
+                 clf_dtype_name(view->dtype));
     if (view->rank != rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected rank %d", what, clfi_shape_text(view->rank, view->dim, shape), rank);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected rank %d", what, clfi_shape_text(view->rank, view->dim, shape),
+                 rank);
     *out = view;
     return CLF_OK;
 }
@@ -44,6 +50,12 @@ static clf_status expect(const char *what, const clf_view *view, int64_t d0, int
     return CLF_OK;
 }
 
+/* h of the additive score: what two of its three weights agree on, so that a message names the third. */
+static int64_t hidden_width(const scoring *s)
+{
+    return s->w_k->dim[0] == s->w_v->dim[0] ? s->w_k->dim[0] : s->w_q->dim[0];
+}
+
 /* The weights that a score needs, and no others. */
 static clf_status bind_score(clf_context *context, scoring *s)
 {
@@ -53,7 +65,8 @@ static clf_status bind_score(clf_context *context, scoring *s)
     if ((unsigned)p->score > CLF_SCORE_DISTANCE)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: score %d is unknown", (int)p->score);
     if (!p->w_q != !is_additive || !p->w_k != !is_additive || !p->w_v != !is_additive)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: w_q, w_k and w_v belong to the additive score%s", is_additive ? ": one is missing" : "");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: w_q, w_k and w_v belong to the additive score%s",
+                 is_additive ? ": one is missing" : "");
     if (!p->m != !is_bilinear)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: m belongs to the bilinear score%s", is_bilinear ? " and is missing" : "");
     if (!is_additive && !is_bilinear && dq != dk)
@@ -63,8 +76,10 @@ static clf_status bind_score(clf_context *context, scoring *s)
         CLF_TRY(bind(context, "w_q", p->w_q, 2, &s->w_q));
         CLF_TRY(bind(context, "w_k", p->w_k, 2, &s->w_k));
         CLF_TRY(bind(context, "w_v", p->w_v, 1, &s->w_v));
-        CLF_TRY(expect("w_q", s->w_q, s->w_v->dim[0], dq, 0));
-        CLF_TRY(expect("w_k", s->w_k, s->w_v->dim[0], dk, 0));
+        const int64_t h = hidden_width(s);
+        CLF_TRY(expect("w_q", s->w_q, h, dq, 0));
+        CLF_TRY(expect("w_k", s->w_k, h, dk, 0));
+        CLF_TRY(expect("w_v", s->w_v, h, 0, 0));
     }
     if (is_bilinear) {
         CLF_TRY(bind(context, "m", p->m, 2, &s->m));
@@ -76,46 +91,36 @@ static clf_status bind_score(clf_context *context, scoring *s)
     return CLF_OK;
 }
 
-static clf_status bind_mask(clf_context *context, const char *what, const clf_tensor *tensor, clf_dtype dtype, int rank, const int *map,
-                            const clf_view *scores, clf_view *storage, const clf_view **out)
-{
-    char shape[CLFI_SHAPE_TEXT_BYTES];
-    if (!tensor)
-        return CLF_OK;
-    CLF_TRY(clfi_tensor_check(context, what, tensor));
-    const clf_view *view = clfi_tensor_view(tensor);
-    if (view->dtype != dtype)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, expected %s", what, clf_dtype_name(view->dtype), clf_dtype_name(dtype));
-    if (view->rank != rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected rank %d", what, clfi_shape_text(view->rank, view->dim, shape), rank);
-    CLF_TRY(clfi_view_broadcast(what, view, scores, map, storage));
-    *out = storage;
-    return CLF_OK;
-}
-
 /* Masks in the shape of the scores [B,Q,K]. */
 static clf_status bind_masks(clf_context *context, scoring *s)
 {
+    static const clf_mask_form mask = {"mask", CLF_U8, 3, {0, 1, 2}, CLFI_MASK_REPEATS},
+                               bias = {"bias", CLF_F32, 3, {0, 1, 2}, CLFI_MASK_REPEATS};
+    static const clf_mask_form padding = {"padding mask", CLF_U8, 2, {0, -1, 1}, 0},
+                               attention = {"attention mask", CLF_U8, 2, {-1, 0, 1}, 0};
     const clf_attention_params *p = s->params;
     const clf_view scores = {.rank = 3, .dim = {s->batch, s->queries, s->keys}};
-    const int length_rank = p->lengths && clf_tensor_rank(p->lengths) == 1 ? 1 : 2;
+    if ((unsigned)p->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: policy %d for empty rows is unknown", (int)p->empty_rows);
+    CLF_TRY(clfi_lengths_bind(context, "attention", p->lengths, &scores, 0, 1, &s->lengths));
+    CLF_TRY(clfi_mask_bind(context, "attention", &mask, p->mask, &scores, &s->mask));
+    CLF_TRY(clfi_mask_bind(context, "attention", &padding, p->padding_mask, &scores, &s->padding));
+    CLF_TRY(clfi_mask_bind(context, "attention", &attention, p->attention_mask, &scores, &s->attention));
+    CLF_TRY(clfi_mask_bind(context, "attention", &bias, p->bias, &scores, &s->bias));
     s->softmax = (clf_softmax_args)CLFI_SOFTMAX_ARGS_INIT;
     s->softmax.axis = 2;
     s->softmax.query_axis = p->is_causal ? 1 : -1;
     s->softmax.empty_rows = p->empty_rows;
-    if ((unsigned)p->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: policy %d for empty rows is unknown", (int)p->empty_rows);
-    if (p->lengths)
-        CLF_TRY(clfi_lengths_check(context, "attention", p->lengths, s->batch, s->queries));
-    CLF_TRY(bind_mask(context, "lengths", p->lengths, CLF_I32, length_rank, length_rank == 1 ? (int[]){0, -1, -1} : (int[]){0, 1, -1}, &scores,
-                      &s->lengths, &s->softmax.lengths));
-    CLF_TRY(bind_mask(context, "mask", p->mask, CLF_U8, 3, (int[]){0, 1, 2}, &scores, &s->mask, &s->softmax.mask));
-    CLF_TRY(bind_mask(context, "padding mask", p->padding_mask, CLF_U8, 2, (int[]){0, -1, 1}, &scores, &s->padding, &s->softmax.padding));
-    CLF_TRY(bind_mask(context, "attention mask", p->attention_mask, CLF_U8, 2, (int[]){-1, 0, 1}, &scores, &s->attention, &s->softmax.attention));
-    return bind_mask(context, "bias", p->bias, CLF_F32, 3, (int[]){0, 1, 2}, &scores, &s->bias, &s->softmax.bias);
+    s->softmax.lengths = clfi_mask_given(&s->lengths);
+    s->softmax.mask = clfi_mask_given(&s->mask);
+    s->softmax.padding = clfi_mask_given(&s->padding);
+    s->softmax.attention = clfi_mask_given(&s->attention);
+    s->softmax.bias = clfi_mask_given(&s->bias);
+    return CLF_OK;
 }
 
-static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_tensor *out, scoring *s)
+static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_tensor *out,
+                           scoring *s)
 {
     CLF_TRY(bind(context, "q", q, 3, &s->q));
     CLF_TRY(bind(context, "k", k, 3, &s->k));
@@ -153,7 +158,8 @@ static clf_status project(clf_context *context, const clf_view *a, const clf_vie
     args.n = n;
     args.k = a->dim[2];
     args.a = (clf_gemm_operand){a->buffer, a->dtype, a->offset, a->stride[1], a->stride[2], {a->dim[0] == 1 ? 0 : a->stride[0]}};
-    args.b = (clf_gemm_operand){matrix->buffer, matrix->dtype, matrix->offset, matrix->stride[is_transposed], matrix->stride[!is_transposed], {0}};
+    args.b = (clf_gemm_operand){
+        matrix->buffer, matrix->dtype, matrix->offset, matrix->stride[is_transposed], matrix->stride[!is_transposed], {0}};
     args.c = (clf_gemm_operand){out->buffer, out->dtype, out->offset, out->stride[1], out->stride[2], {out->stride[0]}};
     return clfi_gemm(context, &args);
 }
@@ -176,10 +182,18 @@ static clf_status compute_scores(clf_context *context, const scoring *s, const c
     }
 }
 
+/* All masks but the bias as bits. */
+static clf_status pack_masks(clf_context *context, const scoring *s, bool is_causal, clf_view *keep)
+{
+    const clf_keep_masks masks = {s->softmax.mask, s->softmax.padding, s->softmax.attention, s->softmax.lengths, is_causal};
+    return clfi_attention_keep(context, &masks, 3, (int64_t[]){s->batch, s->queries, s->keys}, keep);
+}
+
 static clf_status run_steps(clf_context *context, scoring *s)
 {
     const int64_t dim[3] = {s->batch, s->queries, s->keys};
-    clf_view dropped;
+    const bool is_masked = s->params->is_causal || s->softmax.mask || s->softmax.padding || s->softmax.attention || s->softmax.lengths;
+    clf_view dropped, keep;
     if (!s->weights.buffer)
         CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, dim, &s->weights));
     if (clfi_view_count(&s->weights) > 0) {
@@ -187,11 +201,13 @@ static clf_status run_steps(clf_context *context, scoring *s)
         s->softmax.x = s->softmax.y = &s->weights;
         CLF_TRY(clfi_softmax(context, &s->softmax));
     }
+    if (is_masked)
+        CLF_TRY(pack_masks(context, s, s->params->is_causal != 0, &keep));
     if (s->params->dropout == 0.0f)
-        return clfi_attention_context(context, &s->weights, s->v, s->out);
+        return clfi_attention_context(context, &s->weights, s->v, is_masked ? &keep : NULL, s->out);
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, dim, &dropped));
     CLF_TRY(clfi_dropout(context, &s->weights, s->params->dropout, s->params->seed, &dropped));
-    return clfi_attention_context(context, &dropped, s->v, s->out);
+    return clfi_attention_context(context, &dropped, s->v, is_masked ? &keep : NULL, s->out);
 }
 
 /* Whether rows of all batches are evenly spaced, as one matrix. */
@@ -218,41 +234,57 @@ static bool can_fuse(const scoring *s)
 {
     const clf_attention_params *p = s->params;
     const clf_dtype dtype = p->score == CLF_SCORE_BILINEAR ? CLF_F32 : s->q->dtype;
-    const bool is_ragged = p->lengths || p->padding_mask;
-    return (p->score == CLF_SCORE_DOT || p->score == CLF_SCORE_BILINEAR) && !p->weights && p->dropout == 0.0f && !p->mask && !p->attention_mask &&
-           !p->bias && (!p->lengths || clf_tensor_rank(p->lengths) == 1) && s->k->dtype == dtype && s->v->dtype == dtype &&
-           (s->out->dtype == dtype || s->out->dtype == CLF_F32) && has_unit_columns(s->q) && has_unit_columns(s->k) && has_unit_columns(s->v) &&
-           has_unit_columns(s->out) && s->k->dim[2] > 0 &&
-           (!is_ragged || (is_packed(s->q) && is_packed(s->k) && is_packed(s->v) && is_packed(s->out))) &&
+    return (p->score == CLF_SCORE_DOT || p->score == CLF_SCORE_BILINEAR) && !p->weights && p->dropout == 0.0f && !p->bias &&
+           s->k->dtype == dtype && s->v->dtype == dtype && (s->out->dtype == dtype || s->out->dtype == CLF_F32) && has_unit_columns(s->q) &&
+           has_unit_columns(s->k) && has_unit_columns(s->v) && has_unit_columns(s->out) && s->k->dim[2] > 0;
+}
+
+/* Lengths of batches and padding are read as they are where the batches' rows follow each other; other masks become bits. */
+static bool masks_keys_only(const scoring *s)
+{
+    const clf_attention_params *p = s->params;
+    return !p->mask && !p->attention_mask && (p->lengths || p->padding_mask) && (!p->lengths || clf_tensor_rank(p->lengths) == 1) &&
+           is_packed(s->q) && is_packed(s->k) && is_packed(s->v) && is_packed(s->out) &&
            (!p->padding_mask || s->batch <= 1 || s->padding.stride[0] == s->keys * s->padding.stride[2]);
 }
 
-/* Without lengths and padding every batch is a head of one sequence, which leaves all strides free; with them the batches are sequences. */
+/* Batches whose masks are read as they are, are sequences; others are heads of one sequence, which leaves all strides free. */
 static clf_status run_fused(clf_context *context, const scoring *s)
 {
-    clf_view q = *s->q, k = *s->k, v = *s->v, out = *s->out, lengths, key_mask;
-    const bool is_ragged = s->params->lengths || s->params->padding_mask;
-    if (s->params->score == CLF_SCORE_BILINEAR)
+    clf_view q = *s->q, k = *s->k, v = *s->v, out = *s->out, lengths, key_mask, keep;
+    const clf_attention_params *p = s->params;
+    const bool is_ragged = masks_keys_only(s);
+    if (p->score == CLF_SCORE_BILINEAR)
         CLF_TRY(project(context, s->q, s->m, false, &q));
-    clf_attention_args args = {.q = &q, .k = &k, .v = &v, .out = &out, .scale = s->scale, .is_causal = s->params->is_causal != 0,
-                               .empty_rows = s->params->empty_rows};
+    clf_attention_args args = {
+        .q = &q, .k = &k, .v = &v, .out = &out, .scale = s->scale, .is_causal = p->is_causal != 0, .empty_rows = p->empty_rows};
     if (is_ragged) {
         q = packed(&q);
         k = packed(&k);
         v = packed(&v);
         out = packed(&out);
     }
-    if (s->params->lengths) {
+    if (is_ragged && p->lengths) {
         lengths = s->lengths;
         lengths.rank = 1;
         args.lengths = &lengths;
     }
-    if (s->params->padding_mask) {
+    if (is_ragged && p->padding_mask) {
         key_mask = s->padding;
         key_mask.rank = 1;
         key_mask.dim[0] = s->batch * s->keys;
         key_mask.stride[0] = s->padding.stride[2];
         args.key_mask = &key_mask;
+    }
+    if (!is_ragged && (p->mask || p->padding_mask || p->attention_mask || p->lengths)) {
+        CLF_TRY(pack_masks(context, s, false, &keep));
+        keep = (clf_view){.buffer = keep.buffer,
+                          .dtype = keep.dtype,
+                          .rank = 4,
+                          .offset = keep.offset,
+                          .dim = {keep.dim[0], 1, keep.dim[1], keep.dim[2]},
+                          .stride = {keep.stride[0], 0, keep.stride[1], keep.stride[2]}}; /* one head each */
+        args.keep = &keep;
     }
     const int64_t rows = out.dim[1], row_stride = out.stride[1];
     out.dim[1] = out.dim[0]; /* [rows, heads, dv] */
@@ -262,11 +294,14 @@ static clf_status run_fused(clf_context *context, const scoring *s)
     return clfi_attention_dense(context, is_ragged ? s->batch : 1, s->queries, s->keys, &args);
 }
 
-clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_attention_params *params,
-                         clf_tensor *out)
+CLFI_OPTIONS(clf_attention_params, CLF_ATTENTION_PARAMS_INIT)
+
+clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
+                         const clf_attention_params *params, clf_tensor *out)
 {
-    static const clf_attention_params defaults = CLF_ATTENTION_PARAMS_INIT;
-    scoring s = {.params = params ? params : &defaults};
+    clf_attention_params own;
+    scoring s = {.params = &own};
+    CLF_TRY(clf_attention_params_read(params, &own));
     CLF_TRY(bind_all(context, q, k, v, out, &s));
     const clf_arena_mark mark = clfi_arena_top(context);
     const clf_status st = can_fuse(&s) && s.batch > 0 ? run_fused(context, &s) : run_steps(context, &s);

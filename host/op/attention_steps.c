@@ -4,20 +4,23 @@
 
 #include "base/alloc.h"
 #include "kernel/attention_steps.h"
+#include "op/attention_keep.h"
 #include "op/gemm.h"
+#include "op/mask.h"
 
 enum { LARGEST_RANK = 2 + CLFI_GEMM_MAX_BATCH };
 
 static clf_status check_float(const char *op, const char *what, const clf_view *view)
 {
     if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s %s is %s, expected float32, float16 or bfloat16", op, what, clf_dtype_name(view->dtype));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s %s is %s, expected float32, float16 or bfloat16", op, what,
+                 clf_dtype_name(view->dtype));
     return CLF_OK;
 }
 
 /* view is [leading axes of like, rows, columns]. */
-static clf_status check_matrices(const char *op, const char *what, const clf_view *view, const char *like_what, const clf_view *like, int64_t rows,
-                                 int64_t columns)
+static clf_status check_matrices(const char *op, const char *what, const clf_view *view, const char *like_what, const clf_view *like,
+                                 int64_t rows, int64_t columns)
 {
     char found[CLFI_SHAPE_TEXT_BYTES], other[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(check_float(op, what, view));
@@ -48,6 +51,23 @@ static clf_gemm_operand operand(const clf_view *view, bool is_transposed)
     return o;
 }
 
+/* c [...,m,n] = alpha a [...,m,k] b: b is [...,k,n], or transposed [...,n,k]. */
+static clf_status multiply(clf_context *context, const clf_view *a, const clf_view *b, bool is_transposed, float alpha, const clf_view *c)
+{
+    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+    args.batch_rank = a->rank - 2;
+    for (int i = 0; i < args.batch_rank; i++)
+        args.batch[i] = a->dim[i];
+    args.m = c->dim[c->rank - 2];
+    args.n = c->dim[c->rank - 1];
+    args.k = a->dim[a->rank - 1];
+    args.a = operand(a, false);
+    args.b = operand(b, is_transposed);
+    args.c = operand(c, false);
+    args.alpha = alpha;
+    return clfi_gemm(context, &args);
+}
+
 clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const clf_view *k, float scale, const clf_view *scores)
 {
     static const char op[] = "attention scores:";
@@ -57,21 +77,11 @@ clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const 
     const int64_t queries = q->dim[q->rank - 2], d = q->dim[q->rank - 1], keys = k->dim[k->rank - 2];
     CLF_TRY(check_matrices(op, "k", k, "q", q, keys, d));
     CLF_TRY(check_matrices(op, "scores", scores, "q", q, queries, keys));
-    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
-    args.batch_rank = q->rank - 2;
-    for (int i = 0; i < args.batch_rank; i++)
-        args.batch[i] = q->dim[i];
-    args.m = queries;
-    args.n = keys;
-    args.k = d;
-    args.a = operand(q, false);
-    args.b = operand(k, true);
-    args.c = operand(scores, false);
-    args.alpha = scale;
-    return clfi_gemm(context, &args);
+    return multiply(context, q, k, true, scale, scores);
 }
 
-clf_status clfi_attention_context(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *out)
+clf_status clfi_attention_context(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *keep,
+                                  const clf_view *out)
 {
     static const char op[] = "attention context:";
     CLF_TRY(check_rank(op, "weights", weights));
@@ -82,7 +92,7 @@ clf_status clfi_attention_context(clf_context *context, const clf_view *weights,
     CLF_TRY(check_matrices(op, "out", out, "weights", weights, queries, dv));
     if (clfi_view_count(out) == 0)
         return CLF_OK;
-    return clfi_attention_context_launch(context, weights, v, out);
+    return keep ? clfi_attention_context_launch(context, weights, v, keep, out) : multiply(context, weights, v, false, 1.0f, out);
 }
 
 clf_status clfi_check_dropout(const char *op, float probability)
@@ -110,7 +120,8 @@ clf_status clfi_attention_dense(clf_context *context, int64_t sequences, int64_t
 {
     clf_attention_span *spans = NULL;
     clf_attention_batch *batch = NULL;
-    if (sequences > INT32_MAX || queries > INT32_MAX || keys > INT32_MAX || (sequences > 0 && (queries > INT32_MAX / sequences || keys > INT32_MAX / sequences)))
+    if (sequences > INT32_MAX || queries > INT32_MAX || keys > INT32_MAX ||
+        (sequences > 0 && (queries > INT32_MAX / sequences || keys > INT32_MAX / sequences)))
         CLF_FAIL(CLF_UNSUPPORTED, "attention: %lld sequences of %lld queries and %lld keys are more than 2^31 rows", (long long)sequences,
                  (long long)queries, (long long)keys);
     CLF_TRY(clfi_alloc((size_t)sequences, sizeof *spans, "attention spans", &spans));
@@ -142,10 +153,24 @@ clf_status clf_attention_scores(clf_context *context, const clf_tensor *q, const
     return clfi_attention_scores(context, clfi_tensor_view(q), clfi_tensor_view(k), scale, clfi_tensor_view(scores));
 }
 
-clf_status clf_attention_context(clf_context *context, const clf_tensor *weights, const clf_tensor *v, clf_tensor *out)
+clf_status clf_attention_context(clf_context *context, const clf_tensor *weights, const clf_tensor *v, const clf_tensor *mask,
+                                 clf_tensor *out)
 {
     CLF_TRY(check_tensors(context, (const char *const[3]){"weights", "v", "out"}, (const clf_tensor *const[3]){weights, v, out}, 3));
-    return clfi_attention_context(context, clfi_tensor_view(weights), clfi_tensor_view(v), clfi_tensor_view(out));
+    const clf_view *w = clfi_tensor_view(weights);
+    clf_mask_form form = {"mask", CLF_U8, w->rank, {0}, CLFI_MASK_REPEATS};
+    clf_view bound, keep;
+    CLF_TRY(check_rank("attention context:", "weights", w));
+    for (int i = 0; i < w->rank; i++)
+        form.map[i] = i;
+    CLF_TRY(clfi_mask_bind(context, "attention context:", &form, mask, w, &bound));
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_keep_masks masks = {.mask = &bound};
+    clf_status st = mask ? clfi_attention_keep(context, &masks, w->rank, w->dim, &keep) : CLF_OK;
+    if (st == CLF_OK)
+        st = clfi_attention_context(context, w, clfi_tensor_view(v), mask ? &keep : NULL, clfi_tensor_view(out));
+    clfi_arena_release(context, mark);
+    return st;
 }
 
 clf_status clf_dropout(clf_context *context, const clf_tensor *x, float probability, uint64_t seed, clf_tensor *y)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Cached attention: checks and engine rows. */
+/* Cached attention: checks. */
 #include "op/cached_attention.h"
 
-#include "op/family.h"
-
-static const clf_engine vector = {"vector", clfi_cached_attention_vector_supports, clfi_cached_attention_vector};
-static const clf_engine group = {"group", clfi_cached_attention_group_supports, clfi_cached_attention_group};
+#include "op/engines.h"
 
 static clf_status check_shape(const char *name, const clf_view *view, const int64_t want[3])
 {
@@ -34,9 +31,14 @@ static clf_status check(const clf_cached_attention_args *args)
 {
     const clf_view *q = args->q, *k = args->k;
     CLF_TRY(check_shape("q", q, q->dim));
-    CLF_TRY(check_shape("k", k, (int64_t[]){q->dim[0], k->dim[1], q->dim[2]}));
+    CLF_TRY(check_shape("k", k, (int64_t[]){k->dim[0], k->dim[1], q->dim[2]}));
     CLF_TRY(check_shape("v", args->v, k->dim));
     CLF_TRY(check_shape("out", args->out, (int64_t[]){q->dim[1], q->dim[0], q->dim[2]}));
+    if (k->dim[0] < 1 || q->dim[0] % k->dim[0] != 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: %lld heads of queries, %lld of keys: expected a multiple",
+                 (long long)q->dim[0], (long long)k->dim[0]);
+    if (args->window < 0 || !(args->soft_cap >= 0))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: cached attention: window %d, soft cap %g", args->window, (double)args->soft_cap);
     if (!args->rows == !args->first)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: expected either rows or first");
     if (args->rows)
@@ -51,5 +53,5 @@ clf_status clfi_cached_attention(clf_context *context, const clf_cached_attentio
     CLF_TRY(check(args));
     if (clfi_view_count(args->q) == 0)
         return CLF_OK;
-    return clfi_family_run(context, "cached_attention", &vector, &group, args);
+    return clfi_engine_run(context, CLF_OP_CACHED_ATTENTION, args);
 }

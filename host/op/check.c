@@ -7,7 +7,8 @@
 clf_status clfi_check_float(const char *op, const char *what, const clf_view *view)
 {
     if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: %s is %s, expected float32, float16 or bfloat16", op, what, clf_dtype_name(view->dtype));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: %s is %s, expected float32, float16 or bfloat16", op, what,
+                 clf_dtype_name(view->dtype));
     return CLF_OK;
 }
 
@@ -22,7 +23,8 @@ clf_status clfi_check_rank(const char *op, const char *what, const clf_view *vie
 {
     char text[CLFI_SHAPE_TEXT_BYTES];
     if (view->rank != rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected rank %d", op, what, clfi_shape_text(view->rank, view->dim, text), rank);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected rank %d", op, what, clfi_shape_text(view->rank, view->dim, text),
+                 rank);
     return CLF_OK;
 }
 
@@ -30,8 +32,8 @@ clf_status clfi_check_same_shape(const char *op, const char *what, const clf_vie
 {
     char have[CLFI_SHAPE_TEXT_BYTES], want[CLFI_SHAPE_TEXT_BYTES];
     if (!clfi_view_same_shape(view, reference))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected the shape of %s, %s", op, what, clfi_shape_text(view->rank, view->dim, have),
-                 other, clfi_shape_text(reference->rank, reference->dim, want));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected the shape of %s, %s", op, what,
+                 clfi_shape_text(view->rank, view->dim, have), other, clfi_shape_text(reference->rank, reference->dim, want));
     return CLF_OK;
 }
 
@@ -39,7 +41,8 @@ clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view 
 {
     const int last = view->rank - 1;
     if (view->dim[last] > 1 && view->stride[last] != 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s has a stride of %lld along its last axis, expected 1", op, what, (long long)view->stride[last]);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s has a stride of %lld along its last axis, expected 1", op, what,
+                 (long long)view->stride[last]);
     return CLF_OK;
 }
 

@@ -15,6 +15,7 @@ clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view 
 
 /* Public operands: `out` is the view of a tensor of this context. Optional ones may be NULL and then give NULL. */
 clf_status clfi_check_tensor(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out);
-clf_status clfi_check_optional(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out);
+clf_status clfi_check_optional(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor,
+                               const clf_view **out);
 
 #endif

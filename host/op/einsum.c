@@ -119,22 +119,22 @@ void clf_einsum_plan_destroy(clf_einsum_plan *plan)
 
 int clf_einsum_plan_rank(const clf_einsum_plan *plan)
 {
-    return plan->form.output_rank;
+    return plan ? plan->form.output_rank : 0;
 }
 
 const int64_t *clf_einsum_plan_dim(const clf_einsum_plan *plan)
 {
-    return plan->form.output_dim;
+    return plan ? plan->form.output_dim : NULL;
 }
 
 double clf_einsum_plan_cost(const clf_einsum_plan *plan)
 {
-    return plan->cost;
+    return plan ? plan->cost : 0;
 }
 
 double clf_einsum_plan_largest(const clf_einsum_plan *plan)
 {
-    return plan->largest;
+    return plan ? plan->largest : 0;
 }
 
 clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan, const clf_tensor *const *operands, int count,

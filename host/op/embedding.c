@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embedding lookup: checks and engine rows. */
+/* Embedding lookup: checks. */
 #include "op/embedding.h"
 
 #include <stdio.h>
@@ -7,13 +7,10 @@
 #include "base/alloc.h"
 #include "clformer/ops.h"
 #include "op/check.h"
-#include "op/family.h"
+#include "op/engines.h"
 #include "op/layer_norm.h"
 
 _Static_assert((int)CLF_EMBEDDING_TABLES == (int)CLFI_EMBEDDING_TERMS, "the public limit is the kernels' limit");
-
-static const clf_engine vector = {"vector", clfi_embedding_vector_supports, clfi_embedding_vector};
-static const clf_engine group = {"group", clfi_embedding_group_supports, clfi_embedding_group};
 
 static int blocks_of(const clf_embedding_term *term)
 {
@@ -65,7 +62,7 @@ static clf_status run_blocks(clf_context *context, const clf_embedding_term *ter
             for (int i = 0; i < at; i++)
                 args.block[k].first += terms[k].table[i].dim[0];
         }
-        CLF_TRY(clfi_family_run(context, "embedding", &vector, &group, &args));
+        CLF_TRY(clfi_engine_run(context, CLF_OP_EMBEDDING, &args));
     }
     return CLF_OK;
 }
@@ -101,7 +98,8 @@ static clf_status check_ids(const clf_tensor *ids, int64_t rows, int k)
     clf_status st = clf_tensor_read(ids, value, count * sizeof *value);
     for (size_t i = 0; st == CLF_OK && i < count; i++)
         if (value[i] < 0 || value[i] >= rows)
-            st = clfi_fail(CLF_INVALID_ARGUMENT, "embedding: id %d of token %zu, table %d has %lld rows", (int)value[i], i, k, (long long)rows);
+            st = clfi_fail(CLF_INVALID_ARGUMENT, "embedding: id %d of token %zu, table %d has %lld rows", (int)value[i], i, k,
+                           (long long)rows);
     free(value);
     return st;
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing an engine: a forced name, else the first row that supports the arguments. */
+/* Choosing an engine: the forced one, else the measured one, else the first row that suits, else the first that can. */
+#include <limits.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "op/engines.h"
 
-clf_status clfi_engine_forced(const clf_context *context, const char *op, char out[CLFI_ENGINE_NAME_BYTES])
+enum { FORCED_BYTES = 128 };
+
+const clf_engine_table *clfi_engine_table_find(const char *op)
 {
-    out[0] = '\0';
-    const size_t op_length = strlen(op);
-    for (const char *at = context->engines; *at;) {
-        const size_t length = strcspn(at, ",");
-        const char *equals = memchr(at, '=', length);
-        const size_t name_length = equals ? length - (size_t)(equals + 1 - at) : 0;
-        if (!equals || name_length == 0 || name_length >= CLFI_ENGINE_NAME_BYTES)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "engines \"%s\": expected op=name,op=name", context->engines);
-        if ((size_t)(equals - at) == op_length && memcmp(at, op, op_length) == 0) {
-            memcpy(out, equals + 1, name_length);
-            out[name_length] = '\0';
-        }
-        at += length + (at[length] == ',');
-    }
-    return CLF_OK;
+    for (int i = 0; i < CLF_OP_COUNT; i++)
+        if (strcmp(clfi_engine_tables[i].op, op) == 0)
+            return &clfi_engine_tables[i];
+    return NULL;
+}
+
+const clf_engine *clfi_engine_find(clf_op op, const char *name)
+{
+    const clf_engine_table *table = &clfi_engine_tables[op];
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->engines[i].name, name) == 0)
+            return &table->engines[i];
+    return NULL;
 }
 
 static clf_status fail_unknown(const clf_engine_table *table, const char *name)
@@ -36,29 +36,138 @@ static clf_status fail_unknown(const clf_engine_table *table, const char *name)
     return st;
 }
 
-static clf_status choose(const clf_context *context, const clf_engine_table *table, const void *args, const clf_engine **out)
+clf_status clfi_engine_tile_set(const clf_engine *engine, const char *parameter, int64_t value, clf_tile *tile)
 {
-    char forced[CLFI_ENGINE_NAME_BYTES];
-    CLF_TRY(clfi_engine_forced(context, table->op, forced));
-    for (size_t i = 0; i < table->count; i++) {
-        const clf_engine *engine = &table->engines[i];
-        if (forced[0] && strcmp(engine->name, forced) != 0)
+    const clf_tiling *tiling = engine->tiling;
+    for (size_t i = 0; tiling && i < tiling->count; i++) {
+        if (strcmp(tiling->parameters[i].name, parameter) != 0)
             continue;
-        if (engine->supports(context, args)) {
-            *out = engine;
-            return CLF_OK;
+        for (const int *allowed = tiling->parameters[i].values; *allowed; allowed++) {
+            if (*allowed == value) {
+                tile->value[i] = (int)value;
+                return CLF_OK;
+            }
         }
-        if (forced[0])
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: engine %s cannot run this case on %s", table->op, engine->name, context->device.info.name);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "engine %s has no kernels with %s = %lld", engine->name, parameter, (long long)value);
     }
-    if (forced[0])
-        return fail_unknown(table, forced);
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: no engine for this case on %s", table->op, context->device.info.name);
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "engine %s has no parameter \"%s\"", engine->name, parameter);
 }
 
-clf_status clfi_engine_run(clf_context *context, const clf_engine_table *table, const void *args)
+bool clfi_engine_tile_fits(const clf_context *context, const clf_engine *engine, const clf_tile *tile)
 {
-    const clf_engine *engine = NULL;
-    CLF_TRY(choose(context, table, args, &engine));
-    return engine->run(context, args);
+    return !engine->tiling || engine->tiling->fits(context, tile);
+}
+
+clf_status clfi_engine_choice_text(const clf_engine *engine, const clf_tile *tile, clf_str *out)
+{
+    CLF_TRY(clfi_str_append_text(out, engine->name));
+    for (size_t i = 0; engine->tiling && i < engine->tiling->count; i++)
+        if (tile->value[i])
+            CLF_TRY(clfi_str_appendf(out, ":%s=%d", engine->tiling->parameters[i].name, tile->value[i]));
+    return CLF_OK;
+}
+
+/* "name=value" inside `text`, which it cuts. */
+static clf_status set_forced(const clf_engine *engine, char *text, clf_tile *tile)
+{
+    char *equals = strchr(text, '=');
+    int64_t value = 0;
+    bool is_number = equals && equals[1];
+    for (const char *at = is_number ? equals + 1 : ""; *at; at++) {
+        is_number = is_number && *at >= '0' && *at <= '9' && value < INT_MAX / 10;
+        value = is_number ? value * 10 + (*at - '0') : 0;
+    }
+    if (!is_number)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "engine %s: expected parameter=number, found \"%s\"", engine->name, text);
+    *equals = '\0';
+    return clfi_engine_tile_set(engine, text, value, tile);
+}
+
+/* What stands after "op=" in the context's list, "" when nothing does. */
+static clf_status forced_text(const clf_context *context, const char *op, char out[FORCED_BYTES])
+{
+    out[0] = '\0';
+    const size_t op_length = strlen(op);
+    for (const char *at = context->engines; *at;) {
+        const size_t length = strcspn(at, ",");
+        const char *equals = memchr(at, '=', length);
+        const size_t name_length = equals ? length - (size_t)(equals + 1 - at) : 0;
+        if (!equals || name_length == 0 || name_length >= FORCED_BYTES)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "engines \"%s\": expected op=name,op=name", context->engines);
+        if ((size_t)(equals - at) == op_length && memcmp(at, op, op_length) == 0) {
+            memcpy(out, equals + 1, name_length);
+            out[name_length] = '\0';
+        }
+        at += length + (at[length] == ',');
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_choice *out)
+{
+    const clf_engine_table *table = &clfi_engine_tables[op];
+    char text[FORCED_BYTES], *rest = NULL;
+    *out = (clf_engine_choice){0};
+    CLF_TRY(forced_text(context, table->op, text));
+    char *name = strtok_r(text, ":", &rest);
+    if (!name)
+        return CLF_OK;
+    out->engine = clfi_engine_find(op, name);
+    if (!out->engine)
+        return fail_unknown(table, name);
+    for (char *at; (at = strtok_r(NULL, ":", &rest));)
+        CLF_TRY(set_forced(out->engine, at, &out->tile));
+    if (!clfi_engine_tile_fits(context, out->engine, &out->tile))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: the tile of engine %s does not fit %s", table->op, name, context->device.info.name);
+    return CLF_OK;
+}
+
+const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)
+{
+    if (engine->precision > context->precision)
+        return "it keeps less precision than is asked for";
+    return engine->runs_on && !engine->runs_on(&context->device.caps) ? "its kernels are not made for such a device" : NULL;
+}
+
+bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args)
+{
+    return !clfi_engine_obstacle(context, engine) && engine->supports(context, args);
+}
+
+clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
+                              clf_engine_choice *out)
+{
+    const clf_engine_table *table = &clfi_engine_tables[op];
+    clf_engine_choice forced;
+    CLF_TRY(clfi_engine_forced(context, op, &forced));
+    if (forced.engine) {
+        if (!clfi_engine_is_able(context, forced.engine, args))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: engine %s cannot run this case on %s", table->op, forced.engine->name,
+                     context->device.info.name);
+        *out = forced;
+        return CLF_OK;
+    }
+    if (measured && clfi_engine_is_able(context, measured->engine, args)) {
+        *out = *measured;
+        return CLF_OK;
+    }
+    const clf_engine *able = NULL, *suited = NULL;
+    for (size_t i = 0; !suited && i < table->count; i++) {
+        const clf_engine *engine = &table->engines[i];
+        if (!clfi_engine_is_able(context, engine, args))
+            continue;
+        able = able ? able : engine;
+        suited = !engine->suits || engine->suits(context, args) ? engine : NULL;
+    }
+    if (!able)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: no engine for this case on %s", table->op, context->device.info.name);
+    *out = (clf_engine_choice){.engine = suited ? suited : able};
+    return CLF_OK;
+}
+
+clf_status clfi_engine_run(clf_context *context, clf_op op, const void *args)
+{
+    clf_engine_choice choice;
+    CLF_TRY(clfi_engine_choose(context, op, args, NULL, &choice));
+    return choice.engine->run(context, args);
 }

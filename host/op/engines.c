@@ -1,50 +1,145 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine runs a matrix product: tables only. Best first, the portable one last.
+/* Which engine runs an op: tables only. The first row that suits a case runs it, else the first that can.
  *
  * Thresholds for devices that were not measured (clformer tune measures; op/tuned.h). bench_op shows on CPUs that `packed` wins at every
- * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group of `tiled` holds
- * 64 x 64 results: below some ten million products CLBlast's own packing kernels cost more than they gain, and up to 16 rows the time is that
- * of reading B once. */
-#include "op/gemm.h"
+ * size, unless the batches lie element by element in memory, which `staged` and `interleaved` are made for. On other devices one work-group
+ * of `tiled` holds 64 x 64 results: below some ten million products CLBlast's own packing kernels cost more than they gain, and up to 16
+ * rows the time is that of reading B once. Of the other ops, `vector` is for CPUs (one work-item per group, wide vectors), `group` for GPUs
+ * (work-items share a row), `generic` for layouts that neither likes. */
+#include "op/engines.h"
 
-#define ALL_PRECISIONS (1u << CLF_PRECISION_HIGHEST | 1u << CLF_PRECISION_HIGH | 1u << CLF_PRECISION_MEDIUM)
+#include "base/alloc.h"
+#include "kernel/attention.h"
+#include "kernel/cached_attention.h"
+#include "kernel/embedding.h"
+#include "kernel/log_softmax.h"
+#include "kernel/pooling.h"
+#include "kernel/row_norm.h"
+#include "kernel/softmax.h"
+#include "kernel/top_k.h"
 
-static bool on_cpu(const clf_context *context, const clf_gemm_args *args)
+enum { FEW_ROWS = 16 };
+
+static bool has_fast_compiler(const clf_device_caps *caps)
+{
+    return !caps->slow_compiler;
+}
+
+static bool on_cpu(const clf_context *context, const void *args)
 {
     (void)args;
     return context->device.caps.is_cpu;
 }
 
-static bool few_rows(const clf_context *context, const clf_gemm_args *args)
+static bool on_gpu(const clf_context *context, const void *args)
 {
-    return !context->device.caps.is_cpu && args->m <= 16;
+    return !on_cpu(context, args);
 }
 
-static bool big_product(const clf_context *context, const clf_gemm_args *args)
+/* Software rasterizers are CPUs that compile and run the kernels of GPUs best. */
+static bool on_vector_cpu(const clf_context *context, const void *args)
 {
-    const double products = (double)args->m * (double)args->n * (double)args->k;
-    return !context->device.caps.is_cpu && args->m >= 64 && args->n >= 64 && args->k >= 32 && products >= 1e7;
+    return on_cpu(context, args) && !context->device.caps.short_loops;
 }
 
-static bool always(const clf_context *context, const clf_gemm_args *args)
+static bool not_on_vector_cpu(const clf_context *context, const void *args)
 {
-    (void)context;
-    (void)args;
-    return true;
+    return !on_vector_cpu(context, args);
 }
 
-const clf_gemm_engine clfi_gemm_engines[] = {
-    {"staged", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_staged_supports,
-     clfi_gemm_staged_suits, clfi_gemm_staged_run, NULL},
-    {"interleaved", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_interleaved_supports,
-     clfi_gemm_interleaved_suits, clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling},
-    {"packed", CLFI_GEMM_PANELS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_panels, clfi_gemm_packed_supports, on_cpu,
-     clfi_gemm_packed_run, &clfi_gemm_packed_tiling},
-    {"gemv", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_gemv_supports, few_rows,
-     clfi_gemm_gemv_run, &clfi_gemm_gemv_tiling},
-    {"clblast", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_clblast_supports, big_product,
-     clfi_gemm_clblast_run, NULL},
-    {"tiled", CLFI_GEMM_ROWS, CLFI_GEMM_PLAIN_F32, ALL_PRECISIONS, clfi_gemm_pack_weight_rows, clfi_gemm_tiled_supports, always,
-     clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling},
+static bool few_rows_on_gpu(const clf_context *context, const void *args)
+{
+    return on_gpu(context, args) && ((const clf_gemm_args *)args)->m <= FEW_ROWS;
+}
+
+static bool big_product_on_gpu(const clf_context *context, const void *args)
+{
+    const clf_gemm_args *gemm = args;
+    const double products = (double)gemm->m * (double)gemm->n * (double)gemm->k;
+    return on_gpu(context, args) && gemm->m >= 64 && gemm->n >= 64 && gemm->k >= 32 && products >= 1e7;
+}
+
+/* Sharing a row between work-items pays where its keys are adjacent; otherwise neighbouring rows are read together. */
+static bool adjacent_keys_on_gpu(const clf_context *context, const void *args)
+{
+    return on_gpu(context, args) && clfi_softmax_is_unit(args);
+}
+
+static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0};
+static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, FEW_ROWS};
+static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0};
+
+static const clf_engine gemm[] = {
+    {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_staged_supports, clfi_gemm_staged_suits, clfi_gemm_staged_run, NULL,
+     &rows},
+    {"interleaved", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits,
+     clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &rows},
+    {"packed", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_packed_supports, on_cpu, clfi_gemm_packed_run, &clfi_gemm_packed_tiling,
+     &panels},
+    {"gemv", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run, &clfi_gemm_gemv_tiling,
+     &rows_for_few},
+    {"clblast", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL, &rows},
+    {"tiled", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling, &rows},
 };
-const size_t clfi_gemm_engine_count = COUNT(clfi_gemm_engines);
+
+#define ROW(name, supports, suits, run) {name, CLF_PRECISION_HIGHEST, NULL, supports, suits, run, NULL, NULL}
+
+static const clf_engine softmax[] = {
+    ROW("group", clfi_softmax_group_supports, adjacent_keys_on_gpu, clfi_softmax_group_run),
+    ROW("lines", clfi_softmax_lines_supports, on_cpu, clfi_softmax_lines_run),
+    ROW("vector", clfi_softmax_vector_supports, on_cpu, clfi_softmax_vector_run),
+    ROW("generic", clfi_softmax_generic_supports, NULL, clfi_softmax_generic_run),
+};
+
+static const clf_engine log_softmax[] = {
+    ROW("vector", clfi_log_softmax_vector_supports, on_cpu, clfi_log_softmax_vector),
+    ROW("group", clfi_log_softmax_group_supports, on_gpu, clfi_log_softmax_group),
+};
+
+static const clf_engine row_norm[] = {
+    ROW("vector", clfi_row_norm_vector_supports, on_cpu, clfi_row_norm_vector),
+    ROW("group", clfi_row_norm_group_supports, on_gpu, clfi_row_norm_group),
+};
+
+/* Barriers cost a CPU more than the sharing of keys saves. */
+static const clf_engine attention[] = {
+    ROW("group", clfi_attention_group_supports, not_on_vector_cpu, clfi_attention_group_run),
+    ROW("vector", clfi_attention_vector_supports, on_vector_cpu, clfi_attention_vector_run),
+    ROW("generic", clfi_attention_generic_supports, NULL, clfi_attention_generic_run),
+};
+
+static const clf_engine cached_attention[] = {
+    ROW("vector", clfi_cached_attention_vector_supports, on_cpu, clfi_cached_attention_vector),
+    ROW("group", clfi_cached_attention_group_supports, on_gpu, clfi_cached_attention_group),
+};
+
+static const clf_engine embedding[] = {
+    ROW("vector", clfi_embedding_vector_supports, on_cpu, clfi_embedding_vector),
+    ROW("group", clfi_embedding_group_supports, on_gpu, clfi_embedding_group),
+};
+
+static const clf_engine pool[] = {
+    ROW("vector", clfi_pool_supports, on_cpu, clfi_pool_vector),
+    ROW("group", clfi_pool_supports, on_gpu, clfi_pool_group),
+};
+
+static const clf_engine top_k[] = {
+    ROW("vector", clfi_top_k_vector_supports, on_cpu, clfi_top_k_vector),
+    ROW("group", clfi_top_k_group_supports, on_gpu, clfi_top_k_group),
+};
+
+#define TABLE(op, engines) {op, engines, COUNT(engines)}
+
+const clf_engine_table clfi_engine_tables[CLF_OP_COUNT] = {
+    [CLF_OP_GEMM] = TABLE("gemm", gemm),
+    [CLF_OP_SOFTMAX] = TABLE("softmax", softmax),
+    [CLF_OP_LOG_SOFTMAX] = TABLE("log_softmax", log_softmax),
+    [CLF_OP_LAYER_NORM] = TABLE("layer_norm", row_norm),
+    [CLF_OP_RMS_NORM] = TABLE("rms_norm", row_norm),
+    [CLF_OP_L2_NORMALIZE] = TABLE("l2_normalize", row_norm),
+    [CLF_OP_ATTENTION] = TABLE("attention", attention),
+    [CLF_OP_CACHED_ATTENTION] = TABLE("cached_attention", cached_attention),
+    [CLF_OP_EMBEDDING] = TABLE("embedding", embedding),
+    [CLF_OP_POOL] = TABLE("pool", pool),
+    [CLF_OP_TOP_K] = TABLE("top_k", top_k),
+};

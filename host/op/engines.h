@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* Engines: the implementations that an op can run on, in order of preference, the portable one last. */
+/* Engines: the implementations that an op can run on, one table per op, and the choice among them. */
 #ifndef CLFI_OP_ENGINES_H
 #define CLFI_OP_ENGINES_H
 
 #include <stdbool.h>
 
-#include "base/status.h"
-#include "runtime/context.h"
+#include "base/str.h"
+#include "kernel/gemm.h"
+#include "kernel/tile.h"
 
-/* One row. supports() is pure and cheap; args is the op's own argument struct. */
+/* One row. args is the op's own argument struct. */
 typedef struct clf_engine {
     const char *name;
-    bool (*supports)(const clf_context *context, const void *args);
-    clf_status (*run)(clf_context *context, const void *args);
+    clf_precision precision; /* what its matrix products keep: a context that asks for less may use it, one that asks for more may not */
+    bool (*runs_on)(const clf_device_caps *caps); /* whether the device has what every kernel of the row needs; NULL: any device has */
+    bool (*supports)(const clf_context *context, const void *args); /* whether it can run this case there; pure and cheap */
+    bool (*suits)(const clf_context *context, const void *args); /* the choice on devices that were not measured; NULL: all it supports */
+    clf_status (*run)(clf_context *context, const void *args); /* enqueues */
+    const clf_tiling *tiling;      /* what its kernels can be built with; NULL: no choice */
+    const clf_gemm_traits *gemm;   /* rows of CLF_OP_GEMM: how they take a constant B */
 } clf_engine;
+
+/* Ops that have engines. */
+typedef enum clf_op {
+    CLF_OP_GEMM,
+    CLF_OP_SOFTMAX,
+    CLF_OP_LOG_SOFTMAX,
+    CLF_OP_LAYER_NORM,
+    CLF_OP_RMS_NORM,
+    CLF_OP_L2_NORMALIZE,
+    CLF_OP_ATTENTION,
+    CLF_OP_CACHED_ATTENTION,
+    CLF_OP_EMBEDDING,
+    CLF_OP_POOL,
+    CLF_OP_TOP_K,
+    CLF_OP_COUNT
+} clf_op;
 
 typedef struct clf_engine_table {
     const char *op; /* the name before '=' in CLF_ENGINE */
@@ -21,13 +43,46 @@ typedef struct clf_engine_table {
     size_t count;
 } clf_engine_table;
 
-/* The name forced for `op` by the context's engine list ("op=name,op=name"), or "" when it forces none. Copied into out.
- * INVALID_ARGUMENT: the list is malformed. */
-enum { CLFI_ENGINE_NAME_BYTES = 128 };
-clf_status clfi_engine_forced(const clf_context *context, const char *op, char out[CLFI_ENGINE_NAME_BYTES]);
+/* op/engines.c: every engine of every op. */
+extern const clf_engine_table clfi_engine_tables[CLF_OP_COUNT];
 
-/* Runs the forced row (UNSUPPORTED when it cannot do this case, INVALID_ARGUMENT when there is none of that name), else the first that
- * supports the arguments (UNSUPPORTED when none does). */
-clf_status clfi_engine_run(clf_context *context, const clf_engine_table *table, const void *args);
+/* An engine and the tile for its kernels. */
+typedef struct clf_engine_choice {
+    const clf_engine *engine;
+    clf_tile tile;
+} clf_engine_choice;
+
+/* The table of that op, the row of that name; NULL when there is none. */
+const clf_engine_table *clfi_engine_table_find(const char *op);
+const clf_engine *clfi_engine_find(clf_op op, const char *name);
+
+/* Whether the row keeps the context's precision and can run the case. */
+bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args);
+
+/* What keeps the row from every case on this context, in words; NULL: nothing does. */
+const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine);
+
+/* The row for this case and its tile: the forced one (UNSUPPORTED when it cannot do it, INVALID_ARGUMENT when there is none of that name,
+ * or no such tile), else `measured` (NULL: nothing is) where it can, else the first that suits, else the first that can. UNSUPPORTED: none
+ * can. */
+clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
+                              clf_engine_choice *out);
+
+/* Runs the row that clfi_engine_choose names. For ops whose rows have no tiles. */
+clf_status clfi_engine_run(clf_context *context, clf_op op, const void *args);
+
+/* The engine and tile that the context forces for an op by its list of engines, "op=name:parameter=value,op=name"; engine NULL: none.
+ * INVALID_ARGUMENT: the list is malformed, the engine or its tile unknown. UNSUPPORTED: the tile does not fit the device. */
+clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_choice *out);
+
+/* Sets one parameter of a tile for an engine. INVALID_ARGUMENT: the engine has no such parameter, or no kernels for that value. */
+clf_status clfi_engine_tile_set(const clf_engine *engine, const char *parameter, int64_t value, clf_tile *tile);
+
+/* Whether the engine's kernels with this tile can run on the device. */
+bool clfi_engine_tile_fits(const clf_context *context, const clf_engine *engine, const clf_tile *tile);
+
+/* "packed:rows=6:vectors=2": an engine and those parameters of its tile that are not its own choice, as CLF_ENGINE takes them after
+ * "op=". */
+clf_status clfi_engine_choice_text(const clf_engine *engine, const clf_tile *tile, clf_str *out);
 
 #endif

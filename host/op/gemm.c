@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "kernel/gemm_common.h"
 #include "op/check.h"
 
@@ -85,7 +86,8 @@ static void transpose(clf_gemm_operand *operand)
 /* c = a b with rows of c contiguous instead of columns is c^T = b^T a^T with columns contiguous, which all engines write faster. */
 static void prefer_contiguous_columns(clf_gemm_args *args)
 {
-    if (args->c.column_stride == 1 || args->c.row_stride != 1 || args->m == 1 || args->bias.buffer || args->weight || args->column_block > 0)
+    if (args->c.column_stride == 1 || args->c.row_stride != 1 || args->m == 1 || args->bias.buffer || args->weight ||
+        args->column_block > 0)
         return;
     const clf_gemm_operand a = args->a;
     const int64_t m = args->m;
@@ -115,11 +117,12 @@ static clf_status normalise_bias(clf_context *context, clf_gemm_args *args)
 
 static clf_status run(clf_context *context, clf_gemm_args *args)
 {
-    clf_gemm_choice choice;
+    clf_engine_choice choice;
     CLF_TRY(clfi_gemm_choose(context, args, &choice));
     CLF_TRY(normalise_bias(context, args));
     args->tile = choice.tile;
-    return args->k == 0 ? clfi_gemm_epilogue(context, args, NULL) : choice.engine->run(context, args);
+    context->stats.product_precisions |= 1u << choice.engine->precision;
+    return args->k == 0 ? clfi_gemm_epilogue(context, args, NULL, 1) : choice.engine->run(context, args);
 }
 
 static void simplify(clf_gemm_args *args)
@@ -146,7 +149,7 @@ clf_status clfi_gemm(clf_context *context, const clf_gemm_args *args)
 
 clf_status clfi_gemm_engine_name(const clf_context *context, const clf_gemm_args *args, const char **out)
 {
-    clf_gemm_choice choice;
+    clf_engine_choice choice;
     clf_gemm_args simple = *args;
     CLF_TRY(check(args));
     simplify(&simple);
@@ -156,7 +159,8 @@ clf_status clfi_gemm_engine_name(const clf_context *context, const clf_gemm_args
 }
 
 /* The last two axes are the matrix; leading axes align with c's at the right, size 1 or a missing axis repeats. */
-static clf_status operand_of(const char *what, const clf_view *view, const clf_view *c, int64_t rows, int64_t columns, clf_gemm_operand *out)
+static clf_status operand_of(const char *what, const clf_view *view, const clf_view *c, int64_t rows, int64_t columns,
+                             clf_gemm_operand *out)
 {
     char have[CLFI_SHAPE_TEXT_BYTES], want[CLFI_SHAPE_TEXT_BYTES];
     *out = (clf_gemm_operand){.buffer = view->buffer, .dtype = view->dtype, .offset = view->offset};
@@ -175,12 +179,13 @@ static clf_status operand_of(const char *what, const clf_view *view, const clf_v
     return CLF_OK;
 }
 
-clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor *b, const clf_gemm_params *params, clf_tensor *c)
+CLFI_OPTIONS(clf_gemm_params, CLF_GEMM_PARAMS_INIT)
+
+clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor *b, const clf_gemm_params *given, clf_tensor *c)
 {
-    static const clf_gemm_params defaults = CLF_GEMM_PARAMS_INIT;
+    clf_gemm_params params;
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
-    if (!params)
-        params = &defaults;
+    CLF_TRY(clf_gemm_params_read(given, &params));
     CLF_TRY(clfi_tensor_check(context, "a", a));
     CLF_TRY(clfi_tensor_check(context, "b", b));
     CLF_TRY(clfi_tensor_check(context, "c", c));
@@ -192,19 +197,19 @@ clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor 
     args.m = cv->dim[cv->rank - 2];
     args.n = cv->dim[cv->rank - 1];
     args.k = av->dim[av->rank - 1];
-    args.alpha = params->alpha;
-    args.activation = params->activation;
+    args.alpha = params.alpha;
+    args.activation = params.activation;
     CLF_TRY(operand_of("a", av, cv, args.m, args.k, &args.a));
     CLF_TRY(operand_of("b", bv, cv, args.k, args.n, &args.b));
     CLF_TRY(operand_of("c", cv, cv, args.m, args.n, &args.c));
-    if (params->residual) {
-        CLF_TRY(clfi_tensor_check(context, "residual", params->residual));
-        CLF_TRY(clfi_check_same_shape("gemm", "residual", clfi_tensor_view(params->residual), "c", cv));
-        CLF_TRY(operand_of("residual", clfi_tensor_view(params->residual), cv, args.m, args.n, &args.residual));
+    if (params.residual) {
+        CLF_TRY(clfi_tensor_check(context, "residual", params.residual));
+        CLF_TRY(clfi_check_same_shape("gemm", "residual", clfi_tensor_view(params.residual), "c", cv));
+        CLF_TRY(operand_of("residual", clfi_tensor_view(params.residual), cv, args.m, args.n, &args.residual));
     }
-    if (params->bias) {
-        CLF_TRY(clfi_tensor_check(context, "bias", params->bias));
-        const clf_view *bias = clfi_tensor_view(params->bias);
+    if (params.bias) {
+        CLF_TRY(clfi_tensor_check(context, "bias", params.bias));
+        const clf_view *bias = clfi_tensor_view(params.bias);
         if (bias->rank != 1 || bias->dim[0] != args.n)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "gemm: bias of rank %d, expected [%lld]", bias->rank, (long long)args.n);
         args.bias = (clf_gemm_operand){.buffer = bias->buffer, .dtype = bias->dtype, .offset = bias->offset,

@@ -8,7 +8,7 @@
 clf_status clfi_l2_normalize(clf_context *context, const clf_view *x, float eps, const clf_view *y)
 {
     const clf_row_norm args = {CLF_ROW_L2_NORMALIZE, x, NULL, NULL, NULL, y, 1, eps};
-    return clfi_row_norm_run(context, "l2_normalize", &args);
+    return clfi_row_norm_run(context, CLF_OP_L2_NORMALIZE, &args);
 }
 
 clf_status clf_l2_normalize(clf_context *context, const clf_tensor *x, float eps, clf_tensor *y)

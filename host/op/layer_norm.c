@@ -2,6 +2,7 @@
 /* Layer normalisation. */
 #include "op/layer_norm.h"
 
+#include "base/options.h"
 #include "clformer/ops.h"
 #include "op/check.h"
 #include "op/row_norm.h"
@@ -10,19 +11,21 @@ clf_status clfi_layer_norm(clf_context *context, const clf_view *x, const clf_vi
                            int axes, float eps, const clf_view *y)
 {
     const clf_row_norm args = {CLF_ROW_LAYER_NORM, x, residual, gamma, beta, y, axes, eps};
-    return clfi_row_norm_run(context, "layer_norm", &args);
+    return clfi_row_norm_run(context, CLF_OP_LAYER_NORM, &args);
 }
+
+CLFI_OPTIONS(clf_layer_norm_params, CLF_LAYER_NORM_PARAMS_INIT)
 
 clf_status clf_layer_norm(clf_context *context, const clf_tensor *x, const clf_layer_norm_params *params, clf_tensor *y)
 {
     static const char op[] = "layer_norm";
-    static const clf_layer_norm_params defaults = CLF_LAYER_NORM_PARAMS_INIT;
-    const clf_layer_norm_params *p = params ? params : &defaults;
+    clf_layer_norm_params p;
     const clf_view *vx, *residual, *gamma, *beta, *vy;
+    CLF_TRY(clf_layer_norm_params_read(params, &p));
     CLF_TRY(clfi_check_tensor(context, op, "x", x, &vx));
-    CLF_TRY(clfi_check_optional(context, op, "residual", p->residual, &residual));
-    CLF_TRY(clfi_check_optional(context, op, "gamma", p->gamma, &gamma));
-    CLF_TRY(clfi_check_optional(context, op, "beta", p->beta, &beta));
+    CLF_TRY(clfi_check_optional(context, op, "residual", p.residual, &residual));
+    CLF_TRY(clfi_check_optional(context, op, "gamma", p.gamma, &gamma));
+    CLF_TRY(clfi_check_optional(context, op, "beta", p.beta, &beta));
     CLF_TRY(clfi_check_tensor(context, op, "y", y, &vy));
-    return clfi_layer_norm(context, vx, residual, gamma, beta, p->axes, p->eps, vy);
+    return clfi_layer_norm(context, vx, residual, gamma, beta, p.axes, p.eps, vy);
 }

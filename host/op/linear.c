@@ -44,12 +44,12 @@ static clf_status check_parts(int parts, const clf_view *weights, const clf_view
     return CLF_OK;
 }
 
-static clf_status add_piece(clf_context *context, const clf_gemm_choice *choice, int parts, const clf_view *weights, const clf_view *biases,
-                            clf_linear *linear)
+static clf_status add_piece(clf_context *context, const clf_engine_choice *choice, int parts, const clf_view *weights,
+                            const clf_view *biases, clf_linear *linear)
 {
     CLF_TRY(clfi_grow(&linear->pieces, &linear->capacity, linear->count + 1, sizeof *linear->pieces, "linear"));
     linear_piece *piece = &linear->pieces[linear->count];
-    CLF_TRY(choice->engine->pack(context, &choice->tile, parts, weights, biases, &piece->weight));
+    CLF_TRY(choice->engine->gemm->pack(context, &choice->tile, parts, weights, biases, &piece->weight));
     piece->first = linear->n;
     linear->n += piece->weight.n;
     linear->count++;
@@ -57,8 +57,8 @@ static clf_status add_piece(clf_context *context, const clf_gemm_choice *choice,
 }
 
 /* Every part in pieces of at most `most` rows. */
-static clf_status add_pieces(clf_context *context, const clf_gemm_choice *choice, int parts, const clf_view *weights, const clf_view *biases,
-                             int64_t most, clf_linear *linear)
+static clf_status add_pieces(clf_context *context, const clf_engine_choice *choice, int parts, const clf_view *weights,
+                             const clf_view *biases, int64_t most, clf_linear *linear)
 {
     for (int i = 0; i < parts; i++) {
         for (int64_t first = 0; first < weights[i].dim[0]; first += most) {
@@ -76,7 +76,7 @@ static clf_status add_pieces(clf_context *context, const clf_gemm_choice *choice
 
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out)
 {
-    clf_gemm_choice choice;
+    clf_engine_choice choice;
     clf_linear *linear = NULL;
     int64_t rows = 0, most;
     CLF_TRY(check_parts(parts, weights, biases));
@@ -88,7 +88,7 @@ clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *w
     linear->context = context;
     linear->k = weights[0].dim[1];
     const size_t row_bytes = (size_t)linear->k * clf_dtype_bytes(weights[0].dtype);
-    const int64_t padding = choice.engine->weight_form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING;
+    const int64_t padding = choice.engine->gemm->form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING;
     clf_status st = clfi_rows_per_block(context, "linear", rows, row_bytes, padding, &most);
     if (st == CLF_OK)
         st = most >= rows ? add_piece(context, &choice, parts, weights, biases, linear)
@@ -158,7 +158,8 @@ static clf_status run_piece(clf_context *context, const linear_piece *piece, con
     args.column_block = y->dim[2];
     args.block_stride = y->stride[0];
     if (piece->first % args.column_block != 0 || args.n % args.column_block != 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "linear: columns %lld to %lld in blocks of %lld: the weight's pieces, as large as %s allocates, end elsewhere",
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "linear: columns %lld to %lld in blocks of %lld: the weight's pieces, as large as %s allocates, end elsewhere",
                  (long long)piece->first, (long long)(piece->first + args.n), (long long)args.column_block, context->device.info.name);
     args.c.offset += piece->first / args.column_block * args.block_stride;
     return clfi_gemm(context, &args);
@@ -193,7 +194,7 @@ int64_t clfi_linear_out_features(const clf_linear *linear)
 const char *clfi_linear_engine(const clf_context *context, const clf_linear *linear, int64_t rows)
 {
     const clf_gemm_args args = args_of(&linear->pieces[0], rows);
-    clf_gemm_choice choice;
+    clf_engine_choice choice;
     return clfi_gemm_choose(context, &args, &choice) == CLF_OK ? choice.engine->name : "?";
 }
 
@@ -204,6 +205,8 @@ bool clfi_linear_is_packed(const clf_linear *linear)
 
 clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias, clf_linear **out)
 {
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: out must not be NULL");
     CLF_TRY(clfi_tensor_check(context, "weight", weight));
     if (bias)
         CLF_TRY(clfi_tensor_check(context, "bias", bias));

@@ -6,9 +6,10 @@
 #include "clformer/linear.h"
 #include "tensor/row_blocks.h"
 
-/* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16, all of one dtype; any strides) along N and packs them into the form of the
- * engine that this context uses. biases[i]: [N_i], or a view with buffer NULL; biases may be NULL. An engine that packs keeps no reference to
- * the weights: after clf_context_finish the caller may drop their memory. What one allocation does not hold is packed and multiplied piece by piece. Enqueued. */
+/* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16, all of one dtype; any strides) along N and packs them into the
+ * form of the engine that this context uses. biases[i]: [N_i], or a view with buffer NULL; biases may be NULL. An engine that packs keeps
+ * no reference to the weights: after clf_context_finish the caller may drop their memory. What one allocation does not hold is packed and
+ * multiplied piece by piece. Enqueued. */
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out);
 
 /* The same where weights and biases may come in blocks of rows; biases[i].count 0: none. */
@@ -17,8 +18,8 @@ clf_status clfi_linear_create_blocks(clf_context *context, int parts, const clf_
 void clfi_linear_destroy(clf_linear *linear);
 
 /* y = f(x W^T + b) + residual. x [M,K]; residual NULL or [M,N], not y; y [M,N], or rank 3 [N/c, M, c]: column blocks of c, for example
- * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. UNSUPPORTED: the pieces of a weight larger than one
- * allocation do not end where column blocks do. */
+ * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. UNSUPPORTED: the pieces of a weight
+ * larger than one allocation do not end where column blocks do. */
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y);
 

@@ -33,7 +33,8 @@ static clf_status add_blocks(cut_parts *cut, const clf_row_blocks *weight, const
         first += weight->view[i].dim[0];
     }
     if (bias->count && weight->count > 1 && bias->view[0].dim[0] != first)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: a bias has %lld elements, its weight %lld rows", (long long)bias->view[0].dim[0], (long long)first);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: a bias has %lld elements, its weight %lld rows", (long long)bias->view[0].dim[0],
+                 (long long)first);
     return CLF_OK;
 }
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Log-softmax: checks and engine rows. */
+/* Log-softmax: checks. */
 #include "op/log_softmax.h"
 
-#include "op/family.h"
-
-static const clf_engine vector = {"vector", clfi_log_softmax_vector_supports, clfi_log_softmax_vector};
-static const clf_engine group = {"group", clfi_log_softmax_group_supports, clfi_log_softmax_group};
+#include "op/engines.h"
 
 static clf_status check(const char *name, const clf_view *view, int rank, const int64_t *dim)
 {
@@ -32,5 +29,5 @@ clf_status clfi_log_softmax(clf_context *context, const clf_view *x, const clf_v
     if (x->dim[0] == 0)
         return CLF_OK;
     const clf_log_softmax_args args = {x, y, shift};
-    return clfi_family_run(context, "log_softmax", &vector, &group, &args);
+    return clfi_engine_run(context, CLF_OP_LOG_SOFTMAX, &args);
 }

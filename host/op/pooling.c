@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling: checks and engine rows. */
+/* Pooling: checks. */
 #include "op/pooling.h"
 
 #include "base/alloc.h"
 #include "kernel/pooling.h"
 #include "op/check.h"
-#include "op/family.h"
-
-static const clf_engine vector = {"vector", clfi_pool_supports, clfi_pool_vector};
-static const clf_engine group = {"group", clfi_pool_supports, clfi_pool_group};
+#include "op/engines.h"
 
 clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, const clf_view *y)
 {
@@ -27,12 +24,12 @@ clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, 
     if (x->dim[1] != y->dim[1])
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: x has %lld columns, y has %lld", op, (long long)x->dim[1], (long long)y->dim[1]);
     if (offsets->dim[0] != y->dim[0] + 1)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %lld offsets for %lld sequences, expected one more than sequences", op, (long long)offsets->dim[0],
-                 (long long)y->dim[0]);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %lld offsets for %lld sequences, expected one more than sequences", op,
+                 (long long)offsets->dim[0], (long long)y->dim[0]);
     if (clfi_view_count(y) == 0)
         return CLF_OK;
     const clf_pool_args args = {mode, x, offsets, y};
-    return clfi_family_run(context, op, &vector, &group, &args);
+    return clfi_engine_run(context, CLF_OP_POOL, &args);
 }
 
 /* The offsets rise from 0 or more to T or less. Reads them back. */
@@ -44,8 +41,8 @@ static clf_status check_offsets(const clf_tensor *offsets, int64_t tokens)
     clf_status st = clf_tensor_read(offsets, value, count * sizeof *value);
     for (size_t i = 0; st == CLF_OK && i < count; i++)
         if (value[i] < (i ? value[i - 1] : 0) || value[i] > tokens)
-            st = clfi_fail(CLF_INVALID_ARGUMENT, "pool: offsets[%zu] is %d, expected %d to %lld", i, (int)value[i], i ? (int)value[i - 1] : 0,
-                           (long long)tokens);
+            st = clfi_fail(CLF_INVALID_ARGUMENT, "pool: offsets[%zu] is %d, expected %d to %lld", i, (int)value[i],
+                           i ? (int)value[i - 1] : 0, (long long)tokens);
     free(value);
     return st;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling of token vectors to one vector per sequence (Reimers & Gurevych 2019), and L2 normalisation. Engine tables "pool", "l2_normalize". */
+/* Pooling of token vectors to one vector per sequence (Reimers & Gurevych 2019), and L2 normalisation. Engine tables "pool",
+ * "l2_normalize". */
 #ifndef CLFI_OP_POOLING_H
 #define CLFI_OP_POOLING_H
 
@@ -7,14 +8,16 @@
 #include "tensor/view.h"
 
 /* Sequence i owns the tokens offsets[i] <= t < offsets[i+1] of x:
- *   MEAN y[i,c] = sum_t x[t,c] / len;  CLS y[i,c] = x[offsets[i],c];  MAX y[i,c] = max_t x[t,c];  MEAN_SQRT_LEN y[i,c] = sum_t x[t,c] / sqrt(len)
+ *   MEAN y[i,c] = sum_t x[t,c] / len;  CLS y[i,c] = x[offsets[i],c];  MAX y[i,c] = max_t x[t,c];  MEAN_SQRT_LEN y[i,c] = sum_t x[t,c] /
+ *   sqrt(len) LAST y[i,c] = x[offsets[i+1] - 1,c];  WEIGHTED_MEAN y[i,c] = sum_t (t - offsets[i] + 1) x[t,c] / (len (len + 1) / 2)
  * x [T,C] and y [n,C], f32, f16 or bf16, columns adjacent, rows at any stride; offsets i32 [n+1], dense, on the device, not decreasing: the
  * caller has checked them; the kernel clamps them to 0..T, so that wrong ones never read outside x. An empty sequence gives zeros. NaN
- * in a column gives NaN there, for MAX too. Sums in f32 in two levels: relative to sum |x| the error is below (44 + len / 32) 2^-24. Enqueued.
- * INVALID_ARGUMENT: shapes, dtypes or mode do not fit. */
+ * in a column gives NaN there, for MAX too. Sums in f32 in two levels: relative to sum |x| the error is below (44 + len / 32) 2^-24.
+ * Enqueued. INVALID_ARGUMENT: shapes, dtypes or mode do not fit. */
 clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, const clf_view *y);
 
-/* y[i,:] = x[i,:] / max(|x[i,:]|, eps), the Euclidean norm of each row of x [n,C], as torch.nn.functional.normalize. Any strides; y may be x. */
+/* y[i,:] = x[i,:] / max(|x[i,:]|, eps), the Euclidean norm of each row of x [n,C], as torch.nn.functional.normalize. Any strides; y may be
+ * x. */
 clf_status clfi_l2_normalize(clf_context *context, const clf_view *x, float eps, const clf_view *y);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Root-mean-square normalisation (Zhang & Sennrich 2019) of strided views, with an optional residual added first. Engine table "rms_norm". */
+/* Root-mean-square normalisation (Zhang & Sennrich 2019) of strided views, with an optional residual added first. Engine table
+ * "rms_norm". */
 #ifndef CLFI_OP_RMS_NORM_H
 #define CLFI_OP_RMS_NORM_H
 

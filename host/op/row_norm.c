@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks and engine rows of the row normalisations. */
+/* Checks of the row normalisations. */
 #include "op/row_norm.h"
 
-#include "op/family.h"
 #include "op/check.h"
-
-static const clf_engine vector = {"vector", clfi_row_norm_vector_supports, clfi_row_norm_vector};
-static const clf_engine group = {"group", clfi_row_norm_group_supports, clfi_row_norm_group};
 
 static clf_status check_affine(const char *op, const char *what, const clf_row_norm *args, const clf_view *v)
 {
@@ -19,8 +15,8 @@ static clf_status check_affine(const char *op, const char *what, const clf_row_n
     for (int i = 0; fits && i < v->rank; i++)
         fits = v->dim[i] == x->dim[x->rank - args->axes + i];
     if (!fits)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected the last %d axes of x, %s", op, what, clfi_shape_text(v->rank, v->dim, have),
-                 args->axes, clfi_shape_text(args->axes, x->dim + x->rank - args->axes, want));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected the last %d axes of x, %s", op, what,
+                 clfi_shape_text(v->rank, v->dim, have), args->axes, clfi_shape_text(args->axes, x->dim + x->rank - args->axes, want));
     return CLF_OK;
 }
 
@@ -48,10 +44,10 @@ static clf_status check(const char *op, const clf_row_norm *args)
     return CLF_OK;
 }
 
-clf_status clfi_row_norm_run(clf_context *context, const char *op, const clf_row_norm *args)
+clf_status clfi_row_norm_run(clf_context *context, clf_op op, const clf_row_norm *args)
 {
-    CLF_TRY(check(op, args));
+    CLF_TRY(check(clfi_engine_tables[op].op, args));
     if (clfi_view_count(args->x) == 0)
         return CLF_OK;
-    return clfi_family_run(context, op, &vector, &group, args);
+    return clfi_engine_run(context, op, args);
 }

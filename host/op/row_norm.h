@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the row normalisations share: checks of their operands, and their engine rows. */
+/* What the row normalisations share: checks of their operands. */
 #ifndef CLFI_OP_ROW_NORM_H
 #define CLFI_OP_ROW_NORM_H
 
 #include "kernel/row_norm.h"
 #include "op/engines.h"
 
-/* Checks shapes and dtypes, then runs the engine that the table `op` gives for this device. No rows: OK. */
-clf_status clfi_row_norm_run(clf_context *context, const char *op, const clf_row_norm *args);
+/* Checks shapes and dtypes, then runs an engine of `op`. No rows: OK. */
+clf_status clfi_row_norm_run(clf_context *context, clf_op op, const clf_row_norm *args);
 
 #endif

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Top-k: checks and engine rows. */
+/* Top-k: checks. */
 #include "op/top_k.h"
 
 #include <limits.h>
 
 #include "clformer/ops.h"
 #include "op/check.h"
-#include "op/family.h"
+#include "op/engines.h"
 
 _Static_assert((int)CLF_TOP_K_MAX == (int)CLFI_TOP_K_MAX, "the public limit is the kernels' limit");
-
-static const clf_engine vector = {"vector", clfi_top_k_vector_supports, clfi_top_k_vector};
-static const clf_engine group = {"group", clfi_top_k_group_supports, clfi_top_k_group};
 
 static clf_status check_result(const char *what, const clf_view *view, clf_dtype dtype, int64_t rows, int k)
 {
@@ -39,7 +36,7 @@ clf_status clfi_top_k(clf_context *context, const clf_view *scores, int k, const
     if (scores->dim[0] == 0)
         return CLF_OK;
     const clf_top_k_args args = {scores, k, values, indices};
-    return clfi_family_run(context, op, &vector, &group, &args);
+    return clfi_engine_run(context, CLF_OP_TOP_K, &args);
 }
 
 clf_status clf_top_k(clf_context *context, const clf_tensor *scores, int k, clf_tensor *values, clf_tensor *indices)

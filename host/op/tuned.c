@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "op/tuned_file.h"
+#include "runtime/slot.h"
 
 const char *const clfi_gemm_kind_names[CLF_GEMM_KIND_COUNT] = {"linear", "product", "interleaved"};
 
@@ -23,11 +24,21 @@ void clfi_tuning_clear(clf_tuning *tuning)
     *tuning = (clf_tuning){0};
 }
 
-static void release(clf_tuning *tuning)
+/* What a context keeps. */
+typedef struct tuned {
+    bool is_read;
+    clf_tuning *tuning; /* NULL: nothing was measured here */
+} tuned;
+
+static void clear_tuned(void *content)
 {
-    clfi_tuning_clear(tuning);
-    free(tuning);
+    tuned *t = content;
+    if (t->tuning)
+        clfi_tuning_clear(t->tuning);
+    free(t->tuning);
 }
+
+static const clf_slot_type tuned_slot = {"tuned choices", sizeof(tuned), clear_tuned};
 
 /* *out NULL: nothing was measured here. */
 static clf_status read_tuning(const clf_context *context, clf_tuning **out)
@@ -53,21 +64,28 @@ static clf_status read_tuning(const clf_context *context, clf_tuning **out)
     return CLF_OK;
 }
 
-/* NULL: none. A context is never const itself, and one thread uses it at a time: what is read late may be kept in it. */
+static clf_status read_once(const clf_context *context, const clf_tuning **out)
+{
+    tuned *kept;
+    CLF_TRY(clfi_slot_get(context, &tuned_slot, &kept));
+    if (!kept->is_read) {
+        kept->is_read = true;
+        CLF_TRY(read_tuning(context, &kept->tuning));
+        if (kept->tuning)
+            clfi_log(context, CLF_LOG_INFO, "%zu tuned choices from %s", kept->tuning->count, context->tuned_file);
+        if (kept->tuning && clfi_clblast_is_any(&kept->tuning->clblast))
+            CLF_TRY(clfi_clblast_use(context, &kept->tuning->clblast));
+    }
+    *out = kept->tuning;
+    return CLF_OK;
+}
+
+/* NULL: none. */
 static const clf_tuning *tuning_of(const clf_context *context)
 {
-    clf_context *kept = (clf_context *)context;
-    if (!context->tuned_file || context->is_tuning_read)
-        return context->tuning;
-    kept->is_tuning_read = true;
-    clf_tuning *tuning = NULL;
-    if (read_tuning(context, &tuning) != CLF_OK)
+    const clf_tuning *tuning = NULL;
+    if (context->tuned_file && read_once(context, &tuning) != CLF_OK)
         clfi_log(context, CLF_LOG_ERROR, "tuned choices are ignored: %s", clf_last_error());
-    if (tuning)
-        clfi_log(context, CLF_LOG_INFO, "%zu tuned choices from %s", tuning->count, context->tuned_file);
-    kept->tuning = tuning;
-    kept->release_tuning = release;
-    kept->clblast = tuning && clfi_clblast_is_any(&tuning->clblast) ? &tuning->clblast : NULL;
     return tuning;
 }
 
@@ -78,7 +96,7 @@ bool clfi_context_is_tuned(const clf_context *context)
 
 const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context)
 {
-    return tuning_of(context) ? context->clblast : NULL;
+    return tuning_of(context) ? clfi_clblast_used(context) : NULL;
 }
 
 static double distance(int64_t a, int64_t b)
@@ -92,15 +110,19 @@ const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind k
     const clf_gemm_rule *nearest = NULL;
     double least = NEAR;
     int64_t most_rows = 0;
+    int precision = -1; /* of the rules that count */
     if (!tuning || batch < 1 || m < 1 || n < 1 || k < 1)
         return NULL;
     for (size_t i = 0; i < tuning->count; i++)
-        if (tuning->rules[i].kind == kind && tuning->rules[i].m > most_rows)
+        if ((int)tuning->rules[i].precision > precision && tuning->rules[i].precision <= context->precision)
+            precision = (int)tuning->rules[i].precision;
+    for (size_t i = 0; i < tuning->count; i++)
+        if (tuning->rules[i].kind == kind && (int)tuning->rules[i].precision == precision && tuning->rules[i].m > most_rows)
             most_rows = tuning->rules[i].m;
     const int64_t rows = kind == CLF_GEMM_LINEAR && m > most_rows ? most_rows : m;
     for (size_t i = 0; i < tuning->count; i++) {
         const clf_gemm_rule *rule = &tuning->rules[i];
-        if (rule->kind != kind)
+        if (rule->kind != kind || (int)rule->precision != precision)
             continue;
         const double apart = distance(rule->batch, batch) + distance(rule->m, rows) + distance(rule->n, n) + distance(rule->k, k);
         if (apart <= least && (!nearest || apart < least)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Choices measured on a device (clformer tune): which engine with which tile runs a matrix product, and CLBlast's own parameters.
  *
- * A context reads the file that its parameters name once, at the first choice of an engine. The file is a hint from outside: what is wrong in it
- * is logged and ignored, and so is what was measured with another driver. */
+ * A context reads the file that its parameters name once, at the first choice of an engine. The file is a hint from outside: what is wrong
+ * in it is logged and ignored, and so is what was measured with another driver. */
 #ifndef CLFI_OP_TUNED_H
 #define CLFI_OP_TUNED_H
 
@@ -19,9 +19,10 @@ clf_gemm_kind clfi_gemm_kind_of(const clf_gemm_args *args);
 /* The choice for one measured product. */
 typedef struct clf_gemm_rule {
     clf_gemm_kind kind;
+    clf_precision precision; /* that the context asked for when it was measured */
     int64_t batch, m, n, k;
-    const clf_gemm_engine *engine; /* NULL: the table's choice is the best */
-    clf_gemm_tile tile;
+    const clf_engine *engine; /* NULL: the table's choice is the best */
+    clf_tile tile;
 } clf_gemm_rule;
 
 /* All choices for one device. Start from zeros. */
@@ -33,12 +34,16 @@ typedef struct clf_tuning {
 
 void clfi_tuning_clear(clf_tuning *tuning);
 
-/* Reads the entry of one device (tuned_file.h). FORMAT names what is wrong, including engines, parameters and tiles that do not exist or do not fit
- * the context's device. *out: release with clfi_tuning_clear. */
+/* Reads the entry of one device (tuned_file.h). FORMAT names what is wrong, including engines, parameters and tiles that do not exist or do
+ * not fit the context's device. *out: release with clfi_tuning_clear. */
 clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, clf_tuning *out);
 
 /* The entry for this device and driver that clfi_tuning_parse reads back. *out: release with json_decref. */
 clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out);
+
+/* Adds the rules of `old`, an entry of the same device and driver, that are for other precisions than this one. CLBlast's parameters, one
+ * set for all, stay those of `entry`. OUT_OF_MEMORY. */
+clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precision precision);
 
 /* Whether choices measured on this device with this driver are in use. */
 bool clfi_context_is_tuned(const clf_context *context);
@@ -46,8 +51,9 @@ bool clfi_context_is_tuned(const clf_context *context);
 /* CLBlast's parameters in use on this context; NULL: CLBlast's own. Borrowed from the context. */
 const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context);
 
-/* The rule of the nearest measured product of that kind: the factors between the sizes multiply to at most 4, and rows beyond the largest measured
- * count as that many. NULL: not tuned, or nothing near. */
+/* The rule of the nearest measured product of that kind: the factors between the sizes multiply to at most 4, and rows beyond the largest
+ * measured count as that many. Rules of the context's precision; where there are none, those of the next finer one. NULL: not tuned, or
+ * nothing near. */
 const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k);
 
 #endif

@@ -22,8 +22,10 @@ static clf_status read_file(const char *path, json_t **out, const json_t **out_d
     int64_t version;
     size_t i;
     clf_status st;
+    bool exists;
     *out = NULL;
-    if (!clfi_file_exists(path))
+    CLF_TRY(clfi_file_exists(path, &exists));
+    if (!exists)
         return CLF_OK;
     CLF_TRY(clfi_json_read(path, LIMIT_BYTES, &root));
     CLF_GOTO(clfi_json_get_string(root, path, "schema", &text));
@@ -93,7 +95,7 @@ static clf_status write_file(const char *path, json_t *devices)
         text = json_dumps(root, JSON_INDENT(1));
     json_decref(root);
     if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: text of the tuned choices", path);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: text of the tuned choices: not enough memory", path);
     st = make_folder(path);
     if (st == CLF_OK)
         st = clfi_file_write(path, text, strlen(text));

@@ -17,8 +17,8 @@
  * FORMAT: the file is broken, and why. IO: it cannot be read. */
 clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_other_driver, json_t **out);
 
-/* Writes the file anew with this entry in the place of the device's old ones (of any driver); other devices' entries stay. The folder is created.
- * The file is replaced as a whole or not at all. FORMAT: the file that is there is broken: it is left alone. */
+/* Writes the file anew with this entry in the place of the device's old ones (of any driver); other devices' entries stay. The folder is
+ * created. The file is replaced as a whole or not at all. FORMAT: the file that is there is broken: it is left alone. */
 clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device, const json_t *entry);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Measured choices as JSON: the entry of one device, read with suspicion and written.
  *
- *     "gemm": [{"kind": "linear", "batch": 1, "m": 128, "n": 384, "k": 384, "engine": "packed", "tile": {"rows": 6}}, ...]
- *     "clblast": {"Xgemm": {"MWG": 64, ...}}
+ *     "gemm": [{"kind": "linear", "precision": "highest", "batch": 1, "m": 128, "n": 384, "k": 384, "engine": "packed", "tile": {"rows":
+ *     6}}, ...] "clblast": {"Xgemm": {"MWG": 64, ...}}
  * engine "default" is the choice of the table. */
 #include <limits.h>
 #include <string.h>
@@ -27,6 +27,20 @@ static clf_status parse_kind(const json_t *json, clf_gemm_kind *out)
     CLF_FAIL(CLF_FORMAT, "%s: kind \"%s\" is none of linear, product, interleaved", where, name);
 }
 
+/* Absent: highest. */
+static clf_status parse_precision(const json_t *json, clf_precision *out)
+{
+    const char *name;
+    CLF_TRY(clfi_json_opt_string(json, where, "precision", clf_precision_name(CLF_PRECISION_HIGHEST), &name));
+    for (int i = CLF_PRECISION_HIGHEST; i <= CLF_PRECISION_MEDIUM; i++) {
+        if (strcmp(name, clf_precision_name((clf_precision)i)) == 0) {
+            *out = (clf_precision)i;
+            return CLF_OK;
+        }
+    }
+    CLF_FAIL(CLF_FORMAT, "%s: precision \"%s\" is none of highest, high, medium", where, name);
+}
+
 static clf_status parse_tile(const clf_context *context, const json_t *json, clf_gemm_rule *rule)
 {
     const json_t *tile, *value;
@@ -37,10 +51,10 @@ static clf_status parse_tile(const clf_context *context, const json_t *json, clf
     json_object_foreach((json_t *)tile, key, value) {
         int64_t number;
         CLF_TRY(clfi_json_get_int(tile, where, key, 1, INT_MAX, &number));
-        if (clfi_gemm_tile_set(rule->engine, key, number, &rule->tile) != CLF_OK)
+        if (clfi_engine_tile_set(rule->engine, key, number, &rule->tile) != CLF_OK)
             return clfi_fail_prefix(CLF_FORMAT, "%s", where);
     }
-    if (rule->engine && !clfi_gemm_tile_fits(context, rule->engine, &rule->tile))
+    if (rule->engine && !clfi_engine_tile_fits(context, rule->engine, &rule->tile))
         CLF_FAIL(CLF_FORMAT, "%s: the tile of engine %s does not fit %s", where, rule->engine->name, context->device.info.name);
     return CLF_OK;
 }
@@ -50,13 +64,14 @@ static clf_status parse_rule(const clf_context *context, const json_t *json, clf
     clf_gemm_rule rule = {0};
     const char *engine;
     CLF_TRY(parse_kind(json, &rule.kind));
+    CLF_TRY(parse_precision(json, &rule.precision));
     CLF_TRY(clfi_json_get_int(json, where, "batch", 1, INT_MAX, &rule.batch));
     CLF_TRY(clfi_json_get_int(json, where, "m", 1, INT_MAX, &rule.m));
     CLF_TRY(clfi_json_get_int(json, where, "n", 1, INT_MAX, &rule.n));
     CLF_TRY(clfi_json_get_int(json, where, "k", 1, INT_MAX, &rule.k));
     CLF_TRY(clfi_json_get_string(json, where, "engine", &engine));
     if (strcmp(engine, "default") != 0) {
-        rule.engine = clfi_gemm_engine_find(engine);
+        rule.engine = clfi_engine_find(CLF_OP_GEMM, engine);
         if (!rule.engine)
             CLF_FAIL(CLF_FORMAT, "%s: engine \"%s\" is unknown", where, engine);
     }
@@ -121,14 +136,15 @@ clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, cl
 
 static json_t *rule_json(const clf_gemm_rule *rule)
 {
-    const clf_gemm_engine *engine = rule->engine;
+    const clf_engine *engine = rule->engine;
     json_t *tile = json_object();
     for (size_t i = 0; engine && engine->tiling && i < engine->tiling->count; i++)
         if (rule->tile.value[i] && json_object_set_new(tile, engine->tiling->parameters[i].name, json_integer(rule->tile.value[i])) != 0) {
             json_decref(tile);
             return NULL;
         }
-    json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}", "kind", clfi_gemm_kind_names[rule->kind], "batch", (json_int_t)rule->batch,
+    json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "kind", clfi_gemm_kind_names[rule->kind], "precision",
+                             clf_precision_name(rule->precision), "batch", (json_int_t)rule->batch,
                              "m", (json_int_t)rule->m, "n", (json_int_t)rule->n, "k", (json_int_t)rule->k, "engine",
                              engine ? engine->name : "default");
     if (json && json_object_size(tile) > 0 && json_object_set(json, "tile", tile) != 0) {
@@ -170,7 +186,19 @@ clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tu
                           device->driver_version, "library", clf_version(), "gemm", rules, "clblast", clblast_json(&tuning->clblast));
     json_decref(rules);
     if (!entry)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "tuned choices of %s as JSON", device->name);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "tuned choices of %s as JSON: not enough memory", device->name);
     *out = entry;
+    return CLF_OK;
+}
+
+clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precision precision)
+{
+    json_t *rules = json_object_get(entry, "gemm"), *rule;
+    size_t i;
+    json_array_foreach(json_object_get(old, "gemm"), i, rule) {
+        clf_precision other;
+        if (parse_precision(rule, &other) == CLF_OK && other != precision && json_array_append(rules, rule) != 0)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: rules of other precisions", where);
+    }
     return CLF_OK;
 }

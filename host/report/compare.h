@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Two result files, row by row: which of them is faster, where the data can tell.
  *
- * A row is "faster" or "slower" where its ratio differs from 1 by Student's test over visits (statistics.h), with p adjusted so that over all rows of a
- * comparison the expected share of wrong claims stays below 5 %, and the rank test over visits agrees at 5 %. Everything else is
- * "no difference": none was shown. */
+ * A row is "faster" or "slower" where its ratio differs from 1 by Student's test over visits (statistics.h), with p adjusted so that over
+ * all rows of a comparison the expected share of wrong claims stays below 5 %, and the rank test over visits agrees at 5 %. Everything else
+ * is "no difference": none was shown. */
 #ifndef CLFI_REPORT_COMPARE_H
 #define CLFI_REPORT_COMPARE_H
 
@@ -39,8 +39,8 @@ typedef struct clfi_comparison {
     size_t count, only_in_a, only_in_b, verdicts[CLFI_COMPARE_NEITHER + 1], regressions;
 } clfi_comparison;
 
-/* Devices are paired by name and platform first, what is left by order. The files are borrowed until clfi_comparison_free, which accepts a failed
- * *out as well. INVALID_ARGUMENT: different work (same_work.h), or no row in common. */
+/* Devices are paired by name and platform first, what is left by order. The files are borrowed until clfi_comparison_free, which accepts a
+ * failed *out as well. INVALID_ARGUMENT: different work (same_work.h), or no row in common. */
 clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double threshold, clfi_comparison *out);
 void clfi_comparison_free(clfi_comparison *comparison);
 

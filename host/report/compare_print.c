@@ -108,8 +108,11 @@ void clfi_comparison_print(const clfi_comparison *c, FILE *stream)
             fprintf(stream, ", %zu %s", c->verdicts[v], clfi_compare_verdict_name((clfi_compare_verdict)v));
     if (c->only_in_a || c->only_in_b)
         fprintf(stream, "; %zu only in a, %zu only in b", c->only_in_a, c->only_in_b);
-    fprintf(stream, "\nWall time, medians; intervals from a bootstrap of whole rounds, widened for what differs from run to run; claims hold for all rows\n"
-                    "together (wrong ones below %.0f %%). \"no difference\": none was shown.\n", 100 * CLFI_COMPARE_LEVEL);
+    fprintf(stream,
+            "\nWall time, medians; intervals from a bootstrap of whole rounds, widened for what differs from run to run; claims hold for "
+            "all rows\n"
+            "together (wrong ones below %.0f %%). \"no difference\": none was shown.\n",
+            100 * CLFI_COMPARE_LEVEL);
 }
 
 static json_t *file_json(const clfi_result *r)
@@ -123,13 +126,27 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* Of all fields of which less or more is better: {"less_is_better", "a", "b"}, where both files know them. */
+static json_t *facts_json(const clfi_compare_row *row)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < clfi_row_fact_count; i++) {
+        const clfi_row_fact *fact = &clfi_row_fact_list[i];
+        const double a = clfi_row_fact_get(&row->a->facts, fact), b = clfi_row_fact_get(&row->b->facts, fact);
+        if (fact->better != CLFI_FACT_NEITHER && isfinite(a) && isfinite(b))
+            json_object_set_new(object, fact->key,
+                                json_pack("{s:b, s:f, s:f}", "less_is_better", fact->better == CLFI_FACT_LESS, "a", a, "b", b));
+    }
+    return object;
+}
+
 static json_t *row_json(const clfi_comparison *c, const clfi_compare_row *row)
 {
     const clfi_difference *d = &row->difference;
     const clfi_result_device *a = &c->a->devices[row->a->device], *b = &c->b->devices[row->b->device];
-    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b}", "workload", workload_of(c, row)->id, "engine", row->a->engine, "device_a",
-                               (json_int_t)a->id, "device_b", (json_int_t)b->id, "verdict", clfi_compare_verdict_name(row->verdict),
-                               "regression", row->is_regression);
+    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b, s:o}", "workload", workload_of(c, row)->id, "engine", row->a->engine,
+                               "device_a", (json_int_t)a->id, "device_b", (json_int_t)b->id, "verdict",
+                               clfi_compare_verdict_name(row->verdict), "regression", row->is_regression, "facts", facts_json(row));
     if (!object)
         return NULL;
     const char *reason = row->b->reason ? row->b->reason : row->a->reason;
@@ -177,5 +194,5 @@ clf_status clfi_comparison_json(const clfi_comparison *c, json_t **out)
     if (*out && whole)
         return CLF_OK;
     json_decref(*out);
-    CLF_FAIL(CLF_OUT_OF_MEMORY, "comparison as JSON");
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "comparison as JSON: not enough memory");
 }

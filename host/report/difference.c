@@ -10,7 +10,10 @@
 #include "bench/samples.h"
 #include "workload/random.h"
 
-enum { RESAMPLES = 1000, KEPT = 64 /* quantiles that stand for a visit's samples */, GUESSED_VISITS = 10 };
+#ifndef CLF_RESAMPLES /* the fuzzer takes fewer */
+#define CLF_RESAMPLES 1000
+#endif
+enum { RESAMPLES = CLF_RESAMPLES, KEPT = 64 /* quantiles that stand for a visit's samples */, GUESSED_VISITS = 10 };
 
 /* A sample, or a quantile that stands for `weight` of them. */
 typedef struct entry {

@@ -16,8 +16,8 @@ typedef struct clfi_markup {
 void clfi_markup_raw(clfi_markup *m, const char *text);
 void clfi_markup_format(clfi_markup *m, const char *format, ...) CLFI_PRINTF(2, 3);
 
-/* Text from anywhere for HTML and SVG, elements and attributes alike: & < > " ' become references; control characters and those that turn the
- * direction of writing become U+FFFD. At most `most` characters, the last one "…" where something was left out; 0: all. */
+/* Text from anywhere for HTML and SVG, elements and attributes alike: & < > " ' become references; control characters and those that turn
+ * the direction of writing become U+FFFD. At most `most` characters, the last one "…" where something was left out; 0: all. */
 void clfi_markup_escape(clfi_markup *m, const char *text, size_t most);
 
 /* The same for Markdown, inside a table's cell. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Result files as one page or picture: devices and their limits, rooflines, bars with spreads, failures, what was not measured and how it was
- * measured. Everything is inside the one text: no script, no font, no picture and no address outside it. */
+/* Result files as one page or picture: devices and their limits, rooflines, bars with spreads, failures, what was not measured and how it
+ * was measured. Everything is inside the one text: no script, no font, no picture and no address outside it. */
 #ifndef CLFI_REPORT_REPORT_H
 #define CLFI_REPORT_REPORT_H
 

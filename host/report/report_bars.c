@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Bars of one op: a block per workload, a bar per device for its fastest verified engine, a whisker from p10 to p90, ticks for the other engines. The bars
- * of one workload share a scale. */
+/* Bars of one op: a block per workload, a bar per device for its fastest verified engine, a whisker from p10 to p90, ticks for the other
+ * engines. The bars of one workload share a scale. */
 #include <math.h>
 #include <string.h>
 
 #include "report/report_parts.h"
 
 enum {
-    NAME = 168,       /* right edge of the devices' names */
-    BAR = 178,        /* the bars' left end */
+    NAME = 168, /* right edge of the devices' names */
+    BAR = 178,  /* the bars' left end */
     BAR_END = 492,
-    VALUE = 602,      /* right edges of the columns */
+    VALUE = 602, /* right edges of the columns */
     TIMES = 668,
     PERCENT = 724,
-    ENGINE = 738,     /* left edge */
+    ENGINE = 738, /* left edge */
     LINE = 17,
     BAR_HEIGHT = 11,
-    BLOCK = 24,       /* a workload's heading */
+    BLOCK = 24, /* a workload's heading */
     HEAD = 15
 };
 
 /* What a bar shows: the rate, or the time where less is better. `ms` is the time that the value is for. */
 static double value_at(const clfi_result_row *row, double ms)
 {
-    return clfi_report_is_time(row) ? row->rate * ms / row->wall.median : row->rate * row->wall.median / ms;
+    return clfi_report_is_time(row) ? row->facts.rate * ms / row->wall.median : row->facts.rate * row->wall.median / ms;
 }
 
 static double block_scale(const clfi_report_data *data, const clfi_report_work *work)
@@ -31,7 +31,8 @@ static double block_scale(const clfi_report_data *data, const clfi_report_work *
     double most = 0;
     for (size_t i = work->first; i < work->first + work->count; i++)
         if (data->rows[i].is_best)
-            most = fmax(most, fmax(value_at(data->rows[i].row, data->rows[i].row->wall.p10), value_at(data->rows[i].row, data->rows[i].row->wall.p90)));
+            most = fmax(most, fmax(value_at(data->rows[i].row, data->rows[i].row->wall.p10),
+                                   value_at(data->rows[i].row, data->rows[i].row->wall.p90)));
     return most > 0 ? (BAR_END - BAR) / most : 0;
 }
 
@@ -45,8 +46,9 @@ static void draw_text(clfi_markup *m, const char *class, double x, double y, con
 static void draw_bar(clfi_markup *m, const clfi_report_row *row, double scale, double y)
 {
     const double middle = y + LINE / 2.0, low = value_at(row->row, row->row->wall.p90), high = value_at(row->row, row->row->wall.p10);
-    clfi_markup_format(m, "<rect class=\"fill%zu\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"1.5\"/>", row->device % CLFI_REPORT_COLOURS,
-                       BAR, middle - BAR_HEIGHT / 2.0, fmax(row->row->rate * scale, 0.5), BAR_HEIGHT);
+    clfi_markup_format(m, "<rect class=\"fill%zu\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"1.5\"/>",
+                       row->device % CLFI_REPORT_COLOURS, BAR, middle - BAR_HEIGHT / 2.0, fmax(row->row->facts.rate * scale, 0.5),
+                       BAR_HEIGHT);
     clfi_markup_format(m, "<path class=\"whisker\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>", BAR + low * scale, middle,
                        BAR + high * scale, BAR + low * scale, middle - 3, BAR + high * scale, middle - 3);
 }
@@ -56,23 +58,24 @@ static void draw_others(clfi_markup *m, const clfi_report_data *data, const clfi
 {
     for (size_t i = work->first; i < work->first + work->count; i++) {
         const clfi_report_row *row = &data->rows[i];
-        if (row->device == device && !row->is_best && clfi_report_is_measured(row->row) && row->row->rate * scale <= BAR_END - BAR + 1)
-            clfi_markup_format(m, "<path class=\"other\" d=\"M%.1f %.1fv%d\"/>", BAR + row->row->rate * scale, y + 2, LINE - 4);
+        if (row->device == device && !row->is_best && clfi_report_is_measured(row->row) &&
+            row->row->facts.rate * scale <= BAR_END - BAR + 1)
+            clfi_markup_format(m, "<path class=\"other\" d=\"M%.1f %.1fv%d\"/>", BAR + row->row->facts.rate * scale, y + 2, LINE - 4);
     }
 }
 
-static void draw_figures(clfi_markup *m, const clfi_report_work *work, const clfi_report_row *row, double y)
+static void draw_figures(clfi_markup *m, const clfi_report_data *data, const clfi_report_work *work, const clfi_report_row *row, double y)
 {
-    char text[96], number[CLFI_FIGURE_BYTES];
+    char text[96], number[2 * CLFI_FIGURE_BYTES];
     const clfi_result_row *r = row->row;
-    snprintf(text, sizeof text, "%s%s %.16s", r->noisy ? "~" : "", clfi_figure(r->rate, number), strcmp(r->rate_unit, "us") ? r->rate_unit : "\u00b5s");
+    snprintf(text, sizeof text, "%s%s", r->noisy ? "~" : "", clfi_report_rate(r, number));
     draw_text(m, "value end", VALUE, y + 12.5, text);
-    snprintf(text, sizeof text, "\u00d7%s", clfi_figure(work->slowest_ms / r->wall.median, number));
-    draw_text(m, "value end", TIMES, y + 12.5, text);
-    if (isfinite(r->percent_of_limit)) {
-        snprintf(text, sizeof text, r->percent_of_limit < 9.95 ? "%.1f %%" : "%.0f %%", r->percent_of_limit);
-        draw_text(m, "value end", PERCENT, y + 12.5, text);
+    if (data->device_count > 1) {
+        snprintf(text, sizeof text, "\u00d7%s", clfi_figure(work->slowest_ms / r->wall.median, number));
+        draw_text(m, "value end", TIMES, y + 12.5, text);
     }
+    if (isfinite(r->facts.percent_of_limit))
+        draw_text(m, "value end", PERCENT, y + 12.5, clfi_report_share(data, row, number));
     clfi_markup_format(m, "<text class=\"mono quiet\" x=\"%d\" y=\"%.1f\">", ENGINE, y + 12.5);
     clfi_markup_escape(m, r->engine, 18);
     clfi_markup_raw(m, "</text>");
@@ -106,7 +109,7 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
     if (best) {
         draw_bar(m, best, scale, y);
         draw_others(m, data, work, device, scale, y);
-        draw_figures(m, work, best, y);
+        draw_figures(m, data, work, best, y);
     } else {
         clfi_markup_format(m, "<text class=\"%s\" x=\"%d\" y=\"%.1f\">%s: ", is_failed ? "bad" : "name quiet", BAR + 5, y + 12.5,
                            is_failed ? "FAILED" : "unsupported");
@@ -117,15 +120,34 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
     return true;
 }
 
+/* What the bars of a workload say. */
+static const char *order_of(const clfi_report_data *data, const clfi_report_work *work)
+{
+    for (size_t i = work->first; i < work->first + work->count; i++)
+        if (data->rows[i].is_best)
+            return clfi_report_is_time(data->rows[i].row) ? "less is better" : "more is better";
+    return "";
+}
+
+/* The same for all of an op's workloads; "" where they differ, and each says it itself. */
+static const char *order_of_all(const clfi_report_data *data, const clfi_report_op *op)
+{
+    const char *order = "";
+    for (size_t i = op->first; i < op->first + op->count; i++) {
+        const char *own = order_of(data, &data->works[i]);
+        if (*own && *order && strcmp(own, order) != 0)
+            return "";
+        order = *own ? own : order;
+    }
+    return order;
+}
+
 static void draw_head(clfi_markup *m, const clfi_report_data *data, const clfi_report_op *op, double top)
 {
-    const char *order = "more is better";
-    for (size_t i = data->works[op->first].first; i < data->row_count && data->rows[i].work < op->first + op->count; i++)
-        if (data->rows[i].is_best)
-            order = clfi_report_is_time(data->rows[i].row) ? "less is better" : "more is better";
-    draw_text(m, "head", BAR, top + 12, order);
+    draw_text(m, "head", BAR, top + 12, order_of_all(data, op));
     draw_text(m, "head end", VALUE, top + 12, "median");
-    draw_text(m, "head end", TIMES, top + 12, "\u00d7 slowest");
+    if (data->device_count > 1)
+        draw_text(m, "head end", TIMES, top + 12, "\u00d7 slowest");
     draw_text(m, "head end", PERCENT, top + 12, "of limit");
     draw_text(m, "head", ENGINE, top + 12, "engine");
     clfi_markup_raw(m, "\n");
@@ -144,6 +166,8 @@ double clfi_report_bars(clfi_markup *m, const clfi_report_data *data, const clfi
     clfi_markup_format(m, "<text class=\"mono strong\" x=\"0\" y=\"%.1f\">", top + 16);
     clfi_markup_escape_middle(m, work->workload->id, 110);
     clfi_markup_raw(m, "</text>\n");
+    if (!*order_of_all(data, &data->ops[work->op]))
+        draw_text(m, "head end", CLFI_FIGURE_WIDTH, top + 16, order_of(data, work));
     for (size_t d = 0; d < data->device_count; d++)
         y += draw_device(m, data, work, d, scale, y) ? LINE : 0;
     if (y > start)

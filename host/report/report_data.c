@@ -54,7 +54,8 @@ static clf_status gather_devices(clfi_report_data *data)
     CLF_TRY(clfi_alloc(count, sizeof *data->devices, "devices", &data->devices));
     for (size_t f = 0; f < data->file_count; f++)
         for (size_t i = 0; i < data->files[f].device_count; i++)
-            data->devices[data->device_count++] = (clfi_report_device){.file = &data->files[f], .device = &data->files[f].devices[i], .place = i};
+            data->devices[data->device_count++] =
+                (clfi_report_device){.file = &data->files[f], .device = &data->files[f].devices[i], .place = i};
     for (size_t i = 0; i < count; i++)
         label(&data->devices[i], false);
     for (size_t i = 0; i < count; i++) /* the same device in several files */

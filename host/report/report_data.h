@@ -3,6 +3,7 @@
 #ifndef CLFI_REPORT_REPORT_DATA_H
 #define CLFI_REPORT_REPORT_DATA_H
 
+#include "report/markup.h"
 #include "report/result.h"
 
 enum { CLFI_REPORT_COLOURS = 8, CLFI_LABEL_BYTES = 160 };
@@ -63,8 +64,23 @@ double clfi_report_intensity(const clfi_report_work *work);
 /* The highest bandwidth that was measured from memory, in GB/s, and its name ("read", "copy"); NaN: none. */
 double clfi_report_bandwidth(const clfi_result_device *device, const char **name);
 
-/* What can be reached at this intensity: min(fp32 limit, bandwidth times intensity); NaN: limits not measured. */
-double clfi_report_roof(const clfi_result_device *device, double intensity);
+/* The bandwidth, in GB/s, that a row is held against: of the measured copy of the nearest size, or of a faster cache where the row was
+ * faster, and never less than the memory's. */
+double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
+
+/* What it could reach: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
+double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
+
+/* Whether what measured this limit on the device spread more than 10 %; false for NULL or a limit that was not measured. */
+bool clfi_report_is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit);
+
+/* Texts, returned: share of the limit ("87 %", "~87 %" where the limit was noisy, a dash without one), and the rate or time with its
+ * unit. */
+const char *clfi_report_share(const clfi_report_data *data, const clfi_report_row *row, char text[CLFI_FIGURE_BYTES]);
+const char *clfi_report_rate(const clfi_result_row *row, char text[2 * CLFI_FIGURE_BYTES]);
+
+/* A limit of a device in words: "copy of 32 KiB 835 GB/s". */
+void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_BYTES]);
 
 /* A workload ran faster, by more than 5 %, than the arithmetic limit of the same run. */
 bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
@@ -72,8 +88,8 @@ bool clfi_report_beats_limit(const clfi_report_data *data, size_t device);
 /* True where the rate is a time ("us"), so that less is better. */
 bool clfi_report_is_time(const clfi_result_row *row);
 
-/* Quotient of geometric means over the op's workloads that every device of the report verified: how many times faster than the slowest device;
- * NaN: no common workload. *count: how many workloads. */
+/* Quotient of geometric means over the op's workloads that every device of the report verified: how many times faster than the slowest
+ * device; NaN: no common workload. *count: how many workloads. */
 double clfi_report_speed(const clfi_report_data *data, const clfi_report_op *op, size_t device, size_t *count);
 
 #endif

@@ -3,7 +3,11 @@
 #include "report/report_data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "report/markup.h"
+#include "workload/peak.h"
 
 const clfi_report_row *clfi_report_best(const clfi_report_data *data, const clfi_report_work *work, size_t device)
 {
@@ -30,11 +34,87 @@ double clfi_report_bandwidth(const clfi_result_device *device, const char **name
     return isnan(read) || copy > read ? copy : read;
 }
 
-double clfi_report_roof(const clfi_result_device *device, double intensity)
+/* The copy of the nearest size, or the memory where that is faster; then, where the workload was faster still, the slowest larger limit of
+ * a cache that it does not exceed: its data came from there. */
+double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row)
 {
-    const char *name;
-    const double arithmetic = clfi_result_limit(device, "fp32_gflops"), memory = intensity * clfi_report_bandwidth(device, &name);
+    const char *name, *key;
+    const double memory = clfi_report_bandwidth(device, &name), reached = work->workload->bytes / row->wall.median * 1e-6;
+    double size, nearest = INFINITY, found = NAN, above = INFINITY;
+    for (size_t i = 0; (key = clfi_peak_copy_at(i, &size)); i++) {
+        const double limit = clfi_result_limit(device, key), distance = fabs(log(work->workload->bytes / 2 / size));
+        if (limit >= reached && limit < above)
+            above = limit;
+        if (isnan(limit) || !(distance < nearest))
+            continue;
+        nearest = distance;
+        found = limit;
+    }
+    found = found > memory ? found : memory;
+    return reached > found && isfinite(above) ? above : found;
+}
+
+double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row)
+{
+    const double arithmetic = clfi_result_limit(device, "fp32_gflops"),
+                 memory = clfi_report_intensity(work) * clfi_report_point_bandwidth(device, work, row);
     return arithmetic < memory ? arithmetic : isnan(arithmetic) ? NAN : memory;
+}
+
+bool clfi_report_is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit)
+{
+    for (size_t i = 0; limit && i < data->row_count; i++) {
+        const clfi_report_row *row = &data->rows[i];
+        const char *measures = json_string_value(json_object_get(data->works[row->work].workload->work, "measures"));
+        if (row->device == device && row->is_best && measures && strcmp(measures, limit) == 0)
+            return row->row->noisy;
+    }
+    return false;
+}
+
+const char *clfi_report_share(const clfi_report_data *data, const clfi_report_row *row, char text[CLFI_FIGURE_BYTES])
+{
+    const double percent = row->row->facts.percent_of_limit;
+    const bool is_noisy = clfi_report_is_limit_noisy(data, row->device, data->works[row->work].workload->limit);
+    if (!isfinite(percent))
+        snprintf(text, CLFI_FIGURE_BYTES, "\u2013");
+    else
+        snprintf(text, CLFI_FIGURE_BYTES, percent < 9.95 ? "%s%.1f %%" : "%s%.0f %%", is_noisy ? "~" : "", percent);
+    return text;
+}
+
+const char *clfi_report_rate(const clfi_result_row *row, char text[2 * CLFI_FIGURE_BYTES])
+{
+    char number[CLFI_FIGURE_BYTES];
+    if (clfi_report_is_time(row))
+        return clfi_figure_time(row->wall.median, text);
+    snprintf(text, 2 * CLFI_FIGURE_BYTES, "%s %.16s", clfi_figure(row->facts.rate, number), row->rate_unit);
+    return text;
+}
+
+/* "copy_32kib_gbps" is "copy of 32 KiB" and "GB/s". A key that this version does not know keeps its name. */
+void clfi_report_limit_text(const char *key, double value, char text[CLFI_LABEL_BYTES])
+{
+    static const struct {
+        const char *key, *name, *unit;
+    } rows[] = {
+        {"read_gbps", "read", "GB/s"},         {"write_gbps", "write", "GB/s"},        {"copy_gbps", "copy", "GB/s"},
+        {"fp32_gflops", "float32", "GFLOP/s"}, {"fp16_gflops", "float16", "GFLOP/s"},  {"bf16_gflops", "bfloat16", "GFLOP/s"},
+        {"int8_gops", "int8 dot", "GOP/s"},    {"local_gbps", "local memory", "GB/s"}, {"round_trip_us", "launch and wait", "\u00b5s"},
+        {"upload_gbps", "upload", "GB/s"},     {"download_gbps", "download", "GB/s"}};
+    char number[CLFI_FIGURE_BYTES], unit[8];
+    int size;
+    clfi_figure(value, number);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].key, key) == 0) {
+            snprintf(text, CLFI_LABEL_BYTES, "%s %s %s", rows[i].name, number, rows[i].unit);
+            return;
+        }
+    }
+    if (sscanf(key, "copy_%d%3[kmib]_gbps", &size, unit) == 2)
+        snprintf(text, CLFI_LABEL_BYTES, "copy of %d %s %s GB/s", size, unit[0] == 'k' ? "KiB" : "MiB", number);
+    else
+        snprintf(text, CLFI_LABEL_BYTES, "%.80s %s", key, number);
 }
 
 bool clfi_report_beats_limit(const clfi_report_data *data, size_t device)

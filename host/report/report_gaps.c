@@ -72,28 +72,29 @@ void clfi_report_gap_table(clfi_markup *m, const clfi_report_data *data)
     clfi_markup_raw(m, "</table></div>\n");
 }
 
-static void bytes_cell(clfi_markup *m, int64_t bytes)
+static void fact_cell(clfi_markup *m, const clfi_row_fact *fact, double value)
 {
     char text[CLFI_FIGURE_BYTES];
-    clfi_markup_format(m, "<td class=\"n\">%s</td>", bytes > 0 ? clfi_figure_bytes((double)bytes, text) : "\u2013");
+    const bool is_bytes = fact->kind == CLFI_FACT_BYTES;
+    if (!isfinite(value) || (fact->unknown == CLFI_FACT_ZERO && value <= 0))
+        clfi_markup_raw(m, "<td class=\"n\">\u2013</td>");
+    else
+        clfi_markup_format(m, "<td class=\"n\">%s%s</td>", is_bytes ? clfi_figure_bytes(value, text) : clfi_figure(value, text),
+                           fact->kind == CLFI_FACT_JOULES ? " J" : "");
 }
 
 static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_report_row *row)
 {
     const clfi_result_row *r = row->row;
-    char number[CLFI_FIGURE_BYTES];
     clfi_markup_raw(m, "<tr><td><code>");
     clfi_markup_escape(m, data->works[row->work].workload->id, 0);
     clfi_markup_raw(m, "</code></td><td>");
     clfi_markup_escape(m, data->devices[row->device].label, 0);
     clfi_markup_raw(m, "</td>");
-    bytes_cell(m, r->weights_bytes);
-    bytes_cell(m, r->scratch_bytes);
-    bytes_cell(m, r->host_peak_bytes);
-    if (isfinite(r->joules_per_run))
-        clfi_markup_format(m, "<td class=\"n\">%s J<br>", clfi_figure(r->joules_per_run, number));
-    else
-        clfi_markup_raw(m, "<td>");
+    for (size_t i = 0; i < clfi_row_fact_count; i++)
+        if (clfi_row_fact_list[i].title[0])
+            fact_cell(m, &clfi_row_fact_list[i], clfi_row_fact_get(&r->facts, &clfi_row_fact_list[i]));
+    clfi_markup_raw(m, "<td>");
     clfi_markup_escape(m, r->energy_method, 0);
     clfi_markup_raw(m, "</td></tr>\n");
 }
@@ -101,7 +102,7 @@ static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_
 /* Models have weights that matter; energy matters wherever it was measured. */
 static bool is_memory_row(const clfi_report_data *data, const clfi_report_row *row)
 {
-    return row->is_best && (isfinite(row->row->joules_per_run) || strcmp(data->works[row->work].workload->suite, "models") == 0);
+    return row->is_best && (isfinite(row->row->facts.joules_per_run) || strcmp(data->works[row->work].workload->suite, "models") == 0);
 }
 
 bool clfi_report_has_memory(const clfi_report_data *data)
@@ -114,8 +115,11 @@ bool clfi_report_has_memory(const clfi_report_data *data)
 
 void clfi_report_memory_table(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>workload</th><th>device</th><th class=\"n\">weights</th><th class=\"n\">scratch</th>"
-                       "<th class=\"n\">host, peak</th><th>energy per run</th></tr>\n");
+    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>workload</th><th>device</th>");
+    for (size_t i = 0; i < clfi_row_fact_count; i++)
+        if (clfi_row_fact_list[i].title[0])
+            clfi_markup_format(m, "<th class=\"n\">%s</th>", clfi_row_fact_list[i].title);
+    clfi_markup_raw(m, "<th>counted by</th></tr>\n");
     for (size_t i = 0; i < data->row_count; i++)
         if (is_memory_row(data, &data->rows[i]))
             memory_row(m, data, &data->rows[i]);

@@ -15,11 +15,11 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
     size_t gaps = 0;
     for (size_t f = 0; f < data->file_count; f++)
         gaps += data->files[f].not_measured_count;
-    clfi_markup_raw(m, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
-                       "initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-                       "<title>clformer: benchmark of OpenCL devices</title>\n<style>\n");
-    clfi_markup_raw(m, clfi_report_figure_style);
-    clfi_markup_raw(m, clfi_report_page_style);
+    clfi_markup_raw(
+        m, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
+           "initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+           "<title>clformer: benchmark of OpenCL devices</title>\n<style>\n");
+    clfi_report_page_style(m);
     clfi_markup_raw(m, "</style>\n</head>\n<body>\n<header>\n<h1>Benchmark of OpenCL devices</h1>\n<p class=\"note\">");
     for (size_t f = 0; f < data->file_count; f++) {
         const clfi_result *file = &data->files[f];
@@ -53,17 +53,20 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
             clfi_markup_raw(m, ":");
         clfi_markup_raw(m, file->complete ? "</p>\n" : " Incomplete, the run was interrupted.</p>\n");
     }
-    clfi_markup_raw(m, "<nav><a href=\"#devices\">Devices</a><a href=\"#rooflines\">Rooflines</a><a href=\"#speeds\">Speeds</a><a href=\"#failures\">Failures</a>"
-                       "<a href=\"#gaps\">Not measured</a><a href=\"#method\">Method</a><a href=\"#results\">All results</a></nav>\n</header>\n");
+    clfi_markup_raw(
+        m, "<nav><a href=\"#devices\">Devices</a><a href=\"#rooflines\">Rooflines</a><a href=\"#speeds\">Speeds</a><a "
+           "href=\"#failures\">Failures</a>"
+           "<a href=\"#gaps\">Not measured</a><a href=\"#method\">Method</a><a href=\"#results\">All results</a></nav>\n</header>\n");
 }
 
-/* One picture of a figure. Its height is known once it is drawn: drawn apart, then put inside its frame; `inner` is released. Each is kept on one
- * page of paper, so a figure of many pictures breaks between them. */
+/* One picture of a figure. Its height is known once it is drawn: drawn apart, then put inside its frame; `inner` is released. Each is kept
+ * on one page of paper, so a figure of many pictures breaks between them. */
 static void add_picture(clfi_markup *m, clfi_markup *inner, double height)
 {
     if (m->status == CLF_OK)
         m->status = inner->status;
-    clfi_markup_format(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n", CLFI_FIGURE_WIDTH, ceil(height));
+    clfi_markup_format(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n", CLFI_FIGURE_WIDTH,
+                       ceil(height));
     clfi_markup_raw(m, clfi_str_text(&inner->text));
     clfi_markup_raw(m, "</svg>\n");
     clfi_str_free(&inner->text);
@@ -71,8 +74,10 @@ static void add_picture(clfi_markup *m, clfi_markup *inner, double height)
 
 static void write_rooflines(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "<h2 id=\"rooflines\">Rooflines</h2>\n<p>Speed of every workload over its arithmetic intensity, by its fastest verified engine. The "
-                       "roofs are the device&#39;s own limits. Above the sloping roof lie workloads whose data stayed in caches.</p>\n");
+    clfi_markup_raw(m, "<h2 id=\"rooflines\">Rooflines</h2>\n<p>Speed of every workload over its arithmetic intensity, by its fastest "
+                       "verified engine. The "
+                       "roofs are the device&#39;s own limits. A workload whose data stayed in a cache is held against that cache&#39;s "
+                       "own roof, a measured copy (dashed).</p>\n");
     for (size_t d = 0; d < data->device_count; d++) {
         clfi_markup plot = CLFI_MARKUP_INIT, list = CLFI_MARKUP_INIT;
         if (!clfi_report_has_roofline(data, d)) {
@@ -88,7 +93,8 @@ static void write_rooflines(clfi_markup *m, const clfi_report_data *data)
         add_picture(m, &list, height);
         clfi_markup_raw(m, "</figure>\n");
         if (clfi_report_beats_limit(data, d))
-            clfi_markup_raw(m, "<p class=\"note\">Points above the level roof: in this run the kernels that measure the limit were slower than the workload, as "
+            clfi_markup_raw(m, "<p class=\"note\">Points above the level roof: in this run the kernels that measure the limit were slower "
+                               "than the workload, as "
                                "on a machine that others use at the same time. Shares of that limit are too high here.</p>\n");
     }
 }
@@ -115,11 +121,15 @@ static void write_speeds(clfi_markup *m, const clfi_report_data *data)
 {
     clfi_markup_raw(m, "<h2 id=\"speeds\">Speeds</h2>\n");
     if (data->device_count > 1) {
-        clfi_markup_raw(m, "<p>How many times faster than the slowest device: geometric means over the workloads that all devices verified.</p>\n");
+        clfi_markup_raw(
+            m, "<p>How many times faster than the slowest device: geometric means over the workloads that all devices verified.</p>\n");
         clfi_report_speed_table(m, data);
     }
-    clfi_markup_raw(m, "<p class=\"note\">Bars: the median of the fastest verified engine; whiskers from p10 to p90, ~ where that is more than 10 % "
-                       "of the median; ticks: the device&#39;s other engines. Bars of one workload share a scale.</p>\n");
+    clfi_markup_raw(
+        m, "<p class=\"note\">Bars: the median of the fastest verified engine; whiskers from p10 to p90, ~ where that is more than 10 % "
+           "of the median; ticks: the device&#39;s other engines. Bars of one workload share a scale. ~ before a share of a limit: the "
+           "limit itself "
+           "spread that much.</p>\n");
     for (size_t i = 0; i < data->op_count; i++)
         write_bars(m, data, &data->ops[i]);
 }
@@ -143,7 +153,9 @@ static void write_run(clfi_markup *m, const clfi_result *file)
     char memory[CLFI_FIGURE_BYTES];
     clfi_markup_raw(m, "<h3>");
     clfi_markup_escape(m, file->path, 0);
-    clfi_markup_format(m, "</h3>\n<ul>\n<li>At least %g s and %lld samples for each row, in rounds of random order (seed %lld); each visit drops its first runs.</li>\n<li>",
+    clfi_markup_format(m,
+                       "</h3>\n<ul>\n<li>At least %g s and %lld samples for each row, in rounds of random order (seed %lld); each visit "
+                       "drops its first runs.</li>\n<li>",
                        file->settings.min_seconds, (long long)file->settings.min_samples, (long long)file->settings.seed);
     clfi_markup_escape(m, file->host.cpu, 0);
     clfi_markup_format(m, ", %lld logical cores, %s; ", (long long)file->host.logical_cores,
@@ -164,13 +176,16 @@ static void write_run(clfi_markup *m, const clfi_result *file)
 
 static void write_method(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "<h2 id=\"method\">How it was measured</h2>\n<ul>\n"
-                       "<li>Each result is first compared with a float64 reference on the host; what is wrong is FAILED, not timed and not ranked.</li>\n"
-                       "<li>All devices get the same work: same shapes, types, masks, models and random data from the same seed, never zeros.</li>\n"
-                       "<li>Devices, workloads and engines take turns in random order, so that a machine that slows down slows all of them.</li>\n"
-                       "<li>Times are the host&#39;s wall time until the result is there; \u201con device\u201d is the sum of the kernels&#39; event times.</li>\n"
-                       "<li>Rates and percentages come from the median; the file holds every sample.</li>\n"
-                       "<li>Limits are the best that this project&#39;s own kernels reached on the device in the same run.</li>\n</ul>\n");
+    clfi_markup_raw(
+        m,
+        "<h2 id=\"method\">How it was measured</h2>\n<ul>\n"
+        "<li>Each result is first compared with a float64 reference on the host; what is wrong is FAILED, not timed and not ranked.</li>\n"
+        "<li>All devices get the same work: same shapes, types, masks, models and random data from the same seed, never zeros.</li>\n"
+        "<li>Devices, workloads and engines take turns in random order, so that a machine that slows down slows all of them.</li>\n"
+        "<li>Times are the host&#39;s wall time until the result is there; \u201con device\u201d is the sum of the kernels&#39; event "
+        "times.</li>\n"
+        "<li>Rates and percentages come from the median; the file holds every sample.</li>\n"
+        "<li>Limits are the best that this project&#39;s own kernels reached on the device in the same run.</li>\n</ul>\n");
     for (size_t f = 0; f < data->file_count; f++)
         write_run(m, &data->files[f]);
 }
@@ -191,7 +206,8 @@ void clfi_report_html(clfi_markup *m, const clfi_report_data *data)
         clfi_markup_raw(m, "<h2>Memory and energy</h2>\n");
         clfi_report_memory_table(m, data);
     }
-    clfi_markup_raw(m, "<h2 id=\"results\">All results</h2>\n<p class=\"note\">The fastest verified engine of each device in bold; p10 and p90 in percent of the median.</p>\n");
+    clfi_markup_raw(m, "<h2 id=\"results\">All results</h2>\n<p class=\"note\">The fastest verified engine of each device in bold; p10 and "
+                       "p90 in percent of the median.</p>\n");
     clfi_report_result_table(m, data);
     clfi_markup_raw(m, "</body>\n</html>\n");
 }

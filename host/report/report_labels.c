@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing the labels of a scatter plot: each tries places around its point, nearest first, and takes the first free one (the greedy method that
- * Christensen, Marks & Shieber 1995 compare others with). */
+/* Placing the labels of a scatter plot: each tries places around its point, nearest first, and takes the first free one (the greedy method
+ * that Christensen, Marks & Shieber 1995 compare others with). */
 #include <math.h>
 
 #include "report/report_parts.h"

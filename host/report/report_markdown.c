@@ -16,7 +16,8 @@ static void write_devices(clfi_markup *m, const clfi_report_data *data)
 {
     char number[CLFI_FIGURE_BYTES];
     const char *name;
-    clfi_markup_raw(m, "## Devices\n\n| device | name | platform | driver | type | float32 GFLOP/s | memory GB/s |\n|---|---|---|---|---|--:|--:|\n");
+    clfi_markup_raw(
+        m, "## Devices\n\n| device | name | platform | driver | type | float32 GFLOP/s | memory GB/s |\n|---|---|---|---|---|--:|--:|\n");
     for (size_t i = 0; i < data->device_count; i++) {
         const clfi_result_device *d = data->devices[i].device;
         cell(m, data->devices[i].label);
@@ -39,17 +40,18 @@ static void write_result(clfi_markup *m, const clfi_report_data *data, const clf
     cell(m, data->devices[row->device].label);
     cell(m, r->engine);
     if (!clfi_report_is_measured(r)) {
-        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "| **FAILED** | | | | |\n" : "| unsupported | | | | |\n");
+        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "| **FAILED** | | | |" : "| unsupported | | | |");
+        clfi_markup_raw(m, data->device_count > 1 ? " |\n" : "\n");
         return;
     }
     cell(m, clfi_figure_time(r->wall.median, number));
-    snprintf(text, sizeof text, "%.0f to %.0f %%%s", r->wall.p10 / r->wall.median * 100, r->wall.p90 / r->wall.median * 100, r->noisy ? " noisy" : "");
+    snprintf(text, sizeof text, "%.0f to %.0f %%%s", r->wall.p10 / r->wall.median * 100, r->wall.p90 / r->wall.median * 100,
+             r->noisy ? " noisy" : "");
     cell(m, text);
-    snprintf(text, sizeof text, "%s %.16s", clfi_figure(r->rate, number), r->rate_unit);
-    cell(m, text);
-    cell(m, clfi_figure(work->slowest_ms / r->wall.median, number));
-    snprintf(text, sizeof text, isfinite(r->percent_of_limit) ? "%.0f %%" : "-", r->percent_of_limit);
-    cell(m, text);
+    cell(m, clfi_report_rate(r, text));
+    if (data->device_count > 1)
+        cell(m, row->is_best ? clfi_figure(work->slowest_ms / r->wall.median, number) : "-");
+    cell(m, clfi_report_share(data, row, number));
     clfi_markup_raw(m, "|\n");
 }
 
@@ -57,7 +59,10 @@ static void write_op(clfi_markup *m, const clfi_report_data *data, const clfi_re
 {
     clfi_markup_raw(m, "## ");
     clfi_markup_escape_markdown(m, op->name);
-    clfi_markup_raw(m, "\n\n| workload | device | engine | median | p10 to p90 | rate | times the slowest | of limit |\n|---|---|---|--:|--:|--:|--:|--:|\n");
+    clfi_markup_raw(m, data->device_count > 1
+                           ? "\n\n| workload | device | engine | median | p10 to p90 | rate | times the slowest | of limit "
+                             "|\n|---|---|---|--:|--:|--:|--:|--:|\n"
+                           : "\n\n| workload | device | engine | median | p10 to p90 | rate | of limit |\n|---|---|---|--:|--:|--:|--:|\n");
     for (size_t i = op->first; i < op->first + op->count; i++)
         for (size_t r = data->works[i].first; r < data->works[i].first + data->works[i].count; r++)
             write_result(m, data, &data->works[i], &data->rows[r]);
@@ -94,7 +99,8 @@ static void write_failures(clfi_markup *m, const clfi_report_data *data)
 
 static void write_method(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "\n## How it was measured\n\nEach result was compared with a float64 reference on the host first; what is wrong is FAILED and not timed. Times are "
+    clfi_markup_raw(m, "\n## How it was measured\n\nEach result was compared with a float64 reference on the host first; what is wrong is "
+                       "FAILED and not timed. Times are "
                        "wall time, medians over rounds of random order.\n\n");
     for (size_t f = 0; f < data->file_count; f++) {
         const clfi_result *file = &data->files[f];
@@ -112,8 +118,9 @@ static void write_method(clfi_markup *m, const clfi_report_data *data)
         clfi_markup_escape_markdown(m, file->library.commit);
         clfi_markup_raw(m, "), CLBlast ");
         clfi_markup_escape_markdown(m, file->library.clblast);
-        clfi_markup_format(m, "; at least %g s and %lld samples each%s%s\n", file->settings.min_seconds, (long long)file->settings.min_samples,
-                           file->settings.quick ? "; short list of workloads" : "", file->complete ? "" : "; INCOMPLETE, interrupted");
+        clfi_markup_format(m, "; at least %g s and %lld samples each%s%s\n", file->settings.min_seconds,
+                           (long long)file->settings.min_samples, file->settings.quick ? "; short list of workloads" : "",
+                           file->complete ? "" : "; INCOMPLETE, interrupted");
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces that pages and pictures are made of. Figures are SVG elements of CLFI_FIGURE_WIDTH units; their colours come from report_style.c. */
+/* The pieces that pages and pictures are made of. Figures are SVG elements of CLFI_FIGURE_WIDTH units; their colours come from
+ * report_style.c. */
 #ifndef CLFI_REPORT_REPORT_PARTS_H
 #define CLFI_REPORT_REPORT_PARTS_H
 
@@ -8,15 +9,15 @@
 
 enum { CLFI_FIGURE_WIDTH = 860 };
 
-/* Style sheets: of every figure (colours in light and dark), and of the page around them. */
-extern const char clfi_report_figure_style[];
-extern const char clfi_report_page_style[];
+/* Style sheets: of figures alone (plain colours, others for dark ground and paper), and of a page with figures in it. */
+void clfi_report_figure_style(clfi_markup *m);
+void clfi_report_page_style(clfi_markup *m);
 
 /* The marker of an op at (x, y): a colour and a shape of its own, as far as there are. */
 void clfi_report_marker(clfi_markup *m, size_t op, double x, double y);
 
-/* A device's roofline plot with the key of its ops, and the list of its numbered points, from y = `top` on; both return their height. For a device for
- * which clfi_report_has_roofline is false there is neither. */
+/* A device's roofline plot with the key of its ops, and the list of its numbered points, from y = `top` on; both return their height. For a
+ * device for which clfi_report_has_roofline is false there is neither. */
 double clfi_report_roofline(clfi_markup *m, const clfi_report_data *data, size_t device, double top);
 double clfi_report_roofline_list(clfi_markup *m, const clfi_report_data *data, size_t device, double top);
 bool clfi_report_has_roofline(const clfi_report_data *data, size_t device);

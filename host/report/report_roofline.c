@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The roofline plot of a device (Williams, Waterman & Patterson 2009): arithmetic intensity across, speed up, both logarithmic; the roofs are the
- * limits measured in the same run; every workload that has both counts is a numbered point. */
+/* The roofline plot of a device (Williams, Waterman & Patterson 2009): arithmetic intensity across, speed up, both logarithmic; the roofs
+ * are the limits measured in the same run; every workload that has both counts is a numbered point. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,9 @@ static bool has_rows(const clfi_report_data *data, const clfi_report_work *work,
 
 bool clfi_report_has_roofline(const clfi_report_data *data, size_t device)
 {
-    if (isnan(clfi_report_roof(data->devices[device].device, 1)))
+    const char *name;
+    const clfi_result_device *limits = data->devices[device].device;
+    if (isnan(clfi_result_limit(limits, "fp32_gflops")) || isnan(clfi_report_bandwidth(limits, &name)))
         return false;
     for (size_t i = 0; i < data->work_count; i++)
         if (data->works[i].number && clfi_report_best(data, &data->works[i], device))
@@ -100,11 +102,12 @@ static void draw_ticks(clfi_markup *m, const frame *f, bool is_x)
                 continue;
             snprintf(number, sizeof number, "%.*f", decade < 0 ? -decade : 0, value);
             if (is_x)
-                clfi_markup_format(m, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+                clfi_markup_format(m,
+                                   "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
                                    to_x(f, value), f->top, f->bottom, to_x(f, value), f->bottom + 16, number);
             else
-                clfi_markup_format(m, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"tick end\" x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT,
-                                   to_y(f, value), RIGHT, LEFT - 7, to_y(f, value) + 4, number);
+                clfi_markup_format(m, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"tick end\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+                                   LEFT, to_y(f, value), RIGHT, LEFT - 7, to_y(f, value) + 4, number);
         }
 }
 
@@ -112,10 +115,12 @@ static void draw_axes(clfi_markup *m, const frame *f)
 {
     draw_ticks(m, f, true);
     draw_ticks(m, f, false);
-    clfi_markup_format(m, "<rect class=\"frame\" x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\"/>\n", LEFT, f->top, RIGHT - LEFT, PLOT_HEIGHT);
+    clfi_markup_format(m, "<rect class=\"frame\" x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\"/>\n", LEFT, f->top, RIGHT - LEFT,
+                       PLOT_HEIGHT);
     clfi_markup_format(m, "<text class=\"axis mid\" x=\"%d\" y=\"%.1f\">arithmetic intensity [FLOP/byte]</text>\n", (LEFT + RIGHT) / 2,
                        f->bottom + 37);
-    clfi_markup_format(m, "<text class=\"axis mid\" transform=\"translate(15 %.1f) rotate(-90)\">GFLOP/s</text>\n", (f->top + f->bottom) / 2);
+    clfi_markup_format(m, "<text class=\"axis mid\" transform=\"translate(15 %.1f) rotate(-90)\">GFLOP/s</text>\n",
+                       (f->top + f->bottom) / 2);
 }
 
 /* Texts of the roofs, which the points' numbers must not cover. */
@@ -152,6 +157,32 @@ static void draw_roofs(clfi_markup *m, const plot *p, clfi_label texts[ROOF_TEXT
     clfi_markup_format(m, "<text class=\"rooftext end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, text);
 }
 
+/* The bandwidth that a point is held against, 0 where it has no row. */
+static double bandwidth_of(const plot *p, size_t i)
+{
+    const point *at = &p->points[i];
+    return at->row ? clfi_report_point_bandwidth(p->data->devices[p->device].device, at->work, at->row->row) : 0;
+}
+
+/* Roofs of the caches that points are held against. */
+static void draw_cache_roofs(clfi_markup *m, const plot *p)
+{
+    const clfi_result_device *device = p->data->devices[p->device].device;
+    const frame *f = &p->f;
+    const char *name;
+    const double arithmetic = clfi_result_limit(device, "fp32_gflops"), memory = clfi_report_bandwidth(device, &name);
+    for (size_t i = 0; i < p->count; i++) {
+        const double bandwidth = bandwidth_of(p, i);
+        bool is_drawn = bandwidth <= memory;
+        for (size_t j = 0; j < i && !is_drawn; j++)
+            is_drawn = bandwidth_of(p, j) == bandwidth;
+        const double x0 = fmax(pow(10, f->x0), pow(10, f->y0) / bandwidth), ridge = arithmetic / bandwidth;
+        if (!is_drawn && x0 < ridge)
+            clfi_markup_format(m, "<path class=\"cacheroof\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", to_x(f, x0), to_y(f, bandwidth * x0),
+                               to_x(f, ridge), to_y(f, arithmetic));
+    }
+}
+
 static clf_status draw_points(clfi_markup *m, plot *p, const clfi_label roofs[ROOF_TEXTS])
 {
     clfi_label *labels;
@@ -162,7 +193,9 @@ static clf_status draw_points(clfi_markup *m, plot *p, const clfi_label roofs[RO
         if (p->points[i].row)
             labels[count++] = (clfi_label){.x = to_x(f, clfi_report_intensity(p->points[i].work)),
                                            .y = to_y(f, clfi_report_gflops(p->points[i].work, p->points[i].row->row)),
-                                           .width = p->points[i].work->number > 99 ? 21 : p->points[i].work->number > 9 ? 15 : 9,
+                                           .width = p->points[i].work->number > 99  ? 21
+                                                    : p->points[i].work->number > 9 ? 15
+                                                                                    : 9,
                                            .height = 12};
     memcpy(labels + count, roofs, ROOF_TEXTS * sizeof *labels);
     clfi_report_place_labels(labels, count + ROOF_TEXTS, LEFT + 2, f->top + 2, RIGHT - 2, f->bottom - 2);
@@ -227,9 +260,9 @@ static void draw_legend_entry(clfi_markup *m, const plot *p, const point *at, do
         return;
     }
     const double gflops = clfi_report_gflops(at->work, at->row->row);
-    clfi_markup_format(m, "<text class=\"mono end\" x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"mono end quiet\" x=\"%.1f\" y=\"%.1f\">%.0f %%</text>\n",
-                       x + 362, y, clfi_figure(gflops, speed), x + 408, y,
-                       100 * gflops / clfi_report_roof(device, clfi_report_intensity(at->work)));
+    clfi_markup_format(
+        m, "<text class=\"mono end\" x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"mono end quiet\" x=\"%.1f\" y=\"%.1f\">%.0f %%</text>\n",
+        x + 362, y, clfi_figure(gflops, speed), x + 408, y, 100 * gflops / clfi_report_roof(device, at->work, at->row->row));
 }
 
 /* Two columns, read down; returns the height. */
@@ -237,8 +270,9 @@ static double draw_legend(clfi_markup *m, const plot *p, double top)
 {
     const size_t lines = (p->count + 1) / 2;
     for (int column = 0; column < (p->count > 1 ? 2 : 1); column++)
-        clfi_markup_format(m, "<text class=\"head end\" x=\"%d\" y=\"%.1f\">GFLOP/s</text><text class=\"head end\" x=\"%d\" y=\"%.1f\">of roof</text>\n",
-                           column * 444 + 362, top + 12, column * 444 + 408, top + 12);
+        clfi_markup_format(
+            m, "<text class=\"head end\" x=\"%d\" y=\"%.1f\">GFLOP/s</text><text class=\"head end\" x=\"%d\" y=\"%.1f\">of roof</text>\n",
+            column * 444 + 362, top + 12, column * 444 + 408, top + 12);
     for (size_t i = 0; i < p->count; i++)
         draw_legend_entry(m, p, &p->points[i], i < lines ? 0 : 444, top + 12 + LEGEND_LINE * (1 + (double)(i % lines)));
     return 12 + LEGEND_LINE * ((double)lines + 1);
@@ -261,6 +295,7 @@ static clf_status draw(clfi_markup *m, plot *p, double top, double *height)
     clfi_markup_raw(m, "</text>\n");
     fit(p, top + TITLE);
     draw_axes(m, &p->f);
+    draw_cache_roofs(m, p);
     draw_roofs(m, p, roofs);
     CLF_TRY(draw_points(m, p, roofs));
     *height = TITLE + PLOT_HEIGHT + AXIS;

@@ -36,9 +36,10 @@ void clfi_report_svg(clfi_markup *m, const clfi_report_data *data, bool roofline
     if (m->status == CLF_OK)
         m->status = inner.status;
     const double width = CLFI_FIGURE_WIDTH + 2 * MARGIN, height = ceil(y) - GAP + 2 * MARGIN;
-    clfi_markup_format(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"%d %d %.0f %.0f\">\n<style>\n", width,
-                       fmax(height, 2 * MARGIN), -MARGIN, -MARGIN, width, fmax(height, 2 * MARGIN));
-    clfi_markup_raw(m, clfi_report_figure_style);
+    clfi_markup_format(m,
+                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"%d %d %.0f %.0f\">\n<style>\n",
+                       width, fmax(height, 2 * MARGIN), -MARGIN, -MARGIN, width, fmax(height, 2 * MARGIN));
+    clfi_report_figure_style(m);
     clfi_markup_format(m, "</style>\n<rect class=\"ground\" x=\"%d\" y=\"%d\" width=\"100%%\" height=\"100%%\"/>\n", -MARGIN, -MARGIN);
     clfi_markup_raw(m, clfi_str_text(&inner.text));
     clfi_markup_raw(m, "</svg>\n");

@@ -70,10 +70,10 @@ static void other_limits(clfi_markup *m, const clfi_report_data *data)
         clfi_markup_escape(m, data->devices[i].label, 0);
         clfi_markup_raw(m, "</b>: ");
         json_object_foreach((json_t *)data->devices[i].device->limits, name, value) {
-            char number[CLFI_FIGURE_BYTES];
+            char text[CLFI_LABEL_BYTES];
             clfi_markup_raw(m, separator);
-            clfi_markup_escape(m, name, 0);
-            clfi_markup_format(m, "&nbsp;%s", clfi_figure(json_number_value(value), number));
+            clfi_report_limit_text(name, json_number_value(value), text);
+            clfi_markup_escape(m, text, 0);
             separator = ", ";
         }
         clfi_markup_raw(m, "</p>\n");
@@ -82,11 +82,13 @@ static void other_limits(clfi_markup *m, const clfi_report_data *data)
 
 void clfi_report_device_table(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "<div class=\"scroll\"><table>\n<tr><th>device</th><th>type</th><th class=\"n\">compute units</th><th class=\"n\">memory</th>"
-                       "<th class=\"n\">float32<br>GFLOP/s</th><th class=\"n\">memory<br>GB/s</th></tr>\n");
+    clfi_markup_raw(
+        m, "<div class=\"scroll\"><table>\n<tr><th>device</th><th>type</th><th class=\"n\">compute units</th><th class=\"n\">memory</th>"
+           "<th class=\"n\">float32<br>GFLOP/s</th><th class=\"n\">memory<br>GB/s</th></tr>\n");
     for (size_t i = 0; i < data->device_count; i++)
         device_row(m, data, i);
-    clfi_markup_raw(m, "</table></div>\n<p class=\"note\">GFLOP/s and GB/s are limits measured on the device in the same run, not data sheet values.</p>\n");
+    clfi_markup_raw(m, "</table></div>\n<p class=\"note\">GFLOP/s and GB/s are limits measured on the device in the same run, not data "
+                       "sheet values.</p>\n");
     other_limits(m, data);
 }
 
@@ -142,13 +144,14 @@ static void work_heading(clfi_markup *m, const clfi_report_data *data, const clf
 static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_report_row *row)
 {
     const clfi_result_row *r = row->row;
-    char text[CLFI_FIGURE_BYTES], other[CLFI_FIGURE_BYTES];
+    char text[CLFI_FIGURE_BYTES], other[CLFI_FIGURE_BYTES], rate[2 * CLFI_FIGURE_BYTES];
     clfi_markup_raw(m, row->is_best ? "<tr class=\"best\"><td>" : "<tr><td>");
     clfi_markup_escape(m, data->devices[row->device].label, 0);
     clfi_markup_raw(m, "</td>");
     cell(m, r->engine);
     if (!clfi_report_is_measured(r)) {
-        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "<td colspan=\"7\"><span class=\"bad\">FAILED</span>: " : "<td colspan=\"7\">unsupported: ");
+        clfi_markup_raw(m, r->status == CLFI_RESULT_FAILED ? "<td colspan=\"7\"><span class=\"bad\">FAILED</span>: "
+                                                           : "<td colspan=\"7\">unsupported: ");
         clfi_markup_escape(m, r->reason ? r->reason : "", 0);
         clfi_markup_raw(m, "</td></tr>\n");
         return;
@@ -156,13 +159,13 @@ static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_format(m, "<td class=\"n\">%s</td>", clfi_figure_time(r->wall.median, text));
     clfi_markup_format(m, "<td class=\"n\">%s\u2013%s%s</td>", clfi_figure(r->wall.p10 / r->wall.median * 100, text),
                        clfi_figure(r->wall.p90 / r->wall.median * 100, other), r->noisy ? " ~" : "");
-    clfi_markup_format(m, "<td class=\"n\">%s</td>", isfinite(r->device_median_ms) ? clfi_figure_time(r->device_median_ms, text) : "\u2013");
-    clfi_markup_format(m, "<td class=\"n\">%s ", clfi_figure(r->rate, text));
-    clfi_markup_escape(m, r->rate_unit, 16);
-    clfi_markup_raw(m, "</td>");
-    clfi_markup_format(m, isfinite(r->percent_of_limit) ? (r->percent_of_limit < 9.95 ? "<td class=\"n\">%.1f %%</td>" : "<td class=\"n\">%.0f %%</td>") : "<td class=\"n\">\u2013</td>", r->percent_of_limit);
-    if (isfinite(r->max_error) && isfinite(r->error_bound))
-        clfi_markup_format(m, "<td class=\"n\">%.2g \u2264 %.2g</td>", r->max_error, r->error_bound);
+    clfi_markup_format(m, "<td class=\"n\">%s</td>",
+                       isfinite(r->device_median_ms) ? clfi_figure_time(r->device_median_ms, text) : "\u2013");
+    clfi_markup_raw(m, "<td class=\"n\">");
+    clfi_markup_escape(m, clfi_report_rate(r, rate), 0);
+    clfi_markup_format(m, "</td><td class=\"n\">%s</td>", clfi_report_share(data, row, text));
+    if (isfinite(r->facts.max_error) && isfinite(r->facts.error_bound))
+        clfi_markup_format(m, "<td class=\"n\">%.2g \u2264 %.2g</td>", r->facts.max_error, r->facts.error_bound);
     else
         clfi_markup_raw(m, "<td class=\"n\">\u2013</td>");
     clfi_markup_format(m, "<td class=\"n\">%zu</td></tr>\n", r->wall_ms.count);
@@ -170,9 +173,11 @@ static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_
 
 void clfi_report_result_table(clfi_markup *m, const clfi_report_data *data)
 {
-    clfi_markup_raw(m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>device</th><th>engine</th><th class=\"n\">median, wall</th><th class=\"n\">p10\u2013p90, "
-                       "%</th><th class=\"n\">on device</th><th class=\"n\">rate</th><th class=\"n\">of limit</th><th class=\"n\">error \u2264 "
-                       "bound</th><th class=\"n\">samples</th></tr>\n");
+    clfi_markup_raw(
+        m, "<div class=\"scroll\"><table class=\"dense\">\n<tr><th>device</th><th>engine</th><th class=\"n\">median, wall</th><th "
+           "class=\"n\">p10\u2013p90, "
+           "%</th><th class=\"n\">on device</th><th class=\"n\">rate</th><th class=\"n\">of limit</th><th class=\"n\">error \u2264 "
+           "bound</th><th class=\"n\">samples</th></tr>\n");
     for (size_t i = 0; i < data->work_count; i++) {
         const clfi_report_work *work = &data->works[i];
         if (work->count)

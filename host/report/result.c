@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "io/json.h"
 #include "report/result_parts.h"
 
@@ -36,7 +37,8 @@ clf_status clfi_result_table(const clfi_result *result, const char *key, size_t 
 {
     CLF_TRY(clfi_json_get_array(result->document, result->path, key, array));
     if (json_array_size(*array) > most_elements)
-        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected at most %zu elements, found %zu", result->path, key, most_elements, json_array_size(*array));
+        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected at most %zu elements, found %zu", result->path, key, most_elements,
+                 json_array_size(*array));
     CLF_TRY(clfi_alloc(json_array_size(*array), size, key, table));
     *count = json_array_size(*array);
     return CLF_OK;
@@ -47,6 +49,28 @@ static clf_status section(const clfi_result *result, const char *key, char where
 {
     snprintf(where, CLFI_RESULT_WHERE_BYTES, "%.255s: %s", result->path, key);
     return clfi_json_get_object(result->document, result->path, key, out);
+}
+
+/* Foreign names are printed on terminals and pages: what would act there instead of showing becomes '?'. */
+static clf_status clean_strings(json_t *value)
+{
+    size_t i;
+    const char *key;
+    json_t *inner;
+    if (json_is_string(value)) {
+        char *copy;
+        CLF_TRY(clfi_strndup(json_string_value(value), json_string_length(value), &copy));
+        clfi_utf8_make_printable(copy, json_string_length(value));
+        const int failed = json_string_setn(value, copy, json_string_length(value));
+        free(copy);
+        if (failed)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "names of a result file: not enough memory");
+    }
+    json_array_foreach(value, i, inner)
+        CLF_TRY(clean_strings(inner));
+    json_object_foreach(value, key, inner)
+        CLF_TRY(clean_strings(inner));
+    return CLF_OK;
 }
 
 static clf_status read_frame(clfi_result *result)
@@ -135,6 +159,7 @@ static clf_status read_all(clfi_result *result)
     char found[CLFI_JSON_FOUND_BYTES];
     if (!json_is_object(result->document))
         CLF_FAIL(CLF_FORMAT, "%s: expected an object, found %s", result->path, clfi_json_found(result->document, found));
+    CLF_TRY(clean_strings(result->document));
     CLF_TRY(read_frame(result));
     CLF_TRY(read_settings(result));
     CLF_TRY(read_origin(result));
@@ -149,6 +174,8 @@ clf_status clfi_result_take(json_t *document, const char *name, clfi_result *out
 {
     *out = (clfi_result){.document = document};
     clf_status st = clfi_strdup(name, &out->path);
+    if (st == CLF_OK)
+        clfi_utf8_make_printable(out->path, strlen(out->path));
     if (st == CLF_OK)
         st = read_all(out);
     if (st != CLF_OK)

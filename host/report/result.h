@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "bench/row_facts.h"
 #include "bench/samples.h"
 
 #define CLFI_RESULT_SCHEMA "clformer-bench"
@@ -66,17 +67,14 @@ typedef struct clfi_result_row {
     const char *engine;      /* "": no choice */
     clfi_result_status status;
     const char *reason;                  /* of what is not OK; else NULL */
-    double max_error, error_bound;       /* NaN: not compared */
+    clfi_row_facts facts;
     clfi_samples wall_ms, device_ms;     /* in the order they were taken; empty unless OK, device_ms also where not known */
     size_t *round_samples, round_count;  /* how many of wall_ms each round took; 0: not recorded */
     clfi_summary wall;                   /* of wall_ms; NaN without samples */
     double device_median_ms;             /* NaN: not known */
     bool noisy;                          /* as clfi_summary_is_noisy says of wall */
-    double rate, percent_of_limit;       /* NaN: none */
     const char *rate_unit;               /* "" with no rate */
     const json_t *off_device;            /* array of strings, or NULL */
-    int64_t weights_bytes, scratch_bytes, host_peak_bytes; /* 0: not known */
-    double joules_per_run;               /* NaN: not measured */
     const char *energy_method;
 } clfi_result_row;
 
@@ -100,8 +98,8 @@ typedef struct clfi_result {
     size_t model_count, device_count, workload_count, row_count, not_measured_count;
 } clfi_result;
 
-/* Reads and checks a file. FORMAT "<path>: <place>: <key>: expected ..., found ...": broken; UNSUPPORTED: another schema_version; NOT_FOUND and
- * IO as clfi_file_read. *out is empty on failure, else the caller frees it. */
+/* Reads and checks a file. FORMAT "<path>: <place>: <key>: expected ..., found ...": broken; UNSUPPORTED: another schema_version; NOT_FOUND
+ * and IO as clfi_file_read. *out is empty on failure, else the caller frees it. */
 clf_status clfi_result_read(const char *path, clfi_result *out);
 
 /* The same for a document in memory, which is taken over in any case; `name` stands for the file in messages. */

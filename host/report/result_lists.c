@@ -77,14 +77,14 @@ clf_status clfi_result_read_workloads(clfi_result *result)
     clf_status st = clfi_result_table(result, "workloads", sizeof *result->workloads, &array, &result->workloads, &result->workload_count);
     json_t *seen = json_object(); /* ids; the list may be long */
     if (st == CLF_OK && !seen)
-        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads", result->path);
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads: not enough memory", result->path);
     for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++) {
         const json_t *object = json_array_get(array, i);
         st = read_workload(object, clfi_result_where(result, "workloads", i, where), &result->workloads[i]);
         if (st == CLF_OK && json_object_get(seen, result->workloads[i].id))
             st = clfi_result_wrong(where, "id", "a name of its own", json_object_get(object, "id"));
         else if (st == CLF_OK && json_object_set_new(seen, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads", result->path);
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: workloads: not enough memory", result->path);
     }
     json_decref(seen);
     return st;

@@ -81,8 +81,9 @@ static clf_status read_times(const clfi_result *result, const json_t *object, co
         return clfi_result_wrong(where, "device_ms", expected, json_object_get(object, "device_ms"));
     }
     if (row->wall_ms.count == 0) /* only an interrupted run may leave a verified row unmeasured */
-        return result->complete ? clfi_result_wrong(where, "wall_ms", "samples, because the run is complete", json_object_get(object, "wall_ms"))
-                                : CLF_OK;
+        return result->complete
+                   ? clfi_result_wrong(where, "wall_ms", "samples, because the run is complete", json_object_get(object, "wall_ms"))
+                   : CLF_OK;
     CLF_TRY(check_summary(object, where, "median_ms", row->wall.median));
     CLF_TRY(check_summary(object, where, "p10_ms", row->wall.p10));
     CLF_TRY(check_summary(object, where, "p90_ms", row->wall.p90));
@@ -107,44 +108,31 @@ static clf_status read_status(const json_t *object, const char *where, clfi_resu
     return row->status == CLFI_RESULT_OK ? CLF_OK : clfi_result_text(object, where, "reason", &row->reason);
 }
 
-static clf_status read_figures(const json_t *object, const char *where, clfi_result_row *row)
+static clf_status read_facts(const json_t *object, const char *where, clfi_result_row *row)
 {
-    CLF_TRY(clfi_json_opt_number(object, where, "max_error", 0, CLFI_RESULT_MOST, NAN, &row->max_error));
-    CLF_TRY(clfi_json_opt_number(object, where, "error_bound", 0, CLFI_RESULT_MOST, NAN, &row->error_bound));
-    CLF_TRY(clfi_json_opt_number(object, where, "rate", 0, CLFI_RESULT_MOST, NAN, &row->rate));
+    CLF_TRY(clfi_row_facts_read(object, where, CLFI_RESULT_MOST, &row->facts));
     CLF_TRY(clfi_json_opt_string(object, where, "rate_unit", "", &row->rate_unit));
-    CLF_TRY(clfi_json_opt_number(object, where, "percent_of_limit", 0, CLFI_RESULT_MOST, NAN, &row->percent_of_limit));
-    if (row->status == CLFI_RESULT_OK && row->max_error > row->error_bound)
-        return clfi_result_wrong(where, "max_error", "no more than error_bound, because the row is verified", json_object_get(object, "max_error"));
+    if (row->status == CLFI_RESULT_OK && row->facts.max_error > row->facts.error_bound)
+        return clfi_result_wrong(where, "max_error", "no more than error_bound, because the row is verified",
+                                 json_object_get(object, "max_error"));
     return CLF_OK;
 }
 
-static clf_status read_resources(const json_t *object, const char *where, clfi_result_row *row)
+/* What the host does, and how energy was measured. */
+static clf_status read_methods(const json_t *object, const char *where, clfi_result_row *row)
 {
     char inner[CLFI_RESULT_WHERE_BYTES + 16];
-    const json_t *memory, *energy;
+    const json_t *energy;
     json_t *text;
     size_t i;
     CLF_TRY(clfi_json_opt_array(object, where, "off_device", &row->off_device));
     json_array_foreach((json_t *)row->off_device, i, text)
         if (!json_is_string(text))
             return clfi_result_wrong(where, "off_device", "an array of strings", text);
-    CLF_TRY(clfi_json_opt_object(object, where, "memory", &memory));
-    snprintf(inner, sizeof inner, "%s.memory", where);
-    if (memory) {
-        CLF_TRY(clfi_json_opt_int(memory, inner, "weights_bytes", 0, INT64_MAX, 0, &row->weights_bytes));
-        CLF_TRY(clfi_json_opt_int(memory, inner, "scratch_bytes", 0, INT64_MAX, 0, &row->scratch_bytes));
-        CLF_TRY(clfi_json_opt_int(memory, inner, "host_peak_bytes", 0, INT64_MAX, 0, &row->host_peak_bytes));
-    }
     CLF_TRY(clfi_json_opt_object(object, where, "energy", &energy));
     snprintf(inner, sizeof inner, "%s.energy", where);
-    row->joules_per_run = NAN;
     row->energy_method = "not measured";
-    if (energy) {
-        CLF_TRY(clfi_json_opt_number(energy, inner, "joules_per_run", 0, CLFI_RESULT_MOST, NAN, &row->joules_per_run));
-        CLF_TRY(clfi_json_opt_string(energy, inner, "method", "not measured", &row->energy_method));
-    }
-    return CLF_OK;
+    return energy ? clfi_json_opt_string(energy, inner, "method", "not measured", &row->energy_method) : CLF_OK;
 }
 
 /* Which workload and device a row is of, and that no other row is of the same. */
@@ -171,7 +159,7 @@ static clf_status resolve(const clfi_result *result, row_index *index, const jso
         CLF_FAIL(CLF_FORMAT, "%s: expected one row, found a second one of workload \"%s\", device %lld, engine \"%s\"", where, id,
                  (long long)device, row->engine);
     if (json_object_set_new(index->seen, key, json_true()) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results", result->path);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
     return CLF_OK;
 }
 
@@ -179,8 +167,8 @@ static clf_status read_row(const clfi_result *result, row_index *index, const js
 {
     CLF_TRY(resolve(result, index, object, where, row));
     CLF_TRY(read_status(object, where, row));
-    CLF_TRY(read_figures(object, where, row));
-    CLF_TRY(read_resources(object, where, row));
+    CLF_TRY(read_facts(object, where, row));
+    CLF_TRY(read_methods(object, where, row));
     row->wall = (clfi_summary){NAN, NAN, NAN};
     row->device_median_ms = NAN;
     if (row->status == CLFI_RESULT_OK)
@@ -198,10 +186,10 @@ clf_status clfi_result_read_rows(clfi_result *result)
     const json_t *array;
     CLF_TRY(clfi_result_table(result, "results", sizeof *result->rows, &array, &result->rows, &result->row_count));
     row_index index = {json_object(), json_object()};
-    clf_status st = index.workloads && index.seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: results", result->path);
+    clf_status st = index.workloads && index.seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
     for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++)
         if (json_object_set_new(index.workloads, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: results", result->path);
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
     for (size_t i = 0; st == CLF_OK && i < result->row_count; i++)
         st = read_row(result, &index, json_array_get(array, i), clfi_result_where(result, "results", i, where), &result->rows[i]);
     json_decref(index.workloads);

@@ -76,31 +76,32 @@ static void double_ranks(const double *all, size_t count, size_t *ranks)
 
 double clfi_rank_test(const double *a, size_t count_a, const double *b, size_t count_b)
 {
-    enum { MOST = 2 * CLFI_VISITS_MAX, MOST_SUM = MOST * (MOST + 1) };
+    enum { MOST = 2 * CLFI_VISITS_MAX };
     static const double slack = 1e-9;
-    double all[MOST], (*ways)[MOST_SUM + 1];
-    size_t ranks[MOST], observed = 0, total = 0;
-    const size_t count = count_a + count_b;
+    double all[MOST], *ways;
+    size_t ranks[MOST], observed = 0, reached = 0;
+    const size_t count = count_a + count_b, total = count * (count + 1), width = total + 1; /* midranks add up to count (count + 1) / 2 */
     if (count_a == 0 || count_b == 0 || count_a > CLFI_VISITS_MAX || count_b > CLFI_VISITS_MAX)
         return 1;
-    if (clfi_alloc((size_t)count_a + 1, sizeof *ways, "rank sums", &ways) != CLF_OK)
+    if (clfi_alloc((count_a + 1) * width, sizeof *ways, "rank sums", &ways) != CLF_OK)
         return 1;
     memcpy(all, a, count_a * sizeof *a);
     memcpy(all + count_a, b, count_b * sizeof *b);
     double_ranks(all, count, ranks);
-    ways[0][0] = 1; /* ways[k][s]: groups of k values whose doubled ranks add up to s */
+    ways[0] = 1; /* ways[k * width + s]: groups of k values whose doubled ranks add up to s */
     for (size_t i = 0; i < count; i++) {
-        total += ranks[i];
+        reached += ranks[i];
         observed += i < count_a ? ranks[i] : 0;
         for (size_t k = count_a < i + 1 ? count_a : i + 1; k > 0; k--)
-            for (size_t s = ranks[i]; s <= MOST_SUM; s++)
-                ways[k][s] += ways[k - 1][s - ranks[i]];
+            for (size_t s = ranks[i]; s <= reached; s++)
+                ways[k * width + s] += ways[(k - 1) * width + s - ranks[i]];
     }
     const double mean = (double)total * (double)count_a / (double)count, distance = fabs((double)observed - mean);
     double extreme = 0, every = 0;
-    for (size_t s = 0; s <= MOST_SUM; s++) {
-        every += ways[count_a][s];
-        extreme += fabs((double)s - mean) >= distance - slack ? ways[count_a][s] : 0;
+    for (size_t s = 0; s <= total; s++) {
+        const double here = ways[count_a * width + s];
+        every += here;
+        extreme += fabs((double)s - mean) >= distance - slack ? here : 0;
     }
     free(ways);
     return extreme / every;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What two series of times say about their ratio, when samples of one series are not independent of each other.
  *
- * Times taken one after another share the machine's state of that moment, so thousands of samples may hold the information of a few. The unit
- * of evidence here is therefore the visit: the samples that one round of the runner took together (Kalibera & Jones 2013, "Rigorous
+ * Times taken one after another share the machine's state of that moment, so thousands of samples may hold the information of a few. The
+ * unit of evidence here is therefore the visit: the samples that one round of the runner took together (Kalibera & Jones 2013, "Rigorous
  * benchmarking in reasonable time", resample the highest level that is repeated in the same way). */
 #ifndef CLFI_REPORT_STATISTICS_H
 #define CLFI_REPORT_STATISTICS_H
@@ -23,14 +23,15 @@ typedef struct clfi_series {
 /* More visits than this are merged with their neighbours. */
 enum { CLFI_VISITS_MAX = 20 };
 
-/* Fewer visits on a side than this cannot support a claim: of 4 against 4 the exact rank test can say p = 0.029, of 3 against 3 only 0.1. */
+/* Fewer visits on a side than this cannot support a claim: of 4 against 4 the exact rank test can say p = 0.029, of 3 against 3 only
+ * 0.1. */
 enum { CLFI_VISITS_MIN = 4 };
 
 /* What one run per side cannot show, and is therefore assumed: how much a run's level varies although nothing changed.
- * CLFI_RUN_TO_RUN: standard deviation, in logarithms, on a machine at rest: placement of code, data and pages, clocks (Mytkowicz et al. 2009).
- * CLFI_RUN_SHARE: on a machine that others use, whole runs meet different company. Of twelve runs of one build on a busy two-core machine the variance
- * between runs was 0.4 to 1.3 times that between the visits of a run, where 0.2 would be left by averaging five independent visits; so this share of
- * the variance between visits is taken not to average out. */
+ * CLFI_RUN_TO_RUN: standard deviation, in logarithms, on a machine at rest: placement of code, data and pages, clocks (Mytkowicz et al.
+ * 2009). CLFI_RUN_SHARE: on a machine that others use, whole runs meet different company. Of twelve runs of one build on a busy two-core
+ * machine the variance between runs was 0.4 to 1.3 times that between the visits of a run, where 0.2 would be left by averaging five
+ * independent visits; so this share of the variance between visits is taken not to average out. */
 #define CLFI_RUN_TO_RUN 0.01
 #define CLFI_RUN_SHARE 0.5
 
@@ -43,22 +44,22 @@ typedef struct clfi_difference {
     size_t visits_a, visits_b;
 } clfi_difference;
 
-/* The ratio of the medians. Variance of its logarithm, per side: v (1 + CLFI_RUN_SHARE K) + CLFI_RUN_TO_RUN^2, where v is that of the median in a bootstrap
- * of whole visits (1,000 resamples from `seed`), times K/(K-1) because the spread of K visits is estimated from themselves. Interval and p are
- * Student's with Welch's degrees of freedom. With a single visit on a side nothing is known of its spread: interval 0 to infinity, p 1.
- * INVALID_ARGUMENT: an empty series, or visits that do not add up. OUT_OF_MEMORY. */
+/* The ratio of the medians. Variance of its logarithm, per side: v (1 + CLFI_RUN_SHARE K) + CLFI_RUN_TO_RUN^2, where v is that of the
+ * median in a bootstrap of whole visits (1,000 resamples from `seed`), times K/(K-1) because the spread of K visits is estimated from
+ * themselves. Interval and p are Student's with Welch's degrees of freedom. With a single visit on a side nothing is known of its spread:
+ * interval 0 to infinity, p 1. INVALID_ARGUMENT: an empty series, or visits that do not add up. OUT_OF_MEMORY. */
 clf_status clfi_difference_of(const clfi_series *a, const clfi_series *b, uint64_t seed, clfi_difference *out);
 
-/* Two-sided p of Mann & Whitney's U (1947): the share of all ways to divide the values into groups of these sizes whose rank sum is at least as far
- * from its mean. Exact, ties as midranks; at most CLFI_VISITS_MAX values a side. */
+/* Two-sided p of Mann & Whitney's U (1947): the share of all ways to divide the values into groups of these sizes whose rank sum is at
+ * least as far from its mean. Exact, ties as midranks; at most CLFI_VISITS_MAX values a side. */
 double clfi_rank_test(const double *a, size_t count_a, const double *b, size_t count_b);
 
 /* P(|T| > |t|) of Student's distribution; and the t that `p` belongs to. */
 double clfi_student_p(double t, double degrees);
 double clfi_student_t(double p, double degrees);
 
-/* Makes p values of many comparisons those of Benjamini & Hochberg (1995): claiming all below q keeps the expected share of wrong claims below q, and
- * where nothing differs the chance of any claim at all. In place. OUT_OF_MEMORY. */
+/* Makes p values of many comparisons those of Benjamini & Hochberg (1995): claiming all below q keeps the expected share of wrong claims
+ * below q, and where nothing differs the chance of any claim at all. In place. OUT_OF_MEMORY. */
 clf_status clfi_adjust_p(double *p, size_t count);
 
 #endif

@@ -3,14 +3,16 @@
 #include "runtime/buffer.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "runtime/shared.h"
 #include "runtime/usage.h"
 
 enum { SMALLEST_BUFFER = 64 };
 
-static clf_status create(clf_context *context, cl_mem_flags flags, void *host, size_t size_bytes, clf_buffer **out)
+static clf_status create(clf_context *context, clf_file_map *map, size_t size_bytes, clf_buffer **out)
 {
     const size_t size = size_bytes ? size_bytes : SMALLEST_BUFFER;
     if (size > context->device.caps.max_allocation_bytes)
@@ -19,7 +21,8 @@ static clf_status create(clf_context *context, cl_mem_flags flags, void *host, s
     clf_buffer *buffer;
     CLF_TRY(clfi_alloc(1, sizeof *buffer, "buffer", &buffer));
     cl_int code = CL_SUCCESS;
-    buffer->memory = clCreateBuffer(context->opencl, flags, size, host, &code);
+    buffer->memory = clCreateBuffer(context->opencl, map ? CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR : CL_MEM_READ_WRITE, size,
+                                    map ? (void *)map->data : NULL, &code);
     if (code != CL_SUCCESS) {
         free(buffer);
         const bool is_full = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
@@ -28,9 +31,13 @@ static clf_status create(clf_context *context, cl_mem_flags flags, void *host, s
     buffer->context = context;
     buffer->size_bytes = size;
     buffer->references = 1;
-    buffer->is_mapped = host != NULL;
     clf_context_stats *stats = &context->stats;
-    if (host) {
+    if (map) {
+        buffer->map = clfi_file_map_retain(map);
+        pthread_mutex_lock(&context->shared->lock);
+        buffer->next_mapped = context->shared->mapped;
+        context->shared->mapped = buffer;
+        pthread_mutex_unlock(&context->shared->lock);
         stats->mapped_bytes += size;
     } else {
         stats->device_bytes += size;
@@ -45,17 +52,17 @@ static clf_status create(clf_context *context, cl_mem_flags flags, void *host, s
 
 clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffer **out)
 {
-    return create(context, CL_MEM_READ_WRITE, NULL, size_bytes, out);
+    return create(context, NULL, size_bytes, out);
 }
 
-clf_status clfi_buffer_wrap(clf_context *context, const void *host, size_t size_bytes, clf_buffer **out)
+clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer **out)
 {
     const clf_device_caps *caps = &context->device.caps;
     if (!caps->unified_memory)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: the device has memory of its own");
-    if (!host || (uintptr_t)host % caps->base_alignment_bytes != 0)
+    if (!map->data || (uintptr_t)map->data % caps->base_alignment_bytes != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: not aligned to %llu bytes", (unsigned long long)caps->base_alignment_bytes);
-    return create(context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, (void *)host, size_bytes, out);
+    return create(context, map, map->size, out);
 }
 
 clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
@@ -64,16 +71,51 @@ clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
     return buffer;
 }
 
+/* A driver keeps its own memory until its commands are done, but knows nothing of ours: the queue ends first. Where it does not, the
+ * mapping stays, because lost memory is better than a kernel that reads where nothing is. */
+static void release_mapped(clf_buffer *buffer)
+{
+    clf_context *context = buffer->context;
+    clf_shared *shared = context->shared;
+    const bool is_idle = clFinish(context->queue) == CL_SUCCESS;
+    pthread_mutex_lock(&shared->lock);
+    clf_buffer **link = &shared->mapped;
+    while (*link != buffer)
+        link = &(*link)->next_mapped;
+    *link = buffer->next_mapped;
+    if (is_idle && !shared->changed_file[0] && clfi_file_map_check(buffer->map) != CLF_OK)
+        snprintf(shared->changed_file, sizeof shared->changed_file, "%s", clf_last_error());
+    pthread_mutex_unlock(&shared->lock);
+    clReleaseMemObject(buffer->memory);
+    context->stats.mapped_bytes -= buffer->size_bytes;
+    if (is_idle)
+        clfi_file_map_release(buffer->map);
+}
+
+/* Whether the files in place, those of now and those of before, are what they were. */
+static clf_status check_files(clf_shared *shared)
+{
+    clf_status st = CLF_OK;
+    pthread_mutex_lock(&shared->lock);
+    if (shared->changed_file[0])
+        st = clfi_fail(CLF_IO, "%s", shared->changed_file);
+    for (const clf_buffer *buffer = shared->mapped; st == CLF_OK && buffer; buffer = buffer->next_mapped)
+        st = clfi_file_map_check(buffer->map);
+    pthread_mutex_unlock(&shared->lock);
+    return st;
+}
+
 void clfi_buffer_release(clf_buffer *buffer)
 {
     if (!buffer || --buffer->references > 0)
         return;
     clf_context *context = buffer->context;
-    clReleaseMemObject(buffer->memory);
-    if (buffer->is_mapped)
-        context->stats.mapped_bytes -= buffer->size_bytes;
-    else
+    if (buffer->map) {
+        release_mapped(buffer);
+    } else {
+        clReleaseMemObject(buffer->memory); /* which the driver does when its commands are done */
         context->stats.device_bytes -= buffer->size_bytes;
+    }
     free(buffer);
     clfi_context_release(context);
 }
@@ -107,6 +149,7 @@ clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data,
     if (size_bytes == 0)
         return CLF_OK;
     CLF_TRY(clf_context_finish(buffer->context)); /* so that waiting for kernels does not count as reading */
+    CLF_TRY(check_files(buffer->context->shared));
     clf_context_stats *stats = &buffer->context->stats;
     const uint64_t start = clfi_now_ns();
     const cl_int code = clEnqueueReadBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);

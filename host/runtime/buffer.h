@@ -3,9 +3,9 @@
 #ifndef CLFI_RUNTIME_BUFFER_H
 #define CLFI_RUNTIME_BUFFER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/file_map.h"
 #include "runtime/context.h"
 
 struct clf_buffer {
@@ -13,21 +13,24 @@ struct clf_buffer {
     cl_mem memory;
     size_t size_bytes;
     size_t references;
-    bool is_mapped; /* host memory used in place */
+    clf_file_map *map;          /* host memory used in place, retained; NULL: the device's own */
+    clf_buffer *next_mapped;    /* in the context's list */
 };
 
 /* New device memory; contents undefined. size 0 gives a buffer of the smallest legal size. OUT_OF_MEMORY: larger than the device's
  * largest allocation (named), or the driver has no more. *out holds one reference. */
 clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffer **out);
 
-/* Lets the device use host memory in place where the context's device can (unified memory, aligned pointer, size within the limit);
- * UNSUPPORTED otherwise, and then the caller copies. The memory must stay unchanged until the last reference is gone. */
-clf_status clfi_buffer_wrap(clf_context *context, const void *host, size_t size_bytes, clf_buffer **out);
+/* Lets the device use a mapped file in place where the context's device can (unified memory, aligned pointer, size within the limit);
+ * UNSUPPORTED otherwise, and then the caller copies. The buffer holds a reference to the mapping until the queue has finished with it;
+ * where the queue does not finish, for ever. */
+clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer **out);
 
 clf_buffer *clfi_buffer_retain(clf_buffer *buffer);
 void clfi_buffer_release(clf_buffer *buffer); /* NULL is a no-op */
 
-/* Synchronous transfers. INVALID_ARGUMENT: the range leaves the buffer. DEVICE: the driver refused. */
+/* Synchronous transfers. INVALID_ARGUMENT: the range leaves the buffer. DEVICE: the driver refused. IO, reading: a file that the context
+ * uses or used in place was changed meanwhile, so that the numbers may be wrong. */
 clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void *data, size_t size_bytes);
 clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data, size_t size_bytes);
 

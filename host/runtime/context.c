@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Creation and life of a context; the only place that reads the environment. */
+/* A context that exists: its references, its queue, its log, and what is asked of it. Its beginning and end: runtime/context_create.c. */
 #include "runtime/context.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "base/str.h"
 #include "clformer/opencl.h"
-#include "runtime/arena.h"
-#include "runtime/profile.h"
-#include "runtime/program.h"
-#include "runtime/program_cache.h"
 
 const char *clf_version(void)
 {
     return CLF_VERSION_STRING;
+}
+
+int clf_version_number(void)
+{
+    return CLF_VERSION_NUMBER;
 }
 
 void clfi_log(const clf_context *context, clf_log_level level, const char *format, ...)
@@ -35,138 +33,6 @@ void clfi_log(const clf_context *context, clf_log_level level, const char *forma
         fprintf(stderr, "clformer: %s\n", text);
 }
 
-static void set_log(clf_context *context, const clf_context_params *params)
-{
-    static const char *const names[] = {"error", "info", "debug"};
-    const char *wanted = getenv("CLF_LOG");
-    context->log = params->log;
-    context->log_user = params->log_user;
-    context->log_level = CLF_LOG_DEBUG; /* a callback sees everything and chooses itself */
-    for (size_t i = 0; !params->log && wanted && i < COUNT(names); i++) {
-        if (strcmp(wanted, names[i]) == 0) {
-            context->log_level = (clf_log_level)i;
-            context->logs_to_stderr = true;
-        }
-    }
-}
-
-/* The parameter, else the environment variable, else NULL. */
-static const char *choose(const char *parameter, const char *variable)
-{
-    return parameter ? parameter : getenv(variable);
-}
-
-static clf_status set_directories(clf_context *context, const clf_context_params *params)
-{
-    const char *kernels = choose(params->kernel_dir, "CLF_KERNEL_DIR");
-    const char *cache = choose(params->cache_dir, "CLF_CACHE_DIR");
-    const char *dump = getenv("CLF_KERNEL_DUMP");
-    char *directory = NULL;
-    if (kernels && kernels[0]) {
-        if (!clfi_directory_exists(kernels))
-            CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s", kernels);
-        CLF_TRY(clfi_strdup(kernels, &context->kernel_dir));
-    }
-    if (dump && dump[0])
-        CLF_TRY(clfi_strdup(dump, &context->kernel_dump));
-    if (cache && !cache[0])
-        return CLF_OK;
-    if (cache) {
-        CLF_TRY(clfi_strdup(cache, &directory));
-    } else if (clfi_user_directory("XDG_CACHE_HOME", ".cache", &directory) != CLF_OK) {
-        clfi_log(context, CLF_LOG_INFO, "no program cache: %s", clf_last_error());
-        return CLF_OK;
-    }
-    const clf_status st = clfi_path_join(directory, "programs", &context->cache_dir);
-    free(directory);
-    CLF_TRY(st);
-    if (!clfi_program_cache_prepare(context, context->cache_dir)) {
-        free(context->cache_dir);
-        context->cache_dir = NULL;
-    }
-    return CLF_OK;
-}
-
-clf_status clfi_tuned_path(char **out)
-{
-    char *directory;
-    CLF_TRY(clfi_user_directory("XDG_CONFIG_HOME", ".config", &directory));
-    const clf_status st = clfi_path_join(directory, "tuned.json", out);
-    free(directory);
-    return st;
-}
-
-/* The parameter, unless CLF_NO_TUNED the user's file, else none. */
-static clf_status set_tuned(clf_context *context, const clf_context_params *params)
-{
-    const char *refusal = getenv("CLF_NO_TUNED");
-    if (params->tuned_file)
-        return params->tuned_file[0] ? clfi_strdup(params->tuned_file, &context->tuned_file) : CLF_OK;
-    if (refusal && refusal[0] && strcmp(refusal, "0") != 0)
-        return CLF_OK;
-    const clf_status st = clfi_tuned_path(&context->tuned_file);
-    if (st == CLF_NOT_FOUND)
-        clfi_log(context, CLF_LOG_INFO, "no tuned choices: %s", clf_last_error());
-    return st == CLF_NOT_FOUND ? CLF_OK : st;
-}
-
-static clf_status create_queue(clf_context *context)
-{
-    cl_int code = CL_SUCCESS;
-    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)context->device.platform, 0};
-    context->opencl = clCreateContext(properties, 1, &context->device.id, NULL, NULL, &code);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "create a context on %s: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
-    context->queue = clCreateCommandQueue(context->opencl, context->device.id, context->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "create a queue on %s: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
-    return CLF_OK;
-}
-
-/* Everything but device, OpenCL context and queue. */
-static clf_status create_parts(const clf_context_params *params, clf_context *context)
-{
-    const char *engines = choose(params->engines, "CLF_ENGINE");
-    if ((unsigned)params->precision > CLF_PRECISION_MEDIUM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context: precision %d is not one of highest, high, medium", (int)params->precision);
-    context->references = 1;
-    context->precision = params->precision;
-    set_log(context, params);
-    CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));
-    CLF_TRY(set_directories(context, params));
-    CLF_TRY(set_tuned(context, params));
-    CLF_TRY(clfi_program_table_create(&context->programs));
-    CLF_TRY(clfi_arena_create(&context->arena));
-    if (params->profile)
-        CLF_TRY(clfi_profile_create(&context->profile));
-    return CLF_OK;
-}
-
-static void context_free(clf_context *context)
-{
-    if (!context)
-        return;
-    if (context->forget)
-        context->forget();
-    context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
-    clfi_arena_destroy(context->arena);
-    clfi_profile_destroy(context->profile);
-    clfi_program_table_destroy(context->programs);
-    if (context->queue)
-        clReleaseCommandQueue(context->queue);
-    if (context->opencl)
-        clReleaseContext(context->opencl);
-    clfi_device_clear(&context->device);
-    free(context->engines);
-    free(context->cache_dir);
-    free(context->kernel_dir);
-    free(context->kernel_dump);
-    free(context->tuned_file);
-    if (context->release_tuning && context->tuning)
-        context->release_tuning(context->tuning);
-    free(context);
-}
-
 void clfi_context_retain(clf_context *context)
 {
     context->references++;
@@ -175,82 +41,13 @@ void clfi_context_retain(clf_context *context)
 void clfi_context_release(clf_context *context)
 {
     if (--context->references == 0)
-        context_free(context);
+        context->life->end(context);
 }
 
-static clf_status choose_device(const clf_context_params *params, clf_device *out)
+const char *clf_precision_name(clf_precision precision)
 {
-    clf_device_list *list;
-    size_t index;
-    CLF_TRY(clf_device_list_create(&list));
-    clf_status st = clf_device_list_select(list, choose(params->device, "CLF_DEVICE"), &index);
-    if (st == CLF_OK)
-        st = clfi_device_copy(&list->devices[index], out);
-    clf_device_list_destroy(list);
-    return st;
-}
-
-clf_status clf_context_create(const clf_context_params *params, clf_context **out)
-{
-    static const clf_context_params defaults = CLF_CONTEXT_PARAMS_INIT;
-    if (!out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create: out must not be NULL");
-    if (!params)
-        params = &defaults;
-    clf_context *context;
-    CLF_TRY(clfi_alloc(1, sizeof *context, "context", &context));
-    clf_status st = choose_device(params, &context->device);
-    if (st == CLF_OK)
-        st = create_parts(params, context);
-    if (st == CLF_OK)
-        st = create_queue(context);
-    if (st != CLF_OK) {
-        context_free(context);
-        return st;
-    }
-    clfi_log(context, CLF_LOG_INFO, "device %s (%s)", context->device.info.name, context->device.info.platform_name);
-    *out = context;
-    return CLF_OK;
-}
-
-clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_context opencl_context, cl_command_queue queue,
-                                          clf_context **out)
-{
-    static const clf_context_params defaults = CLF_CONTEXT_PARAMS_INIT;
-    cl_device_id id = NULL;
-    cl_platform_id platform = NULL;
-    cl_context owner = NULL;
-    cl_command_queue_properties properties = 0;
-    if (!out || !opencl_context || !queue)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create from OpenCL: context, queue and out must not be NULL");
-    if (clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof id, &id, NULL) != CL_SUCCESS ||
-        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof owner, &owner, NULL) != CL_SUCCESS ||
-        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) != CL_SUCCESS ||
-        clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create from OpenCL: the queue does not answer");
-    if (owner != opencl_context)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create from OpenCL: the queue belongs to another OpenCL context");
-    if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create from OpenCL: the queue is out of order, an in-order queue is needed");
-    clf_context_params own = params ? *params : defaults;
-    own.profile = own.profile && (properties & CL_QUEUE_PROFILING_ENABLE);
-    clf_context *context;
-    CLF_TRY(clfi_alloc(1, sizeof *context, "context", &context));
-    clf_status st = clfi_device_query(platform, id, &context->device);
-    if (st == CLF_OK && !context->device.info.usable)
-        st = clfi_fail(CLF_UNSUPPORTED, "device %s cannot be used: %s", context->device.info.name, context->device.info.reason);
-    if (st == CLF_OK)
-        st = create_parts(&own, context);
-    if (st != CLF_OK) {
-        context_free(context);
-        return st;
-    }
-    clRetainContext(opencl_context);
-    clRetainCommandQueue(queue);
-    context->opencl = opencl_context;
-    context->queue = queue;
-    *out = context;
-    return CLF_OK;
+    static const char *const names[] = {"highest", "high", "medium"};
+    return (unsigned)precision < COUNT(names) ? names[precision] : "?";
 }
 
 cl_context clf_context_opencl(const clf_context *context)
@@ -261,14 +58,6 @@ cl_context clf_context_opencl(const clf_context *context)
 cl_command_queue clf_context_queue(const clf_context *context)
 {
     return context ? context->queue : NULL;
-}
-
-void clf_context_destroy(clf_context *context)
-{
-    if (!context)
-        return;
-    clf_context_finish(context);
-    clfi_context_release(context);
 }
 
 clf_status clfi_context_wait(clf_context *context)
@@ -284,10 +73,14 @@ clf_status clf_context_finish(clf_context *context)
     if (!context)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context finish: context is NULL");
     CLF_TRY(clfi_context_wait(context));
-    if (context->profile)
-        context->stats.kernel_ns += clfi_profile_collect(context->profile);
-    clfi_program_table_save(context);
+    context->life->finished(context);
     return CLF_OK;
+}
+
+void clfi_context_drain(clf_context *context)
+{
+    if (clf_context_finish(context) != CLF_OK)
+        clfi_log(context, CLF_LOG_ERROR, "%s", clf_last_error());
 }
 
 const clf_device_info *clf_context_device(const clf_context *context)
@@ -297,6 +90,6 @@ const clf_device_info *clf_context_device(const clf_context *context)
 
 void clf_context_get_stats(const clf_context *context, clf_context_stats *out)
 {
-    if (context && out)
-        *out = context->stats;
+    if (out)
+        *out = context ? context->stats : (clf_context_stats){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The context inside the library: device, queue, programs, arena and statistics. */
+/* The context inside the library: device, queue, kernels, arena and statistics. */
 #ifndef CLFI_RUNTIME_CONTEXT_H
 #define CLFI_RUNTIME_CONTEXT_H
 
@@ -8,9 +8,17 @@
 #include "runtime/device.h"
 
 typedef struct clf_buffer clf_buffer;
-typedef struct clf_program_table clf_program_table;
+typedef struct clf_kernel_table clf_kernel_table;
+typedef struct clf_slot clf_slot;
 typedef struct clf_arena clf_arena;
 typedef struct clf_profile clf_profile;
+
+/* What only the maker of a context can do with it (runtime/context_create.c): buffers and programs, which lie between the two, know
+ * neither. */
+typedef struct clf_context_life {
+    void (*finished)(clf_context *context); /* after the queue has finished: events are read, programs saved */
+    void (*end)(clf_context *context);      /* when the last reference is gone */
+} clf_context_life;
 
 /* Bytes of the arena, and the most in use at once: see runtime/usage.h. */
 typedef struct clf_usage {
@@ -19,26 +27,25 @@ typedef struct clf_usage {
 } clf_usage;
 
 struct clf_context {
+    const clf_context_life *life;
     size_t references; /* the caller's one and one per buffer */
     clf_device device;
     cl_context opencl;
     cl_command_queue queue;
     clf_precision precision;
     char *engines;     /* forced engines as text, "" for none; read by op/engines.c */
-    char *cache_dir;   /* NULL: no cache on disk */
     char *kernel_dir;  /* NULL: embedded kernels only */
     char *kernel_dump; /* directory that gets a copy of every kernel's source; NULL: none */
     char *tuned_file;  /* choices measured on this device; NULL: not used. Read by op/tuned.c at the first choice of an engine */
-    bool is_tuning_read;
-    struct clf_tuning *tuning; /* what it says of this device; NULL: nothing */
-    void (*release_tuning)(struct clf_tuning *tuning);
-    const struct clf_clblast_parameters *clblast; /* of `tuning`; NULL: CLBlast's own */
-    clf_program_table *programs;
+    struct clf_shared *shared; /* with other contexts: programs, mapped files */
+    clf_kernel_table *kernels;
+    clf_slot *slots; /* of upper layers: runtime/slot.h */
     clf_arena *arena;
     clf_profile *profile; /* NULL unless profiling */
     clf_context_stats stats;
     clf_usage usage;
-    void (*forget)(void); /* set by a launcher whose library keeps device objects: called before the device is let go; or NULL */
+    void (*on_build)(void *user); /* called before a program is built from source; NULL: nobody watches */
+    void *on_build_user;
     clf_log_function log;
     void *log_user;
     clf_log_level log_level;
@@ -50,6 +57,9 @@ void clfi_context_release(clf_context *context);
 
 /* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE. */
 clf_status clfi_context_wait(clf_context *context);
+
+/* clf_context_finish before something is let go that kernels may still use: a failure is logged, for there is nobody to return it to. */
+void clfi_context_drain(clf_context *context);
 
 /* Where tuned choices lie unless a context's parameters say otherwise: $XDG_CONFIG_HOME/clformer/tuned.json. *out: the caller frees it.
  * NOT_FOUND: neither that variable nor HOME is set. */

@@ -2,23 +2,44 @@
 /* One device: what the driver says of it, the capabilities that follow, and the quirks of drivers (the one place that knows names). */
 #include "runtime/device.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 enum { MIN_WORK_GROUP_SIZE = 64 };
 
+/* Questions to one device, and the first that its driver did not answer. */
+typedef struct survey {
+    cl_device_id id;
+    const char *failed; /* NULL: everything was answered */
+    cl_int code;
+} survey;
+
+static bool note(survey *s, cl_int code, const char *name)
+{
+    if (code != CL_SUCCESS && !s->failed) {
+        s->failed = name;
+        s->code = code;
+    }
+    return code == CL_SUCCESS;
+}
+
+#define QUERY(s, what, variable) \
+    note((s), clGetDeviceInfo((s)->id, (what), sizeof(variable), &(variable), NULL), "clGetDeviceInfo of " #what)
+
 /* CL_DEVICE_... query of a text, trimmed; broken UTF-8 becomes '?'. */
-static clf_status device_text(cl_device_id id, cl_device_info what, char **out)
+static clf_status device_text(survey *s, cl_device_info what, const char *name, char **out)
 {
     size_t size = 0;
-    if (clGetDeviceInfo(id, what, 0, NULL, &size) != CL_SUCCESS)
+    if (!note(s, clGetDeviceInfo(s->id, what, 0, NULL, &size), name))
         size = 0;
     char *text;
     CLF_TRY(clfi_alloc(size + 1, 1, "device text", &text));
-    if (size && clGetDeviceInfo(id, what, size, text, NULL) != CL_SUCCESS)
+    if (size && !note(s, clGetDeviceInfo(s->id, what, size, text, NULL), name))
         text[0] = '\0';
     size_t length = strlen(text), start = strspn(text, " \t");
     while (length > start && (text[length - 1] == ' ' || text[length - 1] == '\t'))
@@ -31,26 +52,6 @@ static clf_status device_text(cl_device_id id, cl_device_info what, char **out)
             *c = '?';
     *out = text;
     return CLF_OK;
-}
-
-#define QUERY(id, what, variable) (clGetDeviceInfo((id), (what), sizeof(variable), &(variable), NULL) == CL_SUCCESS)
-
-static uint64_t query_u64(cl_device_id id, cl_device_info what)
-{
-    cl_ulong value = 0;
-    return QUERY(id, what, value) ? value : 0;
-}
-
-static uint32_t query_u32(cl_device_id id, cl_device_info what)
-{
-    cl_uint value = 0;
-    return QUERY(id, what, value) ? value : 0;
-}
-
-static bool query_bool(cl_device_id id, cl_device_info what)
-{
-    cl_bool value = CL_FALSE;
-    return QUERY(id, what, value) && value;
 }
 
 /* Whole-word search in the space-separated extension list. */
@@ -72,11 +73,8 @@ static int parse_version(const char *text, const char *prefix)
     return major * 100 + minor;
 }
 
-static clf_device_type device_type(cl_device_id id)
+static clf_device_type device_type(cl_device_type type)
 {
-    cl_device_type type = 0;
-    if (!QUERY(id, CL_DEVICE_TYPE, type))
-        return CLF_DEVICE_TYPE_OTHER;
     if (type & CL_DEVICE_TYPE_CPU) /* Oclgrind claims every type at once: it is an interpreter on the CPU */
         return CLF_DEVICE_TYPE_CPU;
     if (type & CL_DEVICE_TYPE_GPU)
@@ -85,28 +83,33 @@ static clf_device_type device_type(cl_device_id id)
 }
 
 /* Why the device cannot be used, "" if it can. */
-static const char *refusal(const clf_device *device)
+static const char *refusal(survey *s, const clf_device *device)
 {
-    const cl_device_id id = device->id;
-    if (!query_bool(id, CL_DEVICE_AVAILABLE))
+    cl_bool is_available = CL_FALSE, has_compiler = CL_FALSE, is_little_endian = CL_FALSE;
+    QUERY(s, CL_DEVICE_AVAILABLE, is_available);
+    QUERY(s, CL_DEVICE_COMPILER_AVAILABLE, has_compiler);
+    QUERY(s, CL_DEVICE_ENDIAN_LITTLE, is_little_endian);
+    if (s->failed)
+        return s->failed;
+    if (!is_available)
         return "the driver says that it is not available";
-    if (!query_bool(id, CL_DEVICE_COMPILER_AVAILABLE))
+    if (!has_compiler)
         return "no OpenCL C compiler";
     if (parse_version(device->info.device_version, "OpenCL ") < 102)
         return "OpenCL 1.2 or newer is needed";
     if (parse_version(device->info.opencl_c_version, "OpenCL C ") < 102)
         return "OpenCL C 1.2 or newer is needed";
-    if (!query_bool(id, CL_DEVICE_ENDIAN_LITTLE))
+    if (!is_little_endian)
         return "big-endian devices are not supported";
     if (device->info.max_work_group_size < MIN_WORK_GROUP_SIZE)
         return "work-groups of at least 64 items are needed";
     return "";
 }
 
-static clf_status query_extensions(clf_device *device)
+static clf_status query_extensions(survey *s, clf_device *device)
 {
     char *extensions;
-    CLF_TRY(device_text(device->id, CL_DEVICE_EXTENSIONS, &extensions));
+    CLF_TRY(device_text(s, CL_DEVICE_EXTENSIONS, "clGetDeviceInfo of CL_DEVICE_EXTENSIONS", &extensions));
     device->info.has_fp16 = has_word(extensions, "cl_khr_fp16");
     device->info.has_fp64 = has_word(extensions, "cl_khr_fp64");
     device->info.has_subgroups = has_word(extensions, "cl_khr_subgroups") || has_word(extensions, "cl_intel_subgroups");
@@ -133,6 +136,7 @@ static void set_caps(clf_device *device)
     caps->has_integer_dot = info->has_integer_dot;
 
     /* Quirks. */
+    caps->serial_compiler = strcmp(info->platform_name, "Portable Computing Language") == 0;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */
@@ -141,53 +145,108 @@ static void set_caps(clf_device *device)
     }
 }
 
+/* What kernels and the choice of engines rest on. Everything must be answered: a device whose driver fails here cannot be trusted with
+ * more. */
+static void query_numbers(survey *s, clf_device_info *info)
+{
+    cl_device_type type = 0;
+    cl_uint units = 0, clock_mhz = 0, alignment_bits = 0, width = 0;
+    cl_ulong global_bytes = 0, allocation_bytes = 0, local_bytes = 0;
+    cl_bool is_unified = CL_FALSE;
+    size_t group_size = 0;
+    info->type = QUERY(s, CL_DEVICE_TYPE, type) ? device_type(type) : CLF_DEVICE_TYPE_OTHER;
+    info->compute_units = QUERY(s, CL_DEVICE_MAX_COMPUTE_UNITS, units) ? units : 0;
+    info->clock_mhz = QUERY(s, CL_DEVICE_MAX_CLOCK_FREQUENCY, clock_mhz) ? clock_mhz : 0;
+    info->global_memory_bytes = QUERY(s, CL_DEVICE_GLOBAL_MEM_SIZE, global_bytes) ? global_bytes : 0;
+    info->max_allocation_bytes = QUERY(s, CL_DEVICE_MAX_MEM_ALLOC_SIZE, allocation_bytes) ? allocation_bytes : 0;
+    info->local_memory_bytes = QUERY(s, CL_DEVICE_LOCAL_MEM_SIZE, local_bytes) ? local_bytes : 0;
+    info->base_alignment_bytes = QUERY(s, CL_DEVICE_MEM_BASE_ADDR_ALIGN, alignment_bits) ? alignment_bits / 8 : 0;
+    if (info->base_alignment_bytes == 0)
+        info->base_alignment_bytes = 128;
+    info->max_work_group_size = QUERY(s, CL_DEVICE_MAX_WORK_GROUP_SIZE, group_size) ? group_size : 0;
+    info->native_vector_width_float = QUERY(s, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, width) ? width : 0;
+    const cl_int code = clGetDeviceInfo(s->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof is_unified, &is_unified, NULL);
+    if (code != CL_INVALID_VALUE) /* OpenCL 2.0 deprecated it, and drivers may know it no longer */
+        note(s, code, "clGetDeviceInfo of CL_DEVICE_HOST_UNIFIED_MEMORY");
+    info->unified_memory = (code == CL_SUCCESS && is_unified) || info->type == CLF_DEVICE_TYPE_CPU;
+    info->same_hardware_as = -1;
+}
+
+static clf_status platform_text(survey *s, cl_platform_id platform, char **out)
+{
+    static const char name[] = "clGetPlatformInfo of CL_PLATFORM_NAME";
+    size_t size = 0;
+    char *text;
+    if (!note(s, clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, &size), name))
+        size = 0;
+    CLF_TRY(clfi_alloc(size + 1, 1, "platform name", &text));
+    if (size && !note(s, clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text, NULL), name))
+        text[0] = '\0';
+    *out = text;
+    return CLF_OK;
+}
+
+static clf_status query_texts(survey *s, clf_device *device)
+{
+    static const struct {
+        cl_device_info what;
+        const char *name;
+        size_t offset;
+    } texts[] = {
+#define TEXT(what, member) {what, "clGetDeviceInfo of " #what, offsetof(clf_device_info, member)}
+        TEXT(CL_DEVICE_NAME, name),
+        TEXT(CL_DEVICE_VENDOR, vendor),
+        TEXT(CL_DRIVER_VERSION, driver_version),
+        TEXT(CL_DEVICE_VERSION, device_version),
+        TEXT(CL_DEVICE_OPENCL_C_VERSION, opencl_c_version),
+#undef TEXT
+    };
+    char *text;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        CLF_TRY(device_text(s, texts[i].what, texts[i].name, &text));
+        memcpy((char *)&device->info + texts[i].offset, &text, sizeof text);
+    }
+    CLF_TRY(platform_text(s, device->platform, &text));
+    device->info.platform_name = text;
+    return query_extensions(s, device);
+}
+
+/* info->reason and usable. */
+static clf_status judge(survey *s, clf_device *device)
+{
+    clf_str reason = CLF_STR_INIT;
+    clf_status st = clfi_str_append_text(&reason, refusal(s, device));
+    if (st == CLF_OK && s->failed)
+        st = clfi_str_appendf(&reason, ": %s (%d)", clfi_cl_name(s->code), s->code);
+    if (st != CLF_OK) {
+        clfi_str_free(&reason);
+        return st;
+    }
+    device->info.usable = reason.length == 0;
+    if (device->info.usable) {
+        clfi_str_free(&reason);
+        return clfi_strdup("", (char **)&device->info.reason);
+    }
+    device->info.reason = reason.data;
+    return CLF_OK;
+}
+
 clf_status clfi_device_query(cl_platform_id platform, cl_device_id id, clf_device *out)
 {
     clf_device device = {.platform = platform, .id = id};
-    clf_device_info *info = &device.info;
-    clf_status st = CLF_OK;
-    size_t size = 0;
-    char *text[6] = {NULL, NULL, NULL, NULL, NULL, NULL};
-    info->type = device_type(id);
-    info->compute_units = query_u32(id, CL_DEVICE_MAX_COMPUTE_UNITS);
-    info->clock_mhz = query_u32(id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
-    info->global_memory_bytes = query_u64(id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    info->max_allocation_bytes = query_u64(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    info->local_memory_bytes = query_u64(id, CL_DEVICE_LOCAL_MEM_SIZE);
-    info->base_alignment_bytes = query_u32(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; /* the driver answers in bits */
-    if (info->base_alignment_bytes == 0)
-        info->base_alignment_bytes = 128;
-    info->max_work_group_size = QUERY(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, size) ? size : 0;
-    info->native_vector_width_float = query_u32(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
-    info->unified_memory = query_bool(id, CL_DEVICE_HOST_UNIFIED_MEMORY) || info->type == CLF_DEVICE_TYPE_CPU;
-    info->same_hardware_as = -1;
-
-    static const cl_device_info texts[5] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION, CL_DEVICE_VERSION,
-                                            CL_DEVICE_OPENCL_C_VERSION};
-    for (int i = 0; i < 5; i++)
-        CLF_GOTO(device_text(id, texts[i], &text[i]));
-    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, &size) != CL_SUCCESS)
-        size = 0;
-    CLF_GOTO(clfi_alloc(size + 1, 1, "platform name", &text[5]));
-    if (size)
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text[5], NULL);
-    info->name = text[0];
-    info->vendor = text[1];
-    info->driver_version = text[2];
-    info->device_version = text[3];
-    info->opencl_c_version = text[4];
-    info->platform_name = text[5];
-    CLF_GOTO(query_extensions(&device));
-    info->reason = refusal(&device);
-    info->usable = info->reason[0] == '\0';
-    info->default_reason = "";
+    survey s = {.id = id};
+    query_numbers(&s, &device.info);
+    clf_status st = query_texts(&s, &device);
+    if (st == CLF_OK)
+        st = judge(&s, &device);
+    if (st != CLF_OK) {
+        clfi_device_clear(&device);
+        return st;
+    }
+    device.info.default_reason = "";
     set_caps(&device);
     *out = device;
     return CLF_OK;
-done:
-    for (int i = 0; i < 6; i++)
-        free(text[i]);
-    return st;
 }
 
 void clfi_device_clear(clf_device *device)
@@ -199,6 +258,7 @@ void clfi_device_clear(clf_device *device)
     free((char *)info->device_version);
     free((char *)info->opencl_c_version);
     free((char *)info->platform_name);
+    free((char *)info->reason);
     memset(device, 0, sizeof *device);
 }
 
@@ -206,7 +266,7 @@ clf_status clfi_device_copy(const clf_device *from, clf_device *out)
 {
     clf_device copy = *from;
     const char **texts[] = {&copy.info.name, &copy.info.vendor, &copy.info.driver_version, &copy.info.device_version,
-                            &copy.info.opencl_c_version, &copy.info.platform_name};
+                            &copy.info.opencl_c_version, &copy.info.platform_name, &copy.info.reason};
     clf_status st = CLF_OK;
     size_t done = 0;
     for (; done < COUNT(texts); done++) {

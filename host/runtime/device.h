@@ -9,6 +9,7 @@
 #include <CL/cl.h>
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "clformer/device.h"
 
 /* What decides between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
@@ -23,6 +24,7 @@ typedef struct clf_device_caps {
     bool unified_memory;
     bool has_fp16, has_subgroups, has_integer_dot;
     bool slow_compiler; /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
+    bool serial_compiler; /* builds in several threads at once end the process, also of different contexts */
     bool short_loops; /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 
@@ -47,6 +49,9 @@ void clfi_device_clear(clf_device *device);
 
 /* Deep copy (the texts too). */
 clf_status clfi_device_copy(const clf_device *from, clf_device *out);
+
+/* Appends lines for people: caches, limits, extensions; what the driver does not tell is 0. */
+clf_status clfi_device_details(const clf_device *device, clf_str *out);
 
 /* Name of an OpenCL error code, for example "CL_INVALID_VALUE". */
 const char *clfi_cl_name(cl_int code);

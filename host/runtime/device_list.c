@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "runtime/device.h"
+#include "runtime/driver_lock.h"
 
 enum { UUID_BYTES = 16, QUERY_DEVICE_UUID = 0x106A, QUERY_PCI_BUS_INFO = 0x410F };
 
@@ -26,28 +27,32 @@ static clf_status add_note(clf_device_list *list, const char *platform, const ch
     return CLF_OK;
 }
 
+static clf_status add_failure(clf_device_list *list, const char *platform, cl_int code)
+{
+    char text[96];
+    snprintf(text, sizeof text, "clGetDeviceIDs: %s (%d)", clfi_cl_name(code), code);
+    return add_note(list, platform, text);
+}
+
 static clf_status add_platform(clf_device_list *list, cl_platform_id platform, size_t platform_index)
 {
     char name[128] = "unnamed platform";
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
     name[sizeof name - 1] = '\0';
     cl_uint count = 0;
-    const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0))
         return add_note(list, name, "no devices");
     if (code != CL_SUCCESS)
-        return add_note(list, name, clfi_cl_name(code));
+        return add_failure(list, name, code);
     cl_device_id *ids;
-    clf_status st = clfi_alloc(count, sizeof *ids, "device list", &ids);
-    if (st != CLF_OK)
-        return st;
-    clf_device *grown = realloc(list->devices, (list->count + count) * sizeof *grown);
-    if (grown)
-        list->devices = grown;
-    else
-        st = clfi_fail(CLF_OUT_OF_MEMORY, "device list: %zu devices", list->count + count);
-    if (st == CLF_OK && clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL) != CL_SUCCESS)
+    size_t capacity = list->count;
+    CLF_TRY(clfi_alloc(count, sizeof *ids, "device list", &ids));
+    clf_status st = clfi_grow(&list->devices, &capacity, list->count + count, sizeof *list->devices, "device list");
+    if (st == CLF_OK && (code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL)) != CL_SUCCESS) {
+        st = add_failure(list, name, code);
         count = 0;
+    }
     for (cl_uint i = 0; st == CLF_OK && i < count; i++) {
         clf_device *device = &list->devices[list->count];
         st = clfi_device_query(platform, ids[i], device);
@@ -126,19 +131,36 @@ static void rank_devices(clf_device_list *list)
     }
 }
 
-clf_status clf_device_list_create(clf_device_list **out)
+/* *out: freed by the caller; *out_count 0: the loader knows of none. */
+static clf_status get_platforms(cl_platform_id **out, cl_uint *out_count)
+{
+    enum { NO_PLATFORM = -1001 }; /* CL_PLATFORM_NOT_FOUND_KHR of cl_khr_icd */
+    cl_uint count = 0;
+    cl_int code = clGetPlatformIDs(0, NULL, &count);
+    if (code == NO_PLATFORM) {
+        code = CL_SUCCESS;
+        count = 0;
+    }
+    if (code == CL_SUCCESS)
+        CLF_TRY(clfi_alloc(count, sizeof **out, "platform list", out));
+    if (code == CL_SUCCESS && count)
+        code = clGetPlatformIDs(count, *out, NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "clGetPlatformIDs: %s (%d)", clfi_cl_name(code), code);
+    *out_count = count;
+    return CLF_OK;
+}
+
+static clf_status create_list(clf_device_list **out)
 {
     clf_status st = CLF_OK;
     clf_device_list *list = NULL;
     cl_platform_id *platforms = NULL;
     cl_uint count = 0;
-    setenv("POCL_AFFINITY", "1", 0);
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "device list: out must not be NULL");
     CLF_GOTO(clfi_alloc(1, sizeof *list, "device list", &list));
-    if (clGetPlatformIDs(0, NULL, &count) != CL_SUCCESS)
-        count = 0;
-    CLF_GOTO(clfi_alloc(count, sizeof *platforms, "platform list", &platforms));
-    if (count && clGetPlatformIDs(count, platforms, NULL) != CL_SUCCESS)
-        count = 0;
+    CLF_GOTO(get_platforms(&platforms, &count));
     if (count == 0)
         CLF_GOTO(add_note(list, "OpenCL", "no platform is installed (Debian: pocl-opencl-icd for CPUs; GPUs: the vendor's driver)"));
     for (cl_uint i = 0; i < count; i++)
@@ -149,6 +171,15 @@ clf_status clf_device_list_create(clf_device_list **out)
 done:
     free(platforms);
     clf_device_list_destroy(list);
+    return st;
+}
+
+clf_status clf_device_list_create(clf_device_list **out)
+{
+    clfi_driver_prepare();
+    clfi_driver_lock(true); /* loaders and drivers start up in it */
+    const clf_status st = create_list(out);
+    clfi_driver_unlock(true);
     return st;
 }
 
@@ -201,15 +232,20 @@ static bool matches(const clf_device *device, const char *selector)
     return contains(info->name, selector) || contains(info->vendor, selector) || contains(info->platform_name, selector);
 }
 
+static clf_status append_device(clf_str *text, const clf_device_info *info)
+{
+    CLF_TRY(clfi_str_appendf(text, "%s%zu: %s (%s)", text->length ? "; " : "", info->index, info->name, info->platform_name));
+    return info->usable ? CLF_OK : clfi_str_appendf(text, ", which cannot be used: %s", info->reason);
+}
+
 static clf_status fail_not_found(const clf_device_list *list, const char *selector)
 {
     clf_str text = CLF_STR_INIT;
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < list->count; i++)
-        st = clfi_str_appendf(&text, "%s%zu: %s (%s)", i ? "; " : "", i, list->devices[i].info.name,
-                              list->devices[i].info.platform_name);
-    for (size_t i = 0; st == CLF_OK && list->count == 0 && i < list->note_count; i++)
-        st = clfi_str_appendf(&text, "%s%s", i ? "; " : "", list->notes[i]);
+        st = append_device(&text, &list->devices[i].info);
+    for (size_t i = 0; st == CLF_OK && i < list->note_count; i++)
+        st = clfi_str_appendf(&text, "%s%s", text.length ? "; " : "", list->notes[i]);
     if (st == CLF_OK)
         st = selector ? clfi_fail(CLF_NOT_FOUND, "no device matches \"%s\"; there are: %s", selector, clfi_str_text(&text))
                       : clfi_fail(CLF_NOT_FOUND, "no usable OpenCL device; there are: %s", clfi_str_text(&text));

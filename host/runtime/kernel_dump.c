@@ -23,7 +23,8 @@ clf_status clfi_kernel_dump(const char *directory, const clf_kernel_spec *spec, 
     clf_str text = CLF_STR_INIT;
     clf_status st = clfi_make_directories(directory);
     if (st == CLF_OK)
-        st = clfi_str_appendf(&text, "// %s: %s\n// options:%s\n", spec->file, spec->kernel, spec->options);
+        st = clfi_str_appendf(&text, "// %s: %s\n// options:%s\n", clfi_kernel_find(spec->own, spec->file)->path, spec->kernel,
+                              spec->options);
     if (st == CLF_OK)
         st = clfi_str_append(&text, clfi_str_text(source), source->length);
     if (st == CLF_OK)

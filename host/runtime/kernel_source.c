@@ -12,26 +12,43 @@ enum { MAX_FILES = 16, MAX_FILE_BYTES = 1 << 20 };
 
 typedef struct resolver {
     const char *directory;
+    const clf_kernel_set *own;
     clf_str *out;
     char seen[MAX_FILES][64];
     size_t seen_count;
 } resolver;
 
-static clf_status read_text(const char *directory, const char *name, clf_str *out)
+static const clf_kernel_file *find(const clf_kernel_set *set, const char *name)
 {
-    if (directory) {
+    for (size_t i = 0; i < set->count; i++)
+        if (strcmp(strrchr(set->files[i].path, '/') + 1, name) == 0)
+            return &set->files[i];
+    return NULL;
+}
+
+const clf_kernel_file *clfi_kernel_find(const clf_kernel_set *own, const char *name)
+{
+    const clf_kernel_file *file = own ? find(own, name) : NULL;
+    return file ? file : find(&clfi_kernels, name);
+}
+
+static clf_status read_text(const resolver *r, const char *name, clf_str *out)
+{
+    const clf_kernel_file *file = clfi_kernel_find(r->own, name);
+    if (!file)
+        CLF_FAIL(CLF_NOT_FOUND, "kernel file \"%s\"", name);
+    if (r->directory) {
         char *path;
-        CLF_TRY(clfi_path_join(directory, name, &path));
-        const bool exists = clfi_file_exists(path);
-        const clf_status st = exists ? clfi_file_read(path, MAX_FILE_BYTES, out) : CLF_OK;
+        bool exists;
+        CLF_TRY(clfi_path_join(r->directory, file->path, &path));
+        clf_status st = clfi_file_exists(path, &exists);
+        if (st == CLF_OK && exists)
+            st = clfi_file_read(path, MAX_FILE_BYTES, out);
         free(path);
-        if (exists)
+        if (st != CLF_OK || exists)
             return st;
     }
-    for (size_t i = 0; i < clfi_kernel_file_count; i++)
-        if (strcmp(clfi_kernel_files[i].name, name) == 0)
-            return clfi_str_append(out, clfi_kernel_files[i].text, clfi_kernel_files[i].size);
-    CLF_FAIL(CLF_NOT_FOUND, "kernel file \"%s\"", name);
+    return clfi_str_append(out, file->text, file->size);
 }
 
 /* The name in a line `#include "name"`; false for any other line. */
@@ -60,7 +77,7 @@ static clf_status resolve(resolver *r, const char *name)
     strcpy(r->seen[r->seen_count++], name);
 
     clf_str text = CLF_STR_INIT;
-    clf_status st = read_text(r->directory, name, &text);
+    clf_status st = read_text(r, name, &text);
     const char *line = clfi_str_text(&text);
     const char *const end = line + text.length;
     for (const char *at = line; st == CLF_OK && at < end;) { /* what it needs comes first */
@@ -87,8 +104,8 @@ static clf_status resolve(resolver *r, const char *name)
     return st;
 }
 
-clf_status clfi_kernel_source(const char *directory, const char *name, clf_str *out)
+clf_status clfi_kernel_source(const char *directory, const clf_kernel_set *own, const char *name, clf_str *out)
 {
-    resolver r = {.directory = directory, .out = out};
+    resolver r = {.directory = directory, .own = own, .out = out};
     return resolve(&r, name);
 }

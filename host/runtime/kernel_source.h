@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenCL C text of the kernels: embedded at build time, or from CLF_KERNEL_DIR; `#include "x.cl"` lines are resolved here. */
+/* OpenCL C text of the kernels: embedded at build time, or from CLF_KERNEL_DIR; `#include "x.cl"` lines are resolved here.
+ *
+ * cl/ has a folder for each circle of users: shared (included by the others), cpu, gpu, any (device) and peak (measures limits: part of
+ * the program, not of the library). File names are unique across them, so that kernels and launchers name a file alone. */
 #ifndef CLFI_RUNTIME_KERNEL_SOURCE_H
 #define CLFI_RUNTIME_KERNEL_SOURCE_H
 
@@ -8,16 +11,24 @@
 #include "base/str.h"
 
 typedef struct clf_kernel_file {
-    const char *name; /* "softmax.cl" */
+    const char *path; /* below cl/: "gpu/softmax_group.cl" */
     const char *text; /* NUL-terminated */
     size_t size;
 } clf_kernel_file;
 
-extern const clf_kernel_file clfi_kernel_files[];
-extern const size_t clfi_kernel_file_count;
+typedef struct clf_kernel_set {
+    const clf_kernel_file *files;
+    size_t count;
+} clf_kernel_set;
+
+extern const clf_kernel_set clfi_kernels; /* the library's */
+
+/* The file of that name ("softmax_group.cl") in the set `own` (NULL: none) or the library; NULL when there is none. */
+const clf_kernel_file *clfi_kernel_find(const clf_kernel_set *own, const char *name);
 
 /* Appends `name` to `out` with everything it includes, each file once and before its includer's text, each after a #line directive that
- * keeps compiler messages true. directory: read files from there first; NULL = embedded only. NOT_FOUND: no such kernel file. */
-clf_status clfi_kernel_source(const char *directory, const char *name, clf_str *out);
+ * keeps compiler messages true. directory: laid out as cl/, its files replace those built in; NULL = embedded only. NOT_FOUND: no such
+ * kernel file. */
+clf_status clfi_kernel_source(const char *directory, const clf_kernel_set *own, const char *name, clf_str *out);
 
 #endif

@@ -155,15 +155,15 @@ clf_status clf_context_write_trace(clf_context *context, const char *path)
     clf_profile *profile = context->profile;
     clf_atomic_file file;
     CLF_TRY(clfi_atomic_open(path, &file));
-    fprintf(file.stream, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+    clfi_atomic_printf(&file, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
                          "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}},\n"
                          "{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"device\"}}");
     for (size_t i = 0; i < profile->span_count; i++) {
         const span *s = &profile->spans[i];
         const uint64_t start = s->start_ns > profile->origin_ns ? s->start_ns - profile->origin_ns : 0;
-        fprintf(file.stream, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"name\":\"%s\",\"ts\":%.3f,\"dur\":%.3f}", s->on_device ? 2 : 1,
+        clfi_atomic_printf(&file, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"name\":\"%s\",\"ts\":%.3f,\"dur\":%.3f}", s->on_device ? 2 : 1,
                 s->name, (double)start / 1e3, (double)(s->end_ns - s->start_ns) / 1e3);
     }
-    fprintf(file.stream, "\n]}\n");
+    clfi_atomic_printf(&file, "\n]}\n");
     return clfi_atomic_commit(&file);
 }

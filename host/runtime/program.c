@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Built kernels of a context: hash table over specifications; building from source or from the disk cache. */
+/* Kernels of a context by specification, over the programs that contexts share: built from source or loaded from the disk cache. */
 #include "runtime/program.h"
 
 #include <stdio.h>
@@ -7,88 +7,30 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/str.h"
+#include "runtime/driver_lock.h"
 #include "runtime/kernel_dump.h"
-#include "runtime/kernel_source.h"
 #include "runtime/program_cache.h"
 
-struct clf_program_table {
-    clf_kernel **kernels; /* in order of building */
+struct clf_kernel_table {
+    clf_kernel **kernels; /* in the order of their first use */
     size_t count, capacity;
     size_t unsaved;
 };
 
-clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
+clf_status clfi_kernel_table_create(clf_kernel_table **out)
 {
-    clf_kernel_spec spec;
-    spec.file = file;
-    spec.kernel = kernel;
-    spec.options[0] = '\0';
-    spec.length = 0;
-    spec.hash = UINT64_C(0xcbf29ce484222325);
-    spec.overflow = false;
-    return spec;
+    return clfi_alloc(1, sizeof **out, "kernel table", out);
 }
 
-/* Appends bytes to the options and to their hash (FNV-1a). Every launch comes through here, so nothing is formatted twice. */
-static void append(clf_kernel_spec *spec, const char *text, size_t size)
-{
-    if (size >= sizeof spec->options - spec->length) {
-        spec->overflow = true;
-        return;
-    }
-    memcpy(spec->options + spec->length, text, size);
-    spec->length += size;
-    spec->options[spec->length] = '\0';
-    for (size_t i = 0; i < size; i++)
-        spec->hash = (spec->hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-}
-
-void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value)
-{
-    char digits[24], *at = digits + sizeof digits;
-    unsigned long long rest = value < 0 ? 0ull - (unsigned long long)value : (unsigned long long)value;
-    *--at = '\0';
-    do
-        *--at = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (value < 0)
-        *--at = '-';
-    clfi_spec_text(spec, macro, at);
-}
-
-void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value)
-{
-    append(spec, " -D", 3);
-    append(spec, macro, strlen(macro));
-    append(spec, "=", 1);
-    append(spec, value, strlen(value));
-}
-
-clf_status clfi_program_table_create(clf_program_table **out)
-{
-    return clfi_alloc(1, sizeof **out, "program table", out);
-}
-
-static void kernel_destroy(clf_kernel *kernel)
-{
-    if (kernel->handle)
-        clReleaseKernel(kernel->handle);
-    if (kernel->program)
-        clReleaseProgram(kernel->program);
-    free(kernel->name);
-    free(kernel->options);
-    free(kernel->path);
-    free(kernel);
-}
-
-void clfi_program_table_destroy(clf_program_table *table)
+void clfi_kernel_table_destroy(clf_kernel_table *table)
 {
     if (!table)
         return;
-    for (size_t i = 0; i < table->count; i++)
-        kernel_destroy(table->kernels[i]);
+    for (size_t i = 0; i < table->count; i++) {
+        clReleaseKernel(table->kernels[i]->handle);
+        free(table->kernels[i]);
+    }
     free(table->kernels);
     free(table);
 }
@@ -119,6 +61,8 @@ static clf_status build_from_source(clf_context *context, const clf_kernel_spec 
     cl_int code = CL_SUCCESS;
     const char *text = clfi_str_text(source);
     const uint64_t start = clfi_now_ns();
+    if (context->on_build)
+        context->on_build(context->on_build_user);
     cl_program program = clCreateProgramWithSource(context->opencl, 1, &text, &source->length, &code);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "create program %s: %s (%d)", spec->file, clfi_cl_name(code), code);
@@ -135,30 +79,114 @@ static clf_status build_from_source(clf_context *context, const clf_kernel_spec 
     return CLF_OK;
 }
 
-static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_kernel *kernel)
+static clf_status make_kernel(const clf_kernel_spec *spec, const clf_program *program, cl_kernel *out)
+{
+    cl_int code = CL_SUCCESS;
+    *out = clCreateKernel(program->handle, spec->kernel, &code);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_BUILD, "kernel %s of %s: %s (%d)", spec->kernel, spec->file, clfi_cl_name(code), code);
+    return CLF_OK;
+}
+
+/* From the cache; a program there that cannot make its kernel is as good as none. */
+static bool load(clf_context *context, const clf_kernel_spec *spec, clf_program *program)
+{
+    const uint64_t start = clfi_now_ns();
+    cl_kernel kernel;
+    program->handle = clfi_program_cache_load(context, spec->kernel, program->key);
+    if (!program->handle)
+        return false;
+    if (make_kernel(spec, program, &kernel) != CLF_OK) {
+        clfi_log(context, CLF_LOG_INFO, "program cache: %s; building from source", clf_last_error());
+        clReleaseProgram(program->handle);
+        program->handle = NULL;
+        return false;
+    }
+    clReleaseKernel(kernel);
+    context->stats.programs_from_cache++;
+    context->stats.cache_load_ns += clfi_now_ns() - start;
+    return true;
+}
+
+static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, clf_program *program)
+{
+    if (load(context, spec, program))
+        return CLF_OK;
+    CLF_TRY(build_from_source(context, spec, source, &program->handle));
+    program->is_unsaved = context->shared->cache != NULL;
+    return CLF_OK;
+}
+
+static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_program *program)
 {
     clf_str source = CLF_STR_INIT;
-    cl_int code = CL_SUCCESS;
-    clf_status st = clfi_kernel_source(context->kernel_dir, spec->file, &source);
+    clf_status st = clfi_kernel_source(context->kernel_dir, spec->own, spec->file, &source);
     if (st == CLF_OK && context->kernel_dump)
         st = clfi_kernel_dump(context->kernel_dump, spec, &source);
     if (st == CLF_OK)
-        st = clfi_program_cache_path(context, spec, &source, &kernel->path);
+        st = clfi_program_cache_key(context, spec, &source, program->key);
     if (st == CLF_OK) {
-        kernel->program = clfi_program_cache_load(context, kernel->path);
-        if (kernel->program) { /* nothing left to save */
-            free(kernel->path);
-            kernel->path = NULL;
-        } else {
-            st = build_from_source(context, spec, &source, &kernel->program);
-        }
+        clfi_driver_lock(context->device.caps.serial_compiler);
+        st = load_or_build(context, spec, &source, program);
+        clfi_driver_unlock(context->device.caps.serial_compiler);
     }
     clfi_str_free(&source);
-    CLF_TRY(st);
-    kernel->handle = clCreateKernel(kernel->program, spec->kernel, &code);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_BUILD, "kernel %s of %s: %s (%d)", spec->kernel, spec->file, clfi_cl_name(code), code);
-    code = clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof kernel->argument_count, &kernel->argument_count, NULL);
+    return st;
+}
+
+static bool is_of(const clf_kernel_spec *spec, const char *name, const char *options, uint64_t hash)
+{
+    return hash == spec->hash && strcmp(options, spec->options) == 0 && strcmp(name, spec->kernel) == 0;
+}
+
+static clf_status add_program(clf_context *context, const clf_kernel_spec *spec, clf_program **out)
+{
+    clf_shared *shared = context->shared;
+    clf_program *program;
+    CLF_TRY(clfi_alloc(1, sizeof *program, "program", &program));
+    program->hash = spec->hash;
+    clf_status st = clfi_strdup(spec->kernel, &program->kernel);
+    if (st == CLF_OK)
+        st = clfi_strdup(spec->options, &program->options);
+    if (st == CLF_OK)
+        st = build(context, spec, program);
+    if (st == CLF_OK)
+        st = clfi_grow(&shared->programs, &shared->capacity, shared->count + 1, sizeof *shared->programs, "programs");
+    if (st != CLF_OK) {
+        clfi_program_destroy(program);
+        return st;
+    }
+    shared->programs[shared->count++] = program;
+    *out = program;
+    return CLF_OK;
+}
+
+/* The program, built by whichever context asks first. */
+static clf_status get_program(clf_context *context, const clf_kernel_spec *spec, clf_program **out)
+{
+    clf_shared *shared = context->shared;
+    clf_program *found = NULL;
+    clf_status st = CLF_OK;
+    pthread_mutex_lock(&shared->lock);
+    for (size_t i = 0; !found && i < shared->count; i++)
+        if (is_of(spec, shared->programs[i]->kernel, shared->programs[i]->options, shared->programs[i]->hash))
+            found = shared->programs[i];
+    if (!found)
+        st = add_program(context, spec, &found);
+    pthread_mutex_unlock(&shared->lock);
+    *out = found;
+    return st;
+}
+
+static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spec, clf_kernel *kernel)
+{
+    CLF_TRY(get_program(context, spec, &kernel->program));
+    kernel->name = kernel->program->kernel;
+    kernel->options = kernel->program->options;
+    kernel->hash = spec->hash;
+    kernel->is_saved = !context->shared->cache;
+    CLF_TRY(make_kernel(spec, kernel->program, &kernel->handle));
+    const cl_int code = clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof kernel->argument_count, &kernel->argument_count, NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "kernel %s: %s (%d)", spec->kernel, clfi_cl_name(code), code);
     return CLF_OK;
@@ -166,46 +194,54 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_k
 
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out)
 {
-    clf_program_table *table = context->programs;
+    clf_kernel_table *table = context->kernels;
     if (spec->overflow)
         CLF_FAIL(CLF_INTERNAL, "kernel %s: options longer than %d bytes", spec->kernel, CLFI_SPEC_BYTES);
     for (size_t i = 0; i < table->count; i++) { /* some tens of kernels: scanning hashes costs little */
         clf_kernel *known = table->kernels[i];
-        if (known->hash == spec->hash && strcmp(known->options, spec->options) == 0 && strcmp(known->name, spec->kernel) == 0) {
+        if (is_of(spec, known->name, known->options, known->hash)) {
             *out = known;
             return CLF_OK;
         }
     }
     clf_kernel *kernel = NULL;
+    CLF_TRY(clfi_grow(&table->kernels, &table->capacity, table->count + 1, sizeof *table->kernels, "kernel table"));
     CLF_TRY(clfi_alloc(1, sizeof *kernel, "kernel", &kernel));
-    kernel->hash = spec->hash;
-    clf_status st = clfi_strdup(spec->kernel, &kernel->name);
-    if (st == CLF_OK)
-        st = clfi_strdup(spec->options, &kernel->options);
-    if (st == CLF_OK)
-        st = build(context, spec, kernel);
-    if (st == CLF_OK)
-        st = clfi_grow(&table->kernels, &table->capacity, table->count + 1, sizeof *table->kernels, "program table");
+    const clf_status st = create_kernel(context, spec, kernel);
     if (st != CLF_OK) {
-        kernel_destroy(kernel);
+        if (kernel->handle)
+            clReleaseKernel(kernel->handle);
+        free(kernel);
         return st;
     }
-    table->unsaved += kernel->path != NULL;
+    table->unsaved += !kernel->is_saved;
     table->kernels[table->count++] = kernel;
     *out = kernel;
     return CLF_OK;
 }
 
-void clfi_program_table_save(clf_context *context)
+/* Once, by the first context that has launched it. */
+static void save(clf_context *context, clf_program *program)
 {
-    clf_program_table *table = context->programs;
+    pthread_mutex_lock(&context->shared->lock);
+    if (program->is_unsaved) {
+        clfi_driver_lock(context->device.caps.serial_compiler); /* PoCL compiles once more for the binary */
+        clfi_program_cache_store(context, program->handle, program->kernel, program->key);
+        clfi_driver_unlock(context->device.caps.serial_compiler);
+        program->is_unsaved = false;
+    }
+    pthread_mutex_unlock(&context->shared->lock);
+}
+
+void clfi_kernel_table_save(clf_context *context)
+{
+    clf_kernel_table *table = context->kernels;
     for (size_t i = 0; table->unsaved > 0 && i < table->count; i++) {
         clf_kernel *kernel = table->kernels[i];
-        if (!kernel->path || !kernel->was_launched)
+        if (kernel->is_saved || !kernel->was_launched)
             continue;
-        clfi_program_cache_store(context, kernel->program, kernel->path);
-        free(kernel->path);
-        kernel->path = NULL;
+        save(context, kernel->program);
+        kernel->is_saved = true;
         table->unsaved--;
     }
 }

@@ -3,58 +3,47 @@
 #include "runtime/program_cache.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "runtime/shared.h"
 
-enum { MAX_BINARY_BYTES = 256 << 20, HASH_DIGITS = CLFI_HASH_TEXT_BYTES - 1, MAGIC_BYTES = 8, HEADER_BYTES = MAGIC_BYTES + HASH_DIGITS };
+enum {
+    MAX_BINARY_BYTES = 256 << 20,
+    HASH_DIGITS = CLFI_HASH_TEXT_BYTES - 1,
+    HASH_AT = 8, /* behind the magic bytes */
+    KEY_AT = HASH_AT + HASH_DIGITS,
+    BINARY_AT = KEY_AT + HASH_DIGITS
+};
 
-static const char magic[MAGIC_BYTES + 1] = "CLFPROG1";
+static const char magic[HASH_AT + 1] = "CLFPROG2";
 
-bool clfi_program_cache_prepare(clf_context *context, const char *directory)
+void clfi_program_cache_open(clf_context *context, const char *directory)
 {
-    struct stat info;
-    if (clfi_make_directories(directory) != CLF_OK) {
+    if (clfi_private_directory_open(directory, &context->shared->cache) != CLF_OK)
         clfi_log(context, CLF_LOG_INFO, "no program cache: %s", clf_last_error());
-        return false;
-    }
-    if (stat(directory, &info) != 0 || info.st_uid != geteuid() || (info.st_mode & 022) != 0) {
-        clfi_log(context, CLF_LOG_INFO, "no program cache: %s belongs to or can be written by another user", directory);
-        return false;
-    }
-    return true;
 }
 
-clf_status clfi_program_cache_path(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source, char **out)
+clf_status clfi_program_cache_key(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source,
+                                  char out[CLFI_HASH_TEXT_BYTES])
 {
-    *out = NULL;
-    if (!context->cache_dir)
-        return CLF_OK;
     const clf_device_info *info = &context->device.info;
     clf_str key = CLF_STR_INIT;
-    char hash[CLFI_HASH_TEXT_BYTES];
     clf_status st = clfi_str_appendf(&key, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n", magic, info->platform_name, info->name, info->device_version,
                                      info->driver_version, spec->kernel, spec->options);
     if (st == CLF_OK)
         st = clfi_str_append(&key, clfi_str_text(source), source->length);
-    if (st == CLF_OK) {
-        clfi_hash(key.data, key.length, hash);
-        clfi_str_clear(&key);
-        st = clfi_str_appendf(&key, "%s/%s-%s.bin", context->cache_dir, spec->kernel, hash);
-    }
-    if (st != CLF_OK) {
-        clfi_str_free(&key);
-        return st;
-    }
-    *out = key.data;
-    return CLF_OK;
+    if (st == CLF_OK)
+        clfi_hash(key.data, key.length, out);
+    clfi_str_free(&key);
+    return st;
 }
 
-static cl_program create_from_binary(clf_context *context, const unsigned char *binary, size_t size)
+static clf_status file_name(const char *kernel, const char *key, clf_str *out)
+{
+    return clfi_str_appendf(out, "%s-%s.bin", kernel, key);
+}
+
+static cl_program create_from_binary(const clf_context *context, const unsigned char *binary, size_t size)
 {
     cl_int status = CL_SUCCESS, code = CL_SUCCESS;
     cl_program program = clCreateProgramWithBinary(context->opencl, 1, &context->device.id, &size, &binary, &status, &code);
@@ -65,50 +54,67 @@ static cl_program create_from_binary(clf_context *context, const unsigned char *
     return NULL;
 }
 
-cl_program clfi_program_cache_load(clf_context *context, const char *path)
+/* Whether the file is whole and this program's. */
+static bool is_sound(const clf_str *file, const char *key)
 {
-    if (!path || !clfi_file_exists(path))
-        return NULL;
-    clf_str file = CLF_STR_INIT;
-    cl_program program = NULL;
     char hash[CLFI_HASH_TEXT_BYTES];
-    const uint64_t start = clfi_now_ns();
-    if (clfi_file_read(path, MAX_BINARY_BYTES, &file) == CLF_OK && file.length > HEADER_BYTES &&
-        memcmp(file.data, magic, MAGIC_BYTES) == 0) {
-        clfi_hash(file.data + HEADER_BYTES, file.length - HEADER_BYTES, hash);
-        if (memcmp(file.data + MAGIC_BYTES, hash, HASH_DIGITS) == 0)
-            program = create_from_binary(context, (const unsigned char *)file.data + HEADER_BYTES, file.length - HEADER_BYTES);
-    }
+    if (file->length <= BINARY_AT || memcmp(file->data, magic, HASH_AT) != 0)
+        return false;
+    clfi_hash(file->data + KEY_AT, file->length - KEY_AT, hash);
+    return memcmp(file->data + HASH_AT, hash, HASH_DIGITS) == 0 && memcmp(file->data + KEY_AT, key, HASH_DIGITS) == 0;
+}
+
+cl_program clfi_program_cache_load(const clf_context *context, const char *kernel, const char *key)
+{
+    clf_str name = CLF_STR_INIT, file = CLF_STR_INIT;
+    cl_program program = NULL;
+    if (!context->shared->cache)
+        return NULL;
+    clf_status st = file_name(kernel, key, &name);
+    if (st == CLF_OK)
+        st = clfi_private_directory_read(context->shared->cache, name.data, MAX_BINARY_BYTES, &file);
+    if (st == CLF_OK && is_sound(&file, key))
+        program = create_from_binary(context, (const unsigned char *)file.data + BINARY_AT, file.length - BINARY_AT);
+    if (st == CLF_OK && !program)
+        clfi_log(context, CLF_LOG_INFO, "program cache: %s is not usable, building from source", name.data);
+    else if (st != CLF_OK && st != CLF_NOT_FOUND)
+        clfi_log(context, CLF_LOG_INFO, "program cache: %s; building from source", clf_last_error());
     clfi_str_free(&file);
-    if (program) {
-        context->stats.programs_from_cache++;
-        context->stats.cache_load_ns += clfi_now_ns() - start;
-    } else {
-        clfi_log(context, CLF_LOG_INFO, "program cache: %s is not usable, building from source", path);
-    }
+    clfi_str_free(&name);
     return program;
 }
 
-void clfi_program_cache_store(clf_context *context, cl_program program, const char *path)
+/* The file's text from the program's one binary. */
+static clf_status get_file(cl_program program, const char *key, clf_str *out)
 {
     size_t size = 0;
     char hash[CLFI_HASH_TEXT_BYTES];
-    clf_atomic_file file;
     unsigned char *binary = NULL;
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0 ||
-        size > MAX_BINARY_BYTES || clfi_alloc(size, 1, "program binary", &binary) != CLF_OK)
-        return;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0 || size > MAX_BINARY_BYTES)
+        CLF_FAIL(CLF_DEVICE, "the driver gives no binary");
+    CLF_TRY(clfi_alloc(size, 1, "program binary", &binary));
     clf_status st = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS
-                        ? clfi_atomic_open(path, &file)
+                        ? clfi_str_appendf(out, "%s%0*d%s", magic, HASH_DIGITS, 0, key)
                         : clfi_fail(CLF_DEVICE, "the driver gives no binary");
-    if (st == CLF_OK) {
-        clfi_hash(binary, size, hash);
-        fwrite(magic, 1, MAGIC_BYTES, file.stream);
-        fwrite(hash, 1, HASH_DIGITS, file.stream);
-        fwrite(binary, 1, size, file.stream);
-        st = clfi_atomic_commit(&file);
-    }
+    if (st == CLF_OK)
+        st = clfi_str_append(out, binary, size);
+    free(binary);
+    CLF_TRY(st);
+    clfi_hash(out->data + KEY_AT, out->length - KEY_AT, hash);
+    memcpy(out->data + HASH_AT, hash, HASH_DIGITS);
+    return CLF_OK;
+}
+
+void clfi_program_cache_store(const clf_context *context, cl_program program, const char *kernel, const char *key)
+{
+    clf_str name = CLF_STR_INIT, file = CLF_STR_INIT;
+    clf_status st = file_name(kernel, key, &name);
+    if (st == CLF_OK)
+        st = get_file(program, key, &file);
+    if (st == CLF_OK)
+        st = clfi_private_directory_write(context->shared->cache, name.data, file.data, file.length);
     if (st != CLF_OK)
         clfi_log(context, CLF_LOG_INFO, "program cache: %s", clf_last_error());
-    free(binary);
+    clfi_str_free(&file);
+    clfi_str_free(&name);
 }

@@ -9,7 +9,8 @@ clf_status clfi_rows_per_block(const clf_context *context, const char *what, int
     /* 1920 is divided by the head sizes in use: 16, 32, 40, 48, 64, 80, 96, 128, 160, 192 and others. */
     static const int64_t units[] = {1920, 960, 480, 240, 64, 16, 4, 1};
     const uint64_t limit = context->device.caps.max_allocation_bytes;
-    const int64_t fit = (int64_t)(limit / (row_bytes ? row_bytes : 1) > INT64_MAX / 2 ? INT64_MAX / 2 : limit / (row_bytes ? row_bytes : 1));
+    const int64_t fit =
+        (int64_t)(limit / (row_bytes ? row_bytes : 1) > INT64_MAX / 2 ? INT64_MAX / 2 : limit / (row_bytes ? row_bytes : 1));
     if (rows <= fit - spare) {
         *out = rows;
         return CLF_OK;

@@ -5,7 +5,8 @@
 
 #include "tensor/view.h"
 
-/* One tensor [N,...] as blocks of rows, one under the other, each in a buffer of its own; a tensor that one allocation holds is one block. */
+/* One tensor [N,...] as blocks of rows, one under the other, each in a buffer of its own; a tensor that one allocation holds is one
+ * block. */
 typedef struct clf_row_blocks {
     clf_view *view; /* owned, with a reference to each buffer; block i holds view[i].dim[0] rows */
     int count;      /* 0: no tensor */
@@ -13,8 +14,8 @@ typedef struct clf_row_blocks {
 
 #define CLF_ROW_BLOCKS_INIT {NULL, 0}
 
-/* Rows of row_bytes bytes that one allocation holds together with `spare` more: `rows` where they all fit, else a number with many divisors, so that
- * blocks of columns made from them (heads) stay whole. OUT_OF_MEMORY: not even one fits; `what` opens the message. */
+/* Rows of row_bytes bytes that one allocation holds together with `spare` more: `rows` where they all fit, else a number with many
+ * divisors, so that blocks of columns made from them (heads) stay whole. OUT_OF_MEMORY: not even one fits; `what` opens the message. */
 clf_status clfi_rows_per_block(const clf_context *context, const char *what, int64_t rows, size_t row_bytes, int64_t spare, int64_t *out);
 
 /* Appends a block; takes over one reference to its buffer, also on failure. */

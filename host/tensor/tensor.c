@@ -20,8 +20,7 @@ clf_context *clfi_tensor_context(const clf_tensor *tensor)
     return tensor->view.buffer->context;
 }
 
-/* A tensor for an existing buffer (retained). */
-static clf_status from_view(const clf_view *view, clf_tensor **out)
+clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out)
 {
     CLF_TRY(clfi_alloc(1, sizeof **out, "tensor", out));
     (*out)->view = *view;
@@ -47,7 +46,7 @@ clf_status clf_tensor_create(clf_context *context, clf_dtype dtype, int rank, co
     CLF_TRY(clfi_shape_count("tensor", dtype, rank, dim, &count));
     CLF_TRY(clfi_buffer_create(context, count * clf_dtype_bytes(dtype), &buffer));
     const clf_view view = clfi_view_dense(buffer, dtype, 0, rank, dim);
-    const clf_status st = from_view(&view, out);
+    const clf_status st = clfi_tensor_from_view(&view, out);
     clfi_buffer_release(buffer);
     return st;
 }
@@ -55,6 +54,8 @@ clf_status clf_tensor_create(clf_context *context, clf_dtype dtype, int rank, co
 clf_status clf_tensor_create_from(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
 {
     clf_tensor *tensor;
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor create: context and out must not be NULL");
     CLF_TRY(clf_tensor_create(context, dtype, rank, dim, &tensor));
     const clf_status st = clf_tensor_write(tensor, data, clf_tensor_count(tensor) * clf_dtype_bytes(dtype));
     if (st != CLF_OK) {
@@ -106,7 +107,7 @@ clf_status clf_tensor_view(const clf_tensor *base, int rank, const int64_t *dim,
         view.dim[i] = dim[i];
         view.stride[i] = stride[i];
     }
-    return from_view(&view, out);
+    return clfi_tensor_from_view(&view, out);
 }
 
 clf_status clf_tensor_permute(const clf_tensor *base, const int *axis, clf_tensor **out)
@@ -122,7 +123,7 @@ clf_status clf_tensor_permute(const clf_tensor *base, const int *axis, clf_tenso
         view.dim[i] = base->view.dim[axis[i]];
         view.stride[i] = base->view.stride[axis[i]];
     }
-    return from_view(&view, out);
+    return clfi_tensor_from_view(&view, out);
 }
 
 clf_status clf_tensor_slice(const clf_tensor *base, int axis, int64_t start, int64_t count, int64_t step, clf_tensor **out)
@@ -140,7 +141,7 @@ clf_status clf_tensor_slice(const clf_tensor *base, int axis, int64_t start, int
         view.offset += start * view.stride[axis];
     view.dim[axis] = count;
     view.stride[axis] *= count > 1 ? step : 1;
-    return from_view(&view, out);
+    return clfi_tensor_from_view(&view, out);
 }
 
 clf_status clf_tensor_reshape(const clf_tensor *base, int rank, const int64_t *dim, clf_tensor **out)
@@ -183,37 +184,37 @@ clf_status clf_tensor_reshape(const clf_tensor *base, int rank, const int64_t *d
             n--;
         }
     }
-    return from_view(&view, out);
+    return clfi_tensor_from_view(&view, out);
 }
 
 clf_dtype clf_tensor_dtype(const clf_tensor *tensor)
 {
-    return tensor->view.dtype;
+    return tensor ? tensor->view.dtype : CLF_DTYPE_COUNT;
 }
 
 int clf_tensor_rank(const clf_tensor *tensor)
 {
-    return tensor->view.rank;
+    return tensor ? tensor->view.rank : 0;
 }
 
 const int64_t *clf_tensor_dim(const clf_tensor *tensor)
 {
-    return tensor->view.dim;
+    return tensor ? tensor->view.dim : NULL;
 }
 
 const int64_t *clf_tensor_stride(const clf_tensor *tensor)
 {
-    return tensor->view.stride;
+    return tensor ? tensor->view.stride : NULL;
 }
 
 size_t clf_tensor_count(const clf_tensor *tensor)
 {
-    return (size_t)clfi_view_count(&tensor->view);
+    return tensor ? (size_t)clfi_view_count(&tensor->view) : 0;
 }
 
 cl_mem clf_tensor_opencl(const clf_tensor *tensor, size_t *out_offset_bytes)
 {
     if (out_offset_bytes)
-        *out_offset_bytes = (size_t)tensor->view.offset * clf_dtype_bytes(tensor->view.dtype);
-    return tensor->view.buffer->memory;
+        *out_offset_bytes = tensor ? (size_t)tensor->view.offset * clf_dtype_bytes(tensor->view.dtype) : 0;
+    return tensor ? tensor->view.buffer->memory : NULL;
 }

@@ -84,7 +84,7 @@ clf_status clf_tensor_write(clf_tensor *tensor, const void *data, size_t size_by
     for (int i = 0; i < view->rank; i++)
         if (view->stride[i] == 0 && view->dim[i] > 1)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor write: axis %d has stride 0 and size %lld", i, (long long)view->dim[i]);
-    if (view->buffer->is_mapped)
+    if (view->buffer->map)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor write: the tensor is a read-only mapping of host memory");
     if (size_bytes == 0)
         return CLF_OK;

@@ -22,7 +22,8 @@ typedef struct clf_view {
 /* Suffix of load_/store_ functions in cl/types.cl ("f32"). */
 const char *clfi_dtype_suffix(clf_dtype dtype);
 
-/* Product of dim[0..rank); INVALID_ARGUMENT for a negative dimension or overflow (of int64 or of size_t bytes). `what` names the operand. */
+/* Product of dim[0..rank); INVALID_ARGUMENT for a negative dimension or overflow (of int64 or of size_t bytes). `what` names the
+ * operand. */
 clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const int64_t *dim, size_t *out);
 
 /* Dense row-major view at an element offset. */
@@ -47,6 +48,9 @@ void clfi_arg_view(clf_launch *launch, const clf_view *view);
 
 /* The view of a tensor and the tensor's context. */
 const clf_view *clfi_tensor_view(const clf_tensor *tensor);
+
+/* A tensor for an existing buffer (retained). *out: the caller destroys it. OUT_OF_MEMORY. */
+clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out);
 clf_context *clfi_tensor_context(const clf_tensor *tensor);
 
 /* Fails with INVALID_ARGUMENT when a tensor is NULL or belongs to another context. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "text/normalizer.h"
 #include "text/unicode.h"
 
 typedef struct clf_added_pattern {
@@ -14,8 +15,13 @@ typedef struct clf_added_pattern {
     size_t size;
     size_t order; /* of equal patterns the first counts: special tokens, then as added */
     int32_t id;
-    bool single_word, lstrip, rstrip;
+    bool single_word, lstrip, rstrip, special;
 } clf_added_pattern;
+
+typedef struct clf_added_form {
+    int32_t id;
+    char *text; /* owned */
+} clf_added_form;
 
 static void free_matcher(clf_added_matcher *matcher)
 {
@@ -28,6 +34,9 @@ void clfi_added_tokens_free(clf_added_tokens *added)
 {
     for (size_t i = 0; i < added->count; i++)
         free((char *)added->tokens[i].content);
+    for (size_t i = 0; i < added->form_count; i++)
+        free(added->forms[i].text);
+    free(added->forms);
     free(added->tokens);
     clfi_vocabulary_free(&added->ids);
     free_matcher(&added->raw);
@@ -77,7 +86,7 @@ static clf_status add_pattern(clf_added_matcher *matcher, const clf_added_token 
     char *copy;
     CLF_TRY(clfi_strndup(text, size, &copy));
     matcher->patterns[matcher->count++] =
-        (clf_added_pattern){copy, size, order, token->id, token->single_word, token->lstrip, token->rstrip};
+        (clf_added_pattern){copy, size, order, token->id, token->single_word, token->lstrip, token->rstrip, token->special};
     return CLF_OK;
 }
 
@@ -94,11 +103,36 @@ static void finish_matcher(clf_added_matcher *matcher)
     matcher->first[256] = (uint32_t)next;
 }
 
-clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_normalizer_bert *normalizer)
+static int compare_forms(const void *a, const void *b)
 {
-    clf_str normal = CLF_STR_INIT;
-    clf_combining_run run = {0};
+    const clf_added_form *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+const char *clfi_added_token_text(const clf_added_tokens *added, int32_t id)
+{
+    const clf_added_form key = {id, NULL};
+    const clf_added_form *form = added->form_count ? bsearch(&key, added->forms, added->form_count, sizeof key, compare_forms) : NULL;
+    return form ? form->text : clfi_vocabulary_token(&added->ids, id);
+}
+
+static clf_status add_form(clf_added_tokens *added, const clf_added_token *token, const clf_str *normal)
+{
+    if (normal->length == token->size && memcmp(normal->data, token->content, token->size) == 0)
+        return CLF_OK;
+    clf_added_form *form = &added->forms[added->form_count];
+    CLF_TRY(clfi_strndup(normal->data, normal->length, &form->text));
+    form->id = token->id;
+    added->form_count++;
+    return CLF_OK;
+}
+
+clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_chain *normalizers)
+{
+    clf_text_workspace work = {.repaired = CLF_STR_INIT};
     clf_status st = clfi_vocabulary_index(&added->ids);
+    if (st == CLF_OK)
+        st = clfi_alloc(added->count, sizeof *added->forms, "added tokens", &added->forms);
     for (size_t i = 0; st == CLF_OK && i < added->count; i++) {
         const clf_added_token *token = &added->tokens[i];
         const size_t order = token->special ? i : added->count + i;
@@ -106,18 +140,24 @@ clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_normalize
             st = add_pattern(&added->raw, token, order, token->content, token->size);
             continue;
         }
-        clfi_str_clear(&normal);
-        st = clfi_normalize_bert(normalizer, token->content, token->size, &run, &normal);
-        if (st == CLF_OK && normal.length == 0)
+        clfi_aligned_clear(&work.text[0], false);
+        st = clfi_aligned_append_given(&work.text[0], token->content, token->size, 0);
+        if (st == CLF_OK)
+            st = clfi_normalize(normalizers, &work);
+        const clf_str *normal = &work.text[0].text;
+        if (st == CLF_OK && normal->length == 0)
             st = clfi_fail(CLF_UNSUPPORTED, "added token %d \"%s\": nothing is left of it after normalisation", (int)token->id,
                            token->content);
         if (st == CLF_OK)
-            st = add_pattern(&added->normalized, token, order, normal.data, normal.length);
+            st = add_pattern(&added->normalized, token, order, normal->data, normal->length);
+        if (st == CLF_OK)
+            st = add_form(added, token, normal);
     }
+    if (added->form_count)
+        qsort(added->forms, added->form_count, sizeof *added->forms, compare_forms);
     finish_matcher(&added->raw);
     finish_matcher(&added->normalized);
-    clfi_str_free(&normal);
-    free(run.code);
+    clfi_text_workspace_free(&work);
     return st;
 }
 
@@ -145,19 +185,14 @@ static bool stands_alone(const unsigned char *text, size_t size, size_t start, s
     return !clfi_char_is_word(code);
 }
 
-static bool is_space(uint32_t code)
-{
-    return clfi_char_properties(code).flags & CLFI_CHAR_WHITESPACE;
-}
-
 /* Finds the next accepted match; *from moves behind the pattern itself, not behind stripped white space. */
-static bool find_match(const clf_added_matcher *matcher, const unsigned char *text, size_t size, size_t done, size_t *from,
-                       clf_segment *match)
+static bool find_match(const clf_added_matcher *matcher, const unsigned char *text, size_t size, bool ignore_special, size_t done,
+                       size_t *from, clf_segment *match)
 {
     for (size_t at = *from; at < size; at++) {
         for (size_t i = matcher->first[text[at]]; i < matcher->first[text[at] + 1u]; i++) {
             const clf_added_pattern *pattern = &matcher->patterns[i];
-            if (pattern->size > size - at || memcmp(text + at, pattern->text, pattern->size) != 0)
+            if ((pattern->special && ignore_special) || pattern->size > size - at || memcmp(text + at, pattern->text, pattern->size) != 0)
                 continue;
             size_t start = at, end = at + pattern->size;
             if (pattern->single_word && !stands_alone(text, size, start, end)) {
@@ -165,12 +200,12 @@ static bool find_match(const clf_added_matcher *matcher, const unsigned char *te
                 break;
             }
             *from = end;
-            for (size_t previous; pattern->lstrip && start > done && is_space(code_before(text, start, &previous));)
+            for (size_t previous; pattern->lstrip && start > done && clfi_char_is_whitespace(code_before(text, start, &previous));)
                 start = previous;
             while (pattern->rstrip && end < size) {
                 uint32_t code;
                 const size_t bytes = clfi_utf8_decode(text + end, size - end, &code);
-                if (!is_space(code))
+                if (!clfi_char_is_whitespace(code))
                     break;
                 end += bytes;
             }
@@ -182,10 +217,11 @@ static bool find_match(const clf_added_matcher *matcher, const unsigned char *te
     return false;
 }
 
-bool clfi_added_next(const clf_added_matcher *matcher, const char *text, size_t size, clf_segment_walk *walk, clf_segment *segment)
+bool clfi_added_next(const clf_added_matcher *matcher, const char *text, size_t size, bool ignore_special, clf_segment_walk *walk,
+                     clf_segment *segment)
 {
     if (!walk->holds && matcher->count && walk->search < size)
-        walk->holds = find_match(matcher, (const unsigned char *)text, size, walk->done, &walk->search, &walk->held);
+        walk->holds = find_match(matcher, (const unsigned char *)text, size, ignore_special, walk->done, &walk->search, &walk->held);
     if (walk->holds && walk->done >= walk->held.start) {
         *segment = walk->held;
         walk->holds = false;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "text/normalizer_bert.h"
+#include "text/chain.h"
 #include "text/vocabulary.h"
 
 typedef struct clf_added_token {
@@ -32,6 +32,8 @@ typedef struct clf_added_matcher {
 typedef struct clf_added_tokens {
     clf_added_token *tokens; /* content owned; in the order added */
     size_t count, capacity;
+    struct clf_added_form *forms; /* of those that the normalizers change, sorted by id */
+    size_t form_count;
     clf_vocabulary ids; /* content to id */
     clf_added_matcher raw, normalized;
 } clf_added_tokens;
@@ -43,7 +45,11 @@ clf_status clfi_added_tokens_add(clf_added_tokens *added, const clf_added_token 
 
 /* Prepares the searches once all tokens are there. UNSUPPORTED: a normalised token that the normaliser turns into nothing.
  * FORMAT: two added tokens share an id. */
-clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_normalizer_bert *normalizer);
+clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_chain *normalizers);
+
+/* What decoding writes for an added token, as the reference does: its normal form if it is looked for in the normalised text, else its
+ * content. NULL: no added token has this id. */
+const char *clfi_added_token_text(const clf_added_tokens *added, int32_t id);
 
 /* A part of the text: an added token, or what lies between two of them (id -1). */
 typedef struct clf_segment {
@@ -59,7 +65,9 @@ typedef struct clf_segment_walk {
     bool holds;
 } clf_segment_walk;
 
-/* Next segment of UTF-8 text[0..size): of matches that begin at one place the longest, scanned from the left. False at the end. */
-bool clfi_added_next(const clf_added_matcher *matcher, const char *text, size_t size, clf_segment_walk *walk, clf_segment *segment);
+/* Next segment of UTF-8 text[0..size): of matches that begin at one place the longest, scanned from the left. False at the end. With
+ * ignore_special, special tokens are text like any other. */
+bool clfi_added_next(const clf_added_matcher *matcher, const char *text, size_t size, bool ignore_special, clf_segment_walk *walk,
+                     clf_segment *segment);
 
 #endif

@@ -1,41 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoding: repair of the bytes, added tokens, normalisation, words, ids, truncation, template. */
+/* Encoding: repair of the bytes, added tokens, normalizers, pre-tokenizers, model, truncation, template. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/utf8.h"
-#include "text/pretokenizer_bert.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
+#include "text/regex.h"
 #include "text/tokenizer_parts.h"
+#include "text/unicode.h"
 
-/* Text is normalised in portions of about this size, so that a long text that gets cut is not read to its end. */
+/* Where the tokenizer allows it, text is taken in portions of about this size, so that a long text that gets cut is not read to its end. */
 enum { PORTION_BYTES = 4096 };
 
-typedef struct clf_encode_workspace {
-    clf_str repaired;   /* text with U+FFFD for what is not UTF-8 */
-    clf_str normalized; /* portion of the text in normal form */
-    clf_combining_run run;
-    clf_id_list ids[2]; /* tokens of the two sequences */
-} clf_encode_workspace;
+struct clf_encode_workspace {
+    clf_text_workspace text;
+    uint32_t *character_start; /* byte at which each character of the given text begins, and its size */
+    size_t character_capacity;
+};
+
+/* What goes along while one sequence is encoded. */
+typedef struct clf_sequence {
+    const clf_tokenizer *tokenizer;
+    clf_text_workspace *work;
+    clf_token_list *tokens;
+    size_t enough; /* tokens after which to stop */
+    bool ignore_special, is_aligned;
+} clf_sequence;
 
 void clfi_encoding_free(clf_encoding *encoding)
 {
-    clf_encode_workspace *work = encoding->workspace;
+    struct clf_encode_workspace *work = encoding->workspace;
     if (work) {
-        clfi_str_free(&work->repaired);
-        clfi_str_free(&work->normalized);
-        free(work->run.code);
-        free(work->ids[0].id);
-        free(work->ids[1].id);
+        clfi_text_workspace_free(&work->text);
+        free(work->character_start);
         free(work);
     }
     free(encoding->ids);
     free(encoding->type_ids);
+    free(encoding->special_mask);
+    free(encoding->offsets);
     *encoding = (clf_encoding)CLF_ENCODING_INIT;
 }
 
 /* Points *text at well-formed UTF-8: at itself, or at a copy with replacement characters. */
-static clf_status repair(clf_encode_workspace *work, const char **text, size_t *size)
+static clf_status repair(clf_text_workspace *work, const char **text, size_t *size)
 {
     const unsigned char *bytes = (const unsigned char *)*text;
     size_t good = clfi_utf8_check(bytes, *size);
@@ -53,33 +63,90 @@ static clf_status repair(clf_encode_workspace *work, const char **text, size_t *
     return CLF_OK;
 }
 
-/* Words of a normalised text. */
-static clf_status encode_words(const clf_tokenizer *tokenizer, const char *text, size_t size, size_t enough, clf_id_list *ids)
+/* Leaves out spaces that token number `index` has at its ends, as post-processors with trim_offsets ask for. */
+static void trim(const clf_post_processor *processor, const char *text, size_t size, size_t index, clf_token *token)
 {
-    clf_word word;
-    for (size_t at = 0; ids->count < enough && clfi_pretokenize_bert(text, size, &at, &word);)
-        CLF_TRY(tokenizer->kind->encode(tokenizer->model, text + word.start, word.size, ids));
+    uint32_t leading = 0, trailing = 0;
+    bool at_start = true;
+    for (size_t i = 0; i < size;) {
+        uint32_t code;
+        i += clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
+        const bool space = code == 0x120 || clfi_char_is_whitespace(code); /* U+0120: the space of byte-level text */
+        leading += at_start && space;
+        at_start = at_start && space;
+        trailing = space ? trailing + 1 : 0;
+    }
+    if (leading > 0) {
+        if ((index == 0 || token->start == 0) && processor->add_prefix_space && leading == 1)
+            leading = 0; /* the space that the pre-tokenizer added */
+        token->start = token->end - token->start > leading ? token->start + leading : token->end;
+    }
+    if (trailing > 0 && token->end >= trailing)
+        token->end = token->end - trailing > token->start ? token->end - trailing : token->start;
+}
+
+/* An added token: characters [start, end) of the given text, text[0..size) at this point. */
+static clf_status append_added(const clf_sequence *s, int32_t id, const char *text, size_t size, clf_char_span span)
+{
+    CLF_TRY(clfi_token_append(s->tokens, id, span.start, span.end));
+    if (s->is_aligned && s->tokenizer->post_processor.trims)
+        trim(&s->tokenizer->post_processor, text, size, s->tokens->count - 1, &s->tokens->tokens[s->tokens->count - 1]);
     return CLF_OK;
 }
 
-/* A normalised text: added tokens that are looked for in it, and the words between them. */
-static clf_status encode_normalized(const clf_tokenizer *tokenizer, const clf_str *text, size_t enough, clf_id_list *ids)
+/* Places in a piece become characters of the given text. */
+static void place_tokens(const clf_sequence *s, const clf_piece *piece, size_t first)
 {
-    if (tokenizer->added.normalized.count == 0)
-        return encode_words(tokenizer, text->data, text->length, enough, ids);
-    clf_segment_walk walk = {0};
-    clf_segment segment;
-    while (ids->count < enough && clfi_added_next(&tokenizer->added.normalized, text->data, text->length, &walk, &segment)) {
-        if (segment.id >= 0)
-            CLF_TRY(clfi_id_list_append(ids, segment.id));
-        else
-            CLF_TRY(encode_words(tokenizer, text->data + segment.start, segment.end - segment.start, enough, ids));
+    const clf_char_span *spans = s->work->text[0].spans + piece->start;
+    const uint32_t size = (uint32_t)(piece->end - piece->start);
+    for (size_t i = first; i < s->tokens->count; i++) {
+        clf_token *token = &s->tokens->tokens[i];
+        const uint32_t start = token->start < size ? token->start : size - 1, end = token->end < size ? token->end : size;
+        token->start = spans[start].start;
+        token->end = end > start ? spans[end - 1].end : token->start;
+        if (s->tokenizer->post_processor.trims) {
+            const char *text = clf_tokenizer_token(s->tokenizer, token->id);
+            trim(&s->tokenizer->post_processor, text, strlen(text), i, token);
+        }
+    }
+}
+
+static clf_status encode_pieces(const clf_sequence *s)
+{
+    const clf_aligned_text *text = &s->work->text[0];
+    for (size_t i = 0; i < s->work->pieces[0].count && s->tokens->count < s->enough; i++) {
+        const clf_piece *piece = &s->work->pieces[0].pieces[i];
+        const char *bytes = text->text.data + piece->start;
+        const size_t size = piece->end - piece->start, first = s->tokens->count;
+        if (piece->id >= 0) {
+            clf_char_span span = {0, 0};
+            if (s->is_aligned && size)
+                span = (clf_char_span){text->spans[piece->start].start, text->spans[piece->end - 1].end};
+            CLF_TRY(append_added(s, piece->id, bytes, size, span));
+        } else if (size) {
+            CLF_TRY(s->tokenizer->kind->encode(s->tokenizer->model, bytes, size, s->work, s->tokens));
+            if (s->is_aligned)
+                place_tokens(s, piece, first);
+        }
     }
     return CLF_OK;
 }
 
-/* Where the portion that begins at `start` ends: behind an ASCII space or line end, across which neither words nor combining characters
- * reach, or at the end of the text. */
+/* Pieces of the normalised text: added tokens that are looked for in it, and what lies between them. */
+static clf_status find_normalized(const clf_sequence *s)
+{
+    const clf_str *text = &s->work->text[0].text;
+    clf_segment_walk walk = {0};
+    clf_segment segment;
+    s->work->pieces[0].count = 0;
+    if (s->tokenizer->added.normalized.count == 0)
+        return text->length ? clfi_piece_append(&s->work->pieces[0], 0, text->length, -1) : CLF_OK;
+    while (clfi_added_next(&s->tokenizer->added.normalized, clfi_str_text(text), text->length, s->ignore_special, &walk, &segment))
+        CLF_TRY(clfi_piece_append(&s->work->pieces[0], segment.start, segment.end, segment.id));
+    return CLF_OK;
+}
+
+/* Where the portion that begins at `start` ends: behind an ASCII space or line end, or at the end of the text. */
 static size_t portion_end(const char *text, size_t start, size_t size)
 {
     if (size - start <= PORTION_BYTES)
@@ -90,51 +157,86 @@ static size_t portion_end(const char *text, size_t start, size_t size)
     return size;
 }
 
-/* Raw text without added tokens of the raw kind. */
-static clf_status encode_raw(const clf_tokenizer *tokenizer, const char *text, size_t size, size_t enough, clf_encode_workspace *work,
-                             clf_id_list *ids)
+/* Raw text without added tokens of the raw kind; its first character is number `character` of the given text. */
+static clf_status encode_raw(const clf_sequence *s, const char *text, size_t size, size_t character)
 {
-    const bool whole = tokenizer->added.normalized.count > 0; /* an added token may hold the spaces where portions end */
-    for (size_t start = 0, end; start < size && ids->count < enough; start = end) {
-        end = whole ? size : portion_end(text, start, size);
-        clfi_str_clear(&work->normalized);
-        CLF_TRY(clfi_normalize_bert(&tokenizer->normalizer, text + start, end - start, &work->run, &work->normalized));
-        CLF_TRY(encode_normalized(tokenizer, &work->normalized, enough, ids));
+    clf_text_workspace *work = s->work;
+    for (size_t start = 0, end; start < size && s->tokens->count < s->enough; start = end) {
+        end = s->tokenizer->in_portions ? portion_end(text, start, size) : size;
+        clfi_aligned_clear(&work->text[0], s->is_aligned);
+        CLF_TRY(clfi_aligned_append_given(&work->text[0], text + start, end - start, character));
+        CLF_TRY(clfi_normalize(&s->tokenizer->normalizers, work));
+        CLF_TRY(find_normalized(s));
+        CLF_TRY(clfi_pre_tokenize(&s->tokenizer->pre_tokenizers, work));
+        if (work->text[0].text.length > UINT32_MAX)
+            CLF_FAIL(CLF_UNSUPPORTED, "a text of %zu bytes after normalisation: expected at most %u", work->text[0].text.length,
+                     UINT32_MAX);
+        CLF_TRY(encode_pieces(s));
+        if (s->is_aligned)
+            character += clfi_utf8_length(text + start, end - start);
     }
     return CLF_OK;
 }
 
-/* Tokens of one sequence into `ids`; stops once there are `enough`. */
-static clf_status encode_sequence(const clf_tokenizer *tokenizer, const char *text, size_t size, size_t enough, clf_encode_workspace *work,
-                                  clf_id_list *ids)
+/* Tokens of one sequence; stops once there are enough. */
+static clf_status encode_sequence(const clf_sequence *s, const char *text, size_t size)
 {
-    ids->count = 0;
-    work->run.count = 0;
+    s->tokens->count = 0;
     if (size == 0)
         return CLF_OK;
-    CLF_TRY(repair(work, &text, &size));
+    CLF_TRY(repair(s->work, &text, &size));
+    if (size > UINT32_MAX)
+        CLF_FAIL(CLF_UNSUPPORTED, "a text of %zu bytes: expected at most %u", size, UINT32_MAX);
     clf_segment_walk walk = {0};
     clf_segment segment;
-    while (ids->count < enough && clfi_added_next(&tokenizer->added.raw, text, size, &walk, &segment)) {
+    size_t character = 0;
+    clfi_regex_memory_begin(s->work->regex);
+    while (s->tokens->count < s->enough && clfi_added_next(&s->tokenizer->added.raw, text, size, s->ignore_special, &walk, &segment)) {
+        const char *bytes = text + segment.start;
+        const size_t length = segment.end - segment.start, characters = s->is_aligned ? clfi_utf8_length(bytes, length) : 0;
+        const clf_char_span span = {(uint32_t)character, (uint32_t)(character + characters)};
         if (segment.id >= 0)
-            CLF_TRY(clfi_id_list_append(ids, segment.id));
+            CLF_TRY(append_added(s, segment.id, bytes, length, span));
         else
-            CLF_TRY(encode_raw(tokenizer, text + segment.start, segment.end - segment.start, enough, work, ids));
+            CLF_TRY(encode_raw(s, bytes, length, character));
+        character += characters;
+    }
+    return CLF_OK;
+}
+
+/* Characters become bytes of the given text, of which each ill-formed part is one character. */
+static clf_status bytes_of_characters(struct clf_encode_workspace *work, const char *text, size_t size, clf_token_list *tokens)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size;) {
+        uint32_t code;
+        CLF_TRY(clfi_grow(&work->character_start, &work->character_capacity, count + 2, sizeof *work->character_start, "character starts"));
+        work->character_start[count++] = (uint32_t)i;
+        i += clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
+    }
+    if (count == 0)
+        return CLF_OK;
+    work->character_start[count] = (uint32_t)size;
+    for (size_t i = 0; i < tokens->count; i++) {
+        tokens->tokens[i].start = work->character_start[tokens->tokens[i].start];
+        tokens->tokens[i].end = work->character_start[tokens->tokens[i].end];
     }
     return CLF_OK;
 }
 
 static clf_status reserve(clf_encoding *out, size_t length)
 {
-    size_t capacity = out->capacity, type_capacity = out->capacity;
-    CLF_TRY(clfi_grow(&out->ids, &capacity, length, sizeof *out->ids, "token ids"));
-    CLF_TRY(clfi_grow(&out->type_ids, &type_capacity, length, sizeof *out->type_ids, "token type ids"));
-    out->capacity = type_capacity;
+    size_t ids = out->capacity, types = out->capacity, specials = out->capacity, offsets = out->capacity;
+    CLF_TRY(clfi_grow(&out->ids, &ids, length, sizeof *out->ids, "token ids"));
+    CLF_TRY(clfi_grow(&out->type_ids, &types, length, sizeof *out->type_ids, "token type ids"));
+    CLF_TRY(clfi_grow(&out->special_mask, &specials, length, sizeof *out->special_mask, "special token mask"));
+    CLF_TRY(clfi_grow(&out->offsets, &offsets, length, sizeof *out->offsets, "token offsets"));
+    out->capacity = offsets;
     return CLF_OK;
 }
 
-static clf_status apply_template(const clf_template *template, bool add_special_tokens, const clf_id_list ids[2], const size_t count[2],
-                                 clf_encoding *out)
+static clf_status apply_template(const clf_template *template, bool add_special_tokens, bool with_offsets, const clf_token_list tokens[2],
+                                 const size_t count[2], clf_encoding *out)
 {
     size_t length = 0;
     CLF_TRY(reserve(out, count[0] + count[1] + template->added));
@@ -144,11 +246,17 @@ static clf_status apply_template(const clf_template *template, bool add_special_
         if (special && !add_special_tokens)
             continue;
         const size_t which = piece->kind == CLF_PIECE_SECOND, size = special ? 1 : count[which];
-        const int32_t *source = special ? &piece->id : ids[which].id;
-        if (size)
-            memcpy(out->ids + length, source, size * sizeof *source);
-        for (size_t k = 0; k < size; k++)
+        const clf_token one = {piece->id, 0, 0}, *source = special ? &one : tokens[which].tokens;
+        for (size_t k = 0; k < size; k++) {
+            out->ids[length + k] = source[k].id;
             out->type_ids[length + k] = piece->type_id;
+        }
+        if (size) {
+            memset(out->special_mask + length, special, size);
+            memset(out->offsets + length, 0, size * sizeof *out->offsets);
+        }
+        for (size_t k = 0; with_offsets && k < size; k++)
+            out->offsets[length + k] = (clf_offsets){source[k].start, source[k].end};
         length += size;
     }
     out->length = length;
@@ -171,18 +279,30 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
     }
     if (!out->workspace)
         CLF_TRY(clfi_alloc(1, sizeof *out->workspace, "tokenizer workspace", &out->workspace));
-    clf_encode_workspace *work = out->workspace;
-    const size_t enough = pair || room == SIZE_MAX ? SIZE_MAX : room + 1; /* a pair is cut by both lengths */
-    CLF_TRY(encode_sequence(tokenizer, text, size, enough, work, &work->ids[0]));
-    work->ids[1].count = 0;
-    if (pair)
-        CLF_TRY(encode_sequence(tokenizer, pair, pair_size, enough, work, &work->ids[1]));
+    clf_text_workspace *work = &out->workspace->text;
+    clf_token_list *tokens = work->tokens;
+    const bool with_offsets = o->offsets != CLF_OFFSETS_NONE;
+    clf_sequence sequence = {
+        .tokenizer = tokenizer,
+        .work = work,
+        .tokens = &tokens[0],
+        .enough = pair || room == SIZE_MAX ? SIZE_MAX : room + 1, /* a pair is cut by both lengths */
+        .ignore_special = o->ignore_special,
+        .is_aligned = with_offsets || tokenizer->needs_spans,
+    };
+    CLF_TRY(encode_sequence(&sequence, text, size));
+    sequence.tokens = &tokens[1];
+    CLF_TRY(encode_sequence(&sequence, pair, pair ? pair_size : 0));
+    if (o->offsets == CLF_OFFSETS_BYTES) {
+        CLF_TRY(bytes_of_characters(out->workspace, text, size, &tokens[0]));
+        CLF_TRY(bytes_of_characters(out->workspace, pair, pair ? pair_size : 0, &tokens[1]));
+    }
 
-    size_t count[2] = {work->ids[0].count, work->ids[1].count};
+    size_t count[2] = {tokens[0].count, tokens[1].count};
     if (pair)
         clfi_truncate_pair(room, &count[0], &count[1]);
     else if (count[0] > room)
         count[0] = room;
-    out->truncated = count[0] < work->ids[0].count || count[1] < work->ids[1].count;
-    return apply_template(template, o->add_special_tokens, work->ids, count, out);
+    out->truncated = count[0] < tokens[0].count || count[1] < tokens[1].count;
+    return apply_template(template, o->add_special_tokens, with_offsets, tokens, count, out);
 }

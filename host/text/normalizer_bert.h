@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
+#include "text/text_workspace.h"
 
 typedef struct clf_normalizer_bert {
     bool clean_text;           /* drop U+0000, U+FFFD and control characters; every white space becomes a space */
@@ -17,14 +18,8 @@ typedef struct clf_normalizer_bert {
     bool lowercase;            /* full lower case, character by character */
 } clf_normalizer_bert;
 
-/* Combining characters that wait for their canonical order; reused between calls. */
-typedef struct clf_combining_run {
-    uint32_t *code;
-    size_t count, capacity;
-} clf_combining_run;
-
 /* Appends the normal form of UTF-8 text[0..size) to `out`. With no flag set this is a copy. `run` is working memory, empty before and
  * after. Source: the BasicTokenizer of google-research/bert, with the order of steps of Hugging Face's BertNormalizer. */
-clf_status clfi_normalize_bert(const clf_normalizer_bert *normalizer, const char *text, size_t size, clf_combining_run *run, clf_str *out);
+clf_status clfi_normalize_bert(const clf_normalizer_bert *normalizer, const char *text, size_t size, clf_code_list *run, clf_str *out);
 
 #endif

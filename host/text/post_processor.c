@@ -44,6 +44,21 @@ clf_status clfi_post_processor_bert(int32_t cls, int32_t sep, clf_post_processor
     return build_both(processor, "c0A0s0", "c0A0s0B1s1", cls, sep);
 }
 
+static clf_status build_around(clf_template *template, clf_piece_kind kind, int32_t type_id, int32_t before, int32_t behind)
+{
+    if (before >= 0)
+        CLF_TRY(add_piece(template, CLF_PIECE_TOKEN, before, type_id));
+    CLF_TRY(add_piece(template, kind, 0, type_id));
+    return behind >= 0 ? add_piece(template, CLF_PIECE_TOKEN, behind, type_id) : CLF_OK;
+}
+
+clf_status clfi_post_processor_around(int32_t before, int32_t behind, clf_post_processor *processor)
+{
+    CLF_TRY(build_around(&processor->single, CLF_PIECE_FIRST, 0, before, behind));
+    CLF_TRY(build_around(&processor->pair, CLF_PIECE_FIRST, 0, before, behind));
+    return build_around(&processor->pair, CLF_PIECE_SECOND, 1, before, behind);
+}
+
 /* ["[SEP]", 102] */
 static clf_status read_token_pair(const json_t *json, const char *where, const char *key, int32_t *id)
 {
@@ -114,23 +129,101 @@ static clf_status read_template(const json_t *json, const char *where, const cha
     return CLF_OK;
 }
 
-clf_status clfi_post_processor_read(const json_t *json, const char *where, clf_post_processor *processor)
+static void destroy(void *settings)
 {
-    const char *type;
+    if (settings)
+        clfi_post_processor_free(settings);
+    free(settings);
+}
+
+static clf_status read_templates(const json_t *json, const char *where, clf_post_processor *processor)
+{
+    CLF_TRY(read_template(json, where, "single", false, &processor->single));
+    return read_template(json, where, "pair", true, &processor->pair);
+}
+
+static clf_status read_cls_sep(const json_t *json, const char *where, const char *single, const char *pair, clf_post_processor *processor)
+{
     int32_t cls, sep;
-    if (!json)
-        return build_both(processor, "A0", "A0B1", 0, 0);
-    CLF_TRY(clfi_json_get_string(json, where, "type", &type));
-    if (strcmp(type, "TemplateProcessing") == 0) {
-        CLF_TRY(read_template(json, where, "single", false, &processor->single));
-        return read_template(json, where, "pair", true, &processor->pair);
-    }
-    const bool bert = strcmp(type, "BertProcessing") == 0;
-    if (!bert && strcmp(type, "RobertaProcessing") != 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: type \"%s\"; known are TemplateProcessing, BertProcessing and RobertaProcessing", where, type);
     CLF_TRY(read_token_pair(json, where, "cls", &cls));
     CLF_TRY(read_token_pair(json, where, "sep", &sep));
-    return bert ? clfi_post_processor_bert(cls, sep, processor) : build_both(processor, "c0A0s0", "c0A0s0s0B0s0", cls, sep);
+    return build_both(processor, single, pair, cls, sep);
+}
+
+static clf_status read_bert(const json_t *json, const char *where, clf_post_processor *processor)
+{
+    return read_cls_sep(json, where, "c0A0s0", "c0A0s0B1s1", processor);
+}
+
+static clf_status read_trim(const json_t *json, const char *where, clf_post_processor *processor)
+{
+    CLF_TRY(clfi_json_opt_bool(json, where, "trim_offsets", true, &processor->trims));
+    return clfi_json_opt_bool(json, where, "add_prefix_space", true, &processor->add_prefix_space);
+}
+
+static clf_status read_roberta(const json_t *json, const char *where, clf_post_processor *processor)
+{
+    CLF_TRY(read_trim(json, where, processor));
+    return read_cls_sep(json, where, "c0A0s0", "c0A0s0s0B0s0", processor);
+}
+
+static clf_status read_new(clf_status (*read)(const json_t *, const char *, clf_post_processor *), const json_t *json, const char *where,
+                           void **out)
+{
+    clf_post_processor *processor;
+    CLF_TRY(clfi_alloc(1, sizeof *processor, "post-processor", &processor));
+    const clf_status st = read(json, where, processor);
+    if (st != CLF_OK)
+        destroy(processor);
+    else
+        *out = processor;
+    return st;
+}
+
+#define ROW(name, type)                                                              \
+    static clf_status new_##name(const json_t *json, const char *where, void **out)  \
+    {                                                                                \
+        return read_new(read_##name, json, where, out);                              \
+    }                                                                                \
+    static const clf_part_kind name##_row = {type, new_##name, destroy};
+
+ROW(templates, "TemplateProcessing")
+ROW(bert, "BertProcessing")
+ROW(roberta, "RobertaProcessing")
+ROW(trim, "ByteLevel")
+
+static const clf_part_kind *const rows[] = {&templates_row, &bert_row, &roberta_row, &trim_row};
+const clf_part_table clfi_post_processors = {rows, COUNT(rows), "processors"};
+
+/* Parts of a chain become one: the template of the one that has it, and whether any of them trims. */
+static clf_status merge(clf_chain *chain, const char *where, clf_post_processor *processor)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        clf_post_processor *part = chain->parts[i].settings;
+        if (part->trims) {
+            processor->trims = true;
+            processor->add_prefix_space = part->add_prefix_space;
+        }
+        if (!part->single.count)
+            continue;
+        if (processor->single.count)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: expected one part that adds tokens, found %s and another one", where,
+                     chain->parts[i].kind->type);
+        processor->single = part->single;
+        processor->pair = part->pair;
+        part->single = part->pair = (clf_template){0};
+    }
+    return processor->single.count ? CLF_OK : build_both(processor, "A0", "A0B1", 0, 0);
+}
+
+clf_status clfi_post_processor_read(const json_t *json, const char *where, clf_post_processor *processor)
+{
+    clf_chain chain = {0};
+    clf_status st = clfi_chain_read(json, where, &clfi_post_processors, &chain);
+    if (st == CLF_OK)
+        st = merge(&chain, where, processor);
+    clfi_chain_free(&chain);
+    return st;
 }
 
 void clfi_truncate_pair(size_t room, size_t *n1, size_t *n2)

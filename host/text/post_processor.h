@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "text/chain.h"
 
 typedef enum clf_piece_kind {
     CLF_PIECE_FIRST,  /* the tokens of the first sequence */
@@ -30,12 +31,20 @@ typedef struct clf_template {
 
 typedef struct clf_post_processor {
     clf_template single, pair;
+    bool trims;            /* offsets leave out the spaces at a token's ends */
+    bool add_prefix_space; /* but a text's first space, which the pre-tokenizer added, counts */
 } clf_post_processor;
 
 void clfi_post_processor_free(clf_post_processor *processor);
 
-/* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, or NULL for none. `where` comes
- * first in messages. UNSUPPORTED: another type, or a template without its sequences. The processor is empty before; the caller frees. */
+/* One token before each sequence and one behind it; -1 = none. The processor is empty before. */
+clf_status clfi_post_processor_around(int32_t before, int32_t behind, clf_post_processor *processor);
+
+extern const clf_part_table clfi_post_processors;
+
+/* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which trims offsets
+ * alone), a Sequence of them, or NULL for none. `where` comes first in messages. UNSUPPORTED: another type, a template without its
+ * sequences, two parts that add tokens. The processor is empty before; the caller frees. */
 clf_status clfi_post_processor_read(const json_t *json, const char *where, clf_post_processor *processor);
 
 /* BERT's templates: cls A sep, and cls A sep B sep with type 1 from B on. */

@@ -3,6 +3,7 @@
 #include "text/pretokenizer_bert.h"
 
 #include "base/utf8.h"
+#include "text/pre_tokenizer.h"
 #include "text/unicode.h"
 
 /* WHITESPACE, PUNCTUATION or 0 for the character at text[0..size); *bytes is its length. */
@@ -43,3 +44,15 @@ bool clfi_pretokenize_bert(const char *text, size_t size, size_t *position, clf_
     *position = at;
     return true;
 }
+
+static clf_status divide(const void *settings, const clf_str *text, size_t start, size_t end, clf_piece_list *out, clf_text_workspace *work)
+{
+    clf_word word;
+    (void)settings;
+    (void)work;
+    for (size_t at = 0; clfi_pretokenize_bert(text->data + start, end - start, &at, &word);)
+        CLF_TRY(clfi_piece_append(out, start + word.start, start + word.start + word.size, -1));
+    return CLF_OK;
+}
+
+const clf_pre_tokenizer_kind clfi_pre_tokenizer_bert = {{"BertPreTokenizer", NULL, NULL}, .divide = divide, .is_local = true};

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Table of tokenizer models. */
+/* Table of tokenizer models, and the vocabulary that several of them write alike. */
 #include "text/token_model.h"
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "io/json.h"
 
-static const clf_token_model_kind *const kinds[] = {&clfi_wordpiece_kind};
+static const clf_part_kind *const rows[] = {&clfi_wordpiece_kind.part, &clfi_bpe_kind.part, &clfi_unigram_kind.part};
+const clf_part_table clfi_token_models = {rows, COUNT(rows), NULL};
 
-const clf_token_model_kind *clfi_token_model_find(const char *name)
+clf_status clfi_token_model_read_vocabulary(const json_t *json, const char *where, clf_vocabulary *vocabulary)
 {
-    for (size_t i = 0; i < COUNT(kinds); i++)
-        if (strcmp(kinds[i]->name, name) == 0)
-            return kinds[i];
-    return NULL;
-}
-
-const char *clfi_token_model_names(void)
-{
-    return "WordPiece";
-}
-
-clf_status clfi_id_list_append(clf_id_list *list, int32_t id)
-{
-    if (list->count == list->capacity)
-        CLF_TRY(clfi_grow(&list->id, &list->capacity, list->count + 1, sizeof *list->id, "token ids"));
-    list->id[list->count++] = id;
-    return CLF_OK;
+    const char *token;
+    json_t *value;
+    json_object_foreach((json_t *)json, token, value)
+    {
+        if (!json_is_integer(value)) {
+            char found[CLFI_JSON_FOUND_BYTES];
+            CLF_FAIL(CLF_FORMAT, "%s: vocab: \"%s\": expected an integer id, found %s", where, token, clfi_json_found(value, found));
+        }
+        const clf_status st = clfi_vocabulary_add(vocabulary, token, strlen(token), json_integer_value(value));
+        if (st != CLF_OK)
+            return clfi_fail_prefix(st, "%s: vocab", where);
+    }
+    const clf_status st = clfi_vocabulary_index(vocabulary);
+    return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "%s", where);
 }

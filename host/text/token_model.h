@@ -5,37 +5,26 @@
 
 #include <jansson.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/status.h"
+#include "text/chain.h"
+#include "text/text_workspace.h"
 #include "text/vocabulary.h"
 
-/* Growable array of ids. */
-typedef struct clf_id_list {
-    int32_t *id;
-    size_t count, capacity;
-} clf_id_list;
-
-clf_status clfi_id_list_append(clf_id_list *list, int32_t id);
-
 typedef struct clf_token_model_kind {
-    const char *name; /* as "type" in tokenizer.json */
+    clf_part_kind part; /* first; a model always has settings */
 
-    /* Reads the "model" object of a tokenizer.json. `where` comes first in messages. On failure *out is untouched. */
-    clf_status (*read)(const json_t *json, const char *where, void **out);
-    void (*destroy)(void *model);
-
-    /* Appends the ids of one word, which is not empty. */
-    clf_status (*encode)(const void *model, const char *word, size_t size, clf_id_list *ids);
+    /* Appends the tokens of one word, which is not empty; their places count from its start. */
+    clf_status (*encode)(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens);
     const clf_vocabulary *(*vocabulary)(const void *model);
 } clf_token_model_kind;
 
-/* The kind by name, NULL when there is none. */
-const clf_token_model_kind *clfi_token_model_find(const char *name);
+extern const clf_part_table clfi_token_models;
 
-/* Names of all kinds, for messages. */
-const char *clfi_token_model_names(void);
+/* The rows, by the file that they stand in. */
+extern const clf_token_model_kind clfi_wordpiece_kind, clfi_bpe_kind, clfi_unigram_kind;
 
-extern const clf_token_model_kind clfi_wordpiece_kind;
+/* Adds {"token": id, ...} to a vocabulary and indexes it. */
+clf_status clfi_token_model_read_vocabulary(const json_t *json, const char *where, clf_vocabulary *vocabulary);
 
 #endif

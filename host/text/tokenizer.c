@@ -7,21 +7,34 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/options.h"
+#include "io/checkpoint_gguf.h"
+#include "io/json.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
+#include "text/tokenizer_gguf.h"
 #include "text/tokenizer_parts.h"
 
 enum { FILE_LIMIT = 256 << 20 }; /* bytes of any tokenizer file; the largest known vocabularies have 30 MB */
 
 clf_status clfi_tokenizer_create(clf_tokenizer **out)
 {
-    return clfi_alloc(1, sizeof **out, "tokenizer", out);
+    CLF_TRY(clfi_alloc(1, sizeof **out, "tokenizer", out));
+    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
+        (*out)->roles[i] = -1;
+    return CLF_OK;
 }
 
-void clfi_tokenizer_destroy(clf_tokenizer *tokenizer)
+void clf_tokenizer_destroy(clf_tokenizer *tokenizer)
 {
     if (!tokenizer)
         return;
     if (tokenizer->kind)
-        tokenizer->kind->destroy(tokenizer->model);
+        tokenizer->kind->part.destroy(tokenizer->model);
+    clfi_chain_free(&tokenizer->normalizers);
+    clfi_chain_free(&tokenizer->pre_tokenizers);
+    clfi_chain_free(&tokenizer->decoders);
+    free(tokenizer->special_ids);
     clfi_added_tokens_free(&tokenizer->added);
     clfi_post_processor_free(&tokenizer->post_processor);
     free(tokenizer);
@@ -60,80 +73,191 @@ static clf_status check_template(const clf_tokenizer *tokenizer, const clf_templ
 {
     for (size_t i = 0; i < template->count; i++) {
         const clf_template_piece *piece = &template->pieces[i];
-        if (piece->kind == CLF_PIECE_TOKEN && !clfi_tokenizer_token(tokenizer, piece->id))
+        if (piece->kind == CLF_PIECE_TOKEN && !clf_tokenizer_token(tokenizer, piece->id))
             CLF_FAIL(CLF_FORMAT, "%s: post-processor: no token has id %d", where, (int)piece->id);
     }
     return CLF_OK;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static clf_status collect_special(clf_tokenizer *tokenizer)
+{
+    CLF_TRY(clfi_alloc(tokenizer->added.count, sizeof *tokenizer->special_ids, "special tokens", &tokenizer->special_ids));
+    for (size_t i = 0; i < tokenizer->added.count; i++)
+        if (tokenizer->added.tokens[i].special)
+            tokenizer->special_ids[tokenizer->special_count++] = tokenizer->added.tokens[i].id;
+    if (tokenizer->special_count)
+        qsort(tokenizer->special_ids, tokenizer->special_count, sizeof *tokenizer->special_ids, compare_ids);
+    return CLF_OK;
+}
+
 clf_status clfi_tokenizer_finish(clf_tokenizer *tokenizer, const char *where)
 {
-    const clf_status st = clfi_added_tokens_finish(&tokenizer->added, &tokenizer->normalizer);
+    const clf_status st = clfi_added_tokens_finish(&tokenizer->added, &tokenizer->normalizers);
     if (st != CLF_OK)
         return clfi_fail_prefix(st, "%s", where);
+    /* an added token may hold the spaces where portions end */
+    tokenizer->in_portions = tokenizer->added.normalized.count == 0 && clfi_normalizers_are_local(&tokenizer->normalizers) &&
+                             clfi_pre_tokenizers_are_local(&tokenizer->pre_tokenizers);
+    tokenizer->needs_spans = clfi_pre_tokenizers_need_spans(&tokenizer->pre_tokenizers);
+    CLF_TRY(collect_special(tokenizer));
     CLF_TRY(check_template(tokenizer, &tokenizer->post_processor.single, where));
     return check_template(tokenizer, &tokenizer->post_processor.pair, where);
 }
 
-const char *clfi_tokenizer_token(const clf_tokenizer *tokenizer, int32_t id)
+const char *clf_tokenizer_token(const clf_tokenizer *tokenizer, int32_t id)
 {
+    if (!tokenizer)
+        return NULL;
     const char *added = clfi_vocabulary_token(&tokenizer->added.ids, id);
     return added ? added : clfi_vocabulary_token(vocabulary_of(tokenizer), id);
 }
 
-int32_t clfi_tokenizer_id(const clf_tokenizer *tokenizer, const char *token)
+int32_t clf_tokenizer_id(const clf_tokenizer *tokenizer, const char *token)
 {
+    if (!tokenizer || !token)
+        return -1;
     const size_t size = strlen(token);
     const int32_t added = clfi_vocabulary_find(&tokenizer->added.ids, token, size);
     return added >= 0 ? added : clfi_vocabulary_find(vocabulary_of(tokenizer), token, size);
 }
 
-size_t clfi_tokenizer_vocabulary_size(const clf_tokenizer *tokenizer)
+size_t clf_tokenizer_vocabulary_size(const clf_tokenizer *tokenizer)
 {
+    if (!tokenizer)
+        return 0;
     const size_t own = vocabulary_of(tokenizer)->id_count, added = tokenizer->added.ids.id_count;
     return own > added ? own : added;
 }
 
-size_t clfi_tokenizer_added_count(const clf_tokenizer *tokenizer, bool pair)
+int clf_tokenizer_is_special(const clf_tokenizer *tokenizer, int32_t id)
 {
+    return tokenizer && tokenizer->special_count &&
+           bsearch(&id, tokenizer->special_ids, tokenizer->special_count, sizeof id, compare_ids) != NULL;
+}
+
+size_t clf_tokenizer_added_count(const clf_tokenizer *tokenizer, int pair)
+{
+    if (!tokenizer)
+        return 0;
     return pair ? tokenizer->post_processor.pair.added : tokenizer->post_processor.single.added;
+}
+
+int32_t clf_tokenizer_role(const clf_tokenizer *tokenizer, clf_token_role role)
+{
+    return tokenizer && (unsigned)role < CLF_TOKEN_ROLE_COUNT ? tokenizer->roles[role] : -1;
+}
+
+/* "cls_token": "[CLS]", or an object with "content". A token that the vocabulary has not has no role. */
+static clf_status read_roles(const clf_str *config_text, const char *name, clf_tokenizer *tokenizer)
+{
+    static const char *const keys[CLF_TOKEN_ROLE_COUNT] = {
+        [CLF_TOKEN_BOS] = "bos_token", [CLF_TOKEN_EOS] = "eos_token", [CLF_TOKEN_UNK] = "unk_token",   [CLF_TOKEN_SEP] = "sep_token",
+        [CLF_TOKEN_PAD] = "pad_token", [CLF_TOKEN_CLS] = "cls_token", [CLF_TOKEN_MASK] = "mask_token",
+    };
+    json_t *config;
+    CLF_TRY(clfi_json_parse(clfi_str_text(config_text), config_text->length, name, &config));
+    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++) {
+        const json_t *value = json_object_get(config, keys[i]);
+        const char *token = json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
+        tokenizer->roles[i] = clf_tokenizer_id(tokenizer, token);
+    }
+    json_decref(config);
+    return CLF_OK;
 }
 
 /* Reads directory/name if it exists; *path stays NULL when it does not. */
 static clf_status read_if_there(const char *directory, const char *name, char **path, clf_str *text)
 {
     char *joined;
+    bool exists;
     CLF_TRY(clfi_path_join(directory, name, &joined));
-    if (!clfi_file_exists(joined)) {
+    const clf_status st = clfi_file_exists(joined, &exists);
+    if (st != CLF_OK || !exists) {
         free(joined);
-        return CLF_OK;
+        return st;
     }
     *path = joined;
     return clfi_file_read(joined, FILE_LIMIT, text);
 }
 
-clf_status clfi_tokenizer_open(const char *directory, clf_tokenizer **out)
+clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
     char *path = NULL, *config_path = NULL;
     clf_str text = CLF_STR_INIT, config = CLF_STR_INIT;
+    clf_tokenizer *tokenizer = NULL;
+    if (!directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
+    if (clfi_is_gguf(directory))
+        return clfi_tokenizer_open_gguf(directory, out);
+    CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config));
     CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
     if (path) {
-        st = clfi_tokenizer_from_json(clfi_str_text(&text), text.length, path, out);
-        goto done;
+        CLF_GOTO(clfi_tokenizer_from_json(clfi_str_text(&text), text.length, path, &tokenizer));
+    } else {
+        CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
+        if (!path) {
+            st = clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt", directory);
+            goto done;
+        }
+        CLF_GOTO(clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_path ? clfi_str_text(&config) : NULL,
+                                                config.length, config_path, &tokenizer));
     }
-    CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
-    if (!path) {
-        st = clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt", directory);
-        goto done;
-    }
-    CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config));
-    st = clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_path ? clfi_str_text(&config) : NULL, config.length,
-                                        config_path, out);
+    if (config_path)
+        CLF_GOTO(read_roles(&config, config_path, tokenizer));
+    *out = tokenizer;
+    tokenizer = NULL;
 done:
+    clf_tokenizer_destroy(tokenizer);
     clfi_str_free(&text);
     clfi_str_free(&config);
     free(path);
     free(config_path);
     return st;
+}
+
+clf_status clf_tokenizer_from_json(const clf_text *json, const char *name, clf_tokenizer **out)
+{
+    if (!json || (!json->data && json->size) || !name || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a text, a name and a place for the tokenizer, found NULL");
+    return clfi_tokenizer_from_json(json->data ? json->data : "", json->size, name, out);
+}
+
+CLFI_OPTIONS(clf_encode_params, CLF_ENCODE_PARAMS_INIT)
+
+clf_status clf_encoding_create(clf_encoding **out)
+{
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "encoding: expected a place for it, found NULL");
+    return clfi_alloc(1, sizeof **out, "encoding", out);
+}
+
+void clf_encoding_destroy(clf_encoding *encoding)
+{
+    if (encoding)
+        clfi_encoding_free(encoding);
+    free(encoding);
+}
+
+clf_status clf_tokenizer_encode(const clf_tokenizer *tokenizer, const clf_text *text, const clf_text *pair, const clf_encode_params *params,
+                                clf_encoding *out)
+{
+    clf_encode_params own;
+    if (!tokenizer || !text || !out || (text->size && !text->data) || (pair && pair->size && !pair->data))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a tokenizer, a text and an encoding, found NULL");
+    CLF_TRY(clf_encode_params_read(params, &own));
+    if (own.offsets < CLF_OFFSETS_NONE || own.offsets > CLF_OFFSETS_BYTES)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: offsets %d: expected a clf_offset_unit", (int)own.offsets);
+    const clf_encode_options options = {.add_special_tokens = own.add_special_tokens != 0,
+                                        .max_tokens = own.max_tokens,
+                                        .ignore_special = own.ignore_special != 0,
+                                        .offsets = own.offsets};
+    return clfi_tokenizer_encode(tokenizer, text->data, text->size, pair ? (pair->data ? pair->data : "") : NULL, pair ? pair->size : 0,
+                                 &options, out);
 }

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "io/json.h"
+#include "text/decoder.h"
+#include "text/normalizer.h"
+#include "text/pre_tokenizer.h"
 #include "text/tokenizer_parts.h"
 
 enum { WHERE_BYTES = 512 };
@@ -25,49 +28,32 @@ static clf_status read_model(const json_t *root, const char *name, clf_tokenizer
     part(where, name, "model");
     const char *standard = json_object_get(model, "continuing_subword_prefix") && !json_object_get(model, "merges") ? "WordPiece" : NULL;
     CLF_TRY(clfi_json_opt_string(model, where, "type", standard, &type));
-    if (!type)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: no type; known is %s", where, clfi_token_model_names());
-    const clf_token_model_kind *kind = clfi_token_model_find(type);
+    const clf_part_kind *kind = clfi_part_find(&clfi_token_models, type ? type : "");
     if (!kind)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: type \"%s\"; known is %s", where, type, clfi_token_model_names());
+        return clfi_part_unknown(&clfi_token_models, where, type ? type : "");
     CLF_TRY(kind->read(model, where, &tokenizer->model));
-    tokenizer->kind = kind;
+    tokenizer->kind = (const clf_token_model_kind *)kind;
     return CLF_OK;
 }
 
-/* Reads object[key]["type"] and refuses every type but the one known. */
-static clf_status expect_type(const json_t *object, const char *where, const char *known)
-{
-    const char *type;
-    CLF_TRY(clfi_json_get_string(object, where, "type", &type));
-    if (strcmp(type, known) != 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: type \"%s\"; known is %s", where, type, known);
-    return CLF_OK;
-}
-
-static clf_status read_normalizer(const json_t *root, const char *name, clf_normalizer_bert *normalizer)
+static clf_status read_chain(const json_t *root, const char *name, const char *key, const clf_part_table *table, clf_chain *chain)
 {
     char where[WHERE_BYTES];
     const json_t *json;
-    CLF_TRY(clfi_json_opt_object(root, name, "normalizer", &json));
-    if (!json)
-        return CLF_OK;
-    part(where, name, "normalizer");
-    CLF_TRY(expect_type(json, where, "BertNormalizer"));
-    CLF_TRY(clfi_json_get_bool(json, where, "clean_text", &normalizer->clean_text));
-    CLF_TRY(clfi_json_get_bool(json, where, "handle_chinese_chars", &normalizer->handle_chinese_chars));
-    CLF_TRY(clfi_json_get_bool(json, where, "lowercase", &normalizer->lowercase));
-    return clfi_json_opt_bool(json, where, "strip_accents", normalizer->lowercase, &normalizer->strip_accents);
+    CLF_TRY(clfi_json_opt_object(root, name, key, &json));
+    return clfi_chain_read(json, part(where, name, key), table, chain);
 }
 
-static clf_status read_pre_tokenizer(const json_t *root, const char *name)
+clf_status clfi_tokenizer_read_chains(const json_t *root, const char *name, clf_tokenizer *tokenizer)
 {
     char where[WHERE_BYTES];
-    const json_t *json;
-    CLF_TRY(clfi_json_opt_object(root, name, "pre_tokenizer", &json));
-    if (!json)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: no pre_tokenizer; known is BertPreTokenizer", name);
-    return expect_type(json, part(where, name, "pre_tokenizer"), "BertPreTokenizer");
+    const json_t *post_processor;
+    CLF_TRY(read_chain(root, name, "normalizer", &clfi_normalizers, &tokenizer->normalizers));
+    CLF_TRY(read_chain(root, name, "pre_tokenizer", &clfi_pre_tokenizers, &tokenizer->pre_tokenizers));
+    CLF_TRY(read_chain(root, name, "decoder", &clfi_decoders, &tokenizer->decoders));
+    tokenizer->has_decoder = json_is_object(json_object_get(root, "decoder"));
+    CLF_TRY(clfi_json_opt_object(root, name, "post_processor", &post_processor));
+    return clfi_post_processor_read(post_processor, part(where, name, "post_processor"), &tokenizer->post_processor);
 }
 
 static clf_status read_added_token(const json_t *json, const char *where, clf_tokenizer *tokenizer)
@@ -99,14 +85,9 @@ static clf_status read_added_tokens(const json_t *root, const char *name, clf_to
 
 static clf_status read_all(const json_t *root, const char *name, clf_tokenizer *tokenizer)
 {
-    char where[WHERE_BYTES];
-    const json_t *post_processor;
     CLF_TRY(read_model(root, name, tokenizer));
-    CLF_TRY(read_normalizer(root, name, &tokenizer->normalizer));
-    CLF_TRY(read_pre_tokenizer(root, name));
+    CLF_TRY(clfi_tokenizer_read_chains(root, name, tokenizer));
     CLF_TRY(read_added_tokens(root, name, tokenizer));
-    CLF_TRY(clfi_json_opt_object(root, name, "post_processor", &post_processor));
-    CLF_TRY(clfi_post_processor_read(post_processor, part(where, name, "post_processor"), &tokenizer->post_processor));
     return clfi_tokenizer_finish(tokenizer, name);
 }
 
@@ -121,7 +102,7 @@ clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *n
     *out = tokenizer;
     tokenizer = NULL;
 done:
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     json_decref(root);
     return st;
 }

@@ -4,20 +4,29 @@
 #define CLFI_TEXT_TOKENIZER_PARTS_H
 
 #include "text/added_tokens.h"
-#include "text/normalizer_bert.h"
+#include "text/chain.h"
 #include "text/post_processor.h"
 #include "text/token_model.h"
 #include "text/tokenizer.h"
 
 struct clf_tokenizer {
+    clf_chain normalizers, pre_tokenizers, decoders;
+    bool has_decoder; /* without one, decoding puts spaces between tokens */
     const clf_token_model_kind *kind;
     void *model;
-    clf_normalizer_bert normalizer;
     clf_added_tokens added;
     clf_post_processor post_processor;
+    bool in_portions; /* a long text may be taken in portions that end behind an ASCII space or line end */
+    int32_t *special_ids; /* sorted */
+    size_t special_count;
+    int32_t roles[CLF_TOKEN_ROLE_COUNT];
+    bool needs_spans; /* a part asks where its piece begins in the given text */
 };
 
 clf_status clfi_tokenizer_create(clf_tokenizer **out);
+
+/* Reads the parts that tokenizer.json names "normalizer", "pre_tokenizer", "post_processor" and "decoder"; a missing one does nothing. */
+clf_status clfi_tokenizer_read_chains(const json_t *root, const char *name, clf_tokenizer *tokenizer);
 
 /* Adds a token as HF does: it has the id of an equal token of the model, otherwise the next free one behind the vocabulary.
  * FORMAT: want_id >= 0 and the id would be another. The model must be there. token->id is not read. */

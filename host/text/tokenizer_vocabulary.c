@@ -63,14 +63,23 @@ static clf_status check_class(const json_t *config, const char *where)
     CLF_FAIL(CLF_UNSUPPORTED, "%s: tokenizer_class \"%s\" with a vocab.txt; known is BertTokenizer and its variants", where, class);
 }
 
-static clf_status read_normalizer(const json_t *config, const char *where, clf_normalizer_bert *normalizer)
+/* The chains of a BERT tokenizer, as tokenizer.json would have them. */
+static clf_status read_chains(const json_t *config, const char *where, clf_tokenizer *tokenizer)
 {
-    normalizer->clean_text = normalizer->handle_chinese_chars = normalizer->lowercase = normalizer->strip_accents = true;
-    if (!config)
-        return CLF_OK;
-    CLF_TRY(clfi_json_opt_bool(config, where, "do_lower_case", true, &normalizer->lowercase));
-    CLF_TRY(clfi_json_opt_bool(config, where, "tokenize_chinese_chars", true, &normalizer->handle_chinese_chars));
-    return clfi_json_opt_bool(config, where, "strip_accents", normalizer->lowercase, &normalizer->strip_accents);
+    bool lowercase = true, apart = true, strip = true;
+    if (config) {
+        CLF_TRY(clfi_json_opt_bool(config, where, "do_lower_case", true, &lowercase));
+        CLF_TRY(clfi_json_opt_bool(config, where, "tokenize_chinese_chars", true, &apart));
+        CLF_TRY(clfi_json_opt_bool(config, where, "strip_accents", lowercase, &strip));
+    }
+    json_t *root = json_pack("{s:{s:s, s:b, s:b, s:b, s:b}, s:{s:s}, s:{s:s}}", "normalizer", "type", "BertNormalizer", "clean_text", 1,
+                             "handle_chinese_chars", apart, "lowercase", lowercase, "strip_accents", strip, "pre_tokenizer", "type",
+                             "BertPreTokenizer", "decoder", "type", "WordPiece");
+    if (!root)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: tokenizer parts: not enough memory", where ? where : "vocabulary");
+    const clf_status st = clfi_tokenizer_read_chains(root, "BertTokenizer", tokenizer);
+    json_decref(root);
+    return st;
 }
 
 /* "added_tokens_decoder": {"100": {"content": "[UNK]", ...}, ...} in order of the ids. */
@@ -147,7 +156,7 @@ static clf_status create_model(const char *text, size_t size, const char *name, 
 static clf_status add_specials(const char *name, const clf_added_token tokens[SPECIAL_COUNT], clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < SPECIAL_COUNT; i++) {
-        const int32_t id = clfi_tokenizer_id(tokenizer, tokens[i].content);
+        const int32_t id = clf_tokenizer_id(tokenizer, tokens[i].content);
         if (id < 0 && specials[i].required)
             CLF_FAIL(CLF_FORMAT, "%s: the %s \"%s\" is not in the vocabulary", name, specials[i].key, tokens[i].content);
         if (id >= 0 && clfi_vocabulary_find(&tokenizer->added.ids, tokens[i].content, tokens[i].size) < 0)
@@ -168,19 +177,20 @@ clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const c
         CLF_GOTO(clfi_json_parse(config_text, config_size, config_name, &config));
         CLF_GOTO(check_class(config, config_name));
     }
-    CLF_GOTO(read_normalizer(config, config_name, &tokenizer->normalizer));
+    CLF_GOTO(read_chains(config, config_name, tokenizer));
     for (size_t i = 0; i < SPECIAL_COUNT; i++)
         CLF_GOTO(read_special(config, config_name, specials[i].key, specials[i].standard, &tokens[i]));
     CLF_GOTO(create_model(text, size, name, tokens[UNKNOWN].content, tokenizer));
     CLF_GOTO(read_listed(config, config_name, tokenizer));
     CLF_GOTO(add_specials(name, tokens, tokenizer));
-    CLF_GOTO(clfi_post_processor_bert(clfi_tokenizer_id(tokenizer, tokens[CLASSIFICATION].content),
-                                      clfi_tokenizer_id(tokenizer, tokens[SEPARATOR].content), &tokenizer->post_processor));
+    clfi_post_processor_free(&tokenizer->post_processor);
+    CLF_GOTO(clfi_post_processor_bert(clf_tokenizer_id(tokenizer, tokens[CLASSIFICATION].content),
+                                      clf_tokenizer_id(tokenizer, tokens[SEPARATOR].content), &tokenizer->post_processor));
     CLF_GOTO(clfi_tokenizer_finish(tokenizer, name));
     *out = tokenizer;
     tokenizer = NULL;
 done:
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     json_decref(config);
     return st;
 }

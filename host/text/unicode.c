@@ -42,6 +42,37 @@ bool clfi_char_is_word(uint32_t code)
     return contains(clfi_word_ranges, clfi_word_range_count, code);
 }
 
+bool clfi_char_is_accent(uint32_t code)
+{
+    return code >= 0x300 && contains(clfi_accent_ranges, clfi_accent_range_count, code);
+}
+
+bool clfi_char_is_numeric(uint32_t code)
+{
+    return code < 0x80 ? code >= '0' && code <= '9' : contains(clfi_numeric_ranges, clfi_numeric_range_count, code);
+}
+
+bool clfi_char_is_whitespace(uint32_t code)
+{
+    return clfi_char_properties(code).flags & CLFI_CHAR_WHITESPACE;
+}
+
+uint8_t clfi_char_combining_class(uint32_t code)
+{
+    size_t low = 0, high = code < 0x300 ? 0 : clfi_combining_range_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const clf_combining_range *range = &clfi_combining_ranges[middle];
+        if (code > range->last)
+            low = middle + 1;
+        else if (code < range->first)
+            high = middle;
+        else
+            return range->combining;
+    }
+    return 0;
+}
+
 bool clfi_char_is_chinese(uint32_t code)
 {
     static const clf_code_range ideographs[] = {
@@ -94,17 +125,39 @@ static bool decomposes(uint32_t code)
     return code >= 0xc0 && (code < 0x10000 || contains(supplementary, COUNT(supplementary), code));
 }
 
-size_t clfi_char_decompose(uint32_t code, uint32_t out[CLFI_DECOMPOSE_MAX])
+static size_t decompose(uint32_t code, utf8proc_option_t options, uint32_t *out, utf8proc_ssize_t room)
 {
+    utf8proc_int32_t parts[CLFI_COMPATIBILITY_MAX];
+    const utf8proc_ssize_t count = utf8proc_decompose_char((utf8proc_int32_t)code, parts, room, options, NULL);
     out[0] = code;
-    if (!decomposes(code))
-        return 1;
-    utf8proc_int32_t parts[CLFI_DECOMPOSE_MAX];
-    const utf8proc_ssize_t count =
-        utf8proc_decompose_char((utf8proc_int32_t)code, parts, CLFI_DECOMPOSE_MAX, UTF8PROC_DECOMPOSE, NULL);
-    if (count < 1 || count > CLFI_DECOMPOSE_MAX) /* canonical decompositions have at most four characters */
+    if (count < 1 || count > room) /* no decomposition is longer than the room for it */
         return 1;
     for (utf8proc_ssize_t i = 0; i < count; i++)
         out[i] = (uint32_t)parts[i];
     return (size_t)count;
+}
+
+size_t clfi_char_decompose(uint32_t code, uint32_t out[CLFI_DECOMPOSE_MAX])
+{
+    out[0] = code;
+    return decomposes(code) ? decompose(code, UTF8PROC_DECOMPOSE, out, CLFI_DECOMPOSE_MAX) : 1;
+}
+
+size_t clfi_char_decompose_compatibly(uint32_t code, uint32_t out[CLFI_COMPATIBILITY_MAX])
+{
+    out[0] = code;
+    if (code >= 0xa0 && contains(clfi_compatibility_ranges, clfi_compatibility_range_count, code))
+        return decompose(code, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, out, CLFI_COMPATIBILITY_MAX);
+    return clfi_char_decompose(code, out);
+}
+
+bool clfi_char_compose(uint32_t first, uint32_t second, uint32_t *out)
+{
+    if (second < 0x300) /* no second half of a composition is below */
+        return false;
+    utf8proc_int32_t both[2] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second};
+    if (utf8proc_normalize_utf32(both, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) != 1 || !decomposes((uint32_t)both[0]))
+        return false;
+    *out = (uint32_t)both[0];
+    return true;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "io/json.h"
+#include "text/model_memory.h"
 #include "text/token_model.h"
 
 typedef struct clf_wordpiece {
@@ -13,6 +15,7 @@ typedef struct clf_wordpiece {
     clf_vocabulary continuations; /* without their prefix */
     int32_t unknown;
     size_t max_word_characters;
+    uint64_t made_ns;
 } clf_wordpiece;
 
 static void destroy(void *model)
@@ -49,6 +52,7 @@ clf_status clfi_wordpiece_create(clf_vocabulary *vocabulary, const clf_wordpiece
     wordpiece->vocabulary = *vocabulary;
     *vocabulary = (clf_vocabulary)CLF_VOCABULARY_INIT;
     wordpiece->max_word_characters = settings->max_word_characters;
+    wordpiece->made_ns = clfi_now_ns();
     wordpiece->unknown = clfi_vocabulary_find(&wordpiece->vocabulary, settings->unknown, strlen(settings->unknown));
     if (wordpiece->unknown < 0)
         st = clfi_fail(CLF_FORMAT, "%s: the unknown token \"%s\" is not in the vocabulary of %zu tokens", where, settings->unknown,
@@ -63,25 +67,6 @@ clf_status clfi_wordpiece_create(clf_vocabulary *vocabulary, const clf_wordpiece
     return CLF_OK;
 }
 
-/* Every key is a token, every value its id. */
-static clf_status read_vocabulary(const json_t *json, const char *where, clf_vocabulary *vocabulary)
-{
-    const char *token;
-    json_t *value;
-    json_object_foreach((json_t *)json, token, value)
-    {
-        if (!json_is_integer(value)) {
-            char found[CLFI_JSON_FOUND_BYTES];
-            CLF_FAIL(CLF_FORMAT, "%s: vocab: \"%s\": expected an integer id, found %s", where, token, clfi_json_found(value, found));
-        }
-        const clf_status st = clfi_vocabulary_add(vocabulary, token, strlen(token), json_integer_value(value));
-        if (st != CLF_OK)
-            return clfi_fail_prefix(st, "%s: vocab", where);
-    }
-    const clf_status st = clfi_vocabulary_index(vocabulary);
-    return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "%s", where);
-}
-
 static clf_status read(const json_t *json, const char *where, void **out)
 {
     clf_wordpiece_settings settings = CLF_WORDPIECE_SETTINGS_INIT;
@@ -93,7 +78,7 @@ static clf_status read(const json_t *json, const char *where, void **out)
     CLF_TRY(clfi_json_get_object(json, where, "vocab", &vocab));
     settings.max_word_characters = (size_t)limit;
     clf_vocabulary vocabulary = CLF_VOCABULARY_INIT;
-    const clf_status st = read_vocabulary(vocab, where, &vocabulary);
+    const clf_status st = clfi_token_model_read_vocabulary(vocab, where, &vocabulary);
     if (st != CLF_OK) {
         clfi_vocabulary_free(&vocabulary);
         return st;
@@ -113,12 +98,11 @@ static bool is_longer(const char *word, size_t size, size_t limit)
     return false;
 }
 
-static clf_status encode(const void *model, const char *word, size_t size, clf_id_list *ids)
+static clf_status divide(const clf_wordpiece *wordpiece, const char *word, size_t size, clf_token_list *tokens)
 {
-    const clf_wordpiece *wordpiece = model;
-    const size_t before = ids->count;
+    const size_t before = tokens->count;
     if (is_longer(word, size, wordpiece->max_word_characters))
-        return clfi_id_list_append(ids, wordpiece->unknown);
+        return clfi_token_append(tokens, wordpiece->unknown, 0, size);
     for (size_t start = 0; start < size;) {
         const clf_vocabulary *pieces = start == 0 ? &wordpiece->vocabulary : &wordpiece->continuations;
         size_t end = size - start > pieces->longest ? start + pieces->longest : size;
@@ -131,12 +115,28 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_i
                 break;
         }
         if (id < 0) {
-            ids->count = before;
-            return clfi_id_list_append(ids, wordpiece->unknown);
+            tokens->count = before;
+            return clfi_token_append(tokens, wordpiece->unknown, 0, size);
         }
-        CLF_TRY(clfi_id_list_append(ids, id));
+        CLF_TRY(clfi_token_append(tokens, id, start, end));
         start = end;
     }
+    return CLF_OK;
+}
+
+static clf_status encode(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens)
+{
+    const clf_wordpiece *wordpiece = model;
+    clf_model_memory *memory;
+    clf_cached_word *slot;
+    bool found;
+    const size_t first = tokens->count;
+    CLF_TRY(clfi_text_workspace_model(work, &memory));
+    CLF_TRY(clfi_model_memory_find(memory, wordpiece, wordpiece->made_ns, word, size, tokens, &found, &slot));
+    if (found)
+        return CLF_OK;
+    CLF_TRY(divide(wordpiece, word, size, tokens));
+    clfi_model_memory_keep(slot, word, size, tokens, first);
     return CLF_OK;
 }
 
@@ -145,4 +145,4 @@ static const clf_vocabulary *vocabulary_of(const void *model)
     return &((const clf_wordpiece *)model)->vocabulary;
 }
 
-const clf_token_model_kind clfi_wordpiece_kind = {"WordPiece", read, destroy, encode, vocabulary_of};
+const clf_token_model_kind clfi_wordpiece_kind = {{"WordPiece", read, destroy}, encode, vocabulary_of};

@@ -55,8 +55,13 @@ static clf_status measure(tuner *t, clfi_tune_candidate *candidate, const clf_tu
         CLF_FAIL(CLF_DEVICE, "interrupted");
     if (tuning)
         CLF_TRY(write_choices(t, tuning, path));
-    const clfi_tune_conditions conditions = {t->params->device, path,          t->reference,
-                                             t->products,       t->product_ns, {t->params->candidate_seconds, t->params->stop}};
+    const clfi_tune_conditions conditions = {.selector = t->params->device,
+                                             .tuned_file = path,
+                                             .precision = t->params->precision,
+                                             .reference_engines = t->reference,
+                                             .products = t->products,
+                                             .product_ns = t->product_ns,
+                                             .patience = {t->params->candidate_seconds, t->params->stop}};
     clfi_tune_measure(&conditions, candidate);
     if (is_stopped(t))
         CLF_FAIL(CLF_DEVICE, "interrupted");
@@ -66,14 +71,14 @@ static clf_status measure(tuner *t, clfi_tune_candidate *candidate, const clf_tu
     return CLF_OK;
 }
 
-static clf_status measure_engine(tuner *t, const clf_gemm_engine *engine, const clf_gemm_tile *tile, const clf_clblast_parameters *clblast)
+static clf_status measure_engine(tuner *t, const clf_engine *engine, const clf_tile *tile, const clf_clblast_parameters *clblast)
 {
     clfi_tune_candidate candidate = {.engine = engine, .tile = *tile};
     clf_tuning tuning = {0};
     clf_str text = CLF_STR_INIT;
     clf_status st = clfi_str_append_text(&text, "gemm=");
     if (st == CLF_OK)
-        st = clfi_gemm_choice_text(engine, tile, &text);
+        st = clfi_engine_choice_text(engine, tile, &text);
     if (st == CLF_OK)
         snprintf(candidate.engines, sizeof candidate.engines, "%s", clfi_str_text(&text));
     clfi_str_free(&text);
@@ -86,20 +91,21 @@ static clf_status measure_engine(tuner *t, const clf_gemm_engine *engine, const 
 /* Engines as they are. The table's choice comes first; without it there is nothing to compare with. */
 static clf_status measure_engines(tuner *t)
 {
-    static const clf_gemm_tile own = {{0}};
-    clfi_tune_candidate table = {.engine = NULL};
-    CLF_TRY(measure(t, &table, NULL));
+    static const clf_tile own = {{0}};
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    clfi_tune_candidate untuned = {.engine = NULL};
+    CLF_TRY(measure(t, &untuned, NULL));
     if (t->results.items[0].status != CLF_OK)
         CLF_FAIL(CLF_DEVICE, "the untuned choice cannot be measured (slow devices need a larger --limit): %s", t->results.items[0].reason);
-    for (size_t e = 0; e < clfi_gemm_engine_count; e++)
-        CLF_TRY(measure_engine(t, &clfi_gemm_engines[e], &own, NULL));
+    for (size_t e = 0; e < table->count; e++)
+        CLF_TRY(measure_engine(t, &table->engines[e], &own, NULL));
     return CLF_OK;
 }
 
 /* One step of one engine's search; *ended: there is none. */
 static clf_status step_walk(tuner *t, clfi_tune_walk *walk, bool *ended)
 {
-    clf_gemm_tile tile;
+    clf_tile tile;
     *ended = !clfi_tune_is_promising(&t->results, walk->engine, t->products->count) || !clfi_tune_walk_next(walk, &tile);
     if (*ended)
         return CLF_OK;
@@ -110,8 +116,8 @@ static clf_status step_walk(tuner *t, clfi_tune_walk *walk, bool *ended)
 
 static clf_status step_clblast(tuner *t, size_t *index, bool *ended)
 {
-    static const clf_gemm_tile none = {{0}};
-    const clf_gemm_engine *engine = clfi_gemm_engine_find("clblast");
+    static const clf_tile none = {{0}};
+    const clf_engine *engine = clfi_engine_find(CLF_OP_GEMM, "clblast");
     clf_clblast_parameters set;
     *ended = !engine || !clfi_tune_is_promising(&t->results, engine, t->products->count) || !clfi_tune_clblast_set((*index)++, &set);
     return *ended ? CLF_OK : measure_engine(t, engine, &none, &set);
@@ -120,11 +126,12 @@ static clf_status step_clblast(tuner *t, size_t *index, bool *ended)
 /* All searches take turns, so that little time is shared fairly. */
 static clf_status search(tuner *t)
 {
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
     clfi_tune_walk walks[MAX_WALKS] = {{NULL}};
     bool ended[MAX_WALKS + 1] = {false};
     size_t count = 0, set = 0;
-    for (size_t e = 0; e < clfi_gemm_engine_count && count < MAX_WALKS && e < COUNT(t->device.standard); e++)
-        walks[count++] = (clfi_tune_walk){.engine = &clfi_gemm_engines[e], .standard = &t->device.standard[e], .best_score = NAN};
+    for (size_t e = 0; e < table->count && count < MAX_WALKS && e < COUNT(t->device.standard); e++)
+        walks[count++] = (clfi_tune_walk){.engine = &table->engines[e], .standard = &t->device.standard[e], .best_score = NAN};
     for (size_t c = 1; c < t->results.count; c++)
         for (size_t w = 0; w < count; w++)
             if (walks[w].engine == t->results.items[c].engine)
@@ -165,11 +172,13 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     CLF_TRY(clfi_tune_describe(t->params->device, &patience, &t->device));
     t->reference = t->device.is_cpu ? "" : "gemm=tiled";
     t->results.is_reference_table = t->device.is_cpu;
-    const double share = t->params->minutes * 60e9 / (double)(t->products->count * (clfi_gemm_engine_count + 1));
+    const double share = t->params->minutes * 60e9 / (double)(t->products->count * (clfi_engine_tables[CLF_OP_GEMM].count + 1));
     t->product_ns = share < PRODUCT_NS ? share : PRODUCT_NS;
     CLF_TRY(measure_engines(t));
     CLF_TRY(search(t));
     CLF_TRY(clfi_tune_choose(&t->results, t->products, &report->tuning));
+    for (size_t p = 0; p < report->tuning.count; p++)
+        report->tuning.rules[p].precision = t->params->precision;
     CLF_TRY(check_choices(t, &report->tuning));
     const clfi_tune_candidate *last = &t->results.items[t->results.count - 1];
     for (size_t p = 0; p < t->products->count; p++) {

@@ -1,58 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Tuning: which engine with which tile, and which of CLBlast's parameters, make a model's matrix products fastest.
  *
- * Every candidate runs in a process of its own, beside the untuned choice in the same process, turn by turn, so that what disturbs one disturbs
- * the other; its numbers are checked against float64 first. The calling process must not have used OpenCL (it forks). */
+ * Every candidate runs in a process of its own, beside the untuned choice in the same process, turn by turn, so that what disturbs one
+ * disturbs the other; its numbers are checked against float64 first. The calling process must not have used OpenCL (it forks). */
 #ifndef CLFI_TUNE_TUNE_H
 #define CLFI_TUNE_TUNE_H
 
 #include <signal.h>
 
 #include "clformer/device.h"
-#include "op/tuned.h"
+#include "tune/tune_candidate.h"
 
-/* One matrix product of a model. */
-typedef struct clfi_tune_product {
-    clf_gemm_kind kind;
-    int64_t batch, m, n, k; /* batch 1 for CLF_GEMM_LINEAR */
-} clfi_tune_product;
-
-enum { CLFI_TUNE_MAX_PRODUCTS = 48 };
-typedef struct clfi_tune_products {
-    clfi_tune_product items[CLFI_TUNE_MAX_PRODUCTS];
-    size_t count;
-} clfi_tune_products;
-
-/* The products of the model in a directory (config.json), or of the built-in one with NULL: each projection at several numbers of rows, and the
- * two products of attention. NOT_FOUND, FORMAT, IO as for opening a model; UNSUPPORTED: a model type
- * without known projections. */
+/* The products of the model in a directory (config.json), or of the built-in one with NULL: each projection at several numbers of rows, and
+ * the two products of attention. NOT_FOUND, FORMAT, IO as for opening a model; UNSUPPORTED: a model type without known projections. */
 clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *out);
-
-/* "linear 128 x 384 x 384" */
-enum { CLFI_TUNE_PRODUCT_BYTES = 80 };
-const char *clfi_tune_product_text(const clfi_tune_product *product, char text[CLFI_TUNE_PRODUCT_BYTES]);
-
-/* A candidate on one product. */
-typedef struct clfi_tune_timing {
-    double ratio;            /* its time by the reference's; NaN: it does not apply */
-    double ns, reference_ns; /* the least over runs in turn: what else runs on the machine only ever adds time */
-    char engine[24];         /* what ran */
-} clfi_tune_timing;
-
-/* What is measured: engines as CLF_ENGINE takes them ("": the table's choice), and CLBlast's parameters. */
-typedef struct clfi_tune_candidate {
-    char engines[128];
-    const clf_gemm_engine *engine; /* NULL: the table's choice */
-    clf_gemm_tile tile;
-    clf_clblast_parameters clblast;
-    clf_status status; /* UNSUPPORTED: not for this device; any other failure: lost, `reason` tells why */
-    char reason[256];
-    clfi_tune_timing timing[CLFI_TUNE_MAX_PRODUCTS];
-} clfi_tune_candidate;
 
 typedef struct clfi_tune_params {
     const char *device;               /* selector; NULL: the default */
-    double minutes;                   /* after that no new candidate begins; the engines as they are come first and always */
+    clf_precision precision;          /* that the choices are for; rules of others are kept */
+    /* after that no new candidate begins; the engines as they are come first, for less where it is short */
+    double minutes;
     double candidate_seconds;         /* a candidate that takes longer is ended and lost */
     const volatile sig_atomic_t *stop; /* nonzero: give up; NULL: never */
     void (*say)(void *user, const clfi_tune_candidate *candidate, const clfi_tune_products *products); /* after each candidate; or NULL */

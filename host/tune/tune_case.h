@@ -5,7 +5,7 @@
 
 #include "clformer/linear.h"
 #include "runtime/context.h"
-#include "tune/tune.h"
+#include "tune/tune_candidate.h"
 #include "workload/operand.h"
 #include "workload/verdict.h"
 

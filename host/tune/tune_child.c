@@ -65,7 +65,7 @@ static clf_status ask(json_t *request, const clfi_patience *patience, json_t **o
 {
     clfi_worker worker = CLFI_WORKER_INIT;
     if (!request)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "request to a candidate's process");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "request to a candidate's process: not enough memory");
     const clf_status st = start(&worker);
     if (st != CLF_OK) {
         json_decref(request);
@@ -85,7 +85,7 @@ static clf_status read_device(const json_t *reply, clfi_tune_device *device)
         CLF_FAIL(CLF_INTERNAL, "a device's process described no device");
     device->is_cpu = json_is_true(json_object_get(reply, "is_cpu"));
     for (size_t e = 0; e < json_array_size(tiles) && e < COUNT(device->standard); e++)
-        for (size_t i = 0; i < CLFI_GEMM_MAX_TILES; i++)
+        for (size_t i = 0; i < CLFI_TILE_PARAMETERS; i++)
             device->standard[e].value[i] = (int)json_integer_value(json_array_get(json_array_get(tiles, e), i));
     CLF_TRY(clfi_strdup(name, &copy));
     device->info.name = copy;
@@ -152,9 +152,9 @@ static clf_status read_timings(const json_t *reply, size_t count, clfi_tune_timi
 void clfi_tune_measure(const clfi_tune_conditions *c, clfi_tune_candidate *candidate)
 {
     json_t *reply = NULL;
-    json_t *request =
-        json_pack("{s:s, s:s?, s:s, s:s, s:s, s:f, s:o}", "do", "measure", "device", c->selector, "engines", candidate->engines, "tuned",
-                  c->tuned_file, "reference", c->reference_engines, "product_ns", c->product_ns, "products", products_json(c->products));
+    json_t *request = json_pack("{s:s, s:s?, s:i, s:s, s:s, s:s, s:f, s:o}", "do", "measure", "device", c->selector, "precision",
+                                (int)c->precision, "engines", candidate->engines, "tuned", c->tuned_file, "reference", c->reference_engines,
+                                "product_ns", c->product_ns, "products", products_json(c->products));
     clf_status st = ask(request, &c->patience, &reply);
     if (st == CLF_OK)
         st = read_timings(reply, c->products->count, candidate->timing);

@@ -6,13 +6,14 @@
 #include <jansson.h>
 
 #include "bench/message.h"
-#include "tune/tune.h"
+#include "clformer/device.h"
+#include "tune/tune_candidate.h"
 
 /* What the tuner has to know of the device before it begins. */
 typedef struct clfi_tune_device {
     clf_device_info info; /* name, platform_name and driver_version alone; owned */
     bool is_cpu;
-    clf_gemm_tile standard[16]; /* the engines' own tiles, by row of clfi_gemm_engines */
+    clf_tile standard[16]; /* the engines' own tiles, by row of clfi_gemm_engines */
 } clfi_tune_device;
 
 /* Asked in a process of its own. NOT_FOUND, UNSUPPORTED, DEVICE. */
@@ -23,6 +24,7 @@ void clfi_tune_device_free(clfi_tune_device *device);
 typedef struct clfi_tune_conditions {
     const char *selector;          /* the device; NULL: the default */
     const char *tuned_file;        /* the choices in use; "": none */
+    clf_precision precision;       /* that both contexts ask for */
     const char *reference_engines; /* what runs in turn with it */
     const clfi_tune_products *products;
     double product_ns; /* least time on one product; four times as long where times scatter */

@@ -15,9 +15,9 @@ static bool is_same_weight(const clfi_tune_product *a, const clfi_tune_product *
     return a->kind == CLF_GEMM_LINEAR && b->kind == CLF_GEMM_LINEAR && a->n == b->n && a->k == b->k;
 }
 
-static const clf_gemm_engine *engine_of(const clfi_tune_candidate *candidate, size_t product)
+static const clf_engine *engine_of(const clfi_tune_candidate *candidate, size_t product)
 {
-    return clfi_gemm_engine_find(candidate->timing[product].engine);
+    return clfi_engine_find(CLF_OP_GEMM, candidate->timing[product].engine);
 }
 
 /* What a weight is packed for: its form, and for panels their width. */
@@ -28,11 +28,11 @@ typedef struct packing {
 
 static bool packing_of(const clfi_tune_candidate *candidate, size_t product, packing *out)
 {
-    const clf_gemm_engine *engine = engine_of(candidate, product);
+    const clf_engine *engine = engine_of(candidate, product);
     if (!engine)
         return false;
-    *out = (packing){engine->weight_form, 0};
-    for (size_t i = 0; engine->weight_form == CLFI_GEMM_PANELS && engine->tiling && i < engine->tiling->count; i++)
+    *out = (packing){engine->gemm->form, 0};
+    for (size_t i = 0; engine->gemm->form == CLFI_GEMM_PANELS && engine->tiling && i < engine->tiling->count; i++)
         if (strcmp(engine->tiling->parameters[i].name, "vectors") == 0)
             out->vectors = candidate->tile.value[i];
     return true;
@@ -72,7 +72,8 @@ static double gain_limit(const clfi_tune_results *results, size_t product)
     return log(CLEARLY) - log(clfi_tune_noise(results, product));
 }
 
-/* Sum of logarithms if all products of the weight of `first` were packed that way; infinity where one cannot be. *out_limit: where a gain begins. */
+/* Sum of logarithms if all products of the weight of `first` were packed that way; infinity where one cannot be. *out_limit: where a gain
+ * begins. */
 static double cost_of(const clfi_tune_results *results, const clfi_tune_products *products, const clf_clblast_parameters *clblast,
                       size_t first, const packing *wanted, double *out_limit)
 {
@@ -94,7 +95,8 @@ static void set_rule(clf_gemm_rule *rule, const clfi_tune_candidate *candidate)
     rule->tile = candidate->tile;
 }
 
-/* All products of the weight of `first`: another packing only where it gains on the whole, inside the table's packing product by product. */
+/* All products of the weight of `first`: another packing only where it gains on the whole, inside the table's packing product by
+ * product. */
 static void choose_weight(const clfi_tune_results *results, const clfi_tune_products *products, const clf_clblast_parameters *clblast,
                           size_t first, clf_gemm_rule *rules)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "io/json.h"
-#include "model/built_in.h"
-#include "model/model_config.h"
+#include "model/family.h"
+#include "model/seq2seq.h"
 #include "tune/tune.h"
 
 enum { LARGEST = 1 << 20, ATTENTION_LENGTH = 128, ATTENTION_BATCH = 8 };
@@ -12,16 +12,6 @@ static const char where[] = CLFI_MODEL_CONFIG;
 
 /* Rows: one token decoded, a short text or a beam, a text, a batch of texts. */
 static const int64_t rows[] = {1, 16, 128, 1024};
-
-/* The keys of a family's config that name its sizes. */
-typedef struct size_keys {
-    const char *model_type, *width, *hidden_width, *heads;
-} size_keys;
-
-static const size_keys families[] = {
-    {"bert", "hidden_size", "intermediate_size", "num_attention_heads"},
-    {"encoder-decoder", "d_model", "d_ff", "heads"},
-};
 
 static void add(clfi_tune_products *list, const clfi_tune_product *product)
 {
@@ -59,39 +49,26 @@ static void add_layer(clfi_tune_products *list, int64_t width, int64_t hidden_wi
     }
 }
 
-static clf_status read_config(const char *model_dir, json_t **out)
-{
-    if (model_dir)
-        return clfi_model_config_read(model_dir, out);
-    return clfi_json_parse((const char *)clfi_g2p_config, (size_t)(clfi_g2p_config_end - clfi_g2p_config), "built-in config.json", out);
-}
-
 static clf_status add_products(const json_t *config, clfi_tune_products *list)
 {
-    const char *type;
+    const clf_family *family;
     int64_t width, hidden_width, heads;
-    CLF_TRY(clfi_json_get_string(config, where, "model_type", &type));
-    for (size_t i = 0; i < COUNT(families); i++) {
-        const size_keys *keys = &families[i];
-        if (strcmp(keys->model_type, type) != 0)
-            continue;
-        CLF_TRY(clfi_json_get_int(config, where, keys->width, 1, LARGEST, &width));
-        CLF_TRY(clfi_json_get_int(config, where, keys->hidden_width, 1, LARGEST, &hidden_width));
-        CLF_TRY(clfi_json_get_int(config, where, keys->heads, 1, width, &heads));
-        add_layer(list, width, hidden_width, heads);
-        return CLF_OK;
-    }
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type \"%s\": its projections are not known to the tuner", where, type);
+    CLF_TRY(clfi_family_find(config, 0, &family));
+    CLF_TRY(clfi_json_get_int(config, where, family->sizes.width, 1, LARGEST, &width));
+    CLF_TRY(clfi_json_get_int(config, where, family->sizes.hidden_width, 1, LARGEST, &hidden_width));
+    CLF_TRY(clfi_json_get_int(config, where, family->sizes.heads, 1, width, &heads));
+    add_layer(list, width, hidden_width, heads);
+    return CLF_OK;
 }
 
 clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *out)
 {
-    json_t *config;
+    clf_checkpoint *checkpoint;
     clfi_tune_products list;
     list.count = 0;
-    CLF_TRY(read_config(model_dir, &config));
-    const clf_status st = add_products(config, &list);
-    json_decref(config);
+    CLF_TRY(model_dir ? clfi_checkpoint_open(model_dir, &checkpoint) : clfi_g2p_checkpoint(&checkpoint));
+    const clf_status st = add_products(clfi_checkpoint_config(checkpoint), &list);
+    clfi_checkpoint_close(checkpoint);
     if (st == CLF_OK)
         *out = list;
     return st;

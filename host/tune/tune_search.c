@@ -26,7 +26,7 @@ void clfi_tune_results_free(clfi_tune_results *results)
 
 bool clfi_tune_is_table(const clfi_tune_results *results, size_t candidate, size_t product)
 {
-    static const clf_gemm_tile own = {{0}};
+    static const clf_tile own = {{0}};
     const clfi_tune_candidate *c = &results->items[candidate];
     return candidate == 0 || (c->engine && c->status == CLF_OK && !clfi_clblast_is_any(&c->clblast) &&
                               memcmp(&c->tile, &own, sizeof own) == 0 &&
@@ -62,7 +62,7 @@ double clfi_tune_noise(const clfi_tune_results *results, size_t product)
 }
 
 /* The least ratio of a product over all candidates, or those of one engine; infinity where there is none. */
-static double least_ratio(const clfi_tune_results *results, const clf_gemm_engine *engine, size_t product)
+static double least_ratio(const clfi_tune_results *results, const clf_engine *engine, size_t product)
 {
     double least = INFINITY;
     for (size_t c = 0; c < results->count; c++)
@@ -71,7 +71,7 @@ static double least_ratio(const clfi_tune_results *results, const clf_gemm_engin
     return least;
 }
 
-bool clfi_tune_is_promising(const clfi_tune_results *results, const clf_gemm_engine *engine, size_t products)
+bool clfi_tune_is_promising(const clfi_tune_results *results, const clf_engine *engine, size_t products)
 {
     for (size_t p = 0; p < products; p++)
         if (least_ratio(results, engine, p) <= PROMISING * least_ratio(results, NULL, p))
@@ -112,9 +112,9 @@ static bool next_value(clfi_tune_walk *walk)
     }
 }
 
-bool clfi_tune_walk_next(clfi_tune_walk *walk, clf_gemm_tile *out)
+bool clfi_tune_walk_next(clfi_tune_walk *walk, clf_tile *out)
 {
-    const clf_gemm_tiling *tiling = walk->engine->tiling;
+    const clf_tiling *tiling = walk->engine->tiling;
     while (tiling && walk->pass < PASSES) {
         if (walk->parameter == tiling->count) {
             walk->parameter = 0;

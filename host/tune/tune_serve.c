@@ -21,6 +21,7 @@ static clf_status open_context(const json_t *request, const char *engines, const
     params.device = json_string_value(json_object_get(request, "device"));
     params.engines = engines;
     params.tuned_file = tuned;
+    params.precision = (clf_precision)json_integer_value(json_object_get(request, "precision")); /* absent: highest */
     return clf_context_create(&params, out);
 }
 
@@ -30,11 +31,12 @@ static clf_status describe(const json_t *request, json_t *reply)
     CLF_TRY(open_context(request, "", "", &context));
     const clf_device_info *info = clf_context_device(context);
     json_t *standard = json_array();
-    for (size_t e = 0; e < clfi_gemm_engine_count; e++) {
-        const clf_gemm_tiling *tiling = clfi_gemm_engines[e].tiling;
-        const clf_gemm_tile none = {{0}}, own = tiling ? tiling->standard(context, &none) : none;
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    for (size_t e = 0; e < table->count; e++) {
+        const clf_tiling *tiling = table->engines[e].tiling;
+        const clf_tile none = {{0}}, own = tiling ? tiling->standard(context, &none) : none;
         json_t *values = json_array();
-        for (size_t i = 0; i < CLFI_GEMM_MAX_TILES; i++)
+        for (size_t i = 0; i < CLFI_TILE_PARAMETERS; i++)
             json_array_append_new(values, json_integer(own.value[i]));
         json_array_append_new(standard, values);
     }

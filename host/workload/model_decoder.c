@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "model/built_in.h"
 #include "model/pronouncer.h"
+#include "model/transformer.h"
 #include "runtime/usage.h"
 #include "workload/model_texts.h"
 #include "workload/model_workloads.h"
@@ -62,7 +63,7 @@ static clf_status setup(decoder_state *s)
 {
     const uint64_t before = clfi_usage_bytes(s->context);
     CLF_TRY(clf_pronouncer_open(s->context, s->one->directory, &s->pronouncer));
-    s->weights_bytes = clfi_model_weights_bytes(s->pronouncer->model->file_bytes, clfi_usage_bytes(s->context) - before);
+    s->weights_bytes = clfi_model_weights_bytes(s->pronouncer->model->network->file_bytes, clfi_usage_bytes(s->context) - before);
     CLF_TRY(s->one->file ? clfi_texts_read(s->one->file, &s->words) : clfi_texts_words(s->one->words, &s->words));
     if (s->words.count != s->one->words)
         CLF_FAIL(CLF_FORMAT, "%s: %zu lines, there were %zu", s->one->file, s->words.count, s->one->words);
@@ -156,6 +157,7 @@ static void check_choices(const decoder_state *s, const sequence *one, const clf
 static clf_status check_words(const decoder_state *s, const clfi_ref_weights *weights, clfi_verdict *out)
 {
     const clf_seq2seq *model = s->pronouncer->model;
+    const clf_transformer_config config = clfi_transformer_config_of(&model->network->config);
     clfi_random random = {CHOICE_SEED};
     size_t places[MOST_CHECKED];
     const size_t count = clfi_random_places(&random, s->one->words, MOST_CHECKED, places), values = LONGEST * (size_t)model->target_count;
@@ -167,8 +169,8 @@ static clf_status check_words(const decoder_state *s, const clfi_ref_weights *we
         clfi_ref_noise noise = {1};
         sequence one;
         CLF_GOTO(read_sequence(model, s->pronouncer->letter, &s->words.items[places[i]], got->phonemes, &one));
-        CLF_GOTO(log_probabilities(&model->network->config, weights, &one, NULL, exact));
-        CLF_GOTO(log_probabilities(&model->network->config, weights, &one, &noise, exact + values));
+        CLF_GOTO(log_probabilities(&config, weights, &one, NULL, exact));
+        CLF_GOTO(log_probabilities(&config, weights, &one, &noise, exact + values));
         check_choices(s, &one, got, exact, exact + values, out);
     }
 done:
@@ -219,7 +221,7 @@ static clf_status identify(const char *directory, json_t **out)
     clfi_hash(clfi_g2p_weights, bytes, hash);
     *out = json_pack("{s:s, s:s, s:I}", "name", "built-in g2p", "xxh128", hash, "file_bytes", (json_int_t)bytes);
     if (!*out)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "built-in model: its description");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "built-in model: its description: not enough memory");
     return CLF_OK;
 }
 

@@ -62,7 +62,7 @@ static clf_status setup(encoder_state *s)
     CLF_TRY(clf_model_open(s->context, s->one->directory, &s->model));
     s->weights_bytes = clfi_model_weights_bytes(clf_model_get_info(s->model)->file_bytes, clfi_usage_bytes(s->context) - before);
     const clf_model_info *info = clf_model_get_info(s->model);
-    CLF_TRY(clfi_alloc(batch * (size_t)info->width, sizeof *s->rows, "embeddings", &s->rows));
+    CLF_TRY(clfi_alloc(batch * (size_t)info->embedding_width, sizeof *s->rows, "embeddings", &s->rows));
     if (tokens == 0) {
         CLF_TRY(s->one->file ? clfi_texts_read(s->one->file, &s->texts) : clfi_texts_make(batch, &s->texts));
         if (s->texts.count != batch)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "runtime/shared.h"
 #include "base/clock.h"
 #include "runtime/usage.h"
 #include "workload/model_workloads.h"
@@ -58,7 +59,7 @@ static clf_status start(start_state *s, double *elapsed_ns)
     clfi_usage_restart(context); /* for what a run takes, as the other models' */
     if (!s->row) {
         s->info = *clf_model_get_info(model);
-        CLF_GOTO(clfi_alloc((size_t)s->info.width, sizeof *s->row, "embedding", &s->row));
+        CLF_GOTO(clfi_alloc((size_t)s->info.embedding_width, sizeof *s->row, "embedding", &s->row));
         int32_t unused[2];
         clfi_model_random_ids(1, TOKENS, s->info.vocabulary, s->ids, unused);
     }
@@ -76,8 +77,8 @@ static clf_status setup(const clfi_workload *workload, const clf_context *contex
     double unused;
     s->one = workload->parameters;
     snprintf(s->device, sizeof s->device, "%zu", clf_context_device(context)->index);
-    if (context->cache_dir)
-        CLF_TRY(clfi_strdup(context->cache_dir, &s->cache_dir));
+    if (context->shared->cache)
+        CLF_TRY(clfi_strdup(context->shared->cache->path, &s->cache_dir));
     if (!s->one->is_cold && !s->cache_dir)
         CLF_FAIL(CLF_UNSUPPORTED, "start: the context has no cache of programs to start from");
     return start(s, &unused);
@@ -96,7 +97,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
 static clf_status verify(void *state, clfi_verdict *out)
 {
     start_state *s = state;
-    const size_t width = (size_t)s->info.width;
+    const size_t width = (size_t)s->info.embedding_width;
     clfi_ref_encoder *reference = NULL;
     double *want = NULL, bound, norm = 0, unused;
     clf_status st;

@@ -15,21 +15,27 @@ const char *const clfi_sentences[] = {
     "Rain is expected in the north by Thursday, with strong winds along the coast and a chance of snow above eight hundred metres.",
     "How do I reset the password of an account whose e-mail address no longer exists?",
     "Bread needs flour, water, salt and time.",
-    "The committee agreed that the bridge should be repaired before the end of the year, but could not say where the money would come from.",
+    "The committee agreed that the bridge should be repaired before the end of the year, but could not say where the money would come "
+    "from.",
     "A prime number has exactly two divisors.",
-    "My grandmother crossed three borders on foot with two children, a sewing machine and a recipe for plum dumplings that nobody in the family has ever "
+    "My grandmother crossed three borders on foot with two children, a sewing machine and a recipe for plum dumplings that nobody in the "
+    "family has ever "
     "managed to copy.",
     "Please return the signed form within fourteen days.",
-    "In the second half the visitors pressed higher up the pitch, won the ball back sooner, and scored twice from corners that had looked harmless.",
+    "In the second half the visitors pressed higher up the pitch, won the ball back sooner, and scored twice from corners that had looked "
+    "harmless.",
     "The patient reports mild pain in the left knee after running, none at rest, and no swelling.",
     "Nothing happened.",
-    "Copper conducts heat about twenty times as well as stainless steel, which is why good pans often have a copper core between two layers of steel.",
+    "Copper conducts heat about twenty times as well as stainless steel, which is why good pans often have a copper core between two "
+    "layers of steel.",
     "When the lights came back on, the third chair was empty and the window stood open.",
     "The library opens at nine on weekdays and at eleven on Sundays; it is closed on public holidays.",
-    "Users who upgraded from the previous release should run the migration tool once, check its report for skipped entries, and only then delete the old "
+    "Users who upgraded from the previous release should run the migration tool once, check its report for skipped entries, and only then "
+    "delete the old "
     "database.",
     "The moon has no weather.",
-    "Our train stood between two fields for an hour while a man in an orange vest walked slowly along the track, stopped, looked at a signal, shook his "
+    "Our train stood between two fields for an hour while a man in an orange vest walked slowly along the track, stopped, looked at a "
+    "signal, shook his "
     "head, and walked slowly back.",
     "Interest rates rose by a quarter of a point, as most analysts had predicted.",
     "Is there a vegetarian restaurant near the station that is still open after ten in the evening?",
@@ -41,24 +47,28 @@ const char *const clfi_sentences[] = {
 const size_t clfi_sentence_count = COUNT(clfi_sentences);
 
 const char *const clfi_words[] = {
-    "about",    "accident", "across",   "action",   "afternoon", "against",  "almost",   "already",  "although", "animal",   "another",   "answer",
-    "apple",    "around",   "autumn",   "balance",  "basket",    "beautiful", "because", "become",   "before",   "behind",   "believe",   "between",
-    "bicycle",  "blanket",  "bottle",   "branch",   "bread",     "bridge",   "bright",   "brother",  "bucket",   "building", "butter",    "button",
-    "camera",   "candle",   "careful",  "castle",   "ceiling",   "century",  "certain",  "chair",    "change",   "cheese",   "children",  "choice",
-    "circle",   "climate",  "cloud",    "coffee",   "colour",    "company",  "compare",  "concert",  "copper",   "corner",   "cotton",    "country",
-    "cousin",   "crystal",  "culture",  "curtain",  "dance",     "danger",   "daughter", "decide",   "deep",     "desert",   "different", "dinner",
-    "distance", "doctor",   "dream",    "drive",    "early",     "earth",    "education", "eight",   "electric", "elephant", "empty",     "engine",
-    "enough",   "evening",  "example",  "eye",      "family",    "famous",   "farmer",   "father",   "feather",  "finger",   "floor",     "flower",
-    "forest",   "forget",   "freedom",  "friend",   "garden",    "gentle",   "glass",    "go",       "government", "grammar", "grass",     "guitar",
-    "hammer",   "happy",    "harbour",  "heart",    "heavy",     "history",  "holiday",  "honest",   "horse",    "hospital", "hundred",   "hungry",
-    "idea",     "imagine",  "important", "island",  "jacket",    "journey",  "juice",    "jungle",   "justice",  "kettle",   "kitchen",   "knee",
-    "knowledge", "ladder",  "language", "laugh",    "leather",   "lemon",    "letter",   "library",  "light",    "listen",   "little",    "machine",
-    "magazine", "market",   "measure",  "medicine", "memory",    "message",  "middle",   "minute",   "mirror",   "modern",   "moment",    "money",
-    "morning",  "mother",   "mountain", "music",    "mystery",   "narrow",   "nature",   "needle",   "neighbour", "night",   "north",     "nothing",
-    "number",   "ocean",    "office",   "onion",    "opinion",   "orange",   "orchestra", "ordinary", "paper",   "parent",   "patience",  "pencil",
-    "people",   "perhaps",  "physical", "picture",  "planet",    "pleasure", "pocket",   "poetry",   "possible", "potato",   "president", "problem",
-    "question", "quiet",    "rabbit",   "railway",  "rainbow",   "reason",   "remember", "rhythm",   "river",    "scissors", "secret",    "sentence",
-    "shoulder", "silver",   "sister",   "south",    "spring",    "station",  "strange",  "sugar",    "temperature", "thought", "together", "university",
+    "about",     "accident", "across",      "action",   "afternoon",  "against",    "almost",   "already",   "although",  "animal",
+    "another",   "answer",   "apple",       "around",   "autumn",     "balance",    "basket",   "beautiful", "because",   "become",
+    "before",    "behind",   "believe",     "between",  "bicycle",    "blanket",    "bottle",   "branch",    "bread",     "bridge",
+    "bright",    "brother",  "bucket",      "building", "butter",     "button",     "camera",   "candle",    "careful",   "castle",
+    "ceiling",   "century",  "certain",     "chair",    "change",     "cheese",     "children", "choice",    "circle",    "climate",
+    "cloud",     "coffee",   "colour",      "company",  "compare",    "concert",    "copper",   "corner",    "cotton",    "country",
+    "cousin",    "crystal",  "culture",     "curtain",  "dance",      "danger",     "daughter", "decide",    "deep",      "desert",
+    "different", "dinner",   "distance",    "doctor",   "dream",      "drive",      "early",    "earth",     "education", "eight",
+    "electric",  "elephant", "empty",       "engine",   "enough",     "evening",    "example",  "eye",       "family",    "famous",
+    "farmer",    "father",   "feather",     "finger",   "floor",      "flower",     "forest",   "forget",    "freedom",   "friend",
+    "garden",    "gentle",   "glass",       "go",       "government", "grammar",    "grass",    "guitar",    "hammer",    "happy",
+    "harbour",   "heart",    "heavy",       "history",  "holiday",    "honest",     "horse",    "hospital",  "hundred",   "hungry",
+    "idea",      "imagine",  "important",   "island",   "jacket",     "journey",    "juice",    "jungle",    "justice",   "kettle",
+    "kitchen",   "knee",     "knowledge",   "ladder",   "language",   "laugh",      "leather",  "lemon",     "letter",    "library",
+    "light",     "listen",   "little",      "machine",  "magazine",   "market",     "measure",  "medicine",  "memory",    "message",
+    "middle",    "minute",   "mirror",      "modern",   "moment",     "money",      "morning",  "mother",    "mountain",  "music",
+    "mystery",   "narrow",   "nature",      "needle",   "neighbour",  "night",      "north",    "nothing",   "number",    "ocean",
+    "office",    "onion",    "opinion",     "orange",   "orchestra",  "ordinary",   "paper",    "parent",    "patience",  "pencil",
+    "people",    "perhaps",  "physical",    "picture",  "planet",     "pleasure",   "pocket",   "poetry",    "possible",  "potato",
+    "president", "problem",  "question",    "quiet",    "rabbit",     "railway",    "rainbow",  "reason",    "remember",  "rhythm",
+    "river",     "scissors", "secret",      "sentence", "shoulder",   "silver",     "sister",   "south",     "spring",    "station",
+    "strange",   "sugar",    "temperature", "thought",  "together",   "university",
 };
 const size_t clfi_word_count = COUNT(clfi_words);
 

@@ -58,6 +58,7 @@ static clf_status hash_weights(const char *directory, char out[CLFI_HASH_TEXT_BY
     for (int i = 0; i < (int)clfi_safetensors_shard_count(file); i++) {
         const clf_file_map *map = clfi_safetensors_shard_map(file, i);
         clfi_hash(map->data, map->size, out);
+        CLF_GOTO(clfi_file_map_check(map));
         *bytes += (json_int_t)map->size;
         CLF_GOTO(clfi_str_appendf(&hashes, "%s", out));
     }
@@ -77,7 +78,7 @@ clf_status clfi_model_identity(const char *directory, const char *name, json_t *
     CLF_TRY(hash_weights(directory, hash, &bytes));
     *out = json_pack("{s:s, s:s, s:I}", "name", name ? name : own_name, "xxh128", hash, "file_bytes", bytes);
     if (!*out)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "model %s: its description", own_name);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "model %s: its description: not enough memory", own_name);
     return CLF_OK;
 }
 
@@ -111,7 +112,7 @@ clf_status clfi_model_workload_add(clfi_workload_list *list, clfi_workload *work
 {
     if (!work) {
         free(parameters);
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description", workload->id);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description: not enough memory", workload->id);
     }
     workload->suite = "models";
     workload->work = work;

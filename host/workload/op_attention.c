@@ -34,6 +34,14 @@ static const attention_case cases[] = {
     {1, 8, 2048, 64, MASK_NONE, false},   {1, 8, 2048, 64, MASK_CAUSAL, false},
 };
 
+/* Sizes that no block divides, for the self-test. */
+static const attention_case small_cases[] = {
+    {2, 3, 1, 32, MASK_NONE, false},
+    {2, 3, 33, 20, MASK_NONE, false},
+    {1, 2, 70, 32, MASK_CAUSAL, false},
+    {3, 2, 70, 64, MASK_LENGTHS, false},
+};
+
 typedef struct attention_state {
     clfi_op_run run;
     attention_case one;
@@ -45,14 +53,6 @@ typedef struct attention_state {
 static int64_t kept_keys(const attention_case *one, int64_t batch_row)
 {
     return one->mask == MASK_LENGTHS ? one->length - one->length * batch_row / (2 * one->batch) : one->length;
-}
-
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
-{
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){{"vector", "group", "generic"}, 3};
-    return CLF_OK;
 }
 
 static clf_status enqueue(void *state)
@@ -124,7 +124,8 @@ static clf_status check_query(const attention_state *s, size_t place, double *sc
     }
     CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, keys, size, size, 1 / sqrt((double)size), CLF_EMPTY_ROWS_ZERO, want, bound));
     for (size_t c = 0; c < size; c++)
-        clfi_verdict_add(out, (double)s->out.host[place * size + c], want[c], bound[c] + 0x1p-24 * (fabs(want[c]) + bound[c])); /* and out's own rounding */
+        /* and out's own rounding */
+        clfi_verdict_add(out, (double)s->out.host[place * size + c], want[c], bound[c] + 0x1p-24 * (fabs(want[c]) + bound[c]));
     return CLF_OK;
 }
 
@@ -151,7 +152,7 @@ done:
     return st;
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, NULL, release};
+static const clfi_workload_type type = {clfi_op_engines, prepare, verify, clfi_op_run_chain, NULL, release};
 
 static clf_status add(clfi_workload_list *list, const attention_case *one)
 {
@@ -166,11 +167,11 @@ static clf_status add(clfi_workload_list *list, const attention_case *one)
     const int chain = clfi_op_chain(flops, 0);
     char times[CLFI_CHAIN_TEXT];
     clfi_workload workload = {.op = "attention", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops",
-                              .type = &type};
+                              .table = &clfi_engine_tables[CLF_OP_ATTENTION], .type = &type};
     snprintf(workload.id, sizeof workload.id, "attention/f32/b%lld-h%lld-l%lld-d%lld-%s%s", (long long)one->batch, (long long)one->heads,
              (long long)one->length, (long long)one->size, mask_names[one->mask], clfi_op_chain_text(chain, times));
-    json_t *work = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "attention", "batch", (json_int_t)one->batch, "heads",
-                             (json_int_t)one->heads, "length", (json_int_t)one->length, "head_size", (json_int_t)one->size, "mask",
+    json_t *work = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "attention", "batch", (json_int_t)one->batch,
+                             "heads", (json_int_t)one->heads, "length", (json_int_t)one->length, "head_size", (json_int_t)one->size, "mask",
                              mask_names[one->mask], "storage", "f32", "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);
 }
@@ -180,5 +181,12 @@ clf_status clfi_attention_workloads(clfi_workload_list *list, bool quick)
     for (size_t i = 0; i < COUNT(cases); i++)
         if (!quick || cases[i].is_quick)
             CLF_TRY(add(list, &cases[i]));
+    return CLF_OK;
+}
+
+clf_status clfi_attention_small_workloads(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < COUNT(small_cases); i++)
+        CLF_TRY(add(list, &small_cases[i]));
     return CLF_OK;
 }

@@ -16,7 +16,7 @@
 #include "workload/reference_einsum.h"
 #include "workload/verdict.h"
 
-enum { SEED = 5, ELEMENTS_CHECKED = 4096, MOST_OPERANDS = 2, ENGINE_BYTES = 64 };
+enum { SEED = 5, ELEMENTS_CHECKED = 4096, MOST_OPERANDS = 3, ENGINE_BYTES = 64 };
 
 static const double small_case = 1 << 24; /* products, verified as a whole */
 
@@ -60,6 +60,23 @@ static const einsum_case cases[] = {
     {"ij->j", {{'i', 32768}, {'j', 1024}}, false},            {"ij,j->ij", {{'i', 32768}, {'j', 1024}}, false},
 };
 
+/* Each way to run a step, at sizes that no tile divides, for the self-test. */
+static const einsum_case small_cases[] = {
+    {"ibhd,jbhd->ijbh", HEADS(2, 3, 9, 17, 32), false}, /* the attention equations: batches inside */
+    {"ijbh,jbhd->ibhd", HEADS(2, 3, 9, 17, 32), false},
+    {"bihd,bjhd->bijh", HEADS(2, 3, 9, 17, 32), false},
+    {plain_scores, HEADS(2, 3, 9, 17, 32), false},
+    {plain_contexts, HEADS(2, 3, 9, 17, 32), false},
+    {"ij,jk,kl->il", {{'i', 33}, {'j', 40}, {'k', 21}, {'l', 19}}, false}, /* two steps */
+    {"iij->j", {{'i', 13}, {'j', 9}}, false},                              /* a diagonal, summed */
+    {"a,b,c->abc", {{'a', 7}, {'b', 5}, {'c', 33}}, false},                /* products without a sum */
+    {"abc->", {{'a', 19}, {'b', 23}, {'c', 7}}, false},                    /* everything summed */
+    {"ab->ba", {{'a', 67}, {'b', 131}}, false},                            /* permutations, which are exact */
+    {"abc->cab", {{'a', 3}, {'b', 65}, {'c', 33}}, false},
+    {"abcd->dbca", {{'a', 17}, {'b', 3}, {'c', 5}, {'d', 40}}, false},
+    {"abc->bac", {{'a', 5}, {'b', 7}, {'c', 64}}, false},
+};
+
 typedef struct einsum_state {
     clfi_op_run run;
     clf_einsum_form form;
@@ -98,9 +115,10 @@ static clf_status make_plan(const einsum_case *one, clf_einsum_form *form, clf_e
 {
     einsum_shapes shapes;
     const int count = shapes_of(one, &shapes);
-    const clf_einsum_shape of_form[MOST_OPERANDS] = {{shapes.rank[0], shapes.dim[0]}, {shapes.rank[1], shapes.dim[1]}};
+    const clf_einsum_shape of_form[MOST_OPERANDS] = {{shapes.rank[0], shapes.dim[0]}, {shapes.rank[1], shapes.dim[1]},
+                                                       {shapes.rank[2], shapes.dim[2]}};
     CLF_TRY(clfi_einsum_parse(one->equation, of_form, count, form));
-    return clf_einsum_plan_create(one->equation, count, shapes.rank, (const int64_t *const[]){shapes.dim[0], shapes.dim[1]},
+    return clf_einsum_plan_create(one->equation, count, shapes.rank, (const int64_t *const[]){shapes.dim[0], shapes.dim[1], shapes.dim[2]},
                                   CLF_EINSUM_NO_LIMIT, plan);
 }
 
@@ -126,11 +144,13 @@ static clf_status engines(const clfi_workload *workload, clf_context *context, c
     clf_status st;
     *out = (clfi_engine_list){.count = 0};
     CLF_GOTO(make_plan(workload->parameters, &form, &plan));
-    for (size_t i = 0; i < clfi_gemm_engine_count && out->count < CLFI_ENGINE_MAX; i++) {
+    const clf_engine_table *table = workload->table;
+    for (size_t i = 0; i < table->count && out->count < CLFI_ENGINE_MAX; i++) {
+        const clf_engine *engine = &table->engines[i];
         bool is_used = false;
-        CLF_GOTO(uses_engine(context, plan, clfi_gemm_engines[i].name, &is_used));
-        if (is_used && strcmp(clfi_gemm_engines[i].name, "gemv") != 0) /* for products of few rows */
-            out->names[out->count++] = clfi_gemm_engines[i].name;
+        CLF_GOTO(uses_engine(context, plan, engine->name, &is_used));
+        if (is_used && engine->gemm->most_rows == 0) /* these equations have many */
+            out->names[out->count++] = engine->name;
     }
     if (out->count == 0)
         out->names[out->count++] = "";
@@ -142,7 +162,7 @@ done:
 static clf_status enqueue(void *state)
 {
     einsum_state *s = state;
-    const clf_tensor *const operands[MOST_OPERANDS] = {s->operands[0].tensor, s->operands[1].tensor};
+    const clf_tensor *const operands[MOST_OPERANDS] = {s->operands[0].tensor, s->operands[1].tensor, s->operands[2].tensor};
     return clf_einsum_plan_run(s->run.context, s->plan, operands, s->form.operand_count, s->out.tensor);
 }
 
@@ -200,8 +220,8 @@ static clf_status verify(void *state, clfi_verdict *out)
     }
 done:
     free(places);
-    free(operand[0]);
-    free(operand[1]);
+    for (int k = 0; k < MOST_OPERANDS; k++)
+        free(operand[k]);
     return st;
 }
 
@@ -236,16 +256,20 @@ static clf_status add(clfi_workload_list *list, const einsum_case *one)
     }
     const double terms = clfi_ref_einsum_terms(&form), flops = count > 1 && terms > 1 ? 2 * terms * (double)form.output_elements : 0;
     const int chain = clfi_op_chain(flops, flops > 0 ? 0 : values * sizeof(float));
-    clfi_workload workload = {.op = "einsum", .flops = chain * flops, .bytes = chain * values * sizeof(float),
-                              .limit = flops > 0 ? "fp32_gflops" : clfi_peak_copy_limit(values * sizeof(float)), .type = &type};
+    clfi_workload workload = {.op = "einsum",
+                              .flops = chain * flops,
+                              .bytes = chain * values * sizeof(float),
+                              .limit = flops > 0 ? "fp32_gflops" : clfi_peak_copy_limit(values * sizeof(float)),
+                              .table = &clfi_engine_tables[CLF_OP_GEMM],
+                              .type = &type};
     if (flops <= 0)
         workload.peer = clfi_peak_copy_peer;
     else if (strcmp(one->equation, plain_scores) != 0 && strcmp(one->equation, plain_contexts) != 0)
         workload.peer = plain_peer;
     describe_shapes(&shapes, count, text, sizeof text);
     snprintf(workload.id, sizeof workload.id, "einsum/f32/%s/%s%s", one->equation, text, clfi_op_chain_text(chain, times));
-    json_t *work = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "einsum", "equation", one->equation, "shapes", text, "storage", "f32",
-                             "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
+    json_t *work = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "einsum", "equation", one->equation, "shapes", text,
+                             "storage", "f32", "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);
 }
 
@@ -262,5 +286,12 @@ clf_status clfi_einsum_workloads(clfi_workload_list *list, bool quick)
     for (size_t i = 0; i < COUNT(cases); i++)
         if (!quick || cases[i].is_quick)
             CLF_TRY(add(list, &cases[i]));
+    return CLF_OK;
+}
+
+clf_status clfi_einsum_small_workloads(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < COUNT(small_cases); i++)
+        CLF_TRY(add(list, &small_cases[i]));
     return CLF_OK;
 }

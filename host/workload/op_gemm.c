@@ -16,7 +16,7 @@
 #include "workload/reference_gemm.h"
 #include "workload/verdict.h"
 
-enum { SEED = 1, MOST_ROWS_CHECKED = 24, MOST_COLUMNS_CHECKED = 768, GEMV_ROWS = 16 };
+enum { SEED = 1, MOST_ROWS_CHECKED = 24, MOST_COLUMNS_CHECKED = 768 };
 
 static const double small_product = 1 << 26; /* verified as a whole */
 
@@ -54,6 +54,19 @@ static const projection projections[] = {
     {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_BF16},
 };
 
+/* Of no model: sizes that no tile divides, for the self-test. */
+static const struct {
+    int64_t m;
+    projection shape;
+} small[] = {
+    {1, {"none", "odd sizes", 7, 5, CLF_ACTIVATION_NONE, true, false, 1, CLF_F32}},
+    {3, {"none", "odd sizes", 97, 384, CLF_ACTIVATION_SILU, true, false, 3, CLF_F32}},
+    {17, {"none", "odd sizes", 33, 129, CLF_ACTIVATION_GELU, false, false, 17, CLF_F32}},
+    {65, {"none", "odd sizes", 48, 64, CLF_ACTIVATION_RELU, true, false, 65, CLF_F32}},
+    {5, {"none", "odd sizes", 41, 67, CLF_ACTIVATION_NONE, false, false, 5, CLF_F16}},
+    {19, {"none", "odd sizes", 35, 96, CLF_ACTIVATION_NONE, true, false, 19, CLF_BF16}},
+};
+
 static const char *const storage_names[] = {[CLF_F32] = "f32", [CLF_F16] = "f16", [CLF_BF16] = "bf16"};
 
 static const int64_t all_rows[] = {1, 16, 128, 4096};
@@ -66,24 +79,23 @@ typedef struct gemm_state {
     clf_linear *linear;
 } gemm_state;
 
-/* Rows that apply: those whose packed weight suits the product. gemv reads the weight anew for every few rows and is left out beyond
- * them. */
+/* Rows that apply: those whose packed weight suits the product. What is made for few rows is left out beyond them. */
 static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
 {
     const gemm_case *one = workload->parameters;
     out->count = 0;
-    for (size_t i = 0; i < clfi_gemm_engine_count && out->count < CLFI_ENGINE_MAX; i++) {
-        const clf_gemm_engine *engine = &clfi_gemm_engines[i];
-        const clf_gemm_weight weight = {.form = engine->weight_form, .dtype = one->weights, .n = one->n, .k = one->k};
+    const clf_engine_table *table = workload->table;
+    for (size_t i = 0; i < table->count && out->count < CLFI_ENGINE_MAX; i++) {
+        const clf_engine *engine = &table->engines[i];
+        const clf_gemm_weight weight = {.form = engine->gemm->form, .dtype = one->weights, .n = one->n, .k = one->k};
         clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
         args.m = one->m;
         args.n = one->n;
         args.k = one->k;
         args.weight = &weight;
         args.a.dtype = args.c.dtype = CLF_F32;
-        if (strcmp(engine->name, "gemv") == 0 && one->m > GEMV_ROWS)
-            continue;
-        if ((engine->precisions >> context->precision & 1u) && engine->supports(context, &args))
+        const bool is_meant = engine->gemm->most_rows == 0 || one->m <= engine->gemm->most_rows;
+        if (is_meant && clfi_engine_is_able(context, engine, &args))
             out->names[out->count++] = engine->name;
     }
     return CLF_OK;
@@ -232,7 +244,12 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
     const double others = (double)m * (double)p->k + (double)p->n + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
     const double bytes = weights * (double)clf_dtype_bytes(p->weights) + others * sizeof(float);
     const int chain = clfi_op_chain(flops, 0);
-    clfi_workload workload = {.op = "gemm", .flops = chain * flops, .bytes = chain * bytes, .limit = "fp32_gflops", .type = &type};
+    clfi_workload workload = {.op = "gemm",
+                              .flops = chain * flops,
+                              .bytes = chain * bytes,
+                              .limit = "fp32_gflops",
+                              .table = &clfi_engine_tables[CLF_OP_GEMM],
+                              .type = &type};
     char times[CLFI_CHAIN_TEXT];
     snprintf(workload.id, sizeof workload.id, "gemm/%s%s/m%lld-n%lld-k%lld%s%s%s%s", storage_names[p->weights],
              p->weights == CLF_F32 ? "" : "-weights", (long long)m, (long long)p->n, (long long)p->k,
@@ -254,5 +271,12 @@ clf_status clfi_gemm_workloads(clfi_workload_list *list, bool quick)
         for (size_t j = 0; j < COUNT(all_rows); j++)
             if (all_rows[j] <= (quick ? MOST_QUICK_ROWS : projections[i].most_rows) && (!quick || projections[i].is_quick))
                 CLF_TRY(add(list, &projections[i], all_rows[j]));
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_small_workloads(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < COUNT(small); i++)
+        CLF_TRY(add(list, &small[i].shape, small[i].m));
     return CLF_OK;
 }

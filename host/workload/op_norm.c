@@ -19,13 +19,21 @@ enum { SEED = 3, ROWS_CHECKED = 1024, ALL_CHECKED = 1 << 22 };
 typedef struct norm_case {
     bool is_rms, has_residual, is_quick;
     int64_t rows, columns;
+    float offset; /* x is uniform in [offset - 1, offset + 3) */
 } norm_case;
 
 static const norm_case cases[] = {
-    {false, false, true, 128, 384},   {false, true, true, 128, 384},   {true, false, true, 128, 768},     {false, true, true, 1024, 384},
-    {false, false, false, 4096, 384}, {false, true, false, 4096, 384}, {false, false, false, 4096, 768},  {false, true, false, 4096, 768},
-    {true, false, false, 4096, 768},  {false, false, false, 16384, 64}, {false, false, false, 256, 16384}, {false, false, true, 4096, 1024},
-    {false, false, false, 32768, 1024},
+    {false, false, true, 128, 384, 0},     {false, true, true, 128, 384, 0},     {true, false, true, 128, 768, 0},
+    {false, true, true, 1024, 384, 0},     {false, false, false, 4096, 384, 0},  {false, true, false, 4096, 384, 0},
+    {false, false, false, 4096, 768, 0},   {false, true, false, 4096, 768, 0},   {true, false, false, 4096, 768, 0},
+    {false, false, false, 16384, 64, 0},   {false, false, false, 256, 16384, 0}, {false, false, true, 4096, 1024, 0},
+    {false, false, false, 32768, 1024, 0},
+};
+
+/* Sizes that no vector divides, and means far from 0, for the self-test. */
+static const norm_case small_cases[] = {
+    {false, true, false, 5, 385, 0}, {false, false, false, 5, 385, 1e4f}, {false, false, false, 3, 131, 1e6f},
+    {true, false, false, 3, 129, 0}, {true, true, false, 5, 387, 0},
 };
 
 typedef struct norm_state {
@@ -33,14 +41,6 @@ typedef struct norm_state {
     norm_case one;
     clfi_operand x, residual, gamma, beta, y;
 } norm_state;
-
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
-{
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){{"vector", "group"}, 2};
-    return CLF_OK;
-}
 
 static clf_status enqueue(void *state)
 {
@@ -74,7 +74,7 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     s->one = *(const norm_case *)workload->parameters;
     const int64_t dim[] = {s->one.rows, s->one.columns};
     CLF_TRY(clfi_op_run_init(&s->run, workload, context, s->one.is_rms ? "rms_norm" : "layer_norm", engine, enqueue));
-    CLF_TRY(clfi_operand_random(context, &random, 2, dim, -1, 3, &s->x));
+    CLF_TRY(clfi_operand_random(context, &random, 2, dim, s->one.offset - 1, s->one.offset + 3, &s->x));
     if (s->one.has_residual)
         CLF_TRY(clfi_operand_random(context, &random, 2, dim, -1, 1, &s->residual));
     CLF_TRY(clfi_operand_random(context, &random, 1, dim + 1, 0.5f, 1.5f, &s->gamma));
@@ -99,7 +99,8 @@ static void check_row(const norm_state *s, size_t row, const double *gamma, cons
     else
         clfi_ref_layer_norm(sum, gamma, beta, 1, n, (double)1e-5f, want, bound);
     for (size_t i = 0; i < n; i++)
-        clfi_verdict_add(out, (double)s->y.host[row * n + i], want[i], bound[i] + 0x1p-24 * (fabs(want[i]) + bound[i])); /* and y's own rounding */
+        /* and y's own rounding */
+        clfi_verdict_add(out, (double)s->y.host[row * n + i], want[i], bound[i] + 0x1p-24 * (fabs(want[i]) + bound[i]));
 }
 
 /* Units: those of y. */
@@ -128,7 +129,7 @@ done:
     return st;
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, NULL, release};
+static const clfi_workload_type type = {clfi_op_engines, prepare, verify, clfi_op_run_chain, NULL, release};
 
 static clf_status add(clfi_workload_list *list, const norm_case *one)
 {
@@ -136,13 +137,22 @@ static clf_status add(clfi_workload_list *list, const norm_case *one)
     const double values = (double)(one->rows * one->columns) * (one->has_residual ? 3 : 2) + (double)one->columns * (one->is_rms ? 1 : 2);
     const int chain = clfi_op_chain(0, values * sizeof(float));
     char times[CLFI_CHAIN_TEXT];
-    clfi_workload workload = {.op = op, .bytes = chain * values * sizeof(float), .limit = clfi_peak_copy_limit(values * sizeof(float)), .type = &type,
+    clfi_workload workload = {.op = op,
+                              .bytes = chain * values * sizeof(float),
+                              .limit = clfi_peak_copy_limit(values * sizeof(float)),
+                              .table = &clfi_engine_tables[one->is_rms ? CLF_OP_RMS_NORM : CLF_OP_LAYER_NORM],
+                              .type = &type,
                               .peer = clfi_peak_copy_peer};
-    snprintf(workload.id, sizeof workload.id, "%s/f32/%lldx%lld%s%s", op, (long long)one->rows, (long long)one->columns,
+    char offset[24] = "";
+    if (one->offset != 0)
+        snprintf(offset, sizeof offset, "-offset%.0f", (double)one->offset);
+    snprintf(workload.id, sizeof workload.id, "%s/f32/%lldx%lld%s%s%s", op, (long long)one->rows, (long long)one->columns, offset,
              one->has_residual ? "-residual" : "", clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:I, s:I, s:b, s:f, s:s, s:s, s:i, s:i, s:s}", "op", op, "rows", (json_int_t)one->rows, "columns",
                              (json_int_t)one->columns, "residual", one->has_residual, "eps", one->is_rms ? 1e-6 : 1e-5, "storage", "f32",
                              "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
+    if (work && one->offset != 0)
+        json_object_set_new(work, "offset", json_real((double)one->offset));
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);
 }
 
@@ -151,5 +161,12 @@ clf_status clfi_norm_workloads(clfi_workload_list *list, bool quick)
     for (size_t i = 0; i < COUNT(cases); i++)
         if (!quick || cases[i].is_quick)
             CLF_TRY(add(list, &cases[i]));
+    return CLF_OK;
+}
+
+clf_status clfi_norm_small_workloads(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < COUNT(small_cases); i++)
+        CLF_TRY(add(list, &small_cases[i]));
     return CLF_OK;
 }

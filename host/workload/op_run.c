@@ -26,6 +26,17 @@ const char *clfi_op_chain_text(int chain, char text[CLFI_CHAIN_TEXT])
     return text;
 }
 
+clf_status clfi_op_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+{
+    const clf_engine_table *table = workload->table;
+    if (!table)
+        return clfi_workload_one_engine(workload, context, out);
+    out->count = 0;
+    for (size_t i = 0; i < table->count && out->count < CLFI_ENGINE_MAX; i++)
+        out->names[out->count++] = table->engines[i].name;
+    return CLF_OK;
+}
+
 clf_status clfi_op_run_init(clfi_op_run *run, const clfi_workload *workload, clf_context *context, const char *op, const char *engine,
                             clf_status (*enqueue)(void *state))
 {
@@ -71,7 +82,7 @@ clf_status clfi_op_prepare(const clfi_workload *workload, clf_context *context, 
     if (st == CLF_OK)
         st = run_once(*state);
     if (st != CLF_OK)
-        clf_context_finish(context); /* before the caller releases what is in use */
+        clfi_context_drain(context); /* before the caller releases what is in use */
     return st;
 }
 

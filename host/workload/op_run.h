@@ -4,6 +4,7 @@
 #define CLFI_WORKLOAD_OP_RUN_H
 
 #include "base/status.h"
+#include "op/engines.h"
 #include "runtime/context.h"
 #include "workload/operand.h"
 #include "workload/workload.h"
@@ -15,6 +16,9 @@ typedef struct clfi_op_run {
     int chain;                           /* times that one run enqueues the op */
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
+
+/* `engines` of clfi_workload_type: every row of the workload's table; a single "" without one. */
+clf_status clfi_op_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
 
 /* The first step of a setup: forces `engine` of `op` ("": none) and takes the chain from the workload's description. INVALID_ARGUMENT: the
  * name is too long. */

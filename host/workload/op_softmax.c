@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Workloads "masked_softmax": weights from attention scores, without a mask, with lengths, and with a padding mask, by engine.
  *
- * y [B,Q,K] = softmax of x along K. With lengths, batch row b keeps the first K - b K / 2B keys; the padding mask says the same key by
- * key. Counted are the bytes of the scores that are used, of the mask, and of all weights, once each. Verified against float64 with the
- * bound of clfi_ref_softmax_error: all rows up to 2^22 weights, else a fixed random subset. */
+ * y [B,Q,K] = softmax of x along K, or y [B,K,Q] where the keys of a row are apart and rows lie side by side ("-axis1"). With lengths,
+ * batch row b keeps the first K - b K / 2B keys; the padding mask says the same key by key. Counted are the bytes of the scores that are
+ * used, of the mask, and of all weights, once each. Verified against float64 with the bound of clfi_ref_softmax_error: all rows up to 2^22
+ * weights, else a fixed random subset. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -18,21 +19,30 @@ enum { SEED = 2, BATCH = 16, ROWS_CHECKED = 1024, ALL_CHECKED = 1 << 22 };
 
 static const double score_limit = 8;
 
-typedef enum softmax_mask { MASK_NONE, MASK_LENGTHS, MASK_PADDING } softmax_mask;
-static const char *const mask_names[] = {"none", "lengths", "padding"};
+typedef enum softmax_mask { MASK_NONE, MASK_LENGTHS, MASK_PADDING, MASK_EMPTY } softmax_mask; /* empty: lengths down to 0 */
+static const char *const mask_names[] = {"none", "lengths", "padding", "empty"};
 
 typedef struct softmax_case {
-    int64_t rows, keys; /* rows: BATCH times queries */
+    int64_t rows, keys; /* rows: batches times queries */
     softmax_mask mask;
     bool is_quick;
+    int64_t columns; /* 0: x [BATCH,queries,keys]; else x [rows / columns,keys,columns], along axis 1 */
 } softmax_case;
 
 static const softmax_case cases[] = {
-    {96, 128, MASK_LENGTHS, true},    {768, 128, MASK_NONE, true},      {768, 128, MASK_LENGTHS, true},   {768, 128, MASK_PADDING, true},
-    {768, 512, MASK_PADDING, true},
-    {12288, 128, MASK_NONE, false},   {12288, 128, MASK_LENGTHS, false}, {12288, 128, MASK_PADDING, false}, {16384, 64, MASK_NONE, false},
-    {6144, 512, MASK_NONE, false},    {6144, 512, MASK_PADDING, false}, {4096, 1024, MASK_LENGTHS, true}, {1024, 4096, MASK_NONE, false},
-    {4096, 1024, MASK_NONE, true},   {32768, 1024, MASK_NONE, false},
+    {96, 128, MASK_LENGTHS, true, 0},        {768, 128, MASK_NONE, true, 0},       {768, 128, MASK_LENGTHS, true, 0},
+    {768, 128, MASK_PADDING, true, 0},       {768, 512, MASK_PADDING, true, 0},    {12288, 128, MASK_NONE, false, 0},
+    {12288, 128, MASK_LENGTHS, false, 0},    {12288, 128, MASK_PADDING, false, 0}, {16384, 64, MASK_NONE, false, 0},
+    {6144, 512, MASK_NONE, false, 0},        {6144, 512, MASK_PADDING, false, 0},  {4096, 1024, MASK_LENGTHS, true, 0},
+    {1024, 4096, MASK_NONE, false, 0},       {4096, 1024, MASK_NONE, true, 0},     {32768, 1024, MASK_NONE, false, 0},
+    {1024, 4096, MASK_NONE, true, 1024},     {16384, 256, MASK_NONE, true, 64},    {16384, 256, MASK_PADDING, true, 64},
+    {4000000, 1, MASK_NONE, false, 4000000},
+};
+
+/* Sizes that no vector divides, for the self-test. */
+static const softmax_case small_cases[] = {
+    {3 * BATCH, 131, MASK_NONE, false, 0},  {3 * BATCH, 131, MASK_EMPTY, false, 0}, {BATCH, 7, MASK_LENGTHS, false, 0},
+    {3 * BATCH, 70, MASK_PADDING, false, 0}, {35 * 3, 37, MASK_NONE, false, 35},     {35 * 3, 37, MASK_PADDING, false, 35},
 };
 
 typedef struct softmax_state {
@@ -43,17 +53,16 @@ typedef struct softmax_state {
     clf_tensor *lengths, *padding;
 } softmax_state;
 
-static int32_t kept_keys(const softmax_case *one, int64_t batch_row)
+static int64_t batches(const softmax_case *one)
 {
-    return (int32_t)(one->mask == MASK_NONE ? one->keys : one->keys - one->keys * batch_row / (2 * BATCH));
+    return one->columns ? one->rows / one->columns : BATCH;
 }
 
-static clf_status engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)
+static int32_t kept_keys(const softmax_case *one, int64_t batch_row)
 {
-    (void)workload;
-    (void)context;
-    *out = (clfi_engine_list){{"vector", "group", "generic"}, 3};
-    return CLF_OK;
+    if (one->mask == MASK_EMPTY)
+        return (int32_t)(one->keys * (BATCH - 1 - batch_row) / (BATCH - 1));
+    return (int32_t)(one->mask == MASK_NONE ? one->keys : one->keys - one->keys * batch_row / (2 * batches(one)));
 }
 
 static clf_status enqueue(void *state)
@@ -76,13 +85,13 @@ static void release(void *state)
 
 static clf_status make_padding(softmax_state *s, clf_context *context)
 {
-    const int64_t keys = s->one.keys;
+    const int64_t keys = s->one.keys, batch = batches(&s->one);
     unsigned char *keep;
-    CLF_TRY(clfi_alloc((size_t)(BATCH * keys), 1, "padding mask", &keep));
-    for (int64_t b = 0; b < BATCH; b++)
+    CLF_TRY(clfi_alloc((size_t)(batch * keys), 1, "padding mask", &keep));
+    for (int64_t b = 0; b < batch; b++)
         for (int64_t j = 0; j < keys; j++)
             keep[b * keys + j] = j < kept_keys(&s->one, b);
-    const clf_status st = clf_tensor_create_from(context, CLF_U8, 2, (int64_t[]){BATCH, keys}, keep, &s->padding);
+    const clf_status st = clf_tensor_create_from(context, CLF_U8, 2, (int64_t[]){batch, keys}, keep, &s->padding);
     free(keep);
     return st;
 }
@@ -101,11 +110,13 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     clfi_random random = {SEED};
     s->one = *(const softmax_case *)workload->parameters;
     s->params = (clf_softmax_params)CLF_SOFTMAX_PARAMS_INIT;
-    const int64_t dim[] = {BATCH, s->one.rows / BATCH, s->one.keys};
+    const int64_t batch = batches(&s->one), queries = s->one.rows / batch;
+    const int64_t dim[] = {batch, s->one.columns ? s->one.keys : queries, s->one.columns ? queries : s->one.keys};
+    s->params.axis = s->one.columns ? 1 : -1;
     CLF_TRY(clfi_op_run_init(&s->run, workload, context, "softmax", engine, enqueue));
     CLF_TRY(clfi_operand_random(context, &random, 3, dim, (float)-score_limit, (float)score_limit, &s->x));
     CLF_TRY(clfi_operand_result(context, 3, dim, &s->y));
-    if (s->one.mask == MASK_LENGTHS)
+    if (s->one.mask == MASK_LENGTHS || s->one.mask == MASK_EMPTY)
         CLF_TRY(make_lengths(s, context));
     if (s->one.mask == MASK_PADDING)
         CLF_TRY(make_padding(s, context));
@@ -121,14 +132,16 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
 
 static void check_row(const softmax_state *s, size_t row, double *scores, double *want, clfi_verdict *out)
 {
-    const size_t keys = (size_t)s->one.keys, used = (size_t)kept_keys(&s->one, (int64_t)row / (s->one.rows / BATCH));
+    const size_t keys = (size_t)s->one.keys, queries = (size_t)(s->one.rows / batches(&s->one)),
+                 used = (size_t)kept_keys(&s->one, (int64_t)(row / queries));
+    const size_t first = s->one.columns ? row / queries * keys * queries + row % queries : row * keys, step = s->one.columns ? queries : 1;
     const double relative = clfi_ref_softmax_error(score_limit, keys);
     for (size_t j = 0; j < used; j++)
-        scores[j] = (double)s->x.host[row * keys + j];
+        scores[j] = (double)s->x.host[first + j * step];
     clfi_ref_softmax_row(scores, NULL, used, CLF_EMPTY_ROWS_ZERO, want);
     for (size_t j = 0; j < keys; j++) {
         const double weight = j < used ? want[j] : 0;
-        clfi_verdict_add(out, (double)s->y.host[row * keys + j], weight, relative * weight); /* a masked key's weight is exactly 0 */
+        clfi_verdict_add(out, (double)s->y.host[first + j * step], weight, relative * weight); /* a masked key's weight is exactly 0 */
     }
 }
 
@@ -154,24 +167,30 @@ done:
     return st;
 }
 
-static const clfi_workload_type type = {engines, prepare, verify, clfi_op_run_chain, NULL, release};
+static const clfi_workload_type type = {clfi_op_engines, prepare, verify, clfi_op_run_chain, NULL, release};
 
 static clf_status add(clfi_workload_list *list, const softmax_case *one)
 {
     double bytes = (double)(one->rows * one->keys) * sizeof(float);
-    for (int64_t b = 0; b < BATCH; b++)
-        bytes += (double)(one->rows / BATCH) * kept_keys(one, b) * sizeof(float);
+    const int64_t batch = batches(one);
+    for (int64_t b = 0; b < batch; b++)
+        bytes += (double)(one->rows / batch) * kept_keys(one, b) * sizeof(float);
     if (one->mask != MASK_NONE)
-        bytes += one->mask == MASK_LENGTHS ? BATCH * sizeof(int32_t) : (double)(BATCH * one->keys);
+        bytes += one->mask == MASK_PADDING ? (double)(batch * one->keys) : BATCH * sizeof(int32_t);
     const int chain = clfi_op_chain(0, bytes);
     char times[CLFI_CHAIN_TEXT];
-    clfi_workload workload = {.op = "masked_softmax", .bytes = chain * bytes, .limit = clfi_peak_copy_limit(bytes), .type = &type,
+    clfi_workload workload = {.op = "masked_softmax",
+                              .bytes = chain * bytes,
+                              .limit = clfi_peak_copy_limit(bytes),
+                              .table = &clfi_engine_tables[CLF_OP_SOFTMAX],
+                              .type = &type,
                               .peer = clfi_peak_copy_peer};
-    snprintf(workload.id, sizeof workload.id, "masked_softmax/f32/%lldx%lld-%s%s", (long long)one->rows, (long long)one->keys,
-             mask_names[one->mask], clfi_op_chain_text(chain, times));
-    json_t *work = json_pack("{s:s, s:i, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "softmax", "batch", BATCH, "queries",
-                             (json_int_t)(one->rows / BATCH), "keys", (json_int_t)one->keys, "mask", mask_names[one->mask], "storage", "f32",
-                             "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
+    snprintf(workload.id, sizeof workload.id, "masked_softmax/f32/%lldx%lld-%s%s%s", (long long)one->rows, (long long)one->keys,
+             mask_names[one->mask], one->columns ? "-axis1" : "", clfi_op_chain_text(chain, times));
+    json_t *work =
+        json_pack("{s:s, s:I, s:I, s:I, s:i, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "softmax", "batch", (json_int_t)batch, "queries",
+                  (json_int_t)(one->rows / batch), "keys", (json_int_t)one->keys, "axis", one->columns ? 1 : 2, "mask",
+                  mask_names[one->mask], "storage", "f32", "arithmetic", "f32", "chain", chain, "seed", SEED, "data", "uniform");
     return clfi_op_workload_add(list, &workload, work, one, sizeof *one);
 }
 
@@ -180,5 +199,12 @@ clf_status clfi_softmax_workloads(clfi_workload_list *list, bool quick)
     for (size_t i = 0; i < COUNT(cases); i++)
         if (!quick || cases[i].is_quick)
             CLF_TRY(add(list, &cases[i]));
+    return CLF_OK;
+}
+
+clf_status clfi_softmax_small_workloads(clfi_workload_list *list)
+{
+    for (size_t i = 0; i < COUNT(small_cases); i++)
+        CLF_TRY(add(list, &small_cases[i]));
     return CLF_OK;
 }

@@ -10,7 +10,7 @@ clf_status clfi_op_workload_add(clfi_workload_list *list, clfi_workload *workloa
 {
     void *copy;
     if (!work)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description", workload->id);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description: not enough memory", workload->id);
     const clf_status st = clfi_alloc(1, size, "workload", &copy);
     if (st != CLF_OK) {
         json_decref(work);

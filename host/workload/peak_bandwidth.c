@@ -134,7 +134,7 @@ static clf_status bandwidth_prepare(const clfi_workload *workload, clf_context *
 static clf_status enqueue(void *state)
 {
     bandwidth *b = state;
-    clf_kernel_spec spec = clfi_kernel_spec("peak_bandwidth.cl", kernels[b->p.access]);
+    clf_kernel_spec spec = clfi_peak_spec("peak_bandwidth.cl", kernels[b->p.access]);
     clfi_spec_int(&spec, "WIDTH", b->width);
     clfi_spec_int(&spec, "WG", (long long)b->local);
     clf_launch launch = clfi_launch(b->context, &spec);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Multiply-adds of bfloat16 into float32, where an instruction for them can be reached: on x86 processors with AVX512_BF16 whose OpenCL compiler
- * takes it. All numbers are whole and below 2^24, so the check is exact. */
+/* Multiply-adds of bfloat16 into float32, where an instruction for them can be reached: on x86 processors with AVX512_BF16 whose OpenCL
+ * compiler takes it. All numbers are whole and below 2^24, so the check is exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool processor_has_bf16(void)
 
 static clf_kernel_spec spec_of(const char *kernel)
 {
-    clf_kernel_spec spec = clfi_kernel_spec("peak_bf16_dot.cl", kernel);
+    clf_kernel_spec spec = clfi_peak_spec("peak_bf16_dot.cl", kernel);
     clfi_spec_int(&spec, "WIDTH", WIDTH);
     clfi_spec_int(&spec, "CHAINS", CHAINS);
     return spec;

@@ -72,7 +72,7 @@ static clf_status make_cache(build *b)
 /* Builds, launches once and waits; *ns is the time of that. number: of this variant of the kernel, part of its text. */
 static clf_status build_and_launch(build *b, clf_context *own, uint32_t number, uint64_t *ns)
 {
-    clf_kernel_spec spec = clfi_kernel_spec("peak_multiply_add.cl", "peak_multiply_add");
+    clf_kernel_spec spec = clfi_peak_spec("peak_multiply_add.cl", "peak_multiply_add");
     clfi_spec_int(&spec, "IS_HALF", 0);
     clfi_spec_int(&spec, "WIDTH", WIDTH);
     clfi_spec_int(&spec, "CHAINS", CHAINS);

@@ -58,7 +58,7 @@ static clf_status dot_prepare(const clfi_workload *workload, clf_context *contex
 static clf_status enqueue(void *state)
 {
     integer_dot *d = state;
-    clf_kernel_spec spec = clfi_kernel_spec("peak_integer_dot.cl", "peak_integer_dot");
+    clf_kernel_spec spec = clfi_peak_spec("peak_integer_dot.cl", "peak_integer_dot");
     clfi_spec_int(&spec, "WG", GROUP);
     clfi_spec_int(&spec, "IS_BUILT_IN", d->is_built_in);
     clf_launch launch = clfi_launch(d->context, &spec);

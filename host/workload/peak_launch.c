@@ -43,7 +43,7 @@ static clf_status launch_prepare(const clfi_workload *workload, clf_context *con
 static clf_status enqueue(void *state)
 {
     launches *l = state;
-    const clf_kernel_spec spec = clfi_kernel_spec("peak_launch.cl", "peak_launch");
+    const clf_kernel_spec spec = clfi_peak_spec("peak_launch.cl", "peak_launch");
     for (int i = 0; i < l->count; i++) {
         clf_launch launch = clfi_launch(l->context, &spec);
         clfi_arg_buffer(&launch, l->counter);

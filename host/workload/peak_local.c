@@ -65,7 +65,7 @@ static clf_status local_prepare(const clfi_workload *workload, clf_context *cont
 static clf_status enqueue(void *state)
 {
     local_read *l = state;
-    clf_kernel_spec spec = clfi_kernel_spec("peak_local.cl", "peak_local");
+    clf_kernel_spec spec = clfi_peak_spec("peak_local.cl", "peak_local");
     clfi_spec_int(&spec, "WIDTH", l->width);
     clfi_spec_int(&spec, "WG", (long long)l->local);
     clfi_spec_int(&spec, "TILE", (long long)l->tile);

@@ -9,6 +9,13 @@
 #include "workload/random.h"
 #include "workload/timing.h"
 
+clf_kernel_spec clfi_peak_spec(const char *file, const char *kernel)
+{
+    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
+    spec.own = &clfi_peak_kernels;
+    return spec;
+}
+
 void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed)
 {
     clfi_random random = {seed};
@@ -87,7 +94,7 @@ clf_status clfi_peak_add(clfi_workload_list *list, clfi_workload *workload, cons
     if (!workload->work || !workload->parameters) {
         json_decref(workload->work);
         free(workload->parameters);
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s", workload->id);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: not enough memory", workload->id);
     }
     memcpy(workload->parameters, parameters, size);
     return clfi_workload_list_add(list, workload);

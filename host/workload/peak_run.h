@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of peak workloads share: random words, timing, small parts of their types. */
+/* What the kinds of peak workloads share: their kernels, random words, timing, small parts of their types. */
 #ifndef CLFI_WORKLOAD_PEAK_RUN_H
 #define CLFI_WORKLOAD_PEAK_RUN_H
 
 #include <stdint.h>
 
 #include "runtime/buffer.h"
+#include "runtime/program.h"
 #include "workload/workload.h"
+
+/* The kernels of cl/peak, and one of them. */
+extern const clf_kernel_set clfi_peak_kernels;
+clf_kernel_spec clfi_peak_spec(const char *file, const char *kernel);
 
 /* Random words, two from each number of workload/random.h. */
 void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes between ordinary host memory and the device, by copy commands and by mapping. A mapped transfer contains the host's own copy, so all
- * four end with the bytes in the same place. */
+/* Bytes between ordinary host memory and the device, by copy commands and by mapping. A mapped transfer contains the host's own copy, so
+ * all four end with the bytes in the same place. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@ static const double U = 0x1p-24;
 /* A score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by twice that
  * plus the rounding of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u;
  * the quotient doubles the sum's. */
-clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv, double scale,
-                                  clf_empty_rows empty_rows, double *out, double *bound)
+clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv,
+                                  double scale, clf_empty_rows empty_rows, double *out, double *bound)
 {
     double *scores, magnitude = 0;
     CLF_TRY(clfi_alloc(2 * keys, sizeof *scores, "reference attention", &scores));

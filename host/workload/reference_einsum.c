@@ -85,5 +85,5 @@ double clfi_ref_einsum(const clf_einsum_form *form, const double *const *operand
 
 double clfi_ref_einsum_error(int operands, double terms)
 {
-    return (8 + 2 * operands + 2 * sqrt(terms)) * 0x1p-24;
+    return operands == 1 && terms == 1 ? 0 : (8 + 2 * operands + 2 * sqrt(terms)) * 0x1p-24;
 }

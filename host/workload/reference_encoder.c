@@ -25,8 +25,8 @@ static clf_status read_config(const json_t *json, const clf_model_info *info, cl
 {
     double eps;
     CLF_TRY(clfi_json_opt_number(json, "config.json", "layer_norm_eps", 0, 1, 1e-12, &eps));
-    *out = (clf_transformer_config){.width = info->width, .hidden_width = info->hidden_width, .heads = info->heads, .encoder_layers = info->layers,
-                                    .norm_eps = (float)eps};
+    *out = (clf_transformer_config){.size = sizeof *out, .width = info->width, .hidden_width = info->hidden_width, .heads = info->heads,
+                                    .encoder_layers = info->layers, .norm_eps = (float)eps};
     return clfi_model_config_activation(json, "hidden_act", "gelu", &out->activation);
 }
 
@@ -76,6 +76,8 @@ clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *in
     json_t *config = NULL;
     clf_safetensors *file = NULL;
     clf_status st;
+    if (info->poolings > 1 || info->layers_after > 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: modules.json: the reference has one pooling and no layers after it", directory);
     CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
     encoder->pooling = info->pooling;
     CLF_GOTO(clfi_model_config_read(directory, &config));
@@ -116,7 +118,8 @@ static clf_status embed_tokens(const clfi_ref_encoder *encoder, const int32_t *i
             x[t * c + i] = clfi_ref_rounded(noise, word + position + type, 2 * u * (fabs(word) + fabs(position) + fabs(type)));
         }
     }
-    return clfi_ref_norm(&encoder->weights, "", "embeddings.LayerNorm", (int64_t)length, (int64_t)c, (double)encoder->config.norm_eps, x, x, noise);
+    return clfi_ref_norm(&encoder->weights, "", "embeddings.LayerNorm", (int64_t)length, (int64_t)c, (double)encoder->config.norm_eps, x, x,
+                         noise);
 }
 
 /* The sequence's vector, of norm 1. The mean over sqrt(length) points the same way as the mean, and the sum as both. */
@@ -125,9 +128,11 @@ static void pool(const clfi_ref_encoder *encoder, const double *x, size_t length
     const size_t c = (size_t)encoder->config.width;
     double square = 0;
     for (size_t i = 0; i < c; i++) {
-        out[i] = x[i];
-        for (size_t t = 1; encoder->pooling != CLF_POOLING_CLS && t < length; t++)
-            out[i] = encoder->pooling == CLF_POOLING_MAX ? fmax(out[i], x[t * c + i]) : out[i] + x[t * c + i];
+        out[i] = x[(encoder->pooling == CLF_POOLING_LAST ? length - 1 : 0) * c + i];
+        for (size_t t = 1; encoder->pooling != CLF_POOLING_CLS && encoder->pooling != CLF_POOLING_LAST && t < length; t++)
+            out[i] = encoder->pooling == CLF_POOLING_MAX             ? fmax(out[i], x[t * c + i])
+                     : encoder->pooling == CLF_POOLING_WEIGHTED_MEAN ? out[i] + (double)(t + 1) * x[t * c + i]
+                                                                     : out[i] + x[t * c + i];
         square += out[i] * out[i];
     }
     for (size_t i = 0; square > 0 && i < c; i++)

@@ -29,6 +29,8 @@ double clfi_ref_activation(clf_activation kind, double x)
     case CLF_ACTIVATION_GELU_TANH: return logistic(x, tanh_argument(x));
     case CLF_ACTIVATION_GELU_QUICK: return logistic(x, 1.702 * x);
     case CLF_ACTIVATION_SILU: return logistic(x, x);
+    case CLF_ACTIVATION_SIGMOID: return logistic(1, x);
+    case CLF_ACTIVATION_TANH: return tanh(x);
     default: return x;
     }
 }
@@ -62,6 +64,12 @@ static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magn
     }
 }
 
+double clfi_ref_gemm_relative(clf_precision precision)
+{
+    static const double relative[] = {[CLF_PRECISION_HIGHEST] = 0, [CLF_PRECISION_HIGH] = 1e-5, [CLF_PRECISION_MEDIUM] = 4e-3};
+    return relative[precision];
+}
+
 void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound)
 {
     for (int64_t i = 0; i < g->m; i++) {
@@ -71,7 +79,8 @@ void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound)
             const double sum = y[at], magnitude = bound[at];
             const double bias = g->bias ? g->bias[j] : 0, residual = g->residual ? g->residual[at] : 0;
             const double x = g->alpha * sum + bias, f = clfi_ref_activation(g->activation, x);
-            const double error = clfi_gamma_f32((double)g->k + 2) * (fabs(g->alpha) * magnitude + fabs(bias)) + 0x1p-126 * (double)(g->k + 1);
+            const double error = clfi_gamma_f32((double)g->k + 2) * (fabs(g->alpha) * magnitude + fabs(bias)) +
+                                 g->relative * fabs(g->alpha) * magnitude + 0x1p-126 * (double)(g->k + 1);
             y[at] = f + residual;
             bound[at] = largest_slope(g->activation) * error + clfi_ref_activation_error(g->activation, x) +
                         (g->residual ? U_F32 * (fabs(f) + fabs(residual)) * 1.001 : 0);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clformer/context.h"
 #include "clformer/linear.h"
 
 /* f(x) in double; exact gelu through erfc. */
@@ -24,7 +25,11 @@ typedef struct clfi_ref_gemm {
     double alpha;
     clf_activation activation;
     const double *a, *b, *bias, *residual;
+    double relative; /* error of a product beside float32's, in units of the sum of its terms' sizes: what a lower precision allows */
 } clfi_ref_gemm;
+
+/* `relative` at a precision (clformer/context.h). */
+double clfi_ref_gemm_relative(clf_precision precision);
 
 void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound);
 

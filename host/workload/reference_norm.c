@@ -16,7 +16,8 @@ static double chain_error(size_t n)
     return (8 + sqrt((double)n)) * u;
 }
 
-void clfi_ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y, double *bound)
+void clfi_ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y,
+                         double *bound)
 {
     const double k = chain_error(n);
     for (size_t r = 0; r < rows; r++, s += n, y += n, bound += n) {
@@ -37,7 +38,8 @@ void clfi_ref_layer_norm(const double *s, const double *gamma, const double *bet
         for (size_t i = 0; i < n; i++) {
             const double c = s[i] - mean, g = gamma ? gamma[i] : 1, b = beta ? beta[i] : 0;
             y[i] = c * scale * g + b;
-            bound[i] = fabs(g) * scale * (center + u * (2 * fabs(c) + d) + fabs(c) * (variance * square / (square + eps + (square == 0)) / 2 + 16 * u));
+            bound[i] = fabs(g) * scale *
+                       (center + u * (2 * fabs(c) + d) + fabs(c) * (variance * square / (square + eps + (square == 0)) / 2 + 16 * u));
             bound[i] += u * (2 * fabs(c * scale * g) + fabs(y[i]));
         }
     }

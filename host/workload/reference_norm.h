@@ -7,7 +7,8 @@
 
 /* Rows of n elements, dense. s: the float32 sums x + residual. gamma, beta: n elements or NULL. bound excludes the rounding of y's
  * storage type. */
-void clfi_ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y, double *bound);
+void clfi_ref_layer_norm(const double *s, const double *gamma, const double *beta, size_t rows, size_t n, double eps, double *y,
+                         double *bound);
 void clfi_ref_rms_norm(const double *s, const double *gamma, size_t rows, size_t n, double eps, double *y, double *bound);
 void clfi_ref_l2_normalize(const double *s, size_t rows, size_t n, double eps, double *y, double *bound);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "workload/reference_dropout.h"
 #include "workload/reference_gemm.h"
 #include "workload/reference_softmax.h"
 
@@ -16,7 +17,21 @@ typedef struct pass {
     const clf_transformer_config *config;
     const clfi_ref_weights *weights;
     clfi_ref_noise *noise;
+    const clfi_ref_extras *extras; /* NULL: none */
+    bool is_decoder;
+    int64_t layer;
 } pass;
+
+/* Places of dropout, as clf_transformer_params number them. */
+enum { SELF_WEIGHTS, SELF_RESULT, SOURCE_WEIGHTS, SOURCE_RESULT, HIDDEN, FFN_RESULT };
+
+static void drop(const pass *p, int place, float probability, int64_t first, int64_t count, double *x)
+{
+    const uint64_t seed =
+        p->extras->seed + 0x9e3779b97f4a7c15u * (uint64_t)(16 * p->layer + (p->is_decoder ? 8 : 0) + place + 1);
+    for (int64_t i = 0; i < count && probability != 0.0f; i++)
+        x[i] = clfi_ref_dropout_keeps((uint64_t)(first + i), probability, seed) ? x[i] / (1 - (double)probability) : 0;
+}
 
 double clfi_ref_rounded(clfi_ref_noise *noise, double value, double bound)
 {
@@ -45,7 +60,8 @@ static double norm_of(const double *x, int64_t count)
 }
 
 /* y [rows,out] = f(x W^T + b). The weight is turned once, so that memory is read in order. */
-static clf_status linear(const pass *p, const char *prefix, const char *name, int64_t rows, const double *x, clf_activation activation, double *y)
+static clf_status linear(const pass *p, const char *prefix, const char *name, int64_t rows, const double *x, clf_activation activation,
+                         double *y)
 {
     const clfi_ref_weight *weight, *bias;
     double *turned;
@@ -103,36 +119,57 @@ typedef struct head {
     const double *k, *v;
     int64_t keys, size, step;
     double *scores, *weights; /* [K] */
+    bool is_source;
+    double *shown; /* [N,H,Q,K]; NULL: not wanted */
 } head;
 
-static void attend(const pass *p, const head *h, const double *q, const bool *keep, double *out)
+/* q_i . k_j and, with relative positions, q_i . a_(j-i). */
+static double product(const pass *p, const head *h, const double *q, int64_t i, int64_t j)
+{
+    const double *k = h->k + j * h->step;
+    const float *relative = NULL;
+    double sum = 0;
+    if (p->extras && p->extras->relative && !h->is_source) {
+        const int64_t reach = p->extras->reach, distance = j - i < -reach ? -reach : j - i > reach ? reach : j - i;
+        relative = p->extras->relative + (distance + reach) * h->size;
+    }
+    for (int64_t c = 0; c < h->size; c++)
+        sum += q[c] * (k[c] + (relative ? (double)relative[c] : 0));
+    return sum;
+}
+
+/* Query i of its sequence, row `row` of all weights. */
+static void attend(const pass *p, const head *h, int64_t i, int64_t row, const double *q, const bool *keep, double *out)
 {
     const double scale = 1 / sqrt((double)h->size), unit = p->noise ? u * sqrt((double)h->size + 2) * scale * norm_of(q, h->size) : 0;
     const double weight_unit = u * (16 + sqrt((double)h->keys));
     for (int64_t j = 0; j < h->keys; j++) {
-        const double *k = h->k + j * h->step;
-        double sum = 0;
-        for (int64_t i = 0; i < h->size; i++)
-            sum += q[i] * k[i];
-        h->scores[j] = clfi_ref_rounded(p->noise, scale * sum, p->noise ? unit * norm_of(k, h->size) : 0);
+        const double bound = p->noise ? unit * norm_of(h->k + j * h->step, h->size) : 0;
+        h->scores[j] = clfi_ref_rounded(p->noise, scale * product(p, h, q, i, j), bound);
     }
     clfi_ref_softmax_row(h->scores, keep, (size_t)h->keys, CLF_EMPTY_ROWS_ZERO, h->weights);
+    if (h->shown)
+        memcpy(h->shown + row * h->keys, h->weights, (size_t)h->keys * sizeof *h->shown);
+    if (p->extras)
+        drop(p, h->is_source ? SOURCE_WEIGHTS : SELF_WEIGHTS, p->extras->weight_dropout, row * h->keys, h->keys, h->weights);
     memset(out, 0, (size_t)h->size * sizeof *out);
     for (int64_t j = 0; j < h->keys; j++) {
         const double weight = clfi_ref_rounded(p->noise, h->weights[j], weight_unit * h->weights[j]);
-        for (int64_t i = 0; i < h->size && weight != 0; i++)
-            out[i] += weight * h->v[j * h->step + i];
+        for (int64_t c = 0; c < h->size && weight != 0; c++)
+            out[c] += weight * h->v[j * h->step + c];
     }
-    for (int64_t i = 0; i < h->size; i++)
-        out[i] = clfi_ref_rounded(p->noise, out[i], weight_unit * fabs(out[i]));
+    for (int64_t c = 0; c < h->size; c++)
+        out[c] = clfi_ref_rounded(p->noise, out[c], weight_unit * fabs(out[c]));
 }
 
 /* y [N,Q,C] = MHA(queries [N,Q,C], keys [N,K,C]) */
-static clf_status attention(const pass *p, const char *prefix, int64_t batch, int64_t queries, int64_t keys, const double *from, const double *to,
-                            const bool *keep, double *y)
+static clf_status attention(const pass *p, const char *prefix, bool is_source, int64_t batch, int64_t queries, int64_t keys,
+                            const double *from, const double *to, const bool *keep, double *y)
 {
     const int64_t c = p->config->width, heads = p->config->heads, d = c / heads;
-    double *q;
+    double *q, *shown = !p->extras ? NULL : is_source ? p->extras->source_weights : p->extras->self_weights;
+    if (shown)
+        shown += p->layer * batch * heads * queries * keys;
     CLF_TRY(clfi_alloc((size_t)(2 * batch * queries * c + 2 * batch * keys * c + 2 * keys), sizeof *q, "reference", &q));
     double *mixed = q + batch * queries * c, *k = mixed + batch * queries * c, *v = k + batch * keys * c, *scores = v + batch * keys * c;
     clf_status st;
@@ -142,10 +179,12 @@ static clf_status attention(const pass *p, const char *prefix, int64_t batch, in
     for (int64_t n = 0; n < batch; n++) {
         for (int64_t h = 0; h < heads; h++) {
             const int64_t at = n * keys * c + h * d;
-            const head one = {k + at, v + at, keys, d, c, scores, scores + keys};
-            for (int64_t i = 0; i < queries; i++)
-                attend(p, &one, q + (n * queries + i) * c + h * d, keep ? keep + ((n * heads + h) * queries + i) * keys : NULL,
+            const head one = {k + at, v + at, keys, d, c, scores, scores + keys, is_source, shown};
+            for (int64_t i = 0; i < queries; i++) {
+                const int64_t row = (n * heads + h) * queries + i;
+                attend(p, &one, i, row, q + (n * queries + i) * c + h * d, keep ? keep + row * keys : NULL,
                        mixed + (n * queries + i) * c + h * d);
+            }
         }
     }
     CLF_GOTO(linear(p, prefix, "output", batch * queries, mixed, CLF_ACTIVATION_NONE, y));
@@ -167,6 +206,8 @@ static clf_status feed_forward(const pass *p, const char *prefix, int64_t rows, 
         for (int64_t i = 0; i < rows * f; i++)
             hidden[i] = clfi_ref_rounded(p->noise, hidden[i] * gate[i], u * fabs(hidden[i] * gate[i]));
     }
+    if (p->extras)
+        drop(p, HIDDEN, p->extras->hidden_dropout, 0, rows * f, hidden);
     CLF_GOTO(linear(p, prefix, "feed_forward.layer2", rows, hidden, CLF_ACTIVATION_NONE, y));
 done:
     free(hidden);
@@ -176,8 +217,8 @@ done:
 enum { SELF_ATTENTION, SOURCE_ATTENTION, FEED_FORWARD, BLOCKS };
 
 /* x += f(LN(x)) or x = LN(x + f(x)); z, y: scratch like x. */
-static clf_status run_block(const pass *p, int block, const char *prefix, const clfi_ref_batch *b, int64_t length, const double *memory, double *x,
-                            double *z, double *y)
+static clf_status run_block(const pass *p, int block, const char *prefix, const clfi_ref_batch *b, int64_t length, const double *memory,
+                            double *x, double *z, double *y)
 {
     static const char *const norms[BLOCKS] = {"norm_self_attn", "norm_src_attn", "norm_ff"};
     const clf_transformer_config *config = p->config;
@@ -189,11 +230,20 @@ static clf_status run_block(const pass *p, int block, const char *prefix, const 
         memcpy(z, x, (size_t)(rows * c) * sizeof *z);
     snprintf(part, sizeof part, "%s%s.", prefix, block == SELF_ATTENTION ? "self_attn" : "src_attn");
     if (block == SELF_ATTENTION)
-        CLF_TRY(attention(p, part, b->batch, length, length, z, z, b->keep_self, y));
+        CLF_TRY(attention(p, part, false, b->batch, length, length, z, z, b->keep_self, y));
     else if (block == SOURCE_ATTENTION)
-        CLF_TRY(attention(p, part, b->batch, length, b->source_length, z, memory, b->keep_source, y));
-    else
+        CLF_TRY(attention(p, part, true, b->batch, length, b->source_length, z, memory, b->keep_source, y));
+    else {
+        if (p->extras && p->extras->ff_input)
+            memcpy(p->extras->ff_input + p->layer * rows * c, z, (size_t)(rows * c) * sizeof *z);
         CLF_TRY(feed_forward(p, prefix, rows, z, y));
+    }
+    if (p->extras)
+        drop(p,
+             block == SELF_ATTENTION     ? SELF_RESULT
+             : block == SOURCE_ATTENTION ? SOURCE_RESULT
+                                         : FFN_RESULT,
+             p->extras->result_dropout, 0, rows * c, y);
     for (int64_t i = 0; i < rows * c; i++)
         x[i] = clfi_ref_rounded(p->noise, x[i] + y[i], u * fabs(x[i] + y[i]));
     return config->norm_first ? CLF_OK
@@ -203,16 +253,17 @@ static clf_status run_block(const pass *p, int block, const char *prefix, const 
 clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *b,
                           const double *memory, double *x, clfi_ref_noise *noise)
 {
-    const pass p = {config, weights, noise};
+    pass p = {config, weights, noise, b->extras, is_decoder, 0};
     const char *stack = is_decoder ? "decoder." : "encoder.";
-    const int64_t layers = is_decoder ? config->decoder_layers : config->encoder_layers, length = is_decoder ? b->target_length : b->source_length;
+    const int64_t layers = is_decoder ? config->decoder_layers : config->encoder_layers,
+                  length = is_decoder ? b->target_length : b->source_length;
     const int64_t rows = b->batch * length;
     char prefix[48];
     double *scratch;
     clf_status st = CLF_OK;
     CLF_TRY(clfi_alloc((size_t)(2 * rows * config->width), sizeof *scratch, "reference", &scratch));
-    for (int64_t layer = 0; layer < layers; layer++) {
-        snprintf(prefix, sizeof prefix, "%slayers.%lld.", stack, (long long)layer);
+    for (; p.layer < layers; p.layer++) {
+        snprintf(prefix, sizeof prefix, "%slayers.%lld.", stack, (long long)p.layer);
         for (int block = 0; block < BLOCKS; block++)
             if (block != SOURCE_ATTENTION || is_decoder)
                 CLF_GOTO(run_block(&p, block, prefix, b, length, memory, x, scratch, scratch + rows * config->width));
@@ -224,8 +275,8 @@ done:
     return st;
 }
 
-clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_target, int64_t batch, int64_t length,
-                          const int32_t *tokens, double *x)
+clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_target, int64_t batch,
+                          int64_t length, const int32_t *tokens, double *x)
 {
     const int64_t c = config->width;
     const bool is_learned = config->positions == CLF_POSITIONS_LEARNED, has_halves = config->positions == CLF_POSITIONS_SINUSOIDAL_HALVES;
@@ -233,7 +284,8 @@ clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_w
     const double scale = config->embedding_scale > 0.0f ? (double)config->embedding_scale : sqrt((double)c);
     const int64_t sines = (c + 1) / 2;
     const clfi_ref_weight *table = clfi_ref_weights_find(weights, is_target ? "tgt_embed.linear.weight" : "src_embed.linear.weight");
-    const clfi_ref_weight *learned = clfi_ref_weights_find(weights, is_target ? "tgt_embed.positional_encodings" : "src_embed.positional_encodings");
+    const clfi_ref_weight *learned =
+        clfi_ref_weights_find(weights, is_target ? "tgt_embed.positional_encodings" : "src_embed.positional_encodings");
     if (!table || (is_learned && !learned))
         CLF_FAIL(CLF_NOT_FOUND, "reference: no embedding of %s", is_target ? "targets" : "sources");
     for (int64_t t = 0; t < batch * length; t++) {
@@ -254,7 +306,7 @@ clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_w
 clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,
                              bool is_log, double *logits, clfi_ref_noise *noise)
 {
-    const pass p = {config, weights, noise};
+    const pass p = {.config = config, .weights = weights, .noise = noise};
     const int64_t v = config->target_vocabulary;
     CLF_TRY(linear(&p, "", "generator.projection", rows, features, CLF_ACTIVATION_NONE, logits));
     for (int64_t r = 0; is_log && r < rows; r++, logits += v) {

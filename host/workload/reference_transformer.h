@@ -48,21 +48,32 @@ void clfi_ref_weights_free(clfi_ref_weights *weights);
 typedef clfi_random clfi_ref_noise;
 double clfi_ref_rounded(clfi_ref_noise *noise, double value, double bound);
 
+/* Training's dropout, scores of one's own, and values to compare, as clf_transformer_params have them. */
+typedef struct clfi_ref_extras {
+    float weight_dropout, hidden_dropout, result_dropout;
+    uint64_t seed;
+    /* [2 reach + 1, d]: self-attention scores are scale q_i . (k_j + relative[clamp(j - i) + reach]) (Shaw et al. 2018); NULL: none */
+    const float *relative;
+    int64_t reach;
+    double *self_weights, *source_weights, *ff_input; /* [layers,N,H,Q,K], [layers,N,H,Q,K], [layers,N,L,C]; NULL: not wanted */
+} clfi_ref_extras;
+
 /* keep[((n * heads + h) * Q + i) * K + j]: query i may use key j; NULL: all. */
 typedef struct clfi_ref_batch {
     int64_t batch, source_length, target_length;
     const bool *keep_self, *keep_source; /* of the stack that runs */
+    const clfi_ref_extras *extras;       /* NULL: inference */
 } clfi_ref_batch;
 
 /* All fail with NOT_FOUND for a weight that is not there, and OUT_OF_MEMORY. */
 
 /* x [N,L,C] in place through the encoder (is_decoder false, L = source_length) or the decoder with memory [N,S,C]. */
-clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *batch,
-                          const double *memory, double *x, clfi_ref_noise *noise);
+clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder,
+                          const clfi_ref_batch *batch, const double *memory, double *x, clfi_ref_noise *noise);
 
 /* x [N,L,C] = table[token] * scale + position, or the layer norm of that. */
-clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_target, int64_t batch, int64_t length,
-                          const int32_t *tokens, double *x);
+clf_status clfi_ref_embed(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_target, int64_t batch,
+                          int64_t length, const int32_t *tokens, double *x);
 
 /* logits [rows,V]; log-softmax of them where is_log. */
 clf_status clfi_ref_generate(const clf_transformer_config *config, const clfi_ref_weights *weights, int64_t rows, const double *features,

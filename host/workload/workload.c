@@ -2,6 +2,7 @@
 /* The list that owns workloads, and what several kinds share. */
 #include "workload/workload.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -18,6 +19,18 @@ clf_status clfi_workload_one_engine(const clfi_workload *workload, clf_context *
     (void)context;
     *out = (clfi_engine_list){.names = {""}, .count = 1};
     return CLF_OK;
+}
+
+clf_status clfi_workload_verify(const clfi_workload *workload, clf_context *context, const char *engine, clfi_verdict *out)
+{
+    void *state = NULL;
+    clf_status st = workload->type->prepare(workload, context, engine, &state);
+    if (st == CLF_OK)
+        st = workload->type->verify(state, out);
+    workload->type->release(state);
+    if (st == CLF_OK && isnan(out->error))
+        out->passed = false;
+    return st;
 }
 
 clf_status clfi_workload_list_add(clfi_workload_list *list, const clfi_workload *workload)
@@ -38,4 +51,9 @@ void clfi_workload_list_free(clfi_workload_list *list)
         release(&list->items[i]);
     free(list->items);
     *list = (clfi_workload_list){0};
+}
+
+const char *clfi_workload_measures(const clfi_workload *workload)
+{
+    return json_string_value(json_object_get(workload->work, "measures"));
 }

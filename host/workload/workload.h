@@ -64,6 +64,7 @@ struct clfi_workload {
     const char *limit;   /* key of the device's measured limit it stands beside: "fp32_gflops", "copy_gbps"; NULL: none. A workload whose
                               work object has a string "measures" with that key is what the limit is measured by */
     const char *const *off_device; /* what of the run the host does, "tokenizing" and the like, ended by NULL; NULL: nothing */
+    const struct clf_engine_table *table; /* the engines that an op chooses from; NULL: there is no choice */
     const clfi_workload_type *type;
     clf_status (*peer)(const clfi_workload *workload, clfi_workload_list *list); /* appends what the workload is measured in turns with, the
                               least that moves as many bytes or does as many operations: a copy, a plain product. NULL: nothing */
@@ -72,6 +73,9 @@ struct clfi_workload {
 
 /* `engines` of workloads without a choice. */
 clf_status clfi_workload_one_engine(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
+
+/* Prepares, verifies and releases. engine "": whatever the context chooses. Forwards the library's errors. */
+clf_status clfi_workload_verify(const clfi_workload *workload, clf_context *context, const char *engine, clfi_verdict *out);
 
 /* A growing list that owns its workloads. */
 struct clfi_workload_list {
@@ -87,5 +91,11 @@ void clfi_workload_list_free(clfi_workload_list *list);
 clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_op_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir, bool quick); /* model_dir NULL: the built-in model alone */
+
+/* The limit of a device that a workload measures; NULL: none. */
+const char *clfi_workload_measures(const clfi_workload *workload);
+
+/* The self-test's catalogue: shapes that fit no tile, for every engine of every op, and networks of a few layers. Nothing worth timing. */
+clf_status clfi_small_workloads(clfi_workload_list *list);
 
 #endif

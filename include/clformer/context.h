@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Context: one device, one in-order queue, the kernels built for it, and its temporary memory.
  *
- * Thread rule: a context and everything made from it belongs to one thread at a time. Different contexts are independent.
- * Ownership: create and destroy come in pairs; destroy accepts NULL. A returned pointer is borrowed; what comes through an out-pointer is
- * the caller's to destroy. Out-pointers are set on success only. Tensors and models keep their context alive until they are destroyed. */
+ * Thread rule: a context and everything made from it belongs to one thread at a time. Different contexts are independent, and those that
+ * share a cl_context (clf_context_create_shared) share it, their kernels and the weights of models safely. Ownership: create and destroy
+ * come in pairs; destroy accepts NULL. A returned pointer is borrowed; what comes through an out-pointer is the caller's to destroy.
+ * Out-pointers are set on success only. Tensors and models keep their context alive until they are destroyed. */
 #ifndef CLFORMER_CONTEXT_H
 #define CLFORMER_CONTEXT_H
 
@@ -16,12 +17,16 @@ extern "C" {
 
 typedef struct clf_context clf_context;
 
-/* Precision of float32 matrix products, by PyTorch's names. An engine that cannot keep what is asked is not used. */
+/* Precision of float32 matrix products, by PyTorch's names. An engine that cannot keep what is asked is not used; one that
+ * keeps more may be. */
 typedef enum clf_precision {
     CLF_PRECISION_HIGHEST, /* error of a float32 FMA product */
     CLF_PRECISION_HIGH,    /* relative error about 1e-5 */
     CLF_PRECISION_MEDIUM   /* relative error about 4e-3: one bfloat16 product */
 } clf_precision;
+
+/* "highest", "high" or "medium"; "?" for anything else. */
+CLF_API const char *clf_precision_name(clf_precision precision);
 
 typedef enum clf_log_level { CLF_LOG_ERROR, CLF_LOG_INFO, CLF_LOG_DEBUG } clf_log_level;
 
@@ -29,12 +34,14 @@ typedef enum clf_log_level { CLF_LOG_ERROR, CLF_LOG_INFO, CLF_LOG_DEBUG } clf_lo
 typedef void (*clf_log_function)(void *user, clf_log_level level, const char *text);
 
 typedef struct clf_context_params {
+    size_t size;               /* sizeof(clf_context_params) */
     const char *device;        /* selector (device.h); NULL: $CLF_DEVICE, else the default device */
     const char *engines;       /* forced engines, "gemm=tiled,layer_norm=group"; NULL: $CLF_ENGINE; a wrong name fails in the op.
                                   "gemm=packed:rows=6:vectors=2" also says what the engine's kernels are built with */
     const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
     const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
-    const char *tuned_file;    /* choices that clformer tune measured on this device; NULL: none if $CLF_NO_TUNED is set to something but 0, else
+    const char
+        *tuned_file; /* choices that clformer tune measured on this device; NULL: none if $CLF_NO_TUNED is set to something but 0, else
                                   $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and ignored */
     clf_precision precision;   /* default CLF_PRECISION_HIGHEST */
     int profile;               /* nonzero: events of every kernel are kept for clf_context_stats and the trace */
@@ -42,15 +49,22 @@ typedef struct clf_context_params {
     void *log_user;
 } clf_context_params;
 
-#define CLF_CONTEXT_PARAMS_INIT {NULL, NULL, NULL, NULL, NULL, CLF_PRECISION_HIGHEST, 0, NULL, NULL}
+#define CLF_CONTEXT_PARAMS_INIT {.size = sizeof(clf_context_params), .precision = CLF_PRECISION_HIGHEST}
+CLF_API CLF_NODISCARD clf_status clf_context_params_default(clf_context_params *out, size_t size); /* clformer.h: options */
 
 /* Opens a device. params NULL = defaults. The environment is read here and never again.
  * NOT_FOUND: no such device. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused. */
-CLF_API clf_status clf_context_create(const clf_context_params *params, clf_context **out);
+CLF_API CLF_NODISCARD clf_status clf_context_create(const clf_context_params *params, clf_context **out);
+
+/* A second context on the device of `with`: a queue and temporary memory of its own, the same cl_context, kernels built once for both, and
+ * the settings of `with` (its log function is then called by both threads). So two threads, each with one of them, use one copy of a
+ * model's weights: clf_session_create. `with` may be in use by another thread meanwhile, and may be destroyed first. DEVICE: the driver
+ * refused. */
+CLF_API CLF_NODISCARD clf_status clf_context_create_shared(const clf_context *with, clf_context **out);
 CLF_API void clf_context_destroy(clf_context *context);
 
 /* Waits until everything enqueued has run. DEVICE: it did not. */
-CLF_API clf_status clf_context_finish(clf_context *context);
+CLF_API CLF_NODISCARD clf_status clf_context_finish(clf_context *context);
 
 /* Borrowed; lives as long as the context. */
 CLF_API const clf_device_info *clf_context_device(const clf_context *context);
@@ -68,6 +82,7 @@ typedef struct clf_context_stats {
     uint64_t upload_ns, upload_bytes;
     uint64_t readback_ns, readback_bytes;
     uint64_t kernel_ns; /* sum over events; 0 unless profiling */
+    unsigned product_precisions; /* bit 1 << clf_precision for each that matrix products ran at: never less exact than what was asked for */
 } clf_context_stats;
 
 CLF_API void clf_context_get_stats(const clf_context *context, clf_context_stats *out);
@@ -79,16 +94,21 @@ typedef struct clf_kernel_stats {
     uint64_t total_ns;
 } clf_kernel_stats;
 
-/* Number of kernels profiled so far, and the index-th of them by falling total time. INVALID_ARGUMENT: index out of range. Waits for the queue. */
+/* Number of kernels profiled so far, and the index-th of them by falling total time. INVALID_ARGUMENT: index out of range. Waits for the
+ * queue. */
 CLF_API size_t clf_context_kernel_count(clf_context *context);
-CLF_API clf_status clf_context_kernel_get(clf_context *context, size_t index, clf_kernel_stats *out);
+CLF_API CLF_NODISCARD clf_status clf_context_kernel_get(clf_context *context, size_t index, clf_kernel_stats *out);
 
 /* Writes everything profiled so far as a Chrome trace (JSON, chrome://tracing or Perfetto): kernels on one row, host phases on another.
- * INVALID_ARGUMENT: not a profiling context. NOT_FOUND: the folder does not exist. IO: the file cannot be written; an old file stays whole. */
-CLF_API clf_status clf_context_write_trace(clf_context *context, const char *path);
+ * INVALID_ARGUMENT: not a profiling context. NOT_FOUND: the folder does not exist. IO: the file cannot be written; an old file stays
+ * whole. */
+CLF_API CLF_NODISCARD clf_status clf_context_write_trace(clf_context *context, const char *path);
 
 /* Version of the library, "major.minor.patch". */
 CLF_API const char *clf_version(void);
+
+/* The same as a number that grows with the version: 10000 major + 100 minor + patch. CLF_VERSION_NUMBER is the headers'. */
+CLF_API int clf_version_number(void);
 
 #ifdef __cplusplus
 }

@@ -56,7 +56,7 @@ typedef struct clf_device_list clf_device_list;
 /* Asks the OpenCL loader for every platform and device. A machine without any gives an empty list and a note, not an error. Before the
  * first OpenCL call of the process this sets POCL_AFFINITY=1 unless the variable is set (PoCL's threads otherwise share one core).
  * *out: the caller destroys it. OUT_OF_MEMORY. */
-CLF_API clf_status clf_device_list_create(clf_device_list **out);
+CLF_API CLF_NODISCARD clf_status clf_device_list_create(clf_device_list **out);
 CLF_API void clf_device_list_destroy(clf_device_list *list); /* NULL is a no-op */
 
 CLF_API size_t clf_device_list_count(const clf_device_list *list);
@@ -67,11 +67,11 @@ CLF_API const clf_device_info *clf_device_list_get(const clf_device_list *list, 
 /* Remarks that are no errors, such as a platform without devices. Borrowed; NULL past the end. */
 CLF_API const char *clf_device_list_note(const clf_device_list *list, size_t index);
 
-/* The device that `selector` means: an index as listed ("0"), "platform:device" ("1:0"), a type ("cpu", "gpu", "accelerator"), or a part of a
- * device's, vendor's or platform's name, any case. Several matches: the best usable one (GPUs with their own memory, integrated
- * GPUs, accelerators, CPUs; more compute units first). NULL or "": the default device.
- * NOT_FOUND: nothing matches; the reason lists what there is. UNSUPPORTED: what matches cannot be used; the reason says why. */
-CLF_API clf_status clf_device_list_select(const clf_device_list *list, const char *selector, size_t *out_index);
+/* The device that `selector` means: an index as listed ("0"), "platform:device" ("1:0"), a type ("cpu", "gpu", "accelerator"), or a part of
+ * a device's, vendor's or platform's name, any case. Several matches: the best usable one (GPUs with their own memory, integrated GPUs,
+ * accelerators, CPUs; more compute units first). NULL or "": the default device. NOT_FOUND: nothing matches; the reason lists what there
+ * is. UNSUPPORTED: what matches cannot be used; the reason says why. */
+CLF_API CLF_NODISCARD clf_status clf_device_list_select(const clf_device_list *list, const char *selector, size_t *out_index);
 
 #ifdef __cplusplus
 }

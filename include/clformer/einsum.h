@@ -50,11 +50,12 @@ enum {
 
 /* Computes `equation` into `out`, which the caller has created with the right shape (clf_einsum_output_shape). Enqueued.
  * INVALID_ARGUMENT or UNSUPPORTED with a code as above: nothing was launched, out is untouched. */
-CLF_API clf_status clf_einsum(clf_context *context, const char *equation, const clf_tensor *const *operands, int count, clf_tensor *out);
+CLF_API CLF_NODISCARD clf_status clf_einsum(clf_context *context, const char *equation, const clf_tensor *const *operands, int count,
+                                            clf_tensor *out);
 
 /* Shape of the result for operands of these ranks and sizes: *out_rank, and out_dim[0..*out_rank) (at most CLF_MAX_RANK). No device. */
-CLF_API clf_status clf_einsum_output_shape(const char *equation, int count, const int *rank, const int64_t *const *dim, int *out_rank,
-                                           int64_t *out_dim);
+CLF_API CLF_NODISCARD clf_status clf_einsum_output_shape(const char *equation, int count, const int *rank, const int64_t *const *dim,
+                                                         int *out_rank, int64_t *out_dim);
 
 /* A parsed equation with its contraction order for given shapes; holds no device memory and belongs to no context. Immutable, so that
  * threads may share it. The order has the least cost over all pairwise trees up to 12 operands and is greedy above. Cost of a step, as
@@ -64,8 +65,8 @@ typedef struct clf_einsum_plan clf_einsum_plan;
 /* memory_limit: largest number of elements of any intermediate or copy (the output is exempt), or one of the names above. Where no pair of
  * terms keeps it, all that are left are multiplied in one nest of loops without any intermediate. E_LIMIT: 0, or below
  * CLF_EINSUM_MAX_INPUT. */
-CLF_API clf_status clf_einsum_plan_create(const char *equation, int count, const int *rank, const int64_t *const *dim, int64_t memory_limit,
-                                          clf_einsum_plan **out);
+CLF_API CLF_NODISCARD clf_status clf_einsum_plan_create(const char *equation, int count, const int *rank, const int64_t *const *dim,
+                                                        int64_t memory_limit, clf_einsum_plan **out);
 CLF_API void clf_einsum_plan_destroy(clf_einsum_plan *plan);
 
 /* The result's shape. Borrowed from the plan. */
@@ -77,13 +78,14 @@ CLF_API double clf_einsum_plan_cost(const clf_einsum_plan *plan);
 CLF_API double clf_einsum_plan_largest(const clf_einsum_plan *plan);
 
 /* As clf_einsum, for operands of exactly the plan's shapes (E_ARGUMENT otherwise); strides and element types may differ between calls. */
-CLF_API clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan, const clf_tensor *const *operands, int count,
-                                       clf_tensor *out);
+CLF_API CLF_NODISCARD clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan, const clf_tensor *const *operands,
+                                                     int count, clf_tensor *out);
 
 /* The plan as text: operands, path, cost, and for each step its terms, its cost, the size of its result and what runs it. context: names
  * the matrix engines of that device; NULL: only "gemm". Operands are taken as dense f32. text: capacity bytes, always terminated when
  * capacity > 0; *length: the whole text's length, which may be more. text may be NULL when capacity is 0. */
-CLF_API clf_status clf_einsum_plan_print(clf_context *context, const clf_einsum_plan *plan, char *text, size_t capacity, size_t *length);
+CLF_API CLF_NODISCARD clf_status clf_einsum_plan_print(clf_context *context, const clf_einsum_plan *plan, char *text, size_t capacity,
+                                                       size_t *length);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "clformer/context.h"
 #include "clformer/ops.h"
 #include "clformer/tensor.h"
+#include "clformer/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +21,7 @@ typedef struct clf_model clf_model;
 typedef struct clf_model_info {
     const char *architecture;   /* "bert" */
     int64_t layers;             /* L */
-    int64_t width;              /* C: features of a token vector and of an embedding */
+    int64_t width;              /* C: features of a token vector */
     int64_t hidden_width;       /* F */
     int64_t heads;              /* H */
     int64_t vocabulary;         /* V */
@@ -32,37 +33,53 @@ typedef struct clf_model_info {
     int64_t parameters;         /* number of weights */
     uint64_t file_bytes;        /* of the checkpoint */
     const char *linear_engine;  /* GEMM engine of the projections */
+    int64_t embedding_width;    /* E: features of an embedding: C, unless poolings are put side by side or dense layers follow */
+    int64_t poolings;           /* how many are put side by side; `pooling` is the first */
+    int64_t layers_after;       /* dense layers and layer norms after the pooling */
 } clf_model_info;
 
-/* Loads a Hugging Face or sentence-transformers directory of the BERT family: config.json, model.safetensors (f32, f16 or bf16; or the
- * shards of model.safetensors.index.json), tokenizer.json or vocab.txt, and where present modules.json, 1_Pooling/config.json,
- * sentence_bert_config.json. On devices that share the host's memory, weights are used where the file is mapped; the directory must
+/* Loads a GGUF file of a language model, or a Hugging Face or sentence-transformers directory of BERT, DistilBERT, RoBERTa, XLM-RoBERTa,
+ * CamemBERT, MPNet, Nomic BERT or ModernBERT, or of a language model (generate.h), by config.json's model_type: config.json,
+ * model.safetensors (f32, f16 or bf16; or the shards of model.safetensors.index.json), tokenizer.json or vocab.txt, and where present
+ * modules.json (Transformer, Pooling, Dense, LayerNorm, Normalize) with the folders that it names, sentence_bert_config.json,
+ * config_sentence_transformers.json. On devices that share the host's memory, weights are used where the file is mapped; the directory must
  * not change while the model lives. The model keeps the context alive.
  * NOT_FOUND: a file is missing. FORMAT: a file is broken or a weight has another shape (named). UNSUPPORTED: another architecture, or a
  * module that is not built (named). OUT_OF_MEMORY: the weights do not fit the device (both sizes named). */
-CLF_API clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out);
+CLF_API CLF_NODISCARD clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out);
 CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 
 /* Borrowed; lives as long as the model. */
 CLF_API const clf_model_info *clf_model_get_info(const clf_model *model);
 
-/* A text: UTF-8, any bytes allowed (ill-formed parts count as U+FFFD, U+0000 is a character). Borrowed during the call. */
-typedef struct clf_text {
-    const char *data;
-    size_t size;
-} clf_text;
+/* Prompts of config_sentence_transformers.json: how many, the name of prompt `index` (NULL outside), the text of a name (NULL: none such),
+ * the name of the one that embeddings use where none is asked for (NULL: none). Borrowed from the model; 0 and NULL for a NULL model. */
+CLF_API size_t clf_model_prompt_count(const clf_model *model);
+CLF_API const char *clf_model_prompt_name(const clf_model *model, size_t index);
+CLF_API const char *clf_model_prompt(const clf_model *model, const char *name);
+CLF_API const char *clf_model_default_prompt_name(const clf_model *model);
 
 typedef struct clf_embed_params {
+    size_t size;         /* sizeof(clf_embed_params) */
     int pooling;         /* a clf_pooling, or CLF_AS_MODEL */
     int normalize;       /* 0, 1, or CLF_AS_MODEL */
     size_t max_tokens;   /* truncate to so many tokens, special ones included; 0 = as the model */
     size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
     void (*progress)(void *user, size_t done, size_t total); /* texts; NULL = none */
     void *progress_user;
+    size_t dimensions;       /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = all */
+    const char *prompt_name; /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
+    const char *prompt;      /* goes before every text; NULL = by prompt_name, "" = none */
+    size_t *failed_text;     /* receives the index of a text whose embedding is corrupt, else the number of texts; NULL = not wanted */
 } clf_embed_params;
 
 enum { CLF_AS_MODEL = -1 };
-#define CLF_EMBED_PARAMS_INIT {CLF_AS_MODEL, CLF_AS_MODEL, 0, 0, NULL, NULL}
+#define CLF_EMBED_PARAMS_INIT {.size = sizeof(clf_embed_params), .pooling = CLF_AS_MODEL, .normalize = CLF_AS_MODEL}
+CLF_API CLF_NODISCARD clf_status clf_embed_params_default(clf_embed_params *out, size_t size); /* clformer.h: options */
+
+/* Features of an embedding that these params ask for: dimensions, else the model's embedding_width, or C for another pooling.
+ * INVALID_ARGUMENT: a NULL but params; params as clf_model_embed. */
+CLF_API CLF_NODISCARD clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_params *params, size_t *out);
 
 /* What a call did. */
 typedef struct clf_embed_stats {
@@ -77,23 +94,58 @@ typedef struct clf_embed_stats {
 /* Embeddings of `count` texts, out[i*C + c], in the order of the texts. Texts are sorted by length and packed without padding into
  * batches of about batch_tokens tokens; a text's result depends on its batch only by rounding (1e-6 for normalised embeddings).
  * A text of no tokens (no special tokens in the tokenizer) gives zeros. params NULL = defaults; stats may be NULL. Synchronous.
- * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens. */
-CLF_API clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params, float *out,
-                                   clf_embed_stats *stats);
+ * C is that of clf_model_embedding_width. The model's modules run in their order (pooling, dense layers, layer norms, normalize).
+ * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens, more dimensions than there are, a
+ * prompt_name that the model does not have (those that it has are named), or one beside prompt. UNSUPPORTED: a prompt where the model
+ * leaves prompts out of its pooling. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
+ * portable engines (which the context's log tells); the text is named. No such vector is ever given. */
+CLF_API CLF_NODISCARD clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params,
+                                                 float *out, clf_embed_stats *stats);
 
 /* The same from token ids that the caller made: sequence i is ids[offsets[i] .. offsets[i+1]), offsets[0] = 0. type_ids NULL = all 0.
  * The whole call is one forward pass. INVALID_ARGUMENT: an id outside the vocabulary, a sequence longer than max_positions (named). */
-CLF_API clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                                       size_t sequences, const clf_embed_params *params, float *out);
+CLF_API CLF_NODISCARD clf_status clf_model_embed_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
+                                                     size_t sequences, const clf_embed_params *params, float *out);
 
 /* The encoder's output for such sequences, packed: [offsets[sequences], C] on the device. *out: the caller destroys it. */
-CLF_API clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
-                                        size_t sequences, clf_tensor **out);
+CLF_API CLF_NODISCARD clf_status clf_model_encode_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets,
+                                                      size_t sequences, clf_tensor **out);
 
-/* Attention weights of one layer for one sequence of `length` token ids: [H, length, length] float32, query by key; rows sum to 1. type_ids NULL =
- * all 0. *out: the caller destroys it. INVALID_ARGUMENT: layer outside the model; ids and length as above, length at least 1. */
-CLF_API clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length, int64_t layer,
-                                           clf_tensor **out);
+/* Attention weights of one layer for one sequence of `length` token ids: [H, length, length] float32, query by key; rows sum to 1. type_ids
+ * NULL = all 0. *out: the caller destroys it. INVALID_ARGUMENT: layer outside the model; ids and length as above, length at least 1. */
+CLF_API CLF_NODISCARD clf_status clf_model_attention_ids(clf_model *model, const int32_t *ids, const int32_t *type_ids, size_t length,
+                                                         int64_t layer, clf_tensor **out);
+
+/* ---- Sessions ---- */
+
+/* One thread's work on a model: a queue, temporary memory and batches that are used again. A model never changes once it is open, so that
+ * any number of sessions use its weights and its tokenizer at the same time, each on a context of its own. The functions above run in a
+ * session that the model has of its own, on the context that it was opened with; a program of one thread needs no other. */
+typedef struct clf_session clf_session;
+
+/* context: the model's, or one that shares its cl_context (clf_context_create_shared); NULL: the model's. The session keeps it alive. A
+ * model that is destroyed first goes with its last session, whose thread then also uses the model's context. *out: the caller destroys it.
+ * INVALID_ARGUMENT: a context that shares nothing with the model's.
+ *
+ *     clf_context_create_shared(context, &second);        // in a second thread, beside clf_model_embed in the first
+ *     clf_session_create(model, second, &session);
+ *     clf_session_embed(session, texts, count, NULL, out, NULL); */
+CLF_API CLF_NODISCARD clf_status clf_session_create(clf_model *model, clf_context *context, clf_session **out);
+CLF_API void clf_session_destroy(clf_session *session); /* NULL is a no-op */
+
+/* Borrowed; lives as long as the session. */
+CLF_API clf_context *clf_session_context(const clf_session *session);
+
+/* As the functions of the same names for a model. Tensors belong to the session's context. */
+CLF_API CLF_NODISCARD clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t count,
+                                                   const clf_embed_params *params, float *out, clf_embed_stats *stats);
+CLF_API CLF_NODISCARD clf_status clf_session_embed_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids,
+                                                       const int32_t *offsets, size_t sequences, const clf_embed_params *params,
+                                                       float *out);
+CLF_API CLF_NODISCARD clf_status clf_session_encode_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids,
+                                                        const int32_t *offsets, size_t sequences, clf_tensor **out);
+CLF_API CLF_NODISCARD clf_status clf_session_attention_ids(clf_session *session, const int32_t *ids, const int32_t *type_ids, size_t length,
+                                                           int64_t layer, clf_tensor **out);
 
 #ifdef __cplusplus
 }

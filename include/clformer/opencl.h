@@ -17,8 +17,8 @@ extern "C" {
 
 /* A context on the caller's OpenCL context and in-order queue; both are retained. params->device is ignored.
  * INVALID_ARGUMENT: the queue is out of order, or not of that context. UNSUPPORTED: the device cannot be used. */
-CLF_API clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_context opencl_context, cl_command_queue queue,
-                                                  clf_context **out);
+CLF_API CLF_NODISCARD clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_context opencl_context,
+                                                                cl_command_queue queue, clf_context **out);
 
 /* Borrowed handles: valid while the context lives. */
 CLF_API cl_context clf_context_opencl(const clf_context *context);

@@ -11,6 +11,13 @@
 #define CLF_API
 #endif
 
+/* Marks functions whose status must be looked at. */
+#if defined(__GNUC__)
+#define CLF_NODISCARD __attribute__((warn_unused_result))
+#else
+#define CLF_NODISCARD
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

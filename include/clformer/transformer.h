@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Transformers for sequences to sequences: encoder, decoder and generator from a configuration and weights by name (Vaswani et al. 2017). */
+/* Transformers for sequences to sequences: encoder, decoder and generator from a configuration and weights by name (Vaswani et al.
+ * 2017). */
 #ifndef CLFORMER_TRANSFORMER_H
 #define CLFORMER_TRANSFORMER_H
 
@@ -25,6 +26,7 @@ typedef enum clf_positions {
 } clf_positions;
 
 typedef struct clf_transformer_config {
+    size_t size;               /* sizeof(clf_transformer_config) */
     int64_t width;             /* C */
     int64_t hidden_width;      /* F */
     int64_t heads;             /* H; divides C */
@@ -46,16 +48,20 @@ typedef struct clf_transformer_config {
     int is_generator_tied;  /* nonzero: the generator's matrix is the targets' embedding table, and none of its own is looked for */
 } clf_transformer_config;
 
-/* The paper's sizes with the norms first and a final norm, as the annotated implementations have it; sizes of vocabularies are the caller's. */
-#define CLF_TRANSFORMER_CONFIG_INIT \
-    {512, 2048, 8, 6, 6, 0, 0, 5000, 5000, CLF_ACTIVATION_RELU, 0, 1, 1, 1, CLF_POSITIONS_SINUSOIDAL, 1e-5f, 0, 0, 0}
+/* The paper's sizes with the norms first and a final norm, as the annotated implementations have it; sizes of vocabularies are the
+ * caller's. */
+#define CLF_TRANSFORMER_CONFIG_INIT                                                                                                     \
+    {.size = sizeof(clf_transformer_config), .width = 512, .hidden_width = 2048, .heads = 8, .encoder_layers = 6, .decoder_layers = 6,  \
+     .max_source = 5000, .max_target = 5000, .activation = CLF_ACTIVATION_RELU, .norm_first = 1, .has_final_norm = 1,                    \
+     .has_generator = 1, .positions = CLF_POSITIONS_SINUSOIDAL, .norm_eps = 1e-5f}
+CLF_API CLF_NODISCARD clf_status clf_transformer_config_default(clf_transformer_config *out, size_t size); /* clformer.h: options */
 
 /* How the weights are called:
  *   labml   encoder.layers.0.self_attn.query.linear.weight, norm_self_attn, feed_forward.layer1, src_embed.linear, generator.projection ...
- *   torch   encoder.layers.0.self_attn.in_proj_weight, linear1, norm1 ... (torch.nn.Transformer; embeddings and generator as src_embed.weight,
- *           tgt_embed.weight, generator.weight where the configuration has them)
- *   huggingface  model.encoder.layers.0.self_attn.q_proj.weight, fc1, final_layer_norm ... (the BART and Marian family; learned positions are
- *           [max + 2, C], position p in row p + 2, as BART has them; a missing embed_tokens.weight is model.shared.weight; the generator's
+ *   torch   encoder.layers.0.self_attn.in_proj_weight, linear1, norm1 ... (torch.nn.Transformer; embeddings and generator as
+ *   src_embed.weight, tgt_embed.weight, generator.weight where the configuration has them)
+ *   huggingface  model.encoder.layers.0.self_attn.q_proj.weight, fc1, final_layer_norm ... (the BART and Marian family; learned positions
+ *   are [max + 2, C], position p in row p + 2, as BART has them; a missing embed_tokens.weight is model.shared.weight; the generator's
  *           bias is final_logits_bias [1,V] or lm_head.bias [V])
  * The norms of embeddings are src_embed.norm and tgt_embed.norm, src_embed_norm and tgt_embed_norm, model.encoder.layernorm_embedding and
  * model.decoder.layernorm_embedding. A bias that is absent counts as 0; every other weight must be there. */
@@ -68,17 +74,17 @@ typedef struct clf_named_tensor {
 
 typedef struct clf_transformer clf_transformer;
 
-/* Builds the network from tensors by name; they may be destroyed afterwards. Names that are not needed are ignored. *out: the caller destroys it; it
- * keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..." for a size that makes no sense or a weight of
- * another shape; "E_VALUE: ..." for a scale that is negative or not finite, settings that contradict each other (a norm of embeddings without
- * any, a tied generator without a generator or without an embedding of targets), and two biases of one generator. */
-CLF_API clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,
-                                          const clf_named_tensor *weights, size_t count, clf_transformer **out);
+/* Builds the network from tensors by name; they may be destroyed afterwards. Names that are not needed are ignored. *out: the caller
+ * destroys it; it keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..." for a size that makes no sense
+ * or a weight of another shape; "E_VALUE: ..." for a scale that is negative or not finite, settings that contradict each other (a norm of
+ * embeddings without any, a tied generator without a generator or without an embedding of targets), and two biases of one generator. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,
+                                                        const clf_named_tensor *weights, size_t count, clf_transformer **out);
 
-/* The same with weights drawn from a seed: matrices (embeddings too) uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010), biases 0, norms 1
- * and 0. Each number depends on the seed, the weight's labml name and its place alone, so every device gets the same. */
-CLF_API clf_status clf_transformer_create_random(clf_context *context, const clf_transformer_config *config, uint64_t seed,
-                                                 clf_transformer **out);
+/* The same with weights drawn from a seed: matrices (embeddings too) uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010),
+ * biases 0, norms 1 and 0. Each number depends on the seed, the weight's labml name and its place alone, so every device gets the same. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_create_random(clf_context *context, const clf_transformer_config *config, uint64_t seed,
+                                                               clf_transformer **out);
 
 CLF_API void clf_transformer_destroy(clf_transformer *transformer); /* NULL is a no-op */
 
@@ -90,61 +96,109 @@ CLF_API const clf_transformer_config *clf_transformer_get_config(const clf_trans
  *   bart, marian     as transformers saves BartForConditionalGeneration, BartModel, MarianMTModel and MarianModel; encoder and decoder have
  *                    one number of heads and one hidden width. Tokenizers are not read: sequences are ids
  * Statuses as clf_model_open. */
-CLF_API clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out);
+CLF_API CLF_NODISCARD clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out);
 
 /* The numbers of clf_transformer_create_random for one weight (f32, C order), for those who want to store or check them. */
 CLF_API void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const int64_t *dim, float *out);
 
-/* Which keys queries may use, as in clf_multi_head_attention_params; NULL pointers: no such mask. All given combine by AND; 0 = must not attend. */
-typedef struct clf_attention_masks {
-    const clf_tensor *mask;           /* u8. NLD: [N|1,H|1,Q|1,K|1]. LND: that, or [Q|1,K,N|1] for all heads */
-    const clf_tensor *padding_mask;   /* u8 [N,K] */
-    const clf_tensor *attention_mask; /* u8 [Q,K] */
-    int is_causal;                    /* nonzero: query i uses keys j <= i */
-    clf_empty_rows empty_rows;        /* queries without a usable key */
-} clf_attention_masks;
-
-#define CLF_ATTENTION_MASKS_INIT {NULL, NULL, NULL, 0, CLF_EMPTY_ROWS_ZERO}
-
-/* The parts of the network, each with its result as an output of its own. Sequences are [N,L] tokens (i32) or [N,L,C] vectors (f32, f16 or bf16; already
- * embedded), in layout LND [L,N] and [L,N,C]; any strides. Outputs are f32, f16 or bf16, any strides, and overlap no input. masks NULL: none. All are enqueued
- * (tokens are read and checked first). f32 arithmetic; the error of features stays near 1e-6 for layers of ordinary weights.
- * INVALID_ARGUMENT: "E_SHAPE: ...", "E_DTYPE: ..." for operands that do not fit, "E_VALUE: ..." for a token outside the vocabulary, a sequence longer than
- * the positions, or a part that the configuration leaves out. */
+/* The parts of the network, each with its result as an output of its own. Sequences are [N,L] tokens (i32) or [N,L,C] vectors (f32, f16 or
+ * bf16; already embedded), in layout LND [L,N] and [L,N,C]; any strides. Outputs are f32, f16 or bf16, any strides, and overlap no input.
+ * masks NULL: none. All are enqueued (tokens are read and checked first). f32 arithmetic; the error of features stays near 1e-6 for layers
+ * of ordinary weights. INVALID_ARGUMENT: "E_SHAPE: ...", "E_DTYPE: ..." for operands that do not fit, "E_VALUE: ..." for a token outside
+ * the vocabulary, a sequence longer than the positions, or a part that the configuration leaves out. */
 
 /* out [N,L,C] = table[token] * scale + position, their layer norm where the configuration has it; is_target 0: the source's embedding. */
-CLF_API clf_status clf_transformer_embed(clf_transformer *transformer, int is_target, clf_layout layout, const clf_tensor *tokens,
-                                         clf_tensor *out);
+CLF_API CLF_NODISCARD clf_status clf_transformer_embed(clf_transformer *transformer, int is_target, clf_layout layout,
+                                                       const clf_tensor *tokens, clf_tensor *out);
 
 /* memory [N,S,C]: the encoder's output for the sources; masks over [S,S]. */
-CLF_API clf_status clf_transformer_encode(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
-                                          const clf_attention_masks *masks, clf_tensor *memory);
+CLF_API CLF_NODISCARD clf_status clf_transformer_encode(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                                        const clf_attention_masks *masks, clf_tensor *memory);
 
-/* features [N,T,C]: the decoder's output. source_masks over [T,S] apply to the attention to the memory, target_masks over [T,T] to the targets' own (a
- * decoder usually wants is_causal there). Layers without source attention are an encoder's: a network without decoder refuses. */
-CLF_API clf_status clf_transformer_decode(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
-                                          const clf_attention_masks *source_masks, const clf_tensor *target,
-                                          const clf_attention_masks *target_masks, clf_tensor *features);
+/* features [N,T,C]: the decoder's output. source_masks over [T,S] apply to the attention to the memory, target_masks over [T,T] to the
+ * targets' own (a decoder usually wants is_causal there). Layers without source attention are an encoder's: a network without decoder
+ * refuses. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_decode(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
+                                                        const clf_attention_masks *source_masks, const clf_tensor *target,
+                                                        const clf_attention_masks *target_masks, clf_tensor *features);
 
-/* Both: features [N,T,C]. The same source_masks go to the encoder and to the attention to the memory, so a mask of queries must have size 1 there. */
-CLF_API clf_status clf_transformer_forward(clf_transformer *transformer, clf_layout layout, const clf_tensor *source, const clf_tensor *target,
-                                           const clf_attention_masks *source_masks, const clf_attention_masks *target_masks,
-                                           clf_tensor *features);
+/* Both: features [N,T,C]. The same source_masks go to the encoder and to the attention to the memory, so a mask of queries must have size 1
+ * there. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_forward(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                                         const clf_tensor *target, const clf_attention_masks *source_masks,
+                                                         const clf_attention_masks *target_masks, clf_tensor *features);
 
-/* out [..., V]: logits of features [..., C]; is_log_softmax nonzero: their log-softmax instead. Features with evenly spaced rows, out dense f32. */
-CLF_API clf_status clf_transformer_generate(clf_transformer *transformer, const clf_tensor *features, int is_log_softmax, clf_tensor *out);
+/* What can be read of a layer while it runs. */
+typedef enum clf_layer_value {
+    CLF_LAYER_SELF_WEIGHTS,       /* [N,H,L,L]: weights of the self-attention after masks and softmax, before dropout */
+    CLF_LAYER_SOURCE_WEIGHTS,     /* [N,H,T,S]: a decoder layer's attention to the memory, likewise */
+    CLF_LAYER_FEED_FORWARD_INPUT, /* [N,L,C], in layout LND [L,N,C]: what its feed-forward network takes (pre-norm: after the norm) */
+    CLF_LAYER_VALUE_COUNT
+} clf_layer_value;
+
+typedef struct clf_layer_output {
+    int is_decoder; /* 0: of the encoder */
+    int64_t layer;  /* from 0 */
+    clf_layer_value value;
+    clf_tensor *out; /* f32, any strides; overlaps nothing else of the call */
+} clf_layer_output;
+
+/* Dropout as training has it, in three places, and what a pass shows of its layers. An element x of a place with probability p becomes
+ * clf_dropout's x / (1 - p) or 0, counted in C order of the shape below in either layout, with the seed
+ *   seed + 0x9e3779b97f4a7c15 (16 layer + 8 is_decoder + place + 1) mod 2^64
+ *   place 0, 2  attention weights [N,H,Q,K] of self-attention and attention to the memory
+ *   place 1, 3  results of these attentions [N,L,C], before they are added to the rows
+ *   place 4     hidden values of the feed-forward network [N,L,F], after activation and gate
+ *   place 5     its result [N,L,C], before it is added
+ * labml's MultiHeadAttention(dropout_prob) is weight_dropout, FeedForward(dropout) hidden_dropout, TransformerLayer(dropout_prob)
+ * result_dropout. Embeddings have none. Probability 0 leaves every bit as it is without. */
+typedef struct clf_transformer_params {
+    size_t size;                     /* sizeof(clf_transformer_params) */
+    float weight_dropout;            /* in [0,1); 0: none, inference */
+    float hidden_dropout;
+    float result_dropout;
+    uint64_t seed;                   /* another one for each step of a training */
+    clf_score_function score;        /* of every attention of the pass (attention.h); NULL: q.k */
+    void *score_user;                /* its last argument */
+    const clf_layer_output *outputs; /* what is read of layers; does not change a bit of the result */
+    size_t output_count;
+} clf_transformer_params;
+
+#define CLF_TRANSFORMER_PARAMS_INIT {.size = sizeof(clf_transformer_params)}
+CLF_API CLF_NODISCARD clf_status clf_transformer_params_default(clf_transformer_params *out, size_t size); /* clformer.h: options */
+
+/* clf_transformer_encode, _decode and _forward with parameters; NULL = defaults, which is what those do. INVALID_ARGUMENT also for a
+ * probability outside [0,1), and for an output that names no layer of a stack that runs or what another one names, the wrong shape
+ * ("E_SHAPE: ...") or dtype. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_encode_with(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                                             const clf_attention_masks *masks, const clf_transformer_params *params,
+                                                             clf_tensor *memory);
+CLF_API CLF_NODISCARD clf_status clf_transformer_decode_with(clf_transformer *transformer, clf_layout layout, const clf_tensor *memory,
+                                                             const clf_attention_masks *source_masks, const clf_tensor *target,
+                                                             const clf_attention_masks *target_masks, const clf_transformer_params *params,
+                                                             clf_tensor *features);
+CLF_API CLF_NODISCARD clf_status clf_transformer_forward_with(clf_transformer *transformer, clf_layout layout, const clf_tensor *source,
+                                                              const clf_tensor *target, const clf_attention_masks *source_masks,
+                                                              const clf_attention_masks *target_masks,
+                                                              const clf_transformer_params *params, clf_tensor *features);
+
+/* out [..., V]: logits of features [..., C]; is_log_softmax nonzero: their log-softmax instead. Features with evenly spaced rows, out dense
+ * f32. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_generate(clf_transformer *transformer, const clf_tensor *features, int is_log_softmax,
+                                                          clf_tensor *out);
 
 /* Feed-forward network on its own: y = W2 h + b2, h = f(W1 x + b1), gated h = f(W1 x + b1) * (Wg x + bg). */
 typedef struct clf_feed_forward_network clf_feed_forward_network;
 
 /* w1, wg [F,C], w2 [C',F]; wg NULL: plain; biases NULL: none. The tensors may be destroyed afterwards. INVALID_ARGUMENT ("E_SHAPE"). */
-CLF_API clf_status clf_feed_forward_create(clf_context *context, clf_activation activation, const clf_tensor *w1, const clf_tensor *b1,
-                                           const clf_tensor *wg, const clf_tensor *bg, const clf_tensor *w2, const clf_tensor *b2,
-                                           clf_feed_forward_network **out);
+CLF_API CLF_NODISCARD clf_status clf_feed_forward_create(clf_context *context, clf_activation activation, const clf_tensor *w1,
+                                                         const clf_tensor *b1, const clf_tensor *wg, const clf_tensor *bg,
+                                                         const clf_tensor *w2, const clf_tensor *b2, clf_feed_forward_network **out);
 CLF_API void clf_feed_forward_destroy(clf_feed_forward_network *network); /* NULL is a no-op */
 
 /* x [..., C] with evenly spaced rows, y [..., C'] likewise, f32, f16 or bf16. Enqueued. */
-CLF_API clf_status clf_feed_forward_apply(clf_context *context, const clf_feed_forward_network *network, const clf_tensor *x, clf_tensor *y);
+CLF_API CLF_NODISCARD clf_status clf_feed_forward_apply(clf_context *context, const clf_feed_forward_network *network, const clf_tensor *x,
+                                                        clf_tensor *y);
 
 #ifdef __cplusplus
 }

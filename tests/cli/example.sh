@@ -9,6 +9,11 @@ for program in clformer shared static pkgconfig pkgconfig_static; do
     echo "example_$program: $cosine"
     [ "$cosine" = 0.6888 ] || status=1
 done
+# The same through the shared library's C interface from Python.
+cosine=$(LD_LIBRARY_PATH=$(dirname "$(find "${1%.consumer}" -name 'libclformer.so.0')") python3 "$(dirname "$0")/example.py" "$model" \
+    "A man is eating food." "Someone is having a meal.") || status=1
+echo "example.py: $cosine"
+[ "$cosine" = 0.6888 ] || status=1
 # A model that is not there is an error with a reason, not a crash.
 "$1/example_shared" "$model/nowhere" a b 2>&1 >/dev/null | grep -q '^not found: ' || { echo "a missing model gives no reason"; status=1; }
 exit $status

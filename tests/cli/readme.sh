@@ -1,4 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE: the C example in README.md is tests/cli/example.c, byte for byte.
-awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$1/README.md" | diff - "$1/tests/cli/example.c"
+# readme.sh SOURCE: the examples of README.md are lines of tests/cli/example.c and example.py, in their order; nothing else stands in them. Every file that
+# README.md and its sisters link to exists.
+status=0
+
+# The lines of README's block of a language without leading white space.
+block() { awk -v fence="^\`\`\`$1\$" '$0 ~ fence { inside = 1; next } /^```$/ { inside = 0 } inside' "$2" | sed 's/^ *//'; }
+
+# Fails unless standard input is a subsequence of the file's lines.
+inside() {
+    sed 's/^ *//' "$1" | awk -v file="$1" 'NR == FNR { wanted[NR] = $0; count = NR; next } FNR == 1 { at = 1 } at <= count && $0 == wanted[at] { at++ }
+        END { if (count == 0) { print "no example for " file; exit 1 } if (at <= count) { print "not in " file ": " wanted[at]; exit 1 } }' "$2" -
+}
+
+wanted=$(mktemp)
+for language in c python; do
+    case $language in c) file=$1/tests/cli/example.c ;; *) file=$1/tests/cli/example.py ;; esac
+    block $language "$1/README.md" >"$wanted"
+    inside "$file" "$wanted" || status=1
+done
+rm -f "$wanted"
+
+for page in README.md host/README.md bench/README.md; do
+    for link in $(grep -oE '\]\([^)#:]+\)' "$1/$page" | tr -d '])('); do
+        [ -e "$1/$(dirname "$page")/$link" ] || { echo "$page links to $link, which is not there"; status=1; }
+    done
+done
+exit $status

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """clformer attention on the real model and on the built-in encoder-decoder: weights against float64 (tests/data/attention), files, pictures, refusals.
 usage: test_attention.py PROGRAM DATA"""
+import itertools
 import json
 import os
 import struct
@@ -85,15 +86,92 @@ def worst_difference(found, want):
     return max(abs(a - b) for x, y in zip(found, want) for p, q in zip(x, y) for a, b in zip(p, q))
 
 
+def svg_texts(name):
+    """The texts of an SVG, as one finds them by searching."""
+    return [element.text for element in ElementTree.parse(os.path.join(work, name)).getroot().iter() if element.tag.endswith("}text")]
+
+
+def write_npy(name, shape, values):
+    header = str({"descr": "<f4", "fortran_order": False, "shape": tuple(shape)}).encode()
+    header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
+    with open(os.path.join(work, name), "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values))
+
+
 def finish():
     print(f"{len(failures)} failures" if failures else "all passed")
     sys.exit(1 if failures else 0)
 
 
+# Files of weights need no model and no device. Two batches of two heads [1,2]: 0.25 and 1, 0.04 and 0.16, 0.25 and below 0, no number.
+nothing = {"OCL_ICD_VENDORS": os.path.join(work, "no-drivers")}
+os.mkdir(nothing["OCL_ICD_VENDORS"])
+write_npy("w4.npy", (2, 2, 1, 2), [0.25, 1, 0.04, 0.16, 0.25, -1, float("nan"), 0])
+write_npy("w3.npy", (2, 1, 2), [0.25, 1, 0.04, 0.16])
+write_npy("w2.npy", (1, 2), [0.25, 1])
+write_npy("w1.npy", (2,), [0.25, 1])
+write_npy("empty.npy", (3, 0, 2), [])
+
+
+def cells(name):
+    """The greys of the elements [1,2] of every panel, from left to right and from above: each is a block of 64 x 64 pixels."""
+    found, is_inside = [], False
+    for row in read_png(name)[2]:
+        runs = [(value, len(list(run))) for value, run in itertools.groupby(row)]
+        blocks = [value for value, length in runs if 60 <= length <= 64 and value != 255]
+        found += [] if is_inside else blocks
+        is_inside = bool(blocks)
+    return found
+
+
+def colour(share):
+    stops = [(255, 250, 246), (252, 187, 161), (240, 90, 66), (178, 24, 30), (92, 0, 14)]
+    i = min(int(share * 4), 3)
+    return sum(round(a + (share * 4 - i) * (b - a)) for a, b in zip(stops[i], stops[i + 1])) // 3
+
+
+for scale, shares in (("shared", (0.25, 1, 0.04, 0.16)), ("sqrt", (0.5, 1, 0.2, 0.4)), ("head", (0.25, 1, 0.25, 1))):
+    if good(f"--scale {scale}", run("--weights", "w3.npy", "-o", "w3.png", "--scale", scale, **nothing)):
+        found, wanted = cells("w3.png"), [colour(share) for share in shares]
+        if len(found) != 4 or any(abs(a - b) > 1 for a, b in zip(found, wanted)):
+            fail(f"--scale {scale}: colours {found}, expected {wanted}")
+done = run("--weights", "w4.npy", "-o", "w4.svg", "--scale", "head", **nothing)
+if good("a batch", done):
+    texts = svg_texts("w4.svg")
+    wanted = {"w4.npy: attention weights", "batch 0, head 1, max 0.16", "batch 1, head 0, max 0.25", "queries", "keys", "0", "1", "100 %"}
+    if not wanted <= set(texts):
+        fail(f"texts of an SVG: {wanted - set(texts)} are missing from {texts}")
+    if "1 weights are below 0" not in done.stderr:
+        fail(f"no word about a weight below 0: {done.stderr!r}")
+if good("one of a batch", run("--weights", "w4.npy", "--batch", 1, "--head", "1,0", "-o", "w4.svg", **nothing)):
+    names = [text for text in svg_texts("w4.svg") if "head" in text]
+    if names != ["batch 1, head 1", "batch 1, head 0"]:
+        fail(f"one of a batch: {names}")
+good("one matrix", run("--weights", "w2.npy", "-o", "w2.png", **nothing))
+for status, expected, *arguments in (
+    (1, "rank 1", "w1.npy", "-o", "never.png"),
+    (1, "without elements", "empty.npy", "-o", "never.png"),
+    (1, "no such", "none.npy", "-o", "never.png"),
+    (2, "0 to 1", "w3.npy", "-o", "never.png", "--head", 2),
+    (2, "--batch", "w3.npy", "-o", "never.png", "--batch", 0),
+    (2, "0 to 1", "w4.npy", "-o", "never.png", "--batch", 2),
+    (2, "nothing to draw", "w3.npy"),
+    (2, "go with a model", "w3.npy", "-o", "never.png", "--layer", 0),
+    (2, "unexpected argument", "w3.npy", "g2p", "cat", "-o", "never.png"),
+    (2, "sqrt|head|shared", "w3.npy", "-o", "never.png", "--scale", "log"),
+):
+    done = run("--weights", *arguments, **nothing)
+    if done.returncode != status or expected.lower() not in done.stderr.lower() or done.stderr.count("\n") != 1:
+        fail(f"--weights {arguments}: status {done.returncode}, {done.stderr!r}")
+if os.path.exists(os.path.join(work, "never.png")):
+    fail("a refused --weights left a file")
+
 # The built-in encoder-decoder: both sides, and between them; from its directory too. The bound is that of embeddings: 5e-6 holds on every
 # implementation.
 first = run("g2p", "cat", "--json")
 if first.returncode and "no usable OpenCL device" in first.stderr:
+    if failures:
+        finish()
     print("skipped:", first.stderr.strip())
     sys.exit(77)
 with open(os.path.join(data, "attention", "golden_g2p.json"), encoding="ascii") as golden_file:
@@ -125,8 +203,8 @@ for expected, *arguments in (
 done = subprocess.run([program, "pronounce", "photograph", "--attention", "word.svg"], capture_output=True, text=True, cwd=work, check=False)
 if good("pronounce --attention", done) and not done.stdout.startswith("photograph\tF "):
     fail(f"pronounce --attention: {done.stdout!r}")
-if len(list(ElementTree.parse(os.path.join(work, "word.svg")).getroot().iter())) < 100:
-    fail("pronounce --attention: an empty picture")
+if not {"g2p: cross-attention weights, layer 2 of 2 (--layer 1)", "\u201cphotograph\u201d", "queries", "</s>"} <= set(svg_texts("word.svg")):
+    fail(f"pronounce --attention: texts {svg_texts('word.svg')}")
 done = subprocess.run([program, "pronounce", "one", "two", "--attention", "never.svg"], capture_output=True, text=True, cwd=work, check=False)
 if done.returncode != 2 or "one word" not in done.stderr:
     fail(f"pronounce --attention of two words: {done.returncode}, {done.stderr!r}")
@@ -172,10 +250,19 @@ if any(abs(sum(row) - 1) > 1e-5 for head in everything["weights"] for row in hea
 words = "It was a bright cold day in April and the clocks were striking thirteen, so internationalization 日本語 waited for nobody at all that year."
 if good("40 tokens", run(model, words, "--layer", 2, "--head", 4, "-o", "long.png")):
     check_picture("long.png", 600)
-if good("svg", run(model, words, "--head", "0-2", "-o", "w.svg")):
-    root = ElementTree.parse(os.path.join(work, "w.svg")).getroot()
-    if not root.tag.endswith("svg") or len(list(root.iter())) < 200:
-        fail(f"svg: {root.tag}, {len(list(root.iter()))} elements")
+done = run(model, words, "--head", "0-2", "--layer", 1, "-o", "w.svg")
+if good("svg", done):
+    texts = svg_texts("w.svg")
+    title = f"{os.path.basename(os.path.realpath(model))}: attention weights, layer 2 of 6 (--layer 1)"
+    if not {title, "head 2", "[CLS]", "##ization", "\u65e5"} <= set(texts) or not any(text.startswith("\u201cIt was a bright cold day") for text in texts):
+        fail(f"svg: texts {texts}")
+    if done.stderr:
+        fail(f"svg: the machine's fonts are nothing to it, but {done.stderr!r}")
+if good("markup in a text", run(model, 'a<b>&"c', "--head", 0, "-o", "markup.svg")) and '\u201ca<b>&"c\u201d' not in svg_texts("markup.svg"):
+    fail(f"markup in a text: {svg_texts('markup.svg')}")
+done = run(model, "go \ue123\ue123 and \ue124", "--head", 0, "-o", "private.png") # private characters, which no font draws
+if good("no font for some", done) and (done.stderr.count("(U+E123)") != 1 or "(U+E124)" not in done.stderr or done.stderr.count("fonts-noto-core") != 1):
+    fail(f"no font for some characters: {done.stderr!r}")
 with open(os.path.join(work, "fonts.conf"), "w", encoding="ascii") as fonts:
     fonts.write('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>\n')
 done = run(model, text, "--head", "0-1", "-o", "plain.png", FONTCONFIG_FILE=os.path.join(work, "fonts.conf"))

@@ -3,6 +3,7 @@
 """clformer bench: the result file against its schema and its own samples; a wrong kernel is FAILED, one that does not build is unsupported, an
 interrupted run leaves a valid file.
 usage: test_bench.py PROGRAM DATA"""
+import glob
 import json
 import math
 import os
@@ -186,11 +187,11 @@ for row in products:
 
 # --- a kernel that is a thousandth off -------------------------------------------------------------------------------------------------
 
-source = open(os.path.join(kernels, "row_norm.cl"), encoding="utf-8").read()
+source = open(os.path.join(kernels, "shared", "row_norm.cl"), encoding="utf-8").read()
 wrong = source.replace("1.0f / sqrt(mean_square)", "1.001f / sqrt(mean_square)")
 expect(wrong != source, "row_norm.cl changed: choose another place to make it wrong")
-os.mkdir(path("wrong"))
-with open(path("wrong/row_norm.cl"), "w", encoding="utf-8") as file:
+os.makedirs(path("wrong/shared"))
+with open(path("wrong/shared/row_norm.cl"), "w", encoding="utf-8") as file:
     file.write(wrong)
 result = run(*QUICK, "-o", path("wrong.json"), CLF_KERNEL_DIR=path("wrong"))
 expect(result.returncode == 1, f"wrong kernel: status {result.returncode}: {result.stderr}")
@@ -207,11 +208,10 @@ for block in (b for b in re.split(r"\n (?=\S)", result.stdout) if FILTER in b.sp
 
 # --- kernels that do not build ---------------------------------------------------------------------------------------------------------
 
-os.mkdir(path("broken"))
-for name in os.listdir(kernels):
-    if name.endswith(".cl"):
-        with open(path(f"broken/{name}"), "w", encoding="utf-8") as file:
-            file.write("#error broken on purpose\n")
+for name in glob.glob("*/*.cl", root_dir=kernels):
+    os.makedirs(path(f"broken/{os.path.dirname(name)}"), exist_ok=True)
+    with open(path(f"broken/{name}"), "w", encoding="utf-8") as file:
+        file.write("#error broken on purpose\n")
 result = run(*QUICK, "-o", path("broken.json"), CLF_KERNEL_DIR=path("broken"))
 expect(result.returncode == 1 and "nothing could be measured" in result.stderr, f"broken kernels: {result.returncode}: {result.stderr}")
 record = load("broken.json", "broken kernels")
@@ -220,8 +220,8 @@ expect(device["status"] == "unsupported" and "broken on purpose" in device["reas
 for row in rows(record):
     expect(row["status"] == "unsupported" and "broken on purpose" in row["reason"], f"broken kernels: {row['status']}: {row['reason']}")
 shutil.rmtree(path("broken"))
-os.mkdir(path("broken"))
-with open(path("broken/row_norm.cl"), "w", encoding="utf-8") as file:
+os.makedirs(path("broken/shared"))
+with open(path("broken/shared/row_norm.cl"), "w", encoding="utf-8") as file:
     file.write("#error broken on purpose\n")
 result = run("bench", "--suite", "ops", "--quick", "--filter", "norm/f32/128x", "-o", path("partly.json"), CLF_KERNEL_DIR=path("broken"))
 record = load("partly.json", "one broken kernel")
@@ -267,6 +267,9 @@ for arguments, status, text in (
     (["--seconds", "-1"], 2, "--seconds"),
     (["--seconds", "nan"], 2, "--seconds"),
     (["--rounds", "-3"], 2, "--rounds"),
+    (["--rounds", "0"], 2, "--rounds: expected a whole number from 1"),
+    (["--seconds", "0"], 2, "--seconds"),
+    (["-o", "-", "--list"], 2, "--output"),
     (["--filter", "no such workload", "--quick"], 1, "no such workload"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "--device", "no such device"], 1, "no such device"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "-o", path("none/x.json")], 1, "none/x.json"),

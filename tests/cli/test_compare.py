@@ -100,15 +100,17 @@ def refusals(folder):
         doc = copy.deepcopy(made.simple(2))
         change(doc)
         path = made.write(os.path.join(folder, "changed%d.json" % len(cases)), doc)
-        cases.append(((a, path), part))
+        cases.append(((a, path), part, 1 if "results[0]" in part or "schema_version" in part else 2))
     with open(os.path.join(folder, "cut.json"), "w", encoding="utf-8") as file:
         file.write('{"schema": "clformer-bench", ')
-    cases += [((a, os.path.join(folder, "cut.json")), "cut.json: line 1, column"), ((a, missing), "missing.json"), ((a,), "expected two files, found 1"),
-              ((a, a, a), "expected two files, found 3"), ((a, a, "--fail-on-regression", "x"), 'expected a percentage, for example 5%, found "x"'),
-              ((a, a, "--fail-on-regression", "-5%"), "expected a percentage")]
-    for args, part in cases:
+    cases += [((a, os.path.join(folder, "cut.json")), "cut.json: line 1, column", 1), ((a, missing), "missing.json", 1),
+              ((a,), "expected two files, found 1", 2),
+              ((a, a, a), "expected two files, found 3", 2),
+              ((a, a, "--fail-on-regression", "x"), 'expected a percentage, for example 5%, found "x"', 2),
+              ((a, a, "--fail-on-regression", "-5%"), "expected a percentage", 2)]
+    for args, part, status in cases:
         done = compare(*args)
-        if done.returncode != 2 or done.stdout or part not in done.stderr or done.stderr.count("\n") != 1:
+        if done.returncode != status or done.stdout or part not in done.stderr or done.stderr.count("\n") != 1:
             fail("refusal", args[1:], "want", part, "got", done.returncode, done.stderr)
 
 
@@ -135,8 +137,19 @@ def output(folder):
         fail("devices are not paired by name")
 
 
+def hostile_names(folder):
+    doc = made.simple(1)
+    doc["devices"][0]["name"] = "red \x1b[31m turned \u202e hidden \u200b line\nend"
+    doc["library"]["version"] = "1\x9b2J"
+    a, b = (made.write(os.path.join(folder, n), doc) for n in ("escape\x1b[31m.json", "b.json"))
+    for options in ((), ("--json",)):
+        done = compare(a, b, *options)
+        if done.returncode or any(c in done.stdout for c in "\x1b\x9b\u202e\u200b") or "red ?[31m turned ??? hidden" not in done.stdout:
+            fail("names drive the terminal", options, done.returncode, repr(done.stdout[:300]))
+
+
 with tempfile.TemporaryDirectory() as directory:
-    for test in (same_build, regression, lost, refusals, output):
+    for test in (hostile_names, same_build, regression, lost, refusals, output):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)

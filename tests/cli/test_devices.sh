@@ -11,6 +11,7 @@ if ! grep -q '"usable": true' "$work/json"; then
     echo "skipped: no usable device"
     exit 77
 fi
+cp "$work/out" "$work/out.short"
 grep -q '\[default\]' "$work/out" || fail "no default device"
 grep -q 'because:' "$work/out" || fail "no reason for the default device"
 
@@ -21,15 +22,69 @@ grep -q 'note: ' "$work/out" || fail "no note without a platform: $(cat "$work/o
 OCL_ICD_VENDORS=$work/none env -u CLF_DEVICE "$program" selftest >"$work/out" 2>"$work/err" && fail "selftest without a platform succeeds"
 grep -q 'no usable OpenCL device' "$work/err" || fail "selftest without a platform: $(cat "$work/err")"
 
+# One driver that aborts and one that hangs are named and left out; the others are listed, and nothing stays behind.
+if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}" ]; then
+    mkdir "$work/vendors" "$work/tmp"
+    cp "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd "$work/vendors"
+    echo "$CLF_TEST_DRIVER_ABORTS" >"$work/vendors/aborts.icd"
+    echo "$CLF_TEST_DRIVER_HANGS" >"$work/vendors/hangs.icd"
+    TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" devices --json >"$work/broken" 2>"$work/err" || fail "devices with broken drivers: $(cat "$work/err")"
+    grep -q 'vendors/aborts.icd: its library crashes' "$work/broken" || fail "a driver that aborts is not named: $(tail -5 "$work/broken")"
+    grep -q 'vendors/hangs.icd: its library hangs' "$work/broken" || fail "a driver that hangs is not named: $(tail -5 "$work/broken")"
+    [ "$(grep -c '"index"' "$work/broken")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "broken drivers hide the others: $(cat "$work/broken")"
+    [ -z "$(ls -A "$work/tmp")" ] || fail "devices left files: $(ls "$work/tmp")"
+
+    # Another command meets the crash itself, starts again and goes on without that driver.
+    rm "$work/vendors/hangs.icd"
+    printf 'a' >"$work/word"
+    "$program" pronounce --file "$work/word" >"$work/whole" || fail "pronounce"
+    TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" pronounce --file - <"$work/word" >"$work/out" 2>"$work/err" ||
+        fail "pronounce with a broken driver: $(cat "$work/err")"
+    cmp -s "$work/out" "$work/whole" || fail "a broken driver changes the result: $(cat "$work/out")"
+    grep -q '^clformer: .*vendors/aborts.icd: its library crashes (Aborted); left out$' "$work/err" || fail "the driver is not named: $(cat "$work/err")"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than a line on a broken driver: $(cat "$work/err")"
+    [ -z "$(ls -A "$work/tmp")" ] || fail "pronounce left files: $(ls "$work/tmp")"
+    OCL_ICD_VENDORS=$work/vendors "$program" op positional_encoding --length 3 --dim 2 >"$work/out" 2>"$work/err" ||
+        fail "a command with arguments and a broken driver: $(cat "$work/err")"
+    [ "$(wc -l <"$work/out")" -eq 3 ] || fail "a broken driver changes the arguments: $(cat "$work/out")"
+fi
+"$program" devices --all >"$work/all" || fail "devices --all"
+[ "$(grep -c '^   extensions ' "$work/all")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "devices --all: $(cat "$work/all")"
+[ "$(grep -c '^   ' "$work/out.short" 2>/dev/null)" = "$(grep -c '"index"' "$work/json")" ] || fail "the short list has other lines than one below each device: $(cat "$work/out.short")"
+
 # Selectors.
 "$program" selftest --device nosuch >/dev/null 2>"$work/err" && fail "unknown device accepted"
 grep -q 'no device matches "nosuch"; there are: 0:' "$work/err" || fail "unknown device: $(cat "$work/err")"
 
+# A question that a driver does not answer is told by its name.
+if [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.san"; then
+    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=1 "$program" selftest --device 0 >/dev/null 2>"$work/err" && fail "a device that says nothing is used"
+    grep -q 'device 0 .* cannot be used: clGetDeviceInfo of CL_DEVICE_TYPE: CL_OUT_OF_HOST_MEMORY (-6)' "$work/err" ||
+        fail "the failed query is not named: $(cat "$work/err")"
+fi
+
 # Every op of this device is right, and a kernel that is wrong is found.
 "$program" selftest >"$work/out" 2>"$work/err" || fail "selftest: $(grep FAIL "$work/out"; cat "$work/err")"
-grep -q 'all passed' "$work/out" || fail "selftest: $(cat "$work/out")"
-mkdir "$work/kernels"
-for file in embedding_vector.cl embedding_group.cl; do
+grep -qE '^  all passed: [0-9]+' "$work/out" || fail "selftest: $(cat "$work/out")"
+rows=$(grep -cE '  (pass|n/a) ' "$work/out")
+for op in gemm masked_softmax layer_norm rms_norm l2_normalize log_softmax attention cached_attention embedding pool top_k; do
+    grep -qE "^  $op +default +pass" "$work/out" || fail "selftest: no row of $op by the library's choice"
+    grep -qE "^  $op +(vector|group|tiled) +pass" "$work/out" || fail "selftest: no engine of $op is forced: $(cat "$work/out")"
+done
+grep ' n/a ' "$work/out" | grep -vqE ' n/a +[a-z]' && fail "selftest leaves an engine out without a reason: $(grep ' n/a ' "$work/out")"
+
+# A driver that refuses a query midway leaves one engine untested: that is said, and is not passed. The second row of the table names an engine; its
+# context asks after the list and the first row have.
+if [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.san"; then # sanitizers want to be loaded first
+    devices=$(grep -c '"index"' "$work/json")
+    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=$((2 * devices + 1)) "$program" selftest --device 0 >"$work/out" 2>"$work/err" &&
+        fail "selftest passes with an engine untested: $(tail -1 "$work/out")"
+    [ "$(grep -c ' UNTESTED ' "$work/out")" -eq 1 ] || fail "an untested engine is not named: $(cat "$work/out")"
+    grep -q 'NOT PASSED: 0 failed, 1 untested' "$work/out" || fail "untested is not told: $(tail -1 "$work/out")"
+    [ "$(grep -cE '  (pass|n/a|UNTESTED) ' "$work/out")" -ge "$rows" ] || fail "rows are missing: $(cat "$work/out")"
+fi
+mkdir -p "$work/kernels/cpu" "$work/kernels/gpu"
+for file in cpu/embedding_vector.cl gpu/embedding_group.cl; do
     sed 's/sum_columns\?(&rows, c, scale)/& * 1.001f/' "$(dirname "$0")/../../cl/$file" >"$work/kernels/$file"
     cmp -s "$(dirname "$0")/../../cl/$file" "$work/kernels/$file" && fail "the wrong $file equals the right one"
 done

@@ -160,15 +160,17 @@ def refusals(folder):
             (("ij", "--shapes", "2x3"), "E_OPTION: einsum: --shapes", 2),
             ((), "E_OPTION: einsum: no equation", 2),
             (("ij", "--bogus"), "E_OPTION: einsum: option", 2),
-            (("ij", os.path.join(folder, "missing.npy")), "E_FILE: open", 2),
-            (("ij->ji", *files, "-o", os.path.join(folder, "none", "out.npy")), "E_FILE: create", 2),
+            (("ij", os.path.join(folder, "missing.npy")), "E_FILE: open", 1),
+            (("ij->ji", *files, "-o", os.path.join(folder, "none", "out.npy")), "E_FILE: create", 1),
             (("-ij", *files), "E_ARROW: ", 2),
             (("-->ji", *files), "E_ARROW: ", 2),
             (("ij?", *files * 65), "E_CHAR: ", 2),
             (("ij", *files * 65), "E_OPERAND_COUNT: 1 terms, 65 operands", 2),
             ((",".join(["ij"] * 65), *files * 65), "E_LIMIT: 65 operands", 2),
-            (("i,j,k->ijk", *long_files, "-o", os.path.join(folder, "none.npy")), "E_LIMIT: buffer of ", 2),
-            (("ij", *files, "--device", "nosuch"), "E_NOT_FOUND: ", 2)):
+            (("i,j,k->ijk", *long_files, "-o", os.path.join(folder, "none.npy")), "E_LIMIT: buffer of ", 1),
+            (("ij", *files, "--device", "nosuch"), "E_NOT_FOUND: ", 1),
+            (("ij->ij", *files, "--plan", "-o", "-"), "E_OPTION: einsum: --plan", 2),
+            (("ij->ij", *files, "-o", ""), "E_OPTION: --output: expected the name", 2)):
         result = run(*args)
         if result.returncode != status or not result.stderr.startswith(start) or result.stderr.count("\n") != 1:
             fail("%r: %d %r" % (args, result.returncode, result.stderr))

@@ -60,11 +60,76 @@ run embed "$model" --file "$work/corpus.txt" -o "$work/corpus.npy"
 run search "$model" --corpus "$work/corpus.npy" --texts "$work/corpus.txt" --top 1 --json 'central bank policy'
 grep -q '"index": 1' "$work/out" || fail "search in .npy: $(cat "$work/out")"
 
+# A .npy corpus without its texts; texts that are not UTF-8; what is not finite.
+run search "$model" --corpus "$work/corpus.npy" --top 2 'central bank policy'
+expect_status 0 "search without --texts"
+expect_lines 3 "search without --texts"
+run search "$model" --corpus "$work/corpus.npy" --json 'central bank policy'
+grep -q '"index": 1, "score": 0[.0-9]*, "text": null' "$work/out" || fail "search --json without --texts: $(cat "$work/out")"
+printf 'bad \377 byte\nfine\n' >"$work/bytes.txt"
+run search "$model" --corpus "$work/bytes.txt" --json "$(printf 'query \376')"
+expect_status 0 "search in ill-formed UTF-8"
+bad=$(printf '\357\277\275')
+grep -qF "\"query\": \"query $bad\"" "$work/out" && grep -qF "\"text\": \"bad $bad byte\"" "$work/out" || fail "ill-formed UTF-8: $(cat "$work/out")"
+{ head -c -4 "$work/corpus.npy"; printf '\000\000\300\177'; } >"$work/nan.npy"
+run search "$model" --corpus "$work/nan.npy" --json query
+expect_status 1 "NaN in a corpus"; expect_error "nan.npy: row 2, column 383 is nan" "NaN in a corpus"
+[ -s "$work/out" ] && fail "NaN in a corpus: $(cat "$work/out")"
+mkdir -p "$work/kernels/any"
+sed 's/^\( *\)PASTE(vector_, STORE_Y)(y + y_offset + sequence/\1if (sequence == 1) result = NAN;\n&/' "$(dirname "$0")/../../cl/any/pooling.cl" >"$work/kernels/any/pooling.cl"
+cmp -s "$(dirname "$0")/../../cl/any/pooling.cl" "$work/kernels/any/pooling.cl" && fail "pooling.cl was not changed"
+for how in "" "-o $work/never.json" "-o $work/never.npy"; do
+    # shellcheck disable=SC2086
+    CLF_KERNEL_DIR=$work/kernels run embed "$model" --file "$work/texts.txt" $how
+    expect_status 1 "an embedding that is not finite $how"; expect_error "not finite" "an embedding that is not finite $how"
+    case $how in # a fingerprint's sentences come first
+        *.npy) expect_error "the fingerprint's sentences: " "an embedding that is not finite $how" ;;
+        *) expect_error "texts.txt: line " "an embedding that is not finite $how" ;;
+    esac
+    [ -s "$work/out" ] && fail "printed: $(head -c 200 "$work/out")"
+done
+# A fast kernel that computes wrong: its texts are computed again by the portable one.
+mkdir -p "$work/wrong/cpu" "$work/wrong/gpu"
+source=$(dirname "$0")/../../cl
+sed 's/^\( *\)store_queries(result, .*/\1result[0] = (float16)(NAN);\n&/' "$source/cpu/attention_vector.cl" >"$work/wrong/cpu/attention_vector.cl"
+sed 's/STORE_OUT(out, (long)row \* out_stride + column, .*/STORE_OUT(out, (long)row * out_stride + column, NAN);/' "$source/gpu/attention_group.cl" \
+    >"$work/wrong/gpu/attention_group.cl"
+for name in cpu/attention_vector.cl gpu/attention_group.cl; do
+    cmp -s "$source/$name" "$work/wrong/$name" && fail "$name was not changed"
+done
+run embed "$model" --format text 'a cat' && cp "$work/out" "$work/right"
+CLF_LOG=error CLF_KERNEL_DIR=$work/wrong run embed "$model" --format text 'a cat'
+expect_status 0 "a wrong kernel"; expect_error "computed again on the portable engines" "a wrong kernel"
+paste -d ' ' "$work/right" "$work/out" |
+    awk '{ n = NF / 2; for (i = 1; i <= n; i++) { d = $i - $(n + i); if (!(d * d < 1e-10)) exit 1 } } END { exit NR != 1 }' ||
+    fail "a wrong kernel: another embedding"
+compgen -G "$work/never*" >/dev/null && fail "an embedding that is not finite left a file"
+grep -q null "$work/want" && fail "null in embeddings"
+run similarity "$model" 'a cat' 'a kitten'
+sed -n 2p "$work/out" | grep -q '  a kitten$' || fail "similarity names no row: $(cat "$work/out")"
+run embed "$model" --format text -o "$work/never.npy" a; expect_status 2 "--format text -o .npy"; expect_error "never.npy" "--format text -o .npy"
+run embed "$model" -o "" a; expect_status 2 "-o without a name"; expect_error "--output" "-o without a name"
+"$program" embed "$model" --format npy 'first text' >"$work/stdout.npy" 2>"$work/err" || fail "--format npy: $(cat "$work/err")"
+run embed "$model" -o "$work/file.npy" 'first text'
+cmp -s "$work/stdout.npy" "$work/file.npy" || fail "--format npy on standard output differs from -o F.npy"
+
 # Tokens.
 run tokenize "$model" 'Hello, world!'
 [ "$(cat "$work/out")" = "[101, 7592, 1010, 2088, 999, 102]" ] || fail "tokenize: $(cat "$work/out")"
 run tokenize "$model" --text 'unaffable'
 [ "$(cat "$work/out")" = '["[CLS]","una","##ffa","##ble","[SEP]"]' ] || fail "tokenize --text: $(cat "$work/out")"
+run tokenize "$model" --json --offsets bytes --pair 'été' 'Hi!'
+[ "$(cat "$work/out")" = '{"ids":[101,7632,999,102,3802,2063,102],"tokens":["[CLS]","hi","!","[SEP]","et","##e","[SEP]"],"type_ids":[0,0,0,0,1,1,1],"special_mask":[1,0,0,1,0,0,1],"offsets":[[0,0],[0,2],[2,3],[0,0],[0,3],[3,5],[0,0]],"truncated":false}' ] ||
+  fail "tokenize --json: $(cat "$work/out")"
+run detokenize "$model" --skip-special 101 '[7592, 1010]' 2088 999 102
+[ "$(cat "$work/out")" = 'hello, world!' ] || fail "detokenize: $(cat "$work/out")"
+run tokenize "$model" 'one text' 'another'
+cp "$work/out" "$work/ids.txt"
+run detokenize "$model" --json --file "$work/ids.txt"
+[ "$(cat "$work/out")" = "$(printf '"[CLS] one text [SEP]"\n"[CLS] another [SEP]"')" ] || fail "detokenize --file: $(cat "$work/out")"
+run detokenize "$model" 30522
+expect_status 2 "detokenize of an id outside the vocabulary"
+expect_error "token id 30522" "detokenize"
 
 # Statistics and traces.
 run embed "$model" --stats --trace "$work/trace.json" -o "$work/e.npy" 'first text'
@@ -95,7 +160,7 @@ expect_status 1 "broken .jsonl"; expect_error "line 2" "broken .jsonl"
 compgen -G "$work/never.npy*" >/dev/null && fail "a refused run left a file"
 run embed "$model" -o /no/such/dir/x.npy a; expect_status 1 "output"; expect_error "/no/such/dir" "output"
 run search "$model" query; expect_status 2 "no corpus"
-run search "$model" --corpus "$work/empty.txt" query; expect_status 2 "empty corpus"; expect_error "holds no text" "empty corpus"
+run search "$model" --corpus "$work/empty.txt" query; expect_status 1 "empty corpus"; expect_error "holds no text" "empty corpus"
 run nosuchcommand; expect_status 2 "unknown command"; expect_error "nosuchcommand" "unknown command"
 
 finish

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """clformer report: what a page, a picture and a Markdown file contain, and that strings of a file stay text. usage: test_report.py PROGRAM DATA"""
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
+import zlib
 from html.parser import HTMLParser
 
 sys.dont_write_bytecode = True
@@ -113,6 +116,60 @@ def page(folder):
             fail("page does not say", part)
     if "NaN" in content or "inf" in re.sub(r"[a-z]*inf[a-z]+", "", content):
         fail("a figure that is no number")
+
+
+class Boxes(HTMLParser):
+    """Which elements lie in no box that scrolls by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.loose, self.tables, self.figures = [], [], 0, 0
+
+    def handle_starttag(self, tag, attrs):
+        classes = (dict(attrs).get("class") or "").split()
+        if tag == "table":
+            self.tables += 1
+            if "div.scroll" not in self.open:
+                self.loose.append(self.get_starttag_text())
+        if tag == "svg":
+            self.figures += 1
+            if "figure" not in self.open:
+                self.loose.append(self.get_starttag_text())
+        if tag not in Page.void:
+            self.open.append(tag + "".join("." + c for c in classes))
+
+    def handle_endtag(self, tag):
+        self.open.pop()
+
+
+def narrow(folder):
+    """On 400 px the page itself never scrolls sideways: what is wide does so in a box of its own, and long words break."""
+    doc = example()
+    doc["settings"]["quick"] = True
+    path, out = made.write(os.path.join(folder, "r" * 100 + ".json"), doc), os.path.join(folder, "narrow.html")
+    report(path, "-o", out)
+    with open(out, encoding="utf-8") as file:
+        content = file.read()
+    boxes = Boxes()
+    boxes.feed(content)
+    if boxes.loose or boxes.tables < 4 or boxes.figures < 4:
+        fail("wide parts outside of a box that scrolls:", boxes.loose[:5], boxes.tables, boxes.figures)
+    style = re.sub(r"@media print\{.*?\}\}", "", content[content.index("<style>"):content.index("</style>")], flags=re.S)
+    rules = [(selector.strip(), rule) for selector, rule in re.findall(r"([^{}]+)\{([^{}]*)\}", style)]
+
+    def has(element, declaration):
+        return any(element in (s.strip() for s in selector.split(",")) and declaration in rule.split(";") for selector, rule in rules)
+
+    for element, declaration in (("figure", "overflow-x:auto"), (".scroll", "overflow-x:auto"), (".tiles", "flex-wrap:wrap"),
+                                 ("p", "overflow-wrap:anywhere"), ("li", "overflow-wrap:anywhere"), ("code", "overflow-wrap:anywhere")):
+        if not has(element, declaration):
+            fail("narrow page:", element, "without", declaration)
+    if not re.search(r"@media \(max-width:(4\d\d|[5-9]\d\d)px\)", style) or "width=device-width, initial-scale=1" not in content:
+        fail("narrow page: no rules for small screens")
+    for selector, rule in rules:
+        for width in re.findall(r"(?:^|;)(?:min-)?width:(\d+)px", rule):
+            if int(width) > 340 and selector != "figure svg":
+                fail("narrow page:", selector, "is always", width, "px wide")
 
 
 def hostile(folder):
@@ -229,6 +286,92 @@ def several(folder):
         fail("different work on one page:", done.returncode, done.stderr)
 
 
+def plain_colours(folder):
+    """A picture needs no variables of style sheets: what draws SVG without them shows light ground and the colours of bars, not black."""
+    path, out = made.write(os.path.join(folder, "c.json"), example()), os.path.join(folder, "c.svg")
+    report(path, "-o", out)
+    with open(out, encoding="utf-8") as file:
+        content = file.read()
+    if "var(" in content or "prefers-color-scheme:dark" not in content:
+        fail("a picture uses variables, or has no colours for dark ground")
+    if not shutil.which("rsvg-convert"):
+        print("skipped: rsvg-convert is missing, the picture was not drawn")
+        return
+    png = os.path.join(folder, "c.png")
+    if subprocess.run(["rsvg-convert", out, "-o", png]).returncode:
+        return fail("rsvg-convert refuses the picture")
+    width, height, pixels = read_png(png)
+    white = sum(pixel[:3] == b"\xff\xff\xff" for pixel in pixels)
+    blue = sum(pixel[:3] == b"\x00\x72\xb2" for pixel in pixels)
+    if white < 0.5 * len(pixels) or blue < 100:
+        fail("drawn picture of %d x %d: %d white and %d blue pixels" % (width, height, white, blue))
+
+
+def read_png(path):
+    """Width, height and pixels (3 or 4 bytes each) of an 8-bit PNG."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = int.from_bytes(data[at:at + 4], "big"), data[at + 4:at + 8]
+        if kind == b"IHDR":
+            width, height, depth, colour = (int.from_bytes(data[at + 8:at + 12], "big"), int.from_bytes(data[at + 12:at + 16], "big"),
+                                            data[at + 16], data[at + 17])
+        if kind == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += 12 + size
+    assert depth == 8 and colour in (2, 6), (depth, colour)
+    size = 3 if colour == 2 else 4
+    raw, stride = zlib.decompress(packed), size * width
+    last, rows = bytearray(stride), []
+    for y in range(height):
+        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride):
+            left, up, corner = (line[i - size] if i >= size else 0), last[i], (last[i - size] if i >= size else 0)
+            if kind == 4:
+                estimate = left + up - corner
+                nearest = min((abs(estimate - left), 0, left), (abs(estimate - up), 1, up), (abs(estimate - corner), 2, corner))[2]
+            else:
+                nearest = (0, left, up, (left + up) // 2)[kind]
+            line[i] = (line[i] + nearest) & 255
+        rows.append(bytes(line))
+        last = line
+    return width, height, [row[i:i + size] for row in rows for i in range(0, stride, size)]
+
+
+def one_device(folder):
+    """Nothing is compared with itself; a time has one unit; every order is said where it holds; limits have names."""
+    doc = made.simple(1, devices=1, workloads=[made.gemm(1, 384, 384), made.encoder(1, 16), made.launch()])
+    path = made.write(os.path.join(folder, "o.json"), doc)
+    for end in ("html", "svg", "md"):
+        out = os.path.join(folder, "o." + end)
+        done = report(path, "-o", out)
+        with open(out, encoding="utf-8") as file:
+            content = file.read()
+        for part in ("slowest", " us<", " us |", "_gbps", "_gflops"):
+            if done.returncode or part in content:
+                fail("one device, ." + end + ": found", part, done.stderr)
+
+
+def noisy_limit(folder):
+    """A share of a limit that spread itself carries a mark."""
+    doc = made.simple(1, devices=1, workloads=[made.rows_op("masked_softmax", 128, 128)])
+    key = doc["workloads"][0]["limit"]
+    measure = json.loads(json.dumps(doc["workloads"][0]))
+    measure.update(id="bandwidth/copy/x", suite="peak", op="bandwidth", limit=None, work={"measures": key})
+    doc["results"][0]["percent_of_limit"] = 50.0
+    doc["workloads"].append(measure)
+    for noisy in (False, True):
+        times = [1 + 0.001 * (i % 7) if not noisy else 1.0 + i % 3 for i in range(20)]
+        doc["results"] = [doc["results"][0], made.ok(measure, 0, "", times, [2] * 10)]
+        out = os.path.join(folder, "n.md")
+        done = report(made.write(os.path.join(folder, "n.json"), doc), "-o", out)
+        with open(out, encoding="utf-8") as file:
+            lines = [line for line in file if line.startswith("| ") and "softmax" in line and "50 %" in line]
+        if done.returncode or not lines or ("~50" in lines[0].replace("\\", "")) != noisy:
+            fail("share of a limit that is", "noisy:" if noisy else "quiet:", lines, done.stderr)
+
+
 def refusals(folder):
     a = made.write(os.path.join(folder, "a.json"), made.simple(1))
     empty = made.write(os.path.join(folder, "empty.json"), made.document([], [], []))
@@ -250,7 +393,7 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, hostile, pictures, labels_apart, markdown, several, refusals):
+    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, markdown, several, refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)

@@ -15,14 +15,14 @@ fi
 grep -q '"tuned": true' "$work/out" && fail "tuned before tuning"
 
 # A small model: the work is in what goes wrong.
-mkdir "$work/model" "$work/kernels"
+mkdir -p "$work/model" "$work/kernels/gpu" "$work/kernels/any"
 printf '{"model_type": "bert", "hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}' >"$work/model/config.json"
 
 # gemv is wrong: its numbers are checked. clblast's epilogue does not build.
 sed 's/^#define STORE_RESULT(value, row, column)/#define STORE_RESULT(right, row, column) STORE_WRONG((right) * 1.001f, row, column)\n#define STORE_WRONG(value, row, column)/' \
-    "$kernels/gemm_gemv.cl" >"$work/kernels/gemm_gemv.cl"
-cmp -s "$kernels/gemm_gemv.cl" "$work/kernels/gemm_gemv.cl" && fail "the wrong kernel equals the right one"
-cat >"$work/kernels/gemm_epilogue.cl" <<'CL'
+    "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
+cmp -s "$kernels/gpu/gemm_gemv.cl" "$work/kernels/gpu/gemm_gemv.cl" && fail "the wrong kernel equals the right one"
+cat >"$work/kernels/any/gemm_epilogue.cl" <<'CL'
 __kernel void gemm_epilogue(int m) { no such statement; }
 CL
 CLF_KERNEL_DIR=$work/kernels CLF_ENGINE= run tune --model "$work/model" --minutes 0.01 --limit 120
@@ -34,7 +34,7 @@ grep -q ' lost$' "$work/out" || fail "the lost candidates are not counted: $(cat
 [ -f "$kept" ] || fail "no $kept"
 
 # Shown; ignored on demand.
-run devices
+run devices --all
 grep -q 'tuned         yes' "$work/out" || fail "devices does not show it: $(grep tuned "$work/out")"
 run devices --json
 grep -q '"tuned": true' "$work/out" || fail "devices --json does not show it"
@@ -51,13 +51,24 @@ grep -q 'tuned choices from' "$work/err" || fail "pronounce does not use the cho
 CLF_LOG=info run pronounce --no-tuned hello
 grep -q 'tuned choices from' "$work/err" && fail "pronounce --no-tuned uses them"
 
+# For another precision: what is there stays, and commands that ask for that precision are told its rules.
+rm -rf "$work/kernels/gpu/gemm_gemv.cl" "$work/kernels/any/gemm_epilogue.cl"
+rules=$(grep -c '"precision": "highest"' "$kept")
+run tune --model "$work/model" --precision medium --minutes 0.001 --limit 120
+[ "$status" -eq 0 ] || fail "tune --precision medium: status $status: $(cat "$work/err")"
+grep -q ', precision medium$' "$work/out" || fail "tune does not tell the precision: $(head -1 "$work/out")"
+[ "$(grep -c '"precision": "highest"' "$kept")" -eq "$rules" ] || fail "tune --precision medium drops the rules of highest: $(cat "$kept")"
+[ "$(grep -c '"precision": "medium"' "$kept")" -eq "$rules" ] || fail "tune --precision medium: $(cat "$kept")"
+run tune --precision low
+[ "$status" -eq 2 ] || fail "--precision low: status $status"
+
 # A candidate that hangs, one that crashes: processes of their own. Only where a kernel runs as the host's code can it do both for sure.
-if "$program" devices | grep -A3 '\[default\]' | grep -q 'Portable Computing Language'; then
-    rm "$work/kernels/"*
+if "$program" devices --all | grep -A3 '\[default\]' | grep -q 'Portable Computing Language'; then
+    rm "$work/kernels/"*/*.cl
     # shellcheck disable=SC2016
-    sed 's/^    float sum\[ROWS\];/    *(volatile __global float *)8 = 1.0f;\n    float sum[ROWS];/' "$kernels/gemm_gemv.cl" >"$work/kernels/gemm_gemv.cl"
-    sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' "$kernels/gemm_tiled.cl" >"$work/kernels/gemm_tiled.cl"
-    for file in gemm_gemv gemm_tiled; do
+    sed 's/^    float sum\[ROWS\];/    *(volatile __global float *)8 = 1.0f;\n    float sum[ROWS];/' "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
+    sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' "$kernels/gpu/gemm_tiled.cl" >"$work/kernels/gpu/gemm_tiled.cl"
+    for file in gpu/gemm_gemv gpu/gemm_tiled; do
         cmp -s "$kernels/$file.cl" "$work/kernels/$file.cl" && fail "$file.cl was not changed"
     done
     cp "$kept" "$work/before"
@@ -79,7 +90,7 @@ grep -q 'remove this file' "$work/err" || fail "tune over a broken file: $(cat "
 CLF_LOG=error run pronounce hello
 [ "$status" -eq 0 ] || fail "pronounce with a broken file: status $status"
 grep -q 'tuned choices are ignored' "$work/err" || fail "the broken file is not told: $(cat "$work/err")"
-run devices
+run devices --all
 grep -q 'tuned         no: ' "$work/out" || fail "devices with a broken file: $(grep tuned "$work/out")"
 run tune --model "$work/nosuch"
 [ "$status" -eq 1 ] || fail "no model: status $status"

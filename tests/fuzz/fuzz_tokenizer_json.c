@@ -13,13 +13,18 @@ static void check_encode(const clf_tokenizer *tokenizer, const char *text, size_
 {
     clf_encoding whole = CLF_ENCODING_INIT, cut = CLF_ENCODING_INIT;
     clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
-    if (clfi_tokenizer_encode(tokenizer, text, size, pair, pair_size, NULL, &whole) != CLF_OK)
+    const clf_status st = clfi_tokenizer_encode(tokenizer, text, size, pair, pair_size, NULL, &whole);
+    if (st != CLF_OK && st != CLF_UNSUPPORTED) /* no unknown token, or a pattern that takes too long */
         abort();
+    if (st != CLF_OK) {
+        clfi_encoding_free(&whole);
+        return;
+    }
     for (size_t i = 0; i < whole.length; i++)
-        if (whole.ids[i] < 0 || (size_t)whole.ids[i] >= clfi_tokenizer_vocabulary_size(tokenizer) ||
-            !clfi_tokenizer_token(tokenizer, whole.ids[i]))
+        if (whole.ids[i] < 0 || (size_t)whole.ids[i] >= clf_tokenizer_vocabulary_size(tokenizer) ||
+            !clf_tokenizer_token(tokenizer, whole.ids[i]))
             abort();
-    options.max_tokens = clfi_tokenizer_added_count(tokenizer, pair != NULL) + 3;
+    options.max_tokens = clf_tokenizer_added_count(tokenizer, pair != NULL) + 3;
     if (clfi_tokenizer_encode(tokenizer, text, size, pair, pair_size, &options, &cut) != CLF_OK)
         abort();
     if (cut.length > options.max_tokens || cut.truncated != (whole.length > options.max_tokens))
@@ -41,12 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    const char *text = end ? end + 1 : json; /* without a text of its own, the file is the text */
-    const size_t text_size = end ? size - json_size - 1 : json_size;
+    const char *text = end ? end + 1 : json; /* without a text of its own, the file's beginning is the text */
+    const size_t text_size = end ? size - json_size - 1 : json_size < 64 ? json_size : 64;
     const char *second = text_size ? memchr(text, '\0', text_size) : NULL;
     const size_t first_size = second ? (size_t)(second - text) : text_size;
     check_encode(tokenizer, text, text_size, NULL, 0);
     check_encode(tokenizer, text, first_size, second ? second + 1 : "", second ? text_size - first_size - 1 : 0);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     return 0;
 }

@@ -34,9 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (clfi_tokenizer_encode(tokenizer, text, size, NULL, 0, NULL, &encoding) != CLF_OK || encoding.length < 2)
         abort();
     for (size_t i = 0; i < encoding.length; i++)
-        if (!clfi_tokenizer_token(tokenizer, encoding.ids[i]) || encoding.type_ids[i] != 0)
+        if (!clf_tokenizer_token(tokenizer, encoding.ids[i]) || encoding.type_ids[i] != 0)
             abort();
     clfi_encoding_free(&encoding);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     return 0;
 }

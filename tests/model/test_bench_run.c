@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner's honesty, on workloads that misbehave in every way: what is wrong is failed and not timed, what the device cannot do is unsupported with
- * its reason, a crash or a hang loses one row, rounds are shuffled, and an interruption keeps what was measured. */
+/* The runner's honesty, on workloads that misbehave in every way: what is wrong is failed and not timed, what the device cannot do is
+ * unsupported with its reason, a crash or a hang loses one row, rounds are shuffled, and an interruption keeps what was measured. */
 #include "bench/run.h"
 
 #include <stdio.h>
@@ -206,14 +206,15 @@ static void every_misbehaviour_loses_its_row_alone(void **state)
     expect(&bench, TOO_SLOW + 1, CLFI_ROW_OK, NULL);
     CHECK(seen->verified[WRONG] == 1 && seen->runs[WRONG] <= 2, "a wrong result was timed: %d runs", seen->runs[WRONG]);
     const clfi_row *row = &bench.rows[GOOD];
-    CHECK(row->verified && row->error == 0.25 && row->bound == 0.5, "error %g, bound %g", row->error, row->bound);
+    CHECK(row->verified && row->facts.max_error == 0.25 && row->facts.error_bound == 0.5, "error %g, bound %g", row->facts.max_error,
+          row->facts.error_bound);
     CHECK(row->wall_ms.count >= 10 && row->wall_ms.count == row->device_ms.count, "%zu samples", row->wall_ms.count);
     CHECK(row->round_samples.count == 5 && row->round_samples.values[0] >= 2, "%zu rounds", row->round_samples.count);
     CHECK(row->wall_ms.values[3] == 1 && row->device_ms.values[3] == 0.5, "%g ms", row->wall_ms.values[3]);
-    CHECK(row->weights_bytes == WEIGHTS_BYTES && row->host_peak_bytes > 1 << 20, "memory %zu, %zu", row->weights_bytes,
-          row->host_peak_bytes);
+    CHECK(row->facts.weights_bytes == WEIGHTS_BYTES && row->facts.host_peak_bytes > 1 << 20, "memory %g, %g",
+          row->facts.weights_bytes, row->facts.host_peak_bytes);
     for (size_t i = GOOD; i <= TOO_SLOW + 1; i += TOO_SLOW + 1) /* whatever ran before */
-        CHECK(bench.rows[i].scratch_bytes == KEPT_BYTES + REGION_BYTES, "row %zu: scratch %zu", i, bench.rows[i].scratch_bytes);
+        CHECK(bench.rows[i].facts.scratch_bytes == KEPT_BYTES + REGION_BYTES, "row %zu: scratch %g", i, bench.rows[i].facts.scratch_bytes);
     CHECK(!bench.devices[0].reason, "the device itself is fine");
     clfi_bench_free(&bench);
     clfi_workload_list_free(&list);
@@ -284,7 +285,8 @@ static void limits_are_those_of_the_run(void **state)
     clfi_workload_list_free(&list);
 }
 
-/* A machine that becomes four times slower in the second of three rounds: the row takes twice the time of the limit throughout, but in the last. */
+/* A machine that becomes four times slower in the second of three rounds: the row takes twice the time of the limit throughout, but in the
+ * last. */
 static void shares_of_a_limit_are_those_of_each_round(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in grapheme-to-phoneme model against float64 (tests/data/g2p, made by host/model/g2p/golden.py): memory, features and logits; cached and
- * uncached decoding; greedy and beam results; independence of the batch. */
+/* The built-in grapheme-to-phoneme model against float64 (tests/data/g2p, made by host/model/g2p/golden.py): memory, features and logits;
+ * cached and uncached decoding; greedy and beam results; independence of the batch. */
 #include "support/check.h"
 #include "support/device.h"
+#include "support/worst.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,8 +109,8 @@ static clf_view first_of(const clf_view *vector, int64_t count)
 /* Whole prefixes, nothing cached. */
 static void run_uncached(const json_t *entry, passage *p)
 {
-    const clf_transformer *network = fixture.model->network;
-    const int64_t c = network->config.width;
+    const clf_network *network = fixture.model->network;
+    const int64_t c = network->config.encoder.width;
     int32_t source[MOST_TOKENS], target[MOST_TOKENS], positions[MOST_TOKENS];
     const json_t *source_ids = json_object_get(entry, "source_ids"), *target_ids = json_object_get(entry, "target_ids");
     p->source_count = (int64_t)json_array_size(source_ids);
@@ -135,15 +136,15 @@ static void run_uncached(const json_t *entry, passage *p)
     CHECK_OK(clfi_attention_batch_set(p->cross, 1, target_offsets, source_offsets));
     p->memory = temporary(p->source_count, c);
     p->features = temporary(p->target_count, c);
-    p->logits = temporary(p->target_count, network->config.target_vocabulary);
-    CHECK_OK(clfi_transformer_embed(network, &network->source, &p->ids, &source_positions, &p->memory));
-    CHECK_OK(clfi_encoder_forward(fixture.context, &network->encoder, p->source, &p->memory));
+    p->logits = temporary(p->target_count, network->config.target.vocabulary);
+    CHECK_OK(clfi_network_embed(network->context, &network->source, &p->ids, &source_positions, NULL, &p->memory));
+    CHECK_OK(clfi_encoder_forward(fixture.context, &network->encoder, p->source, NULL, &p->memory));
     p->projected = (clf_decoder_memory){.buffer = NULL};
     CHECK_OK(clfi_decoder_memory_reserve(fixture.context, &network->decoder, p->source_count, &p->projected));
     CHECK_OK(clfi_decoder_memory_project(fixture.context, &network->decoder, &p->memory, 0, &p->projected));
-    CHECK_OK(clfi_transformer_embed(network, &network->target, &p->target_ids, &target_positions, &p->features));
-    CHECK_OK(clfi_decoder_forward(fixture.context, &network->decoder, &p->projected, p->target, p->cross, &p->features));
-    CHECK_OK(clfi_transformer_generate(network, &p->features, &p->logits));
+    CHECK_OK(clfi_network_embed(network->context, &network->target, &p->target_ids, &target_positions, NULL, &p->features));
+    CHECK_OK(clfi_decoder_forward(fixture.context, &network->decoder, &p->projected, p->target, p->cross, NULL, &p->features));
+    CHECK_OK(clfi_network_generate(network->context, network, &p->features, &p->logits));
 }
 
 static void passage_free(passage *p)
@@ -172,15 +173,14 @@ static void check_tensor(const char *word, const char *part, const clf_view *vie
     const clf_file_tensor *want = clfi_safetensors_find(fixture.tensors, name);
     CHECK(want && want->rank == 2 && want->dim[0] == view->dim[0] && want->dim[1] == view->dim[1], "%s: golden shape", name);
     float *got = fetch(view);
-    double worst = 0;
+    worst w = {0};
     for (int64_t i = 0; i < clfi_view_count(view); i++) {
         float value;
         memcpy(&value, (const char *)want->data + (size_t)i * sizeof value, sizeof value);
-        const double error = fabs((double)got[i] - (double)value);
-        worst = error <= worst ? worst : error;
+        worst_add(&w, got[i], value, (size_t)i);
     }
-    print_message("%s: max abs difference %.3g\n", name, worst);
-    CHECK(worst <= bound, "%s: differs by %g, bound %g", name, worst, bound);
+    print_message("%s: max abs difference %.3g\n", name, w.error);
+    CHECK(w.error <= bound, "%s: differs by %g at %zu, bound %g", name, w.error, w.where, bound);
     free(got);
 }
 
@@ -204,8 +204,8 @@ static void test_memory_features_and_logits(void **state)
 static void test_cached_steps_equal_whole_prefixes(void **state)
 {
     (void)state;
-    const clf_transformer *network = fixture.model->network;
-    const int64_t one = 1, v = network->config.target_vocabulary;
+    const clf_network *network = fixture.model->network;
+    const int64_t one = 1, v = network->config.target.vocabulary;
     const char *word = json_string_value(json_array_get(json_object_get(fixture.golden, "tensor_words"), 2));
     clf_kv_cache cache;
     clf_context_stats before, after;
@@ -215,7 +215,7 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
     float *want = fetch(&p.logits);
     CHECK_OK(clfi_kv_cache_init(fixture.context, &network->decoder, 3, &cache)); /* small: it must grow on the way and keep its rows */
     const clf_view first = upload((const int32_t[]){0}, 1), count = upload((const int32_t[]){(int32_t)p.source_count}, 1);
-    clf_view rows = first_of(&p.positions, MOST_TOKENS), x = temporary(1, network->config.width), logits = temporary(1, v);
+    clf_view rows = first_of(&p.positions, MOST_TOKENS), x = temporary(1, network->config.encoder.width), logits = temporary(1, v);
     rows = clfi_view_dense(rows.buffer, CLF_I32, rows.offset, 2, (int64_t[]){1, MOST_TOKENS});
     for (int64_t t = 0; t < p.target_count; t++) {
         clf_view id = p.target_ids, position = p.positions;
@@ -223,12 +223,18 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
         position.offset += t;
         id = first_of(&id, one);
         position = first_of(&position, one);
-        const clf_decoder_step step = {&cache, &p.projected, &rows, t + 1, &first, &count, p.source_count};
+        const clf_decoder_step step = {.cache = &cache,
+                                       .memory = &p.projected,
+                                       .rows = &rows,
+                                       .keys = t + 1,
+                                       .first = &first,
+                                       .count = &count,
+                                       .most = p.source_count};
         CHECK_OK(clfi_kv_cache_add(&cache, 1));
         clf_context_get_stats(fixture.context, &before);
-        CHECK_OK(clfi_transformer_embed(network, &network->target, &id, &position, &x));
+        CHECK_OK(clfi_network_embed(network->context, &network->target, &id, &position, NULL, &x));
         CHECK_OK(clfi_decoder_step(fixture.context, &network->decoder, &step, &x));
-        CHECK_OK(clfi_transformer_generate(network, &x, &logits));
+        CHECK_OK(clfi_network_generate(network->context, network, &x, &logits));
         clf_context_get_stats(fixture.context, &after);
         const uint64_t now = after.kernels_launched - before.kernels_launched;
         CHECK(t == 0 || now == launches, "step %lld: %llu launches, the step before %llu", (long long)t, (unsigned long long)now,
@@ -236,8 +242,8 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
         launches = now;
         float *got = fetch(&logits);
         for (int64_t j = 0; j < v; j++)
-            CHECK(within(got[j], want[t * v + j], 1e-5), "step %lld, class %lld: cached %.9g, whole prefix %.9g", (long long)t, (long long)j,
-                  (double)got[j], (double)want[t * v + j]);
+            CHECK(within(got[j], want[t * v + j], 1e-5), "step %lld, class %lld: cached %.9g, whole prefix %.9g", (long long)t,
+                  (long long)j, (double)got[j], (double)want[t * v + j]);
         free(got);
     }
     assert_int_equal(cache.rows, p.target_count);

@@ -60,11 +60,11 @@ static void check_network(clf_context *context, const char *how, const char *id,
 {
     clf_safetensors *golden;
     clf_tensor *memory, *features, *logits;
-    const clf_attention_masks causal = {.is_causal = 1};
+    const clf_attention_masks causal = {.size = sizeof causal, .is_causal = 1};
     CHECK_OK(clfi_safetensors_open(DATA "/huggingface.safetensors", &golden));
     clf_tensor *padding = golden_tensor(context, golden, "", "padding");
     clf_tensor *source = golden_tensor(context, golden, id, ".source"), *target = golden_tensor(context, golden, id, ".target");
-    const clf_attention_masks source_masks = {.padding_mask = padding};
+    const clf_attention_masks source_masks = {.size = sizeof source_masks, .padding_mask = padding};
     const clf_file_tensor *want = golden_values(golden, id, "logits");
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){N, S, C}, &memory));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){N, T, C}, &features));
@@ -330,7 +330,7 @@ static void test_refused_configurations(void **state)
         {"bart", "max_position_embeddings", json_integer(8), CLF_FORMAT, "embed_positions.weight: expected [10,16], found [11,16]"},
         {"bart", "vocab_size", json_integer(-1), CLF_FORMAT, "vocab_size"},
         {"bart", "vocab_size", json_integer(41), CLF_FORMAT, "model.shared.weight: expected [41,16], found [40,16]"},
-        {"bart", "activation_function", json_string("tanh"), CLF_UNSUPPORTED, "activation_function \"tanh\""},
+        {"bart", "activation_function", json_string("mish"), CLF_UNSUPPORTED, "activation_function \"mish\""},
         {"bart", "activation_function", json_true(), CLF_FORMAT, "activation_function"},
         {"bart", "scale_embedding", json_integer(1), CLF_FORMAT, "scale_embedding"},
         {"bart", "tie_word_embeddings", json_string("yes"), CLF_FORMAT, "tie_word_embeddings"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The models of the benchmark's catalogue: the built-in encoder-decoder, and the real encoder where the machine has it, verified against float64. */
+/* The models of the benchmark's catalogue: the built-in encoder-decoder, and the real encoder where the machine has it, verified against
+ * float64. */
 #include <stdio.h>
 #include <stdlib.h>
 

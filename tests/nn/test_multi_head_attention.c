@@ -28,15 +28,17 @@ enum { Q, K, V, O };
 typedef struct mha_data {
     operand x[4]; /* q, k, v inputs and the output */
     operand weight[4], bias[4], mask, padding, attention, captured;
+    clf_attention_masks masks;
     clf_multi_head_attention_params params;
     clf_multi_head_attention *mha;
 } mha_data;
 
 static void name_case(const mha_case *c, char *id, size_t size)
 {
-    snprintf(id, size, "mha [%s %s N=%lld Q=%lld K=%lld H=%lld d=%lld dv=%lld masks=%d%s%s%s empty=%d]", c->layout == CLF_LAYOUT_NLD ? "nld" : "lnd",
-             clf_dtype_name(c->dtype), (long long)c->batch, (long long)c->queries, (long long)c->keys, (long long)c->heads, (long long)c->d,
-             (long long)c->dv, c->masks, c->is_self ? " self" : "", c->has_bias ? " bias" : "", c->has_weights ? " weights" : "", (int)c->empty_rows);
+    snprintf(id, size, "mha [%s %s N=%lld Q=%lld K=%lld H=%lld d=%lld dv=%lld masks=%d%s%s%s empty=%d]",
+             c->layout == CLF_LAYOUT_NLD ? "nld" : "lnd", clf_dtype_name(c->dtype), (long long)c->batch, (long long)c->queries,
+             (long long)c->keys, (long long)c->heads, (long long)c->d, (long long)c->dv, c->masks, c->is_self ? " self" : "",
+             c->has_bias ? " bias" : "", c->has_weights ? " weights" : "", (int)c->empty_rows);
 }
 
 static operand make(clf_context *context, clf_dtype dtype, rng *r, int rank, int64_t d0, int64_t d1, int64_t d2, float range)
@@ -54,7 +56,7 @@ static operand make_io(clf_context *context, const mha_case *c, rng *r, int64_t 
 
 static mha_data make_data(clf_context *context, const mha_case *c)
 {
-    mha_data a = {.params = CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT};
+    mha_data a = {.masks = CLF_ATTENTION_MASKS_INIT, .params = CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT};
     rng r = {(uint64_t)(c->queries * 100 + c->keys + c->masks)};
     const int64_t inner[3] = {c->heads * c->d, c->heads * c->d, c->heads * c->dv}, width[3] = {c->width_q, c->width_k, c->width_v};
     const bool nld = c->layout == CLF_LAYOUT_NLD;
@@ -66,7 +68,8 @@ static mha_data make_data(clf_context *context, const mha_case *c)
             a.bias[i] = make(context, c->dtype, &r, 1, inner[i], 0, 0, 0.5f);
     }
     const int64_t out = c->width_o ? c->width_o : inner[V];
-    a.x[O] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, nld ? (int64_t[]){c->batch, c->queries, out} : (int64_t[]){c->queries, c->batch, out});
+    a.x[O] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3,
+                            nld ? (int64_t[]){c->batch, c->queries, out} : (int64_t[]){c->queries, c->batch, out});
     if (c->width_o) {
         a.weight[O] = make(context, c->dtype, &r, 2, out, inner[V], 0, 0.7f);
         if (c->has_bias)
@@ -84,14 +87,21 @@ static mha_data make_data(clf_context *context, const mha_case *c)
         a.captured = operand_create(context, CLF_F32, c->has_permuted_weights ? LAYOUT_REVERSED : LAYOUT_CONTIGUOUS, 4,
                                     (int64_t[]){c->batch, c->heads, c->queries, c->keys});
     a.params.layout = c->layout;
-    a.params.mask = a.mask.tensor;
-    a.params.padding_mask = a.padding.tensor;
-    a.params.attention_mask = a.attention.tensor;
-    a.params.is_causal = (c->masks & CAUSAL) != 0;
-    a.params.empty_rows = c->empty_rows;
+    a.masks.mask = a.mask.tensor;
+    a.masks.padding_mask = a.padding.tensor;
+    a.masks.attention_mask = a.attention.tensor;
+    a.masks.is_causal = (c->masks & CAUSAL) != 0;
+    a.masks.empty_rows = c->empty_rows;
     a.params.weights = a.captured.tensor;
-    const clf_multi_head_attention_weights weights = {a.weight[Q].tensor, a.weight[K].tensor, a.weight[V].tensor, a.weight[O].tensor,
-                                                      a.bias[Q].tensor,   a.bias[K].tensor,   a.bias[V].tensor,   a.bias[O].tensor};
+    const clf_multi_head_attention_weights weights = {.size = sizeof weights,
+                                                      .w_q = a.weight[Q].tensor,
+                                                      .w_k = a.weight[K].tensor,
+                                                      .w_v = a.weight[V].tensor,
+                                                      .w_o = a.weight[O].tensor,
+                                                      .b_q = a.bias[Q].tensor,
+                                                      .b_k = a.bias[K].tensor,
+                                                      .b_v = a.bias[V].tensor,
+                                                      .b_o = a.bias[O].tensor};
     CHECK_OK(clf_multi_head_attention_create(context, c->heads, &weights, &a.mha));
     return a;
 }
@@ -116,7 +126,8 @@ static size_t row_of(const mha_case *c, int64_t n, int64_t l, int64_t length)
 }
 
 /* y = row W^T + b and its error; `error` holds the error of the row on entry (NULL: exact). */
-static void linear(const operand *w, const operand *b, const double *row, const double *row_error, int64_t n, int64_t k, double *y, double *error)
+static void linear(const operand *w, const operand *b, const double *row, const double *row_error, int64_t n, int64_t k, double *y,
+                   double *error)
 {
     for (int64_t i = 0; i < n; i++) {
         double sum = b->value ? b->value[i] : 0, size = fabs(sum), e = 0;
@@ -154,8 +165,8 @@ static void project(const mha_case *c, const mha_data *a, int which, double **va
 }
 
 /* Context of one head and query, and the captured weights. */
-static void attend(const char *id, const mha_case *c, const mha_data *a, double *const value[3], double *const error[3], int64_t n, int64_t h, int64_t i,
-                   double *context, double *context_error)
+static void attend(const char *id, const mha_case *c, const mha_data *a, double *const value[3], double *const error[3], int64_t n,
+                   int64_t h, int64_t i, double *context, double *context_error)
 {
     double score[256], want[256], worst = 0, largest = 0;
     bool keep[256];
@@ -177,8 +188,8 @@ static void attend(const char *id, const mha_case *c, const mha_data *a, double 
     const double relative = 2 * worst + (6 * largest + 2 * (double)c->keys + 40) * U;
     for (int64_t j = 0; j < c->keys && c->has_weights; j++) {
         const double got = a->captured.value[((n * c->heads + h) * c->queries + i) * c->keys + j];
-        CHECK(within(got, want[j], relative * want[j] + 0x1p-126), "%s: weight n=%lld h=%lld %lld,%lld: %.9g, want %.9g", id, (long long)n, (long long)h,
-              (long long)i, (long long)j, got, want[j]);
+        CHECK(within(got, want[j], relative * want[j] + 0x1p-126), "%s: weight n=%lld h=%lld %lld,%lld: %.9g, want %.9g", id, (long long)n,
+              (long long)h, (long long)i, (long long)j, got, want[j]);
     }
     for (int64_t e = 0; e < c->dv; e++) {
         context[e] = context_error[e] = 0;
@@ -208,8 +219,8 @@ static void compare(const char *id, const mha_case *c, const mha_data *a)
             for (int64_t e = 0; e < out; e++) {
                 const double got = a->x[O].value[row_of(c, n, i, c->queries) * (size_t)out + (size_t)e];
                 const double wanted = c->width_o ? want[e] : context[e], limit = (c->width_o ? bound[e] : context_error[e]) + 0x1p-120;
-                CHECK(within(got, wanted, limit), "%s: out n=%lld l=%lld %lld: %.9g, want %.9g, bound %.3g", id, (long long)n, (long long)i, (long long)e, got,
-                      wanted, limit);
+                CHECK(within(got, wanted, limit), "%s: out n=%lld l=%lld %lld: %.9g, want %.9g, bound %.3g", id, (long long)n, (long long)i,
+                      (long long)e, got, wanted, limit);
             }
         }
     }
@@ -225,6 +236,7 @@ static void run_case(clf_context *context, const mha_case *c)
     char id[320];
     name_case(c, id, sizeof id);
     mha_data a = make_data(context, c);
+    a.params.masks = &a.masks;
     const clf_tensor *k = c->is_self ? a.x[Q].tensor : a.x[K].tensor, *v = c->is_self ? a.x[Q].tensor : a.x[V].tensor;
     const clf_status st = clf_multi_head_attention_apply(context, a.mha, a.x[Q].tensor, k, v, &a.params, a.x[O].tensor);
     if (st != CLF_OK)
@@ -238,8 +250,8 @@ static void run_case(clf_context *context, const mha_case *c)
 
 #define SELF(N, L, H, D) .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), \
                          .width_v = (H) * (D), .width_o = (H) * (D), .is_self = true
-#define CROSS(N, LQ, LK, H, D, DV, WQ, WK, WV, WO) .batch = N, .queries = LQ, .keys = LK, .heads = H, .d = D, .dv = DV, .width_q = WQ, .width_k = WK, \
-                         .width_v = WV, .width_o = WO
+#define CROSS(N, LQ, LK, H, D, DV, WQ, WK, WV, WO) \
+    .batch = N, .queries = LQ, .keys = LK, .heads = H, .d = D, .dv = DV, .width_q = WQ, .width_k = WK, .width_v = WV, .width_o = WO
 static const mha_case small_cases[] = {
     {CLF_LAYOUT_NLD, SELF(2, 3, 2, 4), .has_bias = true},
     {CLF_LAYOUT_LND, CROSS(2, 3, 4, 2, 4, 3, 5, 6, 7, 4), .masks = MASK_SEQUENCE, .has_weights = true},
@@ -254,9 +266,12 @@ static const mha_case cases[] = {
     {CLF_LAYOUT_NLD, SELF(3, 20, 4, 32), .masks = PADDING, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {CLF_LAYOUT_NLD, SELF(12, 12, 2, 16), .masks = PADDING},
     {CLF_LAYOUT_NLD, SELF(12, 12, 2, 16), .masks = PADDING | ATTENTION, .empty_rows = CLF_EMPTY_ROWS_NAN},
-    {CLF_LAYOUT_NLD, SELF(3, 20, 3, 5), .masks = MASK | PADDING | ATTENTION | CAUSAL, .empty_rows = CLF_EMPTY_ROWS_UNIFORM, .has_weights = true},
+    {CLF_LAYOUT_NLD, SELF(3, 20, 3, 5), .masks = MASK | PADDING | ATTENTION | CAUSAL, .empty_rows = CLF_EMPTY_ROWS_UNIFORM,
+     .has_weights = true},
     {CLF_LAYOUT_LND, SELF(3, 20, 3, 5), .masks = MASK, .has_bias = true},
     {CLF_LAYOUT_LND, SELF(3, 20, 3, 5), .masks = MASK_SEQUENCE, .has_bias = true, .empty_rows = CLF_EMPTY_ROWS_NAN},
+    {CLF_LAYOUT_LND, SELF(3, 50, 2, 16), .masks = MASK_SEQUENCE | PADDING | CAUSAL, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {CLF_LAYOUT_NLD, SELF(3, 50, 2, 16), .masks = MASK | ATTENTION},
     {CLF_LAYOUT_NLD, CROSS(2, 9, 33, 2, 16, 8, 10, 20, 30, 12), .has_bias = true},
     {CLF_LAYOUT_NLD, CROSS(2, 33, 9, 2, 16, 8, 10, 20, 30, 12), .masks = CAUSAL, .has_bias = true, .has_weights = true},
     {CLF_LAYOUT_NLD, CROSS(2, 9, 33, 2, 16, 16, 10, 20, 30, 0), .masks = PADDING},
@@ -280,44 +295,72 @@ static void test_cases(void **state)
 static void test_refusals(void **state)
 {
     clf_context *context = *state;
-    const mha_case c = {CLF_LAYOUT_NLD, CROSS(2, 3, 4, 2, 4, 3, 5, 6, 7, 4), .masks = MASK | PADDING | ATTENTION, .has_weights = true, .has_bias = true};
+    const mha_case c = {CLF_LAYOUT_NLD, CROSS(2, 3, 4, 2, 4, 3, 5, 6, 7, 4), .masks = MASK | PADDING | ATTENTION, .has_weights = true,
+                        .has_bias = true};
     mha_data a = make_data(context, &c);
     clf_multi_head_attention *bad = NULL;
-    clf_multi_head_attention_weights w = {a.weight[Q].tensor, a.weight[K].tensor, a.weight[V].tensor, a.weight[O].tensor, NULL, NULL, NULL, NULL};
+    clf_tensor *q_lnd, *k_lnd, *v_lnd, *out_lnd;
+    clf_multi_head_attention_weights w = {
+        .size = sizeof w, .w_q = a.weight[Q].tensor, .w_k = a.weight[K].tensor, .w_v = a.weight[V].tensor, .w_o = a.weight[O].tensor};
     CHECK_FAILS(clf_multi_head_attention_create(context, 0, &w, &bad), CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention: 0 heads");
-    CHECK_FAILS(clf_multi_head_attention_create(context, 3, &w, &bad), CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention w_q has 8 rows, which 3 heads");
+    CHECK_FAILS(clf_multi_head_attention_create(context, 3, &w, &bad), CLF_INVALID_ARGUMENT,
+                "E_VALUE: multi-head attention w_q has 8 rows, which 3 heads");
     w.w_k = a.weight[V].tensor;
-    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention w_k is [6,7], expected [8,7]");
+    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: multi-head attention w_k is [6,7], expected [8,7]");
     w.w_k = a.weight[K].tensor;
     w.w_o = a.weight[Q].tensor;
-    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention w_o is [8,5], expected [8,6]");
+    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: multi-head attention w_o is [8,5], expected [8,6]");
     w.w_o = a.weight[O].tensor;
     w.b_q = a.bias[V].tensor;
-    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention bias of w_q is [6], expected [8]");
+    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: multi-head attention bias of w_q is [6], expected [8]");
     w.b_q = NULL;
     w.w_v = NULL;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "w_v");
     assert_null(bad);
 #define REFUSED(change, part)                                                                                              \
     do {                                                                                                                   \
+        clf_attention_masks m = a.masks;                                                                                   \
         clf_multi_head_attention_params p = a.params;                                                                      \
+        p.masks = &m;                                                                                                      \
         clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;                       \
         change;                                                                                                            \
         CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part);         \
     } while (0)
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 5}, &q_lnd));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){4, 2, 6}, &k_lnd));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){4, 2, 7}, &v_lnd));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 4}, &out_lnd));
     REFUSED(q = k, "E_SHAPE: multi-head attention q is [2,4,6], expected [2,4,5]");
     REFUSED(k = v, "E_SHAPE: multi-head attention k is [2,4,7], expected [2,4,6]");
     REFUSED(out = q, "E_SHAPE: multi-head attention out is [2,3,5], expected [2,3,4]");
     REFUSED(q = a.weight[Q].tensor, "expected rank 3");
     REFUSED(q = a.mask.tensor, "E_DTYPE: multi-head attention q is uint8");
-    REFUSED(p.mask = a.padding.tensor, "E_SHAPE: multi-head attention mask is [2,4], expected rank 4");
-    REFUSED(p.padding_mask = a.attention.tensor, "E_SHAPE: padding mask is [3,4]: axis 0 must have size 2");
-    REFUSED(p.attention_mask = a.padding.tensor, "E_SHAPE: attention mask is [2,4]: axis 0 must have size 3");
-    REFUSED(p.attention_mask = a.x[Q].tensor, "E_DTYPE");
+    REFUSED(m.mask = a.padding.tensor, "E_SHAPE: multi-head attention mask is [2,4], expected [2 or 1,2 or 1,3 or 1,4 or 1]");
+    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd; out = out_lnd,
+            "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
+    REFUSED(m.padding_mask = a.attention.tensor, "E_SHAPE: multi-head attention padding mask is [3,4], expected [2,4]");
+    REFUSED(m.attention_mask = a.padding.tensor, "E_SHAPE: multi-head attention attention mask is [2,4], expected [3,4]");
+    for (int i = 0; i < 3; i++) { /* of these two, no size is repeated */
+        static const int64_t size[3][2][2] = {{{2, 1}, {1, 4}}, {{1, 4}, {3, 1}}, {{1, 1}, {1, 1}}};
+        clf_tensor *padding, *attention;
+        CHECK_OK(clf_tensor_create(context, CLF_U8, 2, size[i][0], &padding));
+        CHECK_OK(clf_tensor_create(context, CLF_U8, 2, size[i][1], &attention));
+        REFUSED(m.padding_mask = padding, "E_SHAPE: multi-head attention padding mask");
+        REFUSED(m.attention_mask = attention, "E_SHAPE: multi-head attention attention mask");
+        clf_tensor_destroy(padding);
+        clf_tensor_destroy(attention);
+    }
+    REFUSED(m.attention_mask = a.x[Q].tensor, "E_DTYPE: multi-head attention attention mask is float32");
     REFUSED(p.weights = a.x[O].tensor, "E_SHAPE: multi-head attention weights");
     REFUSED(p.dropout = 1.5f, "E_VALUE");
     REFUSED(p.layout = (clf_layout)3, "E_VALUE: multi-head attention: layout 3");
-    REFUSED(p.empty_rows = (clf_empty_rows)3, "E_VALUE");
+    REFUSED(m.empty_rows = (clf_empty_rows)3, "E_VALUE");
+    clf_tensor *const sequence_first[] = {q_lnd, k_lnd, v_lnd, out_lnd};
+    for (size_t i = 0; i < COUNT(sequence_first); i++)
+        clf_tensor_destroy(sequence_first[i]);
     free_data(&a);
     clf_multi_head_attention_destroy(NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* torch.nn.Transformer's own state dictionaries and results (tests/data/transformer, made by make_golden.py): pre-norm and post-norm, relu and gelu. */
+/* torch.nn.Transformer's own state dictionaries and results (tests/data/transformer, made by make_golden.py): pre-norm and post-norm, relu
+ * and gelu. */
 #include "support/check.h"
 #include "support/device.h"
 #include "support/named_tensors.h"
@@ -65,7 +66,8 @@ static void test_torch_golden(void **state)
         }
         CHECK_OK(clf_transformer_create(context, &config, CLF_NAMES_TORCH, list.named, list.count, &network));
         list_free(&list);
-        const clf_attention_masks source_masks = {.padding_mask = padding}, causal = {.is_causal = 1};
+        const clf_attention_masks source_masks = {.size = sizeof source_masks, .padding_mask = padding};
+        const clf_attention_masks causal = {.size = sizeof causal, .is_causal = 1};
         snprintf(name, sizeof name, "%s.source", cases[c]);
         clf_tensor *source = golden_tensor(context, file, name);
         snprintf(name, sizeof name, "%s.target", cases[c]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoder, decoder and generator against float64, in every configuration and layout with every kind of mask; name maps; the seeded initialisation;
- * refusals are test_transformer_limits.c's. Results of torch.nn.Transformer are test_torch_golden.c's, of transformers model/test_huggingface.c's. */
+/* Encoder, decoder and generator against float64, in every configuration and layout with every kind of mask; name maps; the seeded
+ * initialisation; refusals are test_transformer_limits.c's. Results of torch.nn.Transformer are test_torch_golden.c's, of transformers
+ * model/test_huggingface.c's. */
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
@@ -46,7 +47,8 @@ static void make_masks(clf_context *context, enum mask_kind kind, clf_layout ord
         general[i] = rng_below(&r, 4) > 0;
     for (int64_t i = 0; i < queries * keys; i++)
         attention[i] = rng_below(&r, 3) > 0;
-    const bool has_padding = kind == MASK_PADDING || kind == MASK_PADDING_CAUSAL, is_causal = kind == MASK_CAUSAL || kind == MASK_PADDING_CAUSAL;
+    const bool has_padding = kind == MASK_PADDING || kind == MASK_PADDING_CAUSAL,
+               is_causal = kind == MASK_CAUSAL || kind == MASK_PADDING_CAUSAL;
     /* Shared: one row of keys for all queries and heads, in labml's [1,K,N] where the sequence comes first. */
     const bool is_shared = kind == MASK_GENERAL_SHARED, is_labml = is_shared && order == CLF_LAYOUT_LND;
     if (has_padding)
@@ -105,11 +107,13 @@ static void check_network(clf_context *context, const char *id, const clf_transf
     make_masks(context, target_kind, order, T, T, &target_masks);
     CHECK_OK(clfi_ref_embed(config, &weights, false, N, S, source_tokens, memory));
     CHECK_OK(clfi_ref_embed(config, &weights, true, N, T, target_tokens, features));
-    CHECK_OK(clfi_ref_stack(config, &weights, false, &(clfi_ref_batch){N, S, T, encoder_masks.keep, NULL}, NULL, memory, NULL));
-    CHECK_OK(clfi_ref_stack(config, &weights, true, &(clfi_ref_batch){N, S, T, target_masks.keep, source_masks.keep}, memory, features, NULL));
+    CHECK_OK(clfi_ref_stack(config, &weights, false, &(clfi_ref_batch){N, S, T, encoder_masks.keep, NULL, NULL}, NULL, memory, NULL));
+    CHECK_OK(clfi_ref_stack(config, &weights, true, &(clfi_ref_batch){N, S, T, target_masks.keep, source_masks.keep, NULL}, memory,
+                            features, NULL));
 
     clf_transformer *network = build(context, config, &weights);
-    clf_tensor *source = sequence(context, order, CLF_I32, S, 1, source_tokens), *target = sequence(context, order, CLF_I32, T, 1, target_tokens);
+    clf_tensor *source = sequence(context, order, CLF_I32, S, 1, source_tokens),
+               *target = sequence(context, order, CLF_I32, T, 1, target_tokens);
     clf_tensor *memory_out = output(context, order, S, C), *features_out = output(context, order, T, C);
     clf_tensor *logits_out = output(context, order, T, TARGET_V);
     char name[160];
@@ -182,7 +186,8 @@ static void test_masks(void **state)
 }
 
 /* The same weights under torch's and Hugging Face's names. */
-static void rename_weight(clf_context *context, const char *const (*rules)[2], size_t rule_count, const clfi_ref_weight *w, tensor_list *list)
+static void rename_weight(clf_context *context, const char *const (*rules)[2], size_t rule_count, const clfi_ref_weight *w,
+                          tensor_list *list)
 {
     char name[CLFI_REF_NAME_BYTES + 32];
     snprintf(name, sizeof name, "%s", w->name);
@@ -230,9 +235,9 @@ static void add_in_proj(clf_context *context, const clfi_ref_weights *weights, c
 static void list_torch(clf_context *context, const clfi_ref_weights *weights, tensor_list *list)
 {
     static const char *const rules[][2] = {
-        {"src_embed.linear", "src_embed"}, {"tgt_embed.linear", "tgt_embed"}, {"norm_self_attn", "norm1"}, {"norm_src_attn", "norm2"},
-        {"src_attn.", "multihead_attn."}, {"attn.output", "attn.out_proj"}, {"feed_forward.layer1", "linear1"}, {"feed_forward.layer2", "linear2"},
-        {"generator.projection", "generator"}};
+        {"src_embed.linear", "src_embed"},  {"tgt_embed.linear", "tgt_embed"},  {"norm_self_attn", "norm1"},
+        {"norm_src_attn", "norm2"},         {"src_attn.", "multihead_attn."},   {"attn.output", "attn.out_proj"},
+        {"feed_forward.layer1", "linear1"}, {"feed_forward.layer2", "linear2"}, {"generator.projection", "generator"}};
     list->count = 0;
     for (size_t i = 0; i < weights->count; i++) {
         clfi_ref_weight w = weights->items[i];
@@ -311,7 +316,8 @@ static void test_seeded_initialisation(void **state)
     const double n = COUNT(a), variance = limit * limit / 3;
     assert_true(largest <= limit && largest > 0.99 * limit);
     CHECK(within(sum / n, 0, 4 * sqrt(variance / n)), "mean %g", sum / n);
-    CHECK(within(squares / n, variance, 4 * variance * sqrt(0.8 / n)), "variance %g, want %g", squares / n, variance); /* kurtosis of a uniform: 9/5 */
+    /* kurtosis of a uniform: 9/5 */
+    CHECK(within(squares / n, variance, 4 * variance * sqrt(0.8 / n)), "variance %g, want %g", squares / n, variance);
     clf_xavier_uniform(6, "generator.projection.weight", 2, dim, b);
     assert_memory_not_equal(a, b, sizeof a);
     clf_xavier_uniform(5, "encoder.norm.bias", 1, dim, b);
@@ -332,8 +338,8 @@ static void test_seeded_initialisation(void **state)
     CHECK_OK(clfi_ref_weights_add_seeded(&weights, &config, 31));
     CHECK_OK(clfi_ref_embed(&config, &weights, false, N, S, source_tokens, memory));
     CHECK_OK(clfi_ref_embed(&config, &weights, true, N, T, target_tokens, features));
-    CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL}, NULL, memory, NULL));
-    CHECK_OK(clfi_ref_stack(&config, &weights, true, &(clfi_ref_batch){N, S, T, NULL, NULL}, memory, features, NULL));
+    CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL, NULL}, NULL, memory, NULL));
+    CHECK_OK(clfi_ref_stack(&config, &weights, true, &(clfi_ref_batch){N, S, T, NULL, NULL, NULL}, memory, features, NULL));
     CHECK_OK(clf_transformer_create_random(*state, &config, 31, &network));
     assert_int_equal(clf_transformer_get_config(network)->positions, CLF_POSITIONS_LEARNED);
     assert_int_equal(clf_transformer_get_config(network)->hidden_width, config.hidden_width);
@@ -373,7 +379,7 @@ static void test_embedding_and_vectors(void **state)
             clf_tensor *embedded = sequence(*state, (clf_layout)order, CLF_F32, S, C, vectors);
             double memory[N * S * C];
             memcpy(memory, want, sizeof memory);
-            CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL}, NULL, memory, NULL));
+            CHECK_OK(clfi_ref_stack(&config, &weights, false, &(clfi_ref_batch){N, S, T, NULL, NULL, NULL}, NULL, memory, NULL));
             CHECK_OK(clf_transformer_encode(network, (clf_layout)order, embedded, NULL, out));
             check_sequence("vectors", out, (clf_layout)order, S, C, memory);
             clf_tensor_destroy(embedded);

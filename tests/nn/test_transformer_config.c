@@ -26,6 +26,7 @@ static void test_contradictions(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         clf_transformer_config config = cases[i].config;
         clf_transformer *network = NULL;
+        config.size = sizeof config;
         config.width = config.hidden_width = config.heads = config.max_source = config.max_target = 4;
         CHECK_FAILS(clf_transformer_create_random(*state, &config, 1, &network), CLF_INVALID_ARGUMENT, cases[i].reason);
         assert_null(network);

@@ -68,14 +68,19 @@ static void test_refusals(void **state)
     CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, narrow), CLF_INVALID_ARGUMENT, "E_SHAPE: transformer memory");
     CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, NULL, NULL), CLF_INVALID_ARGUMENT, "memory");
     CHECK_FAILS(clf_transformer_encode(network, (clf_layout)4, ids, NULL, memory), CLF_INVALID_ARGUMENT, "E_VALUE: layout 4");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask3}, memory), CLF_INVALID_ARGUMENT,
-                "expected rank 4");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.mask = mask2}, memory), CLF_INVALID_ARGUMENT,
-                "expected rank 4");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.attention_mask = mask2}, memory),
-                CLF_INVALID_ARGUMENT, "E_SHAPE");
-    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &(clf_attention_masks){.padding_mask = float_mask}, memory),
-                CLF_INVALID_ARGUMENT, "E_DTYPE");
+    const struct {
+        clf_attention_masks masks;
+        const char *reason;
+    } refused[] = {
+        {{.size = sizeof(clf_attention_masks), .mask = mask3}, "E_SHAPE: source mask is ["},
+        {{.size = sizeof(clf_attention_masks), .mask = mask2}, "E_SHAPE: source mask is ["},
+        {{.size = sizeof(clf_attention_masks), .attention_mask = mask2}, "E_SHAPE"},
+        {{.size = sizeof(clf_attention_masks), .padding_mask = float_mask}, "E_DTYPE"},
+        {{.mask = mask2}, "clf_attention_masks: its member size is 0"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &refused[i].masks, memory), CLF_INVALID_ARGUMENT,
+                    refused[i].reason);
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT,
                 "E_SHAPE: transformer features");
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");

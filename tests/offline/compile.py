@@ -11,7 +11,7 @@ A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it sp
 lanes to fit, spills are listed as a remark.
 
 The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the GPU
-family; those of the CPU family (*_vector.cl, gemm_packed.cl, gemm_interleaved.cl: one work-item per group, wide vectors held in registers) no GPU
+family; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU
 chooses. The generations of a vendor share the variants, so that one or another compiles each. CLF_OFFLINE_ALL=1: every variant on every target.
 
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
@@ -27,8 +27,7 @@ import tempfile
 SKIPPED = 77
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
-CPU_FAMILY = re.compile(r"(_vector|^gemm_packed|^gemm_interleaved|^gemm_staged)\.cl$")
-CPU_OPTIONS = {"-DWIDTH=16", "-DIS_GROUP=0"}  # of kernel files that serve both families
+CPU_OPTIONS = {"-DWIDTH=8", "-DWIDTH=16", "-DIS_GROUP=0"}  # of kernel files that serve both families: wide vectors
 
 
 class Unavailable(Exception):
@@ -155,7 +154,7 @@ def share(variants, target):
 
 
 def is_cpu_family(variant):
-    return bool(CPU_FAMILY.search(variant[1])) or not CPU_OPTIONS.isdisjoint(variant[2])
+    return variant[1].startswith("cpu/") or not CPU_OPTIONS.isdisjoint(variant[2])
 
 
 def check(compiler, variant):

@@ -11,7 +11,8 @@
 /* Magnitudes from 2^-149 to 2^127, several per octave and dense where functions bend, both signs, and every special value. */
 static size_t sweep(float *out, size_t capacity, rng *r)
 {
-    static const float special[] = {0.0f, -0.0f, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4e38f, -3.4e38f, 14.0f, -14.0f, -13.3f, 88.0f, -88.0f, -87.4f};
+    static const float special[] = {0.0f,     -0.0f, 1.0f,   -1.0f,  1e-45f, -1e-45f, 3.4e38f,
+                                    -3.4e38f, 14.0f, -14.0f, -13.3f, 88.0f,  -88.0f,  -87.4f};
     size_t count = 0;
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
         out[count++] = special[i];
@@ -26,6 +27,17 @@ static size_t sweep(float *out, size_t capacity, rng *r)
     return count;
 }
 
+static double at_minus_infinity(clf_activation kind)
+{
+    switch (kind) {
+    case CLF_ACTIVATION_NONE: return -INFINITY;
+    case CLF_ACTIVATION_RELU:
+    case CLF_ACTIVATION_SIGMOID: return 0;
+    case CLF_ACTIVATION_TANH: return -1;
+    default: return NAN;
+    }
+}
+
 static void check_values(clf_activation kind, clf_dtype x_type, clf_dtype y_type, operand *x, operand *y)
 {
     char id[80];
@@ -35,11 +47,11 @@ static void check_values(clf_activation kind, clf_dtype x_type, clf_dtype y_type
         double want = clfi_ref_activation(kind, x->value[i]);
         const double bound = clfi_ref_activation_error(kind, x->value[i]);
         if (isinf(x->value[i]) && x->value[i] < 0)
-            want = kind == CLF_ACTIVATION_RELU ? 0 : kind == CLF_ACTIVATION_NONE ? -INFINITY : NAN;
+            want = at_minus_infinity(kind);
         if (y_type == CLF_F16 && fabs(want) > 65504) /* overflows to infinity or just not */
             continue;
-        CHECK(within(y->value[i], want, bound + operand_rounding(y_type, fabs(want) + bound)), "%s: f(%.9g) = %.9g, want %.9g, bound %.3g", id,
-              x->value[i], y->value[i], want, bound);
+        CHECK(within(y->value[i], want, bound + operand_rounding(y_type, fabs(want) + bound)), "%s: f(%.9g) = %.9g, want %.9g, bound %.3g",
+              id, x->value[i], y->value[i], want, bound);
     }
 }
 
@@ -76,10 +88,12 @@ static void test_special_values(void **state)
         CHECK_OK(clf_activation_apply(context, kind, x, y));
         CHECK_OK(clf_tensor_read_f32(y, out, 7));
         const char *name = clf_activation_name(kind);
-        CHECK(kind == CLF_ACTIVATION_RELU ? out[0] == 0 : isnan(out[0]), "%s(-inf) = %g", name, (double)out[0]);
+        const double lowest = at_minus_infinity(kind), at_zero = kind == CLF_ACTIVATION_SIGMOID ? 0.5 : 0;
+        const double highest = kind == CLF_ACTIVATION_SIGMOID || kind == CLF_ACTIVATION_TANH ? 1 : INFINITY;
+        CHECK(isnan(lowest) ? isnan(out[0]) : (double)out[0] == lowest, "%s(-inf) = %g", name, (double)out[0]);
         CHECK(isnan(out[2]), "%s(nan) = %g", name, (double)out[2]);
-        CHECK(isinf(out[3]) && out[3] > 0, "%s(inf) = %g", name, (double)out[3]);
-        CHECK(isfinite(out[1]) && isfinite(out[4]) && out[5] == 0 && out[6] == 0, "%s: finite values", name);
+        CHECK((double)out[3] == highest, "%s(inf) = %g", name, (double)out[3]);
+        CHECK(isfinite(out[1]) && isfinite(out[4]) && (double)out[5] == at_zero && (double)out[6] == at_zero, "%s: finite values", name);
     }
     clf_tensor_destroy(x);
     clf_tensor_destroy(y);
@@ -117,7 +131,8 @@ static void test_in_place_and_empty(void **state)
     CHECK_OK(clf_activation_apply(context, CLF_ACTIVATION_SILU, x, x));
     CHECK_OK(clf_tensor_read_f32(x, out, 5));
     for (int i = 0; i < 5; i++)
-        CHECK(within((double)out[i], clfi_ref_activation(CLF_ACTIVATION_SILU, (double)in[i]), 1e-6), "silu(%g) = %g", (double)in[i], (double)out[i]);
+        CHECK(within((double)out[i], clfi_ref_activation(CLF_ACTIVATION_SILU, (double)in[i]), 1e-6), "silu(%g) = %g", (double)in[i],
+              (double)out[i]);
     CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){0, 4}, &empty));
     CHECK_OK(clf_activation_apply(context, CLF_ACTIVATION_GELU, empty, empty));
     CHECK_OK(clf_tensor_create(context, CLF_I32, 1, (int64_t[]){5}, &ids));

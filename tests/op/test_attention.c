@@ -6,10 +6,9 @@
 #include "op/attention.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_attention.h"
-
-static const char *const engines[] = {"attention=vector", "attention=group", "attention=generic"};
 
 enum { MAX_SEQUENCES = 8 };
 
@@ -65,7 +64,8 @@ static attention_data make_data(clf_context *context, const attention_case *c)
         unsigned char *keep = calloc((size_t)tk + 1, 1);
         assert_non_null(keep);
         for (int64_t j = 0; j < tk; j++)
-            keep[j] = j < a.k_begin[1] && c->empty_rows != CLF_EMPTY_ROWS_ZERO ? 0 : rng_bits(&r) % 3 ? 7 : 0; /* first sequence all masked */
+            /* first sequence all masked */
+            keep[j] = j < a.k_begin[1] && c->empty_rows != CLF_EMPTY_ROWS_ZERO ? 0 : rng_bits(&r) % 3 ? 7 : 0;
         operand_fill_bytes(&a.mask, keep);
         free(keep);
     }
@@ -136,13 +136,13 @@ static void compare(const char *id, const attention_case *c, const attention_dat
                 const size_t group = (size_t)(h / (c->heads / c->key_heads));
                 const size_t row = (size_t)(a->q_begin[s] + i), key = group * (size_t)a->k_begin[c->sequences] + (size_t)a->k_begin[s];
                 const double *q = a->q.value + ((size_t)h * (size_t)a->q_begin[c->sequences] + row) * d;
-                CHECK_OK(clfi_ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, keys, d, dv, scale, c->empty_rows, want,
-                                                bound));
+                CHECK_OK(clfi_ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, keys, d, dv, scale, c->empty_rows,
+                                                want, bound));
                 for (size_t e = 0; e < dv; e++) {
                     const double got = a->out.value[(row * (size_t)c->heads + (size_t)h) * dv + e];
                     const double limit = bound[e] + operand_rounding(c->out_dtype, fabs(want[e]) + bound[e]);
-                    CHECK(within(got, want[e], limit), "%s: sequence %d query %d head %d column %zu: %.9g, want %.9g, bound %.3g", id, s, i, h, e,
-                          got, want[e], limit);
+                    CHECK(within(got, want[e], limit), "%s: sequence %d query %d head %d column %zu: %.9g, want %.9g, bound %.3g", id, s, i,
+                          h, e, got, want[e], limit);
                 }
             }
         }
@@ -175,7 +175,24 @@ static const attention_case small_cases[] = {
     {.sequences = 2, .queries = {17, 3}, .keys = {17, 3}, BASE, .is_causal = true},
     {.sequences = 2, .queries = {4, 3}, .keys = {9, 2}, BASE, .has_key_mask = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.sequences = 4, .queries = {2, 2, 2, 2}, .keys = {9, 4, 5, 3}, BASE, .has_lengths = true, .empty_rows = CLF_EMPTY_ROWS_NAN},
-    {.sequences = 1, .queries = {3}, .keys = {11}, .heads = 2, .key_heads = 1, .d = 20, .dv = 12, .is_causal = true, .layout = LAYOUT_SLICED},    {.sequences = 2, .queries = {4, 2}, .keys = {18, 3}, .heads = 1, .key_heads = 1, .d = 40, .dv = 16, .has_key_mask = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {.sequences = 1,
+     .queries = {3},
+     .keys = {11},
+     .heads = 2,
+     .key_heads = 1,
+     .d = 20,
+     .dv = 12,
+     .is_causal = true,
+     .layout = LAYOUT_SLICED},
+    {.sequences = 2,
+     .queries = {4, 2},
+     .keys = {18, 3},
+     .heads = 1,
+     .key_heads = 1,
+     .d = 40,
+     .dv = 16,
+     .has_key_mask = true,
+     .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.sequences = 1, .queries = {2}, .keys = {17}, .heads = 1, .key_heads = 1, .d = 80, .dv = 112, .is_causal = true},
 };
 static const attention_case cases[] = {
@@ -193,22 +210,66 @@ static const attention_case cases[] = {
     {.sequences = 4, .queries = {1, 1, 1, 1}, .keys = {1, 9, 77, 200}, BASE, .layout = LAYOUT_SWAPPED},
     {.sequences = 2, .queries = {50, 12}, .keys = {50, 12}, BASE, .has_key_mask = true},
     {.sequences = 2, .queries = {50, 12}, .keys = {50, 12}, BASE, .has_key_mask = true, .is_causal = true},
-    {.sequences = 2, .queries = {50, 12}, .keys = {50, 12}, BASE, .has_key_mask = true, .is_causal = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {.sequences = 2,
+     .queries = {50, 12},
+     .keys = {50, 12},
+     BASE,
+     .has_key_mask = true,
+     .is_causal = true,
+     .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.sequences = 4, .queries = {36, 20, 9, 4}, .keys = {80, 20, 33, 8}, BASE, .has_lengths = true},
-    {.sequences = 4, .queries = {36, 20, 9, 4}, .keys = {80, 20, 33, 8}, BASE, .has_lengths = true, .is_causal = true, .has_key_mask = true,
+    {.sequences = 4,
+     .queries = {36, 20, 9, 4},
+     .keys = {80, 20, 33, 8},
+     BASE,
+     .has_lengths = true,
+     .is_causal = true,
+     .has_key_mask = true,
      .empty_rows = CLF_EMPTY_ROWS_NAN},
     {.sequences = 2, .queries = {45, 60}, .keys = {45, 60}, .heads = 3, .key_heads = 1, .d = 64, .dv = 64, .is_causal = true},
     {.sequences = 2, .queries = {45, 60}, .keys = {45, 61}, .heads = 4, .key_heads = 2, .d = 64, .dv = 32},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 2, .key_heads = 2, .d = 16, .dv = 48, .is_causal = true},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 1, .key_heads = 1, .d = 80, .dv = 80, .has_key_mask = true},
-    {.sequences = 2, .queries = {20, 33}, .keys = {0, 61}, .heads = 2, .key_heads = 1, .d = 128, .dv = 128, .has_lengths = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {.sequences = 2,
+     .queries = {20, 33},
+     .keys = {0, 61},
+     .heads = 2,
+     .key_heads = 1,
+     .d = 128,
+     .dv = 128,
+     .has_lengths = true,
+     .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 2, .key_heads = 1, .d = 36, .dv = 64, .is_causal = true},
     {.sequences = 2, .queries = {20, 33}, .keys = {45, 61}, .heads = 2, .key_heads = 1, .d = 13, .dv = 7, .has_lengths = true},
     {.sequences = 1, .queries = {20}, .keys = {45}, .heads = 2, .key_heads = 1, .d = 1, .dv = 1},
     {.sequences = 1, .queries = {9}, .keys = {45}, .heads = 2, .key_heads = 2, .d = 130, .dv = 100},
-    {.sequences = 2, .queries = {20, 33}, .keys = {20, 33}, .heads = 2, .key_heads = 2, .d = 32, .dv = 32, .dtype = CLF_F16, .out_dtype = CLF_F32},
-    {.sequences = 2, .queries = {20, 33}, .keys = {20, 33}, .heads = 2, .key_heads = 2, .d = 32, .dv = 32, .dtype = CLF_F16, .out_dtype = CLF_F16},
-    {.sequences = 2, .queries = {20, 33}, .keys = {20, 33}, .heads = 2, .key_heads = 2, .d = 32, .dv = 32, .dtype = CLF_BF16, .out_dtype = CLF_BF16,
+    {.sequences = 2,
+     .queries = {20, 33},
+     .keys = {20, 33},
+     .heads = 2,
+     .key_heads = 2,
+     .d = 32,
+     .dv = 32,
+     .dtype = CLF_F16,
+     .out_dtype = CLF_F32},
+    {.sequences = 2,
+     .queries = {20, 33},
+     .keys = {20, 33},
+     .heads = 2,
+     .key_heads = 2,
+     .d = 32,
+     .dv = 32,
+     .dtype = CLF_F16,
+     .out_dtype = CLF_F16},
+    {.sequences = 2,
+     .queries = {20, 33},
+     .keys = {20, 33},
+     .heads = 2,
+     .key_heads = 2,
+     .d = 32,
+     .dv = 32,
+     .dtype = CLF_BF16,
+     .out_dtype = CLF_BF16,
      .is_causal = true},
     {.sequences = 1, .queries = {70}, .keys = {512}, BASE},
     {.sequences = 1, .queries = {40}, .keys = {512}, .heads = 1, .key_heads = 1, .d = 64, .dv = 64, .is_causal = true, .diagonal = 472},
@@ -217,14 +278,14 @@ static const attention_case cases[] = {
 static void test_cases(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         int run = 0;
         for (size_t i = 0; i < COUNT(small_cases); i++)
-            run += run_case(context, engines[e], &small_cases[i]);
+            run += run_case(context, *engine, &small_cases[i]);
         for (size_t i = 0; i < COUNT(cases) && !only_small_cases(); i++)
-            run += run_case(context, engines[e], &cases[i]);
-        if (e == 2)
+            run += run_case(context, *engine, &cases[i]);
+        if (strcmp(*engine, "attention=generic") == 0)
             CHECK(run == (int)(COUNT(small_cases) + (only_small_cases() ? 0 : COUNT(cases))), "the generic engine ran %d cases only", run);
         clf_context_destroy(context);
     }
@@ -256,14 +317,17 @@ static void put_row(operand *o, size_t row, size_t columns, float value)
 static void test_special_values(void **state)
 {
     (void)state;
-    static const attention_case causal = {.sequences = 1, .queries = {40}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .is_causal = true};
-    static const attention_case masked = {.sequences = 1, .queries = {5}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .has_key_mask = true};
-    static const attention_case limited = {.sequences = 1, .queries = {5}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .has_lengths = true};
+    static const attention_case causal = {
+        .sequences = 1, .queries = {40}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .is_causal = true};
+    static const attention_case masked = {
+        .sequences = 1, .queries = {5}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .has_key_mask = true};
+    static const attention_case limited = {
+        .sequences = 1, .queries = {5}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .has_lengths = true};
     static const attention_case plain = {.sequences = 1, .queries = {5}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32};
     static const attention_case *const all[] = {&causal, &masked, &limited, &plain};
     static const float values[] = {NAN, INFINITY, 3e38f, -3e38f, -INFINITY};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(all); i++) {
             for (size_t x = 0; x < COUNT(values); x++) {
                 char id[320];
@@ -286,18 +350,20 @@ static void test_special_values(void **state)
                     continue;
                 }
                 assert_int_equal(st, CLF_OK);
-                name_case(engines[e], all[i], id, sizeof id);
+                name_case(*engine, all[i], id, sizeof id);
                 operand_read(&a.out, id);
                 for (int t = 0; t < all[i]->queries[0]; t++) {
                     bool keep[40];
                     fill_keep(all[i], &a, 0, t, keep);
                     double want[32], bound[32];
-                    CHECK_OK(clfi_ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, 40, 32, 32, 1 / sqrtf(32), CLF_EMPTY_ROWS_ZERO,
-                                                    want, bound));
+                    CHECK_OK(clfi_ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, 40, 32, 32, 1 / sqrtf(32),
+                                                    CLF_EMPTY_ROWS_ZERO, want, bound));
                     for (int c = 0; c < 32; c++) {
                         const double got = a.out.value[t * 32 + c];
                         /* a huge used score decides alone; where its size makes the bound void, only NaN or finite is compared */
-                        CHECK(isnan(want[c]) ? isnan(got) : keep[row] && fabs((double)values[x]) > 1e38 ? isfinite(got) || isnan(got) : within(got, want[c], bound[c] + 1e-30),
+                        CHECK(isnan(want[c])                                ? isnan(got)
+                              : keep[row] && fabs((double)values[x]) > 1e38 ? isfinite(got) || isnan(got)
+                                                                            : within(got, want[c], bound[c] + 1e-30),
                               "%s with %g in key %zu: query %d column %d: %.9g, want %.9g", id, (double)values[x], row, t, c, got, want[c]);
                     }
                     if (t == 3 && i == 3 && fabsf(values[x]) == 3e38f) /* 3e38/32 * 32 * scale: the key takes all, or nothing */

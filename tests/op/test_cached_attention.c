@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention of single queries to cached keys, on every engine: tables of rows and ranges, counts of 0 to more than a block, head sizes, refusals. */
+/* Attention of single queries to cached keys, on every engine: tables of rows and ranges, counts of 0 to more than a block, head sizes,
+ * refusals. */
 #include "support/check.h"
 #include "support/device.h"
+#include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_attention.h"
 
@@ -9,8 +11,6 @@
 #include <stdlib.h>
 
 #include "op/cached_attention.h"
-
-static const char *const engines[] = {"cached_attention=vector", "cached_attention=group"};
 
 typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
@@ -24,12 +24,13 @@ static const clf_view *view(const operand *o)
 
 static void run_case(clf_context *context, const cached_case *c)
 {
-    enum { MOST_KEYS = 200, MOST_SIZE = 256 };
+    enum { MOST_KEYS = 600, MOST_SIZE = 256 };
     static double keys[MOST_KEYS * MOST_SIZE], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE], query[MOST_SIZE];
     char id[128];
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
-    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s]", (long long)c->heads, (long long)c->queries,
-             (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "", c->has_counts ? " counts" : "");
+    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s]", (long long)c->heads,
+             (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "",
+             c->has_counts ? " counts" : "");
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
     operand k = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
@@ -72,8 +73,9 @@ static void run_case(clf_context *context, const cached_case *c)
                                             CLF_EMPTY_ROWS_ZERO, want, bound));
             for (int64_t i = 0; i < c->size; i++) {
                 const double got = out.value[(n * c->heads + h) * c->size + i];
-                CHECK(within(got, count ? want[i] : 0.0, count ? bound[i] : 0.0), "%s: query %lld head %lld element %lld: %.9g, want %.9g +- %g", id,
-                      (long long)n, (long long)h, (long long)i, got, want[i], bound[i]);
+                CHECK(within(got, count ? want[i] : 0.0, count ? bound[i] : 0.0),
+                      "%s: query %lld head %lld element %lld: %.9g, want %.9g +- %g", id, (long long)n, (long long)h, (long long)i, got,
+                      want[i], bound[i]);
             }
         }
     }
@@ -88,13 +90,14 @@ static void run_case(clf_context *context, const cached_case *c)
 static const cached_case cases[] = {
     {1, 1, 1, 16, 1, true, false}, {4, 5, 40, 64, 9, true, false},  {4, 5, 40, 64, 33, false, true}, {2, 3, 150, 32, 130, true, true},
     {3, 2, 70, 48, 64, false, true}, {2, 33, 20, 16, 17, true, false}, {1, 4, 90, 128, 65, false, false},
+    {1, 1, 600, 32, 520, false, false}, {1, 2, 300, 20, 260, true, true}, /* keys in parts, on GPUs */
 };
 
 static void test_cases(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(cases); i += only_small_cases() ? 3 : 1)
             run_case(context, &cases[i]);
         clf_context_destroy(context);
@@ -115,7 +118,8 @@ static void test_refusals(void **state)
     CHECK_OK(clf_tensor_create(context, CLF_I32, 2, (int64_t[]){3, 4}, &table));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 16}, &out));
     const clf_view *tv = clfi_tensor_view(table), *kv = clfi_tensor_view(k);
-    clf_cached_attention_args args = {.q = clfi_tensor_view(q), .k = kv, .v = kv, .rows = tv, .keys = 5, .out = clfi_tensor_view(out), .scale = 1};
+    clf_cached_attention_args args = {
+        .q = clfi_tensor_view(q), .k = kv, .v = kv, .rows = tv, .keys = 5, .out = clfi_tensor_view(out), .scale = 1};
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention rows"); /* 4 columns for 5 keys */
     args.keys = 4;
     args.k = clfi_tensor_view(wrong);

@@ -10,6 +10,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
+#include "support/worst.h"
 #include "workload/reference_einsum.h"
 
 typedef struct setting {
@@ -280,12 +281,13 @@ static void infeasible_without_order(void **state)
     for (int i = 0; i < 4096; i++)
         CHECK(within(out.value[i], product[i], 1e-9 * norm) && fabs(out.value[i]) < norm, "element %d: %g, want %g", i, out.value[i],
               product[i]);
-    double worst = 0, largest = 0;
+    worst w = {0};
+    double largest = 0;
     for (int i = 0; i < 4096; i++) {
-        worst = fmax(worst, fabs(out.value[i] - product[i]));
+        worst_add(&w, out.value[i], product[i], (size_t)i);
         largest = fmax(largest, fabs(product[i]));
     }
-    CHECK(worst <= 1e-5 * largest, "error %g of %g", worst, largest);
+    CHECK(w.error <= 1e-5 * largest, "error %g of %g", w.error, largest);
     free(product);
     operand_destroy(&out);
     destroy_operands(operands, one.count);

@@ -5,10 +5,10 @@
 
 #include "op/embedding.h"
 #include "support/check.h"
+#include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_norm.h"
 
-static const char *const engines[] = {"embedding=vector", "embedding=group"};
 static const double u = 0x1p-24;
 
 typedef struct embedding_case {
@@ -80,7 +80,8 @@ static void run_case(clf_context *context, const char *engine, const embedding_c
     operand_read(&y, id);
     for (size_t i = 0; i < y.count; i++) {
         /* Sums in [-3, 3] with deviation above 0.4: their error grows less than threefold in the norm, in each of c, mean and deviation. */
-        const double exact = c->has_norm ? want[i] : sum[i], error = c->has_norm ? bound[i] + 3 * 3 * 3 * 3 * u * (1 + fabs(want[i])) : spread[i];
+        const double exact = c->has_norm ? want[i] : sum[i],
+                     error = c->has_norm ? bound[i] + 3 * 3 * 3 * 3 * u * (1 + fabs(want[i])) : spread[i];
         const double limit = error + operand_rounding(c->out_dtype, fabs(exact) + error);
         CHECK(within(y.value[i], exact, limit), "%s at %zu: %.9g, want %.9g, bound %.3g", id, i, y.value[i], exact, limit);
     }
@@ -96,19 +97,20 @@ static void test_sums(void **state)
 {
     (void)state;
     static const int64_t columns[] = {1, 16, 63, 64, 65, 384, 1031}, tokens[] = {1, 5, 66, 700};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_EMBEDDING); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(columns); i++)
             for (int tables = 1; tables <= 3; tables++)
                 if (!only_small_cases() || columns[i] <= 65)
-                    run_case(context, engines[e], &(embedding_case){tables, tables == 2 ? 6 : 5, columns[i], CLF_F32, CLF_F32, LAYOUT_SLICED, 1, false});
+                    run_case(context, *engine,
+                             &(embedding_case){tables, tables == 2 ? 6 : 5, columns[i], CLF_F32, CLF_F32, LAYOUT_SLICED, 1, false});
         for (size_t i = 0; i < COUNT(tokens); i++)
             if (!only_small_cases() || tokens[i] <= 66)
-                run_case(context, engines[e], &(embedding_case){3, tokens[i], 64, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, 8, false});
-        run_case(context, engines[e], &(embedding_case){3, 0, 64, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, 1, false});
+                run_case(context, *engine, &(embedding_case){3, tokens[i], 64, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, 8, false});
+        run_case(context, *engine, &(embedding_case){3, 0, 64, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, 1, false});
         for (clf_dtype t = CLF_F16; t <= CLF_BF16; t++) {
-            run_case(context, engines[e], &(embedding_case){3, 6, 50, t, CLF_F32, LAYOUT_CONTIGUOUS, 3, false});
-            run_case(context, engines[e], &(embedding_case){3, 7, 50, CLF_F32, t, LAYOUT_CONTIGUOUS, 3, false});
+            run_case(context, *engine, &(embedding_case){3, 6, 50, t, CLF_F32, LAYOUT_CONTIGUOUS, 3, false});
+            run_case(context, *engine, &(embedding_case){3, 7, 50, CLF_F32, t, LAYOUT_CONTIGUOUS, 3, false});
         }
         clf_context_destroy(context);
     }
@@ -117,10 +119,10 @@ static void test_sums(void **state)
 static void test_with_layer_norm(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
-        run_case(context, engines[e], &(embedding_case){3, 19, 64, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, 1, true});
-        run_case(context, engines[e], &(embedding_case){3, 20, 96, CLF_F16, CLF_F32, LAYOUT_SLICED, 1, true});
+    for (const char *const *engine = engines_of(CLF_OP_EMBEDDING); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        run_case(context, *engine, &(embedding_case){3, 19, 64, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, 1, true});
+        run_case(context, *engine, &(embedding_case){3, 20, 96, CLF_F16, CLF_F32, LAYOUT_SLICED, 1, true});
         clf_context_destroy(context);
     }
 }
@@ -131,8 +133,8 @@ static void test_wild_ids(void **state)
     (void)state;
     const int64_t tokens = 4, dim[] = {3, 20};
     const int32_t wild[] = {-1, INT32_MIN, 3, INT32_MAX};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_EMBEDDING); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         rng r = {1};
         operand table = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
         operand ids = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &tokens);
@@ -141,9 +143,9 @@ static void test_wild_ids(void **state)
         operand_fill_ids(&ids, wild);
         const clf_embedding_term term = {view(&table), view(&ids), 1};
         CHECK_OK(clfi_embedding_sum(context, &term, 1, 1, view(&y)));
-        operand_read(&y, engines[e]);
+        operand_read(&y, *engine);
         for (size_t i = 0; i < y.count; i++)
-            CHECK(y.value[i] == table.value[(i < 40 ? 0 : 40) + i % 20], "%s at %zu: %g", engines[e], i, y.value[i]);
+            CHECK(y.value[i] == table.value[(i < 40 ? 0 : 40) + i % 20], "%s at %zu: %g", *engine, i, y.value[i]);
         operand_destroy(&y);
         operand_destroy(&ids);
         operand_destroy(&table);

@@ -81,13 +81,13 @@ static void check_case(clf_context *context, const char *engines, const tile_cas
 }
 
 /* Runs the cases with one tile; false: it does not fit this device, which the library says itself. */
-static bool check_tile(const clf_gemm_engine *engine, const clf_gemm_tile *tile)
+static bool check_tile(const clf_engine *engine, const clf_tile *tile)
 {
     clf_str text = CLF_STR_INIT;
     CHECK_OK(clfi_str_append_text(&text, "gemm="));
-    CHECK_OK(clfi_gemm_choice_text(engine, tile, &text));
+    CHECK_OK(clfi_engine_choice_text(engine, tile, &text));
     clf_context *context = engine_context(clfi_str_text(&text));
-    const bool fits = clfi_gemm_tile_fits(context, engine, tile), is_lanes = strcmp(engine->name, "interleaved") == 0;
+    const bool fits = clfi_engine_tile_fits(context, engine, tile), is_lanes = strcmp(engine->name, "interleaved") == 0;
     const tile_case *cases = is_lanes ? lane_cases : plain_cases;
     const size_t count = is_lanes ? COUNT(lane_cases) : COUNT(plain_cases);
     if (!fits) {
@@ -104,11 +104,11 @@ static bool check_tile(const clf_gemm_engine *engine, const clf_gemm_tile *tile)
     return fits;
 }
 
-/* Each value of each parameter beside the engine's own choice of the others; where compiling takes long, the first value of each. CPUs compile
- * barriers slowly. */
+/* Each value of each parameter beside the engine's own choice of the others; where compiling takes long, the first value of each. CPUs
+ * compile barriers slowly. */
 static void check_engine(clf_context *context, const char *name)
 {
-    const clf_gemm_engine *engine = clfi_gemm_engine_find(name);
+    const clf_engine *engine = clfi_engine_find(CLF_OP_GEMM, name);
     const bool has_barriers = strcmp(name, "tiled") == 0;
     const bool is_slow = context->device.caps.slow_compiler || only_small_cases() || (has_barriers && context->device.caps.is_cpu);
     size_t fitting = 0;
@@ -116,8 +116,8 @@ static void check_engine(clf_context *context, const char *name)
     assert_non_null(engine->tiling);
     for (size_t p = 0; p < engine->tiling->count; p++) {
         for (size_t v = 0; engine->tiling->parameters[p].values[v] && !(is_slow && v > 0); v++) {
-            clf_gemm_tile tile = {{0}};
-            CHECK_OK(clfi_gemm_tile_set(engine, engine->tiling->parameters[p].name, engine->tiling->parameters[p].values[v], &tile));
+            clf_tile tile = {{0}};
+            CHECK_OK(clfi_engine_tile_set(engine, engine->tiling->parameters[p].name, engine->tiling->parameters[p].values[v], &tile));
             assert_int_equal(tile.value[p], engine->tiling->parameters[p].values[v]);
             fitting += check_tile(engine, &tile);
         }
@@ -145,10 +145,11 @@ static void test_gemv(void **state)
 /* One parameter at a time, then the ends of all together. */
 static void test_tiled(void **state)
 {
-    static const clf_gemm_tile corners[] = {{{8, 8, 8, 8, 16}}, {{8, 16, 8, 4, 8}}, {{16, 8, 4, 8, 16}}, {{8, 8, 4, 4, 32}}, {{16, 16, 8, 8, 8}}};
+    static const clf_tile corners[] = {
+        {{8, 8, 8, 8, 16}}, {{8, 16, 8, 4, 8}}, {{16, 8, 4, 8, 16}}, {{8, 8, 4, 4, 32}}, {{16, 16, 8, 8, 8}}};
     check_engine(*state, "tiled");
     for (size_t i = 0; i < (only_small_cases() ? 1 : COUNT(corners)); i++)
-        check_tile(clfi_gemm_engine_find("tiled"), &corners[i]);
+        check_tile(clfi_engine_find(CLF_OP_GEMM, "tiled"), &corners[i]);
 }
 
 static void test_interleaved(void **state)

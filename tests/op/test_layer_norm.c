@@ -5,10 +5,10 @@
 
 #include "op/layer_norm.h"
 #include "support/check.h"
+#include "support/engines.h"
 #include "support/operand.h"
+#include "support/worst.h"
 #include "workload/reference_norm.h"
-
-static const char *const engines[] = {"layer_norm=vector", "layer_norm=group"};
 
 typedef struct norm_case {
     int64_t rows0, rows1, n; /* x is [rows0, rows1, n] */
@@ -73,24 +73,24 @@ static void test_shapes(void **state)
 {
     (void)state;
     static const int64_t lengths[] = {1, 2, 7, 15, 16, 17, 63, 64, 65, 127, 384, 1024, 5000};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(lengths); i++) {
             if (only_small_cases() && lengths[i] > 65)
                 continue;
             norm_case c = {3, 7, lengths[i], 1, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, true, false, 0};
-            run_case(context, engines[e], &c);
+            run_case(context, *engine, &c);
             c.has_residual = true;
-            run_case(context, engines[e], &c);
+            run_case(context, *engine, &c);
             c.has_residual = false;
             c.is_in_place = true;
-            run_case(context, engines[e], &c);
+            run_case(context, *engine, &c);
         }
         norm_case none = {0, 7, 64, 1, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, true, false, 0};
-        run_case(context, engines[e], &none);
+        run_case(context, *engine, &none);
         norm_case many = {41, 29, 24, 1, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false, false, 0};
         if (!only_small_cases())
-            run_case(context, engines[e], &many);
+            run_case(context, *engine, &many);
         clf_context_destroy(context);
     }
 }
@@ -98,14 +98,14 @@ static void test_shapes(void **state)
 static void test_layouts(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (layout l = 0; l < LAYOUT_COUNT; l++) {
             for (int axes = 1; axes <= 3; axes++) {
                 norm_case c = {5, 3, 37, axes, CLF_F32, CLF_F32, l, axes == 2, axes != 3, false, 1};
-                run_case(context, engines[e], &c);
+                run_case(context, *engine, &c);
                 c.is_in_place = true;
-                run_case(context, engines[e], &c);
+                run_case(context, *engine, &c);
             }
         }
         clf_context_destroy(context);
@@ -115,12 +115,12 @@ static void test_layouts(void **state)
 static void test_dtypes(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (clf_dtype in = CLF_F32; in <= CLF_BF16; in++) {
             for (clf_dtype out = CLF_F32; out <= CLF_BF16; out++) {
                 norm_case c = {2, 2, 69, 1, in, out, LAYOUT_SLICED, true, true, false, 0.5f};
-                run_case(context, engines[e], &c);
+                run_case(context, *engine, &c);
             }
         }
         clf_context_destroy(context);
@@ -133,8 +133,8 @@ static void test_large_mean(void **state)
     (void)state;
     static const float means[] = {1e2f, 1e4f, 1e6f, -1e6f};
     enum { ROWS = 50, N = 64 };
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         const int64_t dim[] = {only_small_cases() ? 5 : ROWS, N};
         double want[ROWS * N], bound[ROWS * N];
         for (size_t m = 0; m < COUNT(means); m++) {
@@ -144,9 +144,9 @@ static void test_large_mean(void **state)
             operand_fill_uniform(&x, &r, means[m] - 1, means[m] + 1);
             clfi_ref_layer_norm(x.value, NULL, NULL, (size_t)dim[0], N, 1e-5f, want, bound);
             CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, NULL, 1, 1e-5f, view(&y)));
-            operand_read(&y, engines[e]);
+            operand_read(&y, *engine);
             for (size_t i = 0; i < y.count; i++)
-                CHECK(within(y.value[i], want[i], 1e-6), "%s mean %g at %zu: %.9g, want %.9g", engines[e], (double)means[m], i, y.value[i],
+                CHECK(within(y.value[i], want[i], 1e-6), "%s mean %g at %zu: %.9g, want %.9g", *engine, (double)means[m], i, y.value[i],
                       want[i]);
             operand_destroy(&y);
             operand_destroy(&x);
@@ -175,9 +175,10 @@ static void test_special_rows(void **state)
     }
     x_values[1 * N + 5] = NAN;
     x_values[2 * N + 66] = INFINITY;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
-        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, dim);
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim),
+                y = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, dim);
         operand beta = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, dim + 1);
         double want[ROWS * N], bound[ROWS * N];
         operand_fill(&x, x_values);
@@ -186,15 +187,16 @@ static void test_special_rows(void **state)
             const float eps = pass ? 0.0f : 1e-5f;
             clfi_ref_layer_norm(x.value, NULL, beta.value, ROWS, N, (double)eps, want, bound);
             CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, view(&beta), 1, eps, view(&y)));
-            operand_read(&y, engines[e]);
+            operand_read(&y, *engine);
             for (size_t i = 0; i < y.count; i++) {
                 const size_t row = i / N;
                 if (row == 0 || row == 3)
-                    CHECK(y.value[i] == beta.value[i % N], "%s constant row %zu: %.9g, want %.9g", engines[e], row, y.value[i], beta.value[i % N]);
+                    CHECK(y.value[i] == beta.value[i % N], "%s constant row %zu: %.9g, want %.9g", *engine, row, y.value[i],
+                          beta.value[i % N]);
                 else if (row == 1 || row == 2)
-                    CHECK(isnan(y.value[i]), "%s row %zu with a NaN or infinity: %g", engines[e], row, y.value[i]);
+                    CHECK(isnan(y.value[i]), "%s row %zu with a NaN or infinity: %g", *engine, row, y.value[i]);
                 else if (row != 4 || eps > 0) /* without eps, squares of 1e-18 leave the normal range */
-                    CHECK(within(y.value[i], want[i], bound[i] + 1e-12), "%s row %zu at %zu: %.9g, want %.9g", engines[e], row, i % N,
+                    CHECK(within(y.value[i], want[i], bound[i] + 1e-12), "%s row %zu at %zu: %.9g, want %.9g", *engine, row, i % N,
                           y.value[i], want[i]);
             }
         }
@@ -205,7 +207,8 @@ static void test_special_rows(void **state)
     }
 }
 
-/* Rows on which a first guess of the mean fails: a head unlike the rest, a deviation as small as the rounding of the mean, an outlier first. */
+/* Rows on which a first guess of the mean fails: a head unlike the rest, a deviation as small as the rounding of the mean, an outlier
+ * first. */
 static void test_misleading_rows(void **state)
 {
     (void)state;
@@ -222,21 +225,23 @@ static void test_misleading_rows(void **state)
         x_values[4 * N + i] = i == 0 ? 1e7f : 3 + rng_uniform(&r, -1, 1);
         x_values[5 * N + i] = -3e5f + 0.03125f * (float)(i % 4 == 0);
     }
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
-        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim),
+                y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
         operand_fill(&x, x_values);
         clfi_ref_layer_norm(x.value, NULL, NULL, ROWS, N, 1e-5f, want, unused);
         CHECK_OK(clfi_layer_norm(context, view(&x), NULL, NULL, NULL, 1, 1e-5f, view(&y)));
-        operand_read(&y, engines[e]);
+        operand_read(&y, *engine);
         for (size_t row = 0; row < ROWS; row++) {
-            double largest = 0, worst = 0;
+            worst w = {0};
+            double largest = 0;
             for (size_t i = row * N; i < (row + 1) * N; i++) {
                 largest = fmax(largest, fabs(want[i]));
-                worst = isnan(y.value[i]) ? INFINITY : fmax(worst, fabs(y.value[i] - want[i]));
+                worst_add(&w, y.value[i], want[i], i);
             }
             /* A mean rounded to float32 would put rows 2 and 5 off by more than a tenth. */
-            CHECK(worst <= 2e-6 * largest, "%s row %zu: off by %.3g, largest element %.3g", engines[e], row, worst, largest);
+            CHECK(w.error <= 2e-6 * largest, "%s row %zu: off by %.3g, largest element %.3g", *engine, row, w.error, largest);
         }
         operand_destroy(&y);
         operand_destroy(&x);
@@ -249,9 +254,11 @@ static void test_refusals(void **state)
     (void)state;
     clf_context *context = engine_context(NULL);
     const int64_t dim[] = {4, 6}, empty[] = {4, 0};
-    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim),
+            y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
     operand turned = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){6, 4});
-    operand ids = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, dim), gamma = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, dim);
+    operand ids = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, dim),
+            gamma = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, dim);
     operand hollow = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, empty);
     const clf_status bad = CLF_INVALID_ARGUMENT;
     CHECK_FAILS(clfi_layer_norm(context, view(&x), NULL, NULL, NULL, 1, 1e-5f, view(&turned)), bad, "y is [6,4]");

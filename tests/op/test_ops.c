@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public ops: defaults of their parameter structs, checks of ids and offsets, refusals of NULL and foreign tensors, positional encoding. */
+/* The public ops: defaults of their parameter structs, checks of ids and offsets, refusals of NULL and foreign tensors, positional
+ * encoding. */
 #include <stdlib.h>
 
 #include "clformer/ops.h"
@@ -137,8 +138,8 @@ static void test_positional_encoding(void **state)
         for (int64_t p = 0; p < length; p++)
             for (int64_t c = 0; c < d; c++) {
                 const double angle = (double)p / pow(10000.0, (double)(c / 2 * 2) / (double)d), want = c % 2 ? cos(angle) : sin(angle);
-                CHECK(within(y.value[p * d + c], want, 0x1p-25 + 1e-11), "[%lld,%lld] of %lldx%lld: %.9g, want %.9g", (long long)p, (long long)c,
-                      (long long)length, (long long)d, y.value[p * d + c], want);
+                CHECK(within(y.value[p * d + c], want, 0x1p-25 + 1e-11), "[%lld,%lld] of %lldx%lld: %.9g, want %.9g", (long long)p,
+                      (long long)c, (long long)length, (long long)d, y.value[p * d + c], want);
             }
         operand_destroy(&y);
     }

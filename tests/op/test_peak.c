@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/kernel_source.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
 #include "support/temp.h"
+#include "workload/peak_run.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
@@ -123,19 +123,15 @@ static void builds(void **state)
 /* Writes a kernel file with one change into the directory. */
 static void put_changed(const char *directory, const char *file, const char *from, const char *to)
 {
-    char path[TEMP_PATH_BYTES], *text = NULL;
-    size_t size = 0;
-    for (size_t i = 0; i < clfi_kernel_file_count; i++)
-        if (strcmp(clfi_kernel_files[i].name, file) == 0) {
-            const char *whole = clfi_kernel_files[i].text, *place = strstr(whole, from);
-            CHECK(place, "%s has no \"%s\"", file, from);
-            size = clfi_kernel_files[i].size - strlen(from) + strlen(to);
-            text = malloc(size + 1);
-            assert_non_null(text);
-            snprintf(text, size + 1, "%.*s%s%s", (int)(place - whole), whole, to, place + strlen(from));
-        }
+    const clf_kernel_file *kernels = clfi_kernel_find(&clfi_peak_kernels, file);
+    assert_non_null(kernels);
+    const char *place = strstr(kernels->text, from);
+    CHECK(place, "%s has no \"%s\"", file, from);
+    const size_t size = kernels->size - strlen(from) + strlen(to);
+    char *text = malloc(size + 1);
     assert_non_null(text);
-    temp_file(directory, file, text, size, path);
+    snprintf(text, size + 1, "%.*s%s%s", (int)(place - kernels->text), kernels->text, to, place + strlen(from));
+    temp_file_below(directory, kernels->path, text, size);
     free(text);
 }
 

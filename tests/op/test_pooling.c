@@ -5,10 +5,10 @@
 
 #include "op/pooling.h"
 #include "support/check.h"
+#include "support/engines.h"
 #include "support/operand.h"
 
-static const char *const engines[] = {"pool=vector", "pool=group"};
-static const char *const modes[CLF_POOLING_COUNT] = {"mean", "cls", "max", "mean_sqrt_len"};
+static const char *const modes[CLF_POOLING_COUNT] = {"mean", "cls", "max", "mean_sqrt_len", "last", "weighted_mean"};
 
 static const clf_view *view(const operand *o)
 {
@@ -25,15 +25,19 @@ static double reference(clf_pooling mode, const operand *x, int64_t columns, int
         return 0;
     for (int64_t t = first; t < end; t++) {
         const double v = x->value[t * columns + c];
-        sum += v;
-        magnitude += fabs(v);
+        const double weight = mode == CLF_POOLING_WEIGHTED_MEAN ? (double)(t - first + 1) : 1;
+        sum += weight * v;
+        magnitude += weight * fabs(v);
         largest = isnan(largest) || isnan(v) ? NAN : fmax(largest, v);
     }
     if (mode == CLF_POOLING_CLS)
         return x->value[first * columns + c];
+    if (mode == CLF_POOLING_LAST)
+        return x->value[(end - 1) * columns + c];
     if (mode == CLF_POOLING_MAX)
         return largest;
-    const double divisor = mode == CLF_POOLING_MEAN ? (double)length : sqrt((double)length);
+    const double n = (double)length;
+    const double divisor = mode == CLF_POOLING_MEAN ? n : mode == CLF_POOLING_WEIGHTED_MEAN ? n * (n + 1) / 2 : sqrt(n);
     *bound = (32 + (double)length / 32 + 12) * 0x1p-24 * magnitude / divisor;
     return sum / divisor;
 }
@@ -78,15 +82,15 @@ static void test_modes(void **state)
 {
     (void)state;
     static const int64_t columns[] = {1, 4, 16, 24, 37, 63, 65, 384, 1024};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_POOL); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (clf_pooling mode = 0; mode < CLF_POOLING_COUNT; mode++) {
             for (size_t i = 0; i < COUNT(columns); i++)
                 if (!only_small_cases() || columns[i] <= 24)
-                    run_case(context, engines[e], mode, &(pool_case){columns[i], CLF_F32, CLF_F32, i % 2 ? LAYOUT_SLICED : LAYOUT_CONTIGUOUS});
+                    run_case(context, *engine, mode, &(pool_case){columns[i], CLF_F32, CLF_F32, i % 2 ? LAYOUT_SLICED : LAYOUT_CONTIGUOUS});
             for (clf_dtype t = CLF_F16; t <= CLF_BF16; t++) {
-                run_case(context, engines[e], mode, &(pool_case){16, t, t, LAYOUT_CONTIGUOUS});
-                run_case(context, engines[e], mode, &(pool_case){20, CLF_F32, t, LAYOUT_SLICED});
+                run_case(context, *engine, mode, &(pool_case){16, t, t, LAYOUT_CONTIGUOUS});
+                run_case(context, *engine, mode, &(pool_case){20, CLF_F32, t, LAYOUT_SLICED});
             }
         }
         clf_context_destroy(context);
@@ -104,8 +108,8 @@ static void test_special_values(void **state)
     for (int i = 0; i < T * C; i++)
         values[i] = i % C == 3 ? -INFINITY : (float)i;
     values[1 * C + 5] = NAN;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_POOL); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){T, C});
         operand offsets = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &count);
         operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){3, C});
@@ -113,12 +117,13 @@ static void test_special_values(void **state)
         operand_fill_ids(&offsets, ends);
         for (clf_pooling mode = 0; mode < CLF_POOLING_COUNT; mode++) {
             CHECK_OK(clfi_pool(context, mode, view(&x), view(&offsets), view(&y)));
-            operand_read(&y, engines[e]);
+            operand_read(&y, *engine);
             for (size_t i = 0; i < y.count; i++) {
                 const int64_t sequence = (int64_t)i / C;
                 double error;
-                const double want = reference(mode, &x, C, (int64_t)i % C, sequence < 2 ? ends[sequence] : 0, sequence < 2 ? ends[sequence + 1] : 0, &error);
-                CHECK(within(y.value[i], want, 1e-4), "%s %s at %zu: %g, want %g", engines[e], modes[mode], i, y.value[i], want);
+                const double want = reference(mode, &x, C, (int64_t)i % C, sequence < 2 ? ends[sequence] : 0,
+                                              sequence < 2 ? ends[sequence + 1] : 0, &error);
+                CHECK(within(y.value[i], want, 1e-4), "%s %s at %zu: %g, want %g", *engine, modes[mode], i, y.value[i], want);
             }
         }
         operand_destroy(&y);

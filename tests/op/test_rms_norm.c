@@ -6,10 +6,9 @@
 #include "op/pooling.h"
 #include "op/rms_norm.h"
 #include "support/check.h"
+#include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_norm.h"
-
-static const char *const engines[] = {"rms_norm=vector,l2_normalize=vector", "rms_norm=group,l2_normalize=group"};
 
 static const clf_view *view(const operand *o)
 {
@@ -30,9 +29,9 @@ static void run_case(clf_context *context, const char *engine, const norm_case *
     rng r = {(uint64_t)(c->n * 31 + c->rows)};
     const int64_t dim[] = {c->rows, c->n};
     const size_t n = (size_t)c->n;
-    snprintf(id, sizeof id, "%s %s [%s>%s %lldx%lld layout=%s%s%s]", engine, c->is_l2 ? "l2_normalize" : "rms_norm", clf_dtype_name(c->dtype),
-             clf_dtype_name(c->out_dtype), (long long)c->rows, (long long)c->n, layout_name(c->layout), c->has_residual ? " residual" : "",
-             c->has_gamma ? " gamma" : "");
+    snprintf(id, sizeof id, "%s %s [%s>%s %lldx%lld layout=%s%s%s]", engine, c->is_l2 ? "l2_normalize" : "rms_norm",
+             clf_dtype_name(c->dtype), clf_dtype_name(c->out_dtype), (long long)c->rows, (long long)c->n, layout_name(c->layout),
+             c->has_residual ? " residual" : "", c->has_gamma ? " gamma" : "");
     operand x = operand_create(context, c->dtype, c->layout, 2, dim), y = operand_create(context, c->out_dtype, c->layout, 2, dim);
     operand residual = {0}, gamma = {0};
     operand_fill_uniform(&x, &r, -3, 5);
@@ -69,16 +68,16 @@ static void test_shapes(void **state)
 {
     (void)state;
     static const int64_t lengths[] = {1, 3, 16, 61, 65, 384, 1024, 4999};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of_both(CLF_OP_RMS_NORM, CLF_OP_L2_NORMALIZE); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(lengths); i++) {
             if (only_small_cases() && lengths[i] > 65)
                 continue;
-            run_case(context, engines[e], &(norm_case){13, lengths[i], false, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, true});
-            run_case(context, engines[e], &(norm_case){13, lengths[i], false, CLF_F32, CLF_F32, LAYOUT_SLICED, true, false});
-            run_case(context, engines[e], &(norm_case){13, lengths[i], true, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false});
+            run_case(context, *engine, &(norm_case){13, lengths[i], false, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, true});
+            run_case(context, *engine, &(norm_case){13, lengths[i], false, CLF_F32, CLF_F32, LAYOUT_SLICED, true, false});
+            run_case(context, *engine, &(norm_case){13, lengths[i], true, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false});
         }
-        run_case(context, engines[e], &(norm_case){0, 8, true, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false});
+        run_case(context, *engine, &(norm_case){0, 8, true, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, false});
         clf_context_destroy(context);
     }
 }
@@ -86,15 +85,15 @@ static void test_shapes(void **state)
 static void test_layouts_and_dtypes(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of_both(CLF_OP_RMS_NORM, CLF_OP_L2_NORMALIZE); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (layout l = 0; l < LAYOUT_COUNT; l++) {
-            run_case(context, engines[e], &(norm_case){5, 37, false, CLF_F32, CLF_F32, l, true, true});
-            run_case(context, engines[e], &(norm_case){5, 37, true, CLF_F32, CLF_F32, l, false, false});
+            run_case(context, *engine, &(norm_case){5, 37, false, CLF_F32, CLF_F32, l, true, true});
+            run_case(context, *engine, &(norm_case){5, 37, true, CLF_F32, CLF_F32, l, false, false});
         }
         for (clf_dtype t = CLF_F32; t <= CLF_BF16; t++) {
-            run_case(context, engines[e], &(norm_case){3, 50, false, t, CLF_F32, LAYOUT_CONTIGUOUS, true, true});
-            run_case(context, engines[e], &(norm_case){3, 50, true, CLF_F32, t, LAYOUT_CONTIGUOUS, false, false});
+            run_case(context, *engine, &(norm_case){3, 50, false, t, CLF_F32, LAYOUT_CONTIGUOUS, true, true});
+            run_case(context, *engine, &(norm_case){3, 50, true, CLF_F32, t, LAYOUT_CONTIGUOUS, false, false});
         }
         clf_context_destroy(context);
     }
@@ -109,17 +108,18 @@ static void test_special_rows(void **state)
     for (int i = 0; i < 60; i++)
         values[i] = i < 20 ? 0.0f : 1.0f;
     values[33] = NAN;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
-        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+    for (const char *const *engine = engines_of_both(CLF_OP_RMS_NORM, CLF_OP_L2_NORMALIZE); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim),
+                y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
         operand_fill(&x, values);
         for (int is_l2 = 0; is_l2 < 2; is_l2++) {
             CHECK_OK(is_l2 ? clfi_l2_normalize(context, view(&x), 1e-12f, view(&y))
                            : clfi_rms_norm(context, view(&x), NULL, NULL, 1, 1e-12f, view(&y)));
-            operand_read(&y, engines[e]);
+            operand_read(&y, *engine);
             for (int i = 0; i < 60; i++) {
                 const double want = i < 20 ? 0 : i < 40 ? NAN : is_l2 ? 1 / sqrt(20.0) : 1;
-                CHECK(within(y.value[i], want, 1e-6), "%s l2=%d at %d: %g, want %g", engines[e], is_l2, i, y.value[i], want);
+                CHECK(within(y.value[i], want, 1e-6), "%s l2=%d at %d: %g, want %g", *engine, is_l2, i, y.value[i], want);
             }
         }
         operand_destroy(&y);
@@ -133,7 +133,8 @@ static void test_refusals(void **state)
     (void)state;
     clf_context *context = engine_context(NULL);
     const int64_t dim[] = {4, 6};
-    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim), gamma = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim),
+            gamma = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
     CHECK_FAILS(clfi_rms_norm(context, view(&x), NULL, view(&gamma), 1, 1e-6f, view(&x)), CLF_INVALID_ARGUMENT, "gamma is [4,6]");
     CHECK_FAILS(clfi_rms_norm(context, view(&x), NULL, NULL, 1, -1e-6f, view(&x)), CLF_INVALID_ARGUMENT, "rms_norm: eps");
     CHECK_FAILS(clfi_l2_normalize(context, view(&x), NAN, view(&x)), CLF_INVALID_ARGUMENT, "l2_normalize: eps");

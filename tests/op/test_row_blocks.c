@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights larger than one allocation, with a limit as small as the cases: embedding tables in blocks of rows, linear layers in pieces, refusals. */
+/* Weights larger than one allocation, with a limit as small as the cases: embedding tables in blocks of rows, linear layers in pieces,
+ * refusals. */
 #include "support/check.h"
 #include "support/device.h"
+#include "support/engines.h"
 #include "support/operand.h"
 
 #include "op/embedding.h"
@@ -31,19 +33,19 @@ static void cut(const operand *table, int count, const int64_t *ends, clf_view *
 
 static void test_embedding_in_blocks(void **state)
 {
-    static const char *const engines[] = {"embedding=vector", "embedding=group"};
     static const int64_t ends0[] = {1, 40, 41, 97}, ends2[] = {3, 5}, tokens = 66, columns = 37, rows[] = {97, 12, 5};
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_EMBEDDING); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         operand table[3], ids[3], want = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){tokens, columns});
         operand got = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){tokens, columns});
         clf_view blocks0[4], blocks2[2];
-        rng r = {7 + e};
+        rng r = {7};
         for (int k = 0; k < 3; k++) {
             int32_t values[66];
             for (int64_t t = 0; t < tokens; t++)
-                values[t] = t == 0 ? -1 : t == 1 ? INT32_MAX : (int32_t)rng_below(&r, rows[k]); /* wild ones are clamped as without blocks */
+                /* wild ones are clamped as without blocks */
+                values[t] = t == 0 ? -1 : t == 1 ? INT32_MAX : (int32_t)rng_below(&r, rows[k]);
             table[k] = operand_create(context, k == 1 ? CLF_F16 : CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){rows[k], columns});
             ids[k] = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &tokens);
             operand_fill_uniform(&table[k], &r, -1, 1);
@@ -51,13 +53,14 @@ static void test_embedding_in_blocks(void **state)
         }
         cut(&table[0], 4, ends0, blocks0);
         cut(&table[2], 2, ends2, blocks2);
-        const clf_embedding_term whole[] = {{view(&table[0]), view(&ids[0]), 1}, {view(&table[1]), view(&ids[1]), 1}, {view(&table[2]), NULL, 1}};
+        const clf_embedding_term whole[] = {
+            {view(&table[0]), view(&ids[0]), 1}, {view(&table[1]), view(&ids[1]), 1}, {view(&table[2]), NULL, 1}};
         const clf_embedding_term split[] = {{blocks0, view(&ids[0]), 4}, {view(&table[1]), view(&ids[1]), 1}, {blocks2, NULL, 2}};
         CHECK_OK(clfi_embedding_sum(context, whole, 3, 3, view(&want)));
         CHECK_OK(clfi_embedding_sum(context, split, 3, 3, view(&got)));
-        operand_read(&want, engines[e]);
-        operand_read(&got, engines[e]);
-        same_values(engines[e], &got, &want, 0);
+        operand_read(&want, *engine);
+        operand_read(&got, *engine);
+        same_values(*engine, &got, &want, 0);
         blocks0[2].dim[1]--;
         CHECK_FAILS(clfi_embedding_sum(context, split, 3, 3, view(&got)), CLF_INVALID_ARGUMENT, "table 0 is [1,36]");
         for (int k = 0; k < 3; k++) {
@@ -107,14 +110,13 @@ static void run(clf_context *context, const clf_linear *linear, const operand *x
 
 static void test_linear_in_pieces(void **state)
 {
-    static const char *const engines[] = {"gemm=packed", "gemm=gemv", "gemm=tiled", "gemm=clblast"};
     /* 160 rows and panels; 63 more than 240 rows; a limit that the whole weight just misses */
     static const uint64_t limits[] = {160 * K * 4, (240 + 63) * K * 4, (N + 62) * K * 4};
     const int64_t m = row_count();
     (void)state;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
-        rng r = {e};
+    for (const char *const *engine = engines_of(CLF_OP_GEMM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        rng r = {1};
         operand weight[PARTS], bias[PARTS], x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, K});
         operand residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, N});
         operand flat[2], heads[2];
@@ -141,9 +143,9 @@ static void test_linear_in_pieces(void **state)
                 operand_read(&flat[1], "flat");
             } else {
                 run(context, pieces, &x, &residual, &flat[1], &heads[1]);
-                same_values(engines[e], &heads[1], &heads[0], 2 * (K + 2) * 0x1p-24 * (K + 1));
+                same_values(*engine, &heads[1], &heads[0], 2 * (K + 2) * 0x1p-24 * (K + 1));
             }
-            same_values(engines[e], &flat[1], &flat[0], 4 * (K + 4) * 0x1p-24 * (K + 1));
+            same_values(*engine, &flat[1], &flat[0], 4 * (K + 4) * 0x1p-24 * (K + 1));
             clfi_linear_destroy(pieces);
         }
         clfi_linear_destroy(whole);
@@ -167,7 +169,8 @@ static void test_refusals(void **state)
     const uint64_t old = context->device.caps.max_allocation_bytes;
     const int64_t m = row_count();
     clf_linear *linear = NULL;
-    operand weight = operand_create(context, CLF_F32, LAYOUT_REVERSED, 2, (int64_t[]){128, K}), x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, K});
+    operand weight = operand_create(context, CLF_F32, LAYOUT_REVERSED, 2, (int64_t[]){128, K}),
+            x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, K});
     operand heads = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){4, m, 32});
     clf_buffer *buffer = NULL;
     context->device.caps.max_allocation_bytes = 4 * K - 1; /* less than a row */
@@ -181,7 +184,8 @@ static void test_refusals(void **state)
     context->device.caps.max_allocation_bytes = old;
     const bool fits = !clfi_linear_is_packed(linear);
     const clf_status st = clfi_linear_run(context, linear, view(&x), CLF_ACTIVATION_NONE, NULL, view(&heads));
-    CHECK(fits ? st == CLF_OK : st == CLF_UNSUPPORTED && strstr(clf_last_error(), "columns 0 to 16 in blocks of 32"), "%s", clf_last_error());
+    CHECK(fits ? st == CLF_OK : st == CLF_UNSUPPORTED && strstr(clf_last_error(), "columns 0 to 16 in blocks of 32"), "%s",
+          clf_last_error());
     clfi_linear_destroy(linear);
     operand_destroy(&weight);
     operand_destroy(&x);

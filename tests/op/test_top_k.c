@@ -5,9 +5,8 @@
 
 #include "op/top_k.h"
 #include "support/check.h"
+#include "support/engines.h"
 #include "support/operand.h"
-
-static const char *const engines[] = {"top_k=vector", "top_k=group"};
 
 static const clf_view *view(const operand *o)
 {
@@ -49,7 +48,8 @@ static void fill(operand *scores, content what, int64_t columns)
     free(values);
 }
 
-static void run_case(clf_context *context, const char *engine, int64_t rows, int64_t columns, int k, content what, layout l, clf_dtype dtype)
+static void run_case(clf_context *context, const char *engine, int64_t rows, int64_t columns, int k, content what, layout l,
+                     clf_dtype dtype)
 {
     char id[160];
     snprintf(id, sizeof id, "%s [%s %lldx%lld k=%d %s layout=%s]", engine, clf_dtype_name(dtype), (long long)rows, (long long)columns, k,
@@ -89,12 +89,12 @@ static void test_sizes(void **state)
         int k;
     } sizes[] = {{1, 1, 1},    {3, 5, 5},     {2, 63, 1},      {2, 64, 7},     {5, 65, 64},   {1, 257, 256},
                  {0, 10, 3},   {2, 1021, 10}, {3, 5000, 5},    {1, 4097, 1024}, {2, 40000, 3}, {1, 40000, 1000}};
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_TOP_K); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(sizes); i++)
             for (content what = 0; what < CONTENT_COUNT; what++)
                 if (!only_small_cases() || (sizes[i].columns <= 65 && what != RISING))
-                    run_case(context, engines[e], sizes[i].rows, sizes[i].columns, sizes[i].k, what, LAYOUT_CONTIGUOUS, CLF_F32);
+                    run_case(context, *engine, sizes[i].rows, sizes[i].columns, sizes[i].k, what, LAYOUT_CONTIGUOUS, CLF_F32);
         clf_context_destroy(context);
     }
 }
@@ -103,13 +103,13 @@ static void test_layouts_and_dtypes(void **state)
 {
     (void)state;
     const int64_t columns = only_small_cases() ? 40 : 6007;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
+    for (const char *const *engine = engines_of(CLF_OP_TOP_K); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
         for (layout l = 0; l < LAYOUT_COUNT; l++)
-            run_case(context, engines[e], 3, columns, 9, UNIFORM, l, CLF_F32);
+            run_case(context, *engine, 3, columns, 9, UNIFORM, l, CLF_F32);
         for (clf_dtype t = CLF_F16; t <= CLF_BF16; t++) {
-            run_case(context, engines[e], 2, columns, 9, UNIFORM, LAYOUT_SLICED, t);
-            run_case(context, engines[e], 2, columns, 9, RISING, LAYOUT_CONTIGUOUS, t); /* rounded: many ties */
+            run_case(context, *engine, 2, columns, 9, UNIFORM, LAYOUT_SLICED, t);
+            run_case(context, *engine, 2, columns, 9, RISING, LAYOUT_CONTIGUOUS, t); /* rounded: many ties */
         }
         clf_context_destroy(context);
     }
@@ -121,11 +121,11 @@ static void test_many_columns(void **state)
     (void)state;
     if (only_small_cases())
         return;
-    for (size_t e = 0; e < COUNT(engines); e++) {
-        clf_context *context = engine_context(engines[e]);
-        run_case(context, engines[e], 1, 1000003, 5, UNIFORM, LAYOUT_CONTIGUOUS, CLF_F32);
-        run_case(context, engines[e], 1, 300007, 1024, UNIFORM, LAYOUT_CONTIGUOUS, CLF_F32);
-        run_case(context, engines[e], 1, 300007, 1024, FEW_VALUES, LAYOUT_CONTIGUOUS, CLF_F32);
+    for (const char *const *engine = engines_of(CLF_OP_TOP_K); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        run_case(context, *engine, 1, 1000003, 5, UNIFORM, LAYOUT_CONTIGUOUS, CLF_F32);
+        run_case(context, *engine, 1, 300007, 1024, UNIFORM, LAYOUT_CONTIGUOUS, CLF_F32);
+        run_case(context, *engine, 1, 300007, 1024, FEW_VALUES, LAYOUT_CONTIGUOUS, CLF_F32);
         clf_context_destroy(context);
     }
 }

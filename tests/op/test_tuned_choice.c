@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measured choices in use: the engine that a rule names runs, a forced one is stronger, numbers stay right; CLBlast with other parameters. */
+/* Measured choices in use: the engine that a rule names runs, a forced one is stronger, numbers stay right; CLBlast with other
+ * parameters. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,18 +57,20 @@ static void test_rules(void **state)
     assert_false(clfi_context_is_tuned(plain));
     temp_directory_make(directory);
     temp_path(directory, "tuned.json", path);
-    for (size_t e = 0; e < clfi_gemm_engine_count; e++) {
-        const clf_gemm_engine *engine = &clfi_gemm_engines[e];
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    for (size_t e = 0; e < table->count; e++) {
+        const clf_engine *engine = &table->engines[e];
         clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
-        const clf_gemm_weight weight = {.form = engine->weight_form, .dtype = CLF_F32, .n = product.n, .k = product.k};
+        const clf_gemm_weight weight = {.form = engine->gemm->form, .dtype = CLF_F32, .n = product.n, .k = product.k};
         args.m = product.m;
         args.n = product.n;
         args.k = product.k;
         args.weight = &weight;
         args.a.dtype = args.c.dtype = CLF_F32;
-        if (!engine->supports(plain, &args))
+        if (!clfi_engine_is_able(plain, engine, &args))
             continue;
-        clf_gemm_rule rules[] = {{CLF_GEMM_LINEAR, 1, 33, 48, 40, engine, {{0}}}, {CLF_GEMM_LINEAR, 1, 128, 48, 40, engine, {{0}}}};
+        clf_gemm_rule rules[] = {{CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 33, 48, 40, engine, {{0}}},
+                                 {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 48, 40, engine, {{0}}}};
         store(path, device, &(clf_tuning){rules, COUNT(rules), {{false}, {{0}}}});
         check_engine(path, "", engine->name);
         check_engine(path, "gemm=tiled", "tiled");

@@ -22,8 +22,8 @@ int device_setup_cached(void **state)
     return 0;
 }
 
-/* PoCL compiles a kernel once for its work-groups, and once more, for any, when it is asked for the binary. It keeps the first on disk itself:
- * for kernels of one test alone, the library's cache doubles the time and saves nothing. */
+/* PoCL compiles a kernel once for its work-groups, and once more, for any, when it is asked for the binary. It keeps the first on disk
+ * itself: for kernels of one test alone, the library's cache doubles the time and saves nothing. */
 int device_setup(void **state)
 {
     const int failed = device_setup_cached(state);

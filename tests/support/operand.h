@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of op tests: a tensor in one of several memory layouts inside a larger one whose every byte is 0xff (NaN in float types), so that
- * an element that was not written shows as NaN and a write outside the view breaks the fence. */
+/* Operands of op tests: a tensor in one of several memory layouts inside a larger one whose every byte is 0xff (NaN in float types), so
+ * that an element that was not written shows as NaN and a write outside the view breaks the fence. */
 #ifndef CLF_TEST_OPERAND_H
 #define CLF_TEST_OPERAND_H
 

@@ -6,7 +6,8 @@
 
 #include "support/check.h"
 
-const clf_transformer_config base_config = {.width = C,
+const clf_transformer_config base_config = {.size = sizeof(clf_transformer_config),
+                                            .width = C,
                                             .hidden_width = F,
                                             .heads = H,
                                             .encoder_layers = 2,

@@ -55,7 +55,8 @@ static void allocation(void **state)
     free(bytes);
     unsigned char *const untouched = (unsigned char *)&state;
     bytes = untouched;
-    CHECK_FAILS(clfi_alloc(SIZE_MAX, 2, "table", &bytes), CLF_OUT_OF_MEMORY, "table: 18446744073709551615 elements of 2 bytes");
+    CHECK_FAILS(clfi_alloc(SIZE_MAX, 2, "table", &bytes), CLF_OUT_OF_MEMORY,
+                "table: 18446744073709551615 elements of 2 bytes: not enough memory");
     CHECK_FAILS(clfi_alloc(((size_t)1 << 61) + 1, 8, "table", &bytes), CLF_OUT_OF_MEMORY, "table");
     CHECK_FAILS(clfi_alloc(SIZE_MAX / 2, 1, "table", &bytes), CLF_OUT_OF_MEMORY, "table");
     assert_ptr_equal(bytes, untouched);
@@ -102,6 +103,7 @@ static void copies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(allocation), cmocka_unit_test(growth), cmocka_unit_test(copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(allocation), cmocka_unit_test(growth),
+                                       cmocka_unit_test(copies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

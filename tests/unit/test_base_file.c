@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Files: mapping, reading with a limit, and writing that never leaves half a file. */
 #include "base/file.h"
+#include "base/file_map.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -24,33 +29,128 @@ static void mapping(void **state)
 {
     (void)state;
     char path[TEMP_PATH_BYTES];
-    clf_file_map map;
+    clf_file_map *map;
     char *large = malloc(100000);
     for (int i = 0; i < 100000; i++)
         large[i] = (char)(i * 7);
     temp_file(temp_root, "map", large, 100000, path);
     CHECK_OK(clfi_file_map(path, &map));
-    assert_int_equal(map.size, 100000);
-    assert_int_equal((uintptr_t)map.data % 4096, 0);
-    assert_memory_equal(map.data, large, 100000);
-    clfi_file_map_forget(&map, 0, 100000);
-    clfi_file_map_forget(&map, 5000, 50000);
-    clfi_file_map_forget(&map, 99999, 1);
-    assert_memory_equal(map.data, large, 100000);
-    clfi_file_unmap(&map);
-    assert_null(map.data);
-    clfi_file_unmap(&map);
+    assert_int_equal(map->size, 100000);
+    assert_int_equal((uintptr_t)map->data % 4096, 0);
+    assert_memory_equal(map->data, large, 100000);
+    clfi_file_map_forget(map, 0, 100000);
+    clfi_file_map_forget(map, 5000, 50000);
+    clfi_file_map_forget(map, 99999, 1);
+    CHECK_OK(clfi_file_map_check(map));
+    clf_file_map *shared = clfi_file_map_retain(map);
+    clfi_file_map_release(map);
+    assert_memory_equal(shared->data, large, 100000);
+    clfi_file_map_release(shared);
+    clfi_file_map_release(NULL);
     temp_file(temp_root, "empty", "", 0, path);
     CHECK_OK(clfi_file_map(path, &map));
-    assert_true(map.data == NULL && map.size == 0);
-    clfi_file_map_forget(&map, 0, 0);
-    clfi_file_unmap(&map);
+    assert_true(map->data == NULL && map->size == 0);
+    clfi_file_map_forget(map, 0, 0);
+    clfi_file_map_release(map);
+    CHECK_OK(clfi_file_map_borrow(large, 100000, "memory", &map));
+    clfi_file_map_forget(map, 0, 100000);
+    CHECK_OK(clfi_file_map_check(map));
+    clfi_file_map_release(map);
+    assert_int_equal(large[1], 7);
     CHECK_FAILS(clfi_file_map(temp_path(temp_root, "none", path), &map), CLF_NOT_FOUND, path);
     CHECK_FAILS(clfi_file_map(temp_root, &map), CLF_IO, "not a regular file");
-    assert_int_equal(mkfifo(temp_path(temp_root, "pipe", path), 0600), 0);
-    CHECK_FAILS(clfi_file_map(path, &map), CLF_IO, "not a regular file");
-    unlink(path);
     free(large);
+}
+
+/* Reading what a file has lost gives an error from the check and no signal; the handler that was there before still gets its own. */
+static volatile sig_atomic_t foreign_signals;
+static sigjmp_buf after_signal;
+
+static void on_foreign_signal(int number)
+{
+    (void)number;
+    foreign_signals++;
+    siglongjmp(after_signal, 1);
+}
+
+static int sum(const uint8_t *data, size_t size)
+{
+    int total = 0;
+    for (size_t i = 0; i < size; i++)
+        total += ((const volatile uint8_t *)data)[i];
+    return total;
+}
+
+static void changed_while_mapped(void **state)
+{
+    (void)state;
+    enum { SIZE = 50000 };
+    char path[TEMP_PATH_BYTES], *ones = malloc(SIZE);
+    clf_file_map *first, *second, *third;
+    memset(ones, 1, SIZE);
+    temp_file(temp_root, "cut", ones, SIZE, path);
+    CHECK_OK(clfi_file_map(path, &first));
+    assert_int_equal(truncate(path, 5000), 0);
+    assert_int_equal(sum(first->data, SIZE), 5000);
+    CHECK_FAILS(clfi_file_map_check(first), CLF_IO, "cut: expected 50000 bytes");
+    clfi_file_map_release(first);
+
+    temp_file(temp_root, "written", ones, SIZE, path);
+    CHECK_OK(clfi_file_map(path, &second));
+    CHECK_OK(clfi_file_map(path, &third)); /* an entry of the handler's is used again, and one is new */
+    CHECK_OK(clfi_file_map_check(second));
+    struct timespec wait = {.tv_nsec = 20000000}; /* longer than a file system's clock steps */
+    nanosleep(&wait, NULL);
+    temp_file(temp_root, "written", ones, SIZE, path);
+    CHECK_FAILS(clfi_file_map_check(second), CLF_IO, "written: was written to while it was in use");
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(sum(second->data, SIZE) + sum(third->data, SIZE), 0);
+    clfi_file_map_release(second);
+    clfi_file_map_release(third);
+    free(ones);
+}
+
+static void foreign_bus_error(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    const struct sigaction own = {.sa_handler = on_foreign_signal, .sa_flags = SA_NODEFER};
+    clf_file_map *map;
+    int status;
+    temp_file(temp_root, "own", "0123456789", 10, path);
+    const pid_t child = fork(); /* where no file was mapped yet, so that the handler comes after this one */
+    if (child == 0) {
+        sigaction(SIGBUS, &own, NULL);
+        if (clfi_file_map(path, &map) != CLF_OK)
+            _exit(1);
+        const int fd = open(path, O_RDONLY);
+        const volatile char *lost = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        if (truncate(path, 0) != 0)
+            _exit(2);
+        if (sigsetjmp(after_signal, 1) == 0 && lost[0] == 0)
+            _exit(3);
+        _exit(foreign_signals == 1 && sum(map->data, 10) == 0 ? 0 : 4);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
+}
+
+/* A pipe, a device and a folder in the place of a file are named at once, also by those who would wait for a writer. */
+static void not_a_file(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    clf_str text = CLF_STR_INIT;
+    clf_file_map *map;
+    assert_int_equal(mkfifo(temp_path(temp_root, "pipe", path), 0600), 0);
+    alarm(10);
+    CHECK_FAILS(clfi_file_map(path, &map), CLF_IO, "not a regular file");
+    CHECK_FAILS(clfi_file_read(path, 100, &text), CLF_IO, "not a regular file");
+    alarm(0);
+    CHECK_FAILS(clfi_file_read("/dev/zero", 100000, &text), CLF_IO, "not a regular file");
+    CHECK_FAILS(clfi_file_read(temp_root, 2, &text), CLF_IO, temp_root);
+    clfi_str_free(&text);
+    unlink(path);
 }
 
 static void reading(void **state)
@@ -64,14 +164,75 @@ static void reading(void **state)
     assert_int_equal(text.length, 10);
     assert_memory_equal(text.data, "before a\0b", 11);
     CHECK_FAILS(clfi_file_read(path, 2, &text), CLF_FORMAT, "larger than 2 bytes");
-    CHECK_FAILS(clfi_file_read("/dev/zero", 100000, &text), CLF_FORMAT, "larger than 100000 bytes");
     CHECK_FAILS(clfi_file_read(temp_path(temp_root, "none", path), 2, &text), CLF_NOT_FOUND, path);
-    CHECK_FAILS(clfi_file_read(temp_root, 2, &text), CLF_IO, temp_root);
     clfi_str_free(&text);
-    assert_true(clfi_file_exists(temp_path(temp_root, "read", path)));
-    assert_false(clfi_file_exists(temp_root));
-    assert_true(clfi_directory_exists(temp_root));
+}
+
+/* Only a name that is not there is absent. */
+static void existence(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES], target[TEMP_PATH_BYTES];
+    bool exists;
+    temp_file(temp_root, "there", "", 0, path);
+    CHECK_OK(clfi_file_exists(path, &exists));
+    assert_true(exists);
     assert_false(clfi_directory_exists(path));
+    CHECK_OK(clfi_file_exists(temp_root, &exists));
+    assert_true(exists && clfi_directory_exists(temp_root));
+    CHECK_OK(clfi_file_exists(temp_path(temp_root, "absent", path), &exists));
+    assert_false(exists);
+    CHECK_OK(clfi_file_exists(temp_path(temp_root, "no/folder/absent", path), &exists));
+    assert_false(exists);
+    CHECK_OK(clfi_file_exists("absent", &exists));
+    assert_false(exists);
+    assert_int_equal(symlink("absent", temp_path(temp_root, "dangling", path)), 0);
+    CHECK_FAILS(clfi_file_exists(path, &exists), CLF_IO, "a link that leads nowhere");
+    CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "dangling/config.json", path), &exists), CLF_IO, "a link that leads nowhere");
+    assert_int_equal(symlink("loop", temp_path(temp_root, "loop", path)), 0);
+    CHECK_FAILS(clfi_file_exists(path, &exists), CLF_IO, "loop");
+    CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "there/below", path), &exists), CLF_IO, "there/below");
+    assert_int_equal(symlink(temp_path(temp_root, "there", target), temp_path(temp_root, "link", path)), 0);
+    CHECK_OK(clfi_file_exists(path, &exists));
+    assert_true(exists);
+    if (geteuid() == 0) /* who may read everything */
+        return;
+    assert_int_equal(mkdir(temp_path(temp_root, "closed", target), 0), 0);
+    CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "closed/any", path), &exists), CLF_IO, "closed/any");
+}
+
+static void lines(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES], *large = malloc(20001);
+    clf_str line = CLF_STR_INIT;
+    bool any;
+    memset(large, 'x', 20000);
+    large[10000] = '\n';
+    temp_file(temp_root, "lines", "a\0b\r\n\nend", 10, path);
+    FILE *stream = fopen(path, "rb");
+    CHECK_OK(clfi_line_read(stream, path, 4, &line, &any));
+    assert_true(any && line.length == 4 && memcmp(line.data, "a\0b\r", 4) == 0);
+    CHECK_OK(clfi_line_read(stream, path, 4, &line, &any));
+    assert_true(any && line.length == 0);
+    CHECK_OK(clfi_line_read(stream, path, 4, &line, &any));
+    assert_true(any && strcmp(line.data, "end") == 0);
+    CHECK_OK(clfi_line_read(stream, path, 4, &line, &any));
+    assert_false(any);
+    fclose(stream);
+    stream = fopen(temp_file(temp_root, "lines", large, 20000, path), "rb");
+    CHECK_OK(clfi_line_read(stream, path, 10000, &line, &any));
+    assert_true(any && line.length == 10000 && memcmp(line.data, large, 10000) == 0);
+    CHECK_FAILS(clfi_line_read(stream, path, 9998, &line, &any), CLF_FORMAT, "lines: a line is longer than 9998 bytes");
+    fclose(stream);
+    stream = fopen("/dev/zero", "rb");
+    CHECK_FAILS(clfi_line_read(stream, "/dev/zero", 100000, &line, &any), CLF_FORMAT, "/dev/zero: a line is longer than 100000 bytes");
+    fclose(stream);
+    stream = fopen(temp_root, "rb");
+    CHECK_FAILS(clfi_line_read(stream, temp_root, 100000, &line, &any), CLF_IO, temp_root);
+    fclose(stream);
+    clfi_str_free(&line);
+    free(large);
 }
 
 static void directories(void **state)
@@ -117,8 +278,90 @@ static void atomic_writes(void **state)
     assert_int_equal(temp_directory_entries(temp_path(temp_root, "atomic", path)), 1);
     CHECK_FAILS(clfi_file_write(temp_path(temp_root, "none/f", path), "x", 1), CLF_NOT_FOUND, path);
     CHECK_FAILS(clfi_file_write("/dev/null", "x", 1), CLF_IO, "not a regular file");
-    CHECK_FAILS(clfi_file_write(temp_root, "x", 1), CLF_IO, "not a regular file");
+    CHECK_FAILS(clfi_file_write(temp_root, "x", 1), CLF_IO, "is a directory");
     assert_true(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode));
+}
+
+/* The file that a chain of links names is written, also where it is not there yet; the links stay. Modes stay. */
+static void links_and_modes(void **state)
+{
+    (void)state;
+    char folder[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES], link_path[TEMP_PATH_BYTES];
+    struct stat info;
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "links/below", folder)));
+    temp_path(temp_root, "links/below/f", path);
+    assert_int_equal(symlink("below/second", temp_path(temp_root, "links/first", link_path)), 0);
+    assert_int_equal(symlink("f", temp_path(temp_root, "links/below/second", folder)), 0);
+    CHECK_OK(clfi_file_write(link_path, "one", 3)); /* nothing is there yet */
+    check_content(path, "one");
+    assert_int_equal(chmod(path, 0600), 0);
+    CHECK_OK(clfi_output_check(link_path, true));
+    CHECK_OK(clfi_file_write(link_path, "two", 3));
+    check_content(path, "two");
+    assert_true(stat(path, &info) == 0 && (info.st_mode & 07777) == 0600);
+    assert_true(lstat(link_path, &info) == 0 && S_ISLNK(info.st_mode));
+    assert_int_equal(temp_directory_entries(temp_path(temp_root, "links/below", folder)), 2);
+    assert_int_equal(symlink("loop", temp_path(temp_root, "links/loop", link_path)), 0);
+    CHECK_FAILS(clfi_file_write(link_path, "x", 1), CLF_IO, "loop");
+    CHECK_FAILS(clfi_output_check(link_path, false), CLF_IO, "loop");
+}
+
+static void write_in_disorder(clf_atomic_file *file)
+{
+    fputs("xbc", file->stream);
+    fseeko(file->stream, 0, SEEK_SET);
+    fputs("a", file->stream);
+}
+
+/* Pipes get the bytes in order though their beginning was written last, and stay pipes; devices stay devices. */
+static void streams(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES], got[8] = "";
+    struct stat info;
+    clf_atomic_file file;
+    assert_int_equal(mkfifo(temp_path(temp_root, "stream", path), 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    CHECK_OK(clfi_output_check(path, false));
+    CHECK_FAILS(clfi_output_check(path, true), CLF_IO, "not a regular file");
+    CHECK_OK(clfi_output_open(path, true, &file));
+    write_in_disorder(&file);
+    assert_true(read(reader, got, sizeof got) <= 0); /* not before the commit */
+    CHECK_OK(clfi_atomic_commit(&file));
+    assert_int_equal(read(reader, got, sizeof got), 3);
+    assert_memory_equal(got, "abc", 3);
+    CHECK_OK(clfi_output_open(path, false, &file));
+    fputs("direct", file.stream);
+    CHECK_OK(clfi_atomic_commit(&file));
+    assert_int_equal(read(reader, got, sizeof got), 6);
+    CHECK_OK(clfi_output_open(path, true, &file));
+    write_in_disorder(&file);
+    clfi_atomic_abandon(&file);
+    assert_true(read(reader, got, sizeof got) <= 0);
+    close(reader);
+    assert_true(stat(path, &info) == 0 && S_ISFIFO(info.st_mode));
+    CHECK_OK(clfi_output_open("/dev/null", true, &file));
+    write_in_disorder(&file);
+    CHECK_OK(clfi_atomic_commit(&file));
+    assert_true(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode));
+    for (int seeks = 0; stat("/dev/full", &info) == 0 && seeks < 2; seeks++) {
+        CHECK_OK(clfi_output_open("/dev/full", seeks, &file));
+        fputs("x", file.stream);
+        CHECK_FAILS(clfi_atomic_commit(&file), CLF_IO, "write /dev/full: No space left on device");
+    }
+    if (stat("/dev/full", &info) == 0) {
+        static const char more_than_a_buffer[1 << 20];
+        CHECK_OK(clfi_output_open("/dev/full", false, &file));
+        assert_false(clfi_atomic_write(&file, more_than_a_buffer, sizeof more_than_a_buffer));
+        errno = ENOENT; /* what was called since has its own reasons */
+        assert_false(clfi_atomic_printf(&file, "%d", 1));
+        CHECK_FAILS(clfi_atomic_commit(&file), CLF_IO, "write /dev/full: No space left on device");
+    }
+    CHECK_FAILS(clfi_output_check(temp_root, false), CLF_IO, "is a directory");
+    CHECK_FAILS(clfi_output_check(temp_path(temp_root, "none/f", path), false), CLF_NOT_FOUND, path);
+    CHECK_OK(clfi_output_check(temp_path(temp_root, "new", path), true));
+    assert_true(stat(path, &info) != 0);
 }
 
 /* A process that dies between the first byte and the commit leaves the old file. */
@@ -196,7 +439,11 @@ static void paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mapping),       cmocka_unit_test(reading),      cmocka_unit_test(directories), cmocka_unit_test(atomic_writes),
+        cmocka_unit_test(foreign_bus_error), /* before any other maps a file */
+        cmocka_unit_test(mapping),       cmocka_unit_test(changed_while_mapped),
+        cmocka_unit_test(not_a_file),    cmocka_unit_test(reading),      cmocka_unit_test(existence),   cmocka_unit_test(lines),
+        cmocka_unit_test(directories), cmocka_unit_test(atomic_writes),
+        cmocka_unit_test(links_and_modes), cmocka_unit_test(streams),
         cmocka_unit_test(killed_writer), cmocka_unit_test(failed_write), cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, temp_setup, temp_teardown);

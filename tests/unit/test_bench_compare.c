@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of comparisons on drawn samples: the pieces against known values; and how often a comparison claims what is and what is not there. */
+/* Statistics of comparisons on drawn samples: the pieces against known values; and how often a comparison claims what is and what is not
+ * there. */
 #include "report/compare.h"
 
 #include <stdio.h>
@@ -167,7 +168,8 @@ static void make_result(rng *r, const draw *how, size_t count, size_t every, dou
         "{\"schema\": \"clformer-bench\", \"schema_version\": 1, \"complete\": true, \"created\": \"now\","
         "\"settings\": {\"suites\": [], \"quick\": false, \"seed\": 1, \"min_seconds\": 0.5, \"min_samples\": 10},"
         "\"library\": {\"version\": \"0\", \"commit\": \"0\", \"clblast\": \"0\"}, \"host\": {\"cpu\": \"C\", \"logical_cores\": 1,"
-        "\"memory_bytes\": 1, \"os\": \"O\", \"kernel\": \"K\"}, \"models\": [], \"devices\": [{\"id\": 0, \"name\": \"D\", \"platform\": \"P\","
+        "\"memory_bytes\": 1, \"os\": \"O\", \"kernel\": \"K\"}, \"models\": [], \"devices\": [{\"id\": 0, \"name\": \"D\", \"platform\": "
+        "\"P\","
         "\"vendor\": \"\", \"driver\": \"1\", \"opencl_c\": \"\", \"type\": \"CPU\", \"compute_units\": 1, \"memory_bytes\": 1,"
         "\"unified_memory\": true, \"status\": \"measured\", \"reason\": \"\"}], \"not_measured\": []}";
     json_error_t error;
@@ -189,9 +191,9 @@ static void make_result(rng *r, const draw *how, size_t count, size_t every, dou
             json_array_append_new(visits, json_integer((json_int_t)d.visits[j]));
         json_array_append_new(workloads, json_pack("{s:s, s:s, s:s, s:{}, s:f, s:f, s:i, s:n}", "id", id, "suite", "ops", "op", "o", "work",
                                                    "flops", 1.0, "bytes", 1.0, "items", 0, "item"));
-        json_array_append_new(rows, json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:[], s:o, s:f, s:f, s:f}", "workload", id, "device", 0, "engine",
-                                              "", "status", "ok", "verified", 1, "wall_ms", times, "device_ms", "round_samples", visits,
-                                              "median_ms", s.median, "p10_ms", s.p10, "p90_ms", s.p90));
+        json_array_append_new(rows, json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:[], s:o, s:f, s:f, s:f}", "workload", id, "device", 0,
+                                              "engine", "", "status", "ok", "verified", 1, "wall_ms", times, "device_ms", "round_samples",
+                                              visits, "median_ms", s.median, "p10_ms", s.p10, "p90_ms", s.p90));
     }
     json_object_set_new(root, "workloads", workloads);
     json_object_set_new(root, "results", rows);
@@ -199,7 +201,8 @@ static void make_result(rng *r, const draw *how, size_t count, size_t every, dou
 }
 
 /* How many of `pairs` comparisons claim anything; *claims rows in all. */
-static size_t claiming(const draw *how, size_t rows, size_t every, double factor, size_t pairs, uint64_t seed, size_t *claims, size_t *right)
+static size_t claiming(const draw *how, size_t rows, size_t every, double factor, size_t pairs, uint64_t seed, size_t *claims,
+                       size_t *right)
 {
     rng r = {seed};
     size_t claimed = 0;
@@ -226,7 +229,8 @@ static size_t claiming(const draw *how, size_t rows, size_t every, double factor
 static void same_build(void **state)
 {
     (void)state;
-    static const draw hows[] = {{1, 0.01, 0.01, 0.03, 10, 10}, {1, 0.01, 0.1, 0.05, 10, 10}, {1, 0, 0, 0.3, 10, 10}, {1, 0.01, 0.03, 0.03, 5, 4}};
+    static const draw hows[] = {
+        {1, 0.01, 0.01, 0.03, 10, 10}, {1, 0.01, 0.1, 0.05, 10, 10}, {1, 0, 0, 0.3, 10, 10}, {1, 0.01, 0.03, 0.03, 5, 4}};
     for (size_t i = 0; i < COUNT(hows); i++) {
         const size_t pairs = pairs_of(60);
         size_t claims, right;
@@ -276,8 +280,14 @@ static void regressions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(student),        cmocka_unit_test(ranks),      cmocka_unit_test(adjusted),       cmocka_unit_test(difference_is_deterministic),
-        cmocka_unit_test(difference_of_little), cmocka_unit_test(intervals_hold), cmocka_unit_test(same_build), cmocka_unit_test(shift_is_found),
+        cmocka_unit_test(student),
+        cmocka_unit_test(ranks),
+        cmocka_unit_test(adjusted),
+        cmocka_unit_test(difference_is_deterministic),
+        cmocka_unit_test(difference_of_little),
+        cmocka_unit_test(intervals_hold),
+        cmocka_unit_test(same_build),
+        cmocka_unit_test(shift_is_found),
         cmocka_unit_test(regressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/record.h"
 #include "report/same_work.h"
 #include "support/check.h"
 #include "support/temp.h"
@@ -16,17 +17,22 @@ static const char good[] =
     "\"host\": {\"cpu\": \"C\", \"logical_cores\": 2, \"memory_bytes\": 1024, \"os\": \"Linux\", \"kernel\": \"6\"},"
     "\"models\": [{\"name\": \"M\", \"sha256\": \"00ff\", \"file_bytes\": 9}],"
     "\"devices\": [{\"id\": 3, \"name\": \"D\", \"platform\": \"P\", \"vendor\": \"V\", \"driver\": \"1\", \"opencl_c\": \"OpenCL C 1.2\","
-    "  \"type\": \"GPU\", \"compute_units\": 4, \"memory_bytes\": 2048, \"unified_memory\": true, \"status\": \"measured\", \"reason\": \"\","
+    "  \"type\": \"GPU\", \"compute_units\": 4, \"memory_bytes\": 2048, \"unified_memory\": true, \"status\": \"measured\", \"reason\": "
+    "\"\","
     "  \"limits\": {\"fp32_gflops\": 100.5}},"
     " {\"id\": 4, \"name\": \"E\", \"platform\": \"P\", \"vendor\": \"V\", \"driver\": \"1\", \"opencl_c\": \"\", \"type\": \"CPU\","
     "  \"compute_units\": 1, \"memory_bytes\": 2048, \"unified_memory\": false, \"status\": \"unsupported\", \"reason\": \"no compiler\"}],"
-    "\"workloads\": [{\"id\": \"w\", \"suite\": \"ops\", \"op\": \"gemm\", \"work\": {\"m\": 1, \"dims\": [2, 3], \"seed\": 1}, \"flops\": 6.0,"
+    "\"workloads\": [{\"id\": \"w\", \"suite\": \"ops\", \"op\": \"gemm\", \"work\": {\"m\": 1, \"dims\": [2, 3], \"seed\": 1}, \"flops\": "
+    "6.0,"
     "  \"bytes\": 12.0, \"items\": 0.0, \"item\": null, \"limit\": \"fp32_gflops\"},"
-    " {\"id\": \"v\", \"suite\": \"models\", \"op\": \"encoder\", \"work\": {}, \"flops\": 0, \"bytes\": 0, \"items\": 2, \"item\": \"texts\", \"limit\": null}],"
+    " {\"id\": \"v\", \"suite\": \"models\", \"op\": \"encoder\", \"work\": {}, \"flops\": 0, \"bytes\": 0, \"items\": 2, \"item\": "
+    "\"texts\", \"limit\": null}],"
     "\"results\": [{\"workload\": \"w\", \"device\": 3, \"engine\": \"tiled\", \"status\": \"ok\", \"reason\": \"\", \"verified\": true,"
-    "  \"max_error\": 1e-7, \"error_bound\": 1e-5, \"wall_ms\": [4.0, 1.0, 2.0, 3.0], \"device_ms\": [1, 1, 1, 2], \"round_samples\": [3, 0, 1],"
+    "  \"max_error\": 1e-7, \"error_bound\": 1e-5, \"wall_ms\": [4.0, 1.0, 2.0, 3.0], \"device_ms\": [1, 1, 1, 2], \"round_samples\": [3, "
+    "0, 1],"
     "  \"median_ms\": 2.5, \"p10_ms\": 1.3, \"p90_ms\": 3.7, \"device_median_ms\": 1.0, \"noisy\": true, \"rate\": 2.4e-6,"
-    "  \"rate_unit\": \"GFLOP/s\", \"percent_of_limit\": 0.0, \"off_device\": [\"tokenizing\"], \"energy\": {\"joules_per_run\": null, \"method\":"
+    "  \"rate_unit\": \"GFLOP/s\", \"percent_of_limit\": 0.0, \"off_device\": [\"tokenizing\"], \"energy\": {\"joules_per_run\": null, "
+    "\"method\":"
     "  \"not measured\"}, \"memory\": {\"weights_bytes\": 1, \"scratch_bytes\": 2, \"host_peak_bytes\": 3}},"
     " {\"workload\": \"v\", \"device\": 3, \"engine\": \"\", \"status\": \"failed\", \"reason\": \"wrong result\", \"verified\": false,"
     "  \"max_error\": null, \"error_bound\": null, \"wall_ms\": [], \"device_ms\": [], \"off_device\": []}],"
@@ -112,11 +118,15 @@ static const broken_file broken[] = {
     {"results/0/max_error", "1", CLF_FORMAT,
      "r.json: results[0]: \"max_error\": expected no more than error_bound, because the row is verified, found integer 1"},
     {"results/0/wall_ms", "[]", CLF_FORMAT, "r.json: results[0]: \"device_ms\": expected none or 0 samples, as wall_ms, found array of 4"},
-    {"results/0/wall_ms/2", "-1", CLF_FORMAT, "r.json: results[0]: \"wall_ms[2]\": expected a time above 0 and at most 1e12 ms, found integer -1"},
-    {"results/0/wall_ms/2", "null", CLF_FORMAT, "r.json: results[0]: \"wall_ms[2]\": expected a time above 0 and at most 1e12 ms, found null"},
-    {"results/0/wall_ms/2", "1e300", CLF_FORMAT, "r.json: results[0]: \"wall_ms[2]\": expected a time above 0 and at most 1e12 ms, found real"},
+    {"results/0/wall_ms/2", "-1", CLF_FORMAT,
+     "r.json: results[0]: \"wall_ms[2]\": expected a time above 0 and at most 1e12 ms, found integer -1"},
+    {"results/0/wall_ms/2", "null", CLF_FORMAT,
+     "r.json: results[0]: \"wall_ms[2]\": expected a time above 0 and at most 1e12 ms, found null"},
+    {"results/0/wall_ms/2", "1e300", CLF_FORMAT,
+     "r.json: results[0]: \"wall_ms[2]\": expected a time above 0 and at most 1e12 ms, found real"},
     {"workloads/0/flops", "1e300", CLF_FORMAT, "r.json: workloads[0]: \"flops\": expected"},
-    {"results/0/device_ms/3", NULL, CLF_FORMAT, "r.json: results[0]: \"device_ms\": expected none or 4 samples, as wall_ms, found array of 3"},
+    {"results/0/device_ms/3", NULL, CLF_FORMAT,
+     "r.json: results[0]: \"device_ms\": expected none or 4 samples, as wall_ms, found array of 3"},
     {"results/0/median_ms", "2", CLF_FORMAT, "r.json: results[0]: \"median_ms\": expected 2.5, which the samples give, found integer 2"},
     {"results/0/p10_ms", "1.5", CLF_FORMAT, "r.json: results[0]: \"p10_ms\": expected 1.3, which the samples give, found real number 1.5"},
     {"results/0/p90_ms", NULL, CLF_FORMAT, "r.json: results[0]: \"p90_ms\": expected"},
@@ -146,8 +156,9 @@ static void broken_files(void **state)
         clfi_result result;
         change(document, b->path, b->text);
         const clf_status st = clfi_result_take(document, "r.json", &result);
-        CHECK(st == b->status && strncmp(clf_last_error(), b->message, strlen(b->message)) == 0, "%s = %s: want %s \"%s\", got %s \"%s\"", b->path,
-              b->text ? b->text : "nothing", clf_status_id(b->status), b->message, clf_status_id(st), st == CLF_OK ? "" : clf_last_error());
+        CHECK(st == b->status && strncmp(clf_last_error(), b->message, strlen(b->message)) == 0, "%s = %s: want %s \"%s\", got %s \"%s\"",
+              b->path, b->text ? b->text : "nothing", clf_status_id(b->status), b->message, clf_status_id(st),
+              st == CLF_OK ? "" : clf_last_error());
         CHECK(!result.document && !result.rows && !result.path, "%s: not empty after a failure", b->path);
     }
 }
@@ -197,6 +208,54 @@ static void files(void **state)
     temp_directory_remove(directory);
 }
 
+/* The schema of a fact in result.schema.json; NULL: it has none. */
+static const json_t *schema_of(const json_t *schema, const clfi_row_fact *fact)
+{
+    const json_t *properties = json_object_get(json_object_get(json_object_get(schema, "$defs"), "result"), "properties");
+    if (fact->group[0])
+        properties = json_object_get(json_object_get(properties, fact->group), "properties");
+    return json_object_get(properties, fact->key);
+}
+
+/* Every field of the list is described, and comes back from a file as it was written; what is not known stays unknown. */
+static void facts(void **state)
+{
+    clfi_row_facts written, found;
+    json_t *object = json_object(), *empty = json_object(),
+           *schema = json_loadb(clfi_result_schema, (size_t)(clfi_result_schema_end - clfi_result_schema), 0, NULL);
+    (void)state;
+    assert_non_null(schema);
+    for (size_t i = 0; i < clfi_row_fact_count; i++) {
+        const clfi_row_fact *fact = &clfi_row_fact_list[i];
+        const char *wanted = fact->kind == CLFI_FACT_BYTES ? "integer" : "number";
+        const json_t *type = json_object_get(schema_of(schema, fact), "type");
+        const char *name = json_string_value(json_is_array(type) ? json_array_get(type, 0) : type);
+        CHECK(name && strcmp(name, wanted) == 0, "%s: the schema says %s, want %s", fact->key, name ? name : "nothing", wanted);
+        CHECK(fact->unknown != CLFI_FACT_NULL || json_is_array(type), "%s may be null, which the schema forbids", fact->key);
+        *clfi_row_fact_value(&written, fact) = (double)(i + 1);
+    }
+    CHECK_OK(clfi_row_facts_write(&written, true, object));
+    CHECK_OK(clfi_row_facts_read(object, "row", CLFI_RESULT_MOST, &found));
+    for (size_t i = 0; i < clfi_row_fact_count; i++)
+        CHECK(clfi_row_fact_get(&found, &clfi_row_fact_list[i]) == (double)(i + 1), "%s: %g", clfi_row_fact_list[i].key,
+              clfi_row_fact_get(&found, &clfi_row_fact_list[i]));
+    clfi_row_facts_clear(&written);
+    CHECK_OK(clfi_row_facts_write(&written, false, empty));
+    CHECK_OK(clfi_row_facts_read(empty, "row", CLFI_RESULT_MOST, &found));
+    for (size_t i = 0; i < clfi_row_fact_count; i++) {
+        const clfi_row_fact *fact = &clfi_row_fact_list[i];
+        const double value = clfi_row_fact_get(&found, fact);
+        const json_t *group = fact->group[0] ? json_object_get(empty, fact->group) : empty;
+        const bool is_there = json_object_get(group, fact->key) != NULL;
+        CHECK(fact->unknown == CLFI_FACT_ZERO ? value == 0 : isnan(value), "%s: %g where nothing is known", fact->key, value);
+        CHECK(is_there == (fact->unknown == CLFI_FACT_NULL || fact->unknown == CLFI_FACT_ZERO), "%s: %s", fact->key,
+              is_there ? "there" : "absent");
+    }
+    json_decref(object);
+    json_decref(empty);
+    json_decref(schema);
+}
+
 static void contents(void **state)
 {
     (void)state;
@@ -208,7 +267,8 @@ static void contents(void **state)
     assert_int_equal(r.device_count, 2);
     assert_null(r.devices[0].reason);
     assert_string_equal(r.devices[1].reason, "no compiler");
-    assert_true(within(clfi_result_limit(&r.devices[0], "fp32_gflops"), 100.5, 0) && isnan(clfi_result_limit(&r.devices[1], "fp32_gflops")));
+    assert_true(within(clfi_result_limit(&r.devices[0], "fp32_gflops"), 100.5, 0) &&
+                isnan(clfi_result_limit(&r.devices[1], "fp32_gflops")));
     assert_int_equal(r.workload_count, 2);
     assert_true(r.workloads[0].flops == 6 && !r.workloads[0].item && strcmp(r.workloads[1].item, "texts") == 0 && !r.workloads[1].limit);
     assert_int_equal(r.row_count, 2);
@@ -217,8 +277,8 @@ static void contents(void **state)
     assert_true(row->wall_ms.count == 4 && row->wall_ms.values[0] == 4 && row->device_ms.count == 4);
     assert_true(row->round_count == 2 && row->round_samples[0] == 3 && row->round_samples[1] == 1);
     assert_true(within(row->wall.median, 2.5, 1e-12) && within(row->wall.p10, 1.3, 1e-12) && within(row->wall.p90, 3.7, 1e-12));
-    assert_true(within(row->device_median_ms, 1, 1e-12) && isnan(row->joules_per_run));
-    assert_true(row->weights_bytes == 1 && row->scratch_bytes == 2 && row->host_peak_bytes == 3);
+    assert_true(within(row->device_median_ms, 1, 1e-12) && isnan(row->facts.joules_per_run));
+    assert_true(row->facts.weights_bytes == 1 && row->facts.scratch_bytes == 2 && row->facts.host_peak_bytes == 3);
     assert_true(r.rows[1].status == CLFI_RESULT_FAILED && r.rows[1].workload == 1 && isnan(r.rows[1].wall.median));
     assert_string_equal(r.not_measured[0].why, "no counter");
     clfi_result_free(&r);
@@ -282,8 +342,9 @@ static void same_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_files), cmocka_unit_test(two_rows_of_one), cmocka_unit_test(no_object), cmocka_unit_test(too_many),
-        cmocka_unit_test(files),        cmocka_unit_test(contents),        cmocka_unit_test(interrupted), cmocka_unit_test(same_work),
+        cmocka_unit_test(broken_files), cmocka_unit_test(two_rows_of_one), cmocka_unit_test(no_object),
+        cmocka_unit_test(too_many),     cmocka_unit_test(files),           cmocka_unit_test(facts),
+        cmocka_unit_test(contents),     cmocka_unit_test(interrupted),     cmocka_unit_test(same_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

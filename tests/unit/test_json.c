@@ -166,8 +166,9 @@ static void accepted(void **state)
 
 static json_t *sample(void)
 {
-    static const char text[] = "{\"int\": 384, \"real\": 1e-12, \"whole\": 3.0, \"yes\": true, \"no\": false, \"text\": \"mean\", \"nul\": \"a\\u0000b\","
-                               "\"null\": null, \"list\": [1, 2], \"inner\": {\"x\": 1}}";
+    static const char text[] =
+        "{\"int\": 384, \"real\": 1e-12, \"whole\": 3.0, \"yes\": true, \"no\": false, \"text\": \"mean\", \"nul\": \"a\\u0000b\","
+        "\"null\": null, \"list\": [1, 2], \"inner\": {\"x\": 1}}";
     json_t *root;
     CHECK_OK(clfi_json_parse(text, sizeof text - 1, "config.json", &root));
     return root;
@@ -211,7 +212,8 @@ static void getter_errors(void **state)
     int64_t integer;
     double number;
     bool flag;
-    CHECK_FAILS(clfi_json_get_int(root, w, "absent", 0, 9, &integer), CLF_FORMAT, "config.json: \"absent\": expected integer, found nothing");
+    CHECK_FAILS(clfi_json_get_int(root, w, "absent", 0, 9, &integer), CLF_FORMAT,
+                "config.json: \"absent\": expected integer, found nothing");
     CHECK_FAILS(clfi_json_get_int(root, w, "int", 0, 9, &integer), CLF_FORMAT, "\"int\": expected integer from 0 to 9, found integer 384");
     CHECK_FAILS(clfi_json_get_int(root, w, "int", 385, 999, &integer), CLF_FORMAT, "expected integer from 385 to 999");
     CHECK_FAILS(clfi_json_get_int(root, w, "whole", 0, 9, &integer), CLF_FORMAT, "found real number 3");

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* safetensors: broken files and their messages, files of the reference implementation, shards, and writing. */
+#include "base/file.h"
 #include "io/safetensors.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/str.h"
 #include "support/check.h"
@@ -29,7 +31,8 @@ typedef struct broken_file {
 
 /* One tensor "w" with these fields. */
 #define W(dtype, shape, offsets) "{\"w\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
-#define AB(a, b) "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" a "},\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" b "}}"
+#define AB(a, b) \
+    "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" a "},\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":" b "}}"
 #define TEN "1,1,1,1,1,1,1,1,1,1"
 
 static const broken_file broken[] = {
@@ -52,10 +55,15 @@ static const broken_file broken[] = {
     FILE_OF("text_surrogate", "{\"\\ud800\":1}", 0, "invalid Unicode"),
     FILE_OF("text_nul_in_name", "{\"a\\u0000\":1}", 0, "NUL byte in object key"),
     FILE_OF("text_duplicate_tensor",
-            "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", 2,
+            "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}",
+            2, "duplicate object key"),
+    FILE_OF("text_duplicate_field", "{\"w\":{\"dtype\":\"U8\",\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
             "duplicate object key"),
-    FILE_OF("text_duplicate_field", "{\"w\":{\"dtype\":\"U8\",\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "duplicate object key"),
-    FILE_OF("text_deep", "{\"w\":{\"shape\":" "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]" "}}", 0, "objects and arrays"),
+    FILE_OF("text_deep",
+            "{\"w\":{\"shape\":"
+            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"
+            "}}",
+            0, "objects and arrays"),
     FILE_OF("text_wide", "{\"w\":[[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]]}", 0,
             "objects and arrays"),
     /* metadata */
@@ -71,7 +79,8 @@ static const broken_file broken[] = {
     FILE_OF("entry_no_shape", "{\"w\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "\"shape\": expected array, found nothing"),
     FILE_OF("entry_no_offsets", "{\"w\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "\"data_offsets\": expected array, found nothing"),
     /* dtype */
-    FILE_OF("dtype_unknown", W("\"F31\"", "[1]", "[0,4]"), 4, "\"dtype\": expected a type of the format such as F32 or BF16, found \"F31\""),
+    FILE_OF("dtype_unknown", W("\"F31\"", "[1]", "[0,4]"), 4,
+            "\"dtype\": expected a type of the format such as F32 or BF16, found \"F31\""),
     FILE_OF("dtype_lower_case", W("\"f32\"", "[1]", "[0,4]"), 4, "found \"f32\""),
     FILE_OF("dtype_number", W("32", "[1]", "[0,4]"), 4, "\"dtype\": expected string, found integer 32"),
     FILE_OF("dtype_nul", W("\"F32\\u0000\"", "[1]", "[0,4]"), 4, "string without U+0000"),
@@ -103,14 +112,16 @@ static const broken_file broken[] = {
     FILE_OF("offsets_huge", W("\"F32\"", "[1]", "[9223372036854775803,9223372036854775807]"), 4, "expected a range inside 4 bytes"),
     FILE_OF("offsets_no_data", W("\"F32\"", "[1]", "[0,4]"), 0, "expected a range inside 0 bytes"),
     /* coverage */
-    FILE_OF("cover_overlap", AB("[0,4]", "[3,7]"), 7, "tensor \"b\": expected its data at 4, where the one before ends, found 3: they overlap"),
+    FILE_OF("cover_overlap", AB("[0,4]", "[3,7]"), 7,
+            "tensor \"b\": expected its data at 4, where the one before ends, found 3: they overlap"),
     FILE_OF("cover_same", AB("[0,4]", "[0,4]"), 4, "they overlap"),
     FILE_OF("cover_hole", AB("[0,4]", "[5,9]"), 9, "found 5: a hole"),
     FILE_OF("cover_hole_first", AB("[1,5]", "[5,9]"), 9, "tensor \"a\": expected its data at 0"),
     FILE_OF("cover_rest", AB("[0,4]", "[4,8]"), 9, "expected 8 bytes of data for its tensors, found 9"),
     FILE_OF("cover_no_tensors", "{}", 1, "expected 0 bytes of data for its tensors, found 1"),
-    FILE_OF("cover_empty_inside", "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
-                                  "\"b\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[2,2]}}",
+    FILE_OF("cover_empty_inside",
+            "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
+            "\"b\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[2,2]}}",
             4, "tensor \"b\": expected its data at 4"),
 };
 
@@ -330,12 +341,12 @@ static void broken_indexes(void **state)
         {"{\"weight_map\":{\"w\":\".hidden\"}}", CLF_FORMAT, "without directories"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\\u0000\"}}", CLF_FORMAT, "without directories"},
         {"{\"weight_map\":{\"w\":\"none.safetensors\"}}", CLF_NOT_FOUND, "none.safetensors"},
-        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"x\":\"one.safetensors\"}}", CLF_FORMAT,
-         "expected tensor \"x\" in"},
+        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"x\":\"one.safetensors\"}}", CLF_FORMAT, "expected tensor \"x\" in"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\",\"w\":\"one.safetensors\"}}", CLF_FORMAT, "duplicate object key"},
         {"{\"weight_map\":{\"w\":\"one.safetensors\",\"v\":\"two.safetensors\"}}", CLF_FORMAT, "tensor \"w\" comes twice"},
         {"{\"weight_map\":{\"w\":\"three.safetensors\",\"u\":\"one.safetensors\"}}", CLF_FORMAT, "expected tensor \"w\" in"},
-        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"u\":\"broken.safetensors\"}}", CLF_FORMAT, "broken.safetensors: expected a header size"},
+        {"{\"weight_map\":{\"w\":\"one.safetensors\",\"u\":\"broken.safetensors\"}}", CLF_FORMAT,
+         "broken.safetensors: expected a header size"},
     };
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     const float value = 1;
@@ -387,7 +398,8 @@ static void writer_errors(void **state)
     (void)state;
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     const float value = 1;
-    const clf_file_tensor two[] = {{.name = "w", .dtype = CLF_FILE_F32, .data = &value}, {.name = "w", .dtype = CLF_FILE_F32, .data = &value}};
+    const clf_file_tensor two[] = {{.name = "w", .dtype = CLF_FILE_F32, .data = &value},
+                                   {.name = "w", .dtype = CLF_FILE_F32, .data = &value}};
     const clf_file_tensor reserved = {.name = "__metadata__", .dtype = CLF_FILE_F32, .data = &value};
     const clf_file_tensor bytes = {.name = "\xff", .dtype = CLF_FILE_F32, .data = &value};
     const clf_file_tensor negative = {.name = "w", .dtype = CLF_FILE_F32, .rank = 1, .dim = {-1}, .data = &value};
@@ -409,9 +421,29 @@ static void writer_errors(void **state)
     temp_directory_remove(directory);
 }
 
+/* A million tensors without elements are refused before they become gigabytes of JSON. */
+static void many_empty_tensors(void **state)
+{
+    (void)state;
+    clf_str header = CLF_STR_INIT;
+    clf_safetensors *file;
+    CHECK_OK(clfi_str_append(&header, "\0\0\0\0\0\0\0\0{", 9));
+    for (int i = 0; i < 1000000; i++)
+        CHECK_OK(clfi_str_appendf(&header, "%s\"%d\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}", i ? "," : "", i));
+    CHECK_OK(clfi_str_append_char(&header, '}'));
+    for (int i = 0; i < 8; i++)
+        header.data[i] = (char)((header.length - 8) >> 8 * i);
+    const clock_t start = clock();
+    CHECK_FAILS(clfi_safetensors_parse(header.data, header.length, "many", &file), CLF_UNSUPPORTED, "expected at most 131072 tensors");
+    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    CHECK(seconds < 5, "%.1f s", seconds);
+    clfi_str_free(&header);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_empty_tensors),
         cmocka_unit_test(broken_files),     cmocka_unit_test(every_truncation), cmocka_unit_test(every_byte_changed),
         cmocka_unit_test(missing_files),    cmocka_unit_test(reference_types),  cmocka_unit_test(reference_shapes),
         cmocka_unit_test(shards),           cmocka_unit_test(broken_indexes),   cmocka_unit_test(writes_reference_bytes),

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "support/base64.h"
 #include "support/temp.h"
 #include "text/tokenizer.h"
 
@@ -25,28 +26,6 @@ static void read_file(const char *path, clf_str *out)
 {
     clfi_str_clear(out);
     CHECK_OK(clfi_file_read(path, 1 << 24, out));
-}
-
-static int base64_digit(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
-static void append_base64(const char *text, clf_str *out)
-{
-    unsigned bits = 0;
-    int count = 0;
-    for (int digit; (digit = base64_digit(*text)) >= 0; text++) {
-        bits = bits << 6 | (unsigned)digit;
-        count += 6;
-        if (count >= 8) {
-            count -= 8;
-            CHECK_OK(clfi_str_append_char(out, (char)(bits >> count)));
-            bits &= (1u << count) - 1;
-        }
-    }
 }
 
 /* Text under `plain` or bytes under `coded`; false when neither is there. */
@@ -93,8 +72,8 @@ static void read_record(const json_t *json, clf_record *record)
     const json_t *times = json_object_get(json, "n");
     assert_true(read_text(json, "t", "b", times ? (size_t)json_integer_value(times) : 1, &record->text));
     record->has_pair = read_text(json, "p", "q", 1, &record->pair);
-    record->options = (clf_encode_options){!json_is_false(json_object_get(json, "s")),
-                                           (size_t)json_integer_value(json_object_get(json, "m"))};
+    record->options = (clf_encode_options){.add_special_tokens = !json_is_false(json_object_get(json, "s")),
+                                           .max_tokens = (size_t)json_integer_value(json_object_get(json, "m"))};
     record->ids = read_runs(json_object_get(json, "i"), &record->count);
     record->type_ids = read_runs(json_object_get(json, "y"), &record->type_count);
     record->truncated = json_is_true(json_object_get(json, "c"));
@@ -110,7 +89,7 @@ static void check_record(const clf_tokenizer *tokenizer, const clf_record *recor
         const int32_t type = record->type_count ? record->type_ids[i] : 0;
         CHECK(got->ids[i] == record->ids[i], "%s:%zu: token %zu is %d, want %d", name, line, i, (int)got->ids[i], (int)record->ids[i]);
         CHECK(got->type_ids[i] == type, "%s:%zu: type of token %zu is %d, want %d", name, line, i, (int)got->type_ids[i], (int)type);
-        CHECK((size_t)got->ids[i] < clfi_tokenizer_vocabulary_size(tokenizer) && clfi_tokenizer_token(tokenizer, got->ids[i]),
+        CHECK((size_t)got->ids[i] < clf_tokenizer_vocabulary_size(tokenizer) && clf_tokenizer_token(tokenizer, got->ids[i]),
               "%s:%zu: token %zu: id %d has no text", name, line, i, (int)got->ids[i]);
     }
     CHECK(got->truncated == record->truncated, "%s:%zu: truncated is %d", name, line, got->truncated);
@@ -176,7 +155,7 @@ static void check_json(const char *name, size_t least)
     CHECK_OK(clfi_tokenizer_from_json(text, strlen(text), name, &tokenizer));
     const size_t count = check_file(tokenizer, name);
     CHECK(count >= least, "%s: only %zu records", name, count);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     free(text);
 }
 
@@ -210,7 +189,7 @@ static void check_vocabulary(const char *name, const char *config)
     CHECK_OK(clfi_tokenizer_from_vocabulary(vocab.data, vocab.length, "vocab.txt", config, config ? strlen(config) : 0,
                                             "tokenizer_config.json", &tokenizer));
     assert_true(check_file(tokenizer, name) >= 220);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     clfi_str_free(&vocab);
 }
 
@@ -230,22 +209,22 @@ static void directory(void **state)
     (void)state;
     char name[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     clf_tokenizer *tokenizer;
-    CHECK_OK(clfi_tokenizer_open(DATA, &tokenizer)); /* vocab.txt alone */
+    CHECK_OK(clf_tokenizer_open(DATA, &tokenizer)); /* vocab.txt alone */
     assert_true(check_file(tokenizer, "uncased") > 2600);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
 
     temp_directory_make(name);
     char *text = settings_text("cased");
     temp_file(name, "tokenizer.json", text, strlen(text), path);
-    CHECK_OK(clfi_tokenizer_open(name, &tokenizer));
+    CHECK_OK(clf_tokenizer_open(name, &tokenizer));
     assert_true(check_file(tokenizer, "cased") > 400);
-    clfi_tokenizer_destroy(tokenizer);
+    clf_tokenizer_destroy(tokenizer);
     free(text);
 
     temp_file(name, "vocab.txt", "nonsense", 8, path); /* tokenizer.json goes first */
-    CHECK_OK(clfi_tokenizer_open(name, &tokenizer));
-    assert_int_equal(clfi_tokenizer_vocabulary_size(tokenizer), 30522);
-    clfi_tokenizer_destroy(tokenizer);
+    CHECK_OK(clf_tokenizer_open(name, &tokenizer));
+    assert_int_equal(clf_tokenizer_vocabulary_size(tokenizer), 30522);
+    clf_tokenizer_destroy(tokenizer);
     temp_directory_remove(name);
 }
 
@@ -255,19 +234,19 @@ static void tokens_and_ids(void **state)
     clf_tokenizer *tokenizer;
     char *text = settings_text("added");
     CHECK_OK(clfi_tokenizer_from_json(text, strlen(text), "added", &tokenizer));
-    assert_string_equal(clfi_tokenizer_token(tokenizer, 101), "[CLS]");
-    assert_string_equal(clfi_tokenizer_token(tokenizer, 7592), "hello");
-    assert_string_equal(clfi_tokenizer_token(tokenizer, 30522), "<x>");
-    assert_null(clfi_tokenizer_token(tokenizer, -1));
-    assert_null(clfi_tokenizer_token(tokenizer, 1 << 20));
-    assert_int_equal(clfi_tokenizer_id(tokenizer, "hello"), 7592);
-    assert_int_equal(clfi_tokenizer_id(tokenizer, "##ing"), 2075);
-    assert_int_equal(clfi_tokenizer_id(tokenizer, "<x>"), 30522);
-    assert_int_equal(clfi_tokenizer_id(tokenizer, "no such token"), -1);
-    assert_int_equal(clfi_tokenizer_vocabulary_size(tokenizer), 30534);
-    assert_int_equal(clfi_tokenizer_added_count(tokenizer, false), 2);
-    assert_int_equal(clfi_tokenizer_added_count(tokenizer, true), 3);
-    clfi_tokenizer_destroy(tokenizer);
+    assert_string_equal(clf_tokenizer_token(tokenizer, 101), "[CLS]");
+    assert_string_equal(clf_tokenizer_token(tokenizer, 7592), "hello");
+    assert_string_equal(clf_tokenizer_token(tokenizer, 30522), "<x>");
+    assert_null(clf_tokenizer_token(tokenizer, -1));
+    assert_null(clf_tokenizer_token(tokenizer, 1 << 20));
+    assert_int_equal(clf_tokenizer_id(tokenizer, "hello"), 7592);
+    assert_int_equal(clf_tokenizer_id(tokenizer, "##ing"), 2075);
+    assert_int_equal(clf_tokenizer_id(tokenizer, "<x>"), 30522);
+    assert_int_equal(clf_tokenizer_id(tokenizer, "no such token"), -1);
+    assert_int_equal(clf_tokenizer_vocabulary_size(tokenizer), 30534);
+    assert_int_equal(clf_tokenizer_added_count(tokenizer, false), 2);
+    assert_int_equal(clf_tokenizer_added_count(tokenizer, true), 3);
+    clf_tokenizer_destroy(tokenizer);
     free(text);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner's judgement on made-up measurements: what becomes a rule, what noise forbids, packings shared by all rows, the search's order; and
- * the products of a model. */
+/* The tuner's judgement on made-up measurements: what becomes a rule, what noise forbids, packings shared by all rows, the search's order;
+ * and the products of a model. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "support/check.h"
 #include "support/temp.h"
+#include "tune/tune.h"
 #include "tune/tune_choose.h"
 
 /* One weight at two numbers of rows, and a product of two tensors. */
@@ -14,10 +15,10 @@ static const clfi_tune_products products = {
     {{CLF_GEMM_LINEAR, 1, 16, 64, 32}, {CLF_GEMM_LINEAR, 1, 128, 64, 32}, {CLF_GEMM_PRODUCT, 8, 64, 64, 32}}, 3};
 
 /* A candidate with these ratios; 0: it does not apply. engine NULL: the table's choice, which is `table`. */
-static void add(clfi_tune_results *results, const char *engine, clf_gemm_tile tile, const char *table, double r0, double r1, double r2)
+static void add(clfi_tune_results *results, const char *engine, clf_tile tile, const char *table, double r0, double r1, double r2)
 {
     const double ratios[] = {r0, r1, r2};
-    clfi_tune_candidate one = {.engine = engine ? clfi_gemm_engine_find(engine) : NULL, .tile = tile};
+    clfi_tune_candidate one = {.engine = engine ? clfi_engine_find(CLF_OP_GEMM, engine) : NULL, .tile = tile};
     for (size_t p = 0; p < COUNT(ratios); p++) {
         one.timing[p] = (clfi_tune_timing){.ratio = ratios[p] > 0 ? ratios[p] : NAN, .ns = 1, .reference_ns = 1};
         snprintf(one.timing[p].engine, sizeof one.timing[p].engine, "%s", engine ? engine : table);
@@ -36,7 +37,7 @@ static void check_choice(const clfi_tune_results *results, const char *want)
         assert_int_equal(tuning.rules[p].m, products.items[p].m);
         CHECK_OK(clfi_str_append_text(&text, p ? "," : ""));
         if (tuning.rules[p].engine)
-            CHECK_OK(clfi_gemm_choice_text(tuning.rules[p].engine, &tuning.rules[p].tile, &text));
+            CHECK_OK(clfi_engine_choice_text(tuning.rules[p].engine, &tuning.rules[p].tile, &text));
         else
             CHECK_OK(clfi_str_append_text(&text, "-"));
     }
@@ -45,7 +46,7 @@ static void check_choice(const clfi_tune_results *results, const char *want)
     clfi_tuning_clear(&tuning);
 }
 
-static const clf_gemm_tile own = {{0}};
+static const clf_tile own = {{0}};
 
 static void test_gains(void **state)
 {
@@ -55,9 +56,9 @@ static void test_gains(void **state)
     check_choice(&r, "-,-,-");
     add(&r, "packed", own, "", 1.01, 1.0, 1.0); /* the same again is no choice */
     check_choice(&r, "-,-,-");
-    add(&r, "packed", (clf_gemm_tile){{6}}, "", 0.8, 0.98, 0.99);
+    add(&r, "packed", (clf_tile){{6}}, "", 0.8, 0.98, 0.99);
     check_choice(&r, "packed:rows=6,-,-");
-    add(&r, "packed", (clf_gemm_tile){{7}}, "", 0.7, 1.5, 0.5);
+    add(&r, "packed", (clf_tile){{7}}, "", 0.7, 1.5, 0.5);
     check_choice(&r, "packed:rows=7,-,packed:rows=7");
     r.items[3].status = CLF_DEVICE; /* lost after all */
     check_choice(&r, "packed:rows=6,-,-");
@@ -70,10 +71,10 @@ static void test_noise(void **state)
     clfi_tune_results r = {.is_reference_table = true};
     (void)state;
     add(&r, NULL, own, "packed", 1.4, 1.0, 1.0);
-    add(&r, "packed", (clf_gemm_tile){{6}}, "", 0.8, 0.8, 0.0);
+    add(&r, "packed", (clf_tile){{6}}, "", 0.8, 0.8, 0.0);
     check_choice(&r, "-,packed:rows=6,-");
     assert_true(within(clfi_tune_noise(&r, 0), 1.4, 1e-12) && clfi_tune_noise(&r, 1) == 1);
-    add(&r, "packed", (clf_gemm_tile){{5}}, "", 0.5, 0.9, 0.0);
+    add(&r, "packed", (clf_tile){{5}}, "", 0.5, 0.9, 0.0);
     check_choice(&r, "packed:rows=5,packed:rows=6,-");
     clfi_tune_results_free(&r);
 }
@@ -84,9 +85,9 @@ static void test_packing(void **state)
     clfi_tune_results r = {.is_reference_table = true};
     (void)state;
     add(&r, NULL, own, "packed", 1.0, 1.0, 1.0);
-    add(&r, "packed", (clf_gemm_tile){{0, 1}}, "", 0.8, 1.4, 0.0);
+    add(&r, "packed", (clf_tile){{0, 1}}, "", 0.8, 1.4, 0.0);
     check_choice(&r, "-,-,-");
-    add(&r, "packed", (clf_gemm_tile){{0, 2}}, "", 0.8, 1.02, 0.0);
+    add(&r, "packed", (clf_tile){{0, 2}}, "", 0.8, 1.02, 0.0);
     check_choice(&r, "packed:vectors=2,packed:vectors=2,-");
     add(&r, "gemv", own, "", 0.1, 2.0, 0.0);
     check_choice(&r, "gemv,gemv,-");
@@ -114,7 +115,7 @@ static void test_confirm(void **state)
     clf_tuning tuning;
     (void)state;
     add(&r, NULL, own, "packed", 1.0, 1.0, 1.0);
-    add(&r, "packed", (clf_gemm_tile){{6}}, "", 0.8, 0.8, 0.8);
+    add(&r, "packed", (clf_tile){{6}}, "", 0.8, 0.8, 0.8);
     CHECK_OK(clfi_tune_choose(&r, &products, &tuning));
     tuning.clblast.is_set[CLFI_CLBLAST_ROUTINE] = true;
     add(&r, NULL, own, "packed", 1.1, 0.95, 0.8);
@@ -134,9 +135,9 @@ static void test_walk(void **state)
         double ratio;
     } want[] = {{7, 0, 0.9}, {6, 0, 0.8}, {5, 0, 1.0}, {6, 8, 1.2}, {6, 32, 0.7}, {6, 64, 0.9}};
     clfi_tune_results r = {.is_reference_table = true};
-    const clf_gemm_tile standard = {{8, 3, 16}};
-    clfi_tune_walk walk = {.engine = clfi_gemm_engine_find("packed"), .standard = &standard, .best_score = NAN};
-    clf_gemm_tile tile;
+    const clf_tile standard = {{8, 3, 16}};
+    clfi_tune_walk walk = {.engine = clfi_engine_find(CLF_OP_GEMM, "packed"), .standard = &standard, .best_score = NAN};
+    clf_tile tile;
     (void)state;
     add(&r, NULL, own, "packed", 1.0, 1.0, 1.0);
     add(&r, "packed", own, "", 1.0, 1.0, 1.0);
@@ -149,7 +150,8 @@ static void test_walk(void **state)
                 clfi_tune_walk_learn(&walk, &r, r.count - 1, products.count);
             }
         } while (tile.value[1]);
-        CHECK(tile.value[0] == want[i].rows && tile.value[2] == want[i].super, "step %zu: rows %d super_rows %d", i, tile.value[0], tile.value[2]);
+        CHECK(tile.value[0] == want[i].rows && tile.value[2] == want[i].super, "step %zu: rows %d super_rows %d", i, tile.value[0],
+              tile.value[2]);
         add(&r, "packed", tile, "", want[i].ratio, want[i].ratio, want[i].ratio);
         clfi_tune_walk_learn(&walk, &r, r.count - 1, products.count);
     }
@@ -163,17 +165,17 @@ static void test_walk(void **state)
     assert_in_range(steps, 1, 20);
     assert_true(clfi_tune_is_promising(&r, walk.engine, products.count));
     add(&r, "tiled", own, "", 9, 9, 9);
-    assert_false(clfi_tune_is_promising(&r, clfi_gemm_engine_find("tiled"), products.count));
+    assert_false(clfi_tune_is_promising(&r, clfi_engine_find(CLF_OP_GEMM, "tiled"), products.count));
     clfi_tune_results_free(&r);
 }
 
 static void test_products(void **state)
 {
-    static const char *const broken[][2] = {{"{\"model_type\": \"gpt7\"}", "gpt7"},
-                                            {"{\"model_type\": \"bert\", \"hidden_size\": 0}", "hidden_size"},
-                                            {"{\"model_type\": \"bert\", \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 9}",
-                                             "num_attention_heads"},
-                                            {"{}", "model_type"}};
+    static const char *const broken[][2] = {
+        {"{\"model_type\": \"gpt7\"}", "gpt7"},
+        {"{\"model_type\": \"bert\", \"hidden_size\": 0}", "hidden_size"},
+        {"{\"model_type\": \"bert\", \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 9}", "num_attention_heads"},
+        {"{}", "model_type"}};
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     clfi_tune_products list;
     (void)state;
@@ -196,8 +198,9 @@ static void test_products(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gains),   cmocka_unit_test(test_noise), cmocka_unit_test(test_packing), cmocka_unit_test(test_other_reference),
-        cmocka_unit_test(test_confirm), cmocka_unit_test(test_walk),  cmocka_unit_test(test_products),
+        cmocka_unit_test(test_gains),           cmocka_unit_test(test_noise),   cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_other_reference), cmocka_unit_test(test_confirm), cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

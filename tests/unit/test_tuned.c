@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of measured choices: written and read back, entries of other devices, other drivers, broken files; the nearest rule. The device is made up. */
+/* The file of measured choices: written and read back, entries of other devices, other drivers, broken files; the nearest rule. The device
+ * is made up. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,13 +8,15 @@
 #include "base/file.h"
 #include "op/tuned.h"
 #include "op/tuned_file.h"
+#include "runtime/slot.h"
 #include "support/check.h"
 #include "support/temp.h"
 
 #define NAME "Made-up \"device\""
 #define PLATFORM "Platform"
 #define DRIVER "1.0"
-#define ENTRY(gemm, more) "{\"name\": \"Made-up \\\"device\\\"\", \"platform\": \"Platform\", \"driver\": \"1.0\", \"gemm\": [" gemm "]" more "}"
+#define ENTRY(gemm, more) \
+    "{\"name\": \"Made-up \\\"device\\\"\", \"platform\": \"Platform\", \"driver\": \"1.0\", \"gemm\": [" gemm "]" more "}"
 #define DOCUMENT(entry) "{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [" entry "]}"
 #define RULE(engine, more) "{\"kind\": \"linear\", \"batch\": 1, \"m\": 128, \"n\": 384, \"k\": 384, \"engine\": \"" engine "\"" more "}"
 
@@ -35,16 +38,19 @@ static void keep_line(void *user, clf_log_level level, const char *text)
 /* A context without OpenCL: all that choosing looks at. */
 static void set_context(fixture *f)
 {
-    f->context = (clf_context){.device = {.info = info,
-                                          .caps = {.is_cpu = true, .vector_width = 16, .max_work_group_size = 256, .local_memory_bytes = 32768}},
-                               .engines = (char *)"", .tuned_file = f->path, .log = keep_line, .log_user = f, .log_level = CLF_LOG_DEBUG};
+    f->context = (clf_context){
+        .device = {.info = info, .caps = {.is_cpu = true, .vector_width = 16, .max_work_group_size = 256, .local_memory_bytes = 32768}},
+        .engines = (char *)"",
+        .tuned_file = f->path,
+        .log = keep_line,
+        .log_user = f,
+        .log_level = CLF_LOG_DEBUG};
     f->log[0] = '\0';
 }
 
 static void clear_context(fixture *f)
 {
-    if (f->context.release_tuning && f->context.tuning)
-        f->context.release_tuning(f->context.tuning);
+    clfi_slots_clear(&f->context);
 }
 
 static int setup(void **state)
@@ -74,13 +80,43 @@ static void write_text(fixture *f, const char *text)
     CHECK_OK(clfi_file_write(f->path, text, strlen(text)));
 }
 
+/* Tuning for one precision keeps what was measured for others, once; a context is told the rule of its own. */
+static void test_precisions(void **state)
+{
+    fixture *f = *state;
+    static const char *const names[] = {"packed", "tiled", "gemv"};
+    for (int round = 0; round < 2; round++) {
+        for (int precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
+            clf_gemm_rule rule = {
+                CLF_GEMM_LINEAR, (clf_precision)precision, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, names[precision]), {{0}}};
+            const clf_tuning tuning = {&rule, 1, {{false}, {{0}}}};
+            json_t *entry, *old = NULL;
+            CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
+            CHECK_OK(clfi_tuned_file_find(f->path, &info, NULL, &old));
+            CHECK_OK(clfi_tuning_keep_others(entry, old, (clf_precision)precision));
+            assert_int_equal(json_array_size(json_object_get(entry, "gemm")), round ? 3 : precision + 1);
+            CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
+            json_decref(old);
+            json_decref(entry);
+        }
+    }
+    for (int precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
+        clear_context(f);
+        set_context(f);
+        f->context.precision = (clf_precision)precision;
+        const clf_gemm_rule *rule = clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 128, 384, 384);
+        CHECK(rule && strcmp(rule->engine->name, names[precision]) == 0, "%s: %s", clf_precision_name((clf_precision)precision),
+              rule ? rule->engine->name : "no rule");
+    }
+}
+
 static void test_round_trip(void **state)
 {
     fixture *f = *state;
     clf_gemm_rule rules[] = {
-        {CLF_GEMM_LINEAR, 1, 128, 384, 384, clfi_gemm_engine_find("packed"), {{6, 2, 32}}},
-        {CLF_GEMM_LINEAR, 1, 1, 384, 384, NULL, {{0}}},
-        {CLF_GEMM_INTERLEAVED, 96, 128, 128, 32, clfi_gemm_engine_find("interleaved"), {{4, 0, 0}}},
+        {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, "packed"), {{6, 2, 32}}},
+        {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 1, 384, 384, NULL, {{0}}},
+        {CLF_GEMM_INTERLEAVED, CLF_PRECISION_HIGHEST, 96, 128, 128, 32, clfi_engine_find(CLF_OP_GEMM, "interleaved"), {{4, 0, 0}}},
     };
     clf_tuning tuning = {rules, COUNT(rules), {{false}, {{0}}}};
     tuning.clblast.is_set[CLFI_CLBLAST_ROUTINE] = true;
@@ -120,7 +156,9 @@ static void test_nearest(void **state)
         {CLF_GEMM_LINEAR, 0, 384, 384, 0},
     };
     fixture *f = *state;
-    write_text(f, DOCUMENT(ENTRY(RULE("packed", "") ", {\"kind\": \"linear\", \"batch\": 1, \"m\": 16, \"n\": 384, \"k\": 384, \"engine\": \"gemv\"}", "")));
+    write_text(
+        f, DOCUMENT(ENTRY(
+               RULE("packed", "") ", {\"kind\": \"linear\", \"batch\": 1, \"m\": 16, \"n\": 384, \"k\": 384, \"engine\": \"gemv\"}", "")));
     for (size_t i = 0; i < COUNT(cases); i++) {
         const clf_gemm_rule *rule = clfi_tuned_rule(&f->context, cases[i].kind, 1, cases[i].m, cases[i].n, cases[i].k);
         CHECK((rule ? rule->m : 0) == cases[i].want, "case %zu: rule for %lld rows, want %lld", i, rule ? (long long)rule->m : 0,
@@ -133,8 +171,10 @@ static void test_entries(void **state)
 {
     fixture *f = *state;
     const clf_device_info others[] = {
-        {.name = "Other", .platform_name = PLATFORM, .driver_version = DRIVER}, {.name = NAME, .platform_name = "Other", .driver_version = DRIVER},
-        {.name = NAME, .platform_name = PLATFORM, .driver_version = "0.9"},     {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER},
+        {.name = "Other", .platform_name = PLATFORM, .driver_version = DRIVER},
+        {.name = NAME, .platform_name = "Other", .driver_version = DRIVER},
+        {.name = NAME, .platform_name = PLATFORM, .driver_version = "0.9"},
+        {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER},
     };
     const clf_tuning nothing = {NULL, 0, {{false}, {{0}}}};
     for (size_t i = 0; i < COUNT(others); i++) {
@@ -144,7 +184,8 @@ static void test_entries(void **state)
         CHECK_OK(clfi_tuned_file_store(f->path, &others[i], entry));
         json_decref(entry);
         CHECK_OK(clfi_tuned_file_find(f->path, &info, &other_driver, &found));
-        CHECK((found != NULL) == (i == 3) && other_driver == (i == 2), "after entry %zu: found %d, other driver %d", i, found != NULL, other_driver);
+        CHECK((found != NULL) == (i == 3) && other_driver == (i == 2), "after entry %zu: found %d, other driver %d", i, found != NULL,
+              other_driver);
         json_decref(found);
     }
     for (size_t i = 0; i < 4; i++) {
@@ -171,7 +212,7 @@ static void test_absent(void **state)
     assert_false(clfi_context_is_tuned(&f->context));
     assert_string_equal(f->log, "");
     f->context.tuned_file = NULL;
-    f->context.is_tuning_read = false;
+    clfi_slots_clear(&f->context);
     assert_false(clfi_context_is_tuned(&f->context));
     assert_null(clfi_context_clblast_parameters(&f->context));
 }
@@ -186,8 +227,11 @@ static const struct {
     {"{\"schema\": \"clformer-tuned\", \"schema_version\": 2, \"devices\": []}", "schema_version"},
     {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": {}}", "devices"},
     {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [7]}", "name"},
-    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"x\", \"platform\": \"y\", \"driver\": 1}]}", "driver"},
-    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"x\\u0000\", \"platform\": \"y\", \"driver\": \"1\"}]}", "name"},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"x\", \"platform\": \"y\", \"driver\": 1}]}",
+     "driver"},
+    {"{\"schema\": \"clformer-tuned\", \"schema_version\": 1, \"devices\": [{\"name\": \"x\\u0000\", \"platform\": \"y\", \"driver\": "
+     "\"1\"}]}",
+     "name"},
     {DOCUMENT("{\"name\": \"Made-up \\\"device\\\"\", \"platform\": \"Platform\", \"driver\": \"1.0\"}"), "gemm"},
     {DOCUMENT(ENTRY("7", "")), "kind"},
     {DOCUMENT(ENTRY("{\"kind\": \"square\"}", "")), "kind \"square\""},
@@ -200,13 +244,16 @@ static const struct {
     {DOCUMENT(ENTRY(RULE("packed", ", \"tile\": [8]"), "")), "tile"},
     {DOCUMENT(ENTRY(RULE("clblast", ", \"tile\": {\"rows\": 8}"), "")), "no parameter"},
     {DOCUMENT(ENTRY(RULE("default", ", \"tile\": {\"rows\": 8}"), "")), "default engine"},
-    {DOCUMENT(ENTRY(RULE("tiled", ", \"tile\": {\"item_m\": 8, \"item_n\": 8, \"slice\": 32, \"wg_m\": 16, \"wg_n\": 16}"), "")), "does not fit"},
+    {DOCUMENT(ENTRY(RULE("tiled", ", \"tile\": {\"item_m\": 8, \"item_n\": 8, \"slice\": 32, \"wg_m\": 16, \"wg_n\": 16}"), "")),
+     "does not fit"},
     {DOCUMENT(ENTRY("", ", \"clblast\": {\"Xnothing\": {}}")), "Xnothing"},
     {DOCUMENT(ENTRY("", ", \"clblast\": {\"GemmRoutine\": {}}")), "parameters"},
     {DOCUMENT(ENTRY("", ", \"clblast\": {\"GemmRoutine\": {\"XGEMM_MIN_INDIRECT_SIZE\": -1}}")), "XGEMM_MIN_INDIRECT_SIZE"},
     {DOCUMENT(ENTRY("", ", \"clblast\": {\"GemmRoutine\": {\"XGEMM_MIN_INDIRECT_SIZE\": 0}}")), "do not go together"},
-    {DOCUMENT(ENTRY("", ", \"clblast\": {\"XgemmDirect\": {\"KWID\": 2, \"MDIMAD\": 8, \"MDIMCD\": 8, \"NDIMBD\": 8, \"NDIMCD\": 8, \"PADA\": 1, "
-                        "\"PADB\": 1, \"VWMD\": 4, \"VWND\": 4, \"WGD\": 8}}")), "XgemmDirect"},
+    {DOCUMENT(ENTRY(
+         "", ", \"clblast\": {\"XgemmDirect\": {\"KWID\": 2, \"MDIMAD\": 8, \"MDIMCD\": 8, \"NDIMBD\": 8, \"NDIMCD\": 8, \"PADA\": 1, "
+             "\"PADB\": 1, \"VWMD\": 4, \"VWND\": 4, \"WGD\": 8}}")),
+     "XgemmDirect"},
 };
 
 /* Each is told once in the log, changes nothing, and is not overwritten. */
@@ -217,8 +264,8 @@ static void test_broken(void **state)
         write_text(f, broken[i].text);
         CHECK(!clfi_context_is_tuned(&f->context), "file %zu is taken", i);
         assert_null(clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 128, 384, 384));
-        CHECK(strncmp(f->log, "0 tuned choices are ignored: ", 29) == 0 && strstr(f->log, broken[i].part), "file %zu: log \"%s\", want \"%s\"", i,
-              f->log, broken[i].part);
+        CHECK(strncmp(f->log, "0 tuned choices are ignored: ", 29) == 0 && strstr(f->log, broken[i].part),
+              "file %zu: log \"%s\", want \"%s\"", i, f->log, broken[i].part);
         CHECK(strchr(f->log, '\n') == strrchr(f->log, '\n'), "file %zu: told more than once: %s", i, f->log);
     }
     json_t *entry;
@@ -236,9 +283,13 @@ static void test_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown), cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_entries, setup, teardown),    cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_absent, setup, teardown),     cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_precisions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,8 @@ activations = {
     "gelu_tanh": lambda v: 0.5 * v * (1 + math.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3))),
     "gelu_quick": lambda v: v / (1 + math.exp(-1.702 * v)),
     "silu": lambda v: v / (1 + math.exp(-v)),
+    "sigmoid": lambda v: 1 / (1 + math.exp(-v)),
+    "tanh": math.tanh,
 }
 for kind, function in activations.items():
     case(f"activation {kind}", "activation", ["x"], {"--kind": kind}, np.vectorize(function)(x))

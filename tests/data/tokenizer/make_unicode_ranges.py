@@ -59,6 +59,21 @@ def combining_class(code, nfd=normalizers.NFD().normalize_str):
     return order[order.index(below[-1]) + 1] if below else 1
 
 
+def accent_characters(strip=normalizers.StripAccents().normalize_str):
+    """Characters that the StripAccents normalizer removes: all marks."""
+    return [code for code in SCALARS if strip(chr(code)) == ""]
+
+
+def numeric_characters(digits=pre_tokenizers.Digits(individual_digits=True)):
+    """Characters that the Digits pre-tokenizer sets apart."""
+    return [code for code in SCALARS if len(digits.pre_tokenize_str("a" + chr(code) + "b")) == 3]
+
+
+def compatibility_characters(nfkd=normalizers.NFKD().normalize_str, nfd=normalizers.NFD().normalize_str):
+    """Characters that NFKD decomposes and NFD does not, or not as far."""
+    return [code for code in SCALARS if nfkd(chr(code)) != nfd(chr(code))]
+
+
 def ranges(rows):
     """(code, value) pairs in order -> [first, last, value] without the rows whose value is false."""
     found = []
@@ -106,8 +121,11 @@ def main():
         table(out, "clf_property_range", "property",
               (("0x%x" % first, "0x%x" % last, value[0], "%d" % value[1])
                for first, last, value in ranges((code, properties(code)) for code in SCALARS)))
-        table(out, "clf_code_range", "word",
-              (("0x%x" % first, "0x%x" % last) for first, last, _ in ranges((code, True) for code in word_characters())))
+        table(out, "clf_combining_range", "combining",
+              (("0x%x" % first, "0x%x" % last, "%d" % value) for first, last, value in ranges((code, combining_class(code)) for code in SCALARS)))
+        for name, codes in (("word", word_characters()), ("accent", accent_characters()), ("numeric", numeric_characters()),
+                            ("compatibility", compatibility_characters())):
+            table(out, "clf_code_range", name, (("0x%x" % first, "0x%x" % last) for first, last, _ in ranges((code, True) for code in codes)))
 
 
 main()

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Fused attention for any head size and storage type, windows and biases by distance too: one work-item per (query, head, chunk of output
+ * columns), online softmax key by key. Chunks repeat the scores, which keeps the private memory of a work-item small whatever the head
+ * size. */
+#include "attention_arguments.cl"
+
+#if !defined CHUNK
+#error "CHUNK: output columns per work-item"
+#endif
+#if !defined HAS_WINDOW || !defined HAS_BIAS
+#error "HAS_WINDOW: keys further than `window` are masked; HAS_BIAS: scores have a bias by distance; 0 or 1"
+#endif
+
+/* q . k; eight products per iteration keep the number of iterations small. */
+inline float dot_row(__global const IN_T *q, __global const IN_T *k)
+{
+    float s = 0.0f;
+    int c = 0;
+    for (; c + 8 <= HEAD; c += 8) {
+#define ADD_PRODUCT(i) s = fma(LOAD_IN(q, c + i), LOAD_IN(k, c + i), s);
+        ADD_PRODUCT(0) ADD_PRODUCT(1) ADD_PRODUCT(2) ADD_PRODUCT(3) ADD_PRODUCT(4) ADD_PRODUCT(5) ADD_PRODUCT(6) ADD_PRODUCT(7)
+    }
+    for (; c < HEAD; c++)
+        s = fma(LOAD_IN(q, c), LOAD_IN(k, c), s);
+    return s;
+}
+
+/* Work-groups: (tiles, query heads, chunks); local size: queries per tile. */
+__kernel void attention_generic(ATTENTION_PARAMETERS,
+    int window, __global const float *bias, long bias_offset, int bias_stride, int bias_reach)
+{
+    ATTENTION_BEGIN
+    const int lane = (int)get_local_id(0), column = (int)get_group_id(2) * CHUNK;
+    if (lane >= tile.q_count)
+        return;
+    const int columns = min(CHUNK, HEAD_V - column);
+    q += (long)lane * q_stride;
+    v += column;
+    out += (long)lane * out_stride + column;
+#if IS_CAUSAL
+    keys = clamp(tile.q_index + lane + tile.diagonal + 1, 0, keys);
+#endif
+#if HAS_KEEP
+    const int query = tile.q_index + lane;
+    __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, query);
+#endif
+    const int place = tile.q_index + lane + tile.diagonal; /* of the query among the keys */
+    int first = 0;
+#if HAS_WINDOW
+    first = max(0, place - window + 1);
+    keys = min(keys, place + window);
+#endif
+#if HAS_BIAS
+    bias += bias_offset + (long)head * bias_stride + bias_reach;
+#endif
+    float sums[CHUNK], maximum = -INFINITY, sum = 0.0f;
+    for (int c = 0; c < columns; c++)
+        sums[c] = 0.0f;
+    for (int j = first; j < keys; j++) {
+#if HAS_KEY_MASK
+        if (key_mask[(long)j * key_mask_stride] == 0)
+            continue;
+#endif
+#if HAS_KEEP
+        if ((words[j] >> query % KEEP_QUERIES & 1u) == 0)
+            continue;
+#endif
+        float score = scale * dot_row(q, k + (long)j * k_stride);
+#if HAS_BIAS
+        score += bias[clamp(j - place, -bias_reach, bias_reach)];
+#endif
+        if (score > maximum) { /* never for NaN, whose weight below is NaN */
+            const float alpha = softmax_exp(maximum - score);
+            sum *= alpha;
+            for (int c = 0; c < columns; c++)
+                sums[c] *= alpha;
+            maximum = score;
+        }
+        const float weight = softmax_exp(score - (maximum == -INFINITY ? 0.0f : maximum));
+        sum += weight;
+        for (int c = 0; c < columns; c++)
+            sums[c] = fma(weight, LOAD_IN(v, (long)j * v_stride + c), sums[c]);
+    }
+    usable_keys usable = {keys - first, key_mask + (long)first * key_mask_stride, key_mask_stride, keep, 0};
+#if HAS_BIAS
+    usable.bias = bias;
+    usable.reach = bias_reach;
+    usable.place = place - first;
+#endif
+#if HAS_KEEP
+    usable.words = words + first;
+    usable.bit = query % KEEP_QUERIES;
+#endif
+    for (int c = 0; c < columns; c++) {
+        float value = settle_infinity(sums[c] / sum, maximum, scale, q, k + (long)first * k_stride, k_stride,
+                                      v + (long)first * v_stride + c, v_stride, &usable);
+        if (sum == 0.0f) { /* no usable key: the sums are 0, or NaN where kept scores of -inf meet values that are not finite */
+#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
+            value = 0.0f;
+            for (int j = 0; j < tile.k_count; j++)
+                value += LOAD_IN(v, (long)j * v_stride + c);
+            value /= (float)max(tile.k_count, 1);
+#elif EMPTY_ROWS == EMPTY_ROWS_NAN
+            value = tile.k_count == 0 ? 0.0f : NAN;
+#else
+            value = sums[c];
+#endif
+        }
+        STORE_OUT(out, c, value);
+    }
+}

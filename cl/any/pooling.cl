@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Pooling: the vectors of a sequence's tokens become one. A work-item takes WIDTH columns of one sequence, so that neighbouring items read
+ * neighbouring columns and no item waits for another; GPUs run it with WIDTH 1 and work-groups of columns.
+ *
+ * Sums go through blocks of BLOCK tokens: block sums, then their sum, so that the error grows with len / BLOCK and not with len. */
+#include "vector.cl"
+
+#if !defined(IS_MAX) || !defined(IS_CLS) || !defined(IS_SQRT) || !defined(IS_LAST) || !defined(IS_WEIGHTED) || !defined(WG) || \
+    !defined(BLOCK)
+#error "IS_MAX, IS_CLS, IS_SQRT, IS_LAST, IS_WEIGHTED: mode, none = mean; WG: work-group size; BLOCK: tokens summed together"
+#endif
+
+/* The larger; a NaN wins and stays. */
+static inline floatv larger(floatv a, floatv b)
+{
+    return b > a || isnan(b) ? b : a;
+}
+
+/* x: the sequence's first token at the first column of this item. */
+static inline floatv pool_columns(__global const X_T *x, long stride, int length)
+{
+#if IS_CLS
+    return PASTE(vector_, LOAD_X)(x);
+#elif IS_LAST
+    return PASTE(vector_, LOAD_X)(x + (length - 1) * stride);
+#elif IS_MAX
+    floatv result = PASTE(vector_, LOAD_X)(x);
+    for (int t = 1; t < length; t++)
+        result = larger(result, PASTE(vector_, LOAD_X)(x + t * stride));
+    return result;
+#else
+    floatv sum = 0.0f;
+    for (int start = 0; start < length; start += BLOCK) {
+        const int end = min(start + BLOCK, length);
+        floatv block = 0.0f;
+        for (int t = start; t < end; t++)
+            block += (IS_WEIGHTED ? (float)(t + 1) : 1.0f) * PASTE(vector_, LOAD_X)(x + t * stride);
+        sum += block;
+    }
+    const float n = (float)length;
+    return sum / (IS_SQRT ? sqrt(n) : IS_WEIGHTED ? 0.5f * n * (n + 1.0f) : n);
+#endif
+}
+
+/* WIDTH divides the number of columns. */
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+void pooling_columns(__global const X_T *x, long x_offset, long x_stride, long tokens, __global const int *offsets, long offsets_offset,
+                     __global Y_T *y, long y_offset, long y_stride, int columns)
+{
+    const long sequence = (long)get_group_id(1);
+    const int c = (int)get_global_id(0) * WIDTH;
+    const long first = clamp((long)offsets[offsets_offset + sequence], 0L, tokens);
+    const long end = clamp((long)offsets[offsets_offset + sequence + 1], first, tokens);
+    if (c < columns) {
+        floatv result = 0.0f;
+        if (end > first)
+            result = pool_columns(x + x_offset + first * x_stride + c, x_stride, (int)(end - first));
+        PASTE(vector_, STORE_Y)(y + y_offset + sequence * y_stride + c, result);
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Cached attention on CPUs: vectors along the head, a work-item for each query. */
+#include "cached_attention.cl"
+#include "lane_sum.cl"
+#include "prefetch.cl"
+
+#define VECTORS (HEAD / WIDTH)
+#if WIDTH == 16
+#define EXP softmax_exp16
+#else
+DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
+#define EXP softmax_exp_v
+#endif
+
+/* One block of at most WIDTH keys from `begin` on. Rows are short and lie anywhere, so the values and the next head's keys are asked for
+ * while scores are formed. */
+inline void attend_block(const cached_layout *at, __global const float *k, __global const float *v, __global const int *rows, int first,
+                         int n, int begin, int count, const floatv *q, float cap, floatv *mixed, float *maximum, float *sum)
+{
+    float scores[WIDTH] __attribute__((aligned(64)));
+    long row[WIDTH];
+    float largest = *maximum;
+    for (int j = 0; j < WIDTH; j++)
+        scores[j] = -INFINITY;
+    for (int j = 0; j < count; j++) {
+        row[j] = cache_row(at, rows, first, n, begin + j);
+        __global const float *key = k + row[j] * at->k_stride, *value = v + row[j] * at->v_stride;
+        for (int i = 0; i < VECTORS; i++) { /* nothing is left of this where prefetching is not known */
+            PREFETCH_FOR_READ(value + i * WIDTH);
+            PREFETCH_FOR_READ(key + at->k_head_stride + i * WIDTH);
+        }
+        floatv s = (floatv)(0.0f);
+        for (int i = 0; i < VECTORS; i++)
+            s = fma(vector_load_f32(key + i * WIDTH), q[i], s);
+        scores[j] = CAPPED(lane_sum(s), cap);
+        largest = scores[j] > largest ? scores[j] : largest;
+    }
+    const float shift = largest == -INFINITY ? 0.0f : largest, alpha = softmax_exp(*maximum - shift);
+    const floatv weights = EXP(*(const floatv *)scores - shift);
+    *(floatv *)scores = weights;
+    *sum = *sum * alpha + lane_sum(weights);
+    *maximum = largest;
+    for (int i = 0; i < VECTORS; i++)
+        mixed[i] *= alpha;
+    for (int j = 0; j < count; j++) {
+        __global const float *value = v + row[j] * at->v_stride;
+        const floatv weight = (floatv)(scores[j]);
+        for (int i = 0; i < VECTORS; i++)
+            mixed[i] = fma(vector_load_f32(value + i * WIDTH), weight, mixed[i]);
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void cached_attention_vector(__global const float *q, __global const float *k, __global const float *v, __global float *out,
+                             __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
+                             int group, int count, float scale, int window, float cap)
+{
+    const int n = (int)get_global_id(0);
+    const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
+#if HAS_COUNTS
+    count = counts[at.count_offset + n];
+#endif
+    for (int h = 0; h < heads; h++) {
+        __global const float *query = q + at.q_offset + h * at.q_head_stride + n * at.q_stride;
+        __global float *to = out + at.out_offset + n * at.out_stride + h * at.out_head_stride;
+        floatv queries[VECTORS], mixed[VECTORS];
+        float maximum = -INFINITY, sum = 0.0f;
+        for (int i = 0; i < VECTORS; i++) {
+            queries[i] = vector_load_f32(query + i * WIDTH) * scale;
+            mixed[i] = (floatv)(0.0f);
+        }
+        const int g = (int)((uint)h / (uint)group);
+        for (int begin = FIRST_KEY(count, window); begin < count; begin += WIDTH)
+            attend_block(&at, k + at.k_offset + g * at.k_head_stride, v + at.v_offset + g * at.v_head_stride, rows, first, n, begin,
+                         min(WIDTH, count - begin), queries, cap, mixed, &maximum, &sum);
+        const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
+        for (int i = 0; i < VECTORS; i++)
+            vector_store_f32(to + i * WIDTH, mixed[i] * factor);
+    }
+}

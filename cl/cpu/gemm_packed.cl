@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM for CPU devices: B in panels, one work-item per tile of ROWS x (VECTORS * WIDTH) results that stay in registers.
+ *
+ * b is [panel][k][VECTORS * WIDTH], zero-padded in n; a is f32 with k contiguous and is read in place, one broadcast per row and k. The
+ * last tile of rows starts at m - ROWS and computes some rows a second time, so there are no partial tiles in m (and the residual must not
+ * be c). Tiles run in super-blocks of SUPER_ROWS row tiles, inside one panel by panel with the row tile fastest: a super-block of A stays
+ * in the second-level cache, and a panel of B is fetched once per super-block (Goto & van de Geijn 2008 keep the same two operands near;
+ * without their blocking of k, because a panel of usual k fits). Everything is unrolled as text: named elements of `sum` become registers,
+ * and no inner loop counts towards a device's limit on iterations. */
+#include "vector.cl"
+#include "gemm_common.cl"
+#include "gemm_unroll.cl"
+#include "prefetch.cl"
+
+#if !defined(ROWS) || !defined(VECTORS) || !defined(SUPER_ROWS) || !defined(IS_C_VECTOR) || !defined(IS_BATCH_INNER)
+#error "ROWS: 1 to 8; VECTORS: 1 to 3; SUPER_ROWS: row tiles of a super-block; IS_C_VECTOR (columns of c and residual contiguous, blocks \
+of whole vectors), IS_BATCH_INNER: 0 or 1"
+#endif
+
+#define PANEL (VECTORS * WIDTH)
+
+#define LOAD_B_VECTOR(unused, v) bv[v] = PASTE(vector_, LOAD_B)(b + p * PANEL + v * WIDTH);
+#define MULTIPLY_ADD(i, v) sum[i][v] = av * bv[v] + sum[i][v];
+#define ROW_STEP(i)                                   \
+    {                                                 \
+        const floatv av = (floatv)(a[i * a_row_stride + p]); \
+        EACH_VECTOR(MULTIPLY_ADD, i)                  \
+    }
+#define K_STEP                            \
+    {                                     \
+        floatv bv[VECTORS];               \
+        EACH_VECTOR(LOAD_B_VECTOR, 0)     \
+        EACH_ROW(ROW_STEP)                \
+        p++;                              \
+    }
+
+#define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
+#define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
+#if HAS_RESIDUAL
+/* Lines of the result and of the residual are fetched while the sums are formed. */
+#define PREFETCH_RESIDUAL(i, v) PREFETCH_FOR_READ(residual + r_tile + i * r_row_stride + column + v * WIDTH);
+#else
+#define PREFETCH_RESIDUAL(i, v)
+#endif
+#define PREFETCH(i, v)                                                \
+    PREFETCH_FOR_WRITE(c + c_tile + i * c_row_stride + c_column[v]);  \
+    PREFETCH_RESIDUAL(i, v)
+#define PREFETCH_ROW(i) EACH_VECTOR(PREFETCH, i)
+
+#define FIND_COLUMN(unused, v) c_column[v] = C_COLUMN(column + v * WIDTH);
+#define LOAD_BIAS(unused, v) bias_value[v] = HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + column + v * WIDTH) : (floatv)(0.0f);
+#if HAS_RESIDUAL
+#define WITH_RESIDUAL(value, v) ((value) + PASTE(vector_, LOAD_R)(residual + r_row + column + v * WIDTH))
+#else
+#define WITH_RESIDUAL(value, v) (value)
+#endif
+#define SPILL(i, v) spilled[i][v] = sum[i][v];
+#define SPILL_ROW(i) EACH_VECTOR(SPILL, i)
+#define FINISH_VECTOR(i, v) spilled[i][v] = FINISH(spilled[i][v], bias_value[v]);
+#define STORE_VECTOR(i, v) PASTE(vector_, STORE_C)(c + c_row + c_column[v], WITH_RESIDUAL(spilled[i][v], v));
+
+/* One column at a time, for any strides: from registers in a whole panel (reading single lanes back from memory that was just written as a
+ * vector stalls), from memory in the last one. */
+#define STORE_COLUMN(value, j) \
+    STORE_C(c, c_row + C_COLUMN(column + (j)), ADD_RESIDUAL(value, r_row + (column + (j)) * r_column_stride));
+#define LANES_4(F, v) F(v, 0, 0) F(v, 1, 1) F(v, 2, 2) F(v, 3, 3)
+#define LANES_8(F, v) LANES_4(F, v) F(v, 4, 4) F(v, 5, 5) F(v, 6, 6) F(v, 7, 7)
+#define LANES_16(F, v) \
+    LANES_8(F, v) F(v, 8, 8) F(v, 9, 9) F(v, 10, a) F(v, 11, b) F(v, 12, c) F(v, 13, d) F(v, 14, e) F(v, 15, f)
+#define STORE_LANE(v, lane, name) STORE_COLUMN(value.s##name, v * WIDTH + lane)
+#define STORE_LANES(i, v)                       \
+    {                                           \
+        const floatv value = spilled[i][v];     \
+        PASTE(LANES_, WIDTH)(STORE_LANE, v)     \
+    }
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
+    int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, long4 a_batch_stride,
+    __global const B_T *restrict b, long b_offset, long4 b_batch_stride, RESULT_PARAMETERS)
+{
+    const int tile = (int)get_group_id(IS_BATCH_INNER);
+    const uint batch = (uint)get_group_id(1 - IS_BATCH_INNER);
+    const int row_tiles = (m + ROWS - 1) / ROWS;
+    const int panels = (n + PANEL - 1) / PANEL;
+    const int super = tile / (SUPER_ROWS * panels);
+    const int in_super = tile - super * SUPER_ROWS * panels;
+    const int height = min(SUPER_ROWS, row_tiles - super * SUPER_ROWS);
+    const int panel = in_super / height;
+    const int row = min((super * SUPER_ROWS + in_super - panel * height) * ROWS, m - ROWS);
+    const int column = panel * PANEL;
+
+    a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + row * a_row_stride;
+    b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + (long)column * k;
+    const long c_tile = C_ROW(batch, row);
+#if HAS_RESIDUAL
+    const long r_tile = R_ROW(batch, row);
+#endif
+    const bool is_whole = column + PANEL <= n;
+    long c_column[VECTORS];
+    EACH_VECTOR(FIND_COLUMN, 0)
+    if (is_whole && IS_C_VECTOR) {
+        EACH_ROW(PREFETCH_ROW)
+    }
+
+    floatv sum[ROWS][VECTORS];
+    EACH_ROW(CLEAR_ROW)
+    int p = 0;
+    while (p + 4 <= k) {
+        K_STEP
+        K_STEP
+        K_STEP
+        K_STEP
+    }
+    while (p < k)
+        K_STEP
+
+    /* The epilogue is a loop over rows of sums in memory: unrolled over the registers, an activation's constants would be spilled
+     * instead. */
+    floatv bias_value[VECTORS], spilled[ROWS][VECTORS];
+    EACH_VECTOR(LOAD_BIAS, 0)
+    EACH_ROW(SPILL_ROW)
+    const int columns = min(PANEL, n - column);
+    for (int i = 0; i < ROWS; i++) {
+        const long c_row = c_tile + i * c_row_stride;
+#if HAS_RESIDUAL
+        const long r_row = r_tile + i * r_row_stride;
+#endif
+        EACH_VECTOR(FINISH_VECTOR, i)
+        if (is_whole && IS_C_VECTOR) {
+            EACH_VECTOR(STORE_VECTOR, i)
+        } else if (is_whole) {
+            EACH_VECTOR(STORE_LANES, i)
+        } else {
+            for (int j = 0; j < columns; j++)
+                STORE_COLUMN(((__private const float *)spilled[i])[j], j)
+        }
+    }
+}

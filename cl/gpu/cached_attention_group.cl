@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: its items take a key each, then columns of the head.
+ * Few queries and heads leave most of a GPU idle, so that long caches are cut into parts (IS_SPLIT): each group writes its unnormalised mix
+ * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read as
+ * float4 where their rows are aligned to 16 bytes, and eight rows of values are under way at once. */
+#include "cached_attention.cl"
+#include "row_reduce.cl"
+
+#if LANES != WG
+#error "LANES: the whole work-group shares a row"
+#endif
+#if !defined(IS_SPLIT) || !defined(IS_ALIGNED)
+#error "IS_SPLIT: keys lie in parts; IS_ALIGNED: rows of k start at multiples of four floats and HEAD is one"
+#endif
+
+ROW_REDUCTION(group_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
+ROW_REDUCTION(group_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
+
+/* What a part leaves: HEAD mixed values, then these. */
+#define PART_MAXIMUM HEAD
+#define PART_SUM (HEAD + 1)
+#define PART_SIZE (HEAD + 2)
+
+inline float key_times_query(__global const float *key, __local const float *query)
+{
+#if IS_ALIGNED
+    float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+    for (int c = 0; c < HEAD; c += 4) {
+        const float4 values = *(__global const float4 *)(key + c), factors = *(__local const float4 *)(query + c);
+        s0 = fma(values.x, factors.x, s0);
+        s1 = fma(values.y, factors.y, s1);
+        s2 = fma(values.z, factors.z, s2);
+        s3 = fma(values.w, factors.w, s3);
+    }
+    return (s0 + s1) + (s2 + s3);
+#else
+    float sum = 0.0f;
+    for (int c = 0; c < HEAD; c++)
+        sum = fma(key[c], query[c], sum);
+    return sum;
+#endif
+}
+
+/* start + sum_j weights[j] v[row[j] * stride]. */
+inline float mix_values(__global const float *v, long stride, __local const long *row, __local const float *weights, int keys, float start)
+{
+    int j = 0;
+    for (; j + 8 <= keys; j += 8) {
+        const float v0 = v[row[j] * stride], v1 = v[row[j + 1] * stride], v2 = v[row[j + 2] * stride], v3 = v[row[j + 3] * stride];
+        const float v4 = v[row[j + 4] * stride], v5 = v[row[j + 5] * stride], v6 = v[row[j + 6] * stride], v7 = v[row[j + 7] * stride];
+        start = fma(v3, weights[j + 3], fma(v2, weights[j + 2], fma(v1, weights[j + 1], fma(v0, weights[j], start))));
+        start = fma(v7, weights[j + 7], fma(v6, weights[j + 6], fma(v5, weights[j + 5], fma(v4, weights[j + 4], start))));
+    }
+    for (; j < keys; j++)
+        start = fma(v[row[j] * stride], weights[j], start);
+    return start;
+}
+
+/* parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, counted from the first that a query sees; else not
+ * read. */
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+void cached_attention_group(__global const float *q, __global const float *k, __global const float *v, __global float *out,
+                            __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
+                            int group, int count, float scale, int window, float cap, __global float *parts, int part_keys)
+{
+    __local float queries[HEAD] __attribute__((aligned(16))), mixed[HEAD], weights[WG], scratch[WG];
+    __local long row[WG];
+    const int n = (int)get_group_id(0), h = (int)get_group_id(1), item = (int)get_local_id(0);
+    const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
+#if HAS_COUNTS
+    count = counts[at.count_offset + n];
+#endif
+    int begin = FIRST_KEY(count, window);
+#if IS_SPLIT
+    begin += (int)get_group_id(2) * part_keys;
+    count = min(count, begin + part_keys);
+#endif
+    const int g = (int)((uint)h / (uint)group);
+    k += at.k_offset + g * at.k_head_stride;
+    v += at.v_offset + g * at.v_head_stride;
+    for (int c = item; c < HEAD; c += WG) {
+        queries[c] = q[at.q_offset + h * at.q_head_stride + n * at.q_stride + c] * scale;
+        mixed[c] = 0.0f;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float maximum = -INFINITY, sum = 0.0f;
+    for (; begin < count; begin += WG) {
+        const int keys = min(WG, count - begin);
+        float score = -INFINITY;
+        if (item < keys) {
+            const long at_row = cache_row(&at, rows, first, n, begin + item);
+            row[item] = at_row;
+            score = key_times_query(k + at_row * at.k_stride, queries);
+            score = CAPPED(score, cap);
+        }
+        const float block_maximum = group_max(scratch, score);
+        const float largest = block_maximum > maximum ? block_maximum : maximum;
+        const float shift = largest == -INFINITY ? 0.0f : largest, alpha = softmax_exp(maximum - shift);
+        const float weight = softmax_exp(score - shift);
+        weights[item] = weight;
+        sum = sum * alpha + group_sum(scratch, weight); /* its barriers publish weights and rows */
+        maximum = largest;
+        for (int c = item; c < HEAD; c += WG)
+            mixed[c] = mix_values(v + c, at.v_stride, row, weights, keys, mixed[c] * alpha);
+        barrier(CLK_LOCAL_MEM_FENCE); /* weights and rows are free again */
+    }
+#if IS_SPLIT
+    parts += (((long)get_group_id(2) * get_num_groups(0) + n) * heads + h) * PART_SIZE;
+    for (int c = item; c < HEAD; c += WG)
+        parts[c] = mixed[c];
+    if (item == 0) {
+        parts[PART_MAXIMUM] = maximum;
+        parts[PART_SUM] = sum;
+    }
+#else
+    const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
+    out += at.out_offset + n * at.out_stride + h * at.out_head_stride;
+    for (int c = item; c < HEAD; c += WG)
+        out[c] = mixed[c] * factor;
+#endif
+}
+
+/* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; a work-group for each query and head. */
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+void cached_attention_merge(__global const float *parts, int part_count, __global float *out, long out_offset, long out_stride,
+                            long out_head_stride)
+{
+    const int n = (int)get_group_id(0), h = (int)get_group_id(1), heads = (int)get_num_groups(1);
+    const long part_stride = (long)get_num_groups(0) * heads * PART_SIZE;
+    parts += ((long)n * heads + h) * PART_SIZE;
+    float maximum = -INFINITY, sum = 0.0f;
+    for (int p = 0; p < part_count; p++)
+        maximum = ROW_LARGER(maximum, parts[p * part_stride + PART_MAXIMUM]);
+    const float shift = maximum == -INFINITY ? 0.0f : maximum;
+    for (int p = 0; p < part_count; p++)
+        sum = fma(parts[p * part_stride + PART_SUM], softmax_exp(parts[p * part_stride + PART_MAXIMUM] - shift), sum);
+    const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
+    for (int c = (int)get_local_id(0); c < HEAD; c += WG) {
+        float mixed = 0.0f;
+        for (int p = 0; p < part_count; p++)
+            mixed = fma(parts[p * part_stride + c], softmax_exp(parts[p * part_stride + PART_MAXIMUM] - shift), mixed);
+        out[out_offset + n * out_stride + h * out_head_stride + c] = mixed * factor;
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Row normalisation on GPUs: LANES work-items share a row, a work-group holds WG / LANES rows. */
+#include "row_norm.cl"
+#include "row_reduce.cl"
+
+ROW_REDUCTION(row_sum, float2, ROW_PLUS, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
+
+/* Sums of c and of c^2 over the row, c = s - shift - correction; the same in all its lanes. */
+static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)
+{
+    float2 sum = (float2)(0.0f, 0.0f);
+    for (int i = lane; i < n; i += LANES) {
+        const float c = element(r, i) - shift - correction;
+        sum += (float2)(c, c * c);
+    }
+    return row_sum(scratch, sum);
+}
+
+/* Sums about the mean and about its correction are always taken: which rows need them differs within a work-group, and its barriers must
+ * not. */
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+void NAME(__global const X_T *x, long x_offset, __global const RESIDUAL_T *residual, long residual_offset, __global const GAMMA_T *gamma,
+          long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset, row_axes rows,
+          column_axes columns, long row_count, int n, float eps)
+{
+    __local float2 scratch[WG];
+    const float inverse_n = 1.0f / (float)n;
+    const int lane = (int)(get_local_id(0) & (LANES - 1));
+    const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);
+    row r = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
+    select_row(&r, &rows, min(index, row_count - 1));
+    const int length = index < row_count ? n : 0; /* lanes past the last row only keep the barriers company */
+    affine a = {0.0f, 0.0f, 0.0f};
+#if IS_CENTERED
+    const float first = element(&r, 0);
+    a.shift = first + moments(&r, scratch, lane, length, first, 0.0f).x * inverse_n;
+    const float d = moments(&r, scratch, lane, length, a.shift, 0.0f).x * inverse_n;
+    a.scale = row_scale(moments(&r, scratch, lane, length, a.shift, d).y, inverse_n, eps);
+    a.offset = d * a.scale;
+#else
+    a.scale = row_scale(moments(&r, scratch, lane, length, 0.0f, 0.0f).y, inverse_n, eps);
+#endif
+    for (int i = lane; i < length; i += LANES)
+        finish(&r, i, &a);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Activation functions on vectors; ACTIVATE is one of them. Definitions: clformer/linear.h. */
+#include "vector_math.cl"
+
+inline floatv activate_none(floatv x)
+{
+    return x;
+}
+
+/* NaN compares false and stays. */
+inline floatv activate_relu(floatv x)
+{
+    return x < 0.0f ? (floatv)(0.0f) : x;
+}
+
+inline floatv activate_gelu(floatv x)
+{
+    return times_normal_cdf(x);
+}
+
+/* (1 + tanh u) / 2 = 1 / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3). */
+inline floatv activate_gelu_tanh(floatv x)
+{
+    return times_sigmoid(x, x * (x * x * 7.13548163e-2f + 1.59576912f), (floatv)(0.0f));
+}
+
+/* 1.702 x in two parts: its rounding, and what the constant lacks as a float. Where |z| is large they are not defined and do not matter. */
+inline floatv activate_gelu_quick(floatv x)
+{
+    const floatv z = x * 1.702f;
+    const floatv low = fma(x, (floatv)(1.702f), -z) + x * -2.19345093e-8f;
+    return times_sigmoid(x, z, fabs(z) < 128.0f ? low : (floatv)(0.0f));
+}
+
+inline floatv activate_silu(floatv x)
+{
+    return times_sigmoid(x, x, (floatv)(0.0f));
+}
+
+inline floatv activate_sigmoid(floatv x)
+{
+    return times_sigmoid((floatv)(1.0f), x, (floatv)(0.0f));
+}
+
+/* Near 0 a minimax polynomial of relative error 4.4e-9, beyond |x| = 0.625 sign(x) (1 - 2 e^-2|x| / (1 + e^-2|x|)), which cancels no digits
+ * there. */
+inline floatv activate_tanh(floatv x)
+{
+    const floatv one = (floatv)(1.0f), a = fabs(x), square = x * x;
+    floatv p = (floatv)(-5.70498713e-3f);
+    p = p * square + 2.06390874e-2f;
+    p = p * square - 5.37397151e-2f;
+    p = p * square + 1.33314422e-1f;
+    p = p * square - 3.33332819e-1f;
+    const floatv near = fma(x * square, p, x);
+    const floatv e = exp_nonpositive(-2.0f * a, (floatv)(0.0f));
+    const floatv far = one - 2.0f * e / (one + e);
+    return a < 0.625f ? near : copysign(far, x);
+}

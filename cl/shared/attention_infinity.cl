@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The online softmax rescales an infinite sum by factors above 0, and it stays infinite although a key whose value is infinite ends with a
+ * weight of 0, which makes the sum NaN. So an infinite result is looked into once more. */
+#ifndef HAS_BIAS
+#error "HAS_BIAS: 1 where scores have a bias by distance"
+#endif
+
+typedef struct usable_keys {
+    int count;
+    __global const uchar *key_mask; /* of the sequence's first key */
+    int key_mask_stride;
+    __global const uint *words; /* of the query's block, and its bit there */
+    int bit;
+#if HAS_BIAS
+    __global const float *bias; /* by distance, of the key at the query's place */
+    int place, reach;
+#endif
+} usable_keys;
+
+/* q, k: the query and the first key; v: the column of the first value. */
+inline float settle_infinity(float value, float maximum, float scale, __global const IN_T *q, __global const IN_T *k, int k_stride,
+                             __global const IN_T *v, int v_stride, const usable_keys *usable)
+{
+    for (int j = 0; isinf(value) && j < usable->count; j++) {
+#if HAS_KEY_MASK
+        if (usable->key_mask[(long)j * usable->key_mask_stride] == 0)
+            continue;
+#endif
+#if HAS_KEEP
+        if ((usable->words[j] >> usable->bit & 1u) == 0)
+            continue;
+#endif
+        if (!isinf(LOAD_IN(v, (long)j * v_stride)))
+            continue;
+        float score = 0.0f;
+        for (int c = 0; c < HEAD; c++)
+            score = fma(LOAD_IN(q, c), LOAD_IN(k, (long)j * k_stride + c), score);
+        score *= scale;
+#if HAS_BIAS
+        score += usable->bias[clamp(j - usable->place, -usable->reach, usable->reach)];
+#endif
+        if (softmax_exp(score - maximum) == 0.0f)
+            value = NAN;
+    }
+    return value;
+}

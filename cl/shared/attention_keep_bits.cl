@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Masks of attention as bits (host/op/attention_keep.h packs them): bit i of word (t, j) says whether query 32 t + i may use key j. */
+#define KEEP_QUERIES 32
+
+/* Where the words of a sequence and head begin, and how far the blocks of 32 queries are apart (0: all queries have the same). */
+typedef struct keep_strides {
+    long batch, head, block;
+    int heads, unused; /* of a sequence, as the words count them; some drivers count a struct without the padding at its end */
+} keep_strides;
+
+/* Words of the keys of the block that holds query `query`; the bit of that query is query % KEEP_QUERIES. */
+inline __global const uint *keep_words(__global const uint *keep, const keep_strides *strides, int sequence, int head, int query)
+{
+    const int batch = head / strides->heads, own = head - batch * strides->heads;
+    return keep + (sequence + batch) * strides->batch + own * strides->head + query / KEEP_QUERIES * strides->block;
+}

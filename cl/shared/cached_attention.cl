@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention of single queries to cached keys: out[n,h,:] = sum_j p_j v[row(n,j),g,:], p = softmax over j < count(n) of scale q[h,n,:] .
+ * k[row(n,j),g,:], g = h / group.
+ *
+ * row(n,j) is rows[n,j] (HAS_ROWS: a table of cache rows, which a beam reorders instead of the cache), or first[n] + j. count(n) is
+ * counts[n] (HAS_COUNTS) or the same for all. Softmax is online over blocks of keys: running maximum, sum and mixed values are rescaled by
+ * each block. cached_attention_vector: one work-item takes all heads of a query, WIDTH keys in a block. cached_attention_group: WG
+ * work-items share a query, a head and a part of the keys, WG keys in a block. */
+#include "softmax_exp.cl"
+
+#if !defined(HEAD) || !defined(HAS_ROWS) || !defined(HAS_COUNTS)
+#error "HEAD: elements of a head; HAS_ROWS, HAS_COUNTS: which tables are given"
+#endif
+#if !defined(HAS_WINDOW) || !defined(HAS_SOFT_CAP)
+#error "HAS_WINDOW: only the last keys count; HAS_SOFT_CAP: scores s are cap tanh(s / cap)"
+#endif
+
+#if HAS_SOFT_CAP
+#define CAPPED(score, cap) ((cap) * tanh((score) / (cap)))
+#else
+#define CAPPED(score, cap) (score)
+#endif
+
+/* The first key that a query of `count` keys sees. */
+#if HAS_WINDOW
+#define FIRST_KEY(count, window) max(0, (count) - (window))
+#else
+#define FIRST_KEY(count, window) 0
+#endif
+
+/* Where everything lies, by value from the host; strides in elements. */
+typedef struct cached_layout {
+    long q_offset, q_head_stride, q_stride;
+    long k_offset, k_head_stride, k_stride;
+    long v_offset, v_head_stride, v_stride;
+    long out_offset, out_stride, out_head_stride;
+    long rows_offset, rows_stride;
+    long first_offset, count_offset;
+} cached_layout;
+
+inline long cache_row(const cached_layout *at, __global const int *rows, int first, int n, int j)
+{
+#if HAS_ROWS
+    return rows[at->rows_offset + n * at->rows_stride + j];
+#else
+    return first + j;
+#endif
+}

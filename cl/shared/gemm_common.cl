@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What all GEMM kernels share: batch offsets, the parameters that describe the result, and its epilogue
+ * c = f(alpha sum + bias[n]) + residual. Macros: C_T, R_T and their LOAD/STORE functions; ACTIVATION (a name); HAS_BIAS, HAS_RESIDUAL,
+ * HAS_BLOCKS (columns of c in blocks), HAS_BATCH. */
+#include "types.cl"
+#include "activation.cl"
+#include "gemm_batch.cl"
+
+#if !defined(HAS_BIAS) || !defined(HAS_RESIDUAL) || !defined(HAS_BLOCKS) || !defined(HAS_BATCH) || !defined(ACTIVATE)
+#error "HAS_BIAS, HAS_RESIDUAL, HAS_BLOCKS, HAS_BATCH: 0 or 1; ACTIVATE: activate_x"
+#endif
+
+#if HAS_BATCH
+#define batch_offset strided_batch_offset
+#else
+#define batch_offset(index, size, stride) 0
+#endif
+
+/* Kernel parameters of result and epilogue, in the order in which the host sets them. */
+#define RESULT_PARAMETERS                                                                                                               \
+    __global C_T *restrict c, long c_offset, long c_row_stride, long c_column_stride, int column_block, long block_stride,              \
+        __global const float *restrict bias, long bias_offset, __global const R_T *restrict residual, long r_offset, long r_row_stride, \
+        long r_column_stride, float alpha, uint4 batch_size, long4 c_batch_stride, long4 r_batch_stride
+
+/* Start of row `row` in batch `batch` of the result and of the residual, as element offsets. */
+#define C_ROW(batch, row) (c_offset + batch_offset(batch, batch_size, c_batch_stride) + (row) * c_row_stride)
+#define R_ROW(batch, row) (r_offset + batch_offset(batch, batch_size, r_batch_stride) + (row) * r_row_stride)
+
+/* Where column n lies in a row of the result. */
+inline long result_column(int n, long column_stride, int column_block, long block_stride)
+{
+#if HAS_BLOCKS
+    const int block = n / column_block;
+    return block * block_stride + (n - block * column_block) * column_stride;
+#else
+    return n * column_stride;
+#endif
+}
+#define C_COLUMN(n) result_column(n, c_column_stride, column_block, block_stride)
+
+/* f(alpha sum + bias) of WIDTH neighbouring columns, or of one. */
+#if HAS_BIAS
+#define FINISH(sum, bias_value) ACTIVATE((sum) * alpha + (bias_value))
+#else
+#define FINISH(sum, bias_value) ACTIVATE((sum) * alpha)
+#endif
+
+#if HAS_RESIDUAL
+#define ADD_RESIDUAL(value, offset) ((value) + LOAD_R(residual, offset))
+#else
+#define ADD_RESIDUAL(value, offset) (value)
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands of products whose batches lie side by side. The batches along one dimension are called lanes; the others are outer batches. */
+#include "gemm_batch.cl"
+
+/* In elements; all but the first two are strides. Longs alone, so that drivers agree on its size. */
+typedef struct lane_operand {
+    long offset, end; /* of its first element; behind the last one of its memory */
+    long row, column;
+    long lane, block; /* from a batch to the next; from a vector of them to the next */
+    long fold;        /* from one half of a vector to the other, where two rows share it */
+    long outer[4];
+} lane_operand;
+
+/* Element (0, 0) of the first lane of an outer batch. */
+inline long lane_operand_start(const lane_operand *operand, uint outer, uint4 outer_size)
+{
+    const long4 stride = (long4)(operand->outer[0], operand->outer[1], operand->outer[2], operand->outer[3]);
+    return operand->offset + strided_batch_offset(outer, outer_size, stride);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops over the rows and vectors of a register tile, unrolled as text: named elements become registers, and nothing counts towards a
+ * device's limit on iterations. ROWS: 1 to 16; VECTORS: 1 to 4. PASTE comes from types.cl. */
+#define ROWS_1(F) F(0)
+#define ROWS_2(F) ROWS_1(F) F(1)
+#define ROWS_3(F) ROWS_2(F) F(2)
+#define ROWS_4(F) ROWS_3(F) F(3)
+#define ROWS_5(F) ROWS_4(F) F(4)
+#define ROWS_6(F) ROWS_5(F) F(5)
+#define ROWS_7(F) ROWS_6(F) F(6)
+#define ROWS_8(F) ROWS_7(F) F(7)
+#define ROWS_9(F) ROWS_8(F) F(8)
+#define ROWS_10(F) ROWS_9(F) F(9)
+#define ROWS_11(F) ROWS_10(F) F(10)
+#define ROWS_12(F) ROWS_11(F) F(11)
+#define ROWS_13(F) ROWS_12(F) F(12)
+#define ROWS_14(F) ROWS_13(F) F(13)
+#define ROWS_15(F) ROWS_14(F) F(14)
+#define ROWS_16(F) ROWS_15(F) F(15)
+#define EACH_ROW(F) PASTE(ROWS_, ROWS)(F)
+
+#define VECTORS_1(F, i) F(i, 0)
+#define VECTORS_2(F, i) VECTORS_1(F, i) F(i, 1)
+#define VECTORS_3(F, i) VECTORS_2(F, i) F(i, 2)
+#define VECTORS_4(F, i) VECTORS_3(F, i) F(i, 3)
+#define EACH_VECTOR(F, i) PASTE(VECTORS_, VECTORS)(F, i)

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing files: a temporary file beside the destination, renamed over it when it is complete; pipes and devices directly. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+enum { DESCRIPTOR_PATH_BYTES = 32, MOST_LINKS = 40, LINK_BYTES = 4096 };
+
+static const clf_atomic_file no_file = {.sink = -1};
+
+/* What a link at `path` that holds `text` stands for. */
+static clf_status link_target(const char *path, const char *text, char **out)
+{
+    char *directory;
+    if (text[0] == '/')
+        return clfi_strdup(text, out);
+    CLF_TRY(clfi_path_directory(path, &directory));
+    const clf_status st = clfi_path_join(directory, text, out);
+    free(directory);
+    return st;
+}
+
+/* Where `path` leads through symbolic links, the last of which may name a file that is not there yet. */
+static clf_status follow_links(const char *path, char **out)
+{
+    char text[LINK_BYTES], *at, *next;
+    CLF_TRY(clfi_strdup(path, &at));
+    for (int links = 0;; links++) {
+        const ssize_t size = readlink(at, text, sizeof text - 1);
+        if (size < 0) { /* no link; other faults show where the file is created */
+            *out = at;
+            return CLF_OK;
+        }
+        text[size] = '\0';
+        errno = ELOOP;
+        const clf_status st = links == MOST_LINKS ? clfi_fail_errno("write", path) : link_target(at, text, &next);
+        free(at);
+        CLF_TRY(st);
+        at = next;
+    }
+}
+
+/* What is at the destination now. */
+typedef struct place {
+    struct stat info;
+    bool exists, is_stream; /* stream: a pipe or device, or standard output by whatever name */
+    bool is_standard_output;
+    char *target; /* owned; NULL for streams */
+} place;
+
+static clf_status look_at(const char *path, place *out)
+{
+    struct stat standard;
+    place p = {.is_standard_output = strcmp(path, "-") == 0};
+    if (!p.is_standard_output) {
+        p.exists = stat(path, &p.info) == 0;
+        if (!p.exists && errno != ENOENT)
+            return clfi_fail_errno("write", path);
+        if (p.exists && S_ISDIR(p.info.st_mode))
+            CLF_FAIL(CLF_IO, "write %s: is a directory", path);
+        p.is_standard_output = p.exists && fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == p.info.st_dev &&
+                               standard.st_ino == p.info.st_ino;
+    }
+    p.is_stream = p.is_standard_output || (p.exists && !S_ISREG(p.info.st_mode));
+    if (!p.is_stream)
+        CLF_TRY(follow_links(path, &p.target));
+    *out = p;
+    return CLF_OK;
+}
+
+static const char *descriptor_path(int fd, char out[DESCRIPTOR_PATH_BYTES])
+{
+    snprintf(out, DESCRIPTOR_PATH_BYTES, "/proc/self/fd/%d", fd);
+    return out;
+}
+
+/* A file without a name in the directory of path, which leaves nothing behind if the process is ended; -1 where the system has none. */
+static int open_nameless(const char *path)
+{
+#ifdef O_TMPFILE
+    char *directory, self[DESCRIPTOR_PATH_BYTES];
+    if (clfi_path_directory(path, &directory) != CLF_OK)
+        return -1;
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    free(directory);
+    if (fd >= 0 && access(descriptor_path(fd, self), F_OK) != 0) { /* without /proc it could never get a name */
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
+/* Gives a nameless file the temporary name, which is a template like mkstemp's. */
+static bool give_name(int fd, char *template)
+{
+    char self[DESCRIPTOR_PATH_BYTES], *end = template + strlen(template) - 6;
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        const unsigned long number = (unsigned long)getpid() * 1000 + attempt;
+        snprintf(end, 7, "%06lx", number & 0xffffff);
+        if (linkat(AT_FDCWD, descriptor_path(fd, self), AT_FDCWD, template, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+/* Mode and owner of the file that is replaced; where the new one can't be given to the same group, its group may do what everybody may. */
+static void keep_mode(int fd, const struct stat *old)
+{
+    struct stat fresh;
+    mode_t mode = old->st_mode & 07777;
+    if (fstat(fd, &fresh) != 0)
+        return;
+    if ((fresh.st_uid != old->st_uid || fresh.st_gid != old->st_gid) && fchown(fd, old->st_uid, old->st_gid) != 0 &&
+        fchown(fd, (uid_t)-1, old->st_gid) != 0)
+        mode = (mode & 0707) | ((mode & 07) << 3);
+    fchmod(fd, mode);
+}
+
+static int create_temporary(const place *at, clf_atomic_file *file)
+{
+    if (at->exists && access(at->target, W_OK) != 0) /* a rename would ask the directory only */
+        return -1;
+    int fd = open_nameless(file->target);
+    file->is_nameless = fd >= 0;
+    if (fd < 0 && (fd = mkstemp(file->temporary)) >= 0) {
+        const mode_t mask = umask(0);
+        umask(mask);
+        fchmod(fd, 0666 & ~mask);
+    }
+    if (fd >= 0 && at->exists)
+        keep_mode(fd, &at->info);
+    return fd;
+}
+
+static clf_status open_file(const place *at, clf_atomic_file *file)
+{
+    clf_str name = CLF_STR_INIT;
+    CLF_TRY(clfi_strdup(at->target, &file->target));
+    const clf_status st = clfi_str_appendf(&name, "%s.XXXXXX", at->target);
+    file->temporary = name.data;
+    CLF_TRY(st);
+    const int fd = create_temporary(at, file);
+    if (fd < 0)
+        return clfi_fail_errno("create", file->path);
+    file->stream = fdopen(fd, "wb");
+    if (file->stream)
+        return CLF_OK;
+    const clf_status failed = clfi_fail_errno("open", file->path);
+    close(fd);
+    if (!file->is_nameless)
+        unlink(file->temporary);
+    return failed;
+}
+
+static clf_status open_stream(const place *at, bool seeks, clf_atomic_file *file)
+{
+    const int fd = at->is_standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return clfi_fail_errno("open", file->path);
+    file->stream = seeks ? tmpfile() : fdopen(fd, "wb");
+    if (!file->stream) {
+        const clf_status st = clfi_fail_errno(seeks ? "temporary file for" : "open", file->path);
+        close(fd);
+        return st;
+    }
+    file->sink = seeks ? fd : -1;
+    return CLF_OK;
+}
+
+static void release(clf_atomic_file *file)
+{
+    free(file->path);
+    free(file->target);
+    free(file->temporary);
+    *file = no_file;
+}
+
+static clf_status open_place(const char *path, const place *at, bool seeks, clf_atomic_file *out)
+{
+    clf_atomic_file file = no_file;
+    clf_status st = clfi_strdup(path, &file.path);
+    if (st == CLF_OK)
+        st = at->is_stream ? open_stream(at, seeks, &file) : open_file(at, &file);
+    if (st != CLF_OK) {
+        release(&file);
+        return st;
+    }
+    *out = file;
+    return CLF_OK;
+}
+
+clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out)
+{
+    place at;
+    CLF_TRY(look_at(path, &at));
+    const clf_status st = open_place(path, &at, seeks, out);
+    free(at.target);
+    return st;
+}
+
+static clf_status refuse_stream(const char *path)
+{
+    CLF_FAIL(CLF_IO, "write %s: not a regular file", path); /* a rename would replace the device or pipe by a file */
+}
+
+clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
+{
+    place at;
+    CLF_TRY(look_at(path, &at));
+    if (at.is_stream && at.exists && S_ISREG(at.info.st_mode)) { /* standard output's file is a file like others here */
+        at.is_stream = false;
+        CLF_TRY(follow_links(path, &at.target));
+    }
+    const clf_status st = at.is_stream ? refuse_stream(path) : open_place(path, &at, true, out);
+    free(at.target);
+    return st;
+}
+
+static clf_status check_directory(const char *path, const char *target)
+{
+    char *directory;
+    CLF_TRY(clfi_path_directory(target, &directory));
+    const clf_status st = access(directory, W_OK | X_OK) == 0 ? CLF_OK : clfi_fail_errno("create", path);
+    free(directory);
+    return st;
+}
+
+clf_status clfi_output_check(const char *path, bool is_file)
+{
+    place at;
+    clf_status st = CLF_OK;
+    CLF_TRY(look_at(path, &at));
+    if (at.exists && !at.is_standard_output && access(path, W_OK) != 0)
+        st = clfi_fail_errno("write", path);
+    else if (at.is_stream)
+        st = is_file ? refuse_stream(path) : CLF_OK;
+    else
+        st = check_directory(path, at.target);
+    free(at.target);
+    return st;
+}
+
+bool clfi_atomic_write(clf_atomic_file *file, const void *data, size_t size)
+{
+    if (size && fwrite(data, 1, size, file->stream) != size && !file->fault)
+        file->fault = errno;
+    return !file->fault;
+}
+
+bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (vfprintf(file->stream, format, arguments) < 0 && !file->fault)
+        file->fault = errno;
+    va_end(arguments);
+    return !file->fault;
+}
+
+/* Whether everything got out of the stream's buffer; else errno tells the first thing that failed, whatever was called since. */
+static bool is_flushed(const clf_atomic_file *file)
+{
+    if (!file->fault && !ferror(file->stream))
+        return fflush(file->stream) == 0;
+    errno = file->fault ? file->fault : EIO;
+    return false;
+}
+
+/* All bytes of the file to the pipe or device. */
+static bool pour(FILE *from, int to)
+{
+    char chunk[65536];
+    size_t got;
+    if (fseeko(from, 0, SEEK_SET) != 0)
+        return false;
+    while ((got = fread(chunk, 1, sizeof chunk, from)) > 0)
+        for (size_t done = 0; done < got;) {
+            const ssize_t written = write(to, chunk + done, got - done);
+            if (written < 0 && errno != EINTR)
+                return false;
+            done += written > 0 ? (size_t)written : 0;
+        }
+    return !ferror(from);
+}
+
+static clf_status commit_stream(clf_atomic_file *file)
+{
+    clf_status st = CLF_OK;
+    if (!is_flushed(file) || (file->sink >= 0 && !pour(file->stream, file->sink)))
+        st = clfi_fail_errno("write", file->path);
+    if (file->sink >= 0 && close(file->sink) != 0 && st == CLF_OK)
+        st = clfi_fail_errno("write", file->path);
+    if (fclose(file->stream) != 0 && st == CLF_OK)
+        st = clfi_fail_errno("write", file->path);
+    release(file);
+    return st;
+}
+
+/* Some file systems cannot sync, and say so. */
+static bool sync_file(const clf_atomic_file *file)
+{
+    return file->is_expendable || fsync(fileno(file->stream)) == 0 || errno == EINVAL || errno == ENOSYS;
+}
+
+/* All bytes on the disk, under the temporary name, closed; without that name where it failed. */
+static clf_status complete(clf_atomic_file *file)
+{
+    clf_status st = CLF_OK;
+    const bool is_named = !file->is_nameless;
+    const bool is_written = is_flushed(file) && sync_file(file);
+    const bool has_name = is_named || (is_written && give_name(fileno(file->stream), file->temporary));
+    if (!is_written || !has_name)
+        st = clfi_fail_errno("write", file->path);
+    if (fclose(file->stream) != 0 && st == CLF_OK)
+        st = clfi_fail_errno("write", file->path);
+    file->stream = NULL;
+    if (st != CLF_OK && has_name)
+        unlink(file->temporary);
+    return st;
+}
+
+clf_status clfi_atomic_commit(clf_atomic_file *file)
+{
+    if (!file->target)
+        return commit_stream(file);
+    clf_status st = complete(file);
+    if (st == CLF_OK && rename(file->temporary, file->target) != 0) {
+        st = clfi_fail_errno("rename to", file->path);
+        unlink(file->temporary);
+    }
+    release(file);
+    return st;
+}
+
+/* The temporary file and the old one exchange their names, so that this can be undone; where the system cannot, the old one is replaced. */
+static bool exchange(const clf_atomic_file *file, bool *out_exchanged)
+{
+    *out_exchanged = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
+    return *out_exchanged || rename(file->temporary, file->target) == 0;
+}
+
+static clf_status rename_pair(const clf_atomic_file *file, const clf_atomic_file *beside)
+{
+    const bool was_there = access(beside->target, F_OK) == 0;
+    bool exchanged;
+    if (!exchange(beside, &exchanged)) {
+        const clf_status st = clfi_fail_errno("rename to", beside->path);
+        unlink(beside->temporary);
+        unlink(file->temporary);
+        return st;
+    }
+    if (rename(file->temporary, file->target) == 0) {
+        if (exchanged)
+            unlink(beside->temporary);
+        return CLF_OK;
+    }
+    const clf_status st = clfi_fail_errno("rename to", file->path);
+    if (exchanged)
+        renameat2(AT_FDCWD, beside->temporary, AT_FDCWD, beside->target, RENAME_EXCHANGE);
+    unlink(exchanged || was_there ? beside->temporary : beside->target);
+    unlink(file->temporary);
+    return st;
+}
+
+clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside)
+{
+    clf_status st = complete(beside);
+    if (st == CLF_OK) {
+        if ((st = complete(file)) != CLF_OK)
+            unlink(beside->temporary);
+        else
+            st = rename_pair(file, beside);
+    }
+    clfi_atomic_abandon(file); /* where it is still open */
+    if (file->path)
+        release(file);
+    release(beside);
+    return st;
+}
+
+void clfi_atomic_abandon(clf_atomic_file *file)
+{
+    if (!file->stream)
+        return;
+    fclose(file->stream);
+    if (file->sink >= 0)
+        close(file->sink);
+    if (file->target && !file->is_nameless)
+        unlink(file->temporary);
+    release(file);
+}
+
+clf_status clfi_file_write(const char *path, const void *data, size_t size)
+{
+    clf_atomic_file file;
+    CLF_TRY(clfi_atomic_open(path, &file));
+    clfi_atomic_write(&file, data, size);
+    return clfi_atomic_commit(&file);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Classifying every input, window by window. */
+#include "cli/classifying.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/embedding.h"
+#include "cli/progress.h"
+
+static clf_status run_windows(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink,
+                              void *user, clf_embed_stats *stats)
+{
+    const size_t labels = clf_model_label_count(session->model), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
+    size_t failed = 0;
+    clf_text_pair *pairs = NULL;
+    float *logits = NULL, *scores = NULL;
+    cli_progress progress = cli_progress_start("texts", session->context);
+    clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
+    params.max_tokens = options->max_tokens;
+    params.batch_tokens = options->batch_tokens;
+    params.progress = cli_progress_update;
+    params.progress_user = &progress;
+    params.failed_text = &failed;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(CLI_WINDOW, sizeof *pairs, "pairs of texts", &pairs));
+    CLF_GOTO(clfi_alloc(most, sizeof *logits, "logits", &logits));
+    CLF_GOTO(clfi_alloc(most, sizeof *scores, "scores", &scores));
+    for (;;) {
+        clf_embed_stats window;
+        CLF_GOTO(cli_inputs_next(inputs));
+        if (inputs->count == 0)
+            break;
+        for (size_t i = 0; i < inputs->count; i++)
+            pairs[i] = options->query.data ? (clf_text_pair){options->query, inputs->texts[i]}
+                                           : (clf_text_pair){inputs->texts[i], inputs->seconds[i]};
+        cli_progress_window(&progress, cli_inputs_share(inputs));
+        if (options->query.data)
+            st = clf_model_score_pairs(session->model, pairs, inputs->count, &params, logits, &window);
+        else
+            st = clf_model_classify(session->model, pairs, inputs->count, &params, logits, scores, &window);
+        CLF_GOTO(cli_fail_text(st, inputs, failed));
+        cli_add_stats(stats, &window);
+        cli_progress_count(&progress, inputs->count);
+        CLF_GOTO(sink(user, inputs, logits, scores, labels));
+    }
+done:
+    cli_line_clear();
+    free(pairs);
+    free(logits);
+    free(scores);
+    return st;
+}
+
+clf_status cli_classify_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink, void *user,
+                            clf_embed_stats *stats)
+{
+    const size_t before = stats->truncated;
+    CLF_TRY(run_windows(session, options, inputs, sink, user, stats));
+    cli_say_truncated(session, stats->truncated - before, options->max_tokens);
+    return CLF_OK;
+}

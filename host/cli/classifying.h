@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands over a model's classification head share. */
+#ifndef CLFI_CLI_CLASSIFYING_H
+#define CLFI_CLI_CLASSIFYING_H
+
+#include "cli/inputs.h"
+#include "cli/session.h"
+#include "clformer/classify.h"
+
+typedef struct cli_classifying {
+    size_t max_tokens, batch_tokens;
+    clf_text query; /* data not NULL: the first text of every pair, whose second are the inputs */
+} cli_classifying;
+
+#define CLI_CLASSIFYING_OPTIONS(c)                                                                        \
+    {"max-tokens", 0, "N", "cut longer texts (default: the model's maximum)", CLI_SIZE, &(c).max_tokens}, \
+    {"batch-tokens", 0, "N", "tokens in one forward pass (default: suited to the device)", CLI_SIZE, &(c).batch_tokens}
+
+/* Receives a window's rows: logits and scores of `labels` numbers each. */
+typedef clf_status (*cli_classifying_sink)(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels);
+
+/* Every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */
+clf_status cli_classify_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink, void *user,
+                            clf_embed_stats *stats);
+
+#endif

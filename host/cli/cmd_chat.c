@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer chat: a conversation with a language model in its own chat template. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/generation.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "cli/terminal.h"
+#include "model/chat_template.h"
+#include "model/model.h"
+#include "template/template.h"
+
+enum { LINE_BYTES = 1 << 20 };
+
+typedef struct chat {
+    clf_model *model;   /* borrowed */
+    clf_session *session;
+    clf_template *form;
+    json_t *messages;   /* [{"role", "content"}, ...] */
+    bool has_system;    /* the first of them */
+    clf_generate_params params;
+    clf_encoding *encoding;
+    clf_str prompt, answer;
+    clf_status st;      /* of printing */
+} chat;
+
+static clf_status out_of_memory(void)
+{
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: the conversation");
+}
+
+static clf_status say(chat *c, const char *role, const char *text, size_t size)
+{
+    json_t *message = json_pack("{s:s,s:o}", "role", role, "content", cli_text_json(text, size)); /* a line may be ill-formed UTF-8 */
+    return message && json_array_append_new(c->messages, message) == 0 ? CLF_OK : out_of_memory();
+}
+
+/* "" where the tokenizer has no token in the role. */
+static const char *role_text(const chat *c, clf_token_role role)
+{
+    const char *text = clf_tokenizer_token(c->model->tokenizer, clf_tokenizer_role(c->model->tokenizer, role));
+    return text ? text : "";
+}
+
+static clf_status render(chat *c)
+{
+    json_t *variables = json_pack("{s:O,s:b,s:s,s:s}", "messages", c->messages, "add_generation_prompt", 1, "bos_token",
+                                  role_text(c, CLF_TOKEN_BOS), "eos_token", role_text(c, CLF_TOKEN_EOS));
+    if (!variables)
+        return out_of_memory();
+    clfi_str_clear(&c->prompt);
+    const clf_status st = clfi_template_render(c->form, variables, time(NULL), &c->prompt);
+    json_decref(variables);
+    return st;
+}
+
+/* The conversation as a prompt with room for an answer: what was said first is forgotten where it must be. */
+static clf_status make_prompt(chat *c)
+{
+    clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
+    const size_t positions = (size_t)clf_model_get_info(c->model)->max_positions, first = c->has_system ? 1 : 0;
+    encode.add_special_tokens = 0;
+    for (;;) {
+        CLF_TRY(render(c));
+        const clf_text text = {clfi_str_text(&c->prompt), c->prompt.length};
+        CLF_TRY(clf_tokenizer_encode(c->model->tokenizer, &text, NULL, &encode, c->encoding));
+        if (c->encoding->length + c->params.max_tokens <= positions || json_array_size(c->messages) < first + 3)
+            return CLF_OK;
+        for (int i = 0; i < 2; i++) /* a question and its answer */
+            if (json_array_remove(c->messages, first) != 0)
+                return out_of_memory();
+    }
+}
+
+static int on_token(void *user, const clf_generated *step)
+{
+    chat *c = user;
+    cli_line_clear();
+    fwrite(step->text.data, 1, step->text.size, stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        c->st = clfi_fail(CLF_IO, "writing the answer failed: %s", strerror(errno));
+    if (c->st == CLF_OK)
+        c->st = clfi_str_append(&c->answer, step->text.data, step->text.size);
+    return c->st != CLF_OK;
+}
+
+static clf_status answer(chat *c, const clf_str *line)
+{
+    CLF_TRY(say(c, "user", clfi_str_text(line), line->length));
+    CLF_TRY(make_prompt(c));
+    const clf_text prompt = {clfi_str_text(&c->prompt), c->prompt.length};
+    clfi_str_clear(&c->answer);
+    CLF_TRY(clf_generate(c->session, &prompt, 1, &c->params, on_token, c));
+    CLF_TRY(c->st);
+    putchar('\n');
+    return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);
+}
+
+/* Lines of standard input, one question each. */
+static clf_status converse(chat *c)
+{
+    const bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    clf_str line = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (bool any = true; st == CLF_OK && any;) {
+        if (is_terminal) {
+            cli_line_clear();
+            fputs("> ", stdout);
+        }
+        fflush(stdout);
+        st = clfi_line_read(stdin, "standard input", LINE_BYTES, &line, &any);
+        if (st == CLF_OK && any && line.length > 0)
+            st = answer(c, &line);
+    }
+    if (is_terminal)
+        putchar('\n');
+    clfi_str_free(&line);
+    return st;
+}
+
+static clf_status open_template(const char *model, clf_template **out)
+{
+    char *text;
+    CLF_TRY(clfi_chat_template_read(model, &text));
+    const clf_status st = clfi_template_parse(text, strlen(text), "chat template", out);
+    free(text);
+    return st;
+}
+
+static clf_status run(cli_session *session, const char *model, const char *system, const clf_generate_params *params)
+{
+    chat c = {.params = *params, .st = CLF_OK, .has_system = system != NULL, .prompt = CLF_STR_INIT, .answer = CLF_STR_INIT};
+    clf_status st;
+    c.params.no_special_tokens = 1; /* the template writes them */
+    CLF_GOTO(open_template(model, &c.form));
+    CLF_GOTO(cli_session_open_model(session, model));
+    c.model = session->model;
+    CLF_GOTO(clf_session_create(c.model, NULL, &c.session));
+    CLF_GOTO(clf_encoding_create(&c.encoding));
+    c.messages = json_array();
+    CLF_GOTO(c.messages ? CLF_OK : out_of_memory());
+    if (system)
+        CLF_GOTO(say(&c, "system", system, strlen(system)));
+    CLF_GOTO(converse(&c));
+done:
+    json_decref(c.messages);
+    clf_encoding_destroy(c.encoding);
+    clf_session_destroy(c.session);
+    clfi_template_destroy(c.form);
+    clfi_str_free(&c.prompt);
+    clfi_str_free(&c.answer);
+    return st;
+}
+
+int cmd_chat(const cli_command *self, int argc, char **argv)
+{
+    cli_session session = CLI_SESSION_INIT;
+    cli_generation options = CLI_GENERATION_INIT;
+    const char *system = NULL;
+    int positional;
+    const cli_option table[] = {
+        {"system", 0, "TEXT", "how the model is to answer", CLI_TEXT, &system},
+        CLI_SAMPLING_OPTIONS(options),
+        CLI_SESSION_OPTIONS(session),
+    };
+    clf_generate_params params;
+    clf_text stops[CLI_LIST_MAX];
+    options.max_tokens = 512;
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && positional != 1)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+    if (st == CLF_OK)
+        st = cli_generation_params(&options, stops, &params);
+    if (st == CLF_OK)
+        st = run(&session, argv[0], system, &params);
+    const int status = st == CLF_OK ? 0 : cli_fail(st);
+    st = cli_session_close(&session, NULL);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer classify: the best label of each text, and the logits of all. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/classifying.h"
+#include "cli/commands.h"
+#include "cli/embedding.h"
+#include "cli/json_line.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+
+typedef struct classify_output {
+    const clf_model *model;
+    int as_json;
+    int columns; /* of the terminal */
+} classify_output;
+
+/* {"label": "POSITIVE", "score": 0.98, "logits": [-1.9, 2.1]} */
+static clf_status print_json(const clf_model *model, size_t best, const float *logits, const float *scores, size_t labels)
+{
+    json_t *array = json_array();
+    bool is_whole = array != NULL;
+    for (size_t k = 0; k < labels; k++)
+        is_whole = json_array_append_new(array, json_real((double)logits[k])) == 0 && is_whole;
+    const char *label = clf_model_label(model, best);
+    json_t *line = json_pack("{s:s, s:f, s:o}", "label", label, "score", (double)scores[best], "logits", array);
+    return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "labels");
+}
+
+static void print_row(const classify_output *output, const char *label, float score, clf_text text)
+{
+    const int used = printf("%7.4f  %-16s  ", (double)score, label);
+    cli_print_line(stdout, text.data, text.size, output->columns > used ? output->columns - used : output->columns ? 1 : 0);
+    putchar('\n');
+}
+
+/* A cli_classifying_sink. */
+static clf_status print_window(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels)
+{
+    const classify_output *output = user;
+    cli_line_clear();
+    for (size_t i = 0; i < inputs->count; i++, logits += labels, scores += labels) {
+        size_t best = 0;
+        for (size_t k = 1; k < labels; k++)
+            best = scores[k] > scores[best] ? k : best;
+        if (output->as_json)
+            CLF_TRY(print_json(output->model, best, logits, scores, labels));
+        else
+            print_row(output, clf_model_label(output->model, best), scores[best], inputs->texts[i]);
+    }
+    return CLF_OK;
+}
+
+static clf_status classify(cli_session *session, const cli_classifying *options, const char *directory, cli_inputs *inputs, int as_json,
+                           clf_embed_stats *stats)
+{
+    classify_output output = {.as_json = as_json, .columns = cli_terminal_columns(STDOUT_FILENO)};
+    inputs->takes_pairs = true;
+    CLF_TRY(cli_session_open_model(session, directory));
+    output.model = session->model;
+    return cli_classify_all(session, options, inputs, print_window, &output, stats);
+}
+
+int cmd_classify(const cli_command *self, int argc, char **argv)
+{
+    cli_session session = CLI_SESSION_INIT;
+    cli_classifying options = {.max_tokens = 0};
+    const char *file = NULL;
+    int as_json = 0, positional;
+    const cli_option table[] = {
+        {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string, an object with \"text\", or an array of two texts per line",
+         CLI_TEXT, &file},
+        {"json", 0, NULL, "print an object a text: label, score, logits", CLI_FLAG, &as_json},
+        CLI_CLASSIFYING_OPTIONS(options),
+        CLI_SESSION_OPTIONS(session),
+    };
+    cli_inputs *inputs = NULL;
+    clf_embed_stats stats = {0};
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK)
+        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
+    if (st == CLF_OK)
+        st = classify(&session, &options, argv[0], inputs, as_json, &stats);
+    return cli_embedding_end(&session, inputs, &stats, st);
+}

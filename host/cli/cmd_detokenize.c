@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer detokenize: token ids back to text. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "cli/commands.h"
+#include "cli/inputs.h"
+#include "cli/json_line.h"
+#include "clformer/tokenizer.h"
+
+typedef struct cli_ids {
+    int32_t *ids;
+    size_t count, capacity;
+} cli_ids;
+
+/* Appends the ids of a text: "101 7592 102" or "[101, 7592, 102]". */
+static clf_status read_ids(const char *text, const clf_tokenizer *tokenizer, cli_ids *list)
+{
+    static const char between[] = " \t,[]";
+    for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
+        char *end;
+        errno = 0;
+        const long long id = strtoll(at, &end, 10);
+        if (end == at || (*end && !strchr(between, *end)))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "token ids: expected numbers, found \"%.80s\"", at);
+        if (errno || id < 0 || (uint64_t)id >= clf_tokenizer_vocabulary_size(tokenizer) || !clf_tokenizer_token(tokenizer, (int32_t)id))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "token id %.*s: the vocabulary has ids from 0 to %zu, and no such one", (int)(end - at), at,
+                     clf_tokenizer_vocabulary_size(tokenizer) - 1);
+        CLF_TRY(clfi_grow(&list->ids, &list->capacity, list->count + 1, sizeof *list->ids, "token ids"));
+        list->ids[list->count++] = (int32_t)id;
+        at = end;
+    }
+    return CLF_OK;
+}
+
+static clf_status print_text(clf_token_decoder *decoder, const cli_ids *list, int as_json)
+{
+    clf_text text;
+    CLF_TRY(clf_token_decoder_decode(decoder, list->ids, list->count, &text));
+    if (!as_json) {
+        fwrite(text.data, 1, text.size, stdout);
+        putchar('\n');
+        return CLF_OK;
+    }
+    json_t *string = json_stringn(text.data, text.size);
+    return cli_json_print(string, true, JSON_ENCODE_ANY, "text");
+}
+
+/* Ids in the arguments are one text; each line of the file is another. */
+static clf_status detokenize(const char *directory, char **arguments, int count, cli_inputs *inputs, int skip_special, int as_json)
+{
+    clf_status st;
+    clf_tokenizer *tokenizer = NULL;
+    clf_token_decoder *decoder = NULL;
+    cli_ids list = {0};
+    clf_str line = CLF_STR_INIT;
+    CLF_GOTO(clf_tokenizer_open(directory, &tokenizer));
+    CLF_GOTO(clf_token_decoder_create(tokenizer, skip_special, &decoder));
+    for (int i = 0; i < count; i++)
+        CLF_GOTO(read_ids(arguments[i], tokenizer, &list));
+    if (count > 0)
+        CLF_GOTO(print_text(decoder, &list, as_json));
+    while (inputs) {
+        CLF_GOTO(cli_inputs_next(inputs));
+        if (inputs->count == 0)
+            break;
+        for (size_t i = 0; i < inputs->count; i++) {
+            list.count = 0;
+            clfi_str_clear(&line);
+            CLF_GOTO(clfi_str_append(&line, inputs->texts[i].data, inputs->texts[i].size));
+            CLF_GOTO(read_ids(line.data, tokenizer, &list));
+            CLF_GOTO(print_text(decoder, &list, as_json));
+        }
+    }
+done:
+    free(list.ids);
+    clfi_str_free(&line);
+    clf_token_decoder_destroy(decoder);
+    clf_tokenizer_destroy(tokenizer);
+    return st;
+}
+
+int cmd_detokenize(const cli_command *self, int argc, char **argv)
+{
+    const char *file = NULL;
+    int skip_special = 0, as_json = 0, positional;
+    const cli_option table[] = {
+        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them; - for standard input", CLI_TEXT, &file},
+        {"skip-special", 0, NULL, "leave out special tokens", CLI_FLAG, &skip_special},
+        {"json", 0, NULL, "print JSON strings", CLI_FLAG, &as_json},
+    };
+    cli_inputs *inputs = NULL;
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && (positional < 1 || (positional == 1 && !file)))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+    if (st == CLF_OK && file)
+        st = cli_inputs_open(NULL, 0, file, &inputs);
+    if (st == CLF_OK)
+        st = detokenize(argv[0], argv + 1, positional - 1, inputs, skip_special, as_json);
+    cli_inputs_close(inputs);
+    return st == CLF_OK ? 0 : cli_fail(st);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer gather: the shards of a file of texts joined into one file of embeddings. Needs no device. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/commands.h"
+#include "cli/embedding.h"
+#include "cli/progress.h"
+#include "cli/shards.h"
+
+/* What devices differ by in rounding stays far below, what one computes wrong above. */
+static const double canary_bound = 1e-2;
+
+typedef struct gathering {
+    cli_job job;      /* the manifest's */
+    cli_part **parts; /* [shards] */
+    float *rows;
+    size_t capacity;
+} gathering;
+
+static clf_status open_parts(const char *directory, gathering *g)
+{
+    size_t missing = 0, first = 0;
+    CLF_TRY(clfi_alloc(g->job.shards, sizeof *g->parts, "shards", &g->parts));
+    for (size_t i = 0; i < g->job.shards; i++) {
+        char *path;
+        bool is_there;
+        CLF_TRY(cli_shard_path(directory, i + 1, g->job.shards, true, &path));
+        clf_status st = clfi_file_exists(path, &is_there);
+        if (st == CLF_OK && is_there)
+            st = cli_part_open_complete(path, &g->parts[i]);
+        free(path);
+        CLF_TRY(st);
+        if (!is_there && missing++ == 0)
+            first = i + 1;
+    }
+    if (missing)
+        CLF_FAIL(CLF_NOT_FOUND, "%s: %zu of %zu shards are not done, the first is %zu: run embed --shard %zu/%zu again", directory, missing,
+                 g->job.shards, first, first, g->job.shards);
+    return CLF_OK;
+}
+
+/* A device that computes something else would show in the canaries. */
+static clf_status check_canaries(const cli_part *part, const cli_fingerprint *wanted)
+{
+    const cli_fingerprint *own = &part->job.made_by;
+    double largest = 0, difference = 0;
+    for (size_t i = 0; own->width == wanted->width && i < CLI_CANARIES * own->width; i++) {
+        largest = fmax(largest, fabs((double)wanted->canaries[i]));
+        difference = fmax(difference, fabs((double)own->canaries[i] - (double)wanted->canaries[i]));
+    }
+    if (own->width != wanted->width || !(difference <= canary_bound * largest))
+        CLF_FAIL(CLF_FORMAT, "%s: its device (%s) gives other canaries than the first shard's (%s): they differ by %g", part->path,
+                 own->field[CLI_FIELD_DEVICE], wanted->field[CLI_FIELD_DEVICE], difference);
+    return CLF_OK;
+}
+
+static clf_status check_parts(gathering *g)
+{
+    for (size_t i = 0; i < g->job.shards; i++) {
+        CLF_TRY(cli_job_same(g->parts[i]->path, &g->parts[i]->job, &g->job, false));
+        if (g->parts[i]->job.shard != i + 1)
+            CLF_FAIL(CLF_FORMAT, "%s: says that it is shard %zu", g->parts[i]->path, g->parts[i]->job.shard);
+        CLF_TRY(check_canaries(g->parts[i], &g->parts[0]->job.made_by));
+    }
+    return CLF_OK;
+}
+
+/* Every part must be at its end, and tell of as many windows and rows as were found. */
+static clf_status check_ends(gathering *g, uint64_t windows, uint64_t rows)
+{
+    for (size_t i = 0; i < g->job.shards; i++) {
+        cli_embedded window;
+        cli_part *part = g->parts[i];
+        bool any;
+        CLF_TRY(cli_part_next(part, &g->rows, &g->capacity, &window, &any));
+        if (any || !part->is_complete)
+            CLF_FAIL(CLF_FORMAT, "%s: the record after its window %llu is broken, or one too many", part->path,
+                     (unsigned long long)part->windows);
+        if (part->all_windows != windows || part->all_rows != rows)
+            CLF_FAIL(CLF_FORMAT, "%s: expected %llu windows of %llu texts in all shards, found %llu of %llu", part->path,
+                     (unsigned long long)part->all_windows, (unsigned long long)part->all_rows, (unsigned long long)windows,
+                     (unsigned long long)rows);
+    }
+    return CLF_OK;
+}
+
+static clf_status join(gathering *g, clf_npy_writer *npy)
+{
+    uint64_t rows = 0, index = 0;
+    for (;; index++) {
+        cli_embedded window;
+        cli_part *part = g->parts[index % g->job.shards];
+        bool any;
+        CLF_TRY(cli_part_next(part, &g->rows, &g->capacity, &window, &any));
+        if (!any)
+            break;
+        if (window.window != index || window.first != rows)
+            CLF_FAIL(CLF_FORMAT, "%s: expected window %llu from text %llu, found window %zu from text %zu", part->path,
+                     (unsigned long long)index, (unsigned long long)rows, window.window, window.first);
+        CLF_TRY(clfi_npy_writer_append(npy, window.rows, window.count));
+        rows += window.count;
+        cli_line_show("%llu embeddings", (unsigned long long)rows);
+    }
+    return check_ends(g, index, rows);
+}
+
+static clf_status gather(const char *directory, const char *output, gathering *g)
+{
+    char *path;
+    clf_npy_writer *npy;
+    CLF_TRY(cli_manifest_path(directory, &path));
+    clf_status st = cli_job_read(path, &g->job);
+    free(path);
+    CLF_TRY(st);
+    if (g->job.shards == 0)
+        CLF_FAIL(CLF_FORMAT, "%s/manifest.json: a job of no shards", directory);
+    CLF_TRY(open_parts(directory, g));
+    CLF_TRY(check_parts(g));
+    cli_interrupts_watch();
+    cli_interrupts_say("nothing was written to %s", output);
+    const int64_t width = (int64_t)g->parts[0]->job.made_by.width;
+    CLF_TRY(clfi_npy_writer_open(output, CLF_FILE_F32, 1, &width, &npy));
+    st = join(g, npy);
+    cli_line_clear();
+    if (st != CLF_OK) {
+        clfi_npy_writer_abandon(npy);
+        return st;
+    }
+    return cli_fingerprint_commit(&g->parts[0]->job.made_by, output, npy);
+}
+
+int cmd_gather(const cli_command *self, int argc, char **argv)
+{
+    const char *output = NULL;
+    gathering g = {.rows = NULL};
+    int positional;
+    const cli_option table[] = {
+        {"output", 'o', "F.npy", "the file of all embeddings; its fingerprint goes beside it", CLI_OUTPUT, &output},
+    };
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && (positional != 1 || !output))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "gather: expected one directory and -o F.npy; usage: clformer gather %s", self->arguments);
+    if (st == CLF_OK)
+        st = gather(argv[0], output, &g);
+    for (size_t i = 0; g.parts && i < g.job.shards; i++)
+        cli_part_close(g.parts[i]);
+    cli_fingerprint_free(&g.job.made_by);
+    free(g.parts);
+    free(g.rows);
+    return st == CLF_OK ? 0 : cli_fail(st);
+}

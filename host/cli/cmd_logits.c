@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer logits: what a language model expects after texts, as a NumPy file. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/commands.h"
+#include "cli/generation.h"
+#include "cli/inputs.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "io/npy.h"
+
+typedef struct rows {
+    float *values;
+    size_t count, capacity; /* in numbers */
+} rows;
+
+static clf_status run_window(clf_session *session, const cli_inputs *inputs, const clf_generate_params *params, size_t vocabulary,
+                             rows *all)
+{
+    size_t more, need;
+    if (!clfi_mul_size(inputs->count, vocabulary, &more) || !clfi_add_size(all->count, more, &need))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: logits of %zu texts", inputs->count);
+    CLF_TRY(clfi_grow(&all->values, &all->capacity, need, sizeof *all->values, "logits"));
+    CLF_TRY(clf_logits(session, inputs->texts, inputs->count, params, all->values + all->count));
+    all->count = need;
+    return CLF_OK;
+}
+
+static clf_status logits(cli_session *session, const char *model, cli_inputs *inputs, const clf_generate_params *params, const char *output)
+{
+    clf_session *own;
+    rows all = {.values = NULL};
+    CLF_TRY(cli_session_open_model(session, model));
+    CLF_TRY(clf_session_create(session->model, NULL, &own));
+    const int64_t vocabulary = clf_model_get_info(session->model)->vocabulary;
+    clf_status st;
+    do {
+        st = cli_inputs_next(inputs);
+        if (st == CLF_OK && inputs->count > 0)
+            st = run_window(own, inputs, params, (size_t)vocabulary, &all);
+    } while (st == CLF_OK && inputs->count > 0);
+    if (st == CLF_OK)
+        st = clfi_npy_write(output, CLF_FILE_F32, 2, (int64_t[]){(int64_t)all.count / vocabulary, vocabulary}, all.values);
+    free(all.values);
+    clf_session_destroy(own);
+    return st;
+}
+
+int cmd_logits(const cli_command *self, int argc, char **argv)
+{
+    cli_session session = CLI_SESSION_INIT;
+    cli_generation options = CLI_GENERATION_INIT;
+    const char *file = NULL, *output = NULL;
+    int positional;
+    const cli_option table[] = {
+        CLI_INPUTS_OPTION(file),
+        {"output", 'o', "L.npy", "a row of logits for each text: of the token after its last", CLI_OUTPUT, &output},
+        CLI_GENERATION_OPTIONS(options),
+        CLI_SESSION_OPTIONS(session),
+    };
+    cli_inputs *inputs = NULL;
+    clf_generate_params params;
+    clf_text stops[CLI_LIST_MAX];
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && (positional < 1 || !output))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+    if (st == CLF_OK)
+        st = cli_generation_params(&options, stops, &params);
+    if (st == CLF_OK)
+        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
+    if (st == CLF_OK)
+        st = logits(&session, argv[0], inputs, &params, output);
+    const int status = st == CLF_OK ? 0 : cli_fail(st);
+    cli_inputs_close(inputs);
+    st = cli_session_close(&session, NULL);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+}

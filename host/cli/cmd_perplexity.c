@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer perplexity: how well a language model foretells a text. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/generation.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+
+enum { LIMIT_BYTES = 1 << 30 };
+
+static clf_status perplexity(cli_session *session, const char *model, const clf_text *text, size_t window,
+                             const clf_generate_params *params, int as_json)
+{
+    clf_session *own;
+    double value;
+    size_t tokens;
+    CLF_TRY(cli_session_open_model(session, model));
+    CLF_TRY(clf_session_create(session->model, NULL, &own));
+    const clf_status st = clf_perplexity(own, text, window, params, &value, &tokens);
+    clf_session_destroy(own);
+    if (st != CLF_OK)
+        return st;
+    cli_line_clear();
+    if (as_json)
+        printf("{\"perplexity\":%.9g,\"tokens\":%zu,\"window\":%zu}\n", value, tokens, window);
+    else
+        printf("%.6f\n", value);
+    return CLF_OK;
+}
+
+int cmd_perplexity(const cli_command *self, int argc, char **argv)
+{
+    cli_session session = CLI_SESSION_INIT;
+    cli_generation options = CLI_GENERATION_INIT;
+    const char *file = NULL;
+    size_t window = 512;
+    int as_json = 0, positional;
+    const cli_option table[] = {
+        {"file", 'f', "F", "the text", CLI_TEXT, &file},
+        {"window", 'w', "N", "tokens that are read together; the first of each window is not predicted (default: 512)", CLI_SIZE, &window},
+        {"json", 0, NULL, "print {\"perplexity\":...,\"tokens\":...,\"window\":...}", CLI_FLAG, &as_json},
+        CLI_GENERATION_OPTIONS(options),
+        CLI_SESSION_OPTIONS(session),
+    };
+    clf_str bytes = CLF_STR_INIT;
+    clf_generate_params params;
+    clf_text stops[CLI_LIST_MAX];
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && (positional != 1 || !file))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+    if (st == CLF_OK)
+        st = cli_generation_params(&options, stops, &params);
+    if (st == CLF_OK)
+        st = clfi_file_read(file, LIMIT_BYTES, &bytes);
+    if (st == CLF_OK) {
+        const clf_text text = {clfi_str_text(&bytes), bytes.length};
+        st = perplexity(&session, argv[0], &text, window, &params, as_json);
+    }
+    const int status = st == CLF_OK ? 0 : cli_fail(st);
+    clfi_str_free(&bytes);
+    st = cli_session_close(&session, NULL);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+# Completion of clformer for bash. Commands, options and choices are read from the program's own --help, so they are always those of its version.
+_clformer()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]} help value
+    local -a command
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        help=$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$help help --help --version" -- "$word")
+        return
+    fi
+    command=("${COMP_WORDS[1]}")
+    if [ "${command[0]}" = op ]; then
+        if [ "$COMP_CWORD" -eq 2 ]; then
+            help=$("$program" op --list 2>/dev/null | sed -n 's/^\([a-z_]*\) .*npy.*/\1/p')
+            mapfile -t COMPREPLY < <(compgen -W "$help --list" -- "$word")
+            return
+        fi
+        command+=("${COMP_WORDS[2]}")
+    elif [ "${command[0]}" = help ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')" -- "$word")
+        return
+    fi
+    help=$("$program" "${command[@]}" --help 2>/dev/null)
+    # What the option before takes: nothing, one of some words, or else a file.
+    value=$(printf '%s\n' "$help" | sed -n "s/^  \(-., \|    \)--${before#--} \([^ ]*\)  *.*/\2/p;s/^  $before, --[a-z-]* \([^ ]*\)  *.*/\1/p" | head -n 1)
+    if [[ $before == -* && $value == *"|"* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word")
+    elif [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(printf '%s\n' "$help" | sed -n 's/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p')" -- "$word")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+complete -F _clformer clformer

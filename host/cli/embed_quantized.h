@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Quantized embeddings to standard output or a file. */
+#ifndef CLFI_CLI_EMBED_QUANTIZED_H
+#define CLFI_CLI_EMBED_QUANTIZED_H
+
+#include "cli/embedding.h"
+#include "cli/quantize.h"
+
+typedef struct cli_quantized_output {
+    int kind;           /* a cli_quantization */
+    const char *ranges; /* a .npy file; NULL: those of the embeddings themselves */
+    const char *path;   /* NULL: standard output */
+    bool is_npy, is_json;
+} cli_quantized_output;
+
+/* All embeddings of the inputs are held in memory, since ranges are known at the end. The output appears whole or not at all. */
+clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const cli_quantized_output *output, cli_inputs *inputs,
+                               clf_embed_stats *stats);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Fingerprints of embeddings. */
+#include "cli/fingerprint.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/directory.h"
+#include "io/json.h"
+#include "model/sentence_config.h"
+
+enum { FILE_BYTES = 1 << 30 };
+
+static const struct {
+    const char *name;
+    bool is_number, binds, of_device;
+} fields[] = {
+#define X(id, name, is_number, binds, of_device) {name, is_number, binds, of_device},
+    CLI_FINGERPRINT_FIELDS(X)
+#undef X
+};
+
+#define CANARY(text) {text, sizeof text - 1}
+const clf_text cli_canaries[CLI_CANARIES] = {
+    CANARY("The canary sang before the lamp went out."),
+    CANARY("In 1869 the table of elements had 63 rows, gaps included."),
+    CANARY("Why does warm air rise, and where does it go at night?"),
+};
+
+const char *cli_field_name(cli_field field)
+{
+    return fields[field].name;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *text, const char *with)
+{
+    const size_t n = strlen(text), m = strlen(with);
+    return n >= m && strcmp(text + n - m, with) == 0;
+}
+
+/* Which files of a model's directory, and of its modules' folders, say what a vector is. */
+static bool is_of_model(const char *name)
+{
+    return strcmp(name, "config.json") == 0 || strcmp(name, "modules.json") == 0 || ends(name, ".gguf") ||
+           (begins(name, "model") && (ends(name, ".safetensors") || ends(name, ".safetensors.index.json")));
+}
+
+static bool is_of_tokenizer(const char *name)
+{
+    return begins(name, "tokenizer") || begins(name, "vocab.") || strcmp(name, "merges.txt") == 0 ||
+           strcmp(name, "special_tokens_map.json") == 0;
+}
+
+static clf_status add_file(clf_hasher *hasher, const char *directory, const char *name)
+{
+    char *path;
+    CLF_TRY(clfi_path_join(directory, name, &path));
+    clfi_hasher_add(hasher, name, strlen(name) + 1);
+    const clf_status st = clfi_hasher_add_file(hasher, path);
+    free(path);
+    return st;
+}
+
+static clf_status add_files(clf_hasher *hasher, const char *directory, bool (*wanted)(const char *))
+{
+    char **names = NULL;
+    size_t count = 0;
+    clf_status st;
+    CLF_GOTO(cli_directory_list(directory, wanted, &names, &count));
+    for (size_t i = 0; i < count; i++)
+        CLF_GOTO(add_file(hasher, directory, names[i]));
+done:
+    cli_directory_list_free(names, count);
+    return st;
+}
+
+/* The folder of one module: 1_Pooling, 2_Dense. Some modules have none. */
+static clf_status add_module(clf_hasher *hasher, const char *directory, const char *name)
+{
+    char *path;
+    if (!name[0] || name[0] == '.' || strchr(name, '/'))
+        return CLF_OK;
+    CLF_TRY(clfi_path_join(directory, name, &path));
+    clfi_hasher_add(hasher, name, strlen(name) + 1);
+    const clf_status st = clfi_directory_exists(path) ? add_files(hasher, path, is_of_model) : CLF_OK;
+    free(path);
+    return st;
+}
+
+/* What comes after the network lies in folders that modules.json names. */
+static clf_status add_modules(clf_hasher *hasher, const char *directory)
+{
+    static const char file[] = "modules.json";
+    json_t *modules;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_sentence_file_read(directory, file, &modules));
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(modules); i++) {
+        const char *name;
+        st = clfi_json_opt_string(json_array_get(modules, i), file, "path", "", &name);
+        if (st == CLF_OK)
+            st = add_module(hasher, directory, name);
+    }
+    json_decref(modules);
+    return st;
+}
+
+static clf_status hash_files(const char *path, bool (*wanted)(const char *), bool has_modules, char out[CLI_FIELD_BYTES])
+{
+    clf_hasher *hasher;
+    CLF_TRY(clfi_hasher_create(&hasher));
+    const bool is_directory = clfi_directory_exists(path); /* or one file that holds all */
+    clf_status st = is_directory ? add_files(hasher, path, wanted) : clfi_hasher_add_file(hasher, path);
+    if (st == CLF_OK && is_directory && has_modules)
+        st = add_modules(hasher, path);
+    if (st == CLF_OK)
+        clfi_hasher_text(hasher, out);
+    clfi_hasher_destroy(hasher);
+    return st;
+}
+
+static void set(cli_fingerprint *f, cli_field field, const char *text)
+{
+    snprintf(f->field[field], CLI_FIELD_BYTES, "%s", text);
+}
+
+static void set_number(cli_fingerprint *f, cli_field field, int64_t number)
+{
+    snprintf(f->field[field], CLI_FIELD_BYTES, "%" PRId64, number);
+}
+
+clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding *options, const char *directory, cli_fingerprint *out)
+{
+    static const char *const poolings[CLF_POOLING_COUNT] = {
+        [CLF_POOLING_MEAN] = "mean",
+        [CLF_POOLING_CLS] = "cls",
+        [CLF_POOLING_MAX] = "max",
+        [CLF_POOLING_MEAN_SQRT_LEN] = "mean_sqrt_len",
+        [CLF_POOLING_LAST] = "last",
+        [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
+    const clf_model_info *info = clf_model_get_info(session->model);
+    const clf_device_info *device = clf_context_device(session->context);
+    const clf_embed_params params = cli_embed_params(options);
+    CLF_TRY(hash_files(directory, is_of_model, true, out->field[CLI_FIELD_MODEL]));
+    CLF_TRY(hash_files(directory, is_of_tokenizer, false, out->field[CLI_FIELD_TOKENIZER]));
+    const bool as_model = params.pooling == CLF_AS_MODEL;
+    const char *name = params.prompt_name ? params.prompt_name : clf_model_default_prompt_name(session->model);
+    const char *prompt = params.prompt ? params.prompt : clf_model_prompt(session->model, name);
+    size_t width;
+    CLF_TRY(clf_model_embedding_width(session->model, &params, &width));
+    set(out, CLI_FIELD_POOLING,
+        as_model && info->poolings > 1 ? "several" : poolings[as_model ? info->pooling : (clf_pooling)params.pooling]);
+    set(out, CLI_FIELD_NORMALIZE, (params.normalize == CLF_AS_MODEL ? info->normalize : params.normalize) ? "yes" : "no");
+    set_number(out, CLI_FIELD_DIMENSIONS, (int64_t)width);
+    set(out, CLI_FIELD_PROMPT, prompt ? prompt : "");
+    set_number(out, CLI_FIELD_MAX_TOKENS, params.max_tokens ? (int64_t)params.max_tokens : info->max_tokens);
+    set(out, CLI_FIELD_PRECISION, clf_precision_name((clf_precision)session->precision));
+    set(out, CLI_FIELD_ENGINE, info->linear_engine);
+    set(out, CLI_FIELD_DEVICE, device->name);
+    set(out, CLI_FIELD_DRIVER, device->driver_version);
+    set(out, CLI_FIELD_VERSION, clf_version());
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint)
+{
+    const clf_embed_params params = cli_embed_params(options);
+    CLF_TRY(clf_model_embedding_width(session->model, &params, &fingerprint->width));
+    CLF_TRY(clfi_alloc(CLI_CANARIES * fingerprint->width, sizeof *fingerprint->canaries, "canaries", &fingerprint->canaries));
+    const clf_status st = clf_model_embed(session->model, cli_canaries, CLI_CANARIES, &params, fingerprint->canaries, NULL);
+    return st == CLF_OK ? st : clfi_fail_prefix(st, "the fingerprint's sentences");
+}
+
+void cli_fingerprint_free(cli_fingerprint *fingerprint)
+{
+    free(fingerprint->canaries);
+    fingerprint->canaries = NULL;
+    clfi_str_free(&fingerprint->texts);
+}
+
+/* ---- The file ---- */
+
+static clf_status beside(const char *path, char **out)
+{
+    clf_str name = CLF_STR_INIT;
+    const clf_status st = clfi_str_appendf(&name, "%s.json", path);
+    *out = name.data;
+    return st;
+}
+
+static bool add_fields(json_t *root, const cli_fingerprint *f)
+{
+    bool is_whole = true;
+    for (size_t i = 0; i < COUNT(fields); i++)
+        is_whole &= json_object_set_new(root, fields[i].name,
+                                        fields[i].is_number ? json_integer(strtoll(f->field[i], NULL, 10)) : json_string(f->field[i])) == 0;
+    return is_whole;
+}
+
+static bool add_canaries(json_t *root, const cli_fingerprint *f)
+{
+    json_t *canaries = json_array();
+    bool is_whole = true;
+    for (size_t i = 0; i < CLI_CANARIES; i++) {
+        json_t *vector = json_array();
+        for (size_t c = 0; c < f->width; c++)
+            is_whole &= json_array_append_new(vector, json_real((double)f->canaries[i * f->width + c])) == 0;
+        is_whole &= json_array_append_new(
+                        canaries, json_pack("{s:s%, s:o}", "text", cli_canaries[i].data, cli_canaries[i].size, "vector", vector)) == 0;
+    }
+    return json_object_set_new(root, "canaries", canaries) == 0 && is_whole;
+}
+
+clf_status cli_fingerprint_json(const cli_fingerprint *f, json_t **out)
+{
+    json_t *root = json_object();
+    bool is_whole = json_object_set_new(root, "schema", json_string("clformer-embeddings")) == 0;
+    is_whole &= add_fields(root, f);
+    is_whole &= add_canaries(root, f);
+    if (!is_whole) {
+        json_decref(root);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
+    }
+    *out = root;
+    return CLF_OK;
+}
+
+static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
+{
+    json_t *root;
+    CLF_TRY(cli_fingerprint_json(f, &root));
+    bool is_whole =
+        json_object_set_new(root, "rows", json_integer(f->rows)) == 0 && json_object_set_new(root, "data", json_string(f->data)) == 0;
+    if (f->texts.length)
+        is_whole &= json_object_set_new(root, "texts", json_stringn(f->texts.data, f->texts.length)) == 0;
+    char *text = is_whole ? json_dumps(root, JSON_REAL_PRECISION(9) | JSON_INDENT(1)) : NULL;
+    json_decref(root);
+    if (!text)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
+    clfi_atomic_printf(file, "%s\n", text);
+    free(text);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer)
+{
+    char *name = NULL;
+    clf_atomic_file file = {.stream = NULL};
+    clf_status st;
+    if (!clfi_npy_writer_told(writer, &fingerprint->rows, fingerprint->data))
+        return clfi_npy_writer_commit(writer);
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_atomic_open(name, &file));
+    CLF_GOTO(write_file(fingerprint, &file));
+    st = clfi_npy_writer_commit_beside(writer, &file);
+    writer = NULL;
+done:
+    clfi_npy_writer_abandon(writer);
+    clfi_atomic_abandon(&file);
+    free(name);
+    return st;
+}
+
+clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path)
+{
+    char *name = NULL;
+    clf_atomic_file file = {.stream = NULL};
+    clf_status st;
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_atomic_open(name, &file));
+    CLF_GOTO(write_file(fingerprint, &file));
+    if (rename(temporary, path) != 0)
+        CLF_GOTO(clfi_fail_errno("rename to", path));
+    st = clfi_atomic_commit(&file);
+done:
+    clfi_atomic_abandon(&file);
+    free(name);
+    return st;
+}
+
+static clf_status read_fields(const json_t *root, const char *where, cli_fingerprint *out)
+{
+    const char *text;
+    int64_t number;
+    CLF_TRY(clfi_json_get_string(root, where, "schema", &text));
+    if (strcmp(text, "clformer-embeddings") != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: expected the schema clformer-embeddings, found \"%s\"", where, text);
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        if (fields[i].is_number) {
+            CLF_TRY(clfi_json_get_int(root, where, fields[i].name, 0, INT64_MAX, &number));
+            set_number(out, (cli_field)i, number);
+        } else {
+            CLF_TRY(clfi_json_get_string(root, where, fields[i].name, &text));
+            set(out, (cli_field)i, text);
+        }
+    }
+    return CLF_OK;
+}
+
+static clf_status read_canaries(const json_t *root, const char *where, cli_fingerprint *out)
+{
+    const json_t *canaries, *vector;
+    CLF_TRY(clfi_json_get_array(root, where, "canaries", &canaries));
+    for (size_t i = 0; i < CLI_CANARIES; i++) {
+        CLF_TRY(clfi_json_get_array(json_array_get(canaries, i), where, "vector", &vector));
+        if (!out->canaries) {
+            out->width = json_array_size(vector);
+            CLF_TRY(clfi_alloc(CLI_CANARIES * out->width, sizeof *out->canaries, "canaries", &out->canaries));
+        }
+        if (json_array_size(vector) != out->width)
+            CLF_FAIL(CLF_FORMAT, "%s: canary %zu: expected %zu numbers, found %zu", where, i + 1, out->width, json_array_size(vector));
+        for (size_t c = 0; c < out->width; c++)
+            out->canaries[i * out->width + c] = (float)json_number_value(json_array_get(vector, c));
+    }
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out)
+{
+    CLF_TRY(read_fields(root, where, out));
+    return read_canaries(root, where, out);
+}
+
+static clf_status read_file(const json_t *root, const char *where, cli_fingerprint *out)
+{
+    const char *text;
+    CLF_TRY(cli_fingerprint_parse(root, where, out));
+    CLF_TRY(clfi_json_get_int(root, where, "rows", 0, INT64_MAX, &out->rows));
+    CLF_TRY(clfi_json_get_string(root, where, "data", &text));
+    snprintf(out->data, sizeof out->data, "%s", text);
+    CLF_TRY(clfi_json_opt_string(root, where, "texts", NULL, &text));
+    return text ? clfi_str_append_text(&out->texts, text) : CLF_OK;
+}
+
+static clf_status check_file(const char *path, const char *where, const clf_npy *npy, const cli_fingerprint *f)
+{
+    char hash[CLFI_HASH_TEXT_BYTES];
+    const int64_t rows = npy->rank ? npy->dim[0] : 0;
+    clfi_hash(npy->data, npy->count * clfi_file_dtype_bytes(npy->dtype), hash);
+    if (rows != f->rows)
+        CLF_FAIL(CLF_FORMAT, "%s: tells of %lld rows, %s has %lld", where, (long long)f->rows, path, (long long)rows);
+    if (strcmp(hash, f->data) != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: tells of other numbers (hash %s) than %s holds (%s)", where, f->data, path, hash);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found)
+{
+    char *name = NULL;
+    json_t *root = NULL;
+    clf_status st;
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_file_exists(name, out_found));
+    if (!*out_found)
+        goto done;
+    CLF_GOTO(clfi_json_read(name, FILE_BYTES, &root));
+    CLF_GOTO(read_file(root, name, out));
+    CLF_GOTO(check_file(path, name, npy, out));
+done:
+    json_decref(root);
+    free(name);
+    return st;
+}
+
+clf_status cli_fingerprint_options(const char *path, const cli_fingerprint *of_file, cli_embedding *out)
+{
+    /* in the order of --pooling */
+    static const char *const names[] = {"cls", "max", "mean", "mean_sqrt_len", "last", "weighted_mean", "several"};
+    *out = (cli_embedding)CLI_EMBEDDING_INIT;
+    out->pooling = (int)COUNT(names);
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(of_file->field[CLI_FIELD_POOLING], names[i]) == 0)
+            out->pooling = (int)i;
+    if (out->pooling == (int)COUNT(names))
+        CLF_FAIL(CLF_FORMAT, "%s.json: pooling: expected cls, max, mean, mean_sqrt_len, last, weighted_mean or several, found \"%s\"", path,
+                 of_file->field[CLI_FIELD_POOLING]);
+    out->dimensions = (size_t)strtoull(of_file->field[CLI_FIELD_DIMENSIONS], NULL, 10);
+    out->prompt = of_file->field[CLI_FIELD_PROMPT];
+    out->normalize = strcmp(of_file->field[CLI_FIELD_NORMALIZE], "yes") == 0;
+    out->max_tokens = (size_t)strtoull(of_file->field[CLI_FIELD_MAX_TOKENS], NULL, 10);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_same_work(const char *path, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device)
+{
+    for (size_t i = 0; i < COUNT(fields); i++)
+        if ((on_one_device || !fields[i].of_device) && strcmp(before->field[i], now->field[i]) != 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with another %s: \"%s\", now \"%s\"", path, fields[i].name, before->field[i],
+                     now->field[i]);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_match(const char *path, const cli_fingerprint *of_file, const cli_fingerprint *now)
+{
+    for (size_t i = 0; i < COUNT(fields); i++)
+        if (fields[i].binds && strcmp(of_file->field[i], now->field[i]) != 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its embeddings cannot be compared with this model's: %s was \"%s\", now it is \"%s\"", path,
+                     fields[i].name, of_file->field[i], now->field[i]);
+    return CLF_OK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What made a file of embeddings: the file F.npy.json beside F.npy, by which search, verify and gather know whose vectors these are. */
+#ifndef CLFI_CLI_FINGERPRINT_H
+#define CLFI_CLI_FINGERPRINT_H
+
+#include "cli/embedding.h"
+#include "io/json.h"
+#include "io/npy.h"
+
+/* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared, and whether it is the
+ * device's: what only rounds differently (another device) or shortens (max_tokens) is told and binds nobody. */
+#define CLI_FINGERPRINT_FIELDS(X)                   \
+    X(MODEL, "model", false, true, false)           \
+    X(TOKENIZER, "tokenizer", false, true, false)   \
+    X(POOLING, "pooling", false, true, false)       \
+    X(NORMALIZE, "normalize", false, true, false)   \
+    X(DIMENSIONS, "dimensions", true, true, false)  \
+    X(PROMPT, "prompt", false, false, false)        \
+    X(MAX_TOKENS, "max_tokens", true, false, false) \
+    X(PRECISION, "precision", false, false, false)  \
+    X(ENGINE, "engine", false, false, true)         \
+    X(DEVICE, "device", false, false, true)         \
+    X(DRIVER, "driver", false, false, true)         \
+    X(VERSION, "version", false, false, false)
+
+typedef enum cli_field {
+#define X(id, name, is_number, binds, of_device) CLI_FIELD_##id,
+    CLI_FINGERPRINT_FIELDS(X)
+#undef X
+    CLI_FIELD_COUNT
+} cli_field;
+
+enum { CLI_FIELD_BYTES = 256, CLI_CANARIES = 3 };
+
+typedef struct cli_fingerprint {
+    char field[CLI_FIELD_COUNT][CLI_FIELD_BYTES];
+    int64_t rows;                    /* of the file */
+    char data[CLFI_HASH_TEXT_BYTES]; /* hash of its elements; "" = none */
+    clf_str texts;                   /* of the file: the hash of each row's text, one after another; empty = not told */
+    size_t width;                    /* of the canaries */
+    float *canaries;                 /* [CLI_CANARIES, width]; NULL = none */
+} cli_fingerprint;
+
+#define CLI_FINGERPRINT_INIT {.rows = 0}
+
+/* The sentences, the same in every version. */
+extern const clf_text cli_canaries[CLI_CANARIES];
+
+const char *cli_field_name(cli_field field);
+
+/* The fields, from the session's open model, its directory's files and the options. */
+clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding *options, const char *directory, cli_fingerprint *out);
+
+/* The canaries' vectors by the session's model. */
+clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint);
+void cli_fingerprint_free(cli_fingerprint *fingerprint);
+
+/* The fields and canaries as a JSON object, and back; `where` comes first in messages. */
+clf_status cli_fingerprint_json(const cli_fingerprint *fingerprint, json_t **out);
+clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out);
+
+/* Where the work of one run may be continued or completed by another: INVALID_ARGUMENT names the first field that differs; those of the
+ * device count only `on_one_device`. */
+clf_status cli_fingerprint_same_work(const char *path, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device);
+
+/* Commits the writer, which it frees in any case, and where the output is a file its fingerprint beside it, with rows and hash. */
+clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer);
+
+/* The same for a file that is complete under another name, which becomes `path`. */
+clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path);
+
+/* The fingerprint beside the .npy file `path`; *out_found false: it has none. FORMAT: broken, or of another file than this one. */
+clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found);
+
+/* The options by which the file's vectors are made again. FORMAT: a pooling that this version does not know. */
+clf_status cli_fingerprint_options(const char *path, const cli_fingerprint *of_file, cli_embedding *out);
+
+/* INVALID_ARGUMENT names the first binding field in which the two differ, with both values. */
+clf_status cli_fingerprint_match(const char *path, const cli_fingerprint *of_file, const cli_fingerprint *now);
+
+#endif

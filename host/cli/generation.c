@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of the commands over language models. */
+#include "cli/generation.h"
+
+#include <string.h>
+
+clf_status cli_generation_params(const cli_generation *options, clf_text stops[CLI_LIST_MAX], clf_generate_params *out)
+{
+    const struct {
+        const char *name;
+        double value, least, most;
+    } ranges[] = {
+        {"temperature", options->temperature, 0, 1e6},
+        {"top-p", options->top_p, 0, 1},
+        {"min-p", options->min_p, 0, 1},
+        {"repeat-penalty", options->repeat_penalty, 1e-6, 1e6},
+    };
+    for (size_t i = 0; i < COUNT(ranges); i++)
+        if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number from %g to %g, found %g", ranges[i].name, ranges[i].least,
+                     ranges[i].most, ranges[i].value);
+    for (size_t i = 0; i < options->stops.count; i++) {
+        stops[i] = (clf_text){options->stops.items[i], strlen(options->stops.items[i])};
+        if (stops[i].size == 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--stop: expected a text, found \"\"");
+    }
+    CLF_TRY(clf_generate_params_default(out, sizeof *out));
+    out->max_tokens = options->max_tokens;
+    out->temperature = (float)options->temperature;
+    out->top_k = options->top_k;
+    out->top_p = (float)options->top_p;
+    out->min_p = (float)options->min_p;
+    out->repeat_penalty = (float)options->repeat_penalty;
+    out->seed = (uint64_t)options->seed;
+    out->stops = stops;
+    out->stop_count = options->stops.count;
+    out->no_special_tokens = options->no_special_tokens;
+    out->ignore_special = options->no_special;
+    out->batch = options->batch;
+    return CLF_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that the commands over language models share. */
+#ifndef CLFI_CLI_GENERATION_H
+#define CLFI_CLI_GENERATION_H
+
+#include "cli/options.h"
+#include "clformer/generate.h"
+
+typedef struct cli_generation {
+    size_t max_tokens, top_k, batch;
+    double temperature, top_p, min_p, repeat_penalty;
+    int64_t seed;
+    cli_list stops;
+    int no_special_tokens, no_special;
+} cli_generation;
+
+#define CLI_GENERATION_INIT {.max_tokens = 128, .top_p = 1, .repeat_penalty = 1}
+
+/* What a text becomes. */
+#define CLI_GENERATION_OPTIONS(g)                                                                                              \
+    {"no-special", 0, NULL, "control tokens written in a text are text like any other", CLI_FLAG, &(g).no_special},            \
+    {"no-special-tokens", 0, NULL, "do not add the tokenizer's beginning of text and the like", CLI_FLAG, &(g).no_special_tokens}
+
+/* How it goes on. */
+#define CLI_SAMPLING_OPTIONS(g)                                                                                                    \
+    {"max-tokens", 'n', "N", "longest text (default: 128; of chat 512)", CLI_SIZE, &(g).max_tokens},                               \
+        {"temperature",   't', "T", "0: the most probable token (the default); above: by chance, the more the higher", CLI_NUMBER, \
+         &(g).temperature},                                                                                                        \
+        {"top-k", 0, "K", "only the K most probable tokens", CLI_SIZE, &(g).top_k},                                                \
+        {"top-p", 0, "P", "only the most probable tokens that come to P together", CLI_NUMBER, &(g).top_p},                        \
+        {"min-p", 0, "P", "only tokens at least P times as probable as the best", CLI_NUMBER, &(g).min_p},                         \
+        {"repeat-penalty", 0, "R", "above 1: tokens that were there before are less probable", CLI_NUMBER, &(g).repeat_penalty},   \
+        {"seed", 0, "S", "of chance (default: 0)", CLI_INTEGER, &(g).seed},                                                        \
+    {                                                                                                                              \
+        "stop", 0, "TEXT", "end before this text; may be given several times", CLI_LIST, &(g).stops                                \
+    }
+
+/* The options as parameters; `stops` holds the stop texts as long as they are used. */
+clf_status cli_generation_params(const cli_generation *options, clf_text stops[CLI_LIST_MAX], clf_generate_params *out);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Signal handlers around enumeration, which start the program again. */
+#include "cli/platform_guard.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "cli/platform_probe.h"
+
+#define CRASHED "CLF_DRIVER_CRASHED" /* in the environment of the second start */
+
+extern char **environ;
+
+static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+static struct sigaction before[COUNT(numbers)];
+static bool is_armed;
+static char **arguments, *folder;
+
+/* A copy of the pointers, for reading the options moves the program's own. Without memory for it nothing is guarded. */
+void cli_platforms_arguments(int argc, char **argv)
+{
+    if (clfi_alloc((size_t)argc + 1, sizeof *arguments, "arguments", &arguments) == CLF_OK)
+        memcpy(arguments, argv, (size_t)argc * sizeof *argv);
+}
+
+/* execve is one of the calls that POSIX allows here. */
+static void start_again(int number)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_UNBLOCK, &all, NULL); /* a blocked signal stays blocked in what is started */
+    execve("/proc/self/exe", arguments, environ);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static clf_status probe(void)
+{
+    clf_str notes = CLF_STR_INIT;
+    unsetenv(CRASHED);
+    const clf_status st = cli_platforms_probe(&notes, &folder);
+    for (char *line = strtok(notes.data ? notes.data : (char[]){""}, "\n"); line; line = strtok(NULL, "\n"))
+        fprintf(stderr, "clformer: %s\n", line);
+    clfi_str_free(&notes);
+    return st;
+}
+
+clf_status cli_platforms_enter(void)
+{
+    struct sigaction action = {.sa_handler = start_again, .sa_flags = (int)SA_RESETHAND};
+    if (getenv(CRASHED))
+        return probe();
+    if (!arguments || setenv(CRASHED, "1", 1) != 0)
+        return CLF_OK;
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        sigaction(numbers[i], &action, &before[i]);
+    is_armed = true;
+    return CLF_OK;
+}
+
+void cli_platforms_leave(void)
+{
+    for (size_t i = 0; is_armed && i < COUNT(numbers); i++)
+        sigaction(numbers[i], &before[i], NULL);
+    if (is_armed)
+        unsetenv(CRASHED);
+    is_armed = false;
+    cli_platforms_release(folder);
+    folder = NULL;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks of MPI. */
+#include "cli/ranks.h"
+
+#include <stdlib.h>
+
+#ifndef CLF_HAVE_MPI
+#define CLF_HAVE_MPI 0
+#endif
+
+/* How many processes mpirun started, as it tells them: MPI itself would need half a second to say so. */
+static long started(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (getenv(names[i]))
+            return strtol(getenv(names[i]), NULL, 10);
+    return 1;
+}
+
+bool cli_ranks_are_started(void)
+{
+    return started() > 1;
+}
+
+#if CLF_HAVE_MPI
+
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/fingerprint.h"
+#include "cli/pool.h"
+#include "cli/progress.h"
+#include "clformer/device.h"
+
+enum { NAME_BYTES = 256, QUEUE_USEC = 2000, MOST_CHOICES = 256 };
+
+typedef struct placed {
+    uint64_t first, count; /* rows */
+} placed;
+
+struct cli_ranks {
+    int rank, size, node_rank, node_size;
+    char host[MPI_MAX_PROCESSOR_NAME];
+    char device[NAME_BYTES];
+    MPI_Win queue; /* of rank 0: the next window */
+    int64_t *next;
+    int64_t ticket; /* the window that is this rank's turn; -1: none yet */
+    pthread_t server;
+    atomic_bool is_over;
+    bool serves;
+    /* what this rank has embedded, in a file without a name: rows one after another, behind room for the header */
+    int spool;
+    size_t header_bytes, row_bytes, bytes;
+    placed *windows;
+    size_t count, capacity;
+};
+
+/* Fetching from rank 0 may need it to look at the network while it computes. */
+static void *serve(void *user)
+{
+    cli_ranks *ranks = user;
+    while (!atomic_load(&ranks->is_over)) {
+        int flag;
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        usleep(QUEUE_USEC);
+    }
+    return NULL;
+}
+
+/* ---- Which device ---- */
+
+static clf_status choose(cli_ranks *ranks, const char *wanted)
+{
+    clf_device_list *list;
+    size_t choices[MOST_CHOICES], count = 0, standard;
+    CLF_TRY(clf_device_list_create(&list));
+    clf_status st = clf_device_list_select(list, NULL, &standard);
+    const bool takes_all = wanted && strcmp(wanted, "all") == 0;
+    for (size_t i = 0; st == CLF_OK && i < clf_device_list_count(list) && count < MOST_CHOICES; i++) {
+        const clf_device_info *info = clf_device_list_get(list, i), *like = clf_device_list_get(list, standard);
+        const bool is_like = strcmp(info->name, like->name) == 0 && strcmp(info->platform_name, like->platform_name) == 0;
+        if (takes_all ? !info->reason[0] : is_like)
+            choices[count++] = i;
+    }
+    if (st == CLF_OK && count)
+        snprintf(ranks->device, sizeof ranks->device, "%zu", choices[(size_t)ranks->node_rank % count]);
+    clf_device_list_destroy(list);
+    return st;
+}
+
+/* Of "A,B,C" the rank's turn. */
+static clf_status choose_of_list(cli_ranks *ranks, const char *list)
+{
+    size_t items = 1;
+    for (const char *at = list; *at; at++)
+        items += *at == ',';
+    for (size_t skip = (size_t)ranks->node_rank % items; skip; skip--)
+        list = strchr(list, ',') + 1;
+    const int length = (int)strcspn(list, ",");
+    if (length >= NAME_BYTES)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--device: a name of more than %d bytes", NAME_BYTES - 1);
+    snprintf(ranks->device, sizeof ranks->device, "%.*s", length, list);
+    return CLF_OK;
+}
+
+static clf_status choose_device(cli_ranks *ranks, cli_session *session)
+{
+    const char *wanted = session->device;
+    if (wanted && strchr(wanted, ','))
+        CLF_TRY(choose_of_list(ranks, wanted));
+    else if (!wanted ? !getenv("CLF_DEVICE") : strcmp(wanted, "all") == 0)
+        CLF_TRY(choose(ranks, wanted));
+    else
+        return CLF_OK;
+    session->device = ranks->device[0] ? ranks->device : NULL;
+    return CLF_OK;
+}
+
+/* Ranks of one machine share its processors: PoCL's threads of each would otherwise fill them all. What the user set stays. */
+static void share_processors(const cli_ranks *ranks)
+{
+    char text[32];
+    const long all = sysconf(_SC_NPROCESSORS_CONF), own = ranks->node_size > 0 ? all / ranks->node_size : all;
+    if (ranks->node_size < 2)
+        return;
+    snprintf(text, sizeof text, "%ld", own > 0 ? own : 1);
+    setenv("POCL_MAX_PTHREAD_COUNT", text, 0);    /* PoCL before 5 */
+    setenv("POCL_CPU_MAX_CU_COUNT", text, 0);     /* and since */
+    setenv("POCL_AFFINITY", "0", 1);              /* each would bind its first thread to the first processor */
+}
+
+clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
+{
+    cli_ranks *ranks;
+    MPI_Comm node;
+    int provided, length;
+    *out = NULL;
+    if (!cli_ranks_are_started())
+        return CLF_OK;
+    CLF_TRY(clfi_alloc(1, sizeof *ranks, "ranks", &ranks));
+    ranks->ticket = ranks->spool = -1;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
+        free(ranks);
+        CLF_FAIL(CLF_INTERNAL, "MPI_Init_thread failed");
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
+    MPI_Get_processor_name(ranks->host, &length);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &ranks->node_rank);
+    MPI_Comm_size(node, &ranks->node_size);
+    MPI_Comm_free(&node);
+    MPI_Win_allocate(ranks->rank == 0 ? sizeof *ranks->next : 0, sizeof *ranks->next, MPI_INFO_NULL, MPI_COMM_WORLD, &ranks->next,
+                     &ranks->queue);
+    if (ranks->rank == 0)
+        *ranks->next = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, ranks->queue);
+    ranks->serves = ranks->rank == 0 && provided == MPI_THREAD_MULTIPLE && pthread_create(&ranks->server, NULL, serve, ranks) == 0;
+    *out = ranks;
+    share_processors(ranks);
+    return choose_device(ranks, session);
+}
+
+void cli_ranks_close(cli_ranks *ranks)
+{
+    if (!ranks)
+        return;
+    MPI_Win_unlock_all(ranks->queue);
+    MPI_Barrier(MPI_COMM_WORLD);
+    atomic_store(&ranks->is_over, true);
+    if (ranks->serves)
+        pthread_join(ranks->server, NULL);
+    MPI_Win_free(&ranks->queue);
+    MPI_Finalize();
+    if (ranks->spool >= 0)
+        close(ranks->spool);
+    free(ranks->windows);
+    free(ranks);
+}
+
+void cli_ranks_abort(const cli_ranks *ranks, clf_status st)
+{
+    if (!ranks || st == CLF_OK)
+        return;
+    cli_line_clear();
+    fprintf(stderr, "clformer: rank %d of %d on %s: %s\n", ranks->rank, ranks->size, ranks->host, clf_last_error());
+    fflush(NULL);
+    MPI_Abort(MPI_COMM_WORLD, cli_exit_status(st));
+}
+
+void cli_ranks_place(const cli_ranks *ranks, size_t *out_rank, size_t *out_size)
+{
+    *out_rank = ranks ? (size_t)ranks->rank : 0;
+    *out_size = ranks ? (size_t)ranks->size : 1;
+}
+
+/* ---- Windows ---- */
+
+static bool is_own(void *user, size_t window)
+{
+    cli_ranks *ranks = user;
+    const int64_t one = 1;
+    if ((int64_t)window > ranks->ticket) {
+        MPI_Fetch_and_op(&one, &ranks->ticket, MPI_INT64_T, 0, 0, MPI_SUM, ranks->queue);
+        MPI_Win_flush(0, ranks->queue);
+    }
+    return (int64_t)window == ranks->ticket;
+}
+
+void cli_ranks_take_windows(cli_ranks *ranks, cli_inputs *inputs)
+{
+    if (!ranks)
+        return;
+    inputs->wants = is_own;
+    inputs->wants_user = ranks;
+}
+
+static clf_status spool_window(void *user, const cli_embedded *window)
+{
+    cli_ranks *ranks = user;
+    const size_t bytes = window->count * ranks->row_bytes;
+    CLF_TRY(clfi_grow(&ranks->windows, &ranks->capacity, ranks->count + 1, sizeof *ranks->windows, "windows"));
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t written = pwrite(ranks->spool, (const char *)window->rows + done, bytes - done, (off_t)(ranks->bytes + done));
+        if (written < 0 && errno != EINTR)
+            return clfi_fail_errno("write", "a rank's temporary file");
+        done += written > 0 ? (size_t)written : 0;
+    }
+    ranks->bytes += bytes;
+    ranks->windows[ranks->count++] = (placed){window->first, window->count};
+    return CLF_OK;
+}
+
+/* Beside the output, since /tmp may be memory. */
+static clf_status open_spool(cli_ranks *ranks, const char *output)
+{
+    clf_str name = CLF_STR_INIT;
+    clf_status st = clfi_str_appendf(&name, "%s.XXXXXX", output);
+    if (st == CLF_OK && (ranks->spool = mkstemp(name.data)) < 0)
+        st = clfi_fail_errno("create", output);
+    if (st == CLF_OK)
+        unlink(name.data);
+    clfi_str_free(&name);
+    return st;
+}
+
+/* ---- The file ---- */
+
+static clf_status check_mpi(int code, const char *call, const char *path)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (code == MPI_SUCCESS)
+        return CLF_OK;
+    MPI_Error_string(code, text, &length);
+    CLF_FAIL(CLF_IO, "%s %s: %s", call, path, text);
+}
+
+/* Where this rank's bytes belong in the file: rank 0 has the header first. */
+static clf_status make_type(const cli_ranks *ranks, MPI_Datatype *out)
+{
+    int *lengths = NULL;
+    MPI_Aint *places = NULL;
+    const size_t extra = ranks->rank == 0, count = ranks->count + extra;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(count, sizeof *lengths, "windows", &lengths));
+    CLF_GOTO(clfi_alloc(count, sizeof *places, "windows", &places));
+    if (extra)
+        lengths[0] = (int)ranks->header_bytes;
+    for (size_t i = 0; i < ranks->count; i++) {
+        lengths[i + extra] = (int)(ranks->windows[i].count * ranks->row_bytes);
+        places[i + extra] = (MPI_Aint)(ranks->header_bytes + ranks->windows[i].first * ranks->row_bytes);
+    }
+    MPI_Type_create_hindexed((int)count, lengths, places, MPI_BYTE, out);
+    MPI_Type_commit(out);
+done:
+    free(lengths);
+    free(places);
+    return st;
+}
+
+/* The same bytes as they lie in memory: one after another, in pieces that an int can count. */
+static clf_status make_memory_type(const cli_ranks *ranks, MPI_Datatype *out)
+{
+    int *lengths = NULL;
+    MPI_Aint *places = NULL, at = 0;
+    const size_t extra = ranks->rank == 0, count = ranks->count + extra;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(count, sizeof *lengths, "windows", &lengths));
+    CLF_GOTO(clfi_alloc(count, sizeof *places, "windows", &places));
+    for (size_t i = 0; i < count; i++) {
+        lengths[i] = i < extra ? (int)ranks->header_bytes : (int)(ranks->windows[i - extra].count * ranks->row_bytes);
+        places[i] = at;
+        at += lengths[i];
+    }
+    MPI_Type_create_hindexed((int)count, lengths, places, MPI_BYTE, out);
+    MPI_Type_commit(out);
+done:
+    free(lengths);
+    free(places);
+    return st;
+}
+
+static clf_status write_file(const cli_ranks *ranks, const char *path, int64_t rows, const char *memory)
+{
+    MPI_Datatype type, memory_type;
+    MPI_File file;
+    char native[] = "native";
+    CLF_TRY(make_type(ranks, &type));
+    CLF_TRY(make_memory_type(ranks, &memory_type));
+    CLF_TRY(check_mpi(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "MPI_File_open", path));
+    const MPI_Offset bytes = (MPI_Offset)(ranks->header_bytes + (size_t)rows * ranks->row_bytes);
+    CLF_TRY(check_mpi(MPI_File_set_size(file, bytes), "MPI_File_set_size", path));
+    CLF_TRY(check_mpi(MPI_File_set_view(file, 0, MPI_BYTE, type, native, MPI_INFO_NULL), "MPI_File_set_view", path));
+    CLF_TRY(check_mpi(MPI_File_write_all(file, memory, memory ? 1 : 0, memory_type, MPI_STATUS_IGNORE), "MPI_File_write_all", path));
+    CLF_TRY(check_mpi(MPI_File_sync(file), "MPI_File_sync", path));
+    CLF_TRY(check_mpi(MPI_File_close(&file), "MPI_File_close", path));
+    MPI_Type_free(&type);
+    MPI_Type_free(&memory_type);
+    return CLF_OK;
+}
+
+/* The rows of all ranks in the file `path`. */
+static clf_status write_together(cli_ranks *ranks, const char *path, int64_t width)
+{
+    int64_t own = 0, rows;
+    char *memory = NULL;
+    for (size_t i = 0; i < ranks->count; i++)
+        own += (int64_t)ranks->windows[i].count;
+    MPI_Allreduce(&own, &rows, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    clf_str header = CLF_STR_INIT;
+    clf_status st = clfi_npy_header(CLF_FILE_F32, 2, (int64_t[]){rows, width}, &header);
+    if (st == CLF_OK && ranks->rank == 0 && pwrite(ranks->spool, header.data, header.length, 0) != (ssize_t)header.length)
+        st = clfi_fail_errno("write", "a rank's temporary file");
+    clfi_str_free(&header);
+    CLF_TRY(st);
+    if (ranks->bytes && (memory = mmap(NULL, ranks->bytes, PROT_READ, MAP_SHARED, ranks->spool, 0)) == MAP_FAILED)
+        return clfi_fail_errno("map", "a rank's temporary file");
+    st = write_file(ranks, path, rows, memory);
+    if (memory)
+        munmap(memory, ranks->bytes);
+    return st;
+}
+
+static clf_status name_file(cli_fingerprint *made_by, const char *temporary, const char *output)
+{
+    clf_npy npy;
+    CLF_TRY(clfi_npy_open(temporary, &npy));
+    made_by->rows = npy.dim[0];
+    clfi_hash(npy.data, npy.count * sizeof(float), made_by->data);
+    clfi_npy_close(&npy);
+    return cli_fingerprint_rename(made_by, temporary, output);
+}
+
+static clf_status embed_own(cli_ranks *ranks, cli_session *session, const cli_embedding *options, cli_inputs *inputs, const char *output,
+                            clf_embed_stats *stats)
+{
+    size_t width;
+    clf_str header = CLF_STR_INIT;
+    CLF_TRY(cli_embedding_width(session, options, &width));
+    const clf_status st = clfi_npy_header(CLF_FILE_F32, 2, (int64_t[]){0, (int64_t)width}, &header);
+    ranks->row_bytes = width * sizeof(float);
+    ranks->header_bytes = header.length;
+    ranks->bytes = ranks->rank == 0 ? header.length : 0;
+    clfi_str_free(&header);
+    CLF_TRY(st);
+    CLF_TRY(open_spool(ranks, output));
+    cli_ranks_take_windows(ranks, inputs);
+    return cli_pool_embed(session, options, inputs, spool_window, ranks, stats);
+}
+
+clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
+                           const char *output, clf_embed_stats *stats)
+{
+    cli_fingerprint made_by = CLI_FINGERPRINT_INIT;
+    clf_str temporary = CLF_STR_INIT;
+    bool is_named = false;
+    clf_status st;
+    CLF_GOTO(clfi_str_appendf(&temporary, "%s.mpi", output));
+    if (ranks->rank == 0 && unlink(temporary.data) != 0 && errno != ENOENT) /* a machine that stopped in the middle of writing left it */
+        CLF_GOTO(clfi_fail_errno("remove", temporary.data));
+    CLF_GOTO(embed_own(ranks, session, options, inputs, output, stats));
+    if (ranks->rank == 0) {
+        CLF_GOTO(cli_fingerprint_take(session, options, directory, &made_by));
+        CLF_GOTO(cli_fingerprint_canaries(session, options, &made_by));
+    }
+    CLF_GOTO(write_together(ranks, temporary.data, (int64_t)(ranks->row_bytes / sizeof(float))));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (ranks->rank == 0)
+        CLF_GOTO(name_file(&made_by, temporary.data, output));
+    is_named = true;
+done:
+    if (!is_named && temporary.data) /* the failure ends all ranks */
+        unlink(temporary.data);
+    cli_fingerprint_free(&made_by);
+    clfi_str_free(&temporary);
+    return st;
+}
+
+#else
+
+clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
+{
+    (void)session;
+    *out = NULL;
+    if (cli_ranks_are_started())
+        CLF_FAIL(CLF_UNSUPPORTED, "mpirun started %ld processes, and this program was built without MPI (Debian: libopenmpi-dev)",
+                 started());
+    return CLF_OK;
+}
+
+/* There are no ranks: the functions below get none. */
+void cli_ranks_close(cli_ranks *ranks)
+{
+    (void)ranks;
+}
+
+void cli_ranks_abort(const cli_ranks *ranks, clf_status st)
+{
+    (void)ranks;
+    (void)st;
+}
+
+void cli_ranks_place(const cli_ranks *ranks, size_t *out_rank, size_t *out_size)
+{
+    (void)ranks;
+    *out_rank = 0;
+    *out_size = 1;
+}
+
+void cli_ranks_take_windows(cli_ranks *ranks, cli_inputs *inputs)
+{
+    (void)ranks;
+    (void)inputs;
+}
+
+clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
+                           const char *output, clf_embed_stats *stats)
+{
+    (void)ranks, (void)session, (void)options, (void)directory, (void)inputs, (void)output, (void)stats;
+    CLF_FAIL(CLF_UNSUPPORTED, "built without MPI");
+}
+
+#endif

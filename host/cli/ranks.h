@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Several processes of one mpirun: which device is a rank's, who takes which window, and the file that all of them write at once. */
+#ifndef CLFI_CLI_RANKS_H
+#define CLFI_CLI_RANKS_H
+
+#include "cli/embedding.h"
+
+typedef struct cli_ranks cli_ranks;
+
+/* Whether mpirun started several processes. */
+bool cli_ranks_are_started(void);
+
+/* *out NULL: this process was not started by mpirun, or alone. Chooses session->device: of the list in it the one that is this rank's turn
+ * on its machine, of a single name that, and without one, of the devices like the default one. Must come before the session is opened.
+ * UNSUPPORTED: several processes were started, and this program was built without MPI. */
+clf_status cli_ranks_open(cli_session *session, cli_ranks **out);
+void cli_ranks_close(cli_ranks *ranks); /* NULL is a no-op; waits for the others */
+
+/* Says the last failure with this rank's name, and ends all ranks; no-op without ranks or for CLF_OK. */
+void cli_ranks_abort(const cli_ranks *ranks, clf_status st);
+
+/* Which of them this process is, from 0; without ranks (NULL) 0 of 1. */
+void cli_ranks_place(const cli_ranks *ranks, size_t *out_rank, size_t *out_size);
+
+/* From now on the inputs give only the windows that this rank gets from the queue; no-op without ranks. */
+void cli_ranks_take_windows(cli_ranks *ranks, cli_inputs *inputs);
+
+/* Embeds the windows that this rank gets from the queue, and has all ranks write the file in one collective call; rank 0 gives it its name,
+ * and the fingerprint beside it. Until then it is <output>.mpi, which rank 0 first removes if an earlier run left one. Collective. */
+clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
+                           const char *output, clf_embed_stats *stats);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Foreign text on a terminal: its width, and lines that can neither drive nor overflow it. */
+#ifndef CLFI_CLI_TERMINAL_H
+#define CLFI_CLI_TERMINAL_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Columns of the terminal behind a descriptor, 80 where it doesn't tell; 0 when it is none. */
+int cli_terminal_columns(int fd);
+
+/* One line without its newline: control and direction characters become spaces, ill-formed UTF-8 becomes U+FFFD. columns > 0: a longer text
+ * is cut and ends in an ellipsis. */
+void cli_print_line(FILE *stream, const char *text, size_t size, int columns);
+
+/* The text as a JSON string, with U+FFFD where it is not UTF-8. NULL without memory. */
+json_t *cli_text_json(const char *text, size_t size);
+
+#endif

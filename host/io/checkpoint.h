@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What a model is stored in: tensors by name, the keys of config.json and of tokenizer.json. Families and loaders see this form alone,
+ * whatever the files are; a form that keeps such keys otherwise (GGUF's metadata) makes the JSON from them. */
+#ifndef CLFI_IO_CHECKPOINT_H
+#define CLFI_IO_CHECKPOINT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file_map.h"
+#include "base/weight_type.h"
+
+/* How messages call the configuration, whatever it is made from. */
+#define CLFI_MODEL_CONFIG "config.json"
+
+enum { CLFI_CHECKPOINT_MAX_RANK = 16 };
+
+/* A tensor as it is stored; texts and data are borrowed until close. */
+typedef struct clf_checkpoint_tensor {
+    const char *name;
+    bool is_weight;       /* of a type that weights have; otherwise whole numbers and the like, of which only type_name tells */
+    clf_weight_type type;
+    const char *type_name; /* as the file's format calls it: "BF16", "q4_k" */
+    int rank;
+    int64_t dim[CLFI_CHECKPOINT_MAX_RANK]; /* row-major; rank 0 is one element */
+    const void *data;
+    size_t bytes;
+    size_t offset; /* of the data from the start of its file */
+    int file;      /* which file holds it */
+} clf_checkpoint_tensor;
+
+typedef struct clf_checkpoint clf_checkpoint;
+
+/* A form of storage: one row for each, and one function that opens it. `state` is the form's own. */
+typedef struct clf_checkpoint_form {
+    const char *name; /* "safetensors" */
+    /* Opens the files of weights; called once, before anything below it is asked. NULL: they are open already. */
+    clf_status (*load)(void *state);
+    size_t (*count)(const void *state);
+    bool (*at)(const void *state, size_t index, clf_checkpoint_tensor *out);
+    bool (*find)(const void *state, const char *name, clf_checkpoint_tensor *out);
+    size_t (*file_count)(const void *state);
+    const char *(*file_path)(const void *state, int file);
+    clf_file_map *(*file_map)(const void *state, int file);
+        /* The keys of tokenizer.json, a new reference; *out NULL: there are none. NULL: the form never has them. */
+    clf_status (*read_tokenizer)(const void *state, json_t **out);
+    void (*close)(void *state);
+} clf_checkpoint_form;
+
+/* A directory with config.json and model.safetensors or its shards, or a GGUF file (io/checkpoint_gguf.h). Of a directory it reads
+ * config.json alone; clfi_checkpoint_load opens the weights.
+ * NOT_FOUND: no such directory or no config.json. FORMAT: it is not JSON, or larger than 16 MB. */
+clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out);
+
+/* The same two files in memory, borrowed until close; `name` stands before theirs in messages ("built-in"). */
+clf_status clfi_checkpoint_open_memory(const char *name, const void *config, size_t config_bytes, const void *weights, size_t weight_bytes,
+                                       clf_checkpoint **out);
+
+/* For forms of other files: takes over `state` and the reference to `config`, also on failure. */
+clf_status clfi_checkpoint_create(const clf_checkpoint_form *form, void *state, json_t *config, clf_checkpoint **out);
+void clfi_checkpoint_close(clf_checkpoint *checkpoint); /* NULL is a no-op */
+
+const char *clfi_checkpoint_form(const clf_checkpoint *checkpoint);     /* the name of its form; static storage */
+const json_t *clfi_checkpoint_config(const clf_checkpoint *checkpoint); /* borrowed until close */
+/* a new reference; *out NULL: there are no such keys */
+clf_status clfi_checkpoint_tokenizer(const clf_checkpoint *checkpoint, json_t **out);
+
+/* Opens the files of weights; the second call does nothing. Everything below needs it. Statuses as clfi_safetensors_open_directory. */
+clf_status clfi_checkpoint_load(clf_checkpoint *checkpoint);
+
+/* Tensors in the form's order; false where there is none. */
+size_t clfi_checkpoint_count(const clf_checkpoint *checkpoint);
+bool clfi_checkpoint_at(const clf_checkpoint *checkpoint, size_t index, clf_checkpoint_tensor *out);
+bool clfi_checkpoint_find(const clf_checkpoint *checkpoint, const char *name, clf_checkpoint_tensor *out);
+
+/* The files that tensors lie in, whole, for devices that use weights in place: a buffer that wraps one keeps it after close. */
+size_t clfi_checkpoint_file_count(const clf_checkpoint *checkpoint);
+const char *clfi_checkpoint_file_path(const clf_checkpoint *checkpoint, int file);
+clf_file_map *clfi_checkpoint_file_map(const clf_checkpoint *checkpoint, int file);
+uint64_t clfi_checkpoint_file_bytes(const clf_checkpoint *checkpoint);
+
+/* Tells the system that this tensor's pages will not be read again soon; they stay readable. */
+void clfi_checkpoint_forget(const clf_checkpoint *checkpoint, const clf_checkpoint_tensor *tensor);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints of GGUF: one file, whose metadata becomes config.json's keys. */
+#include "io/checkpoint_gguf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "io/gguf.h"
+
+enum { KEY_BYTES = 256, LARGEST = 1 << 30 };
+
+bool clfi_is_gguf(const char *path)
+{
+    static const char magic[] = {'G', 'G', 'U', 'F'}, ending[] = ".gguf";
+    const size_t length = strlen(path);
+    char head[sizeof magic];
+    int file;
+    if (clfi_directory_exists(path))
+        return false;
+    if (length >= sizeof ending && strcasecmp(path + length - (sizeof ending - 1), ending) == 0)
+        return true;
+    if (clfi_file_open_regular(path, &file) != CLF_OK)
+        return false;
+    const bool is_gguf = read(file, head, sizeof head) == (ssize_t)sizeof head && memcmp(head, magic, sizeof magic) == 0;
+    close(file);
+    return is_gguf;
+}
+
+static void close_file(void *state)
+{
+    clfi_gguf_close(state);
+}
+
+static size_t count(const void *state)
+{
+    return clfi_gguf_count(state);
+}
+
+static bool describe(const clf_gguf_tensor *tensor, clf_checkpoint_tensor *out)
+{
+    if (!tensor)
+        return false;
+    *out = (clf_checkpoint_tensor){.name = tensor->name,
+                                   .is_weight = true,
+                                   .type = tensor->type,
+                                   .rank = tensor->rank,
+                                   .data = tensor->data,
+                                   .type_name = clfi_weight_type_info(tensor->type)->name,
+                                   .bytes = tensor->bytes,
+                                   .offset = tensor->offset};
+    memcpy(out->dim, tensor->dim, sizeof tensor->dim);
+    return true;
+}
+
+static bool at(const void *state, size_t index, clf_checkpoint_tensor *out)
+{
+    return describe(clfi_gguf_at(state, index), out);
+}
+
+static bool find(const void *state, const char *name, clf_checkpoint_tensor *out)
+{
+    return describe(clfi_gguf_find(state, name), out);
+}
+
+static size_t file_count(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static const char *file_path(const void *state, int file)
+{
+    (void)file;
+    return clfi_gguf_path(state);
+}
+
+static clf_file_map *file_map(const void *state, int file)
+{
+    (void)file;
+    return clfi_gguf_map(state);
+}
+
+static const clf_checkpoint_form form = {.name = CLFI_FORM_GGUF, .count = count, .at = at, .find = find, .file_count = file_count,
+                                         .file_path = file_path, .file_map = file_map, .close = close_file};
+
+/* The configuration while it is made. */
+typedef struct writer {
+    const clf_gguf *file;
+    char architecture[64];
+    json_t *config;
+} writer;
+
+static clf_status set(json_t *object, const char *key, json_t *value)
+{
+    if (!value || json_object_set_new(object, key, value) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: %s of a GGUF file's configuration", key);
+    return CLF_OK;
+}
+
+static void full_key(const writer *w, const char *suffix, char out[KEY_BYTES])
+{
+    snprintf(out, KEY_BYTES, "%s.%s", w->architecture, suffix);
+}
+
+static const clf_gguf_value *value_of(const writer *w, const char *suffix)
+{
+    char key[KEY_BYTES];
+    full_key(w, suffix, key);
+    return clfi_gguf_value(w->file, key);
+}
+
+static clf_status copy_int(const writer *w, json_t *to, const char *suffix, const char *key)
+{
+    char name[KEY_BYTES];
+    int64_t number;
+    if (!value_of(w, suffix))
+        return CLF_OK;
+    full_key(w, suffix, name);
+    CLF_TRY(clfi_gguf_get_int(w->file, name, 0, LARGEST, &number));
+    return set(to, key, json_integer(number));
+}
+
+static clf_status copy_number(const writer *w, json_t *to, const char *suffix, const char *key)
+{
+    char name[KEY_BYTES];
+    double number;
+    if (!value_of(w, suffix))
+        return CLF_OK;
+    full_key(w, suffix, name);
+    CLF_TRY(clfi_gguf_get_number(w->file, name, -1e30, 1e30, &number));
+    return set(to, key, json_real(number));
+}
+
+static clf_status copy_sizes(const writer *w)
+{
+    static const char *const sizes[][2] = {
+        {"embedding_length", "hidden_size"},
+        {"feed_forward_length", "intermediate_size"},
+        {"block_count", "num_hidden_layers"},
+        {"attention.head_count", "num_attention_heads"},
+        {"attention.head_count_kv", "num_key_value_heads"},
+        {"attention.key_length", "head_dim"},
+        {"context_length", "max_position_embeddings"},
+        {"attention.sliding_window", "sliding_window"},
+    };
+    static const char *const numbers[][2] = {
+        {"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
+        {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
+        {"rope.freq_base", "rope_theta"},
+        {"rope.freq_base_swa", "rope_local_base_freq"},
+        {"attn_logit_softcapping", "attn_logit_softcapping"},
+        {"final_logit_softcapping", "final_logit_softcapping"},
+    };
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        CLF_TRY(copy_int(w, w->config, sizes[i][0], sizes[i][1]));
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        CLF_TRY(copy_number(w, w->config, numbers[i][0], numbers[i][1]));
+    return CLF_OK;
+}
+
+static int64_t int_of(const writer *w, const char *key)
+{
+    return json_integer_value(json_object_get(w->config, key));
+}
+
+/* Elements of a head, where the file does not say otherwise. */
+static int64_t head_size(const writer *w)
+{
+    const int64_t heads = int_of(w, "num_attention_heads"), size = int_of(w, "head_dim");
+    return size > 0 ? size : heads > 0 ? int_of(w, "hidden_size") / heads : 0;
+}
+
+static clf_status copy_scaling(const writer *w)
+{
+    char key[KEY_BYTES];
+    clf_gguf_string type;
+    full_key(w, "rope.scaling.type", key);
+    if (!clfi_gguf_value(w->file, key))
+        return CLF_OK;
+    CLF_TRY(clfi_gguf_get_text(w->file, key, &type));
+    if (type.length == 4 && memcmp(type.data, "none", 4) == 0)
+        return CLF_OK;
+    json_t *scaling = json_object();
+    CLF_TRY(set(w->config, "rope_scaling", scaling));
+    CLF_TRY(set(scaling, "rope_type", json_stringn(type.data, type.length)));
+    CLF_TRY(copy_number(w, scaling, "rope.scaling.factor", "factor"));
+    CLF_TRY(copy_int(w, scaling, "rope.scaling.original_context_length", "original_max_position_embeddings"));
+    CLF_TRY(copy_number(w, scaling, "rope.scaling.yarn_beta_fast", "beta_fast"));
+    return copy_number(w, scaling, "rope.scaling.yarn_beta_slow", "beta_slow");
+}
+
+/* Llama 3's scaling comes as a tensor of divisors. */
+static clf_status copy_frequency_factors(const writer *w)
+{
+    const clf_gguf_tensor *tensor = clfi_gguf_find(w->file, "rope_freqs.weight");
+    if (clfi_gguf_find(w->file, "rope_factors_long.weight"))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_factors_long.weight: rotations by \"longrope\" are not built", clfi_gguf_path(w->file));
+    if (!tensor)
+        return CLF_OK;
+    if (tensor->type != CLF_WEIGHT_F32 || tensor->rank != 1 || tensor->dim[0] > 65536)
+        CLF_FAIL(CLF_FORMAT, "%s: rope_freqs.weight: expected a vector of f32", clfi_gguf_path(w->file));
+    json_t *list = json_array();
+    CLF_TRY(set(w->config, "rope_frequency_factors", list));
+    for (int64_t i = 0; i < tensor->dim[0]; i++) {
+        float factor;
+        memcpy(&factor, (const char *)tensor->data + (size_t)i * sizeof factor, sizeof factor);
+        if (!(factor > 0.0f) || !isfinite(factor))
+            CLF_FAIL(CLF_FORMAT, "%s: rope_freqs.weight[%lld] is %g: expected a finite number above 0", clfi_gguf_path(w->file),
+                     (long long)i, (double)factor);
+        json_t *number = json_real((double)factor);
+        if (!number || json_array_append_new(list, number) != 0)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: rope_freqs.weight");
+    }
+    return CLF_OK;
+}
+
+static clf_status copy_rotary(const writer *w)
+{
+    char key[KEY_BYTES];
+    int64_t dims;
+    const int64_t head = head_size(w);
+    full_key(w, "rope.dimension_count", key);
+    CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, head, &dims));
+    if (head > 0 && dims != head)
+        CLF_TRY(set(w->config, "partial_rotary_factor", json_real((double)dims / (double)head)));
+    CLF_TRY(set(w->config, "rope_interleaved", json_boolean(strcmp(w->architecture, "llama") == 0)));
+    CLF_TRY(copy_scaling(w));
+    return copy_frequency_factors(w);
+}
+
+/* Tokens that end a text: end of text, end of turn, end of message. */
+static clf_status copy_ends(const writer *w)
+{
+    static const char *const keys[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+    json_t *list = json_array();
+    CLF_TRY(set(w->config, "eos_token_id", list));
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        int64_t id;
+        CLF_TRY(clfi_gguf_opt_int(w->file, keys[i], 0, INT32_MAX, -1, &id));
+        json_t *number = id >= 0 ? json_integer(id) : NULL;
+        if (id >= 0 && (!number || json_array_append_new(list, number) != 0))
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: eos_token_id");
+    }
+    return CLF_OK;
+}
+
+/* What llama.cpp's converter leaves to those who read: Gemma's scale of the scores, which only its largest models have otherwise. */
+static clf_status copy_gemma(const writer *w)
+{
+    const int64_t heads = int_of(w, "num_attention_heads"), layers = int_of(w, "num_hidden_layers");
+    const bool is_largest = layers == (strcmp(w->architecture, "gemma2") == 0 ? 46 : 62);
+    const int64_t scalar = is_largest && heads > 0 ? int_of(w, "hidden_size") / heads : head_size(w);
+    CLF_TRY(set(w->config, "norms_hold_one", json_true()));
+    return strcmp(w->architecture, "gemma") == 0 ? CLF_OK : set(w->config, "query_pre_attn_scalar", json_integer(scalar));
+}
+
+static clf_status make_config(writer *w)
+{
+    clf_gguf_string architecture;
+    const clf_gguf_tensor *tokens = clfi_gguf_find(w->file, "token_embd.weight");
+    CLF_TRY(clfi_gguf_get_text(w->file, "general.architecture", &architecture));
+    if (architecture.length >= sizeof w->architecture)
+        CLF_FAIL(CLF_FORMAT, "%s: general.architecture has %zu bytes", clfi_gguf_path(w->file), architecture.length);
+    memcpy(w->architecture, architecture.data, architecture.length);
+    if (value_of(w, "expert_count"))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
+    CLF_TRY(set(w->config, "model_type", json_string(strcmp(w->architecture, "gemma3") == 0 ? "gemma3_text" : w->architecture)));
+    CLF_TRY(copy_sizes(w));
+    if (tokens)
+        CLF_TRY(set(w->config, "vocab_size", json_integer(tokens->dim[0])));
+    CLF_TRY(set(w->config, "tie_word_embeddings", json_boolean(clfi_gguf_find(w->file, "output.weight") == NULL)));
+    CLF_TRY(copy_rotary(w));
+    CLF_TRY(copy_ends(w));
+    return strncmp(w->architecture, "gemma", 5) == 0 ? copy_gemma(w) : CLF_OK;
+}
+
+clf_status clfi_checkpoint_open_gguf(const char *path, clf_checkpoint **out)
+{
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open(path, &file));
+    writer w = {.file = file, .config = json_object()};
+    const clf_status st = w.config ? make_config(&w) : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: configuration of %s", path);
+    if (st != CLF_OK) {
+        json_decref(w.config);
+        clfi_gguf_close(file);
+        return st;
+    }
+    return clfi_checkpoint_create(&form, file, w.config, out);
+}

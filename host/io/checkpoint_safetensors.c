@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints of safetensors: a directory as Hugging Face lays it out, or the same files in memory. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "io/checkpoint_gguf.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+
+enum { CONFIG_LIMIT_BYTES = 16 << 20, TOKENIZER_LIMIT_BYTES = 256 << 20 };
+
+typedef struct storage {
+    char *directory;  /* NULL: memory */
+    const char *name; /* of the memory */
+    const void *data;
+    size_t bytes;
+    clf_safetensors *file; /* NULL until it is loaded */
+} storage;
+
+static void close_storage(void *state)
+{
+    storage *s = state;
+    clfi_safetensors_close(s->file);
+    free(s->directory);
+    free(s);
+}
+
+static clf_status load(void *state)
+{
+    storage *s = state;
+    return s->directory ? clfi_safetensors_open_directory(s->directory, &s->file)
+                        : clfi_safetensors_parse(s->data, s->bytes, s->name, &s->file);
+}
+
+static size_t count(const void *state)
+{
+    return clfi_safetensors_count(((const storage *)state)->file);
+}
+
+/* NULL: none. */
+static bool describe(const clf_file_tensor *tensor, clf_checkpoint_tensor *out)
+{
+    static const struct {
+        clf_file_dtype from;
+        clf_weight_type to;
+    } types[] = {{CLF_FILE_F32, CLF_WEIGHT_F32}, {CLF_FILE_F16, CLF_WEIGHT_F16}, {CLF_FILE_BF16, CLF_WEIGHT_BF16}};
+    if (!tensor)
+        return false;
+    *out = (clf_checkpoint_tensor){.name = tensor->name, .type_name = clfi_file_dtype_name(tensor->dtype), .rank = tensor->rank,
+                                   .data = tensor->data, .bytes = tensor->bytes, .offset = tensor->offset, .file = tensor->shard};
+    _Static_assert((int)CLFI_CHECKPOINT_MAX_RANK >= (int)CLFI_SAFETENSORS_MAX_RANK, "sizes of every rank fit");
+    memcpy(out->dim, tensor->dim, sizeof tensor->dim);
+    for (size_t i = 0; i < COUNT(types); i++) {
+        if (types[i].from == tensor->dtype) {
+            out->is_weight = true;
+            out->type = types[i].to;
+        }
+    }
+    return true;
+}
+
+static bool at(const void *state, size_t index, clf_checkpoint_tensor *out)
+{
+    return describe(index < count(state) ? clfi_safetensors_at(((const storage *)state)->file, index) : NULL, out);
+}
+
+static bool find(const void *state, const char *name, clf_checkpoint_tensor *out)
+{
+    return describe(clfi_safetensors_find(((const storage *)state)->file, name), out);
+}
+
+static size_t file_count(const void *state)
+{
+    return clfi_safetensors_shard_count(((const storage *)state)->file);
+}
+
+static const char *file_path(const void *state, int file)
+{
+    return clfi_safetensors_shard_path(((const storage *)state)->file, file);
+}
+
+static clf_file_map *file_map(const void *state, int file)
+{
+    return clfi_safetensors_shard_map(((const storage *)state)->file, file);
+}
+
+static clf_status read_tokenizer(const void *state, json_t **out)
+{
+    const storage *s = state;
+    char *path;
+    *out = NULL;
+    if (!s->directory)
+        return CLF_OK;
+    CLF_TRY(clfi_path_join(s->directory, "tokenizer.json", &path));
+    bool is_there;
+    clf_status st = clfi_file_exists(path, &is_there);
+    if (st == CLF_OK && is_there)
+        st = clfi_json_read(path, TOKENIZER_LIMIT_BYTES, out);
+    free(path);
+    return st;
+}
+
+static const clf_checkpoint_form form = {"safetensors", load,   count,          at,           find, file_count, file_path,
+                                         file_map, read_tokenizer, close_storage};
+
+static clf_status read_config(const char *directory, json_t **out)
+{
+    char *path;
+    if (!clfi_directory_exists(directory))
+        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", directory);
+    CLF_TRY(clfi_path_join(directory, CLFI_MODEL_CONFIG, &path));
+    const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
+    free(path);
+    return st;
+}
+
+clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out)
+{
+    storage *s;
+    json_t *config = NULL;
+    if (clfi_is_gguf(path))
+        return clfi_checkpoint_open_gguf(path, out);
+    CLF_TRY(clfi_alloc(1, sizeof *s, "checkpoint", &s));
+    clf_status st = read_config(path, &config);
+    if (st == CLF_OK)
+        st = clfi_strdup(path, &s->directory);
+    if (st != CLF_OK) {
+        json_decref(config);
+        close_storage(s);
+        return st;
+    }
+    return clfi_checkpoint_create(&form, s, config, out);
+}
+
+clf_status clfi_checkpoint_open_memory(const char *name, const void *config, size_t config_bytes, const void *weights, size_t weight_bytes,
+                                       clf_checkpoint **out)
+{
+    storage *s;
+    json_t *json;
+    CLF_TRY(clfi_json_parse(config, config_bytes, name, &json));
+    const clf_status st = clfi_alloc(1, sizeof *s, "checkpoint", &s);
+    if (st != CLF_OK) {
+        json_decref(json);
+        return st;
+    }
+    *s = (storage){.name = name, .data = weights, .bytes = weight_bytes};
+    return clfi_checkpoint_create(&form, s, json, out);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Opened GGUF files: ownership, lookup, and values by type. */
+#include "io/gguf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/half.h"
+#include "io/gguf_file.h"
+
+typedef struct type_row {
+    size_t bytes;
+    const char *name;
+} type_row;
+
+static const type_row types[CLF_GGUF_TYPE_COUNT] = {
+#define X(id, number, bytes, name) [CLF_GGUF_##id] = {bytes, name},
+    CLFI_GGUF_TYPE_MAP(X)
+#undef X
+};
+
+size_t clfi_gguf_type_bytes(clf_gguf_type type)
+{
+    return types[type].bytes;
+}
+
+const char *clfi_gguf_type_name(clf_gguf_type type)
+{
+    return types[type].name;
+}
+
+uint64_t clfi_gguf_load(const uint8_t *from, size_t bytes)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+/* Takes over the reference to `map`, also on failure. */
+static clf_status open_map(clf_file_map *map, clf_gguf **out)
+{
+    clf_gguf *file;
+    clf_status st = clfi_alloc(1, sizeof *file, "GGUF file", &file);
+    if (st != CLF_OK) {
+        clfi_file_map_release(map);
+        return st;
+    }
+    file->map = map;
+    st = clfi_gguf_read_header(file);
+    if (st == CLF_OK)
+        *out = file;
+    else
+        clfi_gguf_close(file);
+    return st;
+}
+
+clf_status clfi_gguf_open(const char *path, clf_gguf **out)
+{
+    clf_file_map *map;
+    CLF_TRY(clfi_file_map(path, &map));
+    return open_map(map, out);
+}
+
+clf_status clfi_gguf_parse(const void *data, size_t size, const char *name, clf_gguf **out)
+{
+    clf_file_map *map;
+    CLF_TRY(clfi_file_map_borrow(data, size, name, &map));
+    return open_map(map, out);
+}
+
+void clfi_gguf_close(clf_gguf *file)
+{
+    if (!file)
+        return;
+    for (size_t i = 0; i < file->count; i++)
+        free((char *)file->tensors[i].name);
+    free(file->tensors);
+    free(file->by_name);
+    free(file->values);
+    clfi_file_map_release(file->map);
+    free(file);
+}
+
+const char *clfi_gguf_path(const clf_gguf *file)
+{
+    return file->map->path;
+}
+
+int clfi_gguf_version(const clf_gguf *file)
+{
+    return file->version;
+}
+
+clf_file_map *clfi_gguf_map(const clf_gguf *file)
+{
+    return file->map;
+}
+
+size_t clfi_gguf_count(const clf_gguf *file)
+{
+    return file->count;
+}
+
+const clf_gguf_tensor *clfi_gguf_at(const clf_gguf *file, size_t index)
+{
+    return index < file->count ? &file->tensors[index] : NULL;
+}
+
+static int name_against(const void *name, const void *tensor)
+{
+    return strcmp(name, (*(const clf_gguf_tensor *const *)tensor)->name);
+}
+
+const clf_gguf_tensor *clfi_gguf_find(const clf_gguf *file, const char *name)
+{
+    const clf_gguf_tensor *const *found =
+        file->count ? bsearch(name, file->by_name, file->count, sizeof *file->by_name, name_against) : NULL;
+    return found ? *found : NULL;
+}
+
+size_t clfi_gguf_value_count(const clf_gguf *file)
+{
+    return file->value_count;
+}
+
+const clf_gguf_value *clfi_gguf_value_at(const clf_gguf *file, size_t index)
+{
+    return index < file->value_count ? &file->values[index] : NULL;
+}
+
+const clf_gguf_value *clfi_gguf_value(const clf_gguf *file, const char *key)
+{
+    const size_t length = strlen(key);
+    size_t low = 0, high = file->value_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const clf_gguf_string found = file->values[middle].key;
+        int order = memcmp(found.data, key, found.length < length ? found.length : length);
+        if (order == 0)
+            order = (found.length > length) - (found.length < length);
+        if (order == 0)
+            return &file->values[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+bool clfi_gguf_int(const clf_gguf_value *value, size_t i, int64_t *out)
+{
+    const size_t bytes = types[value->element].bytes;
+    if (i >= value->count || bytes == 0 || value->element == CLF_GGUF_F32 || value->element == CLF_GGUF_F64)
+        return false;
+    const uint64_t bits = clfi_gguf_load(value->data + i * bytes, bytes);
+    switch (value->element) {
+    case CLF_GGUF_I8:
+        *out = (int8_t)bits;
+        return true;
+    case CLF_GGUF_I16:
+        *out = (int16_t)bits;
+        return true;
+    case CLF_GGUF_I32:
+        *out = (int32_t)bits;
+        return true;
+    case CLF_GGUF_I64:
+        *out = (int64_t)bits;
+        return true;
+    default:
+        *out = (int64_t)bits;
+        return bits <= INT64_MAX;
+    }
+}
+
+bool clfi_gguf_number(const clf_gguf_value *value, size_t i, double *out)
+{
+    int64_t integer;
+    if (value->element == CLF_GGUF_F32 && i < value->count) {
+        *out = (double)clfi_f32_from_bits((uint32_t)clfi_gguf_load(value->data + 4 * i, 4));
+        return true;
+    }
+    if (value->element == CLF_GGUF_F64 && i < value->count) {
+        const uint64_t bits = clfi_gguf_load(value->data + 8 * i, 8);
+        memcpy(out, &bits, sizeof *out);
+        return true;
+    }
+    if (!clfi_gguf_int(value, i, &integer))
+        return false;
+    *out = (double)integer;
+    return true;
+}
+
+bool clfi_gguf_strings(const clf_gguf_value *value, clf_gguf_string *out)
+{
+    const uint8_t *at = value->data;
+    if (value->element != CLF_GGUF_STRING)
+        return false;
+    for (size_t i = 0; i < value->count; i++) {
+        const size_t length = (size_t)clfi_gguf_load(at, 8); /* lengths were checked when the file was opened */
+        out[i] = (clf_gguf_string){(const char *)at + 8, length};
+        at += 8 + length;
+    }
+    return true;
+}
+
+bool clfi_gguf_text(const clf_gguf_value *value, clf_gguf_string *out)
+{
+    return value->type == CLF_GGUF_STRING && clfi_gguf_strings(value, out);
+}
+
+/* A scalar of another kind or range: what the file has instead. */
+static clf_status fail_value(const clf_gguf *file, const char *key, const char *expected, const clf_gguf_value *value)
+{
+    double number;
+    if (!value)
+        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found nothing", file->map->path, key, expected);
+    if (value->type != CLF_GGUF_ARRAY && clfi_gguf_number(value, 0, &number))
+        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s %.17g", file->map->path, key, expected, types[value->type].name, number);
+    CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s of %zu %s", file->map->path, key, expected, types[value->type].name,
+             value->count, types[value->element].name);
+}
+
+clf_status clfi_gguf_get_int(const clf_gguf *file, const char *key, int64_t least, int64_t most, int64_t *out)
+{
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    char expected[96];
+    int64_t found;
+    if (value && value->type != CLF_GGUF_ARRAY && value->type != CLF_GGUF_BOOL && clfi_gguf_int(value, 0, &found) && found >= least &&
+        found <= most) {
+        *out = found;
+        return CLF_OK;
+    }
+    snprintf(expected, sizeof expected, "an integer from %lld to %lld", (long long)least, (long long)most);
+    return fail_value(file, key, expected, value);
+}
+
+clf_status clfi_gguf_opt_int(const clf_gguf *file, const char *key, int64_t least, int64_t most, int64_t standard, int64_t *out)
+{
+    if (clfi_gguf_value(file, key))
+        return clfi_gguf_get_int(file, key, least, most, out);
+    *out = standard;
+    return CLF_OK;
+}
+
+clf_status clfi_gguf_get_number(const clf_gguf *file, const char *key, double least, double most, double *out)
+{
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    char expected[96];
+    double found;
+    if (value && value->type != CLF_GGUF_ARRAY && value->type != CLF_GGUF_BOOL && clfi_gguf_number(value, 0, &found) && found >= least &&
+        found <= most) {
+        *out = found;
+        return CLF_OK;
+    }
+    snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
+    return fail_value(file, key, expected, value);
+}
+
+clf_status clfi_gguf_opt_number(const clf_gguf *file, const char *key, double least, double most, double standard, double *out)
+{
+    if (clfi_gguf_value(file, key))
+        return clfi_gguf_get_number(file, key, least, most, out);
+    *out = standard;
+    return CLF_OK;
+}
+
+clf_status clfi_gguf_opt_bool(const clf_gguf *file, const char *key, bool standard, bool *out)
+{
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    *out = standard;
+    if (!value)
+        return CLF_OK;
+    if (value->type != CLF_GGUF_BOOL)
+        return fail_value(file, key, "a bool", value);
+    *out = value->data[0] != 0;
+    return CLF_OK;
+}
+
+clf_status clfi_gguf_get_text(const clf_gguf *file, const char *key, clf_gguf_string *out)
+{
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    clf_gguf_string found;
+    if (!value || !clfi_gguf_text(value, &found) || memchr(found.data, 0, found.length))
+        return fail_value(file, key, "a string without U+0000", value);
+    *out = found;
+    return CLF_OK;
+}
+
+void clfi_gguf_forget(const clf_gguf *file, const clf_gguf_tensor *tensor)
+{
+    clfi_file_map_forget(file->map, tensor->offset, tensor->bytes);
+}

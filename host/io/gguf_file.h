@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The opened GGUF file inside the reader. */
+#ifndef CLFI_IO_GGUF_FILE_H
+#define CLFI_IO_GGUF_FILE_H
+
+#include "io/gguf.h"
+
+struct clf_gguf {
+    clf_file_map *map;
+    int version;
+    size_t alignment;
+    clf_gguf_value *values; /* sorted by key */
+    size_t value_count, value_capacity;
+    clf_gguf_tensor *tensors; /* in the file's order; names are owned */
+    size_t count, capacity;
+    const clf_gguf_tensor **by_name;
+};
+
+/* Reads and checks everything before the data, and where the data lies. */
+clf_status clfi_gguf_read_header(clf_gguf *file);
+
+/* Bytes of one element; 0: of no fixed size. */
+size_t clfi_gguf_type_bytes(clf_gguf_type type);
+
+/* Little-endian numbers at any address. */
+uint64_t clfi_gguf_load(const uint8_t *from, size_t bytes);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What a beam search finds, and what it cost. */
+#ifndef CLFI_MODEL_BEAM_HYPOTHESIS_H
+#define CLFI_MODEL_BEAM_HYPOTHESIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clformer/status.h"
+
+/* One result, borrowed during the call. tokens: without `begin`, with `end` where has_ended. score: sum of the log-probabilities of the
+ * tokens. */
+typedef struct clf_hypothesis {
+    const int32_t *tokens;
+    size_t count;
+    float score;
+    bool has_ended;
+} clf_hypothesis;
+
+/* Receives the hypotheses of source s, best first (rank 0 .. width-1, fewer where fewer were found). */
+typedef clf_status (*clf_hypothesis_sink)(void *user, size_t source, size_t rank, const clf_hypothesis *hypothesis);
+
+/* What searches did so far, for reports and for tests of the caching. */
+typedef struct clf_beam_stats {
+    uint64_t sources, source_tokens;
+    uint64_t steps;     /* decoder steps */
+    uint64_t step_rows; /* tokens that they projected: each token of each hypothesis once */
+} clf_beam_stats;
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Where chat templates are found. */
+#include "model/chat_template.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "io/checkpoint_gguf.h"
+#include "io/gguf.h"
+#include "io/json.h"
+
+enum { TEMPLATE_LIMIT_BYTES = 1 << 20, CONFIG_LIMIT_BYTES = 256 << 20 };
+
+static clf_status read_gguf(const char *path, char **out)
+{
+    static const char key[] = "tokenizer.chat_template";
+    clf_gguf_string text;
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open(path, &file));
+    clf_status st = CLF_OK;
+    if (clfi_gguf_value(file, key)) {
+        st = clfi_gguf_get_text(file, key, &text);
+        if (st == CLF_OK)
+            st = clfi_strndup(text.data, text.length, out);
+    }
+    clfi_gguf_close(file);
+    return st;
+}
+
+/* directory/name; NULL where there is no such file. */
+static clf_status find_file(const char *directory, const char *name, char **out)
+{
+    bool is_there;
+    CLF_TRY(clfi_path_join(directory, name, out));
+    const clf_status st = clfi_file_exists(*out, &is_there);
+    if (st == CLF_OK && is_there)
+        return CLF_OK;
+    free(*out);
+    *out = NULL;
+    return st;
+}
+
+static clf_status read_text(const char *directory, char **out)
+{
+    clf_str text = CLF_STR_INIT;
+    char *path;
+    CLF_TRY(find_file(directory, "chat_template.jinja", &path));
+    if (!path)
+        return CLF_OK;
+    clf_status st = clfi_file_read(path, TEMPLATE_LIMIT_BYTES, &text);
+    if (st == CLF_OK)
+        st = clfi_strndup(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    free(path);
+    return st;
+}
+
+/* A text, or the "default" of a list of {"name", "template"}. */
+static const json_t *choose(const json_t *value)
+{
+    for (size_t i = 0; json_is_array(value) && i < json_array_size(value); i++) {
+        const json_t *row = json_array_get(value, i);
+        const char *name = json_string_value(json_object_get(row, "name"));
+        if (name && strcmp(name, "default") == 0)
+            return json_object_get(row, "template");
+    }
+    return value;
+}
+
+static clf_status read_config(const char *directory, char **out)
+{
+    json_t *config;
+    char *path;
+    CLF_TRY(find_file(directory, "tokenizer_config.json", &path));
+    if (!path)
+        return CLF_OK;
+    clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, &config);
+    if (st == CLF_OK) {
+        const json_t *text = choose(json_object_get(config, "chat_template"));
+        if (json_is_string(text))
+            st = clfi_strndup(json_string_value(text), json_string_length(text), out);
+        json_decref(config);
+    }
+    free(path);
+    return st;
+}
+
+clf_status clfi_chat_template_read(const char *path, char **out)
+{
+    char *text = NULL;
+    if (clfi_is_gguf(path)) {
+        CLF_TRY(read_gguf(path, &text));
+    } else {
+        CLF_TRY(read_text(path, &text));
+        if (!text)
+            CLF_TRY(read_config(path, &text));
+    }
+    if (!text)
+        CLF_FAIL(CLF_NOT_FOUND, "%s: no chat template; clformer generate continues prompts without one", path);
+    *out = text;
+    return CLF_OK;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Classification and scoring of pairs: encode, then the network's head. */
+#include "clformer/classify.h"
+
+#include <math.h>
+
+#include "base/options.h"
+#include "model/text_rows.h"
+
+CLFI_OPTIONS(clf_classify_params, CLF_CLASSIFY_PARAMS_INIT)
+
+_Static_assert(sizeof(clf_text_pair) == 2 * sizeof(clf_text), "a pair is an array of two texts");
+
+/* A clf_row_pass: logits of a batch. */
+static clf_status classify_batch(clf_session *session, const void *user, const clf_token_batch *batch, const clf_view *logits)
+{
+    const clf_network *network = session->model->network;
+    clf_view hidden;
+    (void)user;
+    CLF_TRY(clfi_view_temporary(session->context, CLF_F32, 2, (int64_t[]){batch->tokens, session->model->info.width}, &hidden));
+    CLF_TRY(clfi_session_encode(session, batch, &hidden));
+    return clfi_classifier_forward(session->context, &network->classifier, &network->config.classifier, &hidden, &batch->offsets, logits);
+}
+
+static clf_status run(clf_session *session, const char *what, const clf_text_pair *texts, size_t count, const clf_classify_params *params,
+                      float *logits, clf_embed_stats *stats)
+{
+    clf_classify_params own;
+    if (!session || (count && (!texts || !logits)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: model or session, texts and logits must not be NULL", what);
+    CLF_TRY(clf_classify_params_read(params, &own));
+    if (session->model->network->config.classifier.labels == 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: the model has no head that classifies: config.json's architectures name no class that ends in "
+                                  "ForSequenceClassification",
+                 what);
+    const clf_row_pass pass = {what, (size_t)session->model->labels.count, classify_batch, NULL, true};
+    const clf_row_texts given = {(const clf_text *)texts, count, 2, NULL, own.max_tokens, own.batch_tokens, own.progress, own.progress_user,
+                                 own.failed_text};
+    return clfi_rows_of_texts(session, &pass, &given, logits, stats);
+}
+
+static void softmax(const float *logits, size_t n, float *out)
+{
+    double sum = 0, most = logits[0];
+    for (size_t i = 1; i < n; i++)
+        most = fmax(most, logits[i]);
+    for (size_t i = 0; i < n; i++)
+        sum += exp(logits[i] - most);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (float)(exp(logits[i] - most) / sum);
+}
+
+clf_status clf_session_classify(clf_session *session, const clf_text_pair *texts, size_t count, const clf_classify_params *params,
+                                float *logits, float *scores, clf_embed_stats *stats)
+{
+    CLF_TRY(run(session, "classify", texts, count, params, logits, stats));
+    const clf_labels *labels = &session->model->labels;
+    const size_t n = (size_t)labels->count;
+    for (size_t i = 0; scores && i < count; i++) {
+        if (labels->problem == CLF_PROBLEM_SINGLE_LABEL)
+            softmax(logits + i * n, n, scores + i * n);
+        for (size_t k = i * n; labels->problem != CLF_PROBLEM_SINGLE_LABEL && k < (i + 1) * n; k++)
+            scores[k] = labels->problem == CLF_PROBLEM_MULTI_LABEL ? (float)(1 / (1 + exp(-(double)logits[k]))) : logits[k];
+    }
+    return CLF_OK;
+}
+
+clf_status clf_session_score_pairs(clf_session *session, const clf_text_pair *pairs, size_t count, const clf_classify_params *params,
+                                   float *logits, clf_embed_stats *stats)
+{
+    if (session && session->model->labels.count > 1)
+        CLF_FAIL(CLF_UNSUPPORTED, "score pairs: the model's head has %lld labels: expected 1", (long long)session->model->labels.count);
+    return run(session, "score pairs", pairs, count, params, logits, stats);
+}
+
+clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count, const clf_classify_params *params, float *logits,
+                              float *scores, clf_embed_stats *stats)
+{
+    return clf_session_classify(model ? model->own : NULL, texts, count, params, logits, scores, stats);
+}
+
+clf_status clf_model_score_pairs(clf_model *model, const clf_text_pair *pairs, size_t count, const clf_classify_params *params,
+                                 float *logits, clf_embed_stats *stats)
+{
+    return clf_session_score_pairs(model ? model->own : NULL, pairs, count, params, logits, stats);
+}
+
+size_t clf_model_label_count(const clf_model *model)
+{
+    return model ? (size_t)model->network->config.classifier.labels : 0;
+}
+
+const char *clf_model_label(const clf_model *model, size_t index)
+{
+    return index < clf_model_label_count(model) ? model->labels.name[index] : NULL;
+}
+
+clf_problem clf_model_problem(const clf_model *model)
+{
+    return model ? model->labels.problem : CLF_PROBLEM_SINGLE_LABEL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Sequences that are decoded together with cached keys and values. Each has a length of its own: it may join at any pass with a prompt of
+ * any length, and its cache rows are used again when it ends. For networks whose decoder attends to nothing but its own tokens. */
+#ifndef CLFI_MODEL_DECODE_BATCH_H
+#define CLFI_MODEL_DECODE_BATCH_H
+
+#include "model/packing.h"
+
+typedef struct clf_decode_batch clf_decode_batch;
+
+/* context: the network's, or one that shares its cl_context. INVALID_ARGUMENT: the network has no decoder with embedding and generator, or
+ * one with source attention. *out: destroyed before the network is. */
+clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_decode_batch **out);
+void clfi_decode_destroy(clf_decode_batch *batch); /* NULL is a no-op */
+
+/* A new sequence without tokens; its number may be one that was dropped. */
+clf_status clfi_decode_open(clf_decode_batch *batch, int32_t *out_sequence);
+
+/* A new sequence with the tokens of another; both use the same cache rows for them. */
+clf_status clfi_decode_fork(clf_decode_batch *batch, int32_t sequence, int32_t *out_sequence);
+
+/* Forgets all tokens but the first `length`. INVALID_ARGUMENT: it has fewer. */
+clf_status clfi_decode_keep(clf_decode_batch *batch, int32_t sequence, int32_t length);
+
+/* Ends a sequence. INVALID_ARGUMENT: there is none of that number. */
+clf_status clfi_decode_drop(clf_decode_batch *batch, int32_t sequence);
+
+/* Tokens of a sequence so far; 0 where there is none of that number. */
+int32_t clfi_decode_length(const clf_decode_batch *batch, int32_t sequence);
+
+/* What one sequence is given in a pass: the tokens that follow those it has, one or more. */
+typedef struct clf_decode_input {
+    int32_t sequence;
+    const int32_t *tokens;
+    int32_t count;
+} clf_decode_input;
+
+/* One causal pass over the new tokens of `count` sequences, each of them once: a step, a prompt, or some of both. logits [count,V] f32, a
+ * temporary of the context's arena: for the token after each sequence's last. Enqueued. INVALID_ARGUMENT names the sequence: not there or
+ * twice, no tokens, an id outside the vocabulary, more tokens than positions; then nothing has changed. */
+clf_status clfi_decode_run(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, clf_view *logits);
+
+/* The same with logits [tokens,V] for the token after every new one, in the order of the inputs. */
+clf_status clfi_decode_run_all(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, clf_view *logits);
+
+/* Memory for `rows` cache rows and for passes of `tokens` tokens of sequences of at most `longest`: so much is then never allocated by a
+ * pass. */
+clf_status clfi_decode_reserve(clf_decode_batch *batch, int64_t rows, size_t tokens, size_t longest);
+
+/* Cache rows that sequences use now, and that were ever needed at once. */
+typedef struct clf_decode_usage {
+    int64_t used, most;
+} clf_decode_usage;
+clf_decode_usage clfi_decode_usage(const clf_decode_batch *batch);
+
+#endif

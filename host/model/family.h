@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Families of models: what config.json's model_type stands for. One file (family_*.c) and one row of registry.c for each. */
+#ifndef CLFI_MODEL_FAMILY_H
+#define CLFI_MODEL_FAMILY_H
+
+#include "clformer/ops.h"
+#include "model/model_config.h"
+#include "model/name_map.h"
+
+/* What a family's networks can do, as bits. */
+typedef enum clf_task {
+    CLF_TASK_EMBED = 1,     /* an encoder whose outputs are pooled: clf_model */
+    CLF_TASK_TRANSFORM = 2, /* encoder and decoder, ids in and logits out: clf_transformer */
+    CLF_TASK_PRONOUNCE = 4, /* with its own lists of letters and phonemes: clf_pronouncer */
+    CLF_TASK_GENERATE = 8   /* a decoder with a head over a vocabulary of texts: clf_generate */
+} clf_task;
+
+typedef struct clf_family {
+    const char *model_type;
+    unsigned tasks;
+    clf_pooling pooling; /* where the directory names none */
+    clf_size_keys sizes; /* the keys of its sizes, which the tuner reads alone */
+    /* The network that config.json describes. FORMAT: a key is missing or out of range; UNSUPPORTED: a network that cannot be built,
+     * named. */
+    clf_status (*read_config)(const json_t *json, clf_network_config *out);
+    const clf_name_map *names;
+} clf_family;
+
+/* The families in their order, NULL after the last. */
+const clf_family *clfi_family_at(size_t index);
+
+/* The family of config.json's model_type among those that can do one of `tasks` (0: any). UNSUPPORTED: there is none; the message lists
+ * those that there are. */
+clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_family **out);
+
+/* Shared by BERT's relatives. */
+clf_status clfi_bert_read_config(const json_t *json, clf_network_config *out);
+clf_status clfi_roberta_read_config(const json_t *json, clf_network_config *out);
+extern const clf_weight_name clfi_bert_names[], clfi_bert_head[], clfi_roberta_head[];
+#define CLFI_BERT_SIZES                                                                                                         \
+    {                                                                                                                           \
+        "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "max_position_embeddings" \
+    }
+
+/* Shared by Llama's relatives: what a family's config.json means by a key that is absent. */
+typedef struct clf_decoder_defaults {
+    double norm_eps, rope_theta;
+    bool is_tied; /* tie_word_embeddings */
+    const char *activation;
+    const char *activation_key; /* NULL: hidden_act */
+} clf_decoder_defaults;
+
+/* Pre-norm layers with RMS norms, rotary positions, key heads of their own number, gated feed-forward networks. */
+clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaults *defaults, clf_network_config *out);
+
+/* Layers that see a window alone, config->decoder having been read: sliding_window, of the layers that layer_types names; without that key
+ * of all layers but every `period`-th (0: of all). Both kinds of layers have one shape but for that. */
+clf_status clfi_decoder_read_windows(const json_t *json, int64_t period, clf_network_config *config);
+extern const clf_name_map clfi_names_llama, clfi_names_gemma2;
+
+/* How GGUF files call the weights of a family of decoders; NULL: there are no such files. */
+const clf_name_map *clfi_gguf_names(const char *model_type);
+#define CLFI_LLAMA_SIZES                                                                                                        \
+    {                                                                                                                           \
+        "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "max_position_embeddings" \
+    }
+
+extern const clf_family clfi_family_llama, clfi_family_mistral, clfi_family_qwen2, clfi_family_qwen3, clfi_family_gemma,
+    clfi_family_gemma2, clfi_family_gemma3, clfi_family_phi3, clfi_family_gpt2;
+extern const clf_family clfi_family_bert, clfi_family_distilbert, clfi_family_roberta, clfi_family_xlm_roberta, clfi_family_camembert,
+    clfi_family_mpnet, clfi_family_nomic_bert, clfi_family_modernbert, clfi_family_bart, clfi_family_marian, clfi_family_encoder_decoder;
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Gemma, Gemma 2 and Gemma 3 (Gemma Team 2024, 2025): Llama with embeddings of length sqrt(C) and gains stored less 1; from the second on
+ * with norms after each block too, every second or sixth layer without a window, soft caps (2), norms of queries and keys and a base of
+ * their own for windows (3). */
+#include <math.h>
+
+#include "io/json.h"
+#include "model/family.h"
+
+static const char where[] = CLFI_MODEL_CONFIG;
+
+static clf_status read_gemma(const json_t *json, double rope_theta, clf_network_config *out)
+{
+    const clf_decoder_defaults defaults = {.norm_eps = 1e-6, .rope_theta = rope_theta, .is_tied = true, .activation = "gelu_pytorch_tanh",
+                                           .activation_key = "hidden_activation"};
+    bool holds_one; /* GGUF stores 1 + gamma */
+    CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
+    CLF_TRY(clfi_json_opt_bool(json, where, "norms_hold_one", false, &holds_one));
+    out->decoder.norm = holds_one ? CLF_NORM_RMS : CLF_NORM_RMS_PLUS_ONE;
+    out->target.scale = (float)sqrt((double)out->decoder.width);
+    return CLF_OK;
+}
+
+static clf_status read_first(const json_t *json, clf_network_config *out)
+{
+    return read_gemma(json, 10000, out);
+}
+
+/* What the second and the third have in common. `standard`: query_pre_attn_scalar where the key is absent. */
+static clf_status read_later(const json_t *json, double rope_theta, int64_t period, clf_network_config *out)
+{
+    double scalar, scores, logits;
+    clf_attention_shape *attention;
+    CLF_TRY(read_gemma(json, rope_theta, out));
+    attention = &out->decoder.attention;
+    CLF_TRY(clfi_json_opt_number(json, where, "query_pre_attn_scalar", 1e-6, 1e9, 256, &scalar));
+    CLF_TRY(clfi_json_opt_number(json, where, "attn_logit_softcapping", 0, 1e9, 0, &scores));
+    CLF_TRY(clfi_json_opt_number(json, where, "final_logit_softcapping", 0, 1e9, 0, &logits));
+    attention->scale = (float)(1 / sqrt(scalar));
+    attention->soft_cap = (float)scores;
+    out->logit_soft_cap = (float)logits;
+    out->decoder.place = CLF_NORM_BOTH;
+    return clfi_decoder_read_windows(json, period, out);
+}
+
+static clf_status read_second(const json_t *json, clf_network_config *out)
+{
+    return read_later(json, 10000, 2, out);
+}
+
+static clf_status read_third(const json_t *json, clf_network_config *out)
+{
+    const json_t *parameters, *local = NULL;
+    int64_t period;
+    double base;
+    CLF_TRY(clfi_json_opt_int(json, where, "sliding_window_pattern", 1, CLFI_CONFIG_MOST_LAYERS, 6, &period));
+    CLF_TRY(read_later(json, 1e6, period, out));
+    out->decoder.has_query_key_norm = true;
+    CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
+    if (parameters)
+        CLF_TRY(clfi_json_opt_object(parameters, "config.json: rope_parameters", "sliding_attention", &local));
+    CLF_TRY(clfi_json_opt_number(json, where, "rope_local_base_freq", 1, 1e12, 10000, &base));
+    clf_attention_shape *shapes[] = {&out->decoder.attention, &out->decoder.local};
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        const int64_t dims = shapes[i]->rotary.dims;
+        if (shapes[i]->window == 0)
+            CLF_TRY(clfi_model_config_rotary(json, "full_attention", 1e6, &shapes[i]->rotary));
+        else if (local)
+            CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", base, &shapes[i]->rotary));
+        else
+            shapes[i]->rotary = (clf_rotary){.base = base};
+        shapes[i]->rotary.dims = dims;
+    }
+    return CLF_OK;
+}
+
+const clf_family clfi_family_gemma = {"gemma", CLF_TASK_GENERATE, CLF_POOLING_MEAN, CLFI_LLAMA_SIZES, read_first, &clfi_names_llama};
+const clf_family clfi_family_gemma2 = {"gemma2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, CLFI_LLAMA_SIZES, read_second, &clfi_names_gemma2};
+const clf_family clfi_family_gemma3 = {"gemma3_text",    CLF_TASK_GENERATE, CLF_POOLING_MEAN,
+                                       CLFI_LLAMA_SIZES, read_third,        &clfi_names_gemma2};

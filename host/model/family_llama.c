@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Llama (Touvron et al. 2023) and those that are built the same: SmolLM2, TinyLlama, Llama 3. */
+#include "model/family.h"
+
+static clf_status read_config(const json_t *json, clf_network_config *out)
+{
+    static const clf_decoder_defaults defaults = {.norm_eps = 1e-6, .rope_theta = 10000, .activation = "silu"};
+    return clfi_decoder_read_config(json, &defaults, out);
+}
+
+const clf_family clfi_family_llama = {"llama", CLF_TASK_GENERATE, CLF_POOLING_MEAN, CLFI_LLAMA_SIZES, read_config, &clfi_names_llama};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* ModernBERT (Warner et al. 2024): pre-norm layers with rotary positions and gated feed-forward networks; every third layer sees the whole
+ * text, the others a window. */
+#include <string.h>
+
+#include "io/json.h"
+#include "model/family.h"
+
+static const char where[] = CLFI_MODEL_CONFIG;
+
+/* Which layers are global: a period, or a list that must have one. */
+static clf_status read_layers(const json_t *json, clf_stack_config *stack)
+{
+    const json_t *types;
+    CLF_TRY(clfi_json_opt_int(json, where, "global_attn_every_n_layers", 1, CLFI_CONFIG_MOST_LAYERS, 3, &stack->global_period));
+    CLF_TRY(clfi_json_opt_array(json, where, "layer_types", &types));
+    if (!types)
+        return CLF_OK;
+    if (json_array_size(types) != (size_t)stack->layers)
+        CLF_FAIL(CLF_FORMAT, "%s: layer_types has %zu entries, expected num_hidden_layers, %lld", where, json_array_size(types),
+                 (long long)stack->layers);
+    stack->global_period = stack->layers;
+    for (int64_t i = 0; i < stack->layers; i++) {
+        const char *type = json_string_value(json_array_get(types, (size_t)i));
+        const bool is_global = type && strcmp(type, "full_attention") == 0;
+        if (!type || (!is_global && strcmp(type, "sliding_attention") != 0))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected \"full_attention\" or \"sliding_attention\"", where, (long long)i);
+        if (i > 0 && is_global && stack->global_period == stack->layers)
+            stack->global_period = i;
+        if (is_global != (i % stack->global_period == 0))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected global layers at one distance from the first on", where,
+                     (long long)i);
+    }
+    return CLF_OK;
+}
+
+static clf_status read_head(const json_t *json, clf_classifier_config *head)
+{
+    const char *pooling;
+    CLF_TRY(clfi_json_opt_string(json, where, "classifier_pooling", "cls", &pooling));
+    if (strcmp(pooling, "cls") != 0 && strcmp(pooling, "mean") != 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: classifier_pooling \"%s\": expected \"cls\" or \"mean\"", where, pooling);
+    head->pooling = strcmp(pooling, "cls") == 0 ? CLF_POOLING_CLS : CLF_POOLING_MEAN;
+    head->has_norm = true;
+    return clfi_model_config_activation(json, "classifier_activation", "gelu", &head->activation);
+}
+
+static clf_status read_config(const json_t *json, clf_network_config *out)
+{
+    clf_network_config config = clfi_network_config_default();
+    clf_stack_config *encoder = &config.encoder;
+    double eps, global_base, local_base;
+    int64_t span;
+    CLF_TRY(clfi_model_config_sizes(json, &clfi_family_modernbert.sizes, encoder, &config.source));
+    CLF_TRY(read_layers(json, encoder));
+    CLF_TRY(clfi_model_config_activation(json, "hidden_activation", "gelu", &encoder->activation));
+    CLF_TRY(clfi_json_opt_number(json, where, "norm_eps", 0, 1, 1e-5, &eps));
+    CLF_TRY(clfi_json_opt_number(json, where, "global_rope_theta", 1, 1e12, 160000, &global_base));
+    CLF_TRY(clfi_json_opt_number(json, where, "local_rope_theta", 1, 1e12, 10000, &local_base));
+    CLF_TRY(clfi_json_opt_int(json, where, "local_attention", 1, CLFI_CONFIG_LARGEST, 128, &span));
+    encoder->local = encoder->attention;
+    CLF_TRY(clfi_model_config_rotary(json, "full_attention", global_base, &encoder->attention.rotary));
+    CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", local_base, &encoder->local.rotary));
+    encoder->attention.rotary.dims = encoder->local.rotary.dims = encoder->attention.head_size;
+    encoder->local.window = (int32_t)(span / 2 + 1);
+    encoder->norm_eps = (float)eps;
+    encoder->place = CLF_NORM_PRE;
+    encoder->lacks_first_norm = encoder->has_final_norm = encoder->is_gated = true;
+    config.source.has_norm = true;
+    config.classifier.norm_eps = encoder->norm_eps;
+    CLF_TRY(read_head(json, &config.classifier));
+    *out = config;
+    return CLF_OK;
+}
+
+static const clf_weight_name encoder_names[] = {
+    CLFI_WEIGHT(TOKENS, "embeddings.tok_embeddings"),
+    CLFI_WEIGHT(EMBEDDING_NORM, "embeddings.norm"),
+    CLFI_WEIGHT_FUSED_QKV("layers.%d.attn.Wqkv"),
+    CLFI_WEIGHT(OUTPUT, "layers.%d.attn.Wo"),
+    CLFI_WEIGHT(ATTENTION_NORM, "layers.%d.attn_norm"),
+    CLFI_WEIGHT_FUSED("layers.%d.mlp.Wi", CLF_WEIGHT_FFN_IN, CLF_WEIGHT_FFN_GATE),
+    CLFI_WEIGHT(FFN_OUT, "layers.%d.mlp.Wo"),
+    CLFI_WEIGHT(FFN_NORM, "layers.%d.mlp_norm"),
+    CLFI_WEIGHT(FINAL_NORM, "final_norm"),
+    CLFI_WEIGHTS_END,
+};
+
+static const clf_weight_name head[] = {
+    CLFI_WEIGHT(CLASSIFIER_DENSE, "/head.dense"),
+    CLFI_WEIGHT(CLASSIFIER_NORM, "/head.norm"),
+    CLFI_WEIGHT(CLASSIFIER, "/classifier"),
+    CLFI_WEIGHTS_END,
+};
+
+static const clf_name_map names = {.prefixes = (const char *const[]){"", "model.", NULL}, .encoder = encoder_names, .head = head};
+
+const clf_family clfi_family_modernbert = {"modernbert", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};

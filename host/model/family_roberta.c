@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* RoBERTa (Liu et al. 2019) and those built like it: BERT whose positions count from the one after the padding token's id. */
+#include "io/json.h"
+#include "model/family.h"
+
+clf_status clfi_roberta_read_config(const json_t *json, clf_network_config *out)
+{
+    static const char where[] = CLFI_MODEL_CONFIG;
+    clf_network_config config;
+    int64_t padding;
+    CLF_TRY(clfi_bert_read_config(json, &config));
+    CLF_TRY(clfi_json_opt_int(json, where, "pad_token_id", 0, CLFI_CONFIG_LARGEST, 1, &padding));
+    config.source.position_offset = padding + 1;
+    config.source.max_positions -= config.source.position_offset;
+    if (config.source.max_positions < 1)
+        CLF_FAIL(CLF_FORMAT, "%s: max_position_embeddings is %lld: expected more than %lld, since positions begin after pad_token_id",
+                 where, (long long)(config.source.max_positions + config.source.position_offset), (long long)config.source.position_offset);
+    *out = config;
+    return CLF_OK;
+}
+
+const clf_weight_name clfi_roberta_head[] = {
+    CLFI_WEIGHT(CLASSIFIER_DENSE, "/classifier.dense"),
+    CLFI_WEIGHT(CLASSIFIER, "/classifier.out_proj"),
+    CLFI_WEIGHTS_END,
+};
+
+static const clf_name_map names = {
+    .prefixes = (const char *const[]){"", "roberta.", NULL}, .encoder = clfi_bert_names, .head = clfi_roberta_head};
+
+const clf_family clfi_family_roberta = {"roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, clfi_roberta_read_config, &names};
+const clf_family clfi_family_xlm_roberta = {"xlm-roberta",   CLF_TASK_EMBED,           CLF_POOLING_MEAN,
+                                            CLFI_BERT_SIZES, clfi_roberta_read_config, &names};
+const clf_family clfi_family_camembert = {"camembert", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, clfi_roberta_read_config, &names};

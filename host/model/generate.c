@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Generating text: prompts that join a decoding batch, tokens that are sampled, decoded and handed out, texts that end and leave. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "model/generation.h"
+#include "model/sampler.h"
+
+/* One prompt at work. */
+typedef struct text_run {
+    size_t prompt;
+    int32_t sequence;
+    int32_t *tokens; /* of the prompt, then of its text */
+    size_t prompt_count, count, given, capacity;
+    clf_token_decoder *decoder;
+    clf_str pending; /* decoded, but perhaps the beginning of a stop text */
+} text_run;
+
+typedef struct generation {
+    clf_session *session;
+    const clf_text *prompts;
+    size_t count, next; /* prompts; the next that waits */
+    clf_generate_params params;
+    clf_generate_callback on_token;
+    void *user;
+    clf_sampler *sampler;
+    clf_encoding *encoding;
+    text_run *runs; /* [most]: those below `active` are at work */
+    size_t active, most;
+    clf_decode_input *inputs; /* [most] */
+    float *logits;            /* [most, V] */
+} generation;
+
+CLFI_OPTIONS(clf_generate_params, CLF_GENERATE_PARAMS_INIT)
+
+static void clear_run(text_run *run)
+{
+    clf_token_decoder_destroy(run->decoder);
+    clfi_str_free(&run->pending);
+    free(run->tokens);
+    *run = (text_run){.sequence = -1};
+}
+
+static int tell(const generation *g, const text_run *run, int32_t token, const char *text, size_t size, clf_finish finish)
+{
+    const clf_generated step = {run->prompt, token, {text ? text : "", size}, finish};
+    return g->on_token ? g->on_token(g->user, &step) : 0;
+}
+
+/* The last call for a prompt, with what is left of its text up to `size` bytes; its place goes to the last run. */
+static clf_status end_run(generation *g, size_t index, size_t size, clf_finish finish)
+{
+    text_run *run = &g->runs[index];
+    tell(g, run, -1, clfi_str_text(&run->pending), size, finish);
+    const clf_status st = clfi_decode_drop(g->session->decoding, run->sequence);
+    clear_run(run);
+    if (index != --g->active) {
+        g->runs[index] = g->runs[g->active];
+        g->runs[g->active] = (text_run){.sequence = -1};
+    }
+    return st;
+}
+
+/* Where the first stop text begins; the pending text's size where there is none. */
+static size_t find_stop(const generation *g, const clf_str *pending)
+{
+    const char *text = clfi_str_text(pending);
+    for (size_t i = 0; i < pending->length; i++)
+        for (size_t s = 0; s < g->params.stop_count; s++) {
+            const clf_text *stop = &g->params.stops[s];
+            if (stop->size && stop->size <= pending->length - i && memcmp(text + i, stop->data, stop->size) == 0)
+                return i;
+        }
+    return pending->length;
+}
+
+/* Bytes at the end that may become a stop text. */
+static size_t undecided(const generation *g, const clf_str *pending)
+{
+    const char *text = clfi_str_text(pending);
+    size_t most = 0;
+    for (size_t s = 0; s < g->params.stop_count; s++) {
+        const clf_text *stop = &g->params.stops[s];
+        for (size_t n = stop->size ? stop->size - 1 : 0; n > most; n--)
+            if (n <= pending->length && memcmp(text + pending->length - n, stop->data, n) == 0) {
+                most = n;
+                break;
+            }
+    }
+    while (most < pending->length && most > 0 && ((unsigned char)text[pending->length - most] & 0xc0) == 0x80)
+        most++; /* whole characters */
+    return most;
+}
+
+static bool ends_text(const generation *g, int32_t token)
+{
+    const clf_model *model = g->session->model;
+    for (size_t i = 0; i < model->end_count; i++)
+        if (model->ends[i] == token)
+            return true;
+    return false;
+}
+
+/* The end of a text that was not cut: what the decoder still holds may complete a stop text. */
+static clf_status finish_run(generation *g, size_t index, clf_finish finish)
+{
+    text_run *run = &g->runs[index];
+    clf_text rest;
+    CLF_TRY(clf_token_decoder_finish(run->decoder, &rest));
+    CLF_TRY(clfi_str_append(&run->pending, rest.data, rest.size));
+    const size_t stop = find_stop(g, &run->pending);
+    return end_run(g, index, stop, stop < run->pending.length ? CLF_FINISH_STOP : finish);
+}
+
+/* A chosen token: told, and the text ended where it has to. *out_ended: the run at `index` is another one now. */
+static clf_status take_token(generation *g, size_t index, int32_t token, bool *out_ended)
+{
+    text_run *run = &g->runs[index];
+    const int64_t positions = g->session->model->info.max_positions;
+    clf_text text;
+    *out_ended = true;
+    if (ends_text(g, token))
+        return finish_run(g, index, CLF_FINISH_STOP);
+    CLF_TRY(clfi_grow(&run->tokens, &run->capacity, run->count + 1, sizeof *run->tokens, "tokens"));
+    run->tokens[run->count++] = token;
+    CLF_TRY(clf_token_decoder_push(run->decoder, token, &text));
+    CLF_TRY(clfi_str_append(&run->pending, text.data, text.size));
+    const size_t stop = find_stop(g, &run->pending);
+    const bool is_stopped = stop < run->pending.length;
+    const size_t certain = is_stopped ? stop : run->pending.length - undecided(g, &run->pending);
+    const int wants_end = tell(g, run, token, clfi_str_text(&run->pending), certain, CLF_FINISH_NONE);
+    memmove(run->pending.data, run->pending.data + certain, run->pending.length - certain);
+    run->pending.length -= certain;
+    if (is_stopped)
+        return end_run(g, index, 0, CLF_FINISH_STOP);
+    if (wants_end)
+        return end_run(g, index, run->pending.length, CLF_FINISH_CALLER);
+    if (run->count - run->prompt_count >= g->params.max_tokens || (int64_t)run->count >= positions)
+        return finish_run(g, index, CLF_FINISH_LENGTH);
+    *out_ended = false;
+    return CLF_OK;
+}
+
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
+                                  size_t index, clf_encoding *out)
+{
+    clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
+    encode.add_special_tokens = !params->no_special_tokens;
+    encode.ignore_special = params->ignore_special;
+    CLF_TRY(clf_tokenizer_encode(model->tokenizer, text, NULL, &encode, out));
+    if (out->length == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s %zu has no tokens: there is nothing to continue", what, index);
+    return CLF_OK;
+}
+
+static clf_status start_run(generation *g)
+{
+    const clf_model *model = g->session->model;
+    text_run *run = &g->runs[g->active];
+    clf_text text;
+    *run = (text_run){.prompt = g->next, .sequence = -1, .pending = CLF_STR_INIT};
+    g->active++; /* released with the others from here on */
+    CLF_TRY(clfi_generation_encode(model, &g->params, &g->prompts[run->prompt], "generate: prompt", run->prompt, g->encoding));
+    const size_t count = g->encoding->length, room = (size_t)model->info.max_positions;
+    if (count >= room)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: prompt %zu has %zu tokens, the model has %zu positions", run->prompt, count, room);
+    const size_t most = g->params.max_tokens < room - count ? g->params.max_tokens : room - count;
+    CLF_TRY(clfi_grow(&run->tokens, &run->capacity, count + most, sizeof *run->tokens, "tokens"));
+    memcpy(run->tokens, g->encoding->ids, count * sizeof *run->tokens);
+    run->count = run->prompt_count = count;
+    CLF_TRY(clf_token_decoder_create(model->tokenizer, 1, &run->decoder));
+    for (size_t i = 0; i < count; i++)
+        CLF_TRY(clf_token_decoder_push(run->decoder, run->tokens[i], &text));
+    CLF_TRY(clfi_decode_open(g->session->decoding, &run->sequence));
+    g->next++;
+    return CLF_OK;
+}
+
+static clf_status join(generation *g)
+{
+    while (g->active < g->most && g->next < g->count)
+        CLF_TRY(start_run(g));
+    return CLF_OK;
+}
+
+/* Memory for the pass at hand and those after it, so that they allocate nothing. */
+static clf_status reserve(const generation *g)
+{
+    size_t rows = 0, longest = 0;
+    for (size_t i = 0; i < g->active; i++) {
+        const text_run *run = &g->runs[i];
+        rows += run->capacity;
+        longest = run->capacity > longest ? run->capacity : longest;
+    }
+    return clfi_decode_reserve(g->session->decoding, (int64_t)rows, g->active, longest);
+}
+
+/* One pass: every run gives its last token, or the next part of its prompt; those whose tokens were all given get a new one. */
+static clf_status step(generation *g)
+{
+    clf_context *context = g->session->context;
+    const size_t vocabulary = (size_t)g->session->model->info.vocabulary;
+    size_t left = CLFI_PASS_TOKENS, count = 0;
+    clf_view logits;
+    for (size_t i = 0; i < g->active; i++) {
+        const text_run *run = &g->runs[i];
+        const size_t waiting = run->count - run->given, others = g->active - i - 1;
+        const size_t most = left > others ? left - others : 1, part = waiting < most ? waiting : most;
+        g->inputs[count++] = (clf_decode_input){run->sequence, run->tokens + run->given, (int32_t)part};
+        left -= part < left ? part : left;
+    }
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_status st = clfi_decode_run(g->session->decoding, g->inputs, count, &logits);
+    if (st == CLF_OK)
+        st = clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof(float), g->logits, count * vocabulary * sizeof(float));
+    clfi_arena_release(context, mark);
+    for (size_t i = count; st == CLF_OK && i-- > 0;) { /* from the last, whose place a run that ends takes */
+        text_run *run = &g->runs[i];
+        int32_t token;
+        bool has_ended;
+        run->given += (size_t)g->inputs[i].count;
+        if (run->given < run->count)
+            continue;
+        st = clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token);
+        if (st == CLF_OK)
+            st = take_token(g, i, token, &has_ended);
+    }
+    return st;
+}
+
+clf_status clfi_generation_ready(clf_session *session)
+{
+    const clf_model *model = session->model;
+    if (!(model->family->tasks & CLF_TASK_GENERATE))
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
+    return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, &session->decoding);
+}
+
+static clf_status create(generation *g)
+{
+    const size_t vocabulary = (size_t)g->session->model->info.vocabulary;
+    CLF_TRY(clfi_generation_ready(g->session));
+    CLF_TRY(clfi_sampler_create(&g->params, vocabulary, &g->sampler));
+    CLF_TRY(clf_encoding_create(&g->encoding));
+    g->most = g->params.batch ? g->params.batch : CLFI_BATCH_SEQUENCES;
+    g->most = g->most < g->count ? g->most : g->count;
+    CLF_TRY(clfi_alloc(g->most, sizeof *g->runs, "texts", &g->runs));
+    CLF_TRY(clfi_alloc(g->most, sizeof *g->inputs, "texts", &g->inputs));
+    size_t count;
+    if (!clfi_mul_size(g->most, vocabulary, &count))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: logits of %zu texts", g->most);
+    return clfi_alloc(count, sizeof *g->logits, "logits", &g->logits);
+}
+
+static void destroy(generation *g)
+{
+    for (size_t i = 0; i < g->active; i++) {
+        if (g->runs[i].sequence >= 0 && clfi_decode_drop(g->session->decoding, g->runs[i].sequence) != CLF_OK)
+            continue; /* it has none: nothing to give back */
+        clear_run(&g->runs[i]);
+    }
+    clfi_sampler_destroy(g->sampler);
+    clf_encoding_destroy(g->encoding);
+    free(g->runs);
+    free(g->inputs);
+    free(g->logits);
+}
+
+clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out)
+{
+    CLF_TRY(clf_generate_params_read(params, out));
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].size && !texts[i].data)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: text %zu is NULL", i);
+    if (out->stop_count && !out->stops)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu stop texts at NULL", out->stop_count);
+    for (size_t i = 0; i < out->stop_count; i++)
+        if (out->stops[i].size == 0 || !out->stops[i].data)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stop text %zu is empty", i);
+    if (out->max_tokens == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: max_tokens 0: expected 1 or more");
+    return CLF_OK;
+}
+
+clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
+                        clf_generate_callback on_token, void *user)
+{
+    generation g = {.session = session, .prompts = prompts, .count = count, .on_token = on_token, .user = user};
+    if (!session || (count && !prompts))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
+    CLF_TRY(clfi_generate_params_check(prompts, count, params, &g.params));
+    clf_status st = create(&g);
+    while (st == CLF_OK && (g.active || g.next < g.count)) {
+        const size_t waiting = g.next;
+        st = join(&g);
+        if (st == CLF_OK && g.next > waiting)
+            st = reserve(&g);
+        if (st == CLF_OK)
+            st = step(&g);
+    }
+    destroy(&g);
+    return st;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What the functions of clformer/generate.h share. */
+#ifndef CLFI_MODEL_GENERATION_H
+#define CLFI_MODEL_GENERATION_H
+
+#include "base/options.h"
+#include "clformer/generate.h"
+#include "model/decode_batch.h"
+#include "model/session.h"
+
+enum {
+    CLFI_PASS_TOKENS = 256,   /* of prompts in one pass */
+    CLFI_LOGIT_TOKENS = 64,   /* of one pass whose logits are all wanted */
+    CLFI_BATCH_SEQUENCES = 16 /* that run together */
+};
+
+/* Parameters read and checked with the texts that they go with. */
+clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out);
+
+/* The session's decoding batch is there. UNSUPPORTED: the model does not generate. */
+clf_status clfi_generation_ready(clf_session *session);
+
+/* Token ids of a text; INVALID_ARGUMENT ("<what> <index> ..."): there are none. */
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
+                                  size_t index, clf_encoding *out);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Logits and perplexity of texts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "model/generation.h"
+
+/* A sequence at work: given tokens in passes. */
+typedef struct reading {
+    clf_session *session;
+    int32_t sequence;
+    size_t vocabulary;
+    float *logits; /* [CLFI_LOGIT_TOKENS, V] */
+} reading;
+
+static clf_status check_finite(const float *logits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(logits[i]))
+            CLF_FAIL(CLF_FORMAT, "logits: %g of token %zu: expected finite numbers", (double)logits[i], i);
+    return CLF_OK;
+}
+
+/* Gives `count` tokens; the logits after each (is_all: at most CLFI_LOGIT_TOKENS), or after the last. */
+static clf_status give(const reading *r, const int32_t *tokens, size_t count, bool is_all, float *out)
+{
+    clf_context *context = r->session->context;
+    const clf_decode_input input = {r->sequence, tokens, (int32_t)count};
+    const size_t wanted = (is_all ? count : 1) * r->vocabulary;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view logits;
+    clf_status st = is_all ? clfi_decode_run_all(r->session->decoding, &input, 1, &logits)
+                           : clfi_decode_run(r->session->decoding, &input, 1, &logits);
+    if (st == CLF_OK && out)
+        st = clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *out, out, wanted * sizeof *out);
+    clfi_arena_release(context, mark);
+    return st == CLF_OK && out ? check_finite(out, wanted) : st;
+}
+
+static clf_status check_length(const clf_session *session, const char *what, size_t index, size_t count)
+{
+    const int64_t positions = session->model->info.max_positions;
+    if ((int64_t)count > positions)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s %zu has %zu tokens, the model has %lld positions", what, index, count, (long long)positions);
+    return CLF_OK;
+}
+
+static clf_status read_text(const reading *r, const clf_encoding *encoding, float *out)
+{
+    for (size_t first = 0; first < encoding->length; first += CLFI_PASS_TOKENS) {
+        const size_t left = encoding->length - first, part = left < CLFI_PASS_TOKENS ? left : CLFI_PASS_TOKENS;
+        CLF_TRY(give(r, encoding->ids + first, part, false, part == left ? out : NULL));
+    }
+    return CLF_OK;
+}
+
+clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params, float *out)
+{
+    clf_generate_params own;
+    clf_encoding *encoding = NULL;
+    if (!session || (count && (!texts || !out)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "logits: session, texts and out must not be NULL");
+    CLF_TRY(clfi_generate_params_check(texts, count, params, &own));
+    CLF_TRY(clfi_generation_ready(session));
+    CLF_TRY(clf_encoding_create(&encoding));
+    clf_status st = CLF_OK;
+    reading r = {.session = session, .vocabulary = (size_t)session->model->info.vocabulary};
+    for (size_t i = 0; st == CLF_OK && i < count; i++) {
+        st = clfi_generation_encode(session->model, &own, &texts[i], "logits: text", i, encoding);
+        if (st == CLF_OK)
+            st = check_length(session, "logits: text", i, encoding->length);
+        if (st != CLF_OK)
+            break;
+        st = clfi_decode_open(session->decoding, &r.sequence);
+        if (st != CLF_OK)
+            break;
+        st = read_text(&r, encoding, out + i * r.vocabulary);
+        const clf_status dropped = clfi_decode_drop(session->decoding, r.sequence);
+        st = st == CLF_OK ? dropped : st;
+    }
+    clf_encoding_destroy(encoding);
+    return st;
+}
+
+/* -log p(token) under softmax(logits). */
+static double surprise(const float *logits, size_t vocabulary, int32_t token)
+{
+    double largest = (double)logits[0], sum = 0;
+    for (size_t i = 1; i < vocabulary; i++)
+        largest = (double)logits[i] > largest ? (double)logits[i] : largest;
+    for (size_t i = 0; i < vocabulary; i++)
+        sum += exp((double)logits[i] - largest);
+    return log(sum) + largest - (double)logits[token];
+}
+
+static clf_status read_window(const reading *r, const int32_t *tokens, size_t count, double *sum)
+{
+    for (size_t first = 0; first + 1 < count; first += CLFI_LOGIT_TOKENS) {
+        const size_t left = count - 1 - first, part = left < CLFI_LOGIT_TOKENS ? left : CLFI_LOGIT_TOKENS; /* nothing follows the last */
+        CLF_TRY(give(r, tokens + first, part, true, r->logits));
+        for (size_t i = 0; i < part; i++)
+            *sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, tokens[first + i + 1]);
+    }
+    return CLF_OK;
+}
+
+static clf_status read_windows(reading *r, const clf_encoding *encoding, size_t window, double *sum, size_t *predicted)
+{
+    clf_status st = CLF_OK;
+    for (size_t first = 0; st == CLF_OK && first < encoding->length; first += window) {
+        const size_t left = encoding->length - first, count = left < window ? left : window;
+        CLF_TRY(clfi_decode_open(r->session->decoding, &r->sequence));
+        st = read_window(r, encoding->ids + first, count, sum);
+        *predicted += count - 1;
+        const clf_status dropped = clfi_decode_drop(r->session->decoding, r->sequence);
+        st = st == CLF_OK ? dropped : st;
+    }
+    return st;
+}
+
+clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t window, const clf_generate_params *params, double *out,
+                          size_t *out_tokens)
+{
+    clf_generate_params own;
+    clf_encoding *encoding = NULL;
+    double sum = 0;
+    size_t predicted = 0;
+    clf_status st;
+    if (!session || !text || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: session, text and out must not be NULL");
+    CLF_TRY(clfi_generate_params_check(text, 1, params, &own));
+    CLF_TRY(clfi_generation_ready(session));
+    if (window < 2 || (int64_t)window > session->model->info.max_positions)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu tokens: expected 2 to %lld, the model's positions", window,
+                 (long long)session->model->info.max_positions);
+    reading r = {.session = session, .vocabulary = (size_t)session->model->info.vocabulary};
+    CLF_GOTO(clfi_alloc(CLFI_LOGIT_TOKENS * r.vocabulary, sizeof *r.logits, "logits", &r.logits));
+    CLF_GOTO(clf_encoding_create(&encoding));
+    CLF_GOTO(clfi_generation_encode(session->model, &own, text, "perplexity: text", 0, encoding));
+    if (encoding->length < 2) {
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "perplexity: a text of %zu tokens: expected two or more", encoding->length);
+        goto done;
+    }
+    CLF_GOTO(read_windows(&r, encoding, window, &sum, &predicted));
+    *out = exp(sum / (double)predicted);
+    if (out_tokens)
+        *out_tokens = predicted;
+done:
+    clf_encoding_destroy(encoding);
+    free(r.logits);
+    return st;
+}

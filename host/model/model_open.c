@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a model directory: family by config.json, tokenizer, sentence settings. */
+#include "model/model.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/generation_config.h"
+#include "model/network_open.h"
+#include "model/sentence_config.h"
+#include "model/session.h"
+
+static bool can_generate(const clf_model *model)
+{
+    return (model->family->tasks & CLF_TASK_GENERATE) != 0;
+}
+
+static clf_status open_network(clf_model *model, const char *directory)
+{
+    clf_checkpoint *checkpoint;
+    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
+    const json_t *config = clfi_checkpoint_config(checkpoint);
+    clf_status st = clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &model->family);
+    if (st == CLF_OK)
+        st = can_generate(model) ? clfi_generation_read_ends(directory, config, &model->ends, &model->end_count)
+                                 : clfi_labels_read(config, &model->labels);
+    if (st != CLF_OK) {
+        clfi_checkpoint_close(checkpoint);
+        return st;
+    }
+    return clfi_network_open(model->context, checkpoint, model->family, &model->network);
+}
+
+static void describe(clf_model *model)
+{
+    enum { TYPICAL_ROWS = 1024 };
+    const clf_network *network = model->network;
+    const clf_network_config *config = &network->config;
+    const bool has_encoder = config->encoder.layers > 0;
+    const clf_stack_config *stack = has_encoder ? &config->encoder : &config->decoder;
+    const clf_embedding_config *embedding = has_encoder ? &config->source : &config->target;
+    const clf_layer *first = has_encoder ? network->encoder.layers : network->decoder.layers;
+    model->info =
+        (clf_model_info){.architecture = model->family->model_type,
+                         .layers = stack->layers,
+                         .width = stack->width,
+                         .hidden_width = stack->hidden_width,
+                         .heads = stack->attention.heads,
+                         .vocabulary = embedding->vocabulary,
+                         .type_vocabulary = embedding->types ? embedding->types : 1, /* without a table all are of type 0 */
+                         .max_positions = embedding->max_positions,
+                         .parameters = network->parameters,
+                         .file_bytes = network->file_bytes,
+                         .linear_engine = clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS)};
+}
+
+static clf_status open_text(clf_model *model, const char *directory)
+{
+    clf_sentence_config sentence;
+    clf_model_info *info = &model->info;
+    if (can_generate(model)) {
+        sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
+    } else {
+        CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, &sentence));
+        CLF_TRY(clfi_prompts_read(directory, &model->prompts));
+    }
+    CLF_TRY(clfi_sentence_head_load(model->context, directory, &sentence, info->width, &model->sentence));
+    CLF_TRY(clfi_sentence_head_width(&model->sentence, sentence.pooling_count, &info->embedding_width));
+    CLF_TRY(clf_tokenizer_open(directory, &model->tokenizer));
+    if ((int64_t)clf_tokenizer_vocabulary_size(model->tokenizer) > info->vocabulary)
+        CLF_FAIL(CLF_FORMAT, "tokenizer: %zu tokens, the embedding table has %lld rows", clf_tokenizer_vocabulary_size(model->tokenizer),
+                 (long long)info->vocabulary);
+    info->pooling = sentence.pooling[0];
+    info->poolings = (int64_t)sentence.pooling_count;
+    for (size_t i = 0; i < sentence.module_count; i++)
+        info->layers_after += sentence.module[i].kind != CLF_MODULE_NORMALIZE;
+    info->normalize = sentence.normalize;
+    info->max_tokens = sentence.max_tokens && sentence.max_tokens < info->max_positions ? sentence.max_tokens : info->max_positions;
+    return CLF_OK;
+}
+
+clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out)
+{
+    clf_model *model;
+    if (!context || !directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: context, directory and out must not be NULL");
+    CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
+    atomic_init(&model->references, 1);
+    model->context = context;
+    clfi_context_retain(context);
+    clf_status st = clfi_alloc(strlen(directory) + 1, 1, "model", &model->directory);
+    if (st == CLF_OK) {
+        memcpy(model->directory, directory, strlen(directory) + 1);
+        st = open_network(model, directory);
+    }
+    if (st == CLF_OK) {
+        describe(model);
+        st = open_text(model, directory);
+    }
+    if (st == CLF_OK)
+        st = clfi_session_make(model, context, &model->own);
+    if (st == CLF_OK)
+        st = clf_context_finish(context); /* the weights are where other queues may read them */
+    if (st != CLF_OK) {
+        clf_model_destroy(model);
+        return st;
+    }
+    *out = model;
+    return CLF_OK;
+}
+
+void clf_model_destroy(clf_model *model)
+{
+    if (!model)
+        return;
+    clfi_session_free(model->own);
+    model->own = NULL;
+    clfi_model_release(model);
+}

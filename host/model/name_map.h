@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What checkpoints call the weights of a network: tables of patterns, one row for each weight, read by the loader alone. */
+#ifndef CLFI_MODEL_NAME_MAP_H
+#define CLFI_MODEL_NAME_MAP_H
+
+#include <stddef.h>
+
+/* What a weight is to the network. */
+typedef enum clf_weight_role {
+    CLF_WEIGHT_END, /* closes a table */
+    /* of a layer */
+    CLF_WEIGHT_QUERY,
+    CLF_WEIGHT_KEY,
+    CLF_WEIGHT_VALUE,
+    CLF_WEIGHT_OUTPUT,
+    CLF_WEIGHT_SOURCE_QUERY,
+    CLF_WEIGHT_SOURCE_KEY,
+    CLF_WEIGHT_SOURCE_VALUE,
+    CLF_WEIGHT_SOURCE_OUTPUT,
+    CLF_WEIGHT_FFN_IN,   /* W1: the one with the activation */
+    CLF_WEIGHT_FFN_GATE, /* Wg: the one without */
+    CLF_WEIGHT_FFN_OUT,
+    CLF_WEIGHT_FUSED, /* several of the above, one under the other: `parts` */
+    CLF_WEIGHT_ATTENTION_NORM,
+    CLF_WEIGHT_ATTENTION_POST_NORM,
+    CLF_WEIGHT_SOURCE_NORM,
+    CLF_WEIGHT_FFN_NORM,
+    CLF_WEIGHT_FFN_POST_NORM,
+    CLF_WEIGHT_QUERY_NORM, /* of the elements of a head */
+    CLF_WEIGHT_KEY_NORM,
+    /* of a stack and its embedding */
+    CLF_WEIGHT_FINAL_NORM,
+    CLF_WEIGHT_DISTANCE_BIAS, /* [buckets, heads] */
+    CLF_WEIGHT_TOKENS,
+    CLF_WEIGHT_POSITIONS,
+    CLF_WEIGHT_TYPES,
+    CLF_WEIGHT_EMBEDDING_NORM,
+    /* of the head */
+    CLF_WEIGHT_GENERATOR,
+    CLF_WEIGHT_GENERATOR_BIAS, /* a bias that is called otherwise than the generator's own */
+    CLF_WEIGHT_CLASSIFIER_DENSE,
+    CLF_WEIGHT_CLASSIFIER_NORM,
+    CLF_WEIGHT_CLASSIFIER
+} clf_weight_role;
+
+/* How a tensor lies in the file where that is not as the network has it. */
+typedef enum clf_stored {
+    CLF_STORED_PLAIN,
+    CLF_STORED_TRANSPOSED, /* a matrix [in, out] in place of [out, in] */
+    CLF_STORED_ROW,        /* a vector as [1, n] */
+    CLF_STORED_MIDDLE_ONE  /* a table as [n, 1, C] */
+} clf_stored;
+
+enum { CLFI_MOST_FUSED = 4 };
+
+/* Rows of one role are alternatives: the first that is in the file counts. */
+typedef struct clf_weight_name {
+    clf_weight_role role;
+    /* The module, completed by ".weight" and ".bias"; %d is the layer. It may end in '*', which they replace without the point
+     * ("in_proj_*"), or in
+     * '!' where it is the whole name. A leading '/' keeps it from being prefixed. */
+    const char *pattern;
+    clf_weight_role parts[CLFI_MOST_FUSED]; /* of CLF_WEIGHT_FUSED: what it holds, in its order */
+    clf_stored stored;
+} clf_weight_name;
+
+#define CLFI_WEIGHT(weight, name)                    \
+    {                                                \
+        .role = CLF_WEIGHT_##weight, .pattern = name \
+    }
+#define CLFI_WEIGHT_STORED(weight, name, form)                                    \
+    {                                                                             \
+        .role = CLF_WEIGHT_##weight, .pattern = name, .stored = CLF_STORED_##form \
+    }
+#define CLFI_WEIGHT_FUSED(name, ...)                                        \
+    {                                                                       \
+        .role = CLF_WEIGHT_FUSED, .pattern = name, .parts = { __VA_ARGS__ } \
+    } /* CLF_WEIGHT_QUERY, ... */
+#define CLFI_WEIGHT_FUSED_QKV(name) CLFI_WEIGHT_FUSED(name, CLF_WEIGHT_QUERY, CLF_WEIGHT_KEY, CLF_WEIGHT_VALUE)
+#define CLFI_WEIGHTS_END       \
+    {                          \
+        .role = CLF_WEIGHT_END \
+    }
+
+/* Each table ends with CLFI_WEIGHTS_END; NULL: it has none. */
+typedef struct clf_name_map {
+    const char *const
+        *prefixes; /* before every name, ended by NULL: the first with which the encoder's (else the decoder's) first row is in the file;
+                                  * NULL: none */
+    const clf_weight_name *encoder, *decoder; /* with the embedding of each */
+    const clf_weight_name *head;
+} clf_name_map;
+
+#endif

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading a network: roles to names, fused tensors to their parts, linears packed, small tables kept as they are. */
+#include "model/network_load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "kernel/combine.h"
+#include "nn/positional_encoding.h"
+#include "op/activation.h"
+
+enum { NAME_BYTES = 256, MOST_PARTS = CLFI_MOST_FUSED };
+
+typedef struct loader {
+    clf_context *context;
+    const clf_weight_source *source;
+    const char *prefix;
+    clf_network *made;
+} loader;
+
+/* One side of the network: a stack with its names. */
+typedef struct side {
+    const clf_weight_name *names;
+    const clf_stack_config *config;
+    clf_stack *stack;
+} side;
+
+static void full_name(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, char out[NAME_BYTES])
+{
+    const bool is_absolute = row->pattern[0] == '/';
+    const char *prefix = is_absolute ? "" : l->prefix, *pattern = row->pattern + is_absolute, *at = strstr(pattern, "%d");
+    const size_t length = strlen(pattern);
+    const char last = length ? pattern[length - 1] : '\0';
+    const int body = (int)(last == '*' || last == '!' ? length - 1 : length);
+    const char *point = last == '*' || last == '!' ? "" : ".", *end = last == '!' ? "" : suffix;
+    if (at)
+        snprintf(out, NAME_BYTES, "%s%.*s%lld%.*s%s%s", prefix, (int)(at - pattern), pattern, (long long)layer,
+                 body - (int)(at - pattern) - 2, at + 2, point, end);
+    else
+        snprintf(out, NAME_BYTES, "%s%.*s%s%s", prefix, body, pattern, point, end);
+}
+
+static bool has(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix)
+{
+    char name[NAME_BYTES];
+    full_name(l, row, layer, suffix, name);
+    return l->source->has(l->source->user, name);
+}
+
+static bool holds(const clf_weight_name *row, clf_weight_role role)
+{
+    if (row->role == role)
+        return true;
+    for (int i = 0; row->role == CLF_WEIGHT_FUSED && i < CLFI_MOST_FUSED; i++)
+        if (row->parts[i] == role)
+            return true;
+    return false;
+}
+
+/* The row whose weight is there; else the first, so that messages name what was looked for. NULL: the map has no such role. */
+static const clf_weight_name *find(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t layer)
+{
+    const clf_weight_name *first = NULL;
+    for (; rows && rows->role != CLF_WEIGHT_END; rows++) {
+        if (!holds(rows, role))
+            continue;
+        if (has(l, rows, layer, "weight"))
+            return rows;
+        first = first ? first : rows;
+    }
+    return first;
+}
+
+static clf_status need(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t layer, const clf_weight_name **out)
+{
+    *out = find(l, rows, role, layer);
+    if (!*out)
+        CLF_FAIL(CLF_INTERNAL, "weights: the name map has no row for role %d", (int)role);
+    return CLF_OK;
+}
+
+/* The stored tensor seen as the network has it: [dim[0], ...]. */
+static clf_status load(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
+                       clf_row_blocks *out)
+{
+    char name[NAME_BYTES];
+    full_name(l, row, layer, suffix, name);
+    int64_t stored[CLF_MAX_RANK] = {dim[0], rank > 1 ? dim[1] : 0};
+    int stored_rank = rank;
+    if (row->stored == CLF_STORED_TRANSPOSED && rank == 2) {
+        stored[0] = dim[1];
+        stored[1] = dim[0];
+    } else if (row->stored == CLF_STORED_ROW) {
+        stored_rank = 2;
+        stored[0] = 1;
+        stored[1] = dim[0];
+    } else if (row->stored == CLF_STORED_MIDDLE_ONE) {
+        stored_rank = 3;
+        stored[1] = 1;
+        stored[2] = dim[1];
+    }
+    clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
+    CLF_TRY(l->source->load(l->source->user, l->context, name, stored_rank, stored, &blocks));
+    clf_status st = CLF_OK;
+    if (row->stored == CLF_STORED_TRANSPOSED && rank == 2) {
+        if (blocks.count != 1)
+            st = clfi_fail(CLF_UNSUPPORTED, "%s: it is stored transposed and larger than the device's largest allocation of %llu bytes",
+                           name, (unsigned long long)l->context->device.caps.max_allocation_bytes);
+        else {
+            blocks.view[0].dim[0] = dim[0];
+            blocks.view[0].dim[1] = dim[1];
+            blocks.view[0].stride[1] = blocks.view[0].stride[0];
+            blocks.view[0].stride[0] = 1;
+        }
+    } else if (row->stored == CLF_STORED_ROW && blocks.count == 1) {
+        blocks.view[0] = clfi_view_dense(blocks.view[0].buffer, blocks.view[0].dtype, blocks.view[0].offset, 1, dim);
+    } else if (row->stored == CLF_STORED_MIDDLE_ONE) {
+        for (int i = 0; i < blocks.count; i++)
+            blocks.view[i] = clfi_view_dense(blocks.view[i].buffer, blocks.view[i].dtype, blocks.view[i].offset, 2,
+                                             (int64_t[]){blocks.view[i].dim[0], dim[1]});
+    }
+    if (st != CLF_OK) {
+        clfi_row_blocks_clear(&blocks);
+        return st;
+    }
+    *out = blocks;
+    return CLF_OK;
+}
+
+/* What stays in one block: norms, positions, types. */
+static clf_status load_kept(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
+                            clf_view *view)
+{
+    clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
+    char name[NAME_BYTES], shape[CLFI_SHAPE_TEXT_BYTES];
+    clf_status st = load(l, row, layer, suffix, rank, dim, &blocks);
+    if (st == CLF_OK && blocks.count != 1) {
+        full_name(l, row, layer, suffix, name);
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: %s is more than the device's largest allocation of %llu bytes", name,
+                       clfi_shape_text(rank, dim, shape), (unsigned long long)l->context->device.caps.max_allocation_bytes);
+    }
+    if (st == CLF_OK) {
+        *view = blocks.view[0];
+        st = clfi_network_keep(l->made, clfi_buffer_retain(view->buffer));
+    }
+    clfi_row_blocks_clear(&blocks);
+    return st;
+}
+
+/* Gemma's gains as 1 + gamma, in f32. */
+static clf_status add_one(const loader *l, clf_view *gamma)
+{
+    const size_t count = (size_t)gamma->dim[0];
+    const clf_arena_mark mark = clfi_arena_top(l->context);
+    float *ones;
+    clf_buffer *made;
+    clf_view widened;
+    clf_status st;
+    CLF_TRY(clfi_alloc(count, sizeof *ones, "norm", &ones));
+    for (size_t i = 0; i < count; i++)
+        ones[i] = 1.0f;
+    CLF_GOTO(clfi_buffer_create(l->context, count * sizeof *ones, &made));
+    CLF_GOTO(clfi_network_keep(l->made, made));
+    CLF_GOTO(clfi_buffer_write(made, 0, ones, count * sizeof *ones));
+    CLF_GOTO(clfi_view_temporary(l->context, CLF_F32, 1, gamma->dim, &widened));
+    CLF_GOTO(clfi_activation(l->context, CLF_ACTIVATION_NONE, gamma, &widened));
+    *gamma = clfi_view_dense(made, CLF_F32, 0, 1, gamma->dim);
+    CLF_GOTO(clfi_add_launch(l->context, &widened, gamma));
+done:
+    clfi_arena_release(l->context, mark);
+    free(ones);
+    return st;
+}
+
+static clf_status load_norm(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t layer,
+                            const clf_stack_config *config, clf_norm *out)
+{
+    const clf_weight_name *row;
+    const bool is_of_head = role == CLF_WEIGHT_QUERY_NORM || role == CLF_WEIGHT_KEY_NORM;
+    const int64_t size = is_of_head ? clfi_stack_attention(config, layer)->head_size : config->width;
+    CLF_TRY(need(l, rows, role, layer, &row));
+    CLF_TRY(load_kept(l, row, layer, "weight", 1, &size, &out->gamma));
+    if (config->norm == CLF_NORM_RMS_PLUS_ONE)
+        CLF_TRY(add_one(l, &out->gamma));
+    if (config->norm == CLF_NORM_LAYER && has(l, row, layer, "bias"))
+        return load_kept(l, row, layer, "bias", 1, &size, &out->beta);
+    return CLF_OK;
+}
+
+/* Rows of a layer's matrix. */
+static int64_t rows_of(const clf_stack_config *config, int64_t layer, clf_weight_role role)
+{
+    const clf_attention_shape *shape = clfi_stack_attention(config, layer);
+    switch (role) {
+    case CLF_WEIGHT_QUERY:
+    case CLF_WEIGHT_SOURCE_QUERY:
+        return shape->heads * shape->head_size;
+    case CLF_WEIGHT_KEY:
+    case CLF_WEIGHT_VALUE:
+    case CLF_WEIGHT_SOURCE_KEY:
+    case CLF_WEIGHT_SOURCE_VALUE:
+        return shape->key_heads * shape->head_size;
+    case CLF_WEIGHT_FFN_IN:
+    case CLF_WEIGHT_FFN_GATE:
+        return config->hidden_width;
+    default:
+        return config->width;
+    }
+}
+
+static int64_t columns_of(const clf_stack_config *config, int64_t layer, clf_weight_role role)
+{
+    const clf_attention_shape *shape = clfi_stack_attention(config, layer);
+    if (role == CLF_WEIGHT_OUTPUT || role == CLF_WEIGHT_SOURCE_OUTPUT)
+        return shape->heads * shape->head_size;
+    return role == CLF_WEIGHT_FFN_OUT ? config->hidden_width : config->width;
+}
+
+/* One stored tensor's rows first .. first + count, of `stored` in all. */
+typedef struct part {
+    const clf_weight_name *row;
+    int64_t stored, first, count;
+} part;
+
+static part part_of(const side *s, int64_t layer, const clf_weight_name *row, clf_weight_role role)
+{
+    const int64_t count = rows_of(s->config, layer, role);
+    part p = {row, 0, 0, count};
+    if (row->role != CLF_WEIGHT_FUSED)
+        p.stored = count;
+    for (int i = 0; row->role == CLF_WEIGHT_FUSED && i < CLFI_MOST_FUSED && row->parts[i] != CLF_WEIGHT_END; i++) {
+        if (row->parts[i] == role)
+            p.first = p.stored;
+        p.stored += rows_of(s->config, layer, row->parts[i]);
+    }
+    return p;
+}
+
+/* The roles' places; neighbours in one tensor are one part. */
+static clf_status find_parts(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int count, part *parts,
+                             int *out_count)
+{
+    int made = 0;
+    for (int i = 0; i < count; i++) {
+        const clf_weight_name *row;
+        CLF_TRY(need(l, s->names, roles[i], layer, &row));
+        const part p = part_of(s, layer, row, roles[i]);
+        part *last = made ? &parts[made - 1] : NULL;
+        if (last && last->row == row && last->first + last->count == p.first)
+            last->count += p.count;
+        else
+            parts[made++] = p;
+    }
+    *out_count = made;
+    return CLF_OK;
+}
+
+static clf_status load_part(const loader *l, const part *p, int64_t layer, const char *suffix, int rank, int64_t columns,
+                            clf_row_blocks *out)
+{
+    clf_row_blocks stored = CLF_ROW_BLOCKS_INIT;
+    clf_status st = load(l, p->row, layer, suffix, rank, (int64_t[]){p->stored, columns}, &stored);
+    if (st == CLF_OK)
+        st = clfi_row_blocks_range(&stored, p->first, p->count, out);
+    clfi_row_blocks_clear(&stored);
+    return st;
+}
+
+/* Matrices of the roles side by side, packed. */
+static clf_status load_linear(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int role_count, clf_linear **out)
+{
+    clf_row_blocks weights[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT}, biases[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT};
+    part parts[MOST_PARTS];
+    int count = 0;
+    clf_status st;
+    CLF_GOTO(find_parts(l, s, layer, roles, role_count, parts, &count));
+    for (int i = 0; i < count; i++) {
+        CLF_GOTO(load_part(l, &parts[i], layer, "weight", 2, columns_of(s->config, layer, roles[0]), &weights[i]));
+        if (has(l, parts[i].row, layer, "bias"))
+            CLF_GOTO(load_part(l, &parts[i], layer, "bias", 1, 0, &biases[i]));
+    }
+    CLF_GOTO(clfi_linear_create_blocks(l->context, count, weights, biases, out));
+    if (clfi_linear_is_packed(*out)) {
+        CLF_GOTO(clf_context_finish(l->context)); /* the packing kernel still reads the weights */
+        for (int i = 0; l->source->forget && i < count; i++) {
+            char name[NAME_BYTES];
+            full_name(l, parts[i].row, layer, "weight", name);
+            l->source->forget(l->source->user, name);
+        }
+    }
+done:
+    for (int i = 0; i < MOST_PARTS; i++) {
+        clfi_row_blocks_clear(&weights[i]);
+        clfi_row_blocks_clear(&biases[i]);
+    }
+    return st;
+}
+
+static clf_status load_layer(const loader *l, const side *s, int64_t i, clf_layer *layer)
+{
+    static const clf_weight_role qkv[] = {CLF_WEIGHT_QUERY, CLF_WEIGHT_KEY, CLF_WEIGHT_VALUE};
+    static const clf_weight_role source_kv[] = {CLF_WEIGHT_SOURCE_KEY, CLF_WEIGHT_SOURCE_VALUE};
+    const struct {
+        const clf_weight_role *roles;
+        int count;
+        bool is_wanted;
+        clf_linear **out;
+    } linears[] = {
+        {qkv, COUNT(qkv), true, &layer->qkv},
+        {(const clf_weight_role[]){CLF_WEIGHT_OUTPUT}, 1, true, &layer->output},
+        {(const clf_weight_role[]){CLF_WEIGHT_SOURCE_QUERY}, 1, s->config->has_source, &layer->source_query},
+        {source_kv, COUNT(source_kv), s->config->has_source, &layer->source_kv},
+        {(const clf_weight_role[]){CLF_WEIGHT_SOURCE_OUTPUT}, 1, s->config->has_source, &layer->source_output},
+        {(const clf_weight_role[]){CLF_WEIGHT_FFN_IN}, 1, true, &layer->ffn_in},
+        {(const clf_weight_role[]){CLF_WEIGHT_FFN_GATE}, 1, s->config->is_gated, &layer->ffn_gate},
+        {(const clf_weight_role[]){CLF_WEIGHT_FFN_OUT}, 1, true, &layer->ffn_out},
+    };
+    const bool is_both = s->config->place == CLF_NORM_BOTH, lacks_first = i == 0 && s->config->lacks_first_norm;
+    const struct {
+        clf_weight_role role;
+        bool is_wanted;
+        clf_norm *out;
+    } norms[] = {
+        {CLF_WEIGHT_ATTENTION_NORM, !lacks_first, &layer->attention_norm},
+        {CLF_WEIGHT_ATTENTION_POST_NORM, is_both, &layer->attention_post_norm},
+        {CLF_WEIGHT_SOURCE_NORM, s->config->has_source, &layer->source_norm},
+        {CLF_WEIGHT_FFN_NORM, true, &layer->ffn_norm},
+        {CLF_WEIGHT_FFN_POST_NORM, is_both, &layer->ffn_post_norm},
+        {CLF_WEIGHT_QUERY_NORM, s->config->has_query_key_norm, &layer->query_norm},
+        {CLF_WEIGHT_KEY_NORM, s->config->has_query_key_norm, &layer->key_norm},
+    };
+    for (size_t k = 0; k < COUNT(linears); k++)
+        if (linears[k].is_wanted)
+            CLF_TRY(load_linear(l, s, i, linears[k].roles, linears[k].count, linears[k].out));
+    for (size_t k = 0; k < COUNT(norms); k++)
+        if (norms[k].is_wanted)
+            CLF_TRY(load_norm(l, s->names, norms[k].role, i, s->config, norms[k].out));
+    return CLF_OK;
+}
+
+/* The buckets' biases by distance: table[h, R + e] for keys e places after the query. */
+static void spread_buckets(const clf_stack_config *config, const float *buckets, float *table)
+{
+    const int64_t heads = config->attention.heads, reach = config->buckets.max_distance, columns = 2 * reach + 1;
+    for (int64_t e = -reach; e <= reach; e++) {
+        const int64_t bucket = clfi_distance_bucket(&config->buckets, config->attention.is_causal, e);
+        for (int64_t h = 0; h < heads; h++)
+            table[h * columns + reach + e] = buckets[bucket * heads + h];
+    }
+}
+
+static clf_status load_distance_bias(const loader *l, const side *s)
+{
+    const int64_t heads = s->config->attention.heads, stored[2] = {s->config->buckets.count, heads};
+    const int64_t dim[2] = {heads, 2 * s->config->buckets.max_distance + 1};
+    const clf_arena_mark mark = clfi_arena_top(l->context);
+    const size_t count = (size_t)(stored[0] * heads), table_count = (size_t)(dim[0] * dim[1]);
+    const clf_weight_name *row;
+    clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
+    float *buckets = NULL, *table = NULL;
+    clf_buffer *made;
+    clf_view widened;
+    clf_status st;
+    CLF_GOTO(need(l, s->names, CLF_WEIGHT_DISTANCE_BIAS, 0, &row));
+    CLF_GOTO(load(l, row, 0, "weight", 2, stored, &blocks));
+    CLF_GOTO(clfi_alloc(count, sizeof *buckets, "distance bias", &buckets));
+    CLF_GOTO(clfi_alloc(table_count, sizeof *table, "distance bias", &table));
+    CLF_GOTO(clfi_view_temporary(l->context, CLF_F32, 2, stored, &widened));
+    CLF_GOTO(clfi_activation(l->context, CLF_ACTIVATION_NONE, &blocks.view[0], &widened));
+    CLF_GOTO(clfi_buffer_read(widened.buffer, (size_t)widened.offset * sizeof *buckets, buckets, count * sizeof *buckets));
+    spread_buckets(s->config, buckets, table);
+    CLF_GOTO(clfi_buffer_create(l->context, table_count * sizeof *table, &made));
+    CLF_GOTO(clfi_network_keep(l->made, made));
+    CLF_GOTO(clfi_buffer_write(made, 0, table, table_count * sizeof *table));
+    s->stack->distance_bias = clfi_view_dense(made, CLF_F32, 0, 2, dim);
+done:
+    clfi_arena_release(l->context, mark);
+    clfi_row_blocks_clear(&blocks);
+    free(buckets);
+    free(table);
+    return st;
+}
+
+static clf_status make_turns(const loader *l, const clf_attention_shape *shape, int64_t max_positions, clf_view *out)
+{
+    clf_buffer *made;
+    if (shape->rotary.base == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_rotary_table(l->context, &shape->rotary, max_positions, &made, out));
+    return clfi_network_keep(l->made, made);
+}
+
+static clf_status load_stack(const loader *l, const side *s, const clf_embedding_config *embedding)
+{
+    const clf_stack_config *config = s->config;
+    if (config->layers == 0)
+        return CLF_OK;
+    CLF_TRY(make_turns(l, &config->attention, embedding->max_positions, &s->stack->turns));
+    if (config->global_period > 0)
+        CLF_TRY(make_turns(l, &config->local, embedding->max_positions, &s->stack->local_turns));
+    if (config->buckets.count > 0)
+        CLF_TRY(load_distance_bias(l, s));
+    for (int64_t i = 0; i < config->layers; i++)
+        CLF_TRY(load_layer(l, s, i, &s->stack->layers[i]));
+    return config->has_final_norm ? load_norm(l, s->names, CLF_WEIGHT_FINAL_NORM, 0, config, &s->stack->final_norm) : CLF_OK;
+}
+
+/* The sinusoidal table, computed in double. */
+static clf_status make_sinusoids(const loader *l, const clf_embedding_config *config, int64_t width, clf_view *view)
+{
+    const int64_t dim[2] = {config->max_positions, width};
+    float *table;
+    size_t count;
+    clf_buffer *buffer = NULL;
+    CLF_TRY(clfi_shape_count("positions", CLF_F32, 2, dim, &count));
+    CLF_TRY(clfi_alloc(count, sizeof *table, "positions", &table));
+    clfi_positional_encoding(0, dim[0], dim[1], config->positions == CLF_POSITIONS_SINUSOIDAL_HALVES, table);
+    clf_status st = clfi_buffer_create(l->context, count * sizeof *table, &buffer);
+    if (st == CLF_OK)
+        st = clfi_buffer_write(buffer, 0, table, count * sizeof *table);
+    free(table);
+    if (st != CLF_OK) {
+        clfi_buffer_release(buffer);
+        return st;
+    }
+    *view = clfi_view_dense(buffer, CLF_F32, 0, 2, dim);
+    return clfi_network_keep(l->made, buffer);
+}
+
+/* Position p is row p + offset of the stored table. */
+static clf_status load_positions(const loader *l, const side *s, const clf_embedding_config *config, clf_view *view)
+{
+    const int64_t c = s->config->width, offset = config->position_offset;
+    const clf_weight_name *row;
+    CLF_TRY(need(l, s->names, CLF_WEIGHT_POSITIONS, 0, &row));
+    CLF_TRY(load_kept(l, row, 0, "weight", 2, (int64_t[]){offset + config->max_positions, c}, view));
+    *view = clfi_view_dense(view->buffer, view->dtype, view->offset + offset * c, 2, (int64_t[]){config->max_positions, c});
+    return CLF_OK;
+}
+
+/* A table that both sides call by one name is held once. */
+static clf_status load_tokens(const loader *l, const side *s, const side *other, const clf_embedding_config *config,
+                              const clf_token_embedding *held, clf_row_blocks *out)
+{
+    const clf_weight_name *row, *other_row = held ? find(l, other->names, CLF_WEIGHT_TOKENS, 0) : NULL;
+    char name[NAME_BYTES], other_name[NAME_BYTES];
+    CLF_TRY(need(l, s->names, CLF_WEIGHT_TOKENS, 0, &row));
+    full_name(l, row, 0, "weight", name);
+    if (other_row && held->table.count && clfi_row_blocks_rows(&held->table) == config->vocabulary &&
+        other->config->width == s->config->width) {
+        full_name(l, other_row, 0, "weight", other_name);
+        if (strcmp(name, other_name) == 0)
+            return clfi_row_blocks_range(&held->table, 0, config->vocabulary, out);
+    }
+    return load(l, row, 0, "weight", 2, (int64_t[]){config->vocabulary, s->config->width}, out);
+}
+
+static clf_status load_embedding(const loader *l, const side *s, const side *other, const clf_token_embedding *held,
+                                 clf_token_embedding *out)
+{
+    const clf_embedding_config *config = out->config;
+    const clf_weight_name *row;
+    if (config->vocabulary == 0 || s->config->layers == 0)
+        return CLF_OK;
+    CLF_TRY(load_tokens(l, s, other, config, held, &out->table));
+    if (config->positions == CLF_POSITIONS_LEARNED)
+        CLF_TRY(load_positions(l, s, config, &out->positions));
+    else if (config->positions != CLF_POSITIONS_NONE)
+        CLF_TRY(make_sinusoids(l, config, s->config->width, &out->positions));
+    if (config->types > 0) {
+        CLF_TRY(need(l, s->names, CLF_WEIGHT_TYPES, 0, &row));
+        CLF_TRY(load_kept(l, row, 0, "weight", 2, (int64_t[]){config->types, s->config->width}, &out->types));
+    }
+    return config->has_norm ? load_norm(l, s->names, CLF_WEIGHT_EMBEDDING_NORM, 0, s->config, &out->norm) : CLF_OK;
+}
+
+/* One matrix, whose packed copy is there when the weights may go. */
+static clf_status make_linear(const loader *l, const clf_row_blocks *weight, const clf_row_blocks *bias, clf_linear **out)
+{
+    CLF_TRY(clfi_linear_create_blocks(l->context, 1, weight, bias, out));
+    return clfi_linear_is_packed(*out) ? clf_context_finish(l->context) : CLF_OK;
+}
+
+static clf_status load_generator(const loader *l, const clf_name_map *names, clf_linear **out)
+{
+    const clf_network_config *config = &l->made->config;
+    const int64_t classes = config->target.vocabulary;
+    const clf_weight_name *row, *bias_row = find(l, names->head, CLF_WEIGHT_GENERATOR_BIAS, 0);
+    clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT;
+    char name[NAME_BYTES], other[NAME_BYTES];
+    clf_status st;
+    CLF_GOTO(need(l, names->head, CLF_WEIGHT_GENERATOR, 0, &row));
+    const bool has_bias = has(l, row, 0, "bias");
+    if (config->is_generator_tied)
+        CLF_GOTO(clfi_row_blocks_range(&l->made->target.table, 0, classes, &weight));
+    else
+        CLF_GOTO(load(l, row, 0, "weight", 2, (int64_t[]){classes, config->decoder.width}, &weight));
+    if (bias_row && has(l, bias_row, 0, "weight")) {
+        if (has_bias) {
+            full_name(l, bias_row, 0, "weight", name);
+            full_name(l, row, 0, "bias", other);
+            CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_VALUE: weights: %s and %s are both there, expected one bias of the generator", name,
+                               other));
+        }
+        CLF_GOTO(load(l, bias_row, 0, "weight", 1, &classes, &bias));
+    } else if (has_bias) {
+        CLF_GOTO(load(l, row, 0, "bias", 1, &classes, &bias));
+    }
+    CLF_GOTO(make_linear(l, &weight, &bias, out));
+done:
+    clfi_row_blocks_clear(&weight);
+    clfi_row_blocks_clear(&bias);
+    return st;
+}
+
+/* A matrix of the head with its bias. */
+static clf_status load_head_linear(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t out_features,
+                                   int64_t in_features, clf_linear **out)
+{
+    const clf_weight_name *row;
+    clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT;
+    clf_status st;
+    CLF_GOTO(need(l, rows, role, 0, &row));
+    CLF_GOTO(load(l, row, 0, "weight", 2, (int64_t[]){out_features, in_features}, &weight));
+    if (has(l, row, 0, "bias"))
+        CLF_GOTO(load(l, row, 0, "bias", 1, &out_features, &bias));
+    CLF_GOTO(make_linear(l, &weight, &bias, out));
+done:
+    clfi_row_blocks_clear(&weight);
+    clfi_row_blocks_clear(&bias);
+    return st;
+}
+
+static clf_status load_classifier(const loader *l, const clf_weight_name *rows)
+{
+    const clf_classifier_config *config = &l->made->config.classifier;
+    const int64_t width = l->made->config.encoder.width;
+    clf_classifier *classifier = &l->made->classifier;
+    CLF_TRY(load_head_linear(l, rows, CLF_WEIGHT_CLASSIFIER_DENSE, width, width, &classifier->dense));
+    if (config->has_norm) {
+        clf_stack_config stack = l->made->config.encoder;
+        stack.norm = CLF_NORM_LAYER;
+        CLF_TRY(load_norm(l, rows, CLF_WEIGHT_CLASSIFIER_NORM, 0, &stack, &classifier->norm));
+    }
+    return load_head_linear(l, rows, CLF_WEIGHT_CLASSIFIER, config->labels, width, &classifier->out);
+}
+
+/* The prefix under which the first row of the map is there; the first prefix where it is under none. */
+static const char *find_prefix(loader *l, const clf_name_map *names)
+{
+    const clf_weight_name *probe = names->encoder ? names->encoder : names->decoder;
+    for (const char *const *prefix = names->prefixes; prefix && *prefix; prefix++) {
+        l->prefix = *prefix;
+        if (has(l, probe, 0, "weight"))
+            return *prefix;
+    }
+    return names->prefixes ? names->prefixes[0] : "";
+}
+
+clf_status clfi_network_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
+                             const clf_weight_source *source, clf_network **out)
+{
+    loader l = {context, source, "", NULL};
+    clf_status st;
+    CLF_TRY(clfi_network_create(context, config, &l.made));
+    l.prefix = find_prefix(&l, names);
+    const side encoder = {names->encoder, &l.made->config.encoder, &l.made->encoder},
+               decoder = {names->decoder, &l.made->config.decoder, &l.made->decoder};
+    CLF_GOTO(load_embedding(&l, &encoder, NULL, NULL, &l.made->source));
+    CLF_GOTO(load_embedding(&l, &decoder, &encoder, &l.made->source, &l.made->target));
+    CLF_GOTO(load_stack(&l, &encoder, &l.made->config.source));
+    CLF_GOTO(load_stack(&l, &decoder, &l.made->config.target));
+    if (config->has_generator)
+        CLF_GOTO(load_generator(&l, names, &l.made->generator));
+    if (config->classifier.labels > 0)
+        CLF_GOTO(load_classifier(&l, names->head));
+    *out = l.made;
+    return CLF_OK;
+done:
+    clfi_network_destroy(l.made);
+    return st;
+}

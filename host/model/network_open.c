@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening networks: configuration, then files, then weights. */
+#include "model/network_open.h"
+
+#include <string.h>
+
+#include "io/checkpoint_gguf.h"
+#include "model/labels.h"
+#include "model/network_load.h"
+
+/* A family whose names have no head for sequences has none, whatever config.json says. */
+static clf_status find_head(const json_t *json, const clf_name_map *names, clf_classifier_config *classifier)
+{
+    for (const clf_weight_name *row = names->head; row && row->role != CLF_WEIGHT_END; row++)
+        if (row->role == CLF_WEIGHT_CLASSIFIER)
+            return clfi_labels_count(json, &classifier->labels);
+    classifier->labels = 0;
+    return CLF_OK;
+}
+
+clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, clf_network **out)
+{
+    clf_network_config config;
+    clf_network *network;
+    clf_weights *weights;
+    const bool is_gguf = strcmp(clfi_checkpoint_form(checkpoint), CLFI_FORM_GGUF) == 0;
+    const clf_name_map *names = is_gguf ? clfi_gguf_names(family->model_type) : family->names;
+    clf_status st = names ? family->read_config(clfi_checkpoint_config(checkpoint), &config)
+                          : clfi_fail(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
+    if (st == CLF_OK)
+        st = find_head(clfi_checkpoint_config(checkpoint), names, &config.classifier);
+    if (st != CLF_OK) {
+        clfi_checkpoint_close(checkpoint);
+        return st;
+    }
+    CLF_TRY(clfi_weights_open(context, checkpoint, &weights));
+    const clf_weight_source source = clfi_weights_of_checkpoint(weights);
+    st = clfi_network_load(context, &config, names, &source, &network);
+    if (st == CLF_OK) {
+        network->parameters = clfi_weights_parameters(weights);
+        network->file_bytes = clfi_weights_file_bytes(weights);
+        *out = network;
+    }
+    clfi_weights_close(weights);
+    return st;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Prompts of sentence-transformers models. */
+#include "model/prompts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/sentence_config.h"
+
+static const char file[] = "config_sentence_transformers.json";
+
+static clf_status copy(const char *text, char **out)
+{
+    CLF_TRY(clfi_alloc(strlen(text) + 1, 1, "prompts", out));
+    memcpy(*out, text, strlen(text) + 1);
+    return CLF_OK;
+}
+
+static clf_status read_all(const json_t *json, clf_prompts *prompts)
+{
+    const json_t *given;
+    const char *name, *standard, *text;
+    json_t *value;
+    CLF_TRY(clfi_json_opt_object(json, file, "prompts", &given));
+    CLF_TRY(clfi_json_opt_string(json, file, "default_prompt_name", NULL, &standard));
+    if (given) {
+        CLF_TRY(clfi_alloc(json_object_size(given), sizeof *prompts->name, "prompts", &prompts->name));
+        CLF_TRY(clfi_alloc(json_object_size(given), sizeof *prompts->text, "prompts", &prompts->text));
+    }
+    json_object_foreach((json_t *)given, name, value)
+    {
+        if (json_is_null(value))
+            continue;
+        const size_t i = prompts->count++;
+        CLF_TRY(clfi_json_get_string(given, "config_sentence_transformers.json: prompts", name, &text));
+        CLF_TRY(copy(name, &prompts->name[i]));
+        CLF_TRY(copy(text, &prompts->text[i]));
+        if (standard && strcmp(standard, name) == 0)
+            prompts->standard = prompts->name[i];
+    }
+    if (standard && !prompts->standard)
+        CLF_FAIL(CLF_FORMAT, "%s: default_prompt_name \"%s\" is none of its prompts", file, standard);
+    return CLF_OK;
+}
+
+clf_status clfi_prompts_read(const char *directory, clf_prompts *out)
+{
+    clf_prompts prompts = {.count = 0};
+    json_t *json;
+    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
+    const clf_status st = json ? read_all(json, &prompts) : CLF_OK;
+    json_decref(json);
+    if (st != CLF_OK) {
+        clfi_prompts_free(&prompts);
+        return st;
+    }
+    *out = prompts;
+    return CLF_OK;
+}
+
+void clfi_prompts_free(clf_prompts *prompts)
+{
+    for (size_t i = 0; i < prompts->count; i++) {
+        free(prompts->name[i]);
+        free(prompts->text[i]);
+    }
+    free(prompts->name);
+    free(prompts->text);
+    *prompts = (clf_prompts){.count = 0};
+}
+
+const char *clfi_prompts_find(const clf_prompts *prompts, const char *name)
+{
+    for (size_t i = 0; i < prompts->count; i++)
+        if (strcmp(prompts->name[i], name) == 0)
+            return prompts->text[i];
+    return NULL;
+}

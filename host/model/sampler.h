@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice of the next token. */
+#ifndef CLFI_MODEL_SAMPLER_H
+#define CLFI_MODEL_SAMPLER_H
+
+#include "clformer/generate.h"
+
+typedef struct clf_sampler clf_sampler;
+
+/* params: checked here and copied. INVALID_ARGUMENT names the parameter. */
+clf_status clfi_sampler_create(const clf_generate_params *params, size_t vocabulary, clf_sampler **out);
+void clfi_sampler_destroy(clf_sampler *sampler); /* NULL is a no-op */
+
+/* A token from logits [vocabulary], which the penalty changes; `tokens` are those of prompt and text, `step` of them generated. FORMAT: a
+ * logit is not finite. */
+clf_status clfi_sampler_choose(clf_sampler *sampler, float *logits, const int32_t *tokens, size_t count, size_t step, int32_t *out);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* One thread's work on a model: its queue and the memory that passes use again. */
+#ifndef CLFI_MODEL_SESSION_H
+#define CLFI_MODEL_SESSION_H
+
+#include "model/model.h"
+#include "model/packing.h"
+
+struct clf_session {
+    clf_model *model;     /* a reference, but for the model's own session */
+    clf_context *context; /* retained: the model's, or one that shares its cl_context */
+    clf_packer packer;
+    clf_model *portable; /* the same model on the portable engines; NULL until a result was corrupt */
+    struct clf_decode_batch *decoding; /* made when text is first generated */
+};
+
+/* A session that holds no reference to the model: the model's own. */
+clf_status clfi_session_make(clf_model *model, clf_context *context, clf_session **out);
+void clfi_session_free(clf_session *session); /* NULL is a no-op */
+
+/* Checks ids, lengths and offsets and puts them on the device. INVALID_ARGUMENT names the sequence and the value. The batch is the
+ * session's: the next call overwrites it. */
+clf_status clfi_session_pack(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
+                             clf_token_batch *out);
+
+/* hidden [tokens, C] f32, dense: embedded tokens, or the encoder's output. Enqueued. */
+clf_status clfi_session_embed_tokens(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);
+clf_status clfi_session_encode(const clf_session *session, const clf_token_batch *batch, const clf_view *hidden);
+
+#endif

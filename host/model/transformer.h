@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The public Transformer: a network with the configuration in the caller's words. */
+#ifndef CLFI_MODEL_TRANSFORMER_H
+#define CLFI_MODEL_TRANSFORMER_H
+
+#include "model/packing.h"
+
+struct clf_transformer {
+    clf_network *network;
+    clf_transformer_config config;
+    clf_packer packer;
+};
+
+/* The network that a checked public configuration describes; position_offset: of learned tables. */
+clf_network_config clfi_transformer_network_config(const clf_transformer_config *config, int64_t position_offset);
+
+/* The other way, for networks whose two stacks are alike, as those of the families for CLF_TASK_TRANSFORM are. */
+clf_transformer_config clfi_transformer_config_of(const clf_network_config *network);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a network's weights come from: a checkpoint, tensors of a caller, a seed. */
+#ifndef CLFI_MODEL_WEIGHT_SOURCE_H
+#define CLFI_MODEL_WEIGHT_SOURCE_H
+
+#include "clformer/transformer.h"
+#include "model/weights.h"
+
+typedef struct clf_weight_source {
+    /* The tensor of this name and shape dim, which the caller clears. Another shape or type fails with both named. */
+    clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_row_blocks *out);
+    bool (*has)(void *user, const char *name);
+    void (*forget)(void *user, const char *name); /* its memory is not needed soon; NULL: nothing to do */
+    void *user;
+} clf_weight_source;
+
+/* A checkpoint, borrowed while weights are loaded. */
+clf_weight_source clfi_weights_of_checkpoint(clf_weights *weights);
+
+/* Tensors of a caller. */
+typedef struct clf_tensor_list {
+    const clf_named_tensor *tensors;
+    size_t count;
+} clf_tensor_list;
+clf_weight_source clfi_weights_of_tensors(clf_tensor_list *list);
+
+/* Drawn from a seed. */
+clf_weight_source clfi_weights_of_seed(uint64_t *seed);
+
+#endif

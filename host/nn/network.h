@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Networks: embeddings, encoder stack, decoder stack, head, as a clf_network_config describes them. The only owner of stacks;
+ * model/network_load.c fills it with weights. */
+#ifndef CLFI_NN_NETWORK_H
+#define CLFI_NN_NETWORK_H
+
+#include "clformer/transformer.h"
+#include "nn/classifier.h"
+#include "nn/decoder.h"
+#include "nn/encoder.h"
+#include "tensor/row_blocks.h"
+
+/* y = table[token] * scale + positions[position] + types[type], or the norm of that (the stack's kind and eps). */
+typedef struct clf_embedding_config {
+    int64_t vocabulary;      /* V; 0: rows come as vectors, without embedding */
+    int64_t max_positions;   /* longest sequence */
+    clf_positions positions; /* what is added; none where attention itself knows positions */
+    int64_t position_offset; /* learned: position p is row p + offset of a table of offset + max_positions rows */
+    int64_t types;           /* token types; 0: none */
+    bool has_norm;
+    float scale;
+} clf_embedding_config;
+
+/* Everything about a network but its weights: what a family's file makes of config.json. */
+typedef struct clf_network_config {
+    clf_embedding_config source, target; /* of the encoder's and of the decoder's tokens */
+    clf_stack_config encoder, decoder;   /* layers 0: there is none */
+    bool has_generator;                  /* a linear map from the decoder's features to target.vocabulary logits */
+    float logit_soft_cap;                /* above 0: logits z become cap tanh(z / cap) */
+    bool is_generator_tied;              /* its matrix is the targets' embedding table */
+    clf_classifier_config classifier;    /* of the encoder's features */
+} clf_network_config;
+
+/* An encoder and a decoder of post-norm layers as the paper's, without sizes: scale 1, layer norms, eps 1e-5. */
+clf_network_config clfi_network_config_default(void);
+
+/* Attention of `heads` heads that share the width evenly, each with keys of its own; config->width was set. */
+void clfi_stack_config_heads(clf_stack_config *config, int64_t heads);
+
+typedef struct clf_token_embedding {
+    const clf_embedding_config *config; /* the network's */
+    const clf_stack_config *stack;
+    clf_row_blocks table; /* [V,C]; count 0: none */
+    clf_view positions;   /* [max_positions,C]; buffer NULL: none */
+    clf_view types;       /* [types,C]; buffer NULL: none */
+    clf_norm norm;        /* gamma.buffer NULL: none */
+} clf_token_embedding;
+
+typedef struct clf_network {
+    clf_context *context; /* retained */
+    clf_network_config config;
+    clf_stack encoder, decoder;
+    clf_token_embedding source, target;
+    clf_linear *generator; /* NULL: none */
+    clf_classifier classifier;
+    clf_buffer **kept;     /* one reference each: what the views above lie in */
+    size_t kept_count, kept_capacity;
+    int64_t parameters;    /* of the checkpoint, and its bytes; 0 for networks from elsewhere */
+    uint64_t file_bytes;
+} clf_network;
+
+/* An empty network of the configuration: stacks allocated, no weights. INVALID_ARGUMENT ("E_SHAPE: ..."): sizes that contradict each
+ * other. */
+clf_status clfi_network_create(clf_context *context, const clf_network_config *config, clf_network **out);
+void clfi_network_destroy(clf_network *network); /* NULL is a no-op */
+
+/* Takes over one reference to a buffer until the network is destroyed; releases it on failure. */
+clf_status clfi_network_keep(clf_network *network, clf_buffer *buffer);
+
+/* Passes run on the queue of `context`, which is the network's or shares its cl_context (clf_context_create_shared).
+ *
+ * y [T,C] f32 dense = embedded tokens: ids, positions and types i32 [T] on the device, already checked; types NULL where the network has
+ * none. Enqueued. */
+clf_status clfi_network_embed(clf_context *context, const clf_token_embedding *embedding, const clf_view *ids, const clf_view *positions,
+                              const clf_view *types, const clf_view *y);
+
+/* logits [T,V] f32 dense from features [T,C]. Enqueued. */
+clf_status clfi_network_generate(clf_context *context, const clf_network *network, const clf_view *features, const clf_view *logits);
+
+#endif

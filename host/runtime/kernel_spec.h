@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What kernel to build: its file, its name and its macros. */
+#ifndef CLFI_RUNTIME_KERNEL_SPEC_H
+#define CLFI_RUNTIME_KERNEL_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/kernel_source.h"
+
+enum { CLFI_SPEC_BYTES = 640 };
+
+/* What to build. Macros are given in a fixed order by each launcher, so the text of the options is the key of the kernel. */
+typedef struct clf_kernel_spec {
+    const clf_kernel_set *own; /* where the file is looked for before the library; NULL: nowhere else */
+    const char *file;   /* "softmax_group.cl" */
+    const char *kernel; /* "softmax_rows" */
+    char options[CLFI_SPEC_BYTES];
+    size_t length;
+    uint64_t hash; /* of the options */
+    bool overflow;
+} clf_kernel_spec;
+
+/* file and kernel are literals; they are not copied. */
+clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel);
+void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value);
+void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value);
+
+#endif

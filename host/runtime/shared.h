@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What contexts of one cl_context share, each with a queue and a thread of its own: programs, and the files that buffers are in place. */
+#ifndef CLFI_RUNTIME_SHARED_H
+#define CLFI_RUNTIME_SHARED_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/hash.h"
+#include "base/private_directory.h"
+#include "runtime/context.h"
+
+/* A built program. All but is_unsaved is constant. */
+typedef struct clf_program {
+    cl_program handle;
+    char *kernel;  /* the kernel's name, and ... */
+    char *options; /* ... with it the key */
+    uint64_t hash; /* of the options */
+    char key[CLFI_HASH_TEXT_BYTES]; /* in the cache on disk */
+    bool is_unsaved;                /* the cache's file is to be written after the first launch */
+} clf_program;
+
+typedef struct clf_shared {
+    atomic_size_t references;
+    pthread_mutex_t lock;         /* for everything below; held while a program is compiled, so that no second thread compiles it too */
+    clf_private_directory *cache; /* of compiled programs; NULL: none */
+    clf_program **programs;
+    size_t count, capacity;
+    clf_buffer *mapped;     /* buffers that are files in place */
+    char changed_file[512]; /* why no number may leave any more: a file was changed while a queue used it; or "" */
+} clf_shared;
+
+void clfi_program_destroy(clf_program *program);
+
+clf_status clfi_shared_create(clf_shared **out);
+clf_shared *clfi_shared_retain(clf_shared *shared);
+void clfi_shared_release(clf_shared *shared); /* NULL is a no-op */
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* Filters and tests. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "template/run.h"
+
+typedef clf_status filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                          json_t **out);
+
+static clf_status text_of(const json_t *value, json_t **out)
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = clfi_value_append(value, &text);
+    if (st == CLF_OK)
+        st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    return st;
+}
+
+/* A filter that is a method of the value's text: trim, upper, lower, title, capitalize, replace. */
+static clf_status as_method(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                            json_t **out)
+{
+    static char strip[] = "strip";
+    template_node call = *node;
+    json_t *text = NULL;
+    if (strcmp(node->name, "trim") == 0)
+        call.name = strip;
+    CLF_TRY(text_of(value, &text));
+    const clf_status st = clfi_run_method(run, &call, text, arguments, out);
+    json_decref(text);
+    return st;
+}
+
+static clf_status count(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                        json_t **out)
+{
+    size_t length = 0;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    if (value && !clfi_value_length(value, &length))
+        RUN_FAIL(run, node, CLF_FORMAT, "%s of %s, expected a list, dictionary or string", node->name, clfi_value_kind(value));
+    return clfi_value_new(json_integer((json_int_t)length), out);
+}
+
+static clf_status as_json(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                          json_t **out)
+{
+    const json_t *indent = clfi_argument(arguments, 0, "indent");
+    clf_str text = CLF_STR_INIT;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "indent ensure_ascii"));
+    if (json_is_true(clfi_argument(arguments, SIZE_MAX, "ensure_ascii")))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "tojson with ensure_ascii is not built");
+    if (!value || (json_is_integer(indent) && (json_integer_value(indent) < 0 || json_integer_value(indent) > 64)))
+        RUN_FAIL(run, node, CLF_FORMAT, "tojson: expected a value that is defined, and an indent from 0 to 64");
+    clf_status st = clfi_value_append_json(value, json_is_integer(indent) ? (int)json_integer_value(indent) : -1, &text);
+    if (st == CLF_OK)
+        st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    return st;
+}
+
+static clf_status standard(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                           json_t **out)
+{
+    const bool also_false = clfi_value_is_true(clfi_argument(arguments, 1, "boolean"));
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "default_value boolean"));
+    if (value && (!also_false || clfi_value_is_true(value))) {
+        *out = json_incref((json_t *)value);
+        return CLF_OK;
+    }
+    json_t *given = clfi_argument(arguments, 0, "default_value");
+    return clfi_value_new(given ? json_incref(given) : json_string(""), out);
+}
+
+/* map(attribute=...)'s and join(attribute=...)'s attribute of an element. */
+static clf_status take_attribute(const template_run *run, const template_node *node, const json_t *element, const json_t *attribute,
+                                 json_t **out)
+{
+    *out = json_incref((json_t *)element);
+    if (!attribute)
+        return CLF_OK;
+    json_decref(*out);
+    if (!json_is_string(attribute))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s: the attribute is %s, expected string", node->name, clfi_value_kind(attribute));
+    return clfi_run_attribute(run, node, element, json_string_value(attribute), out);
+}
+
+static clf_status join(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
+{
+    const json_t *between = clfi_argument(arguments, 0, "d"), *attribute = clfi_argument(arguments, 1, "attribute");
+    json_t *elements = NULL;
+    clf_str text = CLF_STR_INIT;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "d attribute"));
+    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(elements); i++) {
+        json_t *element = NULL;
+        if (i)
+            st = clfi_value_append(between, &text);
+        if (st == CLF_OK)
+            st = take_attribute(run, node, json_array_get(elements, i), attribute, &element);
+        if (st == CLF_OK)
+            st = clfi_value_append(element, &text);
+        json_decref(element);
+    }
+    if (st == CLF_OK)
+        st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    json_decref(elements);
+    return st;
+}
+
+static clf_status pick(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
+{
+    json_t *elements = NULL;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    const size_t size = json_array_size(elements);
+    *out = size ? json_incref(json_array_get(elements, node->name[0] == 'f' ? 0 : size - 1)) : NULL;
+    json_decref(elements);
+    return CLF_OK;
+}
+
+static clf_status list(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
+{
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    return clfi_run_elements(run, node, value, out);
+}
+
+static clf_status reverse(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                          json_t **out)
+{
+    json_t *elements = NULL;
+    size_t length;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    if (json_is_string(value) && clfi_value_length(value, &length))
+        return clfi_value_characters(value, length ? length - 1 : 0, length, -1, out);
+    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    for (size_t i = 0, j = json_array_size(elements); i + 1 < j; i++, j--) {
+        json_t *first = json_incref(json_array_get(elements, i));
+        json_array_set(elements, i, json_array_get(elements, j - 1));
+        json_array_set_new(elements, j - 1, first);
+    }
+    *out = elements;
+    return CLF_OK;
+}
+
+static clf_status string(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                         json_t **out)
+{
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    return text_of(value, out);
+}
+
+static clf_status same(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
+{
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    *out = json_incref((json_t *)value);
+    return CLF_OK;
+}
+
+/* int, float: 0 where the text is no number, as in Jinja. */
+static clf_status number(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                         json_t **out)
+{
+    const json_t *otherwise = clfi_argument(arguments, 0, "default");
+    double x = 0;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 1, "default"));
+    bool is_number = clfi_value_number(value, &x);
+    if (json_is_string(value)) {
+        char *end;
+        x = strtod(json_string_value(value), &end);
+        is_number = end != json_string_value(value) && *end == '\0';
+    }
+    if (!is_number && otherwise)
+        return clfi_value_new(json_incref((json_t *)otherwise), out);
+    if (!is_number || !isfinite(x))
+        x = 0;
+    if (node->name[0] == 'f')
+        return clfi_value_new(json_real(x), out);
+    if (json_is_integer(value))
+        return clfi_value_new(json_integer(json_integer_value(value)), out);
+    if (fabs(x) >= 0x1p63)
+        RUN_FAIL(run, node, CLF_FORMAT, "an integer beyond 64 bits");
+    return clfi_value_new(json_integer((json_int_t)x), out);
+}
+
+static clf_status absolute(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                           json_t **out)
+{
+    double x;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    if (!clfi_value_number(value, &x))
+        RUN_FAIL(run, node, CLF_FORMAT, "abs of %s, expected a number", clfi_value_kind(value));
+    if (json_is_real(value))
+        return clfi_value_new(json_real(fabs(x)), out);
+    return clfi_value_new(json_integer(x < 0 && json_integer_value(value) != INT64_MIN ? -json_integer_value(value) : (json_int_t)x), out);
+}
+
+static clf_status items(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                        json_t **out)
+{
+    if (!value)
+        return clfi_value_new(json_array(), out);
+    return clfi_run_method(run, node, value, arguments, out);
+}
+
+/* map: an attribute of each element, or a filter of the name given. */
+static clf_status map(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
+{
+    const json_t *attribute = clfi_argument(arguments, SIZE_MAX, "attribute"), *name = clfi_argument(arguments, 0, NULL);
+    const json_t *otherwise = clfi_argument(arguments, SIZE_MAX, "default");
+    json_t *elements = NULL;
+    if (attribute)
+        CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "attribute default"));
+    else if (!json_is_string(name))
+        RUN_FAIL(run, node, CLF_FORMAT, "map: expected attribute=\"...\" or a filter's name");
+    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(elements); i++) {
+        json_t *result = NULL;
+        if (attribute) {
+            st = take_attribute(run, node, json_array_get(elements, i), attribute, &result);
+            if (st == CLF_OK && !result)
+                result = json_incref(otherwise ? (json_t *)otherwise : json_null());
+        } else {
+            template_node one = *node;
+            const template_arguments rest = {arguments->values + 1, arguments->names + 1, arguments->count - 1};
+            one.name = (char *)json_string_value(name);
+            st = clfi_run_enter(run, node);
+            if (st == CLF_OK)
+                st = clfi_run_filter(run, &one, json_array_get(elements, i), &rest, &result);
+            run->depth--;
+        }
+        if (st == CLF_OK && json_array_set_new(elements, i, result ? result : json_null()) != 0)
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+    }
+    if (st == CLF_OK)
+        *out = elements;
+    else
+        json_decref(elements);
+    return st;
+}
+
+/* select, reject, selectattr, rejectattr: elements whose value (or attribute) passes a test, or is true where none is named. */
+static clf_status choose(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                         json_t **out)
+{
+    const bool is_reject = node->name[0] == 'r', by_attribute = strlen(node->name) > 6;
+    const json_t *attribute = by_attribute ? clfi_argument(arguments, 0, NULL) : NULL;
+    const size_t test_at = by_attribute ? 1 : 0;
+    const json_t *test = clfi_argument(arguments, test_at, NULL);
+    json_t *elements = NULL;
+    if ((by_attribute && !json_is_string(attribute)) || (test && !json_is_string(test)))
+        RUN_FAIL(run, node, CLF_FORMAT, "%s: expected strings", node->name);
+    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(elements);) {
+        json_t *part = NULL;
+        bool passes = false;
+        st = take_attribute(run, node, json_array_get(elements, i), attribute, &part);
+        if (st != CLF_OK)
+            break;
+        if (test) {
+            const template_arguments rest = {arguments->values + test_at + 1, arguments->names + test_at + 1,
+                                             arguments->count - test_at - 1};
+            st = clfi_run_test(run, node, json_string_value(test), part, &rest, &passes);
+        } else {
+            passes = clfi_value_is_true(part);
+        }
+        json_decref(part);
+        if (passes != is_reject)
+            i++;
+        else
+            json_array_remove(elements, i);
+    }
+    if (st == CLF_OK)
+        *out = elements;
+    else
+        json_decref(elements);
+    return st;
+}
+
+/* indent(width=4): every line but the first (first=true: the first too), empty ones excepted. */
+static clf_status indent(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                         json_t **out)
+{
+    const json_t *width = clfi_argument(arguments, 0, "width");
+    const bool first = clfi_value_is_true(clfi_argument(arguments, 1, "first"));
+    json_t *source = NULL;
+    clf_str text = CLF_STR_INIT;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "width first"));
+    if (width && (!json_is_integer(width) || json_integer_value(width) < 0 || json_integer_value(width) > 1024))
+        RUN_FAIL(run, node, CLF_FORMAT, "indent: expected a width from 0 to 1024");
+    CLF_TRY(text_of(value, &source));
+    const char *at = json_string_value(source), *end = at + json_string_length(source);
+    clf_status st = CLF_OK;
+    for (bool is_first = true; st == CLF_OK && at < end; is_first = false) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = line_end ? line_end + 1 : end;
+        if ((!is_first || first) && *at != '\n')
+            st = clfi_str_appendf(&text, "%*s", width ? (int)json_integer_value(width) : 4, "");
+        if (st == CLF_OK)
+            st = clfi_str_append(&text, at, (size_t)(stop - at));
+        if (st == CLF_OK && text.length > CLFI_TEMPLATE_MAX_OUTPUT)
+            st = clfi_run_fail(run, node, CLF_FORMAT, "indent: more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
+        at = stop;
+    }
+    if (st == CLF_OK)
+        st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    json_decref(source);
+    return st;
+}
+
+clf_status clfi_run_filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                           json_t **out)
+{
+    static const struct {
+        const char *name;
+        filter *call;
+    } rows[] = {{"trim", as_method},    {"upper", as_method}, {"lower", as_method}, {"title", as_method},   {"capitalize", as_method},
+                {"replace", as_method}, {"length", count},    {"count", count},     {"tojson", as_json},    {"default", standard},
+                {"d", standard},        {"join", join},       {"first", pick},      {"last", pick},         {"list", list},
+                {"reverse", reverse},   {"string", string},   {"safe", same},       {"int", number},        {"float", number},
+                {"abs", absolute},      {"items", items},     {"map", map},         {"selectattr", choose}, {"rejectattr", choose},
+                {"select", choose},     {"reject", choose},   {"indent", indent}};
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].name, node->name) == 0)
+            return rows[i].call(run, node, value, arguments, out);
+    RUN_FAIL(run, node, CLF_UNSUPPORTED, "filter \"%s\" is not built", node->name);
+}
+
+/* --- tests ------------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_defined(const json_t *value)
+{
+    return value != NULL;
+}
+static bool is_undefined(const json_t *value)
+{
+    return value == NULL;
+}
+static bool is_none(const json_t *value)
+{
+    return json_is_null(value);
+}
+static bool is_string(const json_t *value)
+{
+    return json_is_string(value);
+}
+static bool is_mapping(const json_t *value)
+{
+    return json_is_object(value);
+}
+static bool is_sequence(const json_t *value)
+{
+    return !value || json_is_string(value) || json_is_array(value) || json_is_object(value);
+}
+static bool is_number(const json_t *value)
+{
+    return json_is_number(value) || json_is_boolean(value);
+}
+static bool is_integer(const json_t *value)
+{
+    return json_is_integer(value);
+}
+static bool is_float(const json_t *value)
+{
+    return json_is_real(value);
+}
+static bool is_boolean(const json_t *value)
+{
+    return json_is_boolean(value);
+}
+static bool is_true(const json_t *value)
+{
+    return json_is_true(value);
+}
+static bool is_false(const json_t *value)
+{
+    return json_is_false(value);
+}
+
+/* eq, ne, in, divisibleby, odd, even ...: *is_known false for another name. */
+static clf_status compare(template_run *run, const template_node *node, const char *name, const json_t *value, const json_t *other,
+                          bool *is_known, bool *out)
+{
+    static const char *const equal[] = {"equalto", "eq", "==", "sameas"}, *const parity[] = {"odd", "even", "divisibleby"};
+    *is_known = true;
+    for (size_t i = 0; i < COUNT(equal); i++) {
+        if (strcmp(name, equal[i]) == 0) {
+            *out = clfi_value_equal(value, other);
+            return CLF_OK;
+        }
+    }
+    if (strcmp(name, "ne") == 0 || strcmp(name, "!=") == 0) {
+        *out = !clfi_value_equal(value, other);
+        return CLF_OK;
+    }
+    if (strcmp(name, "in") == 0) {
+        json_t *elements = NULL;
+        CLF_TRY(clfi_run_elements(run, node, other, &elements));
+        *out = false;
+        for (size_t i = 0; i < json_array_size(elements) && !*out; i++)
+            *out = clfi_value_equal(json_array_get(elements, i), value);
+        json_decref(elements);
+        return CLF_OK;
+    }
+    for (size_t i = 0; i < COUNT(parity); i++) {
+        if (strcmp(name, parity[i]) != 0)
+            continue;
+        const json_int_t by = i < 2 ? 2 : json_integer_value(other);
+        if (!json_is_integer(value) || by == 0)
+            RUN_FAIL(run, node, CLF_FORMAT, "test %s of %s: expected integers, the divisor not 0", name, clfi_value_kind(value));
+        *out = (by == -1 || json_integer_value(value) % by == 0) != (i == 0);
+        return CLF_OK;
+    }
+    *is_known = false;
+    return CLF_OK;
+}
+
+clf_status clfi_run_test(template_run *run, const template_node *node, const char *name, const json_t *value,
+                         const template_arguments *arguments, bool *out)
+{
+    static const struct {
+        const char *name;
+        bool (*is)(const json_t *value);
+    } rows[] = {{"defined", is_defined}, {"undefined", is_undefined}, {"none", is_none},         {"string", is_string},
+                {"mapping", is_mapping}, {"iterable", is_sequence},   {"sequence", is_sequence}, {"number", is_number},
+                {"integer", is_integer}, {"float", is_float},         {"boolean", is_boolean},   {"true", is_true},
+                {"false", is_false}};
+    bool is_known;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            *out = rows[i].is(value);
+            return CLF_OK;
+        }
+    }
+    CLF_TRY(compare(run, node, name, value, clfi_argument(arguments, 0, NULL), &is_known, out));
+    if (!is_known)
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "test \"%s\" is not built", name);
+    return CLF_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a template may need at most: it comes with a file that is not trusted. */
+#ifndef CLFI_TEMPLATE_LIMITS_H
+#define CLFI_TEMPLATE_LIMITS_H
+
+enum {
+    CLFI_TEMPLATE_MAX_BYTES = 1 << 20,   /* of a template */
+    CLFI_TEMPLATE_MAX_DEPTH = 96,        /* of nested statements, expressions and macro calls */
+    CLFI_TEMPLATE_MAX_STEPS = 1000000,   /* evaluated expressions and statements of one rendering */
+    CLFI_TEMPLATE_MAX_OUTPUT = 16 << 20, /* bytes of text, and of any value on the way */
+    CLFI_TEMPLATE_MAX_RANGE = 100000     /* numbers of range(), as Jinja's sandbox */
+};
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Statements, macros, and a whole rendering. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "template/run.h"
+
+static clf_status no_memory(void)
+{
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's variable");
+}
+
+/* An empty scope inside the present one. Where this succeeds, the caller makes it the present one. */
+static clf_status open_scope(const template_run *run, template_scope *scope)
+{
+    *scope = (template_scope){json_object(), run->scope};
+    return scope->variables ? CLF_OK : no_memory();
+}
+
+static void close_scope(template_run *run, const template_scope *scope)
+{
+    run->scope = (template_scope *)scope->outer;
+    json_decref(scope->variables);
+}
+
+/* value NULL: the variable is undefined from now on, which hides none of an outer scope; Jinja's would. Takes over the reference. */
+static clf_status set_variable(template_run *run, const char *name, json_t *value)
+{
+    if (!value) {
+        json_object_del(run->scope->variables, name);
+        return CLF_OK;
+    }
+    return json_object_set_new(run->scope->variables, name, value) == 0 ? CLF_OK : no_memory();
+}
+
+static clf_status check_output(const template_run *run, const template_node *node)
+{
+    if (run->out->length > CLFI_TEMPLATE_MAX_OUTPUT)
+        RUN_FAIL(run, node, CLF_FORMAT, "more than %d bytes of text", CLFI_TEMPLATE_MAX_OUTPUT);
+    return CLF_OK;
+}
+
+static clf_status run_output(template_run *run, const template_node *node)
+{
+    json_t *value = NULL;
+    CLF_TRY(clfi_run_expression(run, node->a, &value));
+    clf_status st = clfi_value_append(value, run->out);
+    json_decref(value);
+    return st == CLF_OK ? check_output(run, node) : st;
+}
+
+static clf_status run_if(template_run *run, const template_node *node)
+{
+    json_t *value = NULL;
+    CLF_TRY(clfi_run_expression(run, node->a, &value));
+    const bool is_true = clfi_value_is_true(value);
+    json_decref(value);
+    if (is_true)
+        return clfi_run_statement(run, node->b);
+    return node->c ? clfi_run_statement(run, node->c) : CLF_OK;
+}
+
+/* What a block prints, as a value. */
+static clf_status capture(template_run *run, const template_node *block, json_t **out)
+{
+    clf_str text = CLF_STR_INIT, *const outer = run->out;
+    run->out = &text;
+    clf_status st = clfi_run_statement(run, block);
+    run->out = outer;
+    if (st == CLF_OK)
+        st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    return st;
+}
+
+static bool is_namespace(const template_run *run, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(run->namespaces); i++)
+        if (json_array_get(run->namespaces, i) == value)
+            return true;
+    return false;
+}
+
+/* What variables keep must end: values are nested no deeper than a template itself, and namespaces are in no circle because none is inside
+ * another. */
+static clf_status check_kept(const template_run *run, const template_node *node, const json_t *value, int depth)
+{
+    const char *key;
+    json_t *element;
+    if (depth > CLFI_TEMPLATE_MAX_DEPTH)
+        RUN_FAIL(run, node, CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
+    if (depth > 0 && json_is_object(value) && is_namespace(run, value))
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "a namespace inside another value");
+    json_object_foreach((json_t *)value, key, element) CLF_TRY(check_kept(run, node, element, depth + 1));
+    for (size_t i = 0; i < json_array_size(value); i++)
+        CLF_TRY(check_kept(run, node, json_array_get(value, i), depth + 1));
+    return CLF_OK;
+}
+
+static clf_status set_attribute(template_run *run, const template_node *node, json_t *value)
+{
+    json_t *of = NULL;
+    clf_status st = clfi_run_expression(run, node->a, &of);
+    if (st == CLF_OK && !is_namespace(run, of))
+        st = clfi_run_fail(run, node, CLF_FORMAT, "\"%s.%s\" cannot be set: expected a namespace, found %s", node->a->name, node->name,
+                           clfi_value_kind(of));
+    if (st == CLF_OK)
+        st = check_kept(run, node, value, 1);
+    if (st == CLF_OK && json_object_set(of, node->name, value ? value : json_null()) != 0)
+        st = no_memory();
+    json_decref(of);
+    return st;
+}
+
+static clf_status run_set(template_run *run, const template_node *node)
+{
+    json_t *value = NULL;
+    CLF_TRY(node->b ? clfi_run_expression(run, node->b, &value) : capture(run, node->c, &value));
+    clf_status st = check_kept(run, node, value, 0);
+    if (st == CLF_OK && !node->a)
+        return set_variable(run, node->name, value);
+    if (st == CLF_OK)
+        st = set_attribute(run, node, value);
+    json_decref(value);
+    return st;
+}
+
+/* The loop's targets: one takes the element, several share its parts. */
+static clf_status set_targets(template_run *run, const template_node *node, json_t *element)
+{
+    if (node->name_count == 1)
+        return set_variable(run, node->names[0], json_incref(element));
+    if (json_array_size(element) != node->name_count)
+        RUN_FAIL(run, node, CLF_FORMAT, "%zu variables for an element of %zu parts", node->name_count, json_array_size(element));
+    for (size_t i = 0; i < node->name_count; i++)
+        CLF_TRY(set_variable(run, node->names[i], json_incref(json_array_get(element, i))));
+    return CLF_OK;
+}
+
+static clf_status run_scoped(template_run *run, const template_node *node, json_t *element, json_t *loop, const template_node *body,
+                             bool *is_wanted)
+{
+    template_scope scope;
+    json_t *condition = NULL;
+    CLF_TRY(open_scope(run, &scope));
+    run->scope = &scope;
+    clf_status st = set_targets(run, node, element);
+    if (st == CLF_OK && loop)
+        st = set_variable(run, "loop", json_incref(loop));
+    if (st == CLF_OK && body)
+        st = clfi_run_statement(run, body);
+    if (st == CLF_OK && is_wanted) {
+        st = clfi_run_expression(run, node->d, &condition);
+        *is_wanted = clfi_value_is_true(condition);
+        json_decref(condition);
+    }
+    close_scope(run, &scope);
+    return st;
+}
+
+/* The elements that the loop's condition keeps. */
+static clf_status choose(template_run *run, const template_node *node, json_t *elements)
+{
+    for (size_t i = 0; node->d && i < json_array_size(elements);) {
+        bool is_wanted = true;
+        CLF_TRY(run_scoped(run, node, json_array_get(elements, i), NULL, NULL, &is_wanted));
+        if (is_wanted)
+            i++;
+        else
+            json_array_remove(elements, i);
+    }
+    return CLF_OK;
+}
+
+static clf_status make_loop(const json_t *elements, size_t i, json_t **out)
+{
+    const size_t count = json_array_size(elements);
+    *out = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:I}", "index", (json_int_t)i + 1, "index0", (json_int_t)i, "revindex",
+                     (json_int_t)(count - i), "revindex0", (json_int_t)(count - i - 1), "first", i == 0, "last", i + 1 == count, "length",
+                     (json_int_t)count);
+    if (!*out)
+        return no_memory();
+    if ((i > 0 && json_object_set(*out, "previtem", json_array_get(elements, i - 1)) != 0) ||
+        (i + 1 < count && json_object_set(*out, "nextitem", json_array_get(elements, i + 1)) != 0)) {
+        json_decref(*out);
+        return no_memory();
+    }
+    return CLF_OK;
+}
+
+static clf_status run_elements(template_run *run, const template_node *node, json_t *elements)
+{
+    for (size_t i = 0; i < json_array_size(elements); i++) {
+        json_t *loop = NULL;
+        CLF_TRY(make_loop(elements, i, &loop));
+        const clf_status st = run_scoped(run, node, json_array_get(elements, i), loop, node->b, NULL);
+        const bool ends = run->flow == FLOW_BREAK;
+        json_decref(loop);
+        run->flow = FLOW_ON;
+        CLF_TRY(st);
+        if (ends)
+            break;
+    }
+    return CLF_OK;
+}
+
+static clf_status run_for(template_run *run, const template_node *node)
+{
+    json_t *value = NULL, *elements = NULL;
+    CLF_TRY(clfi_run_expression(run, node->a, &value));
+    clf_status st = clfi_run_elements(run, node, value, &elements);
+    json_decref(value);
+    CLF_TRY(st);
+    st = choose(run, node, elements);
+    if (st == CLF_OK && json_array_size(elements) == 0)
+        st = node->c ? clfi_run_statement(run, node->c) : CLF_OK;
+    else if (st == CLF_OK)
+        st = run_elements(run, node, elements);
+    json_decref(elements);
+    return st;
+}
+
+static clf_status add_macro(template_run *run, const template_node *node)
+{
+    CLF_TRY(clfi_grow(&run->macros, &run->macro_capacity, run->macro_count + 1, sizeof *run->macros, "template macros"));
+    run->macros[run->macro_count++] = node;
+    return CLF_OK;
+}
+
+static clf_status run_block(template_run *run, const template_node *node)
+{
+    for (size_t i = 0; i < node->count && run->flow == FLOW_ON; i++)
+        CLF_TRY(clfi_run_statement(run, node->items[i]));
+    return CLF_OK;
+}
+
+static clf_status perform(template_run *run, const template_node *node)
+{
+    switch (node->kind) {
+    case NODE_BLOCK:
+        return run_block(run, node);
+    case NODE_TEXT:
+        CLF_TRY(clfi_value_append(node->value, run->out));
+        return check_output(run, node);
+    case NODE_OUTPUT:
+        return run_output(run, node);
+    case NODE_IF:
+        return run_if(run, node);
+    case NODE_FOR:
+        return run_for(run, node);
+    case NODE_SET:
+        return run_set(run, node);
+    case NODE_MACRO:
+        return add_macro(run, node);
+    case NODE_BREAK:
+    case NODE_CONTINUE:
+        run->flow = node->kind == NODE_BREAK ? FLOW_BREAK : FLOW_CONTINUE;
+        return CLF_OK;
+    default:
+        RUN_FAIL(run, node, CLF_INTERNAL, "an expression where a statement belongs");
+    }
+}
+
+clf_status clfi_run_statement(template_run *run, const template_node *node)
+{
+    CLF_TRY(clfi_run_enter(run, node));
+    const clf_status st = perform(run, node);
+    run->depth--;
+    return st;
+}
+
+/* The value of a macro's parameter: positional, by keyword, its default, or undefined. */
+static clf_status bind_parameter(template_run *run, const template_node *macro, size_t i, const template_arguments *arguments)
+{
+    json_t *value = json_incref(clfi_argument(arguments, i, macro->names[i]));
+    if (!value && macro->items[i])
+        CLF_TRY(clfi_run_expression(run, macro->items[i], &value));
+    return set_variable(run, macro->names[i], value);
+}
+
+static clf_status check_macro(const template_run *run, const template_node *call, const template_node *macro,
+                              const template_arguments *arguments)
+{
+    if (arguments->count > macro->name_count)
+        RUN_FAIL(run, call, CLF_FORMAT, "macro %s: expected at most %zu arguments, found %zu", macro->name, macro->name_count,
+                 arguments->count);
+    for (size_t i = 0; i < arguments->count; i++) {
+        bool is_known = !arguments->names[i];
+        for (size_t j = 0; j < macro->name_count; j++)
+            is_known = is_known || strcmp(arguments->names[i], macro->names[j]) == 0;
+        if (!is_known)
+            RUN_FAIL(run, call, CLF_FORMAT, "macro %s has no parameter \"%s\"", macro->name, arguments->names[i]);
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_run_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro, json_t **out)
+{
+    const template_node *macro = NULL;
+    template_scope scope, *const caller = run->scope;
+    for (size_t i = run->macro_count; i-- > 0 && !macro;) /* the latest of the name */
+        if (strcmp(run->macros[i]->name, call->name) == 0)
+            macro = run->macros[i];
+    *is_macro = macro != NULL;
+    if (!macro)
+        return CLF_OK;
+    CLF_TRY(check_macro(run, call, macro, arguments));
+    run->scope = run->globals;
+    clf_status st = open_scope(run, &scope);
+    if (st == CLF_OK) {
+        run->scope = &scope;
+        for (size_t i = 0; st == CLF_OK && i < macro->name_count; i++)
+            st = bind_parameter(run, macro, i, arguments);
+        if (st == CLF_OK)
+            st = capture(run, macro->b, out);
+        close_scope(run, &scope);
+    }
+    run->scope = caller;
+    return st;
+}
+
+clf_status clfi_template_render(const clf_template *tpl, const json_t *variables, time_t now, clf_str *out)
+{
+    const size_t before = out->length;
+    template_scope globals = {NULL, NULL};
+    clf_str text = CLF_STR_INIT;
+    template_run run = {.tpl = tpl, .variables = variables, .namespaces = json_array(), .now = now, .out = &text};
+    clf_status st = run.namespaces ? open_scope(&run, &globals) : no_memory();
+    run.globals = run.scope = &globals;
+    if (st == CLF_OK)
+        st = clfi_run_statement(&run, tpl->root);
+    if (st == CLF_OK)
+        st = clfi_str_append(out, clfi_str_text(&text), text.length);
+    if (st != CLF_OK && out->length > before)
+        out->data[out->length = before] = '\0';
+    json_decref(run.namespaces);
+    json_decref(globals.variables);
+    free(run.macros);
+    clfi_str_free(&text);
+    return st;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* One rendering at work. */
+#ifndef CLFI_TEMPLATE_RUN_H
+#define CLFI_TEMPLATE_RUN_H
+
+#include "template/syntax.h"
+#include "template/value.h"
+
+/* Variables of a block; searched from the innermost outwards. */
+typedef struct template_scope template_scope;
+struct template_scope {
+    json_t *variables;
+    const template_scope *outer;
+};
+
+typedef enum template_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } template_flow;
+
+typedef struct template_run {
+    const clf_template *tpl;
+    const json_t *variables; /* the caller's */
+    template_scope *scope;
+    template_scope *globals; /* the outermost scope: what macros see */
+    json_t *namespaces;      /* every object that namespace() made: only these take attributes */
+    const template_node **macros;
+    size_t macro_count, macro_capacity;
+    time_t now;
+    int depth;
+    size_t steps;
+    template_flow flow;
+    clf_str *out;
+} template_run;
+
+/* Arguments of a call, filter or test, evaluated. */
+typedef struct template_arguments {
+    json_t **values;    /* NULL entries: undefined */
+    char *const *names; /* NULL entries: positional */
+    size_t count;
+} template_arguments;
+
+/* *out: a new reference, NULL: undefined. */
+clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out);
+clf_status clfi_run_statement(template_run *run, const template_node *node);
+
+/* Counts a step and a level of nesting; leave with run->depth--. */
+clf_status clfi_run_enter(template_run *run, const template_node *node);
+
+/* A macro's text. NOT_FOUND without a message: there is no macro of the name. */
+clf_status clfi_run_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro, json_t **out);
+
+/* What calls, filters and tests of these names do (functions.c, methods.c, filters.c, tests.c). UNSUPPORTED names what there is none of. */
+clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
+clf_status clfi_run_method(template_run *run, const template_node *call, const json_t *self, const template_arguments *arguments,
+                           json_t **out);
+clf_status clfi_run_filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                           json_t **out);
+clf_status clfi_run_test(template_run *run, const template_node *node, const char *name, const json_t *value,
+                         const template_arguments *arguments, bool *out);
+
+/* The index-th positional argument, or the one of this keyword (NULL: none); absent and undefined ones are NULL. Borrowed. */
+json_t *clfi_argument(const template_arguments *arguments, size_t index, const char *keyword);
+
+/* FORMAT unless there are at most `most` arguments and every keyword is in `keywords` ("indent separators", or ""). */
+clf_status clfi_check_arguments(const template_run *run, const template_node *node, const template_arguments *arguments, size_t most,
+                                const char *keywords);
+
+/* value.name or value[key]: *out NULL where there is none. FORMAT: `value` is undefined. */
+clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out);
+
+/* The elements that a loop over the value sees, as a new list: a list's, a dictionary's keys, a string's characters; none of undefined. */
+clf_status clfi_run_elements(const template_run *run, const template_node *node, const json_t *value, json_t **out);
+
+#define RUN_FAIL(run, node, status, ...) return clfi_run_fail((run), (node), (status), __VA_ARGS__)
+clf_status clfi_run_fail(const template_run *run, const template_node *node, clf_status status, const char *format, ...) CLFI_PRINTF(4, 5);
+
+#endif

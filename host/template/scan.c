@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens of a template. White space around tags as Jinja's lexer treats it with trim_blocks and lstrip_blocks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "template/syntax.h"
+
+typedef struct scanner {
+    clf_template *tpl;
+    const char *at, *end;
+    int line;
+    bool is_line_start; /* the last tag took the newline behind it along */
+} scanner;
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_name_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static clf_status add(scanner *s, template_token_kind kind, const char *text, size_t length, json_t *value)
+{
+    clf_template *tpl = s->tpl;
+    const clf_status st = clfi_grow(&tpl->tokens, &tpl->token_capacity, tpl->token_count + 1, sizeof *tpl->tokens, "template tokens");
+    if (st != CLF_OK) {
+        json_decref(value);
+        return st;
+    }
+    tpl->tokens[tpl->token_count++] = (template_token){kind, s->line, text, length, value};
+    return CLF_OK;
+}
+
+static void count_lines(scanner *s, const char *from, const char *to)
+{
+    for (; from < to; from++)
+        s->line += *from == '\n';
+}
+
+static bool starts(const scanner *s, const char *text)
+{
+    const size_t length = strlen(text);
+    return (size_t)(s->end - s->at) >= length && memcmp(s->at, text, length) == 0;
+}
+
+static void append_escape(clf_str *out, scanner *s, clf_status *st)
+{
+    static const char from[] = "ntrbfav0\\'\"", to[] = "\n\t\r\b\f\a\v\0\\'\"";
+    const char *found = *s->at ? strchr(from, *s->at) : NULL;
+    uint32_t code = 0;
+    int digits = *s->at == 'x' ? 2 : *s->at == 'u' ? 4 : *s->at == 'U' ? 8 : 0;
+    if (found) {
+        *st = clfi_str_append_char(out, to[found - from]);
+        s->at++;
+        return;
+    }
+    if (!digits) { /* Python keeps an escape that it does not know */
+        *st = clfi_str_append_char(out, '\\');
+        return;
+    }
+    for (s->at++; digits > 0; digits--, s->at++) {
+        const char c = s->at < s->end ? *s->at : ' ';
+        if (!is_digit(c) && !((c | 32) >= 'a' && (c | 32) <= 'f')) {
+            *st = clfi_fail(CLF_FORMAT, "%s line %d: a broken escape in a string", s->tpl->name, s->line);
+            return;
+        }
+        code = code * 16 + (uint32_t)(is_digit(c) ? c - '0' : (c | 32) - 'a' + 10);
+    }
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        *st = clfi_fail(CLF_FORMAT, "%s line %d: an escape that is no character in a string", s->tpl->name, s->line);
+    else
+        *st = clfi_str_append_code_point(out, code);
+}
+
+static clf_status scan_string(scanner *s)
+{
+    const char quote = *s->at++;
+    const char *start = s->at;
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    while (st == CLF_OK && s->at < s->end && *s->at != quote) {
+        if (*s->at == '\\' && s->at + 1 < s->end) {
+            s->at++;
+            append_escape(&text, s, &st);
+        } else {
+            st = clfi_str_append_char(&text, *s->at++);
+        }
+    }
+    if (st == CLF_OK && s->at >= s->end)
+        st = clfi_fail(CLF_FORMAT, "%s line %d: a string is not closed", s->tpl->name, s->line);
+    if (st == CLF_OK) {
+        json_t *value = json_stringn(clfi_str_text(&text), text.length);
+        st = value ? add(s, TOKEN_STRING, start, (size_t)(s->at - start), value)
+                   : clfi_fail(CLF_FORMAT, "%s line %d: a string is not UTF-8", s->tpl->name, s->line);
+        count_lines(s, start, s->at);
+        s->at++;
+    }
+    clfi_str_free(&text);
+    return st;
+}
+
+static clf_status scan_number(scanner *s)
+{
+    const char *start = s->at;
+    char digits[64];
+    bool is_real = false;
+    while (s->at < s->end && (is_digit(*s->at) || *s->at == '_'))
+        s->at++;
+    if (s->at + 1 < s->end && *s->at == '.' && is_digit(s->at[1])) {
+        is_real = true;
+        for (s->at++; s->at < s->end && is_digit(*s->at);)
+            s->at++;
+    }
+    const size_t length = (size_t)(s->at - start);
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 1 < sizeof digits; i++)
+        if (start[i] != '_')
+            digits[used++] = start[i];
+    digits[used] = '\0';
+    errno = 0;
+    json_t *value = is_real ? json_real(strtod(digits, NULL)) : json_integer(strtoll(digits, NULL, 10));
+    if (errno || length >= sizeof digits || !value) {
+        json_decref(value);
+        CLF_FAIL(CLF_FORMAT, "%s line %d: a number is too long", s->tpl->name, s->line);
+    }
+    return add(s, TOKEN_NUMBER, start, length, value);
+}
+
+static clf_status scan_sign(scanner *s)
+{
+    static const char *const signs[] = {"**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "~", "<",
+                                        ">",  "=",  "(",  ")",  "[",  "]",  "{", "}", ".", ",", ":", "|"};
+    for (size_t i = 0; i < COUNT(signs); i++) {
+        if (starts(s, signs[i])) {
+            s->at += strlen(signs[i]);
+            return add(s, TOKEN_SIGN, signs[i], strlen(signs[i]), NULL);
+        }
+    }
+    CLF_FAIL(CLF_FORMAT, "%s line %d: unexpected \"%.1s\"", s->tpl->name, s->line, s->at);
+}
+
+/* White space behind a closed tag: all of it after "-%}", one newline after "%}" and "#}", nothing after "}}". */
+static void skip_behind(scanner *s, bool takes_all, bool takes_newline)
+{
+    const char *from = s->at;
+    if (takes_all)
+        while (s->at < s->end && is_space(*s->at))
+            s->at++;
+    else if (takes_newline && s->at < s->end && *s->at == '\n')
+        s->at++;
+    s->is_line_start = s->at > from && s->at[-1] == '\n';
+    count_lines(s, from, s->at);
+}
+
+/* The end of a tag at this place, where no bracket of the tag is open. */
+static bool close_tag(scanner *s, const char *closing, bool is_variable, clf_status *st)
+{
+    const bool has_sign = s->at < s->end && (*s->at == '-' || (*s->at == '+' && !is_variable));
+    const char *close = s->at + has_sign;
+    if (s->end - close < 2 || memcmp(close, closing, 2) != 0)
+        return false;
+    *st = add(s, is_variable ? TOKEN_VAR_END : TOKEN_TAG_END, closing, 2, NULL);
+    const bool takes_all = has_sign && *s->at == '-', keeps = has_sign && *s->at == '+';
+    s->at = close + 2;
+    skip_behind(s, takes_all, !is_variable && !keeps);
+    return true;
+}
+
+static clf_status scan_tag(scanner *s, bool is_variable)
+{
+    const char *const closing = is_variable ? "}}" : "%}";
+    int open = 0;
+    clf_status st = CLF_OK;
+    CLF_TRY(add(s, is_variable ? TOKEN_VAR_BEGIN : TOKEN_TAG_BEGIN, s->at, 0, NULL));
+    while (st == CLF_OK) {
+        while (s->at < s->end && is_space(*s->at))
+            s->line += *s->at++ == '\n';
+        if (s->at >= s->end)
+            CLF_FAIL(CLF_FORMAT, "%s line %d: expected \"%s\", the template ends", s->tpl->name, s->line, closing);
+        if (open == 0 && close_tag(s, closing, is_variable, &st))
+            return st;
+        const char c = *s->at;
+        if (is_name_start(c)) {
+            const char *start = s->at;
+            while (s->at < s->end && (is_name_start(*s->at) || is_digit(*s->at)))
+                s->at++;
+            st = add(s, TOKEN_NAME, start, (size_t)(s->at - start), NULL);
+        } else if (is_digit(c)) {
+            st = scan_number(s);
+        } else if (c == '\'' || c == '"') {
+            st = scan_string(s);
+        } else {
+            open += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+            st = scan_sign(s);
+        }
+    }
+    return st;
+}
+
+static clf_status skip_comment(scanner *s)
+{
+    const char *from = s->at;
+    while (s->at < s->end && !starts(s, "#}"))
+        s->at++;
+    if (s->at >= s->end)
+        CLF_FAIL(CLF_FORMAT, "%s line %d: a comment is not closed", s->tpl->name, s->line);
+    const char sign = s->at > from ? s->at[-1] : ' ';
+    count_lines(s, from, s->at);
+    s->at += 2;
+    skip_behind(s, sign == '-', sign != '+');
+    return CLF_OK;
+}
+
+/* The text before a tag without what the tag takes: all white space before "{%-", white space from the line's start before "{%" and
+ * "{#". */
+static size_t text_before(const scanner *s, const char *from, const char *tag, char sign, bool is_variable)
+{
+    const char *end = tag, *start = tag;
+    if (sign == '-') {
+        while (end > from && is_space(end[-1]))
+            end--;
+        return (size_t)(end - from);
+    }
+    if (is_variable || sign == '+')
+        return (size_t)(end - from);
+    while (start > from && start[-1] != '\n' && is_space(start[-1]))
+        start--;
+    const bool begins_line = start > from ? start[-1] == '\n' : s->is_line_start;
+    return (size_t)((begins_line ? start : end) - from);
+}
+
+/* {% raw %} ... {% endraw %}: the text between as it stands. *is_raw: the tag at s->at was one, and all of it has been taken. */
+static clf_status scan_raw(scanner *s, bool *is_raw)
+{
+    const char *at = s->at;
+    *is_raw = false;
+    while (at < s->end && is_space(*at))
+        at++;
+    if (s->end - at < 3 || memcmp(at, "raw", 3) != 0)
+        return CLF_OK;
+    for (at += 3; at < s->end && is_space(*at);)
+        at++;
+    const bool takes_all = at < s->end && *at == '-';
+    at += takes_all;
+    if (s->end - at < 2 || memcmp(at, "%}", 2) != 0)
+        return CLF_OK;
+    *is_raw = true;
+    s->at = at + 2;
+    skip_behind(s, takes_all, true);
+    for (const char *from = s->at; s->at < s->end; s->at++) {
+        const char *tag = s->at;
+        char sign = ' ';
+        if (!starts(s, "{%"))
+            continue;
+        s->at += 2;
+        if (s->at < s->end && (*s->at == '-' || *s->at == '+'))
+            sign = *s->at++;
+        while (s->at < s->end && is_space(*s->at))
+            s->at++;
+        if (!starts(s, "endraw")) {
+            s->at = tag;
+            continue;
+        }
+        for (s->at += 6; s->at < s->end && is_space(*s->at);)
+            s->at++;
+        const bool ends_all = s->at < s->end && *s->at == '-';
+        s->at += ends_all;
+        if (!starts(s, "%}"))
+            break;
+        CLF_TRY(add(s, TOKEN_TEXT, from, text_before(s, from, tag, sign, false), NULL));
+        count_lines(s, from, s->at);
+        s->at += 2;
+        skip_behind(s, ends_all, true);
+        return CLF_OK;
+    }
+    CLF_FAIL(CLF_FORMAT, "%s line %d: a raw block is not closed", s->tpl->name, s->line);
+}
+
+static clf_status scan_one(scanner *s)
+{
+    const char *from = s->at, *tag = s->at;
+    while (tag < s->end && !(tag[0] == '{' && tag + 1 < s->end && (tag[1] == '{' || tag[1] == '%' || tag[1] == '#')))
+        tag++;
+    if (tag == s->end) {
+        s->at = tag;
+        return add(s, TOKEN_TEXT, from, (size_t)(tag - from), NULL);
+    }
+    const char kind = tag[1];
+    const char sign = tag + 2 < s->end && (tag[2] == '-' || (tag[2] == '+' && kind != '{')) ? tag[2] : ' ';
+    CLF_TRY(add(s, TOKEN_TEXT, from, text_before(s, from, tag, sign, kind == '{'), NULL));
+    count_lines(s, from, tag);
+    s->at = tag + 2 + (sign != ' ');
+    if (kind == '#')
+        return skip_comment(s);
+    if (kind == '%') {
+        bool is_raw;
+        CLF_TRY(scan_raw(s, &is_raw));
+        if (is_raw)
+            return CLF_OK;
+    }
+    return scan_tag(s, kind == '{');
+}
+
+clf_status clfi_template_scan(clf_template *tpl, size_t size)
+{
+    scanner s = {tpl, tpl->source, tpl->source + size, 1, true};
+    if (size && s.end[-1] == '\n') /* as Jinja without keep_trailing_newline */
+        s.end--;
+    while (s.at < s.end)
+        CLF_TRY(scan_one(&s));
+    return add(&s, TOKEN_END, s.end, 0, NULL);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Python's view of values: truth, equality, order, text. */
+#include "template/value.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+const char *clfi_value_kind(const json_t *value)
+{
+    static const char *const names[] = {"dictionary", "list", "string", "integer", "real number", "bool", "bool", "none"};
+    return value ? names[json_typeof(value)] : "undefined";
+}
+
+bool clfi_value_is_true(const json_t *value)
+{
+    double number;
+    size_t length;
+    if (clfi_value_number(value, &number))
+        return number != 0;
+    return clfi_value_length(value, &length) && length > 0;
+}
+
+bool clfi_value_number(const json_t *value, double *out)
+{
+    if (json_is_number(value))
+        *out = json_number_value(value);
+    else if (json_is_boolean(value))
+        *out = json_is_true(value);
+    else
+        return false;
+    return true;
+}
+
+bool clfi_value_equal(const json_t *a, const json_t *b)
+{
+    double x, y;
+    if (!a || !b)
+        return !a && !b;
+    if (json_is_integer(a) && json_is_integer(b))
+        return json_integer_value(a) == json_integer_value(b);
+    if (clfi_value_number(a, &x) && clfi_value_number(b, &y))
+        return x == y;
+    return json_equal(a, b);
+}
+
+bool clfi_value_order(const json_t *a, const json_t *b, int *out)
+{
+    double x, y;
+    if (json_is_string(a) && json_is_string(b)) {
+        const size_t m = json_string_length(a), n = json_string_length(b);
+        const int order = memcmp(json_string_value(a), json_string_value(b), m < n ? m : n); /* UTF-8 orders as its code points do */
+        *out = order ? (order > 0) - (order < 0) : (m > n) - (m < n);
+        return true;
+    }
+    if (!clfi_value_number(a, &x) || !clfi_value_number(b, &y) || isnan(x) || isnan(y))
+        return false;
+    *out = (x > y) - (x < y);
+    return true;
+}
+
+/* Python's repr of a float: the fewest digits that read back as the same number. */
+static clf_status append_real(double value, clf_str *out)
+{
+    char text[40];
+    if (!isfinite(value))
+        return clfi_str_append_text(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    for (int digits = 1; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    const int exponent = atoi(strchr(text, 'e') + 1);
+    if (exponent >= -4 && exponent < 16) {
+        int decimals = (int)(strchr(text, 'e') - text) - 2 - (text[0] == '-') - exponent;
+        snprintf(text, sizeof text, "%.*f", decimals < 1 ? 1 : decimals, value);
+    }
+    return clfi_str_append_text(out, text);
+}
+
+static clf_status append_plain(const json_t *value, const char *const names[3], clf_str *out)
+{
+    if (json_is_integer(value))
+        return clfi_str_appendf(out, "%lld", (long long)json_integer_value(value));
+    if (json_is_real(value))
+        return append_real(json_real_value(value), out);
+    return clfi_str_append_text(out, names[json_is_true(value) ? 0 : json_is_false(value) ? 1 : 2]);
+}
+
+/* Python's repr of a string: single quotes unless it has some and no double ones. Characters above ASCII stand as they are. */
+static clf_status append_quoted(const json_t *string, clf_str *out)
+{
+    const char *text = json_string_value(string);
+    const size_t size = json_string_length(string);
+    const char quote = memchr(text, '\'', size) && !memchr(text, '"', size) ? '"' : '\'';
+    CLF_TRY(clfi_str_append_char(out, quote));
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == (unsigned char)quote || c == '\\')
+            CLF_TRY(clfi_str_appendf(out, "\\%c", c));
+        else if (c == '\n' || c == '\r' || c == '\t')
+            CLF_TRY(clfi_str_append_text(out, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t"));
+        else if (c < ' ' || c == 127)
+            CLF_TRY(clfi_str_appendf(out, "\\x%02x", c));
+        else
+            CLF_TRY(clfi_str_append_char(out, (char)c));
+    }
+    return clfi_str_append_char(out, quote);
+}
+
+static clf_status append_json_string(const json_t *string, clf_str *out)
+{
+    static const char from[] = "\"\\\n\r\t\b\f", to[] = "\"\\nrtbf";
+    const char *text = json_string_value(string);
+    CLF_TRY(clfi_str_append_char(out, '"'));
+    for (size_t i = 0; i < json_string_length(string); i++) {
+        const char *escape = text[i] ? strchr(from, text[i]) : NULL;
+        if (escape)
+            CLF_TRY(clfi_str_appendf(out, "\\%c", to[escape - from]));
+        else if ((unsigned char)text[i] < ' ')
+            CLF_TRY(clfi_str_appendf(out, "\\u%04x", (unsigned char)text[i]));
+        else
+            CLF_TRY(clfi_str_append_char(out, text[i]));
+    }
+    return clfi_str_append_char(out, '"');
+}
+
+/* One form of writing: Python's or JSON's. */
+typedef struct writer {
+    bool is_json;
+    int indent; /* < 0: one line */
+    const char *names[3];
+    clf_str *out;
+} writer;
+
+static clf_status append_any(const writer *w, const json_t *value, int depth);
+
+/* Before an element or the closing bracket. */
+static clf_status append_break(const writer *w, int depth, bool is_first, bool is_end)
+{
+    if (!is_first && !is_end)
+        CLF_TRY(clfi_str_append_text(w->out, w->indent < 0 ? ", " : ","));
+    return w->indent < 0 ? CLF_OK : clfi_str_appendf(w->out, "\n%*s", w->indent * depth, "");
+}
+
+static clf_status append_string(const writer *w, const json_t *string)
+{
+    return w->is_json ? append_json_string(string, w->out) : append_quoted(string, w->out);
+}
+
+static clf_status append_dict(const writer *w, const json_t *dict, int depth)
+{
+    const char *key;
+    size_t length;
+    json_t *value;
+    bool is_first = true;
+    CLF_TRY(clfi_str_append_char(w->out, '{'));
+    json_object_keylen_foreach((json_t *)dict, key, length, value)
+    {
+        json_t *name = NULL;
+        CLF_TRY(append_break(w, depth + 1, is_first, false));
+        CLF_TRY(clfi_value_of_text(key, length, &name));
+        const clf_status st = append_string(w, name);
+        json_decref(name);
+        CLF_TRY(st);
+        CLF_TRY(clfi_str_append_text(w->out, ": "));
+        CLF_TRY(append_any(w, value, depth + 1));
+        is_first = false;
+    }
+    if (!is_first)
+        CLF_TRY(append_break(w, depth, false, true));
+    return clfi_str_append_char(w->out, '}');
+}
+
+static clf_status append_list(const writer *w, const json_t *list, int depth)
+{
+    CLF_TRY(clfi_str_append_char(w->out, '['));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        CLF_TRY(append_break(w, depth + 1, i == 0, false));
+        CLF_TRY(append_any(w, json_array_get(list, i), depth + 1));
+    }
+    if (json_array_size(list))
+        CLF_TRY(append_break(w, depth, false, true));
+    return clfi_str_append_char(w->out, ']');
+}
+
+static clf_status append_any(const writer *w, const json_t *value, int depth)
+{
+    if (depth > CLFI_TEMPLATE_MAX_DEPTH)
+        CLF_FAIL(CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
+    if (w->out->length > CLFI_TEMPLATE_MAX_OUTPUT)
+        CLF_FAIL(CLF_FORMAT, "a value's text has more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
+    if (json_is_object(value))
+        return append_dict(w, value, depth);
+    if (json_is_array(value))
+        return append_list(w, value, depth);
+    return json_is_string(value) ? append_string(w, value) : append_plain(value, w->names, w->out);
+}
+
+clf_status clfi_value_append(const json_t *value, clf_str *out)
+{
+    const writer w = {false, -1, {"True", "False", "None"}, out};
+    if (!value)
+        return CLF_OK;
+    if (json_is_string(value))
+        return clfi_str_append(out, json_string_value(value), json_string_length(value));
+    return append_any(&w, value, 0);
+}
+
+clf_status clfi_value_append_json(const json_t *value, int indent, clf_str *out)
+{
+    const writer w = {true, indent, {"true", "false", "null"}, out};
+    return append_any(&w, value, 0);
+}
+
+clf_status clfi_value_new(json_t *value, json_t **out)
+{
+    if (!value)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's value");
+    *out = value;
+    return CLF_OK;
+}
+
+clf_status clfi_value_of_text(const char *text, size_t size, json_t **out)
+{
+    json_t *made = json_stringn(text, size);
+    if (!made) {
+        if (clfi_utf8_check((const unsigned char *)text, size) != size)
+            CLF_FAIL(CLF_FORMAT, "a value is not UTF-8");
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's value of %zu bytes", size);
+    }
+    *out = made;
+    return CLF_OK;
+}
+
+static size_t step_over(const char *text, size_t size)
+{
+    uint32_t code;
+    return clfi_utf8_decode((const unsigned char *)text, size, &code);
+}
+
+bool clfi_value_length(const json_t *value, size_t *out)
+{
+    size_t count = 0;
+    if (json_is_string(value)) {
+        const size_t size = json_string_length(value);
+        for (size_t at = 0; at < size; count++)
+            at += step_over(json_string_value(value) + at, size - at);
+    } else if (json_is_array(value)) {
+        count = json_array_size(value);
+    } else if (json_is_object(value)) {
+        count = json_object_size(value);
+    } else {
+        return false;
+    }
+    *out = count;
+    return true;
+}
+
+static const char *character_at(const char *text, size_t index)
+{
+    for (; index > 0; text++)
+        index -= ((unsigned char)text[1] & 0xc0) != 0x80; /* the text is valid UTF-8 and ends with NUL */
+    return text;
+}
+
+clf_status clfi_value_characters(const json_t *string, size_t first, size_t count, int64_t step, json_t **out)
+{
+    const char *const text = json_string_value(string), *const end = text + json_string_length(string);
+    clf_str made = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    const char *at = count ? character_at(text, first) : text;
+    for (size_t i = 0; st == CLF_OK && i < count; i++) {
+        st = clfi_str_append(&made, at, step_over(at, (size_t)(end - at)));
+        for (int64_t s = step; i + 1 < count && s > 0; s--)
+            at += step_over(at, (size_t)(end - at));
+        for (int64_t s = step; i + 1 < count && s < 0; s++)
+            do
+                at--;
+            while (((unsigned char)*at & 0xc0) == 0x80);
+    }
+    if (st == CLF_OK)
+        st = clfi_value_of_text(clfi_str_text(&made), made.length, out);
+    clfi_str_free(&made);
+    return st;
+}
+
+size_t clfi_value_space(const char *text, size_t size)
+{
+    uint32_t code;
+    const size_t bytes = clfi_utf8_decode((const unsigned char *)text, size, &code);
+    const bool is_space = (code >= 9 && code <= 13) || (code >= 0x1c && code <= 0x20) || code == 0x85 || code == 0xa0 || code == 0x1680 ||
+                          (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f ||
+                          code == 0x3000;
+    return is_space ? bytes : 0;
+}
+
+/* Whether the character text[0..bytes) is to go. */
+static bool is_stripped(const char *text, size_t bytes, const json_t *characters)
+{
+    if (!characters)
+        return clfi_value_space(text, bytes) > 0;
+    const char *set = json_string_value(characters);
+    for (size_t left = json_string_length(characters); left > 0;) {
+        const size_t length = step_over(set, left);
+        if (length == bytes && memcmp(set, text, bytes) == 0)
+            return true;
+        set += length;
+        left -= length;
+    }
+    return false;
+}
+
+void clfi_value_strip(const char **text, size_t *size, const json_t *characters, bool left, bool right)
+{
+    while (left && *size > 0) {
+        const size_t bytes = step_over(*text, *size);
+        if (!is_stripped(*text, bytes, characters))
+            break;
+        *text += bytes;
+        *size -= bytes;
+    }
+    while (right && *size > 0) {
+        size_t bytes = 1;
+        while (bytes < *size && ((unsigned char)(*text)[*size - bytes] & 0xc0) == 0x80)
+            bytes++;
+        if (!is_stripped(*text + *size - bytes, bytes, characters))
+            break;
+        *size -= bytes;
+    }
+}

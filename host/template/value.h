@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of templates as Python sees them. A value is a jansson value; NULL is Jinja's undefined. Functions that return json_t * give a new
+ * reference, and NULL only where they say so. */
+#ifndef CLFI_TEMPLATE_VALUE_H
+#define CLFI_TEMPLATE_VALUE_H
+
+#include <stdbool.h>
+
+#include "template/template.h"
+
+/* "string", "undefined" ... for messages. */
+const char *clfi_value_kind(const json_t *value);
+
+/* bool(value); undefined is false. */
+bool clfi_value_is_true(const json_t *value);
+
+/* a == b: numbers and bools by value, everything else by kind and content; undefined equals undefined. */
+bool clfi_value_equal(const json_t *a, const json_t *b);
+
+/* A number or bool as double; false for other kinds. */
+bool clfi_value_number(const json_t *value, double *out);
+
+/* -1, 0, 1 for two numbers or two strings (by code points); false where Python cannot order them. */
+bool clfi_value_order(const json_t *a, const json_t *b, int *out);
+
+/* Appends str(value): a string itself, otherwise its literal; undefined is "". FORMAT: nested beyond CLFI_TEMPLATE_MAX_DEPTH. */
+clf_status clfi_value_append(const json_t *value, clf_str *out);
+
+/* Appends json.dumps(value, ensure_ascii=False, indent=indent); indent < 0: one line. */
+clf_status clfi_value_append_json(const json_t *value, int indent, clf_str *out);
+
+/* *out = value, which a constructor of jansson made. OUT_OF_MEMORY: it made none. */
+clf_status clfi_value_new(json_t *value, json_t **out);
+
+/* The string as value. OUT_OF_MEMORY, FORMAT (not UTF-8). */
+clf_status clfi_value_of_text(const char *text, size_t size, json_t **out);
+
+/* Code points of a string, list elements, dictionary keys; false for other kinds. */
+bool clfi_value_length(const json_t *value, size_t *out);
+
+/* The part of a string from code point `first`, `count` of them, every `step`-th (step != 0; negative: backwards from `first`). */
+clf_status clfi_value_characters(const json_t *string, size_t first, size_t count, int64_t step, json_t **out);
+
+/* Python's white space (str.isspace) at text[at..size): bytes of it, 0: none. */
+size_t clfi_value_space(const char *text, size_t size);
+
+/* text without white space (characters NULL), or without the listed characters, on its left or right. */
+void clfi_value_strip(const char **text, size_t *size, const json_t *characters, bool left, bool right);
+
+#endif

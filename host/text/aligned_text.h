@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Text on its way through a tokenizer that remembers, if asked, which characters of the given text each of its bytes came from. */
+#ifndef CLFI_TEXT_ALIGNED_TEXT_H
+#define CLFI_TEXT_ALIGNED_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/str.h"
+
+/* Characters [start, end) of the given text, counted as code points. */
+typedef struct clf_char_span {
+    uint32_t start, end;
+} clf_char_span;
+
+typedef struct clf_aligned_text {
+    clf_str text;
+    clf_char_span *spans; /* one for each byte of the text; meaningful only where is_aligned */
+    size_t span_capacity;
+    bool is_aligned;
+} clf_aligned_text;
+
+void clfi_aligned_free(clf_aligned_text *text);
+
+/* Empties the text, keeps the memory. */
+void clfi_aligned_clear(clf_aligned_text *text, bool is_aligned);
+
+/* Appends UTF-8 as it was given; its first character is number first_character of the given text. */
+clf_status clfi_aligned_append_given(clf_aligned_text *text, const char *bytes, size_t size, size_t first_character);
+
+/* Appends bytes [start, end) of another text with where they came from. */
+clf_status clfi_aligned_append_slice(clf_aligned_text *text, const clf_aligned_text *from, size_t start, size_t end);
+
+/* Appends one character that came from `span`. */
+clf_status clfi_aligned_append(clf_aligned_text *text, uint32_t code, clf_char_span span);
+
+/* A text written anew from the characters [start, end) of another one. */
+typedef struct clf_rewrite {
+    const clf_aligned_text *from;
+    clf_aligned_text *to;
+    size_t start, end, at; /* bytes of `from`; those before `at` are used up */
+} clf_rewrite;
+
+/* Appends `code` to `to`. change 0: it stands for the next character of `from`; negative: for the next one, and so many more are dropped;
+ * positive: it is new, and belongs to what the last character used up came from. (The rule of Hugging Face's
+ * NormalizedString::transform.) */
+clf_status clfi_rewrite_put(clf_rewrite *rewrite, uint32_t code, int change);
+
+/* Drops so many characters of `from`. */
+void clfi_rewrite_skip(clf_rewrite *rewrite, size_t characters);
+
+/* Characters in UTF-8 text[0..size). */
+size_t clfi_utf8_length(const char *text, size_t size);
+
+#endif

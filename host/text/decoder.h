@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoders: tokens back to text. The tokens flow one by one through a chain of stages; each kind is a row of decoder.c. */
+#ifndef CLFI_TEXT_DECODER_H
+#define CLFI_TEXT_DECODER_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "text/chain.h"
+#include "text/text_workspace.h"
+
+extern const clf_part_table clfi_decoders;
+
+/* Where one stage stands in one text. */
+typedef struct clf_decoder_stage {
+    clf_str token;   /* parts of a token that is not whole yet */
+    clf_str held;    /* what waits for more: the last token, the bytes of an unfinished character */
+    size_t tokens;   /* that came whole */
+    size_t leading;  /* characters taken off the start of the token at hand */
+    size_t trailing; /* characters at its end that may have to go */
+    bool is_inside;  /* the token at hand has begun; the last token is held */
+} clf_decoder_stage;
+
+typedef struct clf_decoding {
+    const clf_chain *chain; /* NULL: tokens are joined by spaces */
+    clf_decoder_stage *stages;
+    size_t stage_count;
+    size_t tokens; /* given so far */
+    clf_str *out;
+    clf_text_workspace work;
+} clf_decoding;
+
+/* Starts a text; *decoding is zero or was used before. `out` is borrowed until finish. */
+clf_status clfi_decoding_begin(clf_decoding *decoding, const clf_chain *chain, clf_str *out);
+
+/* The next token: appends to `out` what is certain by now, always whole characters. */
+clf_status clfi_decoding_push(clf_decoding *decoding, const char *token, size_t size);
+
+/* The end of the text: appends the rest. */
+clf_status clfi_decoding_finish(clf_decoding *decoding);
+
+void clfi_decoding_free(clf_decoding *decoding);
+
+#endif

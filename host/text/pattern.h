@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a part looks for: a string or a regular expression; and the ways to cut a text at what was found. */
+#ifndef CLFI_TEXT_PATTERN_H
+#define CLFI_TEXT_PATTERN_H
+
+#include <jansson.h>
+
+#include "text/regex.h"
+#include "text/text_workspace.h"
+
+typedef struct clf_pattern {
+    clf_regex *regex; /* NULL: the string */
+    char *text;
+    size_t size;
+} clf_pattern;
+
+void clfi_pattern_free(clf_pattern *pattern);
+
+/* json["pattern"]: {"String": ...} or {"Regex": ...}. FORMAT, UNSUPPORTED as clfi_regex_create; an empty string is found nowhere. */
+clf_status clfi_pattern_read(const json_t *json, const char *where, clf_pattern *out);
+
+/* Cuts text into work->matches: id 1 where the pattern matches, else 0. */
+clf_status clfi_pattern_find(const clf_pattern *pattern, const char *text, size_t size, clf_text_workspace *work);
+
+/* What becomes of the matches: dropped, a piece each, joined with what stands before or after, runs of them one piece. */
+typedef enum clf_cut {
+    CLF_CUT_REMOVED,
+    CLF_CUT_ISOLATED,
+    CLF_CUT_MERGED_WITH_PREVIOUS,
+    CLF_CUT_MERGED_WITH_NEXT,
+    CLF_CUT_CONTIGUOUS
+} clf_cut;
+
+/* json[key] as one of these; `standard` where the key is missing, -1: it must be there. */
+clf_status clfi_cut_read(const json_t *json, const char *where, const char *key, int standard, clf_cut *out);
+
+/* Appends the pieces of `matches`, moved by `offset`, that are not empty. */
+clf_status clfi_cut_apply(clf_cut cut, const clf_piece_list *matches, size_t offset, clf_piece_list *out);
+
+#endif

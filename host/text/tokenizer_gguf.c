@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokenizers of GGUF files: the keys tokenizer.ggml.* as a clf_vocabulary_spec. */
+#include "text/tokenizer_gguf.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "io/gguf.h"
+
+/* What the specification points to, beside the file. */
+typedef struct parts {
+    clf_text *tokens, *merges;
+    float *scores;
+    int32_t *types;
+    char *model, *pre;
+} parts;
+
+static void free_parts(parts *p)
+{
+    free(p->tokens);
+    free(p->merges);
+    free(p->scores);
+    free(p->types);
+    free(p->model);
+    free(p->pre);
+}
+
+static clf_status fail_kind(const clf_gguf *file, const char *key, const char *expected, const clf_gguf_value *value)
+{
+    if (!value)
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, there is no such key", clfi_gguf_path(file), key, expected);
+    CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %zu of %s", clfi_gguf_path(file), key, expected, value->count,
+             clfi_gguf_type_name(value->element));
+}
+
+/* *out NULL, *out_count 0: the key is absent and that is allowed. */
+static clf_status read_texts(const clf_gguf *file, const char *key, bool is_needed, clf_text **out, size_t *out_count)
+{
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    clf_gguf_string *strings;
+    if (!value && !is_needed)
+        return CLF_OK;
+    if (!value || value->type != CLF_GGUF_ARRAY || (value->count && value->element != CLF_GGUF_STRING))
+        return fail_kind(file, key, "an array of strings", value);
+    CLF_TRY(clfi_alloc(value->count, sizeof *strings, key, &strings));
+    clf_status st = clfi_alloc(value->count, sizeof **out, key, out);
+    if (st == CLF_OK && !clfi_gguf_strings(value, strings))
+        st = fail_kind(file, key, "an array of strings", value);
+    for (size_t i = 0; st == CLF_OK && i < value->count; i++)
+        (*out)[i] = (clf_text){strings[i].data, strings[i].length};
+    free(strings);
+    *out_count = value->count;
+    return st;
+}
+
+static clf_status read_scores(const clf_gguf *file, size_t count, float **out)
+{
+    static const char key[] = "tokenizer.ggml.scores";
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    if (!value)
+        return CLF_OK;
+    if (value->type != CLF_GGUF_ARRAY || value->count != count)
+        return fail_kind(file, key, "a number for each token", value);
+    CLF_TRY(clfi_alloc(count, sizeof **out, key, out));
+    for (size_t i = 0; i < count; i++) {
+        double score;
+        if (!clfi_gguf_number(value, i, &score))
+            return fail_kind(file, key, "a number for each token", value);
+        (*out)[i] = (float)score;
+    }
+    return CLF_OK;
+}
+
+static clf_status read_types(const clf_gguf *file, size_t count, int32_t **out)
+{
+    static const char key[] = "tokenizer.ggml.token_type";
+    const clf_gguf_value *value = clfi_gguf_value(file, key);
+    if (!value)
+        return CLF_OK;
+    if (value->type != CLF_GGUF_ARRAY || value->count != count)
+        return fail_kind(file, key, "a whole number for each token", value);
+    CLF_TRY(clfi_alloc(count, sizeof **out, key, out));
+    for (size_t i = 0; i < count; i++) {
+        int64_t type;
+        if (!clfi_gguf_int(value, i, &type) || type < INT32_MIN || type > INT32_MAX)
+            return fail_kind(file, key, "a whole number for each token", value);
+        (*out)[i] = (int32_t)type;
+    }
+    return CLF_OK;
+}
+
+static clf_status read_name(const clf_gguf *file, const char *key, char **out)
+{
+    clf_gguf_string text;
+    CLF_TRY(clfi_gguf_get_text(file, key, &text));
+    return clfi_strndup(text.data, text.length, out);
+}
+
+static clf_status read_id(const clf_gguf *file, const char *key, int32_t *out)
+{
+    int64_t id;
+    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, -1, &id));
+    *out = id > INT32_MAX ? -1 : (int32_t)id; /* some writers mean none by the largest number */
+    return CLF_OK;
+}
+
+static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
+{
+    const bool is_llama = strcmp(spec->model, "llama") == 0; /* what its writers leave out */
+    bool bos, eos, space;
+    CLF_TRY(read_id(file, "tokenizer.ggml.bos_token_id", &spec->bos));
+    CLF_TRY(read_id(file, "tokenizer.ggml.eos_token_id", &spec->eos));
+    CLF_TRY(read_id(file, "tokenizer.ggml.unknown_token_id", &spec->unknown));
+    CLF_TRY(read_id(file, "tokenizer.ggml.seperator_token_id", &spec->separator)); /* spelt so */
+    CLF_TRY(read_id(file, "tokenizer.ggml.padding_token_id", &spec->padding));
+    CLF_TRY(clfi_gguf_opt_bool(file, "tokenizer.ggml.add_bos_token", is_llama && spec->bos >= 0, &bos));
+    CLF_TRY(clfi_gguf_opt_bool(file, "tokenizer.ggml.add_eos_token", false, &eos));
+    CLF_TRY(clfi_gguf_opt_bool(file, "tokenizer.ggml.add_space_prefix", true, &space));
+    spec->add_bos = bos;
+    spec->add_eos = eos;
+    spec->add_space_prefix = space;
+    return CLF_OK;
+}
+
+static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec *spec)
+{
+    CLF_TRY(read_name(file, "tokenizer.ggml.model", &p->model));
+    if (clfi_gguf_value(file, "tokenizer.ggml.pre"))
+        CLF_TRY(read_name(file, "tokenizer.ggml.pre", &p->pre));
+    CLF_TRY(read_texts(file, "tokenizer.ggml.tokens", true, &p->tokens, &spec->token_count));
+    CLF_TRY(read_texts(file, "tokenizer.ggml.merges", false, &p->merges, &spec->merge_count));
+    CLF_TRY(read_scores(file, spec->token_count, &p->scores));
+    CLF_TRY(read_types(file, spec->token_count, &p->types));
+    spec->model = p->model;
+    spec->pre = p->pre;
+    spec->tokens = p->tokens;
+    spec->merges = p->merges;
+    spec->scores = p->scores;
+    spec->types = p->types;
+    return read_specials(file, spec);
+}
+
+clf_status clfi_tokenizer_open_gguf(const char *path, clf_tokenizer **out)
+{
+    clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
+    parts p = {.model = NULL};
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open(path, &file));
+    clf_status st = read_spec(file, &p, &spec);
+    if (st == CLF_OK)
+        st = clf_tokenizer_from_vocabulary(&spec, path, out);
+    free_parts(&p);
+    clfi_gguf_close(file);
+    return st;
+}

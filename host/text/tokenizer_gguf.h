@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokenizers of GGUF files. */
+#ifndef CLFI_TEXT_TOKENIZER_GGUF_H
+#define CLFI_TEXT_TOKENIZER_GGUF_H
+
+#include "clformer/tokenizer.h"
+
+/* Statuses as clfi_gguf_open and clf_tokenizer_from_vocabulary. */
+clf_status clfi_tokenizer_open_gguf(const char *path, clf_tokenizer **out);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Unigram: a trie of the tokens, kept as a hash map from (node, byte) to node, and the best path through a word from its start
+ * (Viterbi). */
+#include "text/unigram.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "io/json.h"
+#include "text/model_memory.h"
+#include "text/token_model.h"
+
+/* An edge of the trie. Node 0 is the root, so no edge leads to it: child 0 marks a free slot. */
+typedef struct clf_trie_edge {
+    uint32_t parent_byte; /* parent * 256 + byte */
+    uint32_t child;
+} clf_trie_edge;
+
+enum { TRIE_NODES_MAX = 1 << 24 };
+
+struct clf_unigram {
+    clf_vocabulary vocabulary;
+    double *scores; /* by id */
+    clf_trie_edge *edges;
+    size_t edge_slots;
+    int32_t *node_id; /* token that ends at the node, -1: none */
+    size_t node_count, node_capacity;
+    double unknown_score;
+    int32_t unknown; /* -1: none */
+    bool byte_fallback;
+    int32_t byte_id[256];
+    uint64_t made_ns;
+};
+
+void clfi_unigram_destroy(clf_unigram *unigram)
+{
+    if (!unigram)
+        return;
+    clfi_vocabulary_free(&unigram->vocabulary);
+    free(unigram->scores);
+    free(unigram->edges);
+    free(unigram->node_id);
+    free(unigram);
+}
+
+/* --- trie --- */
+
+static clf_trie_edge *edge_of(clf_trie_edge *edges, size_t slots, uint32_t parent_byte)
+{
+    size_t slot = (size_t)(((uint64_t)parent_byte * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & (slots - 1);
+    while (edges[slot].child && edges[slot].parent_byte != parent_byte)
+        slot = (slot + 1) & (slots - 1);
+    return &edges[slot];
+}
+
+static clf_status add_node(clf_unigram *unigram)
+{
+    if (unigram->node_count == TRIE_NODES_MAX)
+        CLF_FAIL(CLF_UNSUPPORTED, "vocabulary: its tokens have more than %d beginnings", TRIE_NODES_MAX);
+    CLF_TRY(clfi_grow(&unigram->node_id, &unigram->node_capacity, unigram->node_count + 1, sizeof *unigram->node_id, "token trie"));
+    unigram->node_id[unigram->node_count++] = -1;
+    return CLF_OK;
+}
+
+static clf_status grow_edges(clf_unigram *unigram)
+{
+    const size_t slots = unigram->edge_slots ? unigram->edge_slots * 2 : 1024;
+    clf_trie_edge *edges;
+    CLF_TRY(clfi_alloc(slots, sizeof *edges, "token trie", &edges));
+    for (size_t i = 0; i < unigram->edge_slots; i++)
+        if (unigram->edges[i].child)
+            *edge_of(edges, slots, unigram->edges[i].parent_byte) = unigram->edges[i];
+    free(unigram->edges);
+    unigram->edges = edges;
+    unigram->edge_slots = slots;
+    return CLF_OK;
+}
+
+static clf_status trie_add(clf_unigram *unigram, const char *token, size_t size, int32_t id)
+{
+    uint32_t node = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (unigram->node_count * 2 >= unigram->edge_slots)
+            CLF_TRY(grow_edges(unigram));
+        const uint32_t key = node << 8 | (unsigned char)token[i];
+        clf_trie_edge *edge = edge_of(unigram->edges, unigram->edge_slots, key);
+        if (!edge->child) {
+            CLF_TRY(add_node(unigram));
+            *edge = (clf_trie_edge){key, (uint32_t)unigram->node_count - 1};
+        }
+        node = edge->child;
+    }
+    unigram->node_id[node] = id;
+    return CLF_OK;
+}
+
+/* --- making --- */
+
+static clf_status build(clf_unigram *unigram, const double *scores, size_t count, const char *where)
+{
+    enum { UNKNOWN_PENALTY = 10 }; /* SentencePiece's: so much below the worst token */
+    const clf_vocabulary *vocabulary = &unigram->vocabulary;
+    double least = INFINITY;
+    if (unigram->unknown >= 0 && (size_t)unigram->unknown >= count)
+        CLF_FAIL(CLF_FORMAT, "%s: unknown token %d with %zu tokens", where, (int)unigram->unknown, count);
+    CLF_TRY(clfi_alloc(count, sizeof *unigram->scores, "token scores", &unigram->scores));
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(scores[i]))
+            CLF_FAIL(CLF_FORMAT, "%s: the score of token %zu is not finite", where, i);
+        unigram->scores[i] = scores[i];
+        least = scores[i] < least ? scores[i] : least;
+    }
+    unigram->unknown_score = (count ? least : 0.0) - UNKNOWN_PENALTY;
+    CLF_TRY(add_node(unigram));
+    for (size_t i = 0; i < vocabulary->count; i++) {
+        const clf_vocabulary_entry *entry = &vocabulary->entries[i];
+        CLF_TRY(trie_add(unigram, vocabulary->text.data + entry->offset, entry->size, entry->id));
+    }
+    for (unsigned byte = 0; byte < 256; byte++) {
+        char token[8];
+        unigram->byte_id[byte] = clfi_vocabulary_find(vocabulary, token, (size_t)snprintf(token, sizeof token, "<0x%02X>", byte));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_unigram_create(clf_vocabulary *vocabulary, const double *scores, size_t count, int32_t unknown, bool byte_fallback,
+                               const char *where, clf_unigram **out)
+{
+    clf_unigram *unigram = NULL;
+    clf_status st = clfi_alloc(1, sizeof *unigram, "Unigram model", &unigram);
+    if (st != CLF_OK) {
+        clfi_vocabulary_free(vocabulary);
+        return st;
+    }
+    unigram->vocabulary = *vocabulary;
+    *vocabulary = (clf_vocabulary)CLF_VOCABULARY_INIT;
+    unigram->unknown = unknown;
+    unigram->byte_fallback = byte_fallback;
+    unigram->made_ns = clfi_now_ns();
+    st = build(unigram, scores, count, where);
+    if (st == CLF_OK)
+        *out = unigram;
+    else
+        clfi_unigram_destroy(unigram);
+    return st;
+}
+
+/* "vocab": [["token", score], ...]; the place in the list is the id. */
+static clf_status read_vocabulary(const json_t *vocab, const char *where, clf_vocabulary *vocabulary, double *scores)
+{
+    for (size_t i = 0; i < json_array_size(vocab); i++) {
+        const json_t *row = json_array_get(vocab, i), *token = json_array_get(row, 0), *score = json_array_get(row, 1);
+        if (json_array_size(row) != 2 || !json_is_string(token) || !json_is_number(score)) {
+            char found[CLFI_JSON_FOUND_BYTES];
+            CLF_FAIL(CLF_FORMAT, "%s: vocab[%zu]: expected [token, score], found %s", where, i, clfi_json_found(row, found));
+        }
+        scores[i] = json_number_value(score);
+        CLF_TRY(clfi_vocabulary_add(vocabulary, json_string_value(token), json_string_length(token), (int64_t)i));
+    }
+    return clfi_vocabulary_index(vocabulary);
+}
+
+static clf_status read(const json_t *json, const char *where, void **out)
+{
+    clf_status st;
+    clf_vocabulary vocabulary = CLF_VOCABULARY_INIT;
+    double *scores = NULL;
+    const json_t *vocab;
+    bool byte_fallback;
+    int64_t unknown;
+    clf_unigram *unigram;
+    CLF_TRY(clfi_json_get_array(json, where, "vocab", &vocab));
+    CLF_TRY(clfi_json_opt_int(json, where, "unk_id", 0, CLFI_VOCABULARY_MAX_ID, -1, &unknown));
+    CLF_TRY(clfi_json_opt_bool(json, where, "byte_fallback", false, &byte_fallback));
+    const size_t count = json_array_size(vocab);
+    CLF_GOTO(clfi_alloc(count, sizeof *scores, "token scores", &scores));
+    CLF_GOTO(read_vocabulary(vocab, where, &vocabulary, scores));
+    CLF_GOTO(clfi_unigram_create(&vocabulary, scores, count, (int32_t)unknown, byte_fallback, where, &unigram));
+    *out = unigram;
+done:
+    clfi_vocabulary_free(&vocabulary);
+    free(scores);
+    return st;
+}
+
+/* --- encoding --- */
+
+static void reach(clf_best_path *path, double score, size_t start, int32_t id)
+{
+    if (path->start != UINT32_MAX && !(score > path->score))
+        return;
+    path->score = score;
+    path->start = (uint32_t)start;
+    path->id = id;
+}
+
+/* Ways from `at` over each token that begins there. Every character is a token or an unknown one, so that there is always a way. */
+static clf_status extend(const clf_unigram *unigram, const char *word, size_t size, size_t at, size_t character, clf_best_path *paths)
+{
+    uint32_t node = 0;
+    bool has_character = false;
+    const double score = paths[at].score;
+    for (size_t i = at; i < size; i++) {
+        const clf_trie_edge *edge = edge_of(unigram->edges, unigram->edge_slots, node << 8 | (unsigned char)word[i]);
+        if (!edge->child)
+            break;
+        node = edge->child;
+        const int32_t id = unigram->node_id[node];
+        if (id < 0)
+            continue;
+        reach(&paths[i + 1], unigram->scores[id] + score, at, id);
+        has_character = has_character || i + 1 - at == character;
+    }
+    if (has_character)
+        return CLF_OK;
+    if (unigram->unknown < 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "\"%.*s\" is not in the vocabulary, which has no unknown token", (int)character, word + at);
+    reach(&paths[at + character], unigram->unknown_score + score, at, unigram->unknown);
+    return CLF_OK;
+}
+
+static clf_status append(const clf_unigram *unigram, const char *word, size_t start, size_t end, clf_token_list *tokens)
+{
+    const int32_t id = clfi_vocabulary_find(&unigram->vocabulary, word + start, end - start);
+    if (id >= 0)
+        return clfi_token_append(tokens, id, start, end);
+    bool has_bytes = unigram->byte_fallback;
+    for (size_t i = start; has_bytes && i < end; i++)
+        has_bytes = unigram->byte_id[(unsigned char)word[i]] >= 0;
+    if (!has_bytes)
+        return clfi_token_append(tokens, unigram->unknown, start, end);
+    for (size_t i = start; i < end; i++) /* each stands for the whole */
+        CLF_TRY(clfi_token_append(tokens, unigram->byte_id[(unsigned char)word[i]], start, end));
+    return CLF_OK;
+}
+
+/* The tokens of the best path. Neighbouring unknown ones count as one. */
+static clf_status append_path(const clf_unigram *unigram, const char *word, size_t size, clf_best_path *paths, clf_token_list *tokens)
+{
+    /* Turn the links round: paths[start].end becomes where the token that begins there ends. */
+    for (uint32_t end = (uint32_t)size, start; end > 0; end = start) {
+        start = paths[end].start;
+        paths[start].end = end;
+        paths[start].next_id = paths[end].id;
+    }
+    for (size_t start = 0, end; start < size; start = end) {
+        end = paths[start].end;
+        while (unigram->unknown >= 0 && paths[start].next_id == unigram->unknown && end < size && paths[end].next_id == unigram->unknown)
+            end = paths[end].end;
+        CLF_TRY(append(unigram, word, start, end, tokens));
+    }
+    return CLF_OK;
+}
+
+static clf_status encode(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens)
+{
+    const clf_unigram *unigram = model;
+    clf_model_memory *memory;
+    clf_cached_word *slot;
+    bool found;
+    const size_t first = tokens->count;
+    CLF_TRY(clfi_text_workspace_model(work, &memory));
+    CLF_TRY(clfi_model_memory_find(memory, unigram, unigram->made_ns, word, size, tokens, &found, &slot));
+    if (found)
+        return CLF_OK;
+    CLF_TRY(clfi_grow(&memory->paths, &memory->path_capacity, size + 1, sizeof *memory->paths, "paths through a word"));
+    for (size_t i = 0; i <= size; i++)
+        memory->paths[i] = (clf_best_path){.start = UINT32_MAX};
+    for (size_t at = 0; at < size;) {
+        uint32_t code;
+        const size_t character = clfi_utf8_decode((const unsigned char *)word + at, size - at, &code);
+        CLF_TRY(extend(unigram, word, size, at, character, memory->paths));
+        at += character;
+    }
+    CLF_TRY(append_path(unigram, word, size, memory->paths, tokens));
+    clfi_model_memory_keep(slot, word, size, tokens, first);
+    return CLF_OK;
+}
+
+static void destroy(void *model)
+{
+    clfi_unigram_destroy(model);
+}
+
+static const clf_vocabulary *vocabulary_of(const void *model)
+{
+    return &((const clf_unigram *)model)->vocabulary;
+}
+
+const clf_token_model_kind clfi_unigram_kind = {{"Unigram", read, destroy}, encode, vocabulary_of};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What is tuned for, matrix products, and what is tried on them, candidates. */
+#ifndef CLFI_TUNE_TUNE_CANDIDATE_H
+#define CLFI_TUNE_TUNE_CANDIDATE_H
+
+#include "op/tuned.h"
+
+/* One matrix product of a model. */
+typedef struct clfi_tune_product {
+    clf_gemm_kind kind;
+    int64_t batch, m, n, k; /* batch 1 for CLF_GEMM_LINEAR */
+} clfi_tune_product;
+
+enum { CLFI_TUNE_MAX_PRODUCTS = 48 };
+typedef struct clfi_tune_products {
+    clfi_tune_product items[CLFI_TUNE_MAX_PRODUCTS];
+    size_t count;
+} clfi_tune_products;
+
+/* "linear 128 x 384 x 384" */
+enum { CLFI_TUNE_PRODUCT_BYTES = 80 };
+const char *clfi_tune_product_text(const clfi_tune_product *product, char text[CLFI_TUNE_PRODUCT_BYTES]);
+
+/* A candidate on one product. */
+typedef struct clfi_tune_timing {
+    double ratio;            /* its time by the reference's; NaN: it does not apply */
+    double ns, reference_ns; /* the least over runs in turn: what else runs on the machine only ever adds time */
+    char engine[24];         /* what ran */
+} clfi_tune_timing;
+
+/* What is measured: engines as CLF_ENGINE takes them ("": the table's choice), and CLBlast's parameters. */
+typedef struct clfi_tune_candidate {
+    char engines[128];
+    const clf_engine *engine; /* NULL: the table's choice */
+    clf_tile tile;
+    clf_clblast_parameters clblast;
+    clf_status status; /* UNSUPPORTED: not for this device; any other failure: lost, `reason` tells why */
+    char reason[256];
+    clfi_tune_timing timing[CLFI_TUNE_MAX_PRODUCTS];
+} clfi_tune_candidate;
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads that are a function each: cases of an op, or of a small network, enqueued, read back and compared with double precision on the
+ * host. They are for the self-test's catalogue, in which every op is tested and nothing is timed at a size that matters. */
+#ifndef CLFI_WORKLOAD_SELFTEST_H
+#define CLFI_WORKLOAD_SELFTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tensor/view.h"
+#include "workload/op_run.h"
+#include "workload/verdict.h"
+
+/* One running self-test: random numbers, the same on every device and machine, and the worst element so far. */
+typedef struct clfi_selftest {
+    clf_context *context;
+    clfi_random random;
+    clfi_verdict verdict;
+} clfi_selftest;
+
+typedef clf_status (*clfi_selftest_function)(clfi_selftest *test);
+
+/* Every element of a result that was read, within its bound and one rounding to float32. */
+void clfi_selftest_all(clfi_selftest *test, const clfi_operand *got, const double *want, const double *bound);
+
+/* The operands of one case, released together. */
+enum { CLFI_SELFTEST_OPERANDS = 8 };
+
+typedef struct clfi_selftest_operands {
+    clfi_operand operand[CLFI_SELFTEST_OPERANDS];
+    int count;
+} clfi_selftest_operands;
+
+/* Adds an operand of random values, uniform in [low, high), or a result; its place is the count before. */
+clf_status clfi_selftest_add(clfi_selftest *test, clfi_selftest_operands *operands, int rank, const int64_t *dim, float low, float high);
+clf_status clfi_selftest_add_result(clfi_selftest *test, clfi_selftest_operands *operands, int rank, const int64_t *dim);
+const clf_view *clfi_selftest_view(const clfi_selftest_operands *operands, int i);
+void clfi_selftest_free(clfi_selftest_operands *operands);
+
+/* The functions. */
+clf_status clfi_selftest_activation(clfi_selftest *test);
+clf_status clfi_selftest_l2_normalize(clfi_selftest *test);
+clf_status clfi_selftest_log_softmax(clfi_selftest *test);
+clf_status clfi_selftest_dropout(clfi_selftest *test);
+clf_status clfi_selftest_embedding(clfi_selftest *test);
+clf_status clfi_selftest_pool(clfi_selftest *test);
+clf_status clfi_selftest_top_k(clfi_selftest *test);
+clf_status clfi_selftest_scoring(clfi_selftest *test);
+clf_status clfi_selftest_packed_attention(clfi_selftest *test);
+clf_status clfi_selftest_cached_attention(clfi_selftest *test);
+clf_status clfi_selftest_encoder(clfi_selftest *test);
+clf_status clfi_selftest_encoder_decoder(clfi_selftest *test);
+clf_status clfi_selftest_beam_search(clfi_selftest *test);
+
+/* Appends a workload of each. */
+clf_status clfi_selftest_workloads(clfi_workload_list *list);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Self-test: the single ops. Bounds are first-order rounding bounds (Higham 2002, chapter 3), u = 2^-24. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "clformer/attention.h"
+#include "op/activation.h"
+#include "op/embedding.h"
+#include "op/layer_norm.h"
+#include "op/pooling.h"
+#include "op/top_k.h"
+#include "workload/selftest.h"
+#include "workload/reference_dropout.h"
+#include "workload/reference_gemm.h"
+#include "workload/reference_norm.h"
+
+static const double u = 0x1p-24;
+
+clf_status clfi_selftest_activation(clfi_selftest *test)
+{
+    clfi_selftest_operands data = {.count = 0};
+    const int64_t count = 1021;
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 1, &count, -20, 20));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 1, &count));
+    for (int kind = CLF_ACTIVATION_RELU; kind < CLF_ACTIVATION_COUNT; kind++) {
+        CLF_GOTO(clfi_activation(test->context, (clf_activation)kind, clfi_selftest_view(&data, 0), clfi_selftest_view(&data, 1)));
+        CLF_GOTO(clfi_operand_read(&data.operand[1]));
+        for (int64_t i = 0; i < count; i++) {
+            const double x = data.operand[0].host[i], want = clfi_ref_activation((clf_activation)kind, x);
+            clfi_verdict_add(&test->verdict, data.operand[1].host[i], want,
+                           clfi_ref_activation_error((clf_activation)kind, x) + u * fabs(want) + 0x1p-126);
+        }
+    }
+done:
+    clfi_selftest_free(&data);
+    return st;
+}
+
+clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
+{
+    enum { ROWS = 3, WIDTH = 387 };
+    clfi_selftest_operands data = {.count = 0};
+    double *x = NULL, want[ROWS * WIDTH], bound[ROWS * WIDTH];
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){ROWS, WIDTH}, -3, 5));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){ROWS, WIDTH}));
+    CLF_GOTO(clfi_l2_normalize(test->context, clfi_selftest_view(&data, 0), 1e-12f, clfi_selftest_view(&data, 1)));
+    CLF_GOTO(clfi_operand_read(&data.operand[1]));
+    CLF_GOTO(clfi_operand_widen(&data.operand[0], &x));
+    clfi_ref_l2_normalize(x, ROWS, WIDTH, (double)1e-12f, want, bound);
+    clfi_selftest_all(test, &data.operand[1], want, bound);
+done:
+    clfi_selftest_free(&data);
+    free(x);
+    return st;
+}
+
+clf_status clfi_selftest_embedding(clfi_selftest *test)
+{
+    enum { V = 19, C = 37, T = 6 };
+    static const int32_t ids[2][T] = {{0, V - 1, 7, 7, 3, 11}, {5, 4, 3, 2, 1, 0}};
+    clfi_selftest_operands data = {.count = 0};
+    clf_tensor *device_ids[2] = {NULL, NULL};
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){V, C}, -1, 1));
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){T, C}, -1, 1));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){T, C}));
+    for (int i = 0; i < 2; i++)
+        CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){T}, ids[i], &device_ids[i]));
+    const clf_embedding_term terms[] = {{clfi_selftest_view(&data, 0), clfi_tensor_view(device_ids[0]), 1},
+                                        {clfi_selftest_view(&data, 1), clfi_tensor_view(device_ids[1]), 1}};
+    CLF_GOTO(clfi_embedding_sum(test->context, terms, 2, 1.5f, clfi_selftest_view(&data, 2)));
+    CLF_GOTO(clfi_operand_read(&data.operand[2]));
+    for (int t = 0; t < T; t++) {
+        for (int c = 0; c < C; c++) {
+            const double want = 1.5 * data.operand[0].host[ids[0][t] * C + c] + data.operand[1].host[ids[1][t] * C + c];
+            clfi_verdict_add(&test->verdict, data.operand[2].host[t * C + c], want, 4 * u);
+        }
+    }
+done:
+    clf_tensor_destroy(device_ids[0]);
+    clf_tensor_destroy(device_ids[1]);
+    clfi_selftest_free(&data);
+    return st;
+}
+
+static double pooled(clf_pooling mode, const float *x, int begin, int end, int width, int c)
+{
+    double sum = 0, largest = -INFINITY;
+    for (int t = begin; t < end; t++) {
+        sum += (mode == CLF_POOLING_WEIGHTED_MEAN ? t - begin + 1 : 1) * (double)x[t * width + c];
+        largest = fmax(largest, x[t * width + c]);
+    }
+    const int count = end - begin;
+    if (count == 0)
+        return 0;
+    return mode == CLF_POOLING_MEAN            ? sum / count
+           : mode == CLF_POOLING_CLS           ? x[begin * width + c]
+           : mode == CLF_POOLING_LAST          ? x[(end - 1) * width + c]
+           : mode == CLF_POOLING_MAX           ? largest
+           : mode == CLF_POOLING_WEIGHTED_MEAN ? sum / (0.5 * count * (count + 1))
+                                               : sum / sqrt(count);
+}
+
+clf_status clfi_selftest_pool(clfi_selftest *test)
+{
+    enum { N = 4, T = 75, C = 33 };
+    static const int32_t offsets[N + 1] = {0, 1, 1, 30, T};
+    clfi_selftest_operands data = {.count = 0};
+    clf_tensor *device_offsets = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){T, C}, -2, 2));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){N, C}));
+    CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){N + 1}, offsets, &device_offsets));
+    for (int mode = 0; mode < CLF_POOLING_COUNT; mode++) {
+        CLF_GOTO(clfi_pool(test->context, (clf_pooling)mode, clfi_selftest_view(&data, 0), clfi_tensor_view(device_offsets),
+                           clfi_selftest_view(&data, 1)));
+        CLF_GOTO(clfi_operand_read(&data.operand[1]));
+        for (int i = 0; i < N; i++)
+            for (int c = 0; c < C; c++)
+                clfi_verdict_add(&test->verdict, data.operand[1].host[i * C + c],
+                               pooled((clf_pooling)mode, data.operand[0].host, offsets[i], offsets[i + 1], C, c), 70 * u * 2 * sqrt(T));
+    }
+done:
+    clf_tensor_destroy(device_offsets);
+    clfi_selftest_free(&data);
+    return st;
+}
+
+clf_status clfi_selftest_top_k(clfi_selftest *test)
+{
+    enum { Q = 3, N = 5003, K = 9 };
+    clfi_selftest_operands data = {.count = 0};
+    clf_tensor *places = NULL;
+    int32_t got[Q * K];
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){Q, N}, -1, 1));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){Q, K}));
+    CLF_GOTO(clf_tensor_create(test->context, CLF_I32, 2, (int64_t[]){Q, K}, &places));
+    CLF_GOTO(clfi_top_k(test->context, clfi_selftest_view(&data, 0), K, clfi_selftest_view(&data, 1), clfi_tensor_view(places)));
+    CLF_GOTO(clfi_operand_read(&data.operand[1]));
+    CLF_GOTO(clf_tensor_read(places, got, sizeof got));
+    for (int q = 0; q < Q; q++) {
+        float *row = data.operand[0].host + q * N;
+        for (int k = 0; k < K; k++) {
+            int best = 0;
+            for (int j = 1; j < N; j++)
+                if (row[j] > row[best])
+                    best = j;
+            clfi_verdict_add(&test->verdict, data.operand[1].host[q * K + k], row[best], 0);
+            clfi_verdict_add(&test->verdict, got[q * K + k], best, 0);
+            row[best] = -INFINITY;
+        }
+    }
+done:
+    clf_tensor_destroy(places);
+    clfi_selftest_free(&data);
+    return st;
+}
+
+clf_status clfi_selftest_dropout(clfi_selftest *test)
+{
+    const int64_t count = 1021;
+    const uint64_t seed = 0xfedcba9876543210u;
+    const float probability = 0.3f;
+    clfi_selftest_operands data = {.count = 0};
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 1, &count, 1, 2));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 1, &count));
+    CLF_GOTO(clf_dropout(test->context, data.operand[0].tensor, probability, seed, data.operand[1].tensor));
+    CLF_GOTO(clfi_operand_read(&data.operand[1]));
+    for (int64_t i = 0; i < count; i++) {
+        const bool is_kept = clfi_ref_dropout_keeps((uint64_t)i, probability, seed);
+        const double want = is_kept ? data.operand[0].host[i] / (1 - (double)probability) : 0;
+        clfi_verdict_add(&test->verdict, data.operand[1].host[i], want, 8 * u * want);
+    }
+done:
+    clfi_selftest_free(&data);
+    return st;
+}

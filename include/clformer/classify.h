@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Classification of texts and pairs of texts by a model's head; reranking is scoring pairs of a query and a document. */
+#ifndef CLFORMER_CLASSIFY_H
+#define CLFORMER_CLASSIFY_H
+
+#include "clformer/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the logits of a head mean (config.json's problem_type; where it is missing, one label is a regression and several exclude each
+ * other). */
+typedef enum clf_problem {
+    CLF_PROBLEM_SINGLE_LABEL, /* one label holds: scores are the softmax over the labels */
+    CLF_PROBLEM_MULTI_LABEL,  /* any number hold: scores are sigmoids */
+    CLF_PROBLEM_REGRESSION    /* the logit itself is the score; also every head of one label that is not multi-label */
+} clf_problem;
+
+/* Labels of the model's head, 0 where the checkpoint has none or model is NULL; the name of label `index` (config.json's id2label, else
+ * "LABEL_0" ...), borrowed, NULL outside; what they mean. */
+CLF_API size_t clf_model_label_count(const clf_model *model);
+CLF_API const char *clf_model_label(const clf_model *model, size_t index);
+CLF_API clf_problem clf_model_problem(const clf_model *model);
+
+/* A text, or two that the tokenizer joins with separators and token types: second.data NULL = one text. */
+typedef struct clf_text_pair {
+    clf_text first, second;
+} clf_text_pair;
+
+typedef struct clf_classify_params {
+    size_t size;         /* sizeof(clf_classify_params) */
+    size_t max_tokens;   /* truncate to so many tokens, special ones included, of a pair's texts the longer one first; 0 = as the model */
+    size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
+    void (*progress)(void *user, size_t done, size_t total); /* texts; NULL = none */
+    void *progress_user;
+    size_t *failed_text; /* receives the index of a text whose logits are corrupt, else the number of texts; NULL = not wanted */
+} clf_classify_params;
+
+#define CLF_CLASSIFY_PARAMS_INIT {.size = sizeof(clf_classify_params)}
+CLF_API CLF_NODISCARD clf_status clf_classify_params_default(clf_classify_params *out, size_t size); /* clformer.h: options */
+
+/* logits[i*n + k] of label k for text i, n = clf_model_label_count: Wo f(Wd p + bd) + bo (with a layer norm after f in ModernBERT), p the
+ * first token's last vector or the mean of all, as the family has it. scores: the same shape, softmax, sigmoid or logit by
+ * clf_model_problem; NULL = not wanted. Texts are packed as clf_model_embed does; a text's result depends on its batch only by rounding.
+ * params NULL = defaults; stats may be NULL. Synchronous.
+ * INVALID_ARGUMENT: a NULL; max_tokens above max_positions or too small for the special tokens. UNSUPPORTED: the model has no head
+ * (config.json's architectures name no ...ForSequenceClassification). INTERNAL: a logit is not finite,
+ * also when its batch is computed again on the portable engines (the text is named). */
+CLF_API CLF_NODISCARD clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count,
+                                                    const clf_classify_params *params, float *logits, float *scores,
+                                                    clf_embed_stats *stats);
+
+/* logits[i] of pair i by a head of one label, as cross-encoders have it: first = the query, second = the document. 1 / (1 + exp(-logit)) is
+ * what sentence-transformers' CrossEncoder gives by default. As clf_model_classify; UNSUPPORTED: the head has several labels. */
+CLF_API CLF_NODISCARD clf_status clf_model_score_pairs(clf_model *model, const clf_text_pair *pairs, size_t count,
+                                                       const clf_classify_params *params, float *logits, clf_embed_stats *stats);
+
+/* As the functions of the same names for a model. */
+CLF_API CLF_NODISCARD clf_status clf_session_classify(clf_session *session, const clf_text_pair *texts, size_t count,
+                                                      const clf_classify_params *params, float *logits, float *scores,
+                                                      clf_embed_stats *stats);
+CLF_API CLF_NODISCARD clf_status clf_session_score_pairs(clf_session *session, const clf_text_pair *pairs, size_t count,
+                                                         const clf_classify_params *params, float *logits, clf_embed_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Text from language models: decoders with a head, continued token by token with cached keys and values. */
+#ifndef CLFORMER_GENERATE_H
+#define CLFORMER_GENERATE_H
+
+#include "clformer/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the next token is chosen from logits z, in this order:
+ *   repeat_penalty  z of tokens that are already in the prompt or its text: z / penalty above 0, z * penalty below (Keskar et al. 2019)
+ *   temperature     p = softmax(z / temperature); 0: the largest z, of equal ones the lowest id, and nothing below applies
+ *   top_k           the k most probable
+ *   top_p           of these, renormalised, the fewest that come to top_p together (Holtzman et al. 2020)
+ *   min_p           of these, those at least min_p times as probable as the most probable
+ *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch */
+typedef struct clf_generate_params {
+    size_t size;              /* sizeof(clf_generate_params) */
+    size_t max_tokens;        /* longest text */
+    float temperature;        /* at least 0 */
+    size_t top_k;             /* 0: all */
+    float top_p;              /* 0 to 1; 1, and 0: all */
+    float min_p;              /* 0 to 1; 0: all */
+    float repeat_penalty;     /* above 0; 1, and 0: none */
+    uint64_t seed;
+    const clf_text *stops;    /* [stop_count]: a text ends before the first of these */
+    size_t stop_count;
+    int no_special_tokens;    /* nonzero: a prompt gets no special tokens around it */
+    int ignore_special;       /* nonzero: control tokens written in a prompt are text like any other */
+    size_t batch;             /* prompts that run together; 0 = suited to the device */
+} clf_generate_params;
+
+#define CLF_GENERATE_PARAMS_INIT {.size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .repeat_penalty = 1.0f}
+CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
+
+/* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller. */
+typedef enum clf_finish { CLF_FINISH_NONE, CLF_FINISH_STOP, CLF_FINISH_LENGTH, CLF_FINISH_CALLER } clf_finish;
+
+/* A step of one text. */
+typedef struct clf_generated {
+    size_t prompt;     /* index of its prompt */
+    int32_t token;     /* that was chosen; -1: none, the text is at its end */
+    clf_text text;     /* what is certain by now and was not given out before: whole characters of UTF-8, without NUL; may be empty */
+    clf_finish finish; /* other than NONE with token -1 alone: the last call for this prompt */
+} clf_generated;
+
+/* Called for every token, and once for each prompt's end. Nonzero: the text of this prompt ends here. */
+typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
+
+/* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
+ * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
+ * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
+ * INVALID_ARGUMENT: a NULL, a parameter out of range, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a
+ * model that does not generate text. FORMAT: logits that are not finite. */
+CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
+                                              const clf_generate_params *params, clf_generate_callback on_token, void *user);
+
+/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary). params: special tokens and batch alone count.
+ * Statuses as clf_generate. */
+CLF_API CLF_NODISCARD clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params,
+                                            float *out);
+
+/* exp of the mean of -log p(token | those before it in its window): the text's tokens in windows of `window`, one after another; the first
+ * token of a window is only read. Sums in double. *out_tokens: how many were predicted; may be NULL. Statuses as clf_generate;
+ * INVALID_ARGUMENT: a window below 2 or above the model's positions, a text of fewer than two tokens. */
+CLF_API CLF_NODISCARD clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t window,
+                                                const clf_generate_params *params, double *out, size_t *out_tokens);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokenizers: text to token ids and back, identical to Hugging Face's `tokenizers` on the same files. They need no device. Several threads
+ * may use one tokenizer, each with its own encoding and token decoder. */
+#ifndef CLFORMER_TOKENIZER_H
+#define CLFORMER_TOKENIZER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clformer/status.h"
+#include "clformer/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clf_tokenizer clf_tokenizer;
+
+/* Opens the tokenizer of a GGUF file, or of a model directory: tokenizer.json (any chain of the parts that are built in), or without one
+ * BERT's vocab.txt with tokenizer_config.json if that is there. Truncation and padding that a file asks for are not applied. The tokens'
+ * roles come from tokenizer_config.json. NOT_FOUND: neither file. UNSUPPORTED: a part that is not built in; the message names it and the
+ * known ones. FORMAT: a broken file. */
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out);
+
+/* The same from the text of a tokenizer.json. `name` is used in messages. */
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_json(const clf_text *json, const char *name, clf_tokenizer **out);
+
+CLF_API void clf_tokenizer_destroy(clf_tokenizer *tokenizer); /* NULL is a no-op */
+
+/* What a token of a vocabulary is for (GGUF's tokenizer.ggml.token_type). */
+typedef enum clf_token_type {
+    CLF_TOKEN_NORMAL = 1,
+    CLF_TOKEN_UNKNOWN = 2,
+    CLF_TOKEN_CONTROL = 3,      /* found in text as it is written; special */
+    CLF_TOKEN_USER_DEFINED = 4, /* found in text as it is written */
+    CLF_TOKEN_UNUSED = 5,
+    CLF_TOKEN_BYTE = 6
+} clf_token_type;
+
+/* A tokenizer given by its vocabulary, as GGUF files keep it. Everything is copied. */
+typedef struct clf_vocabulary_spec {
+    size_t size;            /* sizeof(clf_vocabulary_spec) */
+    const char *model;      /* "gpt2": byte-level BPE; "llama": SentencePiece BPE, which merges by score and falls back to bytes */
+    const char *pre;        /* gpt2: how text is cut before: "default", "gpt-2", "llama-bpe", "qwen2" or "smollm"; NULL = default */
+    const clf_text *tokens; /* [token_count]: UTF-8; of gpt2 in byte-level characters */
+    size_t token_count;
+    const float *scores;    /* [token_count]; llama */
+    const int32_t *types;   /* [token_count], clf_token_type; NULL = all normal */
+    const clf_text *merges; /* [merge_count]: "a b", best first; gpt2 */
+    size_t merge_count;
+    int32_t bos, eos, unknown, separator, padding; /* ids; -1 = none */
+    int add_bos, add_eos;   /* nonzero: encoding puts them around a text */
+    int add_space_prefix;   /* llama: text begins with a space of its own */
+} clf_vocabulary_spec;
+
+#define CLF_VOCABULARY_SPEC_INIT \
+    {.size = sizeof(clf_vocabulary_spec), .bos = -1, .eos = -1, .unknown = -1, .separator = -1, .padding = -1, .add_space_prefix = 1}
+CLF_API CLF_NODISCARD clf_status clf_vocabulary_spec_default(clf_vocabulary_spec *out, size_t size); /* clformer.h: options */
+
+/* Opens such a tokenizer. `name` is used in messages. UNSUPPORTED: another model or pre, with the known ones. FORMAT: an id, token or merge
+ * that does not fit the rest. */
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_vocabulary(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer **out);
+
+/* What the offsets of tokens count: characters (code points, as Python's `tokenizers`; an ill-formed part of the text is one) or bytes. */
+typedef enum clf_offset_unit { CLF_OFFSETS_NONE, CLF_OFFSETS_CHARACTERS, CLF_OFFSETS_BYTES } clf_offset_unit;
+
+typedef struct clf_encode_params {
+    size_t size;             /* sizeof(clf_encode_params) */
+    int add_special_tokens;  /* nonzero (the default): the post-processor's special tokens are put around the text */
+    int ignore_special;      /* nonzero: special tokens written in the text are text like any other; 0: they are those tokens */
+    size_t max_tokens;       /* cut the text so that no more come out, special ones included; 0 = no limit */
+    clf_offset_unit offsets; /* with any other value than CLF_OFFSETS_NONE encoding takes longer */
+} clf_encode_params;
+
+#define CLF_ENCODE_PARAMS_INIT {.size = sizeof(clf_encode_params), .add_special_tokens = 1}
+CLF_API CLF_NODISCARD clf_status clf_encode_params_default(clf_encode_params *out, size_t size); /* clformer.h: options */
+
+/* Where a token's text is: [start, end). Tokens that share a character (parts of an emoji, say) share its place. */
+typedef struct clf_offsets {
+    uint32_t start, end;
+} clf_offsets;
+
+/* Result of an encoding, made and destroyed by the library; used again, it keeps its memory. Its arrays live until the next use. */
+typedef struct clf_encoding {
+    int32_t *ids;          /* [length] */
+    int32_t *type_ids;     /* [length]: which sequence, as the template says */
+    uint8_t *special_mask; /* [length]: 1 for tokens that the post-processor added */
+    clf_offsets *offsets;  /* [length]: in its own text of a pair; 0, 0 for added tokens, and without offsets asked for */
+    size_t length;
+    int truncated; /* max_tokens cut something off */
+    size_t capacity;
+    struct clf_encode_workspace *workspace;
+} clf_encoding;
+
+CLF_API CLF_NODISCARD clf_status clf_encoding_create(clf_encoding **out);
+CLF_API void clf_encoding_destroy(clf_encoding *encoding); /* NULL is a no-op */
+
+/* Encodes a text, or with `pair` (NULL: none) the two together. Each ill-formed part of UTF-8 (maximal subpart, Unicode 3.9) counts as
+ * U+FFFD. With max_tokens a single text loses its end, a pair the end of its longer part. params NULL: the defaults. INVALID_ARGUMENT: a
+ * NULL; max_tokens leaves no room for the special tokens. UNSUPPORTED: a text of 4 GiB; a regular expression of the file takes too long on
+ * it. */
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_encode(const clf_tokenizer *tokenizer, const clf_text *text, const clf_text *pair,
+                                                      const clf_encode_params *params, clf_encoding *out);
+
+/* Highest id + 1, added tokens included: every id that an encoding holds is below it. */
+CLF_API size_t clf_tokenizer_vocabulary_size(const clf_tokenizer *tokenizer);
+
+/* Text of an id as the vocabulary has it, NULL where there is none. Borrowed. */
+CLF_API const char *clf_tokenizer_token(const clf_tokenizer *tokenizer, int32_t id);
+
+/* Id of such a text, -1 when absent. */
+CLF_API int32_t clf_tokenizer_id(const clf_tokenizer *tokenizer, const char *token);
+
+/* Nonzero: a special token, which decoding may leave out. */
+CLF_API int clf_tokenizer_is_special(const clf_tokenizer *tokenizer, int32_t id);
+
+/* Special tokens that are added around a text (pair 0) or a pair. */
+CLF_API size_t clf_tokenizer_added_count(const clf_tokenizer *tokenizer, int pair);
+
+typedef enum clf_token_role {
+    CLF_TOKEN_BOS,
+    CLF_TOKEN_EOS,
+    CLF_TOKEN_UNK,
+    CLF_TOKEN_SEP,
+    CLF_TOKEN_PAD,
+    CLF_TOKEN_CLS,
+    CLF_TOKEN_MASK,
+    CLF_TOKEN_ROLE_COUNT
+} clf_token_role;
+
+/* Id of the token in this role, -1 where the files name none. */
+CLF_API int32_t clf_tokenizer_role(const clf_tokenizer *tokenizer, clf_token_role role);
+
+/* Tokens to text, one by one as they are generated, or all at once. */
+typedef struct clf_token_decoder clf_token_decoder;
+
+/* skip_special nonzero: special tokens are left out. The tokenizer must live as long. */
+CLF_API CLF_NODISCARD clf_status clf_token_decoder_create(const clf_tokenizer *tokenizer, int skip_special, clf_token_decoder **out);
+CLF_API void clf_token_decoder_destroy(clf_token_decoder *decoder); /* NULL is a no-op */
+
+/* The next token: *text is what is certain by now and was not given out before, always whole characters; it may be empty, while the bytes
+ * of a character or the end of a run of byte tokens are still to come. The pieces and finish's together are what clf_token_decoder_decode
+ * gives for all ids. An id without a token adds nothing. *text lives until the next call and ends with NUL. */
+CLF_API CLF_NODISCARD clf_status clf_token_decoder_push(clf_token_decoder *decoder, int32_t id, clf_text *text);
+
+/* The rest; the decoder then starts a new text. An unfinished character is U+FFFD. */
+CLF_API CLF_NODISCARD clf_status clf_token_decoder_finish(clf_token_decoder *decoder, clf_text *text);
+
+/* A whole text at once, from a new start. */
+CLF_API CLF_NODISCARD clf_status clf_token_decoder_decode(clf_token_decoder *decoder, const int32_t *ids, size_t count, clf_text *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Loaded with LD_PRELOAD: the CLF_TEST_FAIL_QUERY-th time that a device is asked for its type, the driver refuses. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((visibility("default"))) cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
+                                                              size_t *needed)
+{
+    static int asked;
+    cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
+    void *const symbol = dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    const char *number = getenv("CLF_TEST_FAIL_QUERY");
+    memcpy(&real, &symbol, sizeof real); /* POSIX lets an object pointer hold a function's */
+    if (what == CL_DEVICE_TYPE && value && number && ++asked == atoi(number))
+        return CL_OUT_OF_HOST_MEMORY;
+    return real(device, what, size, value, needed);
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""classify and rerank on tiny models with heads (tests/data/classifiers): logits against transformers' in float64, labels, scores and orders.
+usage: test_classify.py PROGRAM DATA"""
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+models = os.path.join(data, "classifiers")
+BOUND = 1e-5  # of the logits' length
+failures = []
+
+
+def fail(*parts):
+    failures.append(parts)
+    print("FAIL:", *parts)
+
+
+def run(*arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+def softmax(logits):
+    most = max(logits)
+    sums = sum(math.exp(x - most) for x in logits)
+    return [math.exp(x - most) / sums for x in logits]
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def wanted_scores(config, logits):
+    if config.get("problem_type") == "multi_label_classification":
+        return [sigmoid(x) for x in logits]
+    return softmax(logits) if len(logits) > 1 else logits
+
+
+def check_classify(name, folder, golden, config):
+    texts = os.path.join(folder, name + ".jsonl")
+    with open(texts, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(text) + "\n" for text in golden["texts"])
+    done = run("classify", "--json", "--file", texts, os.path.join(models, name))
+    if done.returncode != 0:
+        return fail(name, done.returncode, done.stderr)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    if len(lines) != len(golden["logits"]):
+        return fail(name, f"{len(lines)} lines")
+    labels = config.get("id2label") or {str(i): f"LABEL_{i}" for i in range(2)}
+    for text, line, logits in zip(golden["texts"], lines, golden["logits"]):
+        error = math.dist(line["logits"], logits) / math.hypot(*logits)
+        scores = wanted_scores(config, logits)
+        best = max(range(len(logits)), key=scores.__getitem__)
+        if not error <= BOUND or abs(line["score"] - scores[best]) > BOUND * max(1, abs(scores[best])) or line["label"] != labels[str(best)]:
+            fail(name, text, f"relative error {error:.3g}", line, scores)
+
+
+def check_rerank(name, golden):
+    """The pairs of one query are scored alike, whatever else is in the batch."""
+    query = golden["texts"][-3][0]
+    documents = [text for text in golden["texts"] if isinstance(text, str)] + [golden["texts"][-3][1]]
+    done = run("rerank", "--json", os.path.join(models, name), query, *documents)
+    if done.returncode != 0:
+        return fail(name, "rerank", done.returncode, done.stderr)
+    found = json.loads(done.stdout)
+    logits = [hit["logit"] for hit in found["hits"]]
+    if found["query"] != query or len(logits) != len(documents) or logits != sorted(logits, reverse=True):
+        return fail(name, "rerank: order", found)
+    for hit in found["hits"]:
+        if hit["text"] != documents[hit["index"]] or abs(hit["score"] - sigmoid(hit["logit"])) > 1e-6:
+            fail(name, "rerank", hit)
+    last = next(hit for hit in found["hits"] if hit["index"] == len(documents) - 1)
+    if abs(last["logit"] - golden["logits"][-3][0]) > BOUND * max(1, abs(golden["logits"][-3][0])):
+        fail(name, "rerank", last, golden["logits"][-3])
+    done = run("rerank", "--top", "2", os.path.join(models, name), query, *documents)
+    rows = done.stdout.splitlines()
+    if done.returncode != 0 or len(rows) != 2 or not rows[0].endswith(found["hits"][0]["text"]):
+        fail(name, "rerank --top 2", done.stdout, done.stderr)
+
+
+def check_search(folder):
+    """search --rerank gives the same logits as rerank."""
+    embedder, reranker = os.path.join(data, "families", "roberta"), os.path.join(models, "bert")
+    documents = ["a", "the cat sat", "zebra quick", "dog, dog!", "on the mat", "quick quick"]
+    corpus = os.path.join(folder, "corpus.txt")
+    with open(corpus, "w", encoding="utf-8") as file:
+        file.writelines(text + "\n" for text in documents)
+    wanted = json.loads(run("rerank", "--json", "--top", "3", reranker, "the cat", *documents).stdout)
+    done = run("search", "--json", "--top", "3", "--corpus", corpus, "--rerank", reranker, embedder, "the cat")
+    if done.returncode != 0:
+        return fail("search --rerank", done.returncode, done.stderr)
+    found = json.loads(done.stdout)
+    if [hit["index"] for hit in found["hits"]] != [hit["index"] for hit in wanted["hits"]]:
+        fail("search --rerank: order", found, wanted)
+    for hit, want in zip(found["hits"], wanted["hits"]):
+        if abs(hit["logit"] - want["logit"]) > BOUND or abs(hit["score"] - want["score"]) > BOUND:
+            fail("search --rerank", hit, want)
+    done = run("search", "--corpus", corpus, "--rerank", os.path.join(models, "roberta"), embedder, "the cat")
+    if done.returncode != 1 or "3 labels: expected 1" not in done.stderr:
+        fail("search --rerank with a classifier", done.returncode, done.stderr)
+
+
+def check_info_of_tokenizer(folder):
+    """The chain in full, and the files that nothing reads."""
+    copy = os.path.join(folder, "known")
+    shutil.copytree(os.path.join(data, "sentence", "dense"), copy)
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        shutil.copy(os.path.join(data, "families", "roberta", name), copy)
+    for name in ("model-00001-of-00002.safetensors", "adapter_model.safetensors", "model-1-of-2.safetensors.bak"):
+        with open(os.path.join(copy, name), "wb"):
+            pass
+    os.mkdir(os.path.join(copy, "onnx"))
+    with open(os.path.join(copy, "tokenizer.json"), encoding="utf-8") as file:
+        told = json.load(file)
+    done = run("info", "--json", copy)
+    if done.returncode != 0:
+        return fail("info of another directory", done.returncode, done.stderr)
+    info = json.loads(done.stdout)
+    wanted = {"normalizer": ["BertNormalizer"], "pre_tokenizer": ["BertPreTokenizer"], "token_model": "WordPiece", "decoder": ["WordPiece"],
+              "post_processor": ["<s>:0 $A:0 </s>:0", "$A:0 $B:1"],
+              "unknown": ["adapter_model.safetensors", "golden.json", "model-1-of-2.safetensors.bak", "onnx"]}
+    wrong = {key: info.get(key) for key in wanted if info.get(key) != wanted[key]}
+    if wrong:
+        fail("info: tokenizer, unknown", wrong)
+    for key, part, known in (("normalizer", {"type": "Sequence", "normalizers": [{"type": "Rot13"}]}, ("BertNormalizer", "NFKC", "Precompiled")),
+                             ("pre_tokenizer", {"type": "Rot13"}, ("BertPreTokenizer", "ByteLevel", "Metaspace")),
+                             ("post_processor", {"type": "Rot13"}, ("TemplateProcessing", "BertProcessing", "RobertaProcessing"))):
+        with open(os.path.join(copy, "tokenizer.json"), "w", encoding="utf-8") as file:
+            json.dump({**told, key: part}, file)
+        done = run("info", copy)
+        names = done.stderr.partition('type "Rot13"; known are ')[2]
+        if done.returncode != 1 or key not in done.stderr or any(name not in names for name in known):
+            fail("info: an unknown", key, done.returncode, done.stderr)
+
+
+def check_info():
+    done = run("info", "--json", os.path.join(models, "camembert"))
+    if done.returncode != 0:
+        return fail("info", done.returncode, done.stderr)
+    info = json.loads(done.stdout)
+    wanted = {"family": "camembert", "layers": 1, "width": 24, "heads": 3, "labels": ["weather", "sport", "the rest"], "problem": "multi_label",
+              "pooling": ["mean"], "prompts": {}, "normalizer": ["BertNormalizer"], "pre_tokenizer": ["BertPreTokenizer"],
+              "token_model": "WordPiece", "unknown": ["golden.json"]}
+    wrong = {key: info.get(key) for key in wanted if info.get(key) != wanted[key]}
+    if wrong or "classify" not in info["tasks"] or "rerank" in info["tasks"] or set(info["tensors"]) != {"F16"} or info["parameters"] < 1000:
+        fail("info", wrong, info)
+    done = run("info", os.path.join(models, "bert"))
+    if done.returncode != 0 or not any(line.split() == ["family", "bert"] for line in done.stdout.splitlines()) or "rerank" not in done.stdout:
+        fail("info", done.stdout, done.stderr)
+    if run("info").returncode != 2:
+        fail("info without a model")
+
+
+def check_refusals():
+    bert, three = os.path.join(models, "bert"), os.path.join(models, "roberta")
+    for expected, status, arguments in (
+            ("3 labels: expected 1", 1, ("rerank", three, "a", "b")),
+            ("no head that classifies", 1, ("classify", os.path.join(data, "families", "roberta"), "a")),
+            ("no head that classifies", 1, ("rerank", os.path.join(data, "families", "roberta"), "a", "b")),
+            ("no query", 2, ("rerank", bert)),
+            ("no texts", 2, ("rerank", bert, "a")),
+            ("max_tokens 1000", 2, ("classify", "--max-tokens", "1000", bert, "a"))):
+        done = run(*arguments)
+        if done.returncode != status or expected not in done.stderr or done.stdout:
+            fail(arguments, done.returncode, done.stdout, done.stderr)
+
+
+def check_directory(folder, name, change, expected):
+    """A directory whose config.json is changed is refused for it."""
+    copy = os.path.join(folder, "changed")
+    os.makedirs(copy, exist_ok=True)
+    for file in ("model.safetensors", "tokenizer.json"):
+        with open(os.path.join(models, name, file), "rb") as source, open(os.path.join(copy, file), "wb") as target:
+            target.write(source.read())
+    with open(os.path.join(models, name, "config.json"), encoding="utf-8") as file:
+        config = {**json.load(file), **change}
+    with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    done = run("classify", copy, "a")
+    if done.returncode != 1 or expected not in done.stderr:
+        fail(change, done.returncode, done.stderr)
+
+
+def check_bad_pairs(folder):
+    path = os.path.join(folder, "bad.jsonl")
+    for text in ('["a"]', '["a", 3]', '["a", "b", "c"]'):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        done = run("classify", "--file", path, os.path.join(models, "bert"))
+        if done.returncode != 1 or "line 1: expected an array of two strings" not in done.stderr:
+            fail(text, done.returncode, done.stderr)
+
+
+names = sorted(os.listdir(models))
+if len(names) < 8:
+    fail("models:", names)
+with tempfile.TemporaryDirectory() as folder:
+    for name in names:
+        with open(os.path.join(models, name, "golden.json"), encoding="utf-8") as file:
+            golden = json.load(file)
+        with open(os.path.join(models, name, "config.json"), encoding="utf-8") as file:
+            config = json.load(file)
+        check_classify(name, folder, golden, config)
+        if len(golden["logits"][0]) == 1:
+            check_rerank(name, golden)
+    check_bad_pairs(folder)
+    check_search(folder)
+    check_info_of_tokenizer(folder)
+    check_directory(folder, "roberta", {"problem_type": "clustering"}, 'problem_type "clustering": expected single_label')
+    check_directory(folder, "roberta", {"id2label": {"0": "a", "2": "b"}}, "id2label")
+    check_directory(folder, "roberta", {"id2label": {"0": "a", "1": "b"}}, "classifier.out_proj.weight")
+    check_directory(folder, "modernbert", {"classifier_pooling": "max"}, 'classifier_pooling "max": expected "cls" or "mean"')
+check_refusals()
+check_info()
+sys.exit(1 if failures else 0)

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Completion in bash offers every command, and every option and choice that --help tells. usage: test_completion.sh PROGRAM DATA
+set -u
+. "$(dirname "$0")/common.sh"
+# shellcheck disable=SC1091
+. "$(dirname "$0")/../../host/cli/completion/clformer.bash"
+
+offered() { # offered WORDS...: what is offered for the last of them
+    COMP_WORDS=("$program" "$@")
+    COMP_CWORD=$#
+    _clformer 2>/dev/null
+    printf '%s\n' "${COMPREPLY[@]}" | sort
+}
+told() { "$program" "$@" --help | grep -oE '^  (-., |    )--[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
+
+commands=$("$program" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+for command in $commands; do
+    offered '' | grep -qx "$command" || fail "the command $command is not offered"
+    [ "$command" = op ] && continue
+    [ "$(offered "$command" --)" = "$(told "$command")" ] || fail "$command: offered $(offered "$command" -- | tr '\n' ' ')"
+done
+for op in softmax layer_norm mha; do
+    offered op '' | grep -qx $op || fail "the op $op is not offered"
+    [ "$(offered op $op --)" = "$(told op $op)" ] || fail "op $op: offered $(offered op $op -- | tr '\n' ' ')"
+done
+[ "$(offered embed m --pooling '' | tr '\n' ' ')" = "cls last max mean mean_sqrt_len model weighted_mean " ] || fail "--pooling: $(offered embed m --pooling '')"
+[ "$(offered embed m --pooling me | tr '\n' ' ')" = "mean mean_sqrt_len " ] || fail "--pooling me: $(offered embed m --pooling me)"
+[ "$(offered se | tr '\n' ' ')" = "search selftest " ] || fail "se: $(offered se)"
+touch "$work/file.txt"
+[ "$(offered embed m --file "$work/fi")" = "$work/file.txt" ] || fail "files: $(offered embed m --file "$work/fi")"
+if command -v zsh >/dev/null 2>&1; then
+    zsh -n "$(dirname "$0")/../../host/cli/completion/_clformer" || fail "zsh's completion does not parse"
+fi
+finish

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What made a file of embeddings stands beside it: embed writes it, search refuses a corpus of another, verify computes the canaries again.
+usage: test_fingerprint.py PROGRAM DATA"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL:", text)
+
+
+def run(*arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+def expect(name, done, status, *parts):
+    if done.returncode != status:
+        fail(f"{name}: status {done.returncode}, expected {status}: {done.stderr[-400:]}")
+    for part in parts:
+        if part not in done.stderr + done.stdout:
+            fail(f'{name}: "{part}" is not in {done.stdout[-400:]}{done.stderr[-400:]}')
+
+
+def change(path, **changes):
+    with open(path, encoding="utf-8") as file:
+        content = json.load(file)
+    content.update(changes)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+
+
+with tempfile.TemporaryDirectory() as work:
+    model, other, corpus, beside = (os.path.join(work, name) for name in ("model", "other", "c.npy", "c.npy.json"))
+    shutil.copytree(os.path.join(data, "families", "distilbert"), model)
+    shutil.copytree(model, other)
+    with open(os.path.join(other, "model.safetensors"), "r+b") as file:  # other weights of the same shapes
+        file.seek(-4000, os.SEEK_END)
+        values = file.read()
+        file.seek(-4000, os.SEEK_END)
+        file.write(b"".join(values[i:i + 4] for i in range(3996, -1, -4)))
+
+    done = run("embed", model, "-o", corpus, "one", "two", "three four")
+    if done.returncode != 0 and "device" in done.stderr:
+        print("skipped:", done.stderr)
+        sys.exit(77)
+    expect("embed", done, 0)
+    with open(beside, encoding="utf-8") as file:
+        told = json.load(file)
+    if told["rows"] != 3 or told["pooling"] != "mean" or len(told["canaries"]) != 3 or told["version"] not in run("--version").stdout:
+        fail(f"fingerprint: {told}")
+    if any(len(canary["vector"]) != told["dimensions"] for canary in told["canaries"]):
+        fail("canaries of other lengths")
+    if sorted(os.listdir(work)) != ["c.npy", "c.npy.json", "model", "other"]:
+        fail(f"left: {os.listdir(work)}")
+
+    expect("search", run("search", model, "--corpus", corpus, "two"), 0)
+    if run("search", model, "--corpus", corpus, "two").stderr:
+        fail("search says something of a corpus that is its own")
+    expect("search by another model", run("search", other, "--corpus", corpus, "two"), 2, "c.npy: its embeddings cannot be compared", "model was")
+    expect("search by another pooling", run("search", model, "--pooling", "cls", "--corpus", corpus, "two"), 2, 'pooling was "mean", now it is "cls"')
+    expect("verify", run("verify", corpus, "--model", model), 0, "cosine 1.0000")
+    expect("verify by another model", run("verify", corpus, "--model", other), 1, "model: ", "the least cosine is")
+    expect("verify without a model", run("verify", corpus), 2, "--model")
+
+    # its own pooling, not the model's
+    expect("embed cls", run("embed", model, "--pooling", "cls", "--normalize", "yes", "-o", os.path.join(work, "d.npy"), "one"), 0)
+    expect("verify cls", run("verify", os.path.join(work, "d.npy"), "--model", model), 0, "cosine 1.0000")
+
+    # A file that was changed, or made by something else, under an old fingerprint.
+    with open(corpus, "r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write(b"\0\0\0\0")
+    expect("search in a changed file", run("search", model, "--corpus", corpus, "two"), 1, "tells of other numbers")
+    expect("verify of a changed file", run("verify", corpus, "--model", model), 1, "tells of other numbers")
+    expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
+    change(beside, rows=3)
+    expect("another number of rows", run("search", model, "--corpus", corpus, "two"), 1, "tells of 3 rows")
+    expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
+    change(beside, canaries=[])
+    expect("no canaries", run("verify", corpus, "--model", model), 1, "c.npy.json")
+    change(beside, schema="else")
+    expect("another schema", run("search", model, "--corpus", corpus, "two"), 1, "c.npy.json", '"else"')
+    os.remove(beside)
+    expect("no fingerprint", run("search", model, "--corpus", corpus, "two"), 0, "c.npy has no fingerprint")
+    expect("verify without fingerprint", run("verify", corpus, "--model", model), 1, "has no fingerprint")
+
+    # Another dense layer behind the network is another model.
+    dense = os.path.join(work, "dense")
+    shutil.copytree(model, dense)
+    shutil.copytree(os.path.join(data, "sentence", "dense"), dense, dirs_exist_ok=True)
+    behind = os.path.join(work, "e.npy")
+    expect("embed with dense layers", run("embed", dense, "-o", behind, "one", "two"), 0)
+    expect("search with the same", run("search", dense, "--corpus", behind, "two"), 0)
+    with open(os.path.join(dense, "5_Dense", "model.safetensors"), "r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write(b"\0\0\0\0")
+    expect("search with another dense layer", run("search", dense, "--corpus", behind, "two"), 2, "model was")
+
+    # Whole or not at all, both: where the fingerprint cannot be written, the old embeddings stay.
+    with open(corpus, "rb") as file:
+        old = file.read()
+    os.mkdir(beside)
+    expect("a folder in the way", run("embed", model, "-o", corpus, "five"), 1, "c.npy.json")
+    with open(corpus, "rb") as file:
+        if file.read() != old:
+            fail("the embeddings were replaced without their fingerprint")
+    done = subprocess.run([program, "embed", model, "--format", "npy", "-o", "-", "one"], capture_output=True, check=False, cwd=work)
+    if done.returncode != 0 or not done.stdout.startswith(b"\x93NUMPY") or os.path.exists(os.path.join(work, "-.json")):
+        fail("embed to standard output")
+
+print("all passed" if not failures else f"{len(failures)} failures")
+sys.exit(1 if failures else 0)

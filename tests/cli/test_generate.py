@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every family of language models on its tiny model (tests/data/generation): logits, greedy text and perplexity against transformers' in
+float64; a batch against single prompts; samplers, stop texts, refusals.
+usage: test_generate.py PROGRAM DATA"""
+import ast
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+families = os.path.join(data, "generation")
+BOUND = 2e-4  # of logits up to about 20
+CLOSE = 1e-3  # where two logits differ by less, either token may follow
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL:", text)
+
+
+def run(*args, status=0):
+    done = subprocess.run([program, *args], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        fail(f"{args}: status {done.returncode}, expected {status}: {done.stderr}")
+    return done
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        raw = file.read()
+    size = struct.unpack("<H", raw[8:10])[0]
+    header = ast.literal_eval(raw[10:10 + size].decode())
+    rows, columns = header["shape"]
+    values = struct.unpack(f"<{rows * columns}f", raw[10 + size:])
+    return [values[i * columns:(i + 1) * columns] for i in range(rows)]
+
+
+def wanted_lines(golden, end):
+    """What generate --json prints: a token that ends texts is not told."""
+    lines = []
+    for text in golden["texts"]:
+        tokens = text["tokens"]
+        lines.append((tokens[:tokens.index(end)], "stop") if end in tokens else (tokens, "length"))
+    return lines
+
+
+def check_logits(name, model, golden, prompts, output):
+    run("logits", model, "--file", prompts, "-o", output)
+    rows = read_npy(output)
+    if len(rows) != len(golden["texts"]):
+        fail(f"{name}: {len(rows)} rows of logits")
+    for text, row in zip(golden["texts"], rows):
+        worst = max(abs(a - b) for a, b in zip(row, text["logits"]))
+        if len(row) != len(text["logits"]) or not worst <= BOUND:
+            fail(f'{name}: "{text["text"]}": logits differ by {worst:.3g}')
+
+
+def check_texts(name, model, golden, prompts):
+    """All prompts as one batch."""
+    count = len(golden["texts"][0]["tokens"])
+    done = run("generate", model, "--prompt-file", prompts, "--max-tokens", str(count), "--json")
+    lines, wanted = [json.loads(line) for line in done.stdout.splitlines()], wanted_lines(golden, 1)
+    if len(lines) != len(wanted):
+        fail(f"{name}: {len(lines)} lines")
+    for text, line, (tokens, finish) in zip(golden["texts"], lines, wanted):
+        if text["distance"] >= CLOSE and (line["tokens"] != tokens or line["finish"] != finish):
+            fail(f'{name}: "{text["text"]}": {line}, expected {tokens}, {finish}')
+
+
+def check_perplexity(name, model, golden, path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(golden["long"])
+    told = json.loads(run("perplexity", model, "--file", path, "--window", str(golden["window"]), "--json").stdout)["perplexity"]
+    if not abs(told / golden["perplexity"] - 1) <= 1e-5:
+        fail(f"{name}: perplexity {told}, expected {golden['perplexity']}")
+
+
+def check(name, folder):
+    """Logits of every family; the rest where it differs: the GGUF form, untied heads that end texts, soft caps and windows."""
+    model = os.path.join(families, name)
+    with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    prompts, output, long = (os.path.join(folder, name + end) for end in (".jsonl", ".npy", ".txt"))
+    with open(prompts, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(text["text"]) + "\n" for text in golden["texts"])
+    check_logits(name, os.path.join(model, "model.gguf") if name == "llama_blocks" else model, golden, prompts, output)
+    if name == "llama":
+        for form in (model, os.path.join(model, "model.gguf")):
+            ids = [json.loads(line) for line in run("tokenize", form, "--file", prompts).stdout.splitlines()]
+            if ids != [text["ids"] for text in golden["texts"]]:
+                fail(f"{form}: tokens {ids}")
+        check_logits("llama as GGUF", os.path.join(model, "model.gguf"), golden, prompts, output)
+    if name in ("llama_untied", "gemma2"):
+        check_texts(name, model, golden, prompts)
+    if name in ("llama", "gemma3"):
+        check_perplexity(name, model, golden, long)
+
+
+def check_chat():
+    """Two questions; the tiny model's files have no template of their own."""
+    source = os.path.join(families, "llama")
+    done = run("chat", source, status=1)
+    if "no chat template" not in done.stderr:
+        fail(f"chat: {done.stderr}")
+    with tempfile.TemporaryDirectory() as folder:
+        for entry in ("config.json", "model.safetensors", "tokenizer.json"):
+            os.symlink(os.path.join(source, entry), os.path.join(folder, entry))
+        with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
+            file.write("{% for message in messages %}{{ message.content }}{{ '!' if message.role == 'user' else '.' }}{% endfor %}")
+        options = ["--max-tokens", "6"]
+        told = subprocess.run([program, "chat", folder, "--system", " the", *options], input=" cat\n\n sat\n", capture_output=True, text=True, check=False)
+        first = run("generate", source, " the. cat!", *options).stdout
+        second = run("generate", source, f" the. cat!{first[:-1]}. sat!", *options).stdout
+        if told.returncode != 0 or told.stdout != first + second:
+            fail(f"chat: {told.returncode} {told.stdout!r}, expected {first + second!r}: {told.stderr}")
+
+
+def check_options():
+    """What does not depend on the family."""
+    model, prompts = os.path.join(families, "llama"), [" the cat", "a", "zebra quick, the dog", "cat", " the"]
+    greedy = json.loads(run("generate", model, prompts[0], "--max-tokens", "9", "--json").stdout)
+    text = run("generate", model, prompts[0], "--max-tokens", "9").stdout
+    if text != greedy["text"] + "\n" or len(greedy["tokens"]) != 9 or greedy["finish"] != "length":
+        fail(f"options: {text!r}, {greedy}")
+    stop = greedy["text"][3:5]
+    cut = json.loads(run("generate", model, prompts[0], "--max-tokens", "9", "--json", "--stop", stop).stdout)
+    if cut["finish"] != "stop" or cut["text"] != greedy["text"][:greedy["text"].index(stop)]:
+        fail(f"options: stop {stop!r}: {cut}, of {greedy}")
+    chance = ["--temperature", "1.5", "--top-k", "30", "--top-p", "0.95", "--min-p", "0.001", "--repeat-penalty", "1.1", "--max-tokens", "12", "--json"]
+    seen = set()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "prompts.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("".join(prompt + "\n" for prompt in prompts))
+        for seed in ("1", "2"):
+            batch = run("generate", model, "--prompt-file", path, "--seed", seed, "--batch", "3", *chance).stdout.splitlines()
+            single = [run("generate", model, prompt, "--seed", seed, *chance).stdout.strip() for prompt in prompts[:1]]
+            if len(batch) != len(prompts) or batch[:1] != single:
+                fail(f"options: seed {seed}: batch {batch}, single {single}")
+            seen.add(batch[0])
+    if len(seen) < 2:
+        fail(f"options: two seeds, one text: {seen}")
+    first = json.loads(run("generate", model, prompts[0], "--temperature", "0.7", "--top-k", "1", "--max-tokens", "9", "--json").stdout)
+    if first != greedy:
+        fail(f"options: top-k 1: {first}, expected {greedy}")
+    for args in ([], ["a", "--prompt-file", "x"], ["a", "--temperature", "-1"], ["a", "--top-p", "1.5"], ["a", "--max-tokens", "0"], [""],
+                 ["the " * 97], ["a", "--stop", ""]):
+        run("generate", model, *args, status=2)
+    for command in (["logits", model, "a"], ["perplexity", model], ["perplexity", model, "--file", __file__, "--window", "1"]):
+        run(*command, status=2)
+    done = run("generate", os.path.join(data, "families", "distilbert"), "a", status=1)
+    if "does not generate" not in done.stderr:
+        fail(f"options: distilbert: {done.stderr}")
+    done = run("embed", model, "a", status=1)
+    if "no encoder" not in done.stderr:
+        fail(f"options: embed: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    names = sorted(entry for entry in os.listdir(families) if os.path.isdir(os.path.join(families, entry)))
+    if "llama" not in names:
+        fail(f"families: {names}")
+    for entry in names:
+        check(entry, temporary)
+check_options()
+check_chat()
+sys.exit(1 if failures else 0)

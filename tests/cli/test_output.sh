@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Where results go: links, modes, pipes, devices, standard output, closed streams; what is refused before the work. usage: test_output.sh PROGRAM DATA
+set -u
+. "$(dirname "$0")/common.sh"
+
+encode() { run op positional_encoding --length 3 --dim 4 "$@"; }
+encode -o "$work/want.npy"
+if grep -q "no usable OpenCL device" "$work/err"; then
+    echo "skipped: $(head -1 "$work/err")"
+    exit 77
+fi
+expect_status 0 "op -o"
+want=$work/want.npy
+
+# Links are followed to the file that they name, which keeps its mode.
+mkdir "$work/d"
+ln -s d/file.npy "$work/link.npy"
+encode -o "$work/link.npy"
+expect_status 0 "a link to nothing yet"
+cmp -s "$work/d/file.npy" "$want" || fail "the link's file is not there"
+printf old >"$work/d/file.npy"
+chmod 600 "$work/d/file.npy"
+encode -o "$work/link.npy"
+cmp -s "$work/d/file.npy" "$want" || fail "the link's file is not the new one"
+[ -L "$work/link.npy" ] || fail "the link was replaced"
+[ "$(stat -c %a "$work/d/file.npy")" = 600 ] || fail "mode 600 became $(stat -c %a "$work/d/file.npy")"
+[ "$(ls "$work/d")" = file.npy ] || fail "left over: $(ls "$work/d")"
+
+# Pipes, devices and standard output, by each of its names.
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/got" &
+encode -o "$work/pipe"
+expect_status 0 "a pipe"
+wait
+cmp -s "$work/got" "$want" || fail "the pipe got something else"
+[ -p "$work/pipe" ] || fail "the pipe was replaced"
+encode -o /dev/null
+expect_status 0 "/dev/null"
+[ -c /dev/null ] || fail "/dev/null was replaced"
+for name in - /dev/stdout /proc/self/fd/1; do
+    (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name >"$work/got" 2>"$work/err") || fail "-o $name: $(cat "$work/err")"
+    cmp -s "$work/got" "$want" || fail "-o $name into a file: something else"
+    (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name 2>/dev/null) | cmp -s - "$want" || fail "-o $name into a pipe: something else"
+done
+[ -e "$work/d/-" ] && fail "a file named -"
+if [ -c /dev/full ]; then
+    encode -o /dev/full
+    expect_status 1 "/dev/full"; expect_error "/dev/full" "/dev/full"
+    "$program" op positional_encoding --length 3 --dim 4 >/dev/full 2>"$work/err" && fail "standard output on a full disk: status 0"
+    expect_error "standard output" "standard output on a full disk"
+    "$program" --version >/dev/full 2>/dev/null && fail "--version on a full disk: status 0"
+fi
+
+# Refused before the work: in less time than a device takes, by a text that would fail later.
+encode -o ""; expect_status 2 "-o ''"; expect_error "--output" "-o ''"
+encode -o "$work/d"; expect_status 1 "a directory"; expect_error "is a directory" "a directory"
+encode -o "$work/none/x.npy" --device nosuch; expect_status 1 "no such directory"; expect_error "$work/none/x.npy" "no such directory"
+encode --trace - ; expect_status 2 "--trace -"
+ln -s loop "$work/loop"
+encode -o "$work/loop" --device nosuch; expect_status 1 "a looping link"; expect_error "$work/loop" "a looping link"
+if [ "$(id -u)" -ne 0 ]; then
+    printf old >"$work/d/readonly.npy"
+    chmod 400 "$work/d/readonly.npy"
+    encode -o "$work/d/readonly.npy" --device nosuch; expect_status 1 "a read-only file"; expect_error "readonly.npy" "a read-only file"
+fi
+
+# Closed standard streams: nothing lands in the file, and their use is an error.
+"$program" op positional_encoding --length 3 --dim 4 -o "$work/closed.npy" >&- 2>&- <&- || fail "closed streams: status $?"
+cmp -s "$work/closed.npy" "$want" || fail "closed streams: another file"
+CLF_LOG=debug "$program" op positional_encoding --length 3 --dim 4 -o "$work/closed.npy" >&- 2>&- || fail "closed streams and messages: status $?"
+cmp -s "$work/closed.npy" "$want" || fail "a message lies in the file"
+"$program" op positional_encoding --length 3 --dim 4 >&- 2>"$work/err" && fail "a closed standard output: status 0"
+expect_error "standard output" "a closed standard output"
+"$program" pronounce - <&- >"$work/out" 2>"$work/err" && fail "a closed standard input: status 0"
+expect_error "standard input" "a closed standard input"
+
+# Names that are nearly right: one line that tells the nearest, status 2.
+near() { # near WANTED ARGUMENTS...
+    local wanted=$1
+    shift
+    run "$@"
+    expect_status 2 "$*"; expect_error "$wanted" "$*"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$*: $(wc -l <"$work/err") lines"
+}
+near 'did you mean embed?' embd
+near 'did you mean search?' help serach
+near '"xyzzy" is no command' xyzzy
+near 'did you mean --pooling?' embed --poling mean m a
+near 'did you mean --device?' similarity --devise 0 m a
+near 'did you mean --max-tokens?' embed --tokens 3 m a
+near 'option "-z" is unknown' embed -z m a
+near 'option "--stats" takes no value' embed --stats=1 m a
+near 'option "--file" is without its value' embed m --file
+near 'is the beginning of several' embed --no m a
+run -V; expect_status 0 "-V"
+[ "$(cat "$work/out")" = "$("$program" --version)" ] || fail "-V: $(cat "$work/out")"
+run embed -h; expect_status 0 "embed -h"
+grep -q -- '--pooling' "$work/out" || fail "embed -h"
+
+finish

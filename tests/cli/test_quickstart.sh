@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# quickstart with made-up package managers and build tools, without network: what is checked first, what is said, what is left alone.
+# usage: test_quickstart.sh PROGRAM DATA
+set -u
+. "$(dirname "$0")/common.sh"
+tree=$work/tree bin=$work/bin calls=$work/calls
+mkdir -p "$tree/build" "$bin" "$work/home" "$work/place/mini"
+cp "$(dirname "$0")/../../quickstart" "$tree/"
+echo '{}' >"$work/place/mini/config.json"
+
+# A machine with the usual tools and nothing to build with: what apt-get and the others are asked for is written down.
+for tool in bash env readlink dirname grep sed awk tail head cat cut tr sort sleep mktemp rm mkdir nproc getconf kill cp; do
+    ln -s "$(command -v $tool)" "$bin/$tool"
+done
+tool() { # NAME SCRIPT
+    printf '#!/bin/bash\necho "%s $*" >>"%s"\n%s\n' "$1" "$calls" "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+start() { # ARGUMENTS...: quickstart, from the folder place
+    : >"$calls"
+    (cd "$work/place" && env -i PATH="$bin" HOME="$work/home" ${extra:+"${extra[@]}"} "$tree/quickstart" "$@") >"$work/out" 2>"$work/err"
+    status=$?
+}
+extra=()
+expect_one_line() { [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$1: expected one line, found: $(cat "$work/err")"; }
+expect_nothing_done() { [ ! -s "$calls" ] || fail "$1: something was called: $(cat "$calls")"; }
+refused() { # STATUS TEXT ARGUMENTS...: refused with one line before anything is called
+    local want=$1 text=$2
+    shift 2
+    start "$@"
+    expect_status "$want" "quickstart $*"
+    expect_error "$text" "quickstart $*"
+    expect_one_line "quickstart $*"
+    expect_nothing_done "quickstart $*"
+}
+tool apt-get 'exit 0'
+tool id 'echo 0'
+
+# Words and folders, before anything is installed.
+refused 2 'too many words' mini other
+refused 2 'too many words' help me
+refused 2 '--fast' test --fast
+refused 2 'too many words' test --full --faults
+refused 2 '--full' --full
+refused 1 'no model directory' none
+extra=(CLF_MODEL_DIR=none)
+refused 1 'no model directory'
+extra=(HOME=)
+refused 1 'HOME is not set'
+extra=(XDG_CACHE_HOME="$work/place/mini/config.json")
+refused 1 'config.json cannot be written to'
+extra=()
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    chmod 755 "$work"
+    (cd "$work/place" && env -i PATH="$bin" HOME="$work/home" "$(command -v setpriv)" --reuid=65534 --regid=65534 --clear-groups \
+        "$tree/quickstart" mini) >"$work/out" 2>"$work/err"
+    status=$?
+    expect_status 1 "a tree of somebody else"
+    expect_error 'cannot be written to' "a tree of somebody else"
+    expect_one_line "a tree of somebody else"
+fi
+
+# No network: one line; nothing was installed.
+tool apt-get 'case "$*" in *--download-only*) echo "E: Failed to fetch x  Temporary failure resolving deb.debian.org"; exit 100 ;; esac'
+start mini
+expect_status 1 "no network"
+expect_error 'no network: ' "no network"
+expect_one_line "no network"
+grep -q 'apt-get install' "$calls" && grep 'apt-get install' "$calls" | grep -v -q -e --download-only && fail "no network: $(cat "$calls")"
+
+# Without root and sudo: the command that is printed is the one that would be run.
+tool id 'echo 1000'
+start mini
+expect_status 1 "no root"
+expect_one_line "no root"
+printed=$(sed -n 's/.*as root, run: //p' "$work/err")
+expect_nothing_done() { :; }
+tool id 'echo 0'
+tool apt-get 'exit 0'
+bash -n <<<"$printed" || fail "no root: printed: $printed"
+start mini
+grep -q '^apt-get update' "$calls" || fail "apt-get update was not called: $(cat "$calls")"
+for command in 'apt-get update' "${printed#apt-get update && }"; do
+    case $printed in *"$command"*) ;; *) fail "no root: $printed" ;; esac
+done
+want=$(grep '^apt-get install' "$calls" | grep -v -e --download-only | sed 's/^apt-get install -q /apt-get install /')
+[ "${printed#apt-get update && }" = "$want" ] || fail "printed: $printed; run: $want"
+
+# With all tools there, from a build folder of another place: configured anew; the model is the one in the user's folder.
+tool cc 'cat >/dev/null'
+tool pkg-config 'exit 0'
+tool python3 'exit 0'
+tool clformer 'echo "\"usable\": true"'
+mv "$bin/clformer" "$work/clformer"
+tool cmake 'case "$1" in
+--build) cp "'"$work/clformer"'" build/ ;;
+-S) [ ! -f build/CMakeCache.txt ] || echo "cache kept" >>"'"$calls"'" ;;
+esac'
+tool ninja 'exit 0'
+echo 'CMAKE_HOME_DIRECTORY:INTERNAL=/somewhere/else' >"$tree/build/CMakeCache.txt"
+extra=(OCL_ICD_VENDORS=/nowhere)
+start mini
+expect_status 0 "a moved tree"
+grep -q 'cache kept' "$calls" && fail "a moved tree: the old cache was kept"
+grep -q "clformer similarity $work/place/mini" "$calls" || fail "the model is not taken from where the user stands: $(cat "$calls")"
+printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_GENERATOR:INTERNAL=Ninja\n' "$tree" >"$tree/build/CMakeCache.txt"
+start mini
+grep -q 'cache kept' "$calls" || fail "the cache of this tree was thrown away"
+
+# pip without network: one line, before minutes of building.
+tool python3 'case "$*" in *download*) echo "WARNING: Retrying: NewConnectionError: Failed to establish a new connection"; exit 1 ;; esac'
+start
+expect_status 1 "no network for the model"
+expect_error 'no network: pip' "no network for the model"
+expect_one_line "no network for the model"
+grep -q '^cmake' "$calls" && fail "built although the model cannot be fetched"
+compgen -G "$work/home/.cache/clformer/models/.fetch*" >/dev/null && fail "a failed download leaves its folder"
+
+# Interrupted while it builds: 130 and one line.
+tool cmake 'sleep 20'
+(cd "$work/place" && env -i PATH="$bin" HOME="$work/home" OCL_ICD_VENDORS=/nowhere "$(command -v timeout)" --preserve-status -s INT 1 "$tree/quickstart" mini) \
+    >"$work/out" 2>"$work/err"
+status=$?
+expect_status 130 "interrupted"
+expect_one_line "interrupted"
+expect_error 'interrupted' "interrupted"
+
+# README names what the script installs for a build.
+for package in $(sed -n '/^need_to_build()/,/^}/p' "$tree/quickstart" | grep -o -E '\b(gcc|cmake|make|pkgconf|[a-z0-9-]+-dev|opencl-headers|fonts-[a-z-]+)\b' | sort -u); do
+    grep -q "[\` ]$package[\` ]" "$(dirname "$0")/../../README.md" || fail "README's requirements lack $package"
+done
+finish

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sentence-transformers' modules, prompts, and truncation, quantisation (tests/data/sentence) against its own results, and modules that are not known.
+usage: test_sentence.py PROGRAM DATA"""
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+sentence, encoder = os.path.join(data, "sentence"), os.path.join(data, "families", "distilbert")
+BOUND = 1e-5  # of the vector's length
+failures = []
+
+
+def fail(*parts):
+    failures.append(parts)
+    print("FAIL:", *parts)
+
+
+def run(*arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+def assemble(folder, name):
+    """The case's files and the encoder's in one directory."""
+    directory = os.path.join(folder, name)
+    shutil.copytree(os.path.join(sentence, name), directory)
+    for file in ("config.json", "model.safetensors", "tokenizer.json"):
+        shutil.copy(os.path.join(encoder, file), directory)
+    return directory
+
+
+def write_npy(path, rows):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode("latin-1"))
+        file.writelines(struct.pack(f"<{len(row)}f", *row) for row in rows)
+
+
+def check_quantized(folder, directory, texts, case):
+    """Bits are the same; a byte may be the next one where rounding moves a feature over a step."""
+    kind, wanted, out = case["kind"], case["rows"], os.path.join(folder, "out.npy")
+    options = ["--quantize", kind]
+    if "ranges" in case:
+        write_npy(os.path.join(folder, "ranges.npy"), case["ranges"])
+        options += ["--ranges", os.path.join(folder, "ranges.npy")]
+    done = run("embed", "--format", "text", *options, directory, *texts)
+    if done.returncode != 0:
+        return fail(directory, options, done.returncode, done.stderr)
+    rows = [[int(value) for value in line.split()] for line in done.stdout.splitlines()]
+    if [len(row) for row in rows] != [len(row) for row in wanted]:
+        return fail(directory, options, "other sizes", done.stdout)
+    apart = [abs(a - b) for row, want in zip(rows, wanted) for a, b in zip(row, want)]
+    if max(apart) > (0 if "binary" in kind else 1) or sum(apart) > len(apart) // 20 + 1:
+        fail(directory, options, rows, wanted)
+    done = run("embed", *options, "-o", out, directory, *texts)
+    with open(out, "rb") as file:
+        content = file.read()
+    flat = [value for row in rows for value in row]
+    if done.returncode != 0 or content[-len(flat):] != bytes(value % 256 for value in flat) or (b"'|u1'" if kind[0] == "u" else b"'|i1'") not in content:
+        fail(directory, options, done.returncode, done.stderr, content)
+
+
+def check_case(folder, name):
+    directory = assemble(folder, name)
+    with open(os.path.join(directory, "golden.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    for case in golden["quantized"]:
+        check_quantized(folder, directory, golden["texts"], case)
+    for call in golden["calls"]:
+        options = []
+        for key, option in (("prompt_name", "--prompt-name"), ("prompt", "--prompt"), ("truncate_dim", "--dimensions")):
+            if key in call:
+                options += [option, str(call[key])]
+        if call.get("normalize_embeddings"):
+            options += ["--normalize", "yes"]
+        done = run("embed", "--format", "text", *options, directory, *golden["texts"])
+        if done.returncode != 0:
+            fail(name, options, done.returncode, done.stderr)
+            continue
+        rows = [[float(value) for value in line.split()] for line in done.stdout.splitlines()]
+        if [len(row) for row in rows] != [len(row) for row in call["embeddings"]]:
+            fail(name, options, "other sizes", [len(row) for row in rows])
+            continue
+        for text, row, wanted in zip(golden["texts"], rows, call["embeddings"]):
+            error = math.dist(row, wanted) / math.hypot(*wanted)
+            if not error <= BOUND:
+                fail(name, options, text, f"relative error {error:.3g}")
+
+
+def check_search_prompts(folder):
+    """A search puts the model's query prompt before queries and that of documents before the corpus."""
+    directory, corpus = os.path.join(folder, "dense"), os.path.join(folder, "corpus.txt")
+    with open(corpus, "w", encoding="utf-8") as file:
+        file.write("zebra quick\n")
+    vectors = [[float(value) for value in run("embed", "--format", "text", *options, directory, text).stdout.split()]
+               for options, text in ((("--prompt-name", "query"), "the cat"), (("--prompt-name", "document"), "zebra quick"))]
+    done = run("search", "--json", "--corpus", corpus, directory, "the cat")
+    wanted = sum(a * b for a, b in zip(*vectors))
+    if done.returncode != 0 or abs(json.loads(done.stdout)["hits"][0]["score"] - wanted) > BOUND:
+        fail("search: prompts", done.stdout, done.stderr, wanted)
+
+
+def refused(arguments, status, *expected):
+    done = run("embed", *arguments, "a")
+    if done.returncode != status or any(part not in done.stderr for part in expected) or done.stdout:
+        fail(arguments, done.returncode, done.stderr)
+
+
+def check_refusals(folder):
+    directory = os.path.join(folder, "dense")
+    refused(("--prompt-name", "title", directory), 2, 'no prompt "title"', "query", "passage")
+    refused(("--prompt-name", "query", "--prompt", "x", directory), 2, "exclude each other")
+    refused(("--dimensions", "10", directory), 2, "dimensions 10, the model's embeddings have 9")
+    refused(("--quantize", "int8", directory), 2, "the ranges of 1 embedding cannot be told")
+    refused(("--ranges", "x.npy", "--quantize", "binary", directory), 2, "--quantize int8 or uint8")
+    refused(("--pooling", "cls", directory), 2, "2 poolings side by side")
+
+    def changed(path, change, *expected):
+        file = os.path.join(directory, path)
+        with open(file, encoding="utf-8") as stream:
+            before = stream.read()
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(before.replace(*change))
+        if change[0] not in before:
+            fail(path, change, "is not there")
+        refused((directory,), 1, *expected)
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(before)
+
+    changed("modules.json", ("layer_norm.LayerNorm", "cnn.CNN"), 'module type "CNN"', "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout")
+    changed("modules.json", ("2_Dense", "../dense/2_Dense"), "not a plain directory name")
+    changed("1_Pooling/config.json", ('"mean"', '"median"'), 'pooling_mode string "median"', "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken")
+    changed("2_Dense/config.json", ("activation.Tanh", "activation.Hardswish"), 'activation_function "torch.nn.modules.activation.Hardswish"', "GELU, SiLU")
+    changed("2_Dense/config.json", ("48", "47"), "in_features is 47: expected 48")
+    changed("2_Dense/config.json", ('"out_features": 17', '"out_features": 18'), "linear.weight")
+    changed("4_LayerNorm/config.json", ("17", "16"), "dimension is 16: expected 17")
+    changed("1_Pooling/config.json", ('"include_prompt": true', '"include_prompt": false'), "include_prompt false")
+    changed("config_sentence_transformers.json", ('"default_prompt_name": "query"', '"default_prompt_name": "title"'), 'default_prompt_name "title"')
+    changed("6_Normalize/config.json", ('"sentence_embedding"', '"token_embeddings"'), 'module_input_name "token_embeddings"')
+
+
+names = sorted(entry for entry in os.listdir(sentence) if os.path.isdir(os.path.join(sentence, entry)))
+if "dense" not in names:
+    fail("cases:", names)
+with tempfile.TemporaryDirectory() as folder:
+    for name in names:
+        check_case(folder, name)
+    check_search_prompts(folder)
+    check_refusals(folder)
+sys.exit(1 if failures else 0)

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a person at a terminal sees: progress, its end, interruptions, lines cut to the width. usage: test_terminal.py PROGRAM DATA"""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+program = sys.argv[1]
+model = os.environ.get("CLF_MODEL_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
+                                                          "clformer", "models", "all-MiniLM-L6-v2")
+failures = []
+
+
+def fail(*parts):
+    failures.append(parts)
+    print("FAIL:", *parts)
+
+
+def on_terminal(*args, columns=80, interrupt_at=None, stdout=None, env=None, limit=300):
+    """Runs it with a terminal as standard error, and as standard output unless `stdout` is a file. Returns status and the bytes the terminal got."""
+    lead, follow = pty.openpty()
+    fcntl.ioctl(follow, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    child = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL, stdout=stdout or follow, stderr=follow,
+                             env={**os.environ, **(env or {})})
+    os.close(follow)
+    got, end = b"", time.monotonic() + limit
+    while time.monotonic() < end:
+        if select.select([lead], [], [], 0.2)[0]:
+            try:
+                chunk = os.read(lead, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            got += chunk
+            if interrupt_at and re.search(interrupt_at, got):
+                interrupt_at = None
+                child.send_signal(signal.SIGINT)
+    else:
+        child.kill()
+        fail(args, "no end within", limit, "s")
+    os.close(lead)
+    return child.wait(), got.replace(b"\r\n", b"\n")
+
+
+def screen(got):
+    """The lines a terminal shows in the end: carriage returns and "clear to the end of the line" done."""
+    lines = []
+    for line in got.decode("utf-8", "replace").split("\n"):
+        shown = ""
+        for part in re.split("\r", line):
+            at = part.rfind("\x1b[K")
+            if at >= 0:
+                shown, part = "", part[at + 3:]
+            shown = part + shown[len(part):]
+        lines.append(shown)
+    return lines
+
+
+def many_words(folder, count):
+    path = os.path.join(folder, "words.txt")
+    letters = "aeioubdfgklmnprst"
+    with open(path, "w", encoding="ascii") as file:
+        for i in range(count):
+            file.write("".join(letters[(i // 17 ** k + k) % 17] for k in range(6)) + "\n")
+    return path
+
+
+def progress(folder):
+    words, out = many_words(folder, 200000), os.path.join(folder, "out.txt")
+    with open(out, "wb") as file:
+        status, got = on_terminal("pronounce", "--file", words, stdout=file, interrupt_at=rb"% .* left")
+    if status != -signal.SIGINT:
+        fail("interrupted: status", status)
+    if not re.search(rb"\[#*\.*\] \d+ %  \d+ words, [\d.]+ words/s, (\d+ h )?(\d+ min )?(\d+ s )?left", got):
+        fail("no share and time left in", got[-300:])
+    lines = [line for line in screen(got) if line]
+    if len(lines) > 1 or (lines and not re.fullmatch(r"clformer: interrupted; \d+ words were pronounced", lines[0])):
+        fail("after the interruption the terminal shows", lines)
+    if any(len(part) > 79 + len("\x1b[K") for part in re.split("[\r\n]", got.decode())):
+        fail("a line wider than the terminal")
+    with open(out, encoding="ascii") as file:
+        whole = file.read()
+    if whole and not whole.endswith("\n"):
+        fail("half a line was printed")
+    if lines and whole.count("\n") != int(re.search(r"\d+", lines[0]).group()):
+        fail("said", lines[0], "printed", whole.count("\n"))
+
+
+def nothing_for_short_work():
+    for args in (("pronounce", "hello"), ("op", "--list")):
+        on_terminal(*args)  # kernels are in the cache now
+        status, got = on_terminal(*args)
+        if status or b"\x1b" in got or b"\r" in got.replace(b"\r\n", b"\n"):
+            fail(args, "status", status, "terminal got", got[:200])
+
+
+def compiling(folder):
+    status, got = on_terminal("pronounce", "hello", env={"CLF_CACHE_DIR": os.path.join(folder, "cache"), "POCL_CACHE_DIR": os.path.join(folder, "pocl")})
+    if status or not any(line.startswith("hello\tHH") for line in screen(got)):  # drivers may print, too
+        fail("first start: status", status, screen(got))
+    if b"left" not in got and b"/s" in got:
+        fail("a rate while kernels compile", got)
+    return b"compiling kernels for this device, once (" in got
+
+
+def bench(folder):
+    result = os.path.join(folder, "r.json")
+    status, got = on_terminal("bench", "--suite", "ops", "--filter", "softmax", "--quick", "-o", result, columns=160,
+                              interrupt_at=rb"(verifying|measuring) \d+ of \d+: \S.*softmax.*, about .* left")
+    text = got.decode()
+    if status != 130 or not re.search(r"^\d+ workloads; ", text):
+        fail("bench: status", status, text[:200])
+    if not re.search(r"(verifying|measuring) \d+ of \d+: \S*softmax\S* .*about .* left", text):
+        fail("bench: no name or estimate in", text[:400])
+    if "clformer: bench: interrupted; the result file holds what was measured" not in screen(got):
+        fail("bench interrupted:", screen(got)[-3:])
+    with open(result, encoding="utf-8") as file:
+        if json.load(file)["complete"] is not False:
+            fail("bench: an interrupted file that is complete")
+
+
+def embeddings(folder):
+    corpus, out = os.path.join(folder, "corpus.txt"), os.path.join(folder, "never.npy")
+    long = "a sentence about the weather in spring that goes on and on until it is wider than any terminal " * 2
+    with open(corpus, "wb") as file:
+        file.write(long.encode() + b"\n" + "天気".encode() * 30 + b"\nshort\nescape \x1b[31m and \xe2\x80\xae turned\n")
+    for columns in (40, 100):
+        status, got = on_terminal("search", model, "--corpus", corpus, "--top", "4", "weather", columns=columns)
+        lines = screen(got)
+        wide = [line for line in lines if len(line) + sum(c > "\u2e80" for c in line) > columns]
+        if status or len([line for line in lines if line]) != 5 or wide or not any(line.endswith("\u2026") for line in lines):
+            fail("search in", columns, "columns: status", status, lines)
+        if b"\x1b[31m" in got or "\u202e" in got.decode():
+            fail("search prints escape or direction characters")
+    status, got = on_terminal("search", model, "--corpus", corpus, "--top", "4", "--full", "weather", columns=40)
+    if status or long.strip() not in got.decode():
+        fail("search --full cuts lines", status)
+    status, got = on_terminal("similarity", model, "one text", long, columns=60)
+    lines = screen(got)
+    if status or not lines[0].endswith("  one text") or not lines[1].endswith("\u2026") or len(lines[1]) > 60:
+        fail("similarity's rows have no names:", status, lines)
+    many = os.path.join(folder, "many.txt")
+    with open(many, "w", encoding="ascii") as file:
+        file.writelines(f"line {i} " + "word " * 200 + "\n" for i in range(20000))
+    status, got = on_terminal("embed", model, "--file", many, "-o", out, interrupt_at=rb"left")
+    if status != -signal.SIGINT or [line for line in screen(got) if line] != [f"clformer: interrupted; nothing was written to {out}"]:
+        fail("embed interrupted: status", status, screen(got))
+    if any("never" in name for name in os.listdir(folder)):
+        fail("embed interrupted left", os.listdir(folder))
+
+
+first = subprocess.run([program, "pronounce", "hello"], capture_output=True, text=True, check=False)
+if first.returncode and ("no usable" in first.stderr or "no platform" in first.stderr):
+    print("skipped:", first.stderr.strip())
+    sys.exit(77)
+with tempfile.TemporaryDirectory() as directory:
+    progress(directory)
+    nothing_for_short_work()
+    if not compiling(directory):
+        print("kernels compile in less than a second here")
+    bench(directory)
+    if os.path.isdir(model):
+        embeddings(directory)
+print("all passed" if not failures else f"{len(failures)} failures")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes golden.json: templates, variables, and the text that Jinja gives with the settings of transformers. usage: make_golden.py (needs jinja2)"""
+import json
+import pathlib
+
+from jinja2.ext import Extension, loopcontrols
+from jinja2.nodes import CallBlock
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+
+class Generation(Extension):
+    tags = {"generation"}
+
+    def parse(self, parser):
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        return CallBlock(self.call_method("_same"), [], [], body).set_lineno(line)
+
+    def _same(self, caller):
+        return caller()
+
+
+class Refused(Exception):
+    pass
+
+
+def refuse(message):
+    raise Refused(message)
+
+
+environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
+environment.filters["tojson"] = lambda x, indent=None, ensure_ascii=False: json.dumps(x, ensure_ascii=ensure_ascii, indent=indent)
+environment.globals["raise_exception"] = refuse
+
+MESSAGES = [{"role": "system", "content": " Be brief. "}, {"role": "user", "content": "Hi <b>\"ä\"</b>\n"},
+            {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Why?"}]
+TOOLS = [{"type": "function", "function": {"name": "add", "description": "a + b", "parameters": {"a": 1, "b": [1.5, None, True]}}}]
+CHAT = {"messages": MESSAGES, "add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>", "tools": TOOLS}
+
+CHATS = [
+    "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nYou are kind<|im_end|>\n' }}{% endif %}"
+    "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
+    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set loop_messages = messages[1:] %}{% set system = messages[0]['content'] %}{% else %}"
+    "{% set loop_messages = messages %}{% endif %}{% for m in loop_messages %}{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('roles must alternate') }}{% endif %}{% if loop.index0 == 0 and system is defined %}"
+    "{% set content = '<<SYS>>\\n' + system.strip() + '\\n<</SYS>>\\n\\n' + m['content'] %}{% else %}{% set content = m['content'] %}{% endif %}"
+    "{% if m['role'] == 'user' %}{{ ' [INST] ' + content | trim + ' [/INST]' }}{% elif m.role == 'assistant' %}{{ ' ' + content.strip() + eos_token }}"
+    "{% endif %}{% endfor %}",
+    "{%- if tools %}\n    {{- '<|im_start|>system\\n' }}\n    {%- for tool in tools %}\n        {{- \"\\n\" }}\n        {{- tool | tojson }}\n"
+    "    {%- endfor %}\n{%- endif %}\n{%- set ns = namespace(multi=true, last=messages|length - 1) %}\n{%- for message in messages[::-1] %}\n"
+    "    {%- set index = (messages|length - 1) - loop.index0 %}\n    {%- if ns.multi and message.role == \"user\" and message.content is string and not"
+    "(message.content.startswith('<t>') and message.content.endswith('</t>')) %}\n        {%- set ns.multi = false %}\n        {%- set ns.last = index %}\n"
+    "    {%- endif %}\n{%- endfor %}\n{{- ns.last }}:{{ ns.multi }}\n{% for m in messages %}\n  {%- if m.role == 'assistant' %}"
+    "{% generation %}{{ m.content.split('</think>')[-1].lstrip('\\n') }}{% endgeneration %}{% endif %}\n{% endfor %}",
+    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}",
+    "{% macro show(name, mark='#', n=2) %}{{ mark * 1 if false else mark }}{{ name }}{{ n }}{% endmacro %}"
+    "{% for m in messages if m.role != 'system' %}{{ show(m.role, n=loop.index) }}{{ ', ' if not loop.last }}{% else %}none{% endfor %}",
+]
+EXPRESSIONS = [
+    "1 + 2 * 3 ** 2 // 4 % 5", "-7 // 2", "-7 % 3", "7 / 2", "2 ** -1", "1.5 + 1", "10 / 5", "1e3" if False else "1000.0", "0.1 + 0.2", "1/3", "100000000.0 * 10**9",
+    "0.00001 * 1.0", "'a' ~ 1 ~ none ~ true", "[1, 'a', none, 1.0, {'k': \"it's\"}]", "(1, 2)[0]", "'abc'[::-1]", "'abcdef'[1:5:2]", "'äöü'[1:]", "[1,2,3][-2:]",
+    "[1,2,3,4][3:0:-1]", "[1,2][5:]", "'abc'[-1]", "messages[0].role", "messages[9]", "messages[0]['nothing']", "nothing is defined", "nothing is undefined",
+    "nothing|default('d')", "''|default('d', true)", "messages|length", "'äöü'|length", "'  x '|trim ~ '|'", "'xxaxx'.strip('x')", "'a,b,,c'.split(',')",
+    "' a  b '.split()", "'a-b-c'.split('-', 1)", "'a-b-c'.rsplit('-', 1)", "'Hello World'.lower()", "'hello wORLD'|title", "'hello wORLD'|capitalize", "'abc'|upper",
+    "'aaa'.replace('a', 'b', 2)", "'a' in 'abc'", "'role' in messages[0]", "3 not in [1, 2]", "1 < 2 < 3", "1 == 1.0", "true == 1", "'1' == 1", "not none", "none is none",
+    "1 is number", "'a' is string", "{} is mapping", "[] is iterable", "true is true", "2 is even", "3 is divisibleby 3", "3 is divisibleby(2)", "4 is odd",
+    "messages|map(attribute='role')|join(', ')", "messages|selectattr('role', 'equalto', 'user')|list|length", "messages|rejectattr('role', 'in', ['user'])|list|length",
+    "[1,0,2]|select|list", "['a','b']|map('upper')|list", "[3,1]|first", "[3,1]|last", "'abc'|reverse", "[1,2]|reverse|list", "'5'|int + 1", "'x'|int", "'2.5'|float",
+    "-3|abs", "tools|tojson", "tools[0].function|tojson(indent=2)", "'a\\nb\\n\\nc'|indent(2)", "'a\\nb'|indent(2, true)", "{'a': 1}.items()|list|length", "{'a': 1, 'b': 2}.keys()|list",
+    "{'a': 1}.get('b', 3)", "{'a': 1}.get('b')", "range(3)|list", "range(5, 0, -2)|list", "'x' if false", "1 if true else 2", "1 or 2", "0 or 'a'", "'' and 1", "dict(a=1)",
+    "'%' ~ '{{' ~ '}}'", "'a' 'b'", "'tab\\t\"q\"'", "['tab\\t\\'q']", "'\\u00e4\\x41'", "messages[0].content.strip().startswith('Be')", "'abcabc'.count('bc')", "'abc'.find('c')",
+    "', '.join(['a', 'b'])", "[1] + [2]", "'ab' < 'b'", "'a'|string ~ 1|string", "none", "true", "[true, false]", "1 != 2", "((1))", "{'a': [1, 2]}['a'][1]", "'x'.upper",
+]
+BLOCKS = [
+    "a\n  {% if true %}\n b\n  {% endif %}\nc\n", "a {#- c -#} b", "{# c #}\nx", "  {{ 1 }}\n", "x  {%- if true -%}  y  {%- endif -%}  z", "{% raw %}{{ x }}{% endraw %} y",
+    "{% for i in range(3) %}{{ i }}{% if i == 1 %}{% break %}{% endif %}{% endfor %}", "{% for i in range(4) %}{% if i is odd %}{% continue %}{% endif %}{{ i }}{% endfor %}",
+    "{% for k, v in {'a': 1, 'b': 2}.items() %}{{ k }}={{ v }};{% endfor %}", "{% for x in [] %}a{% else %}empty{% endfor %}", "{% for c in 'äb' %}[{{ c }}]{% endfor %}",
+    "{% for k in {'x': 1} %}{{ k }}{% endfor %}", "{% for x in nothing %}a{% else %}none{% endfor %}", "{% set x = 1 %}{% for i in [1] %}{% set x = 2 %}{% endfor %}{{ x }}",
+    "{% set x %}a{{ 1 }}b{% endset %}[{{ x }}]", "{% for i in [1,2,3] %}{{ loop.index }}{{ loop.revindex }}{{ loop.first }}{{ loop.last }}{{ loop.length }}"
+    "{{ loop.previtem }}{{ loop.nextitem }} {% endfor %}", "a\n{% set x = 1 %}\nb\n\n", "a\r\n{% if true %}\r\nb{% endif %}", "{%+ if true +%}\nx{% endif %}", " {%+ if true %}x{% endif %}",
+    "{% if nothing %}a{% elif 0 %}b{% elif 'x' %}c{% else %}d{% endif %}", "{{ nothing }}|{{ nothing|length }}|{{ none }}",
+    "{% macro m(a, b=2) %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 3) }}{{ m(b=4, a=5) }}{{ m() }}", "{% set t = 1, 2 %}{{ t[1] }}",
+    "  {# c #}\n  x\n", "{{ 'a' -}}  \n b", "\n\n{% if true %}\n\n{% endif %}", "\t{% if true %}\tx\t{% endif %}\t\n",
+]
+
+
+def render(source, variables):
+    try:
+        return {"text": environment.from_string(source).render(**variables)}
+    except Refused as refused:
+        return {"refused": str(refused)}
+
+
+cases = [{"template": source, "variables": CHAT} for source in CHATS]
+cases += [{"template": "{{ " + source + " }}"} for source in EXPRESSIONS if source != "'x'.upper"]
+cases += [{"template": source} for source in BLOCKS]
+for case in cases:
+    case |= render(case["template"], case.get("variables", CHAT))
+path = pathlib.Path(__file__).parent / "golden.json"
+path.write_text(json.dumps({"variables": CHAT, "cases": [{k: v for k, v in case.items() if k != "variables"} for case in cases]}, ensure_ascii=False, indent=0) + "\n")
+print(len(cases), "cases")

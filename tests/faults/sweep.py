@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs commands again and again, each time with one call failed by shim.c, and says where that does not end cleanly.
+
+usage: sweep.py PROGRAM EXAMPLE SHIM [--runs N [--seed S] | --every-call] [--case NAME] [--class NAME]
+                                      [--only CASE/START/CLASS/N] [--jobs N] [--keep]
+
+Clean is: a message that names the call or the file and exit status 1, outputs as they were before, nothing left over (objects of OpenCL,
+blocks, mappings, temporary files); or exit status 0 and the same results as without a fault. Each case runs warm (its kernels are in the
+cache) and cold (an empty cache). Without --runs each way by which a call is reached fails at its first, second and last time;
+--runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call."""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+CLASSES = ("opencl", "memory", "eio", "enospc", "eintr", "short")
+OBJECTS = ("contexts", "queues", "buffers", "programs", "kernels", "events", "mappings", "blocks")
+OLD = b"what was here before\n"
+OLD_TUNED = b'{"schema": "clformer-tuned", "schema_version": 1, "devices": []}\n'
+# After these nobody knows whether the device still uses what it was given: it must not be freed, so that leaving it is right.
+LEAVES_IN_USE = ("clFinish", "clWaitForEvents")
+
+Case = collections.namedtuple("Case", "name arguments outputs same_results")
+Run = collections.namedtuple("Run", "status stdout stderr outputs struck reports strangers seconds")
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------------------------
+
+
+def write_model(folder):
+    """A BERT encoder of one layer with random weights and a vocabulary of words."""
+    width, hidden, positions = 32, 64, 64
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *("##" + c for c in letters),
+             *"the a man is eating food someone having meal cat sat on mat".split()]
+    words = list(dict.fromkeys(words))
+    shapes = {"embeddings.word_embeddings.weight": [len(words), width], "embeddings.position_embeddings.weight": [positions, width],
+              "embeddings.token_type_embeddings.weight": [2, width],
+              "embeddings.LayerNorm.weight": [width], "embeddings.LayerNorm.bias": [width]}
+    layer = "encoder.layer.0."
+    for name, rows, columns in (("attention.self.query", width, width), ("attention.self.key", width, width),
+                                ("attention.self.value", width, width), ("attention.output.dense", width, width),
+                                ("intermediate.dense", hidden, width), ("output.dense", width, hidden)):
+        shapes[f"{layer}{name}.weight"], shapes[f"{layer}{name}.bias"] = [rows, columns], [rows]
+    for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+        shapes[f"{layer}{name}.weight"], shapes[f"{layer}{name}.bias"] = [width], [width]
+    rng, header, data = random.Random(5), {}, b""
+    for name, shape in shapes.items():
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        values = struct.pack(f"<{count}f", *(rng.uniform(-0.3, 0.3) for _ in range(count)))
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    os.makedirs(os.path.join(folder, "1_Pooling"))
+    files = {"model.safetensors": struct.pack("<Q", len(text)) + text + data, "vocab.txt": "\n".join(words).encode() + b"\n",
+             "config.json": json.dumps({"model_type": "bert", "hidden_size": width, "intermediate_size": hidden,
+                                        "num_attention_heads": 2, "num_hidden_layers": 1, "vocab_size": len(words),
+                                        "max_position_embeddings": positions}).encode(),
+             "modules.json": json.dumps([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                                         {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]).encode(),
+             "1_Pooling/config.json": json.dumps({"pooling_mode_mean_tokens": True}).encode()}
+    for name, content in files.items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+
+
+def write_npy(path, rows, columns, seed):
+    rng = random.Random(seed)
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{rows * columns}f", *(rng.uniform(-1, 1) for _ in range(rows * columns))))
+
+
+def write_inputs(folder):
+    write_model(os.path.join(folder, "model"))
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    shutil.copytree(os.path.join(tests, "data", "generation", "llama"), os.path.join(folder, "llama"))
+    write_npy(os.path.join(folder, "a.npy"), 5, 7, 1)
+    write_npy(os.path.join(folder, "b.npy"), 7, 3, 2)
+    with open(os.path.join(folder, "texts.txt"), "w", encoding="utf-8") as file:
+        file.write("a man is eating food\nsomeone is having a meal\nthe cat sat on the mat\n")
+
+
+def cases(inputs, program, example):
+    """Arguments stand relative to a run's own folder, where its outputs go. same_results: two runs without a fault write the same bytes."""
+    model, texts = os.path.join(inputs, "model"), os.path.join(inputs, "texts.txt")
+    npy = [os.path.join(inputs, name) for name in ("a.npy", "b.npy")]
+    return [
+        Case("einsum", [program, "einsum", "ij,jk->ik", *npy, "-o", "out.npy"], ["out.npy"], True),
+        Case("embed", [program, "embed", model, "--file", texts, "-o", "out.npy"], ["out.npy", "out.npy.json"], True),
+        Case("embed-text", [program, "embed", model, "the cat", "a meal"], [], True),
+        Case("search", [program, "search", model, "--corpus", texts, "--no-keep", "--top", "2", "food"], [], True),
+        Case("attention", [program, "attention", model, "the cat sat", "-o", "out.svg"], ["out.svg"], True),
+        Case("pronounce", [program, "pronounce", "hi"], [], True),
+        Case("generate", [program, "generate", os.path.join(inputs, "llama", "model.gguf"), " the cat", "--max-tokens", "3", "--json"], [], True),
+        Case("logits", [program, "logits", os.path.join(inputs, "llama"), " the cat", "-o", "out.npy"], ["out.npy"], True),
+        Case("selftest", [program, "selftest"], [], True),
+        Case("bench", [program, "bench", "--suite", "ops", "--filter", "f32/96x128-lengths", "--quick", "--rounds", "1",
+                       "--seconds", "0.001", "-o", "out.json"], ["out.json"], False),
+        Case("tune", [program, "tune", "--model", model, "--minutes", "0.0001", "--limit", "20"],
+             ["config/clformer/tuned.json"], False),
+        Case("example", [example, model, "the cat", "a man"], [], True),
+    ]
+
+
+# --- one run ----------------------------------------------------------------------------------------------------------------------------
+
+
+class Sweep:
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder = arguments, folder
+        self.inputs = os.path.join(folder, "inputs")
+        os.mkdir(self.inputs)
+        write_inputs(self.inputs)
+        os.mkdir(os.path.join(folder, "cold"), 0o700)
+        self.cases = [c for c in cases(self.inputs, arguments.program, arguments.example) if arguments.case in (None, c.name)]
+        self.lock, self.next_folder, self.done, self.total = threading.Lock(), 0, 0, 0
+
+    def cache_of(self, case, start):
+        return os.path.join(self.folder, "cold" if start == "cold" else "warm-" + case.name)
+
+    def environment(self, place, cache):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("CLF_") or k == "CLF_DEVICE"}
+        kept.setdefault("CLF_DEVICE", "Portable Computing Language")
+        kept.update(XDG_CONFIG_HOME=os.path.join(place, "config"), CLF_CACHE_DIR=cache, LC_ALL="C.UTF-8", POCL_AFFINITY="1")
+        return kept
+
+    def run(self, case, start, fault=None, trace=None, timeout=120, stacks=False):
+        """Runs a case in a folder of its own with a copy of the cache: nothing that one run breaks meets the next."""
+        with self.lock:
+            self.next_folder += 1
+            place = os.path.join(self.folder, f"run{self.next_folder}")
+        cache = os.path.join(place, "cache")
+        os.makedirs(os.path.join(place, "config", "clformer"), 0o700)
+        shutil.copytree(self.cache_of(case, start), cache)
+        os.chmod(cache, 0o700)
+        old = {name: OLD for name in case.outputs}
+        if case.name == "tune":
+            old[case.outputs[0]] = OLD_TUNED
+        for name, content in old.items():
+            with open(os.path.join(place, name), "wb") as file:
+                file.write(content)
+        environment = self.environment(place, cache)
+        if case.name == "example":
+            environment["CLF_FAULT_LIBRARY"] = "1"
+        environment.update(LD_PRELOAD=self.arguments.shim, CLF_FAULT_REPORT=os.path.join(place, "report"))
+        if fault:
+            environment["CLF_FAULT"] = f"{fault[0]}:{fault[1]}"
+        if trace:
+            environment["CLF_FAULT_TRACE"] = trace
+        if stacks:
+            environment["CLF_FAULT_STACKS"] = "1"
+        began = time.monotonic()
+        try:
+            done = subprocess.run(case.arguments, cwd=place, env=environment, capture_output=True, timeout=timeout, check=False,
+                                  stdin=subprocess.DEVNULL)
+            status, stdout, stderr = done.returncode, done.stdout, done.stderr.decode(errors="replace")
+        except subprocess.TimeoutExpired as error:
+            status, stdout, stderr = None, error.stdout or b"", (error.stderr or b"").decode(errors="replace")
+        seconds = time.monotonic() - began
+        outputs, strangers, reports, struck = {}, [], [], None
+        for root, _, names in os.walk(place):
+            for name in names:
+                path = os.path.relpath(os.path.join(root, name), place)
+                if path in case.outputs:
+                    with open(os.path.join(place, path), "rb") as file:
+                        outputs[path] = file.read()
+                    if outputs[path] == old[path]:
+                        outputs[path] = OLD
+                elif path.startswith("cache/"):
+                    if not path.endswith(".bin"):
+                        strangers.append(path)
+                elif path != "report":
+                    strangers.append(path)
+        if os.path.exists(os.path.join(place, "report")):
+            with open(os.path.join(place, "report"), encoding="utf-8") as file:
+                reports = [json.loads(line) for line in file]
+        struck = next(({**r["struck"], "is_child": r["is_child"]} for r in reports if "struck" in r), None)
+        reports = [r for r in reports if "calls" in r]
+        if not self.arguments.keep:
+            shutil.rmtree(place, ignore_errors=True)
+        return Run(status, stdout, stderr, outputs, struck, reports, sorted(strangers), seconds)
+
+    # --- what a run is held against ---
+
+    def learn(self, case):
+        """Results without a fault, and how often and by which ways each class of calls is reached, for both starts."""
+        known = {}
+        self.run(case, "cold", timeout=600)  # what drivers compile once
+        for start in ("cold", "warm"):
+            if start == "warm":
+                os.mkdir(self.cache_of(case, start), 0o700)
+                self.fill(case, self.cache_of(case, start))
+            trace = os.path.join(self.folder, f"trace-{case.name}-{start}")
+            run = self.run(case, start, trace=trace, timeout=600)
+            if run.status != 0 or not run.reports:
+                raise SystemExit(f"{case.name} fails without a fault: status {run.status}: {run.stderr[-500:]}")
+            again = self.run(case, start, timeout=600)
+            if case.same_results and (again.stdout, again.outputs) != (run.stdout, run.outputs):
+                sys.exit(f"{case.name}: two runs without a fault differ")
+            ways = {name: collections.defaultdict(list) for name in CLASSES}
+            counts = collections.Counter()
+            with open(trace, encoding="ascii") as file:
+                for line in file:
+                    name, way = line.split()
+                    counts[name] += 1
+                    ways[name][way].append(counts[name])
+            known[start] = (run._replace(seconds=again.seconds), ways, counts)  # the first was slowed down by being traced
+        return known
+
+    def fill(self, case, place):
+        """A start with an empty cache in a folder that stays."""
+        environment = self.environment(place, place)
+        environment["XDG_CONFIG_HOME"] = os.path.join(self.folder, "fill")
+        with tempfile.TemporaryDirectory(dir=self.folder) as here:
+            os.makedirs(os.path.join(here, "config", "clformer"))
+            subprocess.run(case.arguments, cwd=here, env=environment, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+
+    def judge(self, case, start, fault, known):
+        """None, or what is wrong with the run that this fault gives."""
+        run = self.run(case, start, fault)
+        struck, wrong = run.struck, []
+        if run.status is None:
+            wrong.append("hangs")
+        elif run.status < 0:
+            wrong.append(f"crashes by signal {-run.status}")
+        elif run.status == 0:
+            wrong += self.differences(case, run, known)
+        elif run.status != 1:
+            wrong.append(f"exit status {run.status}")
+        if run.status == 1:
+            is_told = "standard output" in run.stderr and run.outputs == known.outputs  # all was done, but what was printed may be lost
+            if not is_told and (len(run.outputs) != len(case.outputs) or
+                                not all(self.is_untouched(case, content) for content in run.outputs.values())):
+                wrong.append("the old output is gone")
+            if not is_named(struck, fault[0], run.stderr + run.stdout.decode(errors="replace")):
+                wrong.append("the message does not name it")
+        if run.strangers:
+            wrong.append("leaves " + ", ".join(re.sub(r"\.[A-Za-z0-9]{6}$", ".*", name) for name in run.strangers))
+        if run.status is not None and run.status >= 0:
+            mains = [r for r in run.reports if not r["is_child"]]
+            if not mains:
+                wrong.append("no report")
+            for report in run.reports:
+                left = {name: report[name] for name in OBJECTS if report[name] > self.baseline(known, report["is_child"])[name]}
+                if left and not (struck and struck["call"] in LEAVES_IN_USE):
+                    wrong.append("left over: " + ", ".join(f"{count} {name}" for name, count in left.items()))
+                if report["untracked"]:
+                    wrong.append("more blocks than the shim can track")
+        return (wrong, run) if wrong else None
+
+    @staticmethod
+    def is_untouched(case, content):
+        """What is measured is kept as it comes, a whole file each time: then a later failure leaves the newest of these."""
+        return content == OLD or not case.same_results and is_json(content)
+
+    @staticmethod
+    def baseline(known, is_child):
+        rows = [r for r in known.reports if r["is_child"] == is_child]
+        return {name: max((r[name] for r in rows), default=0) for name in OBJECTS}
+
+    @staticmethod
+    def differences(case, run, known):
+        if set(run.outputs) != set(known.outputs):
+            return ["exit status 0 without its output"]
+        if case.same_results:
+            if run.stdout != known.stdout:
+                return ["exit status 0 and another text on standard output"]
+            if run.outputs != known.outputs:
+                return ["exit status 0 and another output"]
+            return []
+        return [f"exit status 0 and {name} is no JSON" for name, content in run.outputs.items() if not is_json(content)]
+
+
+def is_json(content):
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return True
+
+
+def is_named(struck, name, text):
+    """A failed OpenCL call is told by its name or what it was for; memory as such; files by name, or what the system says of them."""
+    if not text.strip():
+        return False
+    if struck is None or struck["is_child"]:  # what a process for a device told went with it
+        return True
+    if name == "opencl":
+        return struck["call"] in text or "CL_OUT_OF_RESOURCES" in text
+    if name == "memory":
+        return "memory" in text
+    names = ["standard output", "Input/output error", "No space left", "Interrupted", struck["call"], os.path.basename(struck["what"])]
+    return any(part and part in text for part in names)
+
+
+# --- the whole sweep ---------------------------------------------------------------------------------------------------------------------
+
+
+def wanted(known, arguments):
+    """Numbers of the calls to fail, for each class."""
+    ways, counts = known[1], known[2]
+    for name in CLASSES:
+        if arguments.fault_class not in (None, name):
+            continue
+        if arguments.every_call:
+            yield name, list(range(1, counts[name] + 1))
+        else:
+            yield name, sorted({n for numbers in ways[name].values() for n in (*numbers[:2], numbers[-1])})
+
+
+def spread(plan, known, runs, seed):
+    """About that many: as many of each list, or all where it has fewer, spread evenly over it or by chance; fewer of cases that take long."""
+    seconds = {(case.name, start): known[case.name][start][0].seconds for case, start, *_ in plan}
+    typical = sorted(seconds.values())[len(seconds) // 2]
+
+    def count_of(share, case, start, numbers):
+        return min(len(numbers), max(1, int(share * min(1, typical / seconds[case.name, start]))))
+
+    share, most = 1, max(len(numbers) for *_, numbers in plan)
+    while share < most and sum(count_of(share, case, start, numbers) for case, start, _, numbers in plan) < runs:
+        share += 1
+    for case, start, name, numbers in plan:
+        count = count_of(share, case, start, numbers)
+        if seed is not None:
+            yield case, start, name, random.Random(f"{seed} {case.name} {start} {name}").sample(numbers, count)
+        else:  # from the middle of equal parts: neither always the first call nor always the last
+            yield case, start, name, [numbers[(2 * i + 1) * len(numbers) // (2 * count)] for i in range(count)]
+
+
+def symbol(stack):
+    """The functions of a stack, innermost first."""
+    names = []
+    for file, offset in stack[:10]:
+        done = subprocess.run(["addr2line", "-fse", file, hex(offset)], capture_output=True, text=True, check=False)
+        lines = done.stdout.split("\n")
+        names.append(f"{lines[0]} ({lines[1]})" if len(lines) > 1 else hex(offset))
+    return names
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("example")
+    parser.add_argument("shim")
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--seed", type=int, help="with --runs: another sample for each number")
+    parser.add_argument("--every-call", action="store_true")
+    parser.add_argument("--case")
+    parser.add_argument("--class", dest="fault_class", choices=CLASSES)
+    parser.add_argument("--only", help="CASE/START/CLASS/N: this one run, with what it printed and the stacks")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", action="store_true", help="keep the folder of every run")
+    arguments = parser.parse_args()
+    for name in ("program", "example", "shim"):
+        setattr(arguments, name, os.path.abspath(getattr(arguments, name)))
+    only = arguments.only.split("/") if arguments.only else None
+    if only:
+        arguments.case, arguments.fault_class = only[0], only[2]
+    folder = tempfile.mkdtemp(prefix="clf-faults.")
+    try:
+        return sweep(arguments, only, folder)
+    finally:
+        if arguments.keep:
+            print("kept:", folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(arguments, only, folder):
+    work = Sweep(arguments, folder)
+    if not work.cases:
+        sys.exit(f"no case {arguments.case}")
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        known = dict(zip((c.name for c in work.cases), pool.map(work.learn, work.cases)))
+        if only:
+            return show_one(work, known, only)
+        plan = [(case, start, name, numbers) for case in work.cases for start in ("cold", "warm")
+                for name, numbers in wanted(known[case.name][start], arguments)]
+        if arguments.runs:
+            plan = list(spread(plan, known, arguments.runs, arguments.seed))
+        jobs = [(case, start, (name, n)) for case, start, name, numbers in plan for n in numbers]
+        for case in work.cases:
+            for start, (_, _, counts) in known[case.name].items():
+                print(f"{case.name:10} {start}:", ", ".join(f"{counts[name]} {name}" for name in CLASSES if counts[name]))
+        print(f"{len(jobs)} runs", flush=True)
+        findings = collections.defaultdict(list)
+        futures = {pool.submit(work.judge, case, start, fault, known[case.name][start][0]): (case, start, fault)
+                   for case, start, fault in jobs}
+        for number, future in enumerate(concurrent.futures.as_completed(futures), 1):
+            case, start, (name, n) = futures[future]
+            found = future.result()
+            if found:
+                wrong, run = found
+                call = run.struck["call"] if run.struck else "(not reached)"
+                findings[(case.name, name, call, "; ".join(wrong))].append((f"{case.name}/{start}/{name}/{n}", run))
+                print(f"not clean: --only {case.name}/{start}/{name}/{n}: {call}: {'; '.join(wrong)}", flush=True)
+            if number % 500 == 0:
+                print(f"[{number}/{len(jobs)}]", flush=True)
+    for (case, name, call, wrong), examples in sorted(findings.items()):
+        where, run = examples[0]
+        lines = run.stderr.strip().split("\n")
+        print(f"FAIL: {case}: {call} ({name}): {wrong}; {len(examples)} times, first --only {where}\n      {lines[-1][:200]}")
+        if run.struck:
+            print("      " + " < ".join(s.split(" ")[0] for s in symbol(run.struck["stack"])))
+    print(f"{len(jobs)} runs, {sum(len(v) for v in findings.values())} not clean" if findings else f"{len(jobs)} runs, all clean")
+    return 1 if findings else 0
+
+
+def show_one(work, known, only):
+    case, start, name, n = work.cases[0], only[1], only[2], int(only[3])
+    run = work.run(case, start, (name, n), stacks=True)
+    print("status", run.status, "\n" + run.stdout.decode(errors="replace")[-2000:] + run.stderr[-2000:])
+    if run.struck:
+        print("failed:", run.struck["call"], run.struck["what"], *symbol(run.struck["stack"]), sep="\n  ")
+    for report in run.reports:
+        print({k: v for k, v in report.items() if k != "stacks"})
+        for stack in report["stacks"]:
+            print("left over, allocated by:", *symbol(stack), sep="\n  ")
+    found = work.judge(case, start, (name, n), known[case.name][start][0])
+    print(found[0] if found else "clean")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that a device uses in place: they stay until the queue has finished with them, for ever where it does not finish, and what was read
+ * from a file that changed meanwhile never reaches the caller. */
+#include "runtime/buffer.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/device.h"
+#include "support/temp.h"
+
+enum { SIZE = 1 << 20 };
+
+static bool finish_fails;
+
+/* In place of the driver's, for the library's objects as well. */
+cl_int clFinish(cl_command_queue queue)
+{
+    cl_int (*real)(cl_command_queue) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "clFinish");
+    return finish_fails ? CL_OUT_OF_RESOURCES : real(queue);
+}
+
+static char *pattern;
+
+/* A file of its own in place, whose mapping nothing but the buffer holds; skips the test where the device has memory of its own. */
+static clf_buffer *wrap_file(clf_context *context, const char *name, char path[TEMP_PATH_BYTES])
+{
+    clf_file_map *map;
+    clf_buffer *buffer = NULL;
+    temp_file(temp_root, name, pattern, SIZE, path);
+    CHECK_OK(clfi_file_map(path, &map));
+    if (clfi_buffer_wrap(context, map, &buffer) == CLF_UNSUPPORTED)
+        skip();
+    assert_non_null(buffer);
+    clfi_file_map_release(map);
+    return buffer;
+}
+
+static void *complete_late(void *event)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    clSetUserEventStatus(event, CL_COMPLETE);
+    return NULL;
+}
+
+/* A copy from the file that waits while the buffer is released. (Nothing is flushed, as in the library: Mesa 22.3's clFinish waits only for
+ * what was not.) */
+static void test_release_while_queued(void **state)
+{
+    clf_context *context = *state;
+    char path[TEMP_PATH_BYTES], *copy = malloc(SIZE);
+    clf_buffer *file = wrap_file(context, "queued", path), *device;
+    pthread_t thread;
+    cl_int code;
+    CHECK_OK(clfi_buffer_create(context, SIZE, &device));
+    const cl_event event = clCreateUserEvent(context->opencl, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    assert_int_equal(clEnqueueCopyBuffer(context->queue, file->memory, device->memory, 0, 0, SIZE, 1, &event, NULL), CL_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, complete_late, event), 0);
+    clfi_buffer_release(file);
+    pthread_join(thread, NULL);
+    CHECK_OK(clfi_buffer_read(device, 0, copy, SIZE));
+    assert_memory_equal(copy, pattern, SIZE);
+    clReleaseEvent(event);
+    clfi_buffer_release(device);
+    free(copy);
+}
+
+static void test_queue_does_not_finish(void **state)
+{
+    char path[TEMP_PATH_BYTES];
+    clf_buffer *file = wrap_file(*state, "kept", path);
+    const uint8_t *data = file->map->data;
+    finish_fails = true;
+    clfi_buffer_release(file);
+    finish_fails = false;
+    assert_memory_equal(data, pattern, SIZE);
+}
+
+static void test_changed_file(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES], byte;
+    clf_context *context;
+    clf_buffer *device;
+    CHECK_OK(clf_context_create(NULL, &context));
+    clf_buffer *file = wrap_file(context, "cut", path);
+    CHECK_OK(clfi_buffer_create(context, SIZE, &device));
+    CHECK_OK(clfi_buffer_write(device, 0, pattern, SIZE));
+    CHECK_OK(clfi_buffer_read(device, 0, &byte, 1));
+    assert_int_equal(truncate(path, 10000), 0);
+    assert_int_equal(clEnqueueCopyBuffer(context->queue, file->memory, device->memory, 0, 0, SIZE, 0, NULL, NULL), CL_SUCCESS);
+    CHECK_FAILS(clfi_buffer_read(device, 0, &byte, 1), CLF_IO, "cut: expected 1048576 bytes");
+    clfi_buffer_release(file);
+    CHECK_FAILS(clfi_buffer_read(device, 0, &byte, 1), CLF_IO, "cut: expected 1048576 bytes"); /* what it left behind is no better */
+    clfi_buffer_release(device);
+    clf_context_destroy(context);
+}
+
+static int setup(void **state)
+{
+    pattern = malloc(SIZE);
+    for (int i = 0; pattern && i < SIZE; i++)
+        pattern[i] = (char)(i * 31 + i / 4096);
+    return pattern && temp_setup(state) == 0 ? device_setup(state) : -1;
+}
+
+static int teardown(void **state)
+{
+    free(pattern);
+    return device_teardown(state) || temp_teardown(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_release_while_queued),
+        cmocka_unit_test(test_queue_does_not_finish),
+        cmocka_unit_test(test_changed_file),
+    };
+    return cmocka_run_group_tests_name("runtime.buffer", tests, setup, teardown);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests that run on every engine of an op. */
+#include "support/engines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/device.h"
+#include "support/operand.h"
+
+enum { MOST = 16, TEXT_BYTES = 128 };
+
+typedef struct engine_texts {
+    char text[MOST][TEXT_BYTES];
+    const char *pointers[MOST + 1];
+    size_t count;
+} engine_texts;
+
+static void add(engine_texts *list, const char *op, const char *engine, size_t length)
+{
+    assert_true(list->count < MOST);
+    char *text = list->text[list->count];
+    const size_t used = strlen(text);
+    const int written = snprintf(text + used, TEXT_BYTES - used, "%s%s=%.*s", used ? "," : "", op, (int)length, engine);
+    assert_true(written > 0 && (size_t)written < TEXT_BYTES - used);
+}
+
+/* The entry for `op` in CLF_ENGINE, or NULL. */
+static const char *forced_entry(const char *op)
+{
+    const size_t length = strlen(op);
+    for (const char *at = getenv("CLF_ENGINE"); at && *at; at += *at == ',') {
+        if (strncmp(at, op, length) == 0 && at[length] == '=')
+            return at + length + 1;
+        at += strcspn(at, ",");
+    }
+    return NULL;
+}
+
+static const char *const *list_engines(engine_texts *list, const clf_op *ops, size_t count)
+{
+    const clf_engine_table *first = &clfi_engine_tables[ops[0]];
+    memset(list, 0, sizeof *list);
+    const char *forced = forced_entry(first->op);
+    for (size_t e = 0; e < (forced ? 1 : first->count); e++) {
+        for (size_t i = 0; i < count; i++) {
+            const clf_engine_table *table = &clfi_engine_tables[ops[i]];
+            assert_true(table->engines == first->engines);
+            add(list, table->op, forced ? forced : table->engines[e].name, forced ? strcspn(forced, ",") : strlen(table->engines[e].name));
+        }
+        list->pointers[list->count] = list->text[list->count];
+        list->count++;
+    }
+    return list->pointers;
+}
+
+const char *const *engines_of(clf_op op)
+{
+    static engine_texts lists[CLF_OP_COUNT];
+    return list_engines(&lists[op], &op, 1);
+}
+
+const char *const *engines_of_both(clf_op op, clf_op other)
+{
+    static engine_texts list;
+    return list_engines(&list, (clf_op[]){op, other}, 2);
+}
+
+/* A device there has to be; the tests open contexts of their own. */
+static int setup(void **state)
+{
+    const int failed = device_setup(state);
+    if (!failed)
+        device_teardown(state);
+    *state = NULL; /* cmocka prefers it to a test's own state */
+    return failed;
+}
+
+int run_gemm_engine_tests(const char *group, void (*test)(void **state))
+{
+    struct CMUnitTest tests[MOST + 1];
+    size_t count = 0;
+    tests[count++] = (struct CMUnitTest){"default", test, NULL, NULL, (void *)""};
+    for (const char *const *engine = engines_of(CLF_OP_GEMM); *engine; engine++)
+        tests[count++] = (struct CMUnitTest){*engine, test, NULL, NULL, (void *)*engine};
+    return _cmocka_run_group_tests(group, tests, count, setup, NULL);
+}
+
+clf_context *gemm_engine_context(const char *engine)
+{
+    clf_context *context = engine_context(engine);
+    clf_engine_choice forced;
+    CHECK_OK(clfi_engine_forced(context, CLF_OP_GEMM, &forced));
+    if (!forced.engine || !forced.engine->runs_on || forced.engine->runs_on(&context->device.caps))
+        return context;
+    clf_context_destroy(context);
+    skip();
+    return NULL;
+}
+
+bool gemm_engine_is_special(const clf_context *context)
+{
+    clf_engine_choice forced;
+    clf_gemm_args plain = CLFI_GEMM_ARGS_INIT;
+    CHECK_OK(clfi_engine_forced(context, CLF_OP_GEMM, &forced));
+    plain.m = plain.n = plain.k = 32;
+    plain.a = plain.b = plain.c = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = 32, .column_stride = 1};
+    return forced.engine && !clfi_engine_is_able(context, forced.engine, &plain);
+}

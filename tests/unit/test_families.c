@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* README's table of models and tasks says what the list of families says: every model_type once, with its tasks, and no other. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "model/family.h"
+#include "support/check.h"
+
+/* The table's cells: line by line "| model types | tasks | ...". */
+typedef struct row {
+    char types[128], tasks[160];
+} row;
+
+static size_t read_table(row *rows, size_t most)
+{
+    clf_str text = CLF_STR_INIT;
+    size_t count = 0;
+    CHECK_OK(clfi_file_read(CLF_TEST_DATA "/../../README.md", 1 << 20, &text));
+    const char *at = strstr(text.data, "| model_type |");
+    assert_non_null(at);
+    for (at = strchr(at, '\n') + 1, at = strchr(at, '\n') + 1; *at == '|' && count < most; at = strchr(at, '\n') + 1, count++)
+        assert_int_equal(sscanf(at, "| %127[^|]| %159[^|]|", rows[count].types, rows[count].tasks), 2);
+    for (size_t i = 1; i < count; i++) /* "the same" stands for the first row's tasks */
+        if (strncmp(rows[i].tasks, "the same", 8) == 0)
+            memcpy(rows[i].tasks, rows[0].tasks, sizeof rows[i].tasks);
+    clfi_str_free(&text);
+    return count;
+}
+
+/* Whether a comma-separated list has the name. */
+static bool has_name(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ',' || at[length] == ' ' || at[length] == '\0' || at[length] == ';'))
+            return true;
+    return false;
+}
+
+static void readme_table(void **state)
+{
+    row rows[32];
+    const size_t count = read_table(rows, COUNT(rows));
+    size_t listed = 0, families = 0;
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (const char *at = rows[i].types; (at = strchr(at, ',')); at++)
+            listed++;
+    for (; clfi_family_at(families); families++) {
+        const clf_family *family = clfi_family_at(families);
+        const row *found = NULL;
+        for (size_t i = 0; i < count; i++)
+            if (has_name(rows[i].types, family->model_type))
+                found = &rows[i];
+        CHECK(found != NULL, "README's table lacks model_type %s", family->model_type);
+        CHECK(((family->tasks & CLF_TASK_EMBED) != 0) == has_name(found->tasks, "embed"), "%s: README says \"%s\"", family->model_type,
+              found->tasks);
+    }
+    assert_true(families > 0);
+    assert_int_equal(listed + count, families);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(readme_table)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The structure that host/README.md describes, drawn from the includes of the sources.
+
+- No folder of host/ includes one that is not below it: the order is the chain and the side branches in the README.
+- No circle of modules (a header with its source) larger than a header and its parts: x, x_one, x_two of one folder.
+- No line is longer than .clang-format's ColumnLimit.
+- cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too.
+
+test_structure.py PROJECT
+"""
+import os
+import re
+import sys
+
+# A folder and who may include what of cl/; peak/ is in the program only, so that the library's kernels cannot use it.
+KERNELS = {"shared": {"shared"}, "any": {"shared", "any"}, "cpu": {"shared", "any", "cpu"}, "gpu": {"shared", "any", "gpu"},
+           "peak": {"shared", "peak"}}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def files_below(root, folder, ends):
+    for directory, _, names in sorted(os.walk(os.path.join(root, folder))):
+        for name in sorted(names):
+            if name.endswith(ends):
+                yield os.path.relpath(os.path.join(directory, name), root)
+
+
+def includes_of(root, path):
+    return re.findall(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', read(os.path.join(root, path)), re.M)
+
+
+def layers(root):
+    """Each folder with all that is below it: `a -> b -> c` in the README reads from the lowest to the highest."""
+    text = read(os.path.join(root, "host/README.md")).split("Dependency direction", 1)[1].split("\n\n")[0].split("The library ends")[0]
+    above = {}
+    for chain in re.findall(r"`([a-z]+(?: -> [a-z]+)+)`", text):
+        names = chain.split(" -> ")
+        for low, high in zip(names, names[1:]):
+            above.setdefault(low, set())
+            above.setdefault(high, set()).add(low)
+    below = {}
+
+    def reach(name, path=()):
+        if name in path:
+            sys.exit("host/README.md: the order of the layers is a circle: " + " -> ".join(path + (name,)))
+        if name not in below:
+            found = set(above[name])
+            for low in above[name]:
+                found |= reach(low, path + (name,))
+            below[name] = found
+        return below[name]
+
+    for name in above:
+        reach(name)
+    return below
+
+
+def host_faults(root):
+    """Faults of folders, and the includes among modules: {module: {module}}."""
+    below, faults, graph = layers(root), [], {}
+    known = set(files_below(root, "host", (".c", ".h", ".S"))) | set(files_below(root, "include", (".h",)))
+    folders = {path.split("/")[1] for path in known if path.startswith("host/")}
+    faults += ["host/%s: not in host/README.md's order of layers" % name for name in sorted(folders - set(below))]
+    for path in sorted(known):
+        module = os.path.splitext(path)[0]
+        graph.setdefault(module, set())
+        for include in includes_of(root, path):
+            target = next((p for p in ("host/" + include, "include/" + include, os.path.join(os.path.dirname(path), include)) if p in known),
+                          None)
+            if not target:
+                continue  # the system's, another library's, or made by the build
+            if os.path.splitext(target)[0] != module:
+                graph[module].add(os.path.splitext(target)[0])
+            to = target.split("/")
+            if to[0] != "host":
+                continue
+            if path.startswith("include/"):
+                faults.append("%s includes %s: a public header sees no internal one" % (path, target))
+                continue
+            layer = path.split("/")[1]
+            if to[1] != layer and to[1] not in below.get(layer, set()):
+                faults.append("%s includes %s: %s is not below %s" % (path, target, to[1], layer))
+    return faults, graph
+
+
+def circles(graph):
+    """Strongly connected sets of two and more (Tarjan)."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for target in sorted(graph[node]):
+            if target not in order:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], order[target])
+        if low[node] == order[node]:
+            circle = set()
+            while node not in circle:
+                circle.add(stack.pop())
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    sys.setrecursionlimit(10000)
+    for node in sorted(graph):
+        if node not in order:
+            visit(node)
+    return found
+
+
+def is_header_with_parts(circle):
+    whole = min(circle, key=len)
+    return all(module == whole or module.startswith(whole + "_") for module in circle)
+
+
+def kernel_faults(root):
+    faults, folder_of, files = [], {}, list(files_below(root, "cl", (".cl",)))
+    for path in files:
+        parts = path.split("/")
+        if len(parts) != 3 or parts[1] not in KERNELS:
+            faults.append("%s: expected cl/<%s>/<name>.cl" % (path, "|".join(KERNELS)))
+        elif parts[2] in folder_of:
+            faults.append("%s: cl/%s has a file of that name too" % (path, folder_of[parts[2]]))
+        else:
+            folder_of[parts[2]] = parts[1]
+    for path in files:
+        folder = path.split("/")[1]
+        for include in includes_of(root, path):
+            if include not in folder_of:
+                faults.append("%s includes %s, which is not in cl/" % (path, include))
+            elif folder_of[include] not in KERNELS.get(folder, set()):
+                faults.append("%s includes %s of cl/%s" % (path, include, folder_of[include]))
+    return faults
+
+
+def line_faults(root):
+    limit = int(re.search(r"^ColumnLimit: (\d+)$", read(os.path.join(root, ".clang-format")), re.M).group(1))
+    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl"))]
+    return ["%s:%d: %d columns, at most %d" % (path, number, len(line), limit) for path in paths
+            for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if len(line) > limit]
+
+
+def check_the_checks():
+    """A circle and its shape are found in graphs that have them."""
+    graph = {"a/x": {"a/x_y"}, "a/x_y": {"a/x"}, "a/z": {"a/x", "b/q"}, "b/q": {"b/r"}, "b/r": {"a/z"}}
+    found = circles(graph)
+    assert found == [["a/x", "a/x_y"], ["a/z", "b/q", "b/r"]], found
+    assert is_header_with_parts(found[0]) and not is_header_with_parts(found[1])
+
+
+def main():
+    root = sys.argv[1]
+    check_the_checks()
+    faults, graph = host_faults(root)
+    if sum(len(targets) for targets in graph.values()) < 500:
+        faults.append("only %d includes were understood" % sum(len(targets) for targets in graph.values()))
+    for circle in circles(graph):
+        if not is_header_with_parts(circle):
+            faults.append("these include each other in a circle: " + ", ".join(circle))
+    faults += kernel_faults(root) + line_faults(root)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Chat templates: the text that Jinja gives, what is refused and why, and limits. */
+#include "template/template.h"
+
+#include <stdlib.h>
+
+#include "support/check.h"
+
+static clf_status render(const char *source, const json_t *variables, clf_str *out)
+{
+    clf_template *tpl;
+    const clf_status st = clfi_template_parse(source, strlen(source), "template", &tpl);
+    if (st != CLF_OK)
+        return st;
+    const clf_status rendered = clfi_template_render(tpl, variables, 86400, out);
+    clfi_template_destroy(tpl);
+    return rendered;
+}
+
+static void golden(void **state)
+{
+    json_error_t error;
+    json_t *file = json_load_file(CLF_TEST_DATA "/template/golden.json", 0, &error), *variables = json_object_get(file, "variables");
+    json_t *before = json_deep_copy(variables), *cases = json_object_get(file, "cases");
+    size_t refused = 0;
+    (void)state;
+    assert_true(json_array_size(cases) >= 140);
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *one = json_array_get(cases, i);
+        const char *source = json_string_value(json_object_get(one, "template"));
+        const json_t *text = json_object_get(one, "text");
+        clf_str out = CLF_STR_INIT;
+        const clf_status st = render(source, variables, &out);
+        if (text)
+            CHECK(st == CLF_OK && strcmp(clfi_str_text(&out), json_string_value(text)) == 0, "%s\n gives \"%s\" (%s)\n want  \"%s\"",
+                  source, clfi_str_text(&out), st == CLF_OK ? "ok" : clf_last_error(), json_string_value(text));
+        else
+            CHECK(++refused && st == CLF_INVALID_ARGUMENT && strstr(clf_last_error(), json_string_value(json_object_get(one, "refused"))),
+                  "%s: want a refusal, got %s: %s", source, clf_status_text(st), clf_last_error());
+        clfi_str_free(&out);
+    }
+    assert_true(refused > 0);
+    assert_true(json_equal(before, variables)); /* the caller's variables stay as they are */
+    json_decref(before);
+    json_decref(file);
+}
+
+static void failures(void **state)
+{
+    static const struct {
+        const char *source;
+        clf_status status;
+        const char *part;
+    } rows[] = {
+        {"{{ 1 ", CLF_FORMAT, "line 1: expected \"}}\", the template ends"},
+        {"\n\n{% if 1 %}", CLF_FORMAT, "template line 3: expected elif, found the end"},
+        {"{{ 'a }}", CLF_FORMAT, "a string is not closed"},
+        {"{# a", CLF_FORMAT, "a comment is not closed"},
+        {"{% raw %} a", CLF_FORMAT, "a raw block is not closed"},
+        {"{{ }}", CLF_FORMAT, "expected an expression, found \"}}\""},
+        {"{{ 1 2 }}", CLF_FORMAT, "expected \"}}\", found \"2\""},
+        {"{{ [1, }}", CLF_FORMAT, "expected \"}}\", the template ends"},
+        {"{{ $ }}", CLF_FORMAT, "unexpected \"$\""},
+        {"{% endif %}", CLF_UNSUPPORTED, "statement \"endif\""},
+        {"{% include 'x' %}", CLF_UNSUPPORTED, "statement \"include\" is not built"},
+        {"{% break %}", CLF_FORMAT, "break outside of a loop"},
+        {"{% for x in [1] recursive %}{% endfor %}", CLF_UNSUPPORTED, "recursive loops"},
+        {"{{ a.b }}", CLF_FORMAT, "\"b\" of a value that is undefined"},
+        {"{{ a['b'] }}", CLF_FORMAT, "an item of a value that is undefined"},
+        {"{{ 'a' + 1 }}", CLF_FORMAT, "string + integer: expected numbers, two strings or two lists"},
+        {"{{ 1 / 0 }}", CLF_FORMAT, "division by zero"},
+        {"{{ 9223372036854775807 + 1 }}", CLF_FORMAT, "beyond 64 bits"},
+        {"{{ 99999999999999999999 }}", CLF_FORMAT, "a number is too long"},
+        {"{{ 'a' < 1 }}", CLF_FORMAT, "these have no order"},
+        {"{{ 1 in 2 }}", CLF_FORMAT, "on the right"},
+        {"{{ x | pprint }}", CLF_UNSUPPORTED, "filter \"pprint\" is not built"},
+        {"{{ x is callable }}", CLF_UNSUPPORTED, "test \"callable\" is not built"},
+        {"{{ lipsum() }}", CLF_UNSUPPORTED, "function \"lipsum\" is not built"},
+        {"{{ 'a'.format(1) }}", CLF_UNSUPPORTED, "string has no method \"format\""},
+        {"{{ [].append(1) }}", CLF_UNSUPPORTED, "list has no method \"append\""},
+        {"{{ 'a'()() }}", CLF_UNSUPPORTED, "a call of a value"},
+        {"{% set d = {} %}{% set d.a = 1 %}", CLF_FORMAT, "\"d.a\" cannot be set: expected a namespace, found dictionary"},
+        {"{% set n = namespace() %}{% set n.a = [n] %}", CLF_UNSUPPORTED, "a namespace inside another value"},
+        {"{% for a, b in [[1]] %}{% endfor %}", CLF_FORMAT, "2 variables for an element of 1 parts"},
+        {"{% for a in 5 %}{% endfor %}", CLF_FORMAT, "integer has no elements"},
+        {"{{ range(100001) }}", CLF_FORMAT, "at most 100000 numbers"},
+        {"{{ {1: 2} }}", CLF_UNSUPPORTED, "a dictionary's key is integer"},
+        {"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", CLF_FORMAT, "macro m: expected at most 1 arguments, found 2"},
+        {"{% macro m(a) %}{% endmacro %}{{ m(b=2) }}", CLF_FORMAT, "macro m has no parameter \"b\""},
+        {"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", CLF_FORMAT, "nested too deep"},
+        {"{{ raise_exception('no \x01 way') }}", CLF_INVALID_ARGUMENT, "line 1: no ? way"},
+        {"{% set n = namespace(a=[]) %}{% for i in range(200) %}{% set n.a = [n.a] %}{% endfor %}", CLF_FORMAT, "nested more than 96 deep"},
+        {"{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", CLF_FORMAT, "steps"},
+        {"{% set n = namespace(a='aaaaaaaaaaaaaaaa') %}{% for i in range(40) %}{% set n.a = n.a + n.a %}{% endfor %}", CLF_FORMAT, "bytes"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        clf_str out = CLF_STR_INIT;
+        CHECK_OK(clfi_str_append_text(&out, "before"));
+        const clf_status st = render(rows[i].source, NULL, &out);
+        CHECK(st == rows[i].status && strstr(clf_last_error(), rows[i].part) && strcmp(out.data, "before") == 0,
+              "%s: want %s with \"%s\", got %s: %s (%s)", rows[i].source, clf_status_text(rows[i].status), rows[i].part,
+              clf_status_text(st), clf_last_error(), out.data);
+        clfi_str_free(&out);
+    }
+}
+
+/* Any number of brackets and of nested blocks ends with a message, not with the stack. */
+static void deep(void **state)
+{
+    static const struct {
+        const char *start, *opening, *closing, *end;
+    } rows[] = {{"{{ ", "(", ")", " }}"},
+                {"{{ ", "[", "]", " }}"},
+                {"", "{% if 1 %}", "{% endif %}", ""},
+                {"{{ ", "-", "", "1 }}"},
+                {"{{ ", "not ", "", "1 }}"}};
+    enum { COPIES = 20000 };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        clf_str source = CLF_STR_INIT, out = CLF_STR_INIT;
+        CHECK_OK(clfi_str_append_text(&source, rows[i].start));
+        for (int j = 0; j < COPIES; j++)
+            CHECK_OK(clfi_str_append_text(&source, rows[i].opening));
+        for (int j = 0; j < COPIES; j++)
+            CHECK_OK(clfi_str_append_text(&source, rows[i].closing));
+        CHECK_OK(clfi_str_append_text(&source, rows[i].end));
+        CHECK_FAILS(render(source.data, NULL, &out), CLF_FORMAT, "at most 96 nested");
+        clfi_str_free(&source);
+        clfi_str_free(&out);
+    }
+}
+
+static void clock_of_the_caller(void **state)
+{
+    clf_str out = CLF_STR_INIT;
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    CHECK_OK(render("{{ strftime_now('%d %b %Y') }}", NULL, &out));
+    assert_string_equal(out.data, "02 Jan 1970");
+    clfi_str_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(deep),
+        cmocka_unit_test(clock_of_the_caller),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of tokenizers by themselves: vocabularies as GGUF files keep them, regular expressions and their limits, long words, roles, byte
+ * offsets, broken settings. */
+#include "support/check.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "clformer/tokenizer.h"
+#include "support/temp.h"
+#include "text/regex.h"
+#include "text/tokenizer.h"
+
+#define DATA CLF_TEST_DATA "/tokenizer/families"
+
+/* --- vocabularies, against tokenizer.json with the same --- */
+
+static json_t *read_json(const char *name)
+{
+    char path[512];
+    json_error_t error;
+    snprintf(path, sizeof path, DATA "/%s.json", name);
+    json_t *json = json_load_file(path, JSON_ALLOW_NUL, &error);
+    CHECK(json, "%s: %s", path, error.text);
+    return json;
+}
+
+static clf_tokenizer *open_json(const json_t *json)
+{
+    clf_tokenizer *tokenizer;
+    char *text = json_dumps(json, JSON_COMPACT);
+    assert_non_null(text);
+    CHECK_OK(clf_tokenizer_from_json(&(clf_text){text, strlen(text)}, "family", &tokenizer));
+    free(text);
+    return tokenizer;
+}
+
+static clf_text text_of(const char *text)
+{
+    return (clf_text){text, strlen(text)};
+}
+
+/* The vocabulary of a byte-level tokenizer.json; its special tokens are control tokens. The texts are borrowed from `json`. */
+static clf_tokenizer *open_spec(const json_t *json, const char *pre)
+{
+    enum { MOST = 2000 };
+    static clf_text tokens[MOST], merges[MOST];
+    static int32_t types[MOST];
+    static char joined[MOST][256];
+    const json_t *model = json_object_get(json, "model"), *list = json_object_get(model, "merges"),
+                 *added = json_object_get(json, "added_tokens");
+    clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
+    clf_tokenizer *tokenizer;
+    const char *token;
+    json_t *value;
+    memset(tokens, 0, sizeof tokens);
+    json_object_foreach(json_object_get(model, "vocab"), token, value)
+    {
+        tokens[json_integer_value(value)] = text_of(token);
+        types[json_integer_value(value)] = CLF_TOKEN_NORMAL;
+        spec.token_count++;
+    }
+    for (size_t i = 0; i < json_array_size(added); i++) {
+        const size_t id = (size_t)json_integer_value(json_object_get(json_array_get(added, i), "id"));
+        spec.token_count = id >= spec.token_count ? id + 1 : spec.token_count;
+        tokens[id] = text_of(json_string_value(json_object_get(json_array_get(added, i), "content")));
+        types[id] = CLF_TOKEN_CONTROL;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *pair = json_array_get(list, i);
+        snprintf(joined[i], sizeof joined[i], "%s %s", json_string_value(json_array_get(pair, 0)),
+                 json_string_value(json_array_get(pair, 1)));
+        merges[i] = text_of(joined[i]);
+    }
+    spec.model = "gpt2";
+    spec.pre = pre;
+    spec.tokens = tokens;
+    spec.types = types;
+    spec.merges = merges;
+    spec.merge_count = json_array_size(list);
+    CHECK_OK(clf_tokenizer_from_vocabulary(&spec, "spec", &tokenizer));
+    return tokenizer;
+}
+
+static void check_same(const clf_tokenizer *want, const clf_tokenizer *got, const char *pre)
+{
+    clf_str file = CLF_STR_INIT;
+    clf_encoding *a, *b;
+    size_t lines = 0;
+    CHECK_OK(clf_encoding_create(&a));
+    CHECK_OK(clf_encoding_create(&b));
+    CHECK_OK(clfi_file_read(DATA "/texts.jsonl", 1 << 24, &file));
+    /* the lines as they stand in the file */
+    for (const char *at = file.data, *end; (end = strchr(at, '\n')) != NULL; at = end + 1, lines++) {
+        const clf_text text = {at, (size_t)(end - at)};
+        CHECK_OK(clf_tokenizer_encode(want, &text, NULL, NULL, a));
+        CHECK_OK(clf_tokenizer_encode(got, &text, NULL, NULL, b));
+        CHECK(a->length == b->length && memcmp(a->ids, b->ids, a->length * sizeof *a->ids) == 0, "%s: line %zu: other ids", pre, lines + 1);
+    }
+    assert_int_equal(lines, 2000);
+    clf_encoding_destroy(a);
+    clf_encoding_destroy(b);
+    clfi_str_free(&file);
+}
+
+static void named_cuts(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"smollm", "smollm"}, {"gpt2", "gpt-2"},          {"llama3", "llama-bpe"},
+                                           {"qwen2", "qwen2"},   {"cut_default", "default"}, {"cut_default", NULL}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        json_t *json = read_json(cases[i][0]);
+        json_object_del(json, "normalizer"); /* GGUF's have none, and no post-processor of their own */
+        json_object_del(json, "post_processor");
+        json_t *added = json_object_get(json, "added_tokens");
+        for (size_t k = json_array_size(added); k-- > 0;)
+            if (!json_is_true(json_object_get(json_array_get(added, k), "special")))
+                json_array_remove(added, k);
+        clf_tokenizer *want = open_json(json), *got = open_spec(json, cases[i][1]);
+        check_same(want, got, cases[i][0]);
+        clf_tokenizer_destroy(want);
+        clf_tokenizer_destroy(got);
+        json_decref(json);
+    }
+}
+
+static void check_ids(const clf_tokenizer *tokenizer, const char *text, const clf_encode_params *params, const int32_t *want, size_t count)
+{
+    const clf_text given = text_of(text);
+    clf_encoding *got;
+    CHECK_OK(clf_encoding_create(&got));
+    CHECK_OK(clf_tokenizer_encode(tokenizer, &given, NULL, params, got));
+    CHECK(got->length == count, "\"%s\": %zu tokens, want %zu", text, got->length, count);
+    for (size_t i = 0; i < count; i++)
+        CHECK(got->ids[i] == want[i], "\"%s\": token %zu is %d, want %d", text, i, (int)got->ids[i], (int)want[i]);
+    clf_encoding_destroy(got);
+}
+
+#define IDS(...) (const int32_t[]){__VA_ARGS__}, COUNT(((const int32_t[]){__VA_ARGS__}))
+
+enum { LLAMA_WORDS = 10, LLAMA_TOKENS = LLAMA_WORDS + 256 };
+
+typedef struct clf_llama {
+    clf_text tokens[LLAMA_TOKENS];
+    float scores[LLAMA_TOKENS];
+    int32_t types[LLAMA_TOKENS];
+    char bytes[256][8];
+    clf_vocabulary_spec spec;
+} clf_llama;
+
+static void make_llama(clf_llama *llama)
+{
+    static const char *const words[LLAMA_WORDS] = {"<unk>", "<s>", "</s>", "\u2581", "a", "b", "ab", "\u2581a", "\u2581ab", "bb"};
+    *llama = (clf_llama){.spec = CLF_VOCABULARY_SPEC_INIT};
+    for (size_t i = 0; i < LLAMA_TOKENS; i++) {
+        if (i >= LLAMA_WORDS)
+            snprintf(llama->bytes[i - LLAMA_WORDS], sizeof llama->bytes[0], "<0x%02X>", (unsigned)(i - LLAMA_WORDS));
+        llama->tokens[i] = text_of(i < LLAMA_WORDS ? words[i] : llama->bytes[i - LLAMA_WORDS]);
+        llama->types[i] = i == 0 ? CLF_TOKEN_UNKNOWN : i < 3 ? CLF_TOKEN_CONTROL : i < LLAMA_WORDS ? CLF_TOKEN_NORMAL : CLF_TOKEN_BYTE;
+        llama->scores[i] = i < LLAMA_WORDS ? -(float)i : 0.0f;
+    }
+    llama->scores[9] = -1.0f; /* "bb" merges before all others */
+    llama->spec.model = "llama";
+    llama->spec.tokens = llama->tokens;
+    llama->spec.scores = llama->scores;
+    llama->spec.types = llama->types;
+    llama->spec.token_count = LLAMA_TOKENS;
+    llama->spec.bos = 1;
+    llama->spec.eos = 2;
+    llama->spec.unknown = 0;
+    llama->spec.add_bos = 1;
+}
+
+static void llama(void **state)
+{
+    (void)state;
+    enum { BYTE = LLAMA_WORDS };
+    clf_llama llama;
+    clf_tokenizer *tokenizer;
+    clf_token_decoder *decoder;
+    clf_text text;
+    clf_encode_params params = CLF_ENCODE_PARAMS_INIT;
+    make_llama(&llama);
+    CHECK_OK(clf_tokenizer_from_vocabulary(&llama.spec, "llama", &tokenizer));
+    check_ids(tokenizer, "ab", NULL, IDS(1, 8));
+    check_ids(tokenizer, "abb", NULL, IDS(1, 7, 9)); /* the best score, not the leftmost */
+    check_ids(tokenizer, "a a", NULL, IDS(1, 7, 7));
+    check_ids(tokenizer, "\u00e9", NULL, IDS(1, 3, BYTE + 0xc3, BYTE + 0xa9));
+    check_ids(tokenizer, "a</s>b", NULL, IDS(1, 7, 2, 3, 5));
+    params.ignore_special = 1;
+    params.add_special_tokens = 0;
+    check_ids(tokenizer, "</s>", &params, IDS(3, BYTE + '<', BYTE + '/', BYTE + 's', BYTE + '>'));
+    assert_int_equal(clf_tokenizer_role(tokenizer, CLF_TOKEN_BOS), 1);
+    assert_int_equal(clf_tokenizer_role(tokenizer, CLF_TOKEN_PAD), -1);
+    assert_true(clf_tokenizer_is_special(tokenizer, 2) && !clf_tokenizer_is_special(tokenizer, 4));
+    CHECK_OK(clf_token_decoder_create(tokenizer, 1, &decoder));
+    CHECK_OK(clf_token_decoder_decode(decoder, (const int32_t[]){1, 8, BYTE + 0xc3, BYTE + 0xa9, 7}, 5, &text));
+    assert_string_equal(text.data, "ab\u00e9 a");
+    CHECK_OK(clf_token_decoder_push(decoder, BYTE + 0xc3, &text));
+    assert_int_equal(text.size, 0);
+    CHECK_OK(clf_token_decoder_finish(decoder, &text));
+    assert_string_equal(text.data, "\ufffd");
+    clf_token_decoder_destroy(decoder);
+    clf_tokenizer_destroy(tokenizer);
+
+    llama.spec.add_space_prefix = llama.spec.add_bos = 0;
+    CHECK_OK(clf_tokenizer_from_vocabulary(&llama.spec, "llama", &tokenizer));
+    check_ids(tokenizer, "ab ab", NULL, IDS(6, 8));
+    clf_tokenizer_destroy(tokenizer);
+}
+
+static void broken_specs(void **state)
+{
+    (void)state;
+    static clf_llama llama;
+    clf_tokenizer *tokenizer = NULL;
+#define BROKEN(change, status, part)                                                                    \
+    do {                                                                                                \
+        make_llama(&llama);                                                                             \
+        change;                                                                                         \
+        CHECK_FAILS(clf_tokenizer_from_vocabulary(&llama.spec, "x.gguf", &tokenizer), status, part);    \
+        CHECK(strncmp(clf_last_error(), "x.gguf", 6) == 0, "no file name: %s", clf_last_error());       \
+    } while (0)
+    const clf_text broken = {"\xff", 1}, merge = text_of("a b"), none = text_of("ab"), lost = text_of("a x");
+    BROKEN(llama.spec.model = "rwkv", CLF_UNSUPPORTED, "model \"rwkv\"; known are gpt2 and llama");
+    BROKEN((llama.spec.model = "gpt2", llama.spec.pre = "tekken"), CLF_UNSUPPORTED,
+           "\"tekken\"; known are default, gpt-2, llama-bpe, qwen2, smollm");
+    BROKEN(llama.spec.scores = NULL, CLF_FORMAT, "without scores");
+    BROKEN(llama.scores[7] = NAN, CLF_FORMAT, "token 7 has no score");
+    BROKEN(llama.tokens[5] = broken, CLF_FORMAT, "token 5 is not UTF-8");
+    BROKEN(llama.spec.eos = LLAMA_TOKENS, CLF_FORMAT, "special token id 266");
+    BROKEN(llama.spec.bos = -1, CLF_FORMAT, "texts get a bos token");
+    BROKEN((llama.spec.model = "gpt2", llama.spec.merges = &none, llama.spec.merge_count = 1), CLF_FORMAT, "merge 0: expected two tokens");
+    BROKEN((llama.spec.model = "gpt2", llama.spec.merges = &lost, llama.spec.merge_count = 1), CLF_FORMAT,
+           "\"x\" is not in the vocabulary");
+    assert_null(tokenizer);
+    make_llama(&llama);
+    llama.spec.model = "gpt2";
+    llama.spec.add_bos = 0;
+    llama.spec.merges = &merge;
+    llama.spec.merge_count = 1;
+    CHECK_OK(clf_tokenizer_from_vocabulary(&llama.spec, "x.gguf", &tokenizer));
+    check_ids(tokenizer, "abba", NULL, IDS(6, 5, 4));
+    clf_tokenizer_destroy(tokenizer);
+}
+
+/* --- regular expressions --- */
+
+static void check_matches(const char *pattern, const char *text, const char *want)
+{
+    clf_regex *regex;
+    clf_regex_memory *memory = NULL;
+    clf_piece_list pieces = {0};
+    clf_str got = CLF_STR_INIT;
+    CHECK_OK(clfi_regex_create(pattern, "test", &regex));
+    CHECK_OK(clfi_regex_find(regex, text, strlen(text), &memory, &pieces));
+    for (size_t i = 0; i < pieces.count; i++)
+        if (pieces.pieces[i].id)
+            CHECK_OK(clfi_str_appendf(&got, "[%.*s]", (int)(pieces.pieces[i].end - pieces.pieces[i].start), text + pieces.pieces[i].start));
+    CHECK(strcmp(clfi_str_text(&got), want) == 0, "%s on \"%s\": %s, want %s", pattern, text, clfi_str_text(&got), want);
+    clfi_regex_destroy(regex);
+    clfi_regex_memory_free(memory);
+    free(pieces.pieces);
+    clfi_str_free(&got);
+}
+
+static void regex_dialect(void **state)
+{
+    (void)state;
+    check_matches("\\s+", "a \xc2\x85\u3000" "b\u180e" "c", "[ \xc2\x85\u3000]"); /* U+180E is no white space */
+    check_matches("[^\\S]|x", " x\u180e", "[ ][x]");
+    check_matches("\\w+", "a\u0301_1\u00b2\u24b6 \u2460", "[a\u0301_1\u00b2\u24b6]");
+    check_matches("\\d{,2}5", "12345 5", "[345][5]");
+    check_matches("a{b", "a{b", "[a{b]");
+    check_matches("\\h+", "0fg", "[0f]");
+    check_matches("\\bno\\b", "no nob", "[no]");
+    check_matches("(?i:'S)", "it's 'S", "['s]['S]");
+    check_matches("^b$", "a\nb\nc", "[b]");
+    check_matches("a*", "baac", "[][aa][]");
+    check_matches("\\p{Han}|\\p{^L}|\\x{62}|\\u0063", "a\u6f22bc.", "[\u6f22][b][c][.]");
+    check_matches("\\p{L}?+a", "aa", "[aa]");
+    static const struct {
+        const char *pattern;
+        clf_status status;
+        const char *part;
+    } refused[] = {
+        {"(a", CLF_FORMAT, "test: regular expression \"(a\""},
+        {"[a", CLF_FORMAT, "missing terminating ]"},
+        {"\\p{Klingon}", CLF_FORMAT, "regular expression"},
+        {"[[:alpha:]]", CLF_UNSUPPORTED, "a class inside []"},
+        {"[a-z&&[^b]]", CLF_UNSUPPORTED, "&& inside []"},
+        {"[\\W]", CLF_UNSUPPORTED, "an escape inside []"},
+        {"(a)\\1", CLF_UNSUPPORTED, "an unknown escape"},
+        {"a(?i)b", CLF_UNSUPPORTED, "an unknown group"},
+        {"(*FAIL)", CLF_UNSUPPORTED, "(*"},
+        {"a{2}+", CLF_UNSUPPORTED, "a quantifier behind {}"},
+        {"\\pL", CLF_UNSUPPORTED, "a property without {}"},
+        {"\\x{110000000}", CLF_UNSUPPORTED, "a hexadecimal number"},
+        {"a\\", CLF_UNSUPPORTED, "an unknown escape"},
+    };
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        clf_regex *regex = NULL;
+        CHECK_FAILS(clfi_regex_create(refused[i].pattern, "test", &regex), refused[i].status, refused[i].part);
+        assert_null(regex);
+    }
+}
+
+/* A pattern that backtracks without end is an error, at once: inside groups, and inside repeats of one character. */
+static void hostile_regex(void **state)
+{
+    static const char *const patterns[] = {"(a|a)*$", "a*a*[bc]", "(a*)*[bc]", "a+a+a+[bc]", "a*a*+[bc]", "(?:a?){30}a{30}[bc]"};
+    enum { LENGTH = 1000000 };
+    char *text = malloc(LENGTH);
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'a', LENGTH);
+    text[LENGTH - 1] = 'd';
+    for (size_t i = 0; i < COUNT(patterns); i++) {
+        clf_regex *regex;
+        clf_regex_memory *memory = NULL;
+        clf_piece_list pieces = {0};
+        CHECK_OK(clfi_regex_create(patterns[i], "test", &regex));
+        CHECK_FAILS(clfi_regex_find(regex, text, LENGTH, &memory, &pieces), CLF_UNSUPPORTED, "regular expression");
+        clfi_regex_destroy(regex);
+        clfi_regex_memory_free(memory);
+        free(pieces.pieces);
+    }
+    free(text);
+}
+
+/* --- long words: a million letters take no longer than a million words --- */
+
+static void long_words(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1 << 20 };
+    static const char *const names[] = {"gpt2", "llama2", "unigram", "wordpiece", "clip"};
+    char *letters = malloc(LENGTH);
+    assert_non_null(letters);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        json_t *json = read_json(names[i]);
+        clf_tokenizer *tokenizer = open_json(json);
+        clf_encoding *encoding;
+        CHECK_OK(clf_encoding_create(&encoding));
+        for (const char *unit = "a -"; *unit; unit++) {
+            memset(letters, *unit, LENGTH);
+            CHECK_OK(clf_tokenizer_encode(tokenizer, &(clf_text){letters, LENGTH}, NULL, NULL, encoding));
+        }
+        clf_encoding_destroy(encoding);
+        clf_tokenizer_destroy(tokenizer);
+        json_decref(json);
+    }
+    free(letters);
+}
+
+/* --- offsets in bytes --- */
+
+static void byte_offsets(void **state)
+{
+    (void)state;
+    static const char given[] = "\u00e9 \xff\xf0\x9f\x98\x80z";
+    json_t *json = read_json("smollm");
+    clf_tokenizer *tokenizer = open_json(json);
+    clf_encode_params params = CLF_ENCODE_PARAMS_INIT;
+    clf_encoding *got;
+    params.offsets = CLF_OFFSETS_BYTES;
+    CHECK_OK(clf_encoding_create(&got));
+    CHECK_OK(clf_tokenizer_encode(tokenizer, &(clf_text){given, sizeof given - 1}, NULL, &params, got));
+    size_t end = 0;
+    for (size_t i = 0; i < got->length; i++) { /* whole characters of the given bytes, in order */
+        const clf_offsets o = got->offsets[i];
+        CHECK(o.start <= o.end && o.end <= sizeof given - 1 && o.end >= end, "token %zu: %u to %u", i, (unsigned)o.start, (unsigned)o.end);
+        CHECK(o.start == 0 || o.start == 2 || o.start == 3 || o.start == 4 || o.start == 8, "token %zu starts at %u", i, (unsigned)o.start);
+        end = o.end;
+    }
+    assert_int_equal(end, sizeof given - 1);
+    clf_encoding_destroy(got);
+    clf_tokenizer_destroy(tokenizer);
+    json_decref(json);
+}
+
+/* --- broken parts --- */
+
+#define MODEL "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}"
+#define BPE(rest) "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1}," rest "}}"
+#define NORMALIZER(json) "{" MODEL ",\"normalizer\":" json "}"
+#define PRE(json) "{" MODEL ",\"pre_tokenizer\":" json "}"
+#define DECODER(json) "{" MODEL ",\"decoder\":" json "}"
+#define UNIGRAM(rest) "{\"model\":{\"type\":\"Unigram\"," rest "}}"
+
+static const struct {
+    const char *text;
+    clf_status status;
+    const char *part;
+} cases[] = {
+    {BPE("\"merges\":[7]"), CLF_FORMAT, "merges[0]: expected two tokens, found integer"},
+    {BPE("\"merges\":[\"ab\"]"), CLF_FORMAT, "merges[0]: expected two tokens"},
+    {BPE("\"merges\":[\"a b\"]"), CLF_FORMAT, "\"ab\" is not in the vocabulary"},
+    {BPE("\"merges\":[[\"a\",\"c\"]]"), CLF_FORMAT, "\"c\" is not in the vocabulary"},
+    {BPE("\"merges\":[],\"dropout\":0.1"), CLF_UNSUPPORTED, "dropout 0.1"},
+    {BPE("\"merges\":[],\"unk_token\":\"c\""), CLF_FORMAT, "unknown token \"c\""},
+    {BPE("\"merges\":[[\"a\",\"b\"]],\"continuing_subword_prefix\":\"##\""), CLF_FORMAT, "shorter than the prefix"},
+    {UNIGRAM("\"vocab\":[[\"a\"]]"), CLF_FORMAT, "vocab[0]: expected [token, score]"},
+    {UNIGRAM("\"vocab\":[[\"a\",1.0]],\"unk_id\":1"), CLF_FORMAT, "unknown token 1 with 1 tokens"},
+    {NORMALIZER("{\"type\":\"Sequence\"}"), CLF_FORMAT, "\"normalizers\""},
+    {NORMALIZER("{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Sequence\",\"normalizers\":[3]}]}"), CLF_FORMAT, "expected an object"},
+    {NORMALIZER("{\"type\":\"Replace\",\"content\":\"\",\"pattern\":{}}"), CLF_FORMAT, "expected a String or a Regex"},
+    {NORMALIZER("{\"type\":\"Replace\",\"content\":\"\",\"pattern\":{\"Regex\":\"(\"}}"), CLF_FORMAT, "regular expression"},
+    {NORMALIZER("{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"!\"}"), CLF_FORMAT, "not base64"},
+    {NORMALIZER("{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"AAAA\"}"), CLF_FORMAT, "a trie of 0 bytes"},
+    {NORMALIZER("{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"/////w==\"}"), CLF_FORMAT, "a trie of 4294967295 bytes"},
+    {PRE("{\"type\":\"Split\",\"behavior\":\"Isolate\",\"pattern\":{\"String\":\" \"}}"), CLF_UNSUPPORTED,
+     "behavior \"Isolate\"; known are Removed"},
+    {PRE("{\"type\":\"Metaspace\",\"replacement\":\"ab\"}"), CLF_FORMAT, "expected one character"},
+    {PRE("{\"type\":\"Metaspace\",\"replacement\":\"_\",\"prepend_scheme\":\"last\"}"), CLF_UNSUPPORTED, "prepend_scheme \"last\""},
+    {PRE("{\"type\":\"Digits\"}"), CLF_FORMAT, "\"individual_digits\""},
+    {DECODER("{\"type\":\"CTC\"}"), CLF_UNSUPPORTED, "decoder: type \"CTC\"; known are WordPiece, ByteLevel, Metaspace"},
+    {DECODER("{\"type\":\"Strip\",\"content\":\"\",\"start\":0,\"stop\":0}"), CLF_FORMAT, "expected one character"},
+    {DECODER("{\"type\":\"BPEDecoder\",\"suffix\":\"\"}"), CLF_FORMAT, "suffix"},
+};
+
+static void broken_parts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        clf_tokenizer *tokenizer = NULL;
+        const clf_text json = text_of(cases[i].text);
+        CHECK_FAILS(clf_tokenizer_from_json(&json, "x.json", &tokenizer), cases[i].status, cases[i].part);
+        CHECK(!tokenizer && strncmp(clf_last_error(), "x.json", 6) == 0, "case %zu: no file name: %s", i, clf_last_error());
+    }
+}
+
+/* Sixty-five parts, in Sequences inside each other. */
+static void too_many_parts(void **state)
+{
+    (void)state;
+    clf_str json = CLF_STR_INIT;
+    clf_tokenizer *tokenizer;
+    CHECK_OK(clfi_str_append_text(&json, "{" MODEL ",\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"}"));
+    for (int i = 0; i < 64; i++)
+        CHECK_OK(clfi_str_append_text(&json, ",{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"}]}"));
+    CHECK_OK(clfi_str_append_text(&json, "]}}"));
+    CHECK_FAILS(clfi_tokenizer_from_json(json.data, json.length, "x.json", &tokenizer), CLF_FORMAT, "more than 64 parts");
+    clfi_str_free(&json);
+}
+
+static void unknown_without_token(void **state)
+{
+    (void)state;
+    static const char json[] = UNIGRAM("\"vocab\":[[\"a\",-1.0]]");
+    clf_tokenizer *tokenizer;
+    clf_encoding *encoding;
+    const clf_text known = text_of("aa"), unknown = text_of("ab");
+    CHECK_OK(clf_tokenizer_from_json(&(clf_text){json, sizeof json - 1}, "x.json", &tokenizer));
+    CHECK_OK(clf_encoding_create(&encoding));
+    CHECK_OK(clf_tokenizer_encode(tokenizer, &known, NULL, NULL, encoding));
+    assert_int_equal(encoding->length, 2);
+    CHECK_FAILS(clf_tokenizer_encode(tokenizer, &unknown, NULL, NULL, encoding), CLF_UNSUPPORTED, "\"b\" is not in the vocabulary");
+    clf_encoding_destroy(encoding);
+    clf_tokenizer_destroy(tokenizer);
+}
+
+static void roles(void **state)
+{
+    (void)state;
+    static const char config[] = "{\"bos_token\":\"a\",\"eos_token\":{\"content\":\"ab\"},\"pad_token\":null,\"sep_token\":\"nowhere\"}";
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer;
+    temp_directory_make(directory);
+    temp_file(directory, "tokenizer.json", "{" MODEL "}", strlen("{" MODEL "}"), path);
+    temp_file(directory, "tokenizer_config.json", config, strlen(config), path);
+    CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
+    assert_int_equal(clf_tokenizer_role(tokenizer, CLF_TOKEN_BOS), 0);
+    assert_int_equal(clf_tokenizer_role(tokenizer, CLF_TOKEN_EOS), 2);
+    assert_int_equal(clf_tokenizer_role(tokenizer, CLF_TOKEN_PAD), -1);
+    assert_int_equal(clf_tokenizer_role(tokenizer, CLF_TOKEN_SEP), -1);
+    clf_tokenizer_destroy(tokenizer);
+    temp_directory_remove(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(named_cuts),
+        cmocka_unit_test(llama),
+        cmocka_unit_test(broken_specs),
+        cmocka_unit_test(regex_dialect),
+        cmocka_unit_test(hostile_regex),
+        cmocka_unit_test(long_words),
+        cmocka_unit_test(byte_offsets),
+        cmocka_unit_test(broken_parts),
+        cmocka_unit_test(too_many_parts),
+        cmocka_unit_test(roles),
+        cmocka_unit_test(unknown_without_token),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
