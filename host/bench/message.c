@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +52,20 @@ static clfi_message_end receive_bytes(int socket, const clfi_patience *patience,
     return CLFI_MESSAGE_OK;
 }
 
-static bool send_bytes(int socket, const void *data, size_t size)
+static clfi_message_end send_bytes(int socket, const void *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t count = send(socket, (const char *)data + done, size - done, MSG_NOSIGNAL);
         if (count > 0)
             done += (size_t)count;
-        else if (errno != EINTR)
-            return false;
+        else if (errno == EPIPE || errno == ECONNRESET)
+            return CLFI_MESSAGE_CLOSED;
+        else if (errno != EINTR) {
+            clfi_fail(CLF_IO, "send to a device's process: %s", strerror(errno));
+            return CLFI_MESSAGE_FAILED;
+        }
     }
-    return true;
+    return CLFI_MESSAGE_OK;
 }
 
 clfi_message_end clfi_message_send(int socket, json_t *message)
@@ -74,9 +77,11 @@ clfi_message_end clfi_message_send(int socket, json_t *message)
         return CLFI_MESSAGE_FAILED;
     }
     const uint64_t size = strlen(text);
-    const bool sent = send_bytes(socket, &size, sizeof size) && send_bytes(socket, text, size);
+    clfi_message_end end = send_bytes(socket, &size, sizeof size);
+    if (end == CLFI_MESSAGE_OK)
+        end = send_bytes(socket, text, size);
     free(text);
-    return sent ? CLFI_MESSAGE_OK : CLFI_MESSAGE_CLOSED;
+    return end;
 }
 
 clfi_message_end clfi_message_receive(int socket, const clfi_patience *patience, json_t **out)

@@ -121,6 +121,7 @@ static clf_status lookup(const json_t *object, const char *where, const char *ke
                          const json_t **out)
 {
     char found[CLFI_JSON_FOUND_BYTES];
+    *out = NULL;
     if (!json_is_object(object))
         CLF_FAIL(CLF_FORMAT, "%s: expected an object with \"%s\", found %s", where, key, clfi_json_found(object, found));
     const json_t *value = json_object_get(object, key);
@@ -130,7 +131,6 @@ static clf_status lookup(const json_t *object, const char *where, const char *ke
     }
     if (required)
         return fail_type(NULL, where, key, expected);
-    *out = NULL;
     return CLF_OK;
 }
 
