@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench_generate against llama.cpp (Python package llama-cpp-python), alternating: ratios that survive a noisy machine.
+
+usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--prompt-tokens 128] [--tokens 64] [--batch 1] [--rounds 3] [--threads 2]
+                           [-o result.json]
+
+Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes best.
+Logits after the prompt are compared before anything is timed: llama.cpp rounds activations to int8 beside quantised weights, so that only a
+gross difference (more than 3, of logits up to about 30) is an error; the difference is printed."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import llama_cpp
+import numpy
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+GROSS = 3.0
+
+
+def prompt_ids(count, vocabulary):
+    """The ids that bench_generate takes."""
+    state, ids = 1, []
+    for _ in range(count):
+        state = (state * 1664525 + 1013904223) % 2**32
+        ids.append((state >> 8) % vocabulary)
+    return ids
+
+
+class Peer:
+    def __init__(self, options):
+        self.batch, self.tokens = options.batch, options.tokens
+        self.llm = llama_cpp.Llama(options.model, n_ctx=(options.prompt_tokens + options.tokens) * options.batch, n_batch=2048, n_ubatch=512, n_threads=options.threads,
+                                   n_threads_batch=options.threads, verbose=False, n_seq_max=options.batch)
+        self.context = self.llm.ctx
+        self.ids = prompt_ids(options.prompt_tokens, self.llm.n_vocab())
+
+    def give(self, tokens, position, sequences):
+        """tokens[i] at `position` of sequences[i], or all of them from `position` on in one sequence; logits of the last of each."""
+        batch = llama_cpp.llama_batch_init(len(tokens), 0, 1)
+        batch.n_tokens = len(tokens)
+        for i, token in enumerate(tokens):
+            batch.token[i], batch.n_seq_id[i] = token, 1
+            batch.pos[i] = position if len(sequences) > 1 else position + i
+            batch.seq_id[i][0] = sequences[i] if len(sequences) > 1 else sequences[0]
+            batch.logits[i] = len(sequences) > 1 or i == len(tokens) - 1
+        status = llama_cpp.llama_decode(self.context, batch)
+        llama_cpp.llama_batch_free(batch)
+        if status:
+            sys.exit(f'llama_decode: {status}')
+        rows = [i for i in range(len(tokens)) if len(sequences) > 1 or i == len(tokens) - 1]
+        return [numpy.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(self.context, i), (self.llm.n_vocab(),)) for i in rows]
+
+    def run(self):
+        """Tokens a second of prompts and of their continuations."""
+        llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.context), True)
+        sequences, following = list(range(self.batch)), []
+        start = time.perf_counter()
+        for sequence in sequences:
+            following.append(int(self.give(self.ids, 0, [sequence])[0].argmax()))
+        middle = time.perf_counter()
+        for step in range(self.tokens):
+            rows = self.give(following, len(self.ids) + step, sequences)
+            following = [int(row.argmax()) for row in rows]
+        end = time.perf_counter()
+        return self.batch * len(self.ids) / (middle - start), self.batch * self.tokens / (end - middle)
+
+    def logits(self):
+        llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(self.context), True)
+        return self.give(self.ids, 0, [0])[0].copy()
+
+
+def run_ours(options, rounds, logits=None):
+    environment = dict(os.environ)
+    environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(options.threads))
+    command = [options.bench, options.model, '--prompt-tokens', str(options.prompt_tokens), '--tokens', str(options.tokens), '--batch',
+               str(options.batch), '--rounds', str(rounds), '--json'] + (['--logits', logits] if logits else [])
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('model')
+    parser.add_argument('--bench', default=os.path.join(ROOT, 'build', 'bench', 'bench_generate'))
+    parser.add_argument('--prompt-tokens', type=int, default=128)
+    parser.add_argument('--tokens', type=int, default=64)
+    parser.add_argument('--batch', type=int, default=1)
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--threads', type=int, default=2)
+    parser.add_argument('-o', '--output')
+    options = parser.parse_args()
+    peer = Peer(options)
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, 'logits')
+        run_ours(options, 1, path)
+        error = float(numpy.abs(numpy.fromfile(path, numpy.float32) - peer.logits()).max())
+    if not error <= GROSS:
+        sys.exit(f'wrong: logits differ by {error}')
+    peer.run()
+    rows = []
+    for index in range(options.rounds):
+        if index % 2:
+            theirs = peer.run()
+            ours = run_ours(options, 2)
+        else:
+            ours = run_ours(options, 2)
+            theirs = peer.run()
+        rows.append({'prefill': [ours['prefill_tokens_per_s'], theirs[0]], 'decode': [ours['decode_tokens_per_s'], theirs[1]],
+                     'share_of_limit': ours['share_of_limit']})
+    record = {'model': os.path.basename(options.model), 'prompt_tokens': options.prompt_tokens, 'tokens': options.tokens, 'batch': options.batch,
+              'threads': options.threads, 'peer': f'llama-cpp-python {llama_cpp.__version__}', 'logits_differ_by': error, 'rounds': rows}
+    for what in ('prefill', 'decode'):
+        ratios = [row[what][0] / row[what][1] for row in rows]
+        record[f'{what}_ratio'] = statistics.median(ratios)
+        print(f'{what:<8} ours {statistics.median(row[what][0] for row in rows):8.1f} tokens/s   llama.cpp {statistics.median(row[what][1] for row in rows):8.1f}   '
+              f'{record[f"{what}_ratio"]:5.2f} x  ({min(ratios):.2f} to {max(ratios):.2f})', flush=True)
+    print(f'logits differ by {error:.2g} at most; decode reaches {statistics.median(row["share_of_limit"] for row in rows):.2f} of the limit by bandwidth')
+    if options.output:
+        with open(options.output, 'w', encoding='utf-8') as file:
+            json.dump(record, file, indent=1)
+            file.write('\n')
+
+
+if __name__ == '__main__':
+    main()
