@@ -16,7 +16,7 @@
 #include "support/measure.h"
 #include "workload/peak.h"
 
-enum { READ_BYTES = 256 << 20, VERIFIED_TOKENS = 24 };
+enum { READ_BYTES = 256 << 20, VERIFIED_TOKENS = 48 };
 #define VERIFIED_WITHIN 1e-3
 
 typedef struct generation {

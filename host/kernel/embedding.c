@@ -41,8 +41,8 @@ static void set_operands(clf_launch *launch, const clf_embedding_args *args)
     for (int k = 0; k < CLFI_EMBEDDING_TERMS; k++) {
         const clf_view *table = term(args, k)->table, *ids = term(args, k)->ids;
         const clf_embedding_block *block = &args->block[k < args->count ? k : 0];
-        const table_layout layout = {table->offset,  table->stride[0],        table->dim[0],           block->first,
-                                     block->total, ids ? ids->offset : 0, ids ? ids->stride[0] : 0};
+        const table_layout layout = {table->offset, table->stride[0],      table->dim[0],           block->first,
+                                     block->total,  ids ? ids->offset : 0, ids ? ids->stride[0] : 0};
         clfi_arg_buffer(launch, table->buffer);
         clfi_arg_buffer(launch, ids ? ids->buffer : table->buffer);
         clfi_arg_bytes(launch, &layout, sizeof layout);
@@ -58,9 +58,14 @@ static int64_t vector_iterations(const clf_context *context, const clf_embedding
     return args->y->dim[1] / width + width;
 }
 
+static bool has_blocks(const clf_embedding_args *args)
+{
+    return args->terms[0].table->blocks != CLF_WEIGHT_F32;
+}
+
 bool clfi_embedding_vector_supports(const clf_context *context, const void *args)
 {
-    return clfi_loops_fit(context, vector_iterations(context, args));
+    return !has_blocks(args) && clfi_loops_fit(context, vector_iterations(context, args));
 }
 
 clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
@@ -81,7 +86,7 @@ clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
 bool clfi_embedding_group_supports(const clf_context *context, const void *args)
 {
     (void)context;
-    return ((const clf_embedding_args *)args)->y->dim[1] <= INT_MAX;
+    return !has_blocks(args) && ((const clf_embedding_args *)args)->y->dim[1] <= INT_MAX;
 }
 
 clf_status clfi_embedding_group(clf_context *context, const void *arguments)

@@ -9,7 +9,7 @@ enum { CLFI_EMBEDDING_TERMS = 3 };
 
 /* One table. ids NULL: row 0 for every token (a model with one token type). */
 typedef struct clf_embedding_term {
-    const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride */
+    const clf_view *table; /* [V,C], f32, f16 or bf16; columns adjacent, rows at any stride; the first may be of quantised blocks */
     const clf_view *ids;   /* [T], i32, any stride */
     int blocks;            /* more than 1: `table` is the first of so many blocks of rows, one under the other (tensor/row_blocks.h) */
 } clf_embedding_term;

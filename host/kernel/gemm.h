@@ -38,26 +38,32 @@ typedef struct clf_gemm_args {
      * column_stride. It divides n. */
     int64_t column_block, block_stride;
     const clf_gemm_weight *weight; /* B packed by an engine, no batch; NULL: b as it lies */
-    clf_tile tile;            /* for the engine that runs it; what does not fit there was refused before */
+    clf_tile tile;                 /* for the engine that runs it; what does not fit there was refused before */
 } clf_gemm_args;
 
-#define CLFI_GEMM_ARGS_INIT {.alpha = 1.0f}
+#define CLFI_GEMM_ARGS_INIT \
+    {                       \
+        .alpha = 1.0f       \
+    }
 
 /* How an engine wants a constant B. */
 typedef enum clf_gemm_form {
-    CLFI_GEMM_ROWS,  /* [n,k] row-major in its storage type: a torch weight as it is */
-    CLFI_GEMM_PANELS /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
+    CLFI_GEMM_ROWS,   /* [n,k] row-major in its storage type: a torch weight as it is */
+    CLFI_GEMM_PANELS, /* panels of `panel` columns, [n / panel][k][panel], zero-padded in n */
+    CLFI_GEMM_BLOCKS, /* quantised rows as they are stored; offset and row_stride in bytes */
+    CLFI_GEMM_BUNDLES /* quantised rows, 16 side by side (cl/shared/weight_bundles.cl) */
 } clf_gemm_form;
 
 /* A constant B [k,n] in an engine's form, with the bias as f32. Owns references to its buffers. */
 struct clf_gemm_weight {
     clf_gemm_form form;
     clf_dtype dtype;
+    clf_weight_type blocks; /* BLOCKS, BUNDLES: their type */
     int64_t n, k;
-    int64_t panel;      /* PANELS: columns in a panel */
+    int64_t panel; /* PANELS: columns in a panel */
     clf_buffer *buffer;
-    int64_t offset, row_stride; /* ROWS: element of (n = 0, k = 0), elements between rows */
-    clf_buffer *bias;   /* f32, n values rounded up to a panel with zeros; NULL: none */
+    int64_t offset, row_stride; /* element of (n = 0, k = 0); ROWS: elements between rows */
+    clf_buffer *bias;           /* f32, n values rounded up to a panel with zeros; NULL: none */
 };
 
 /* Weights [N_i, K] side by side in an engine's form, for its kernels of that tile; contract of clfi_linear_create. The caller clears
@@ -66,7 +72,15 @@ clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile
                                       const clf_view *biases, clf_gemm_weight *out);
 clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                         const clf_view *biases, clf_gemm_weight *out);
+/* The same of quantised weights, all of one type. */
+clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                        const clf_view *biases, clf_gemm_weight *out);
+clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                         const clf_view *biases, clf_gemm_weight *out);
 void clfi_gemm_weight_clear(clf_gemm_weight *weight);
+
+/* Whether a form is of quantised weights. */
+bool clfi_gemm_is_of_blocks(clf_gemm_form form);
 
 /* How the rows of the engine table take a constant B. */
 typedef struct clf_gemm_traits {
@@ -81,6 +95,10 @@ bool clfi_gemm_packed_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_packed_run(clf_context *context, const void *args);
 bool clfi_gemm_gemv_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_gemv_run(clf_context *context, const void *args);
+bool clfi_gemm_blocks_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_blocks_run(clf_context *context, const void *args);
+bool clfi_gemm_bundles_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_bundles_run(clf_context *context, const void *args);
 bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);

@@ -45,6 +45,12 @@ int64_t clfi_gemm_padded_bias(int64_t count);
 clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *from, int64_t count, int64_t padded, clf_buffer *to,
                                int64_t to_offset);
 
+/* The biases of all parts of a weight in one buffer, or none. */
+clf_status clfi_gemm_pack_biases(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_gemm_weight *weight);
+
+/* The sizes and the type of a quantised weight in that form. UNSUPPORTED: a part is of another type or not quantised. */
+clf_status clfi_gemm_start_block_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out);
+
 /* Columns of a panel for n columns on this device: what the tile of `packed` says, else the cheapest for n. */
 int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n);
 

@@ -193,8 +193,13 @@ static clf_status arena_floats(clf_context *context, const pack_source *from, in
 clf_status clfi_gemm_pack_dense(clf_context *context, const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t rows,
                                 int64_t columns, clf_gemm_operand *out)
 {
-    pack_source from = {.buffer = operand->buffer, .dtype = operand->dtype, .rows = rows, .k = columns,
-                        .offset = operand->offset, .row_stride = operand->row_stride, .k_stride = operand->column_stride};
+    pack_source from = {.buffer = operand->buffer,
+                        .dtype = operand->dtype,
+                        .rows = rows,
+                        .k = columns,
+                        .offset = operand->offset,
+                        .row_stride = operand->row_stride,
+                        .k_stride = operand->column_stride};
     clf_gemm_operand packed = {.row_stride = columns, .column_stride = 1};
     distinct_batches(args, operand, rows * columns, &from, &packed);
     CLF_TRY(arena_floats(context, &from, rows * columns, &packed));
@@ -207,8 +212,13 @@ clf_status clfi_gemm_pack_b(clf_context *context, const clf_gemm_args *args, int
 {
     const clf_gemm_operand *b = &args->b;
     const int64_t padded = (args->n + panel - 1) / panel * panel;
-    pack_source from = {.buffer = b->buffer, .dtype = b->dtype, .rows = args->n, .k = args->k,
-                        .offset = b->offset, .row_stride = b->column_stride, .k_stride = b->row_stride};
+    pack_source from = {.buffer = b->buffer,
+                        .dtype = b->dtype,
+                        .rows = args->n,
+                        .k = args->k,
+                        .offset = b->offset,
+                        .row_stride = b->column_stride,
+                        .k_stride = b->row_stride};
     clf_gemm_operand packed = {0};
     distinct_batches(args, b, padded * args->k, &from, &packed);
     CLF_TRY(arena_floats(context, &from, padded * args->k, &packed));
@@ -233,8 +243,7 @@ clf_status clfi_gemm_pack_bias(clf_context *context, const clf_gemm_operand *fro
     return clfi_launch_1d(&launch, blocks(padded, 64), 64);
 }
 
-/* The biases of all parts in one buffer, or none. */
-static clf_status pack_biases(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_gemm_weight *weight)
+clf_status clfi_gemm_pack_biases(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_gemm_weight *weight)
 {
     bool has_bias = false;
     for (int i = 0; biases && i < parts; i++)
@@ -247,8 +256,8 @@ static clf_status pack_biases(clf_context *context, int parts, const clf_view *w
         const clf_view *bias = &biases[i];
         const int64_t count = weights[i].dim[0];
         const int64_t padded = i + 1 < parts ? count : clfi_gemm_padded_bias(weight->n) - first;
-        const clf_gemm_operand from = {.buffer = bias->buffer, .dtype = bias->dtype, .offset = bias->offset,
-                                       .column_stride = bias->buffer ? bias->stride[0] : 0};
+        const clf_gemm_operand from = {
+            .buffer = bias->buffer, .dtype = bias->dtype, .offset = bias->offset, .column_stride = bias->buffer ? bias->stride[0] : 0};
         CLF_TRY(clfi_gemm_pack_bias(context, &from, count, padded, weight->bias, first));
         first += count;
     }
@@ -257,8 +266,13 @@ static clf_status pack_biases(clf_context *context, int parts, const clf_view *w
 
 static pack_source weight_source(const clf_view *weight)
 {
-    return (pack_source){.buffer = weight->buffer, .dtype = weight->dtype, .rows = weight->dim[0], .k = weight->dim[1],
-                         .offset = weight->offset, .row_stride = weight->stride[0], .k_stride = weight->stride[1]};
+    return (pack_source){.buffer = weight->buffer,
+                         .dtype = weight->dtype,
+                         .rows = weight->dim[0],
+                         .k = weight->dim[1],
+                         .offset = weight->offset,
+                         .row_stride = weight->stride[0],
+                         .k_stride = weight->stride[1]};
 }
 
 static clf_status start_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out)
@@ -268,6 +282,22 @@ static clf_status start_weight(int parts, const clf_view *weights, clf_gemm_form
         if (__builtin_add_overflow(out->n, weights[i].dim[0], &out->n) || out->n > INT32_MAX)
             CLF_FAIL(CLF_UNSUPPORTED, "linear: more than 2^31 - 1 output features");
     return CLF_OK;
+}
+
+clf_status clfi_gemm_start_block_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out)
+{
+    CLF_TRY(start_weight(parts, weights, form, out));
+    out->blocks = weights[0].blocks;
+    for (int i = 0; i < parts; i++)
+        if (weights[i].blocks == CLF_WEIGHT_F32 || weights[i].blocks != out->blocks)
+            CLF_FAIL(CLF_UNSUPPORTED, "linear: weight %d is of type %s, expected quantised weights of one type", i,
+                     clfi_weight_type_info(weights[i].blocks)->name);
+    return CLF_OK;
+}
+
+bool clfi_gemm_is_of_blocks(clf_gemm_form form)
+{
+    return form == CLFI_GEMM_BLOCKS || form == CLFI_GEMM_BUNDLES;
 }
 
 static clf_status create_weight_buffer(clf_context *context, int64_t columns, clf_gemm_weight *weight)
@@ -299,7 +329,7 @@ clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile
             first += from.rows;
         }
     }
-    CLF_GOTO(pack_biases(context, parts, weights, biases, &weight));
+    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
     *out = weight;
     return CLF_OK;
 done:
@@ -322,7 +352,7 @@ clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *ti
         CLF_GOTO(pack_panels(context, &from, weight.buffer, weight.dtype, 0, weight.panel, first, padded));
         first += from.rows;
     }
-    CLF_GOTO(pack_biases(context, parts, weights, biases, &weight));
+    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
     *out = weight;
     return CLF_OK;
 done:

@@ -104,6 +104,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     if (weight) {
         b.buffer = weight->buffer;
         b.dtype = weight->dtype;
+        b.offset = weight->offset;
     } else {
         CLF_TRY(clfi_gemm_pack_b(context, args, panel, &b));
     }

@@ -80,9 +80,9 @@ static clf_status need(const loader *l, const clf_weight_name *rows, clf_weight_
     return CLF_OK;
 }
 
-/* The stored tensor seen as the network has it: [dim[0], ...]. */
+/* The stored tensor seen as the network has it: [dim[0], ...]. takes_blocks: a matrix may come quantised. */
 static clf_status load(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
-                       clf_row_blocks *out)
+                       bool takes_blocks, clf_row_blocks *out)
 {
     char name[NAME_BYTES];
     full_name(l, row, layer, suffix, name);
@@ -101,7 +101,8 @@ static clf_status load(const loader *l, const clf_weight_name *row, int64_t laye
         stored[2] = dim[1];
     }
     clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
-    CLF_TRY(l->source->load(l->source->user, l->context, name, stored_rank, stored, &blocks));
+    CLF_TRY(l->source->load(l->source->user, l->context, name, stored_rank, stored,
+                            takes_blocks && rank == 2 && row->stored == CLF_STORED_PLAIN, &blocks));
     clf_status st = CLF_OK;
     if (row->stored == CLF_STORED_TRANSPOSED && rank == 2) {
         if (blocks.count != 1)
@@ -134,7 +135,7 @@ static clf_status load_kept(const loader *l, const clf_weight_name *row, int64_t
 {
     clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
     char name[NAME_BYTES], shape[CLFI_SHAPE_TEXT_BYTES];
-    clf_status st = load(l, row, layer, suffix, rank, dim, &blocks);
+    clf_status st = load(l, row, layer, suffix, rank, dim, false, &blocks);
     if (st == CLF_OK && blocks.count != 1) {
         full_name(l, row, layer, suffix, name);
         st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: %s is more than the device's largest allocation of %llu bytes", name,
@@ -260,7 +261,7 @@ static clf_status load_part(const loader *l, const part *p, int64_t layer, const
                             clf_row_blocks *out)
 {
     clf_row_blocks stored = CLF_ROW_BLOCKS_INIT;
-    clf_status st = load(l, p->row, layer, suffix, rank, (int64_t[]){p->stored, columns}, &stored);
+    clf_status st = load(l, p->row, layer, suffix, rank, (int64_t[]){p->stored, columns}, true, &stored);
     if (st == CLF_OK)
         st = clfi_row_blocks_range(&stored, p->first, p->count, out);
     clfi_row_blocks_clear(&stored);
@@ -363,7 +364,7 @@ static clf_status load_distance_bias(const loader *l, const side *s)
     clf_view widened;
     clf_status st;
     CLF_GOTO(need(l, s->names, CLF_WEIGHT_DISTANCE_BIAS, 0, &row));
-    CLF_GOTO(load(l, row, 0, "weight", 2, stored, &blocks));
+    CLF_GOTO(load(l, row, 0, "weight", 2, stored, false, &blocks));
     CLF_GOTO(clfi_alloc(count, sizeof *buckets, "distance bias", &buckets));
     CLF_GOTO(clfi_alloc(table_count, sizeof *table, "distance bias", &table));
     CLF_GOTO(clfi_view_temporary(l->context, CLF_F32, 2, stored, &widened));
@@ -453,7 +454,7 @@ static clf_status load_tokens(const loader *l, const side *s, const side *other,
         if (strcmp(name, other_name) == 0)
             return clfi_row_blocks_range(&held->table, 0, config->vocabulary, out);
     }
-    return load(l, row, 0, "weight", 2, (int64_t[]){config->vocabulary, s->config->width}, out);
+    return load(l, row, 0, "weight", 2, (int64_t[]){config->vocabulary, s->config->width}, true, out);
 }
 
 static clf_status load_embedding(const loader *l, const side *s, const side *other, const clf_token_embedding *held,
@@ -495,7 +496,7 @@ static clf_status load_generator(const loader *l, const clf_name_map *names, clf
     if (config->is_generator_tied)
         CLF_GOTO(clfi_row_blocks_range(&l->made->target.table, 0, classes, &weight));
     else
-        CLF_GOTO(load(l, row, 0, "weight", 2, (int64_t[]){classes, config->decoder.width}, &weight));
+        CLF_GOTO(load(l, row, 0, "weight", 2, (int64_t[]){classes, config->decoder.width}, true, &weight));
     if (bias_row && has(l, bias_row, 0, "weight")) {
         if (has_bias) {
             full_name(l, bias_row, 0, "weight", name);
@@ -503,9 +504,9 @@ static clf_status load_generator(const loader *l, const clf_name_map *names, clf
             CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_VALUE: weights: %s and %s are both there, expected one bias of the generator", name,
                                other));
         }
-        CLF_GOTO(load(l, bias_row, 0, "weight", 1, &classes, &bias));
+        CLF_GOTO(load(l, bias_row, 0, "weight", 1, &classes, false, &bias));
     } else if (has_bias) {
-        CLF_GOTO(load(l, row, 0, "bias", 1, &classes, &bias));
+        CLF_GOTO(load(l, row, 0, "bias", 1, &classes, false, &bias));
     }
     CLF_GOTO(make_linear(l, &weight, &bias, out));
 done:
@@ -522,9 +523,9 @@ static clf_status load_head_linear(const loader *l, const clf_weight_name *rows,
     clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT;
     clf_status st;
     CLF_GOTO(need(l, rows, role, 0, &row));
-    CLF_GOTO(load(l, row, 0, "weight", 2, (int64_t[]){out_features, in_features}, &weight));
+    CLF_GOTO(load(l, row, 0, "weight", 2, (int64_t[]){out_features, in_features}, true, &weight));
     if (has(l, row, 0, "bias"))
-        CLF_GOTO(load(l, row, 0, "bias", 1, &out_features, &bias));
+        CLF_GOTO(load(l, row, 0, "bias", 1, &out_features, false, &bias));
     CLF_GOTO(make_linear(l, &weight, &bias, out));
 done:
     clfi_row_blocks_clear(&weight);

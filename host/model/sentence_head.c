@@ -84,9 +84,9 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     if (step->has_residual && step->width != in_features)
         CLF_GOTO(clfi_fail(CLF_UNSUPPORTED, "%s: use_residual with out_features %lld: expected in_features, %lld", where,
                            (long long)step->width, (long long)in_features));
-    CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, &weight));
+    CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, false, &weight));
     if (has_bias)
-        CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, &bias));
+        CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, false, &bias));
     CLF_GOTO(clfi_linear_create_blocks(context, 1, &weight, &bias, &step->linear));
     CLF_GOTO(clf_context_finish(context)); /* a packing kernel may still read the weights */
 done:
@@ -101,8 +101,8 @@ static clf_status load_norm(const json_t *json, const char *where, clf_weights *
     if (step->width != width)
         CLF_FAIL(CLF_FORMAT, "%s: dimension is %lld: expected %lld, as the module before gives", where, (long long)step->width,
                  (long long)width);
-    CLF_TRY(clfi_weights_load(weights, "norm.weight", 1, &width, &step->gamma));
-    return clfi_weights_load(weights, "norm.bias", 1, &width, &step->beta);
+    CLF_TRY(clfi_weights_load(weights, "norm.weight", 1, &width, false, &step->gamma));
+    return clfi_weights_load(weights, "norm.bias", 1, &width, false, &step->beta);
 }
 
 static clf_status load_files(clf_context *context, const char *directory, const char *module, int64_t width, clf_sentence_step *step)

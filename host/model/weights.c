@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "op/linear.h"
 
 struct clf_weights {
     clf_context *context;
@@ -13,14 +14,21 @@ struct clf_weights {
     clf_buffer **files; /* whole-file buffers in place; NULL entries: this file is copied tensor by tensor */
 };
 
-/* Bytes of all tensors on the device, where blocks are float32 numbers. */
-static uint64_t device_bytes(const clf_checkpoint *checkpoint)
+/* Whether a quantised matrix stays as it is stored. */
+static bool stays_quantised(const clf_context *context, const clf_checkpoint_tensor *tensor)
+{
+    return tensor->is_weight && tensor->rank == 2 && clfi_weight_type_info(tensor->type)->block_weights > 1 &&
+           clfi_linear_takes_blocks(context, tensor->type, tensor->dim[0], tensor->dim[1]);
+}
+
+/* Bytes of all tensors on the device. */
+static uint64_t device_bytes(const clf_context *context, const clf_checkpoint *checkpoint)
 {
     uint64_t sum = 0;
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
         const clf_weight_type_info *type = clfi_weight_type_info(tensor.type);
-        sum += tensor.is_weight && type->block_weights > 1
+        sum += tensor.is_weight && type->block_weights > 1 && !stays_quantised(context, &tensor)
                    ? tensor.bytes / (uint64_t)type->block_bytes * (uint64_t)type->block_weights * sizeof(float)
                    : tensor.bytes;
     }
@@ -30,7 +38,7 @@ static uint64_t device_bytes(const clf_checkpoint *checkpoint)
 /* Before anything is loaded: does the checkpoint fit the device at all? */
 static clf_status check_memory(const clf_context *context, const clf_checkpoint *checkpoint)
 {
-    const uint64_t stored = clfi_checkpoint_file_bytes(checkpoint), need = device_bytes(checkpoint);
+    const uint64_t stored = clfi_checkpoint_file_bytes(checkpoint), need = device_bytes(context, checkpoint);
     const uint64_t have = context->device.info.global_memory_bytes;
     if (have && need > have && need > stored)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "model: the weights take %llu MB as float32 (%llu MB in the file), device %s has %llu MB",
@@ -110,7 +118,20 @@ static clf_status decode_rows(clf_buffer *to, const clf_checkpoint_tensor *tenso
     return st;
 }
 
-/* Rows first .. first + count of a tensor, copied; blocks become numbers of dtype f32. */
+/* A view of rows that lie as they are stored. */
+static clf_view stored_view(clf_buffer *buffer, const clf_checkpoint_tensor *tensor, size_t offset_bytes, int64_t rows)
+{
+    const int64_t row_bytes = (int64_t)(tensor->dim[0] ? tensor->bytes / (size_t)tensor->dim[0] : 0);
+    return (clf_view){.buffer = buffer,
+                      .dtype = CLF_U8,
+                      .blocks = tensor->type,
+                      .rank = 2,
+                      .dim = {rows, tensor->dim[1]},
+                      .stride = {row_bytes, 1},
+                      .offset = (int64_t)offset_bytes};
+}
+
+/* Rows first .. first + count of a tensor, copied; blocks become numbers of dtype f32, or stay (dtype u8). */
 static clf_status copy_rows(clf_context *context, const clf_checkpoint_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
                             clf_row_blocks *out)
 {
@@ -120,13 +141,17 @@ static clf_status copy_rows(clf_context *context, const clf_checkpoint_tensor *t
     clf_buffer *copy;
     const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
     const char *from = (const char *)tensor->data + (size_t)first * row_bytes;
-    const bool is_block = type->block_weights > 1;
+    const bool is_block = type->block_weights > 1 && dtype != CLF_U8;
     const size_t copied = is_block ? bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float) : bytes;
     CLF_TRY(clfi_buffer_create(context, copied, &copy));
     const clf_status st = is_block ? decode_rows(copy, tensor, from, bytes) : clfi_buffer_write(copy, 0, from, bytes);
     if (st != CLF_OK) {
         clfi_buffer_release(copy);
         return st;
+    }
+    if (dtype == CLF_U8) {
+        const clf_view rows = stored_view(copy, tensor, 0, count);
+        return clfi_row_blocks_add(out, &rows);
     }
     memcpy(dim, tensor->dim, (size_t)tensor->rank * sizeof *dim);
     if (tensor->rank)
@@ -142,8 +167,9 @@ static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_
     const int64_t rows = tensor->rank > 1 ? tensor->dim[0] : 1;
     const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
     const size_t row_bytes = rows ? tensor->bytes / (size_t)rows : 0;
-    const size_t copied =
-        type->block_weights == 1 ? row_bytes : row_bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float);
+    const size_t copied = type->block_weights == 1 || dtype == CLF_U8
+                              ? row_bytes
+                              : row_bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float);
     int64_t most;
     CLF_TRY(clfi_rows_per_block(weights->context, name, rows, copied, 0, &most));
     if (most >= rows) {
@@ -156,7 +182,7 @@ static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_
     return clfi_file_map_check(clfi_checkpoint_file_map(weights->checkpoint, tensor->file));
 }
 
-clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_row_blocks *out)
+clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, bool takes_blocks, clf_row_blocks *out)
 {
     char want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
     clf_dtype dtype;
@@ -175,7 +201,12 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     clf_buffer *file = weights->files[tensor->file];
     const size_t element = clf_dtype_bytes(dtype);
     clf_status st;
-    if (file && tensor->offset % element == 0 && clfi_weight_type_info(tensor->type)->block_weights == 1) {
+    if (takes_blocks && stays_quantised(weights->context, tensor))
+        dtype = CLF_U8;
+    if (file && dtype == CLF_U8 && tensor->offset % 2 == 0) {
+        const clf_view view = stored_view(clfi_buffer_retain(file), tensor, tensor->offset, dim[0]);
+        st = clfi_row_blocks_add(&made, &view);
+    } else if (file && tensor->offset % element == 0 && clfi_weight_type_info(tensor->type)->block_weights == 1) {
         const clf_view view = clfi_view_dense(clfi_buffer_retain(file), dtype, (int64_t)(tensor->offset / element), rank, dim);
         st = clfi_row_blocks_add(&made, &view);
     } else {

@@ -13,8 +13,9 @@ clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, c
 void clfi_weights_close(clf_weights *weights); /* what was loaded stays: weights in place keep the mapping */
 
 /* The tensor of this name as [dim[0], ...]; in several blocks of rows where the device's largest allocation is smaller. FORMAT "<file>:
- * <name>: expected [768,2304], found ...". OUT_OF_MEMORY: not even one row fits. *out: the caller clears it. */
-clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_row_blocks *out);
+ * <name>: expected [768,2304], found ...". OUT_OF_MEMORY: not even one row fits. takes_blocks: a quantised matrix stays so where an engine
+ * of linear layers takes it; else it becomes f32. *out: the caller clears it. */
+clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, bool takes_blocks, clf_row_blocks *out);
 bool clfi_weights_has(const clf_weights *weights, const char *name);
 
 /* Tells the system that a weight's file pages are not needed soon: after its packing. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "clformer/ops.h"
+#include "kernel/combine.h"
 #include "op/check.h"
 #include "op/engines.h"
 #include "op/layer_norm.h"
@@ -24,7 +25,8 @@ static clf_status check_term(const clf_embedding_term *term, int k, const clf_vi
     snprintf(table, sizeof table, "table %d", k);
     snprintf(ids, sizeof ids, "ids %d", k);
     for (const clf_view *block = term->table; block < term->table + blocks_of(term); block++) {
-        CLF_TRY(clfi_check_float(op, table, block));
+        if (k > 0 || block->blocks == CLF_WEIGHT_F32)
+            CLF_TRY(clfi_check_float(op, table, block));
         CLF_TRY(clfi_check_rank(op, table, block, 2));
         CLF_TRY(clfi_check_adjacent(op, table, block));
         if (block->dim[0] < 1 || block->dim[1] != y->dim[1])
@@ -67,6 +69,23 @@ static clf_status run_blocks(clf_context *context, const clf_embedding_term *ter
     return CLF_OK;
 }
 
+/* Quantised rows are a lookup of their own, to which the other tables' sum is added. */
+static clf_status add_to_blocks(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y)
+{
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view rest;
+    clf_status st;
+    if (y->dtype != CLF_F32 || !clfi_view_is_dense(y))
+        CLF_FAIL(CLF_UNSUPPORTED, "embedding: a quantised table beside others: y must be dense float32");
+    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, y->dim, &rest));
+    CLF_GOTO(run_blocks(context, terms, 1, scale, y));
+    CLF_GOTO(run_blocks(context, terms + 1, count - 1, 1.0f, &rest));
+    CLF_GOTO(clfi_add_launch(context, &rest, y));
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
 clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *terms, int count, float scale, const clf_view *y)
 {
     static const char op[] = "embedding";
@@ -79,6 +98,8 @@ clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *te
         CLF_TRY(check_term(&terms[k], k, y));
     if (clfi_view_count(y) == 0)
         return CLF_OK;
+    if (terms[0].table->blocks != CLF_WEIGHT_F32 && count > 1)
+        return add_to_blocks(context, terms, count, scale, y);
     return run_blocks(context, terms, count, scale, y);
 }
 

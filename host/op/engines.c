@@ -17,6 +17,7 @@
 #include "kernel/row_norm.h"
 #include "kernel/softmax.h"
 #include "kernel/top_k.h"
+#include "kernel/weight_rows.h"
 
 enum { FEW_ROWS = 16 };
 
@@ -67,22 +68,29 @@ static bool adjacent_keys_on_gpu(const clf_context *context, const void *args)
 
 static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0};
 static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, FEW_ROWS};
+static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_blocks, 0};
+static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0};
 static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0};
 
 static const clf_engine gemm[] = {
     {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_staged_supports, clfi_gemm_staged_suits, clfi_gemm_staged_run, NULL,
      &rows},
-    {"interleaved", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits,
-     clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &rows},
+    {"interleaved", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits, clfi_gemm_interleaved_run,
+     &clfi_gemm_interleaved_tiling, &rows},
     {"packed", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_packed_supports, on_cpu, clfi_gemm_packed_run, &clfi_gemm_packed_tiling,
      &panels},
+    {"bundles", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_bundles_supports, on_cpu, clfi_gemm_bundles_run, NULL, &bundles},
+    {"blocks", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_blocks_supports, on_gpu, clfi_gemm_blocks_run, NULL, &blocks},
     {"gemv", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run, &clfi_gemm_gemv_tiling,
      &rows_for_few},
     {"clblast", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL, &rows},
     {"tiled", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling, &rows},
 };
 
-#define ROW(name, supports, suits, run) {name, CLF_PRECISION_HIGHEST, NULL, supports, suits, run, NULL, NULL}
+#define ROW(name, supports, suits, run)                                     \
+    {                                                                       \
+        name, CLF_PRECISION_HIGHEST, NULL, supports, suits, run, NULL, NULL \
+    }
 
 static const clf_engine softmax[] = {
     ROW("group", clfi_softmax_group_supports, adjacent_keys_on_gpu, clfi_softmax_group_run),
@@ -116,6 +124,7 @@ static const clf_engine cached_attention[] = {
 static const clf_engine embedding[] = {
     ROW("vector", clfi_embedding_vector_supports, on_cpu, clfi_embedding_vector),
     ROW("group", clfi_embedding_group_supports, on_gpu, clfi_embedding_group),
+    ROW("blocks", clfi_weight_rows_supports, NULL, clfi_weight_rows_run),
 };
 
 static const clf_engine pool[] = {
@@ -128,7 +137,10 @@ static const clf_engine top_k[] = {
     ROW("group", clfi_top_k_group_supports, on_gpu, clfi_top_k_group),
 };
 
-#define TABLE(op, engines) {op, engines, COUNT(engines)}
+#define TABLE(op, engines)          \
+    {                               \
+        op, engines, COUNT(engines) \
+    }
 
 const clf_engine_table clfi_engine_tables[CLF_OP_COUNT] = {
     [CLF_OP_GEMM] = TABLE("gemm", gemm),

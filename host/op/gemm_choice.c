@@ -57,3 +57,32 @@ clf_status clfi_gemm_choose_form(const clf_context *context, int64_t n, int64_t 
     CLF_FAIL(CLF_UNSUPPORTED, "gemm: no form of a %lld x %lld weight serves one row and many on %s", (long long)n, (long long)k,
              context->device.info.name);
 }
+
+/* Whether the row itself multiplies so many rows with a quantised weight in its form. */
+static bool takes_blocks(const clf_context *context, const clf_engine *engine, const clf_gemm_weight *weight, int64_t rows, bool is_forced)
+{
+    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+    args.weight = weight;
+    args.m = rows;
+    args.n = weight->n;
+    args.k = weight->k;
+    args.a.dtype = args.c.dtype = CLF_F32;
+    return clfi_gemm_is_of_blocks(weight->form) && clfi_engine_is_able(context, engine, &args) &&
+           (is_forced || !engine->suits || engine->suits(context, &args));
+}
+
+clf_status clfi_gemm_choose_block_form(const clf_context *context, clf_weight_type type, int64_t n, int64_t k, clf_engine_choice *out)
+{
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    clf_engine_choice forced;
+    *out = (clf_engine_choice){0};
+    CLF_TRY(clfi_engine_forced(context, CLF_OP_GEMM, &forced));
+    for (size_t i = 0; !out->engine && clfi_weight_type_info(type)->block_weights > 1 && i < table->count; i++) {
+        const clf_engine *engine = &table->engines[i];
+        const clf_gemm_weight weight = {.form = engine->gemm->form, .dtype = CLF_U8, .blocks = type, .n = n, .k = k};
+        if ((!forced.engine || forced.engine == engine) && takes_blocks(context, engine, &weight, 1, forced.engine) &&
+            takes_blocks(context, engine, &weight, TYPICAL_ROWS, forced.engine))
+            out->engine = engine;
+    }
+    return CLF_OK;
+}

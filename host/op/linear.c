@@ -27,9 +27,11 @@ static clf_status check_parts(int parts, const clf_view *weights, const clf_view
     if (parts < 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: %d weights", parts);
     for (int i = 0; i < parts; i++) {
+        const bool is_block = weights[i].blocks != CLF_WEIGHT_F32 || weights[0].blocks != CLF_WEIGHT_F32;
         CLF_TRY(clfi_check_rank("linear", "weight", &weights[i], 2));
-        CLF_TRY(clfi_check_float("linear", "weight", &weights[i]));
-        if (weights[i].dim[1] != weights[0].dim[1] || weights[i].dtype != weights[0].dtype)
+        if (weights[i].blocks == CLF_WEIGHT_F32)
+            CLF_TRY(clfi_check_float("linear", "weight", &weights[i]));
+        if (weights[i].dim[1] != weights[0].dim[1] || (!is_block && weights[i].dtype != weights[0].dtype))
             CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: weight %d is %s of %s, expected %lld columns of %s as weight 0", i,
                      clfi_shape_text(2, weights[i].dim, text), clf_dtype_name(weights[i].dtype), (long long)weights[0].dim[1],
                      clf_dtype_name(weights[0].dtype));
@@ -74,25 +76,48 @@ static clf_status add_pieces(clf_context *context, const clf_engine_choice *choi
     return CLF_OK;
 }
 
-clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out)
+/* Neighbouring parts of one type: as one piece where one allocation holds it. */
+static clf_status add_run(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear *linear)
 {
     clf_engine_choice choice;
-    clf_linear *linear = NULL;
     int64_t rows = 0, most;
+    const clf_weight_type type = weights[0].blocks;
+    size_t row_bytes = (size_t)linear->k * clf_dtype_bytes(weights[0].dtype);
+    for (int i = 0; i < parts; i++)
+        rows += weights[i].dim[0];
+    if (type == CLF_WEIGHT_F32) {
+        CLF_TRY(clfi_gemm_choose_form(context, rows, linear->k, &choice));
+    } else {
+        CLF_TRY(clfi_gemm_choose_block_form(context, type, rows, linear->k, &choice));
+        if (!choice.engine || !clfi_weight_bytes(type, 1, linear->k, &row_bytes))
+            CLF_FAIL(CLF_UNSUPPORTED, "linear: no engine multiplies a weight of type %s with rows of %lld",
+                     clfi_weight_type_info(type)->name, (long long)linear->k);
+        row_bytes += row_bytes / 2; /* the most that an engine's form adds */
+    }
+    const clf_gemm_form form = choice.engine->gemm->form;
+    CLF_TRY(clfi_rows_per_block(context, "linear", rows, row_bytes, form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING, &most));
+    return most >= rows ? add_piece(context, &choice, parts, weights, biases, linear)
+                        : add_pieces(context, &choice, parts, weights, biases, most, linear);
+}
+
+clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out)
+{
+    clf_linear *linear = NULL;
+    int64_t rows = 0;
+    clf_status st = CLF_OK;
     CLF_TRY(check_parts(parts, weights, biases));
     for (int i = 0; i < parts; i++)
         if (__builtin_add_overflow(rows, weights[i].dim[0], &rows) || rows > INT32_MAX)
             CLF_FAIL(CLF_UNSUPPORTED, "linear: more than 2^31 - 1 output features");
-    CLF_TRY(clfi_gemm_choose_form(context, rows, weights[0].dim[1], &choice));
     CLF_TRY(clfi_alloc(1, sizeof *linear, "linear", &linear));
     linear->context = context;
     linear->k = weights[0].dim[1];
-    const size_t row_bytes = (size_t)linear->k * clf_dtype_bytes(weights[0].dtype);
-    const int64_t padding = choice.engine->gemm->form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING;
-    clf_status st = clfi_rows_per_block(context, "linear", rows, row_bytes, padding, &most);
-    if (st == CLF_OK)
-        st = most >= rows ? add_piece(context, &choice, parts, weights, biases, linear)
-                          : add_pieces(context, &choice, parts, weights, biases, most, linear);
+    for (int first = 0, end; st == CLF_OK && first < parts; first = end) {
+        end = first + 1;
+        while (end < parts && weights[end].blocks == weights[first].blocks && weights[end].dtype == weights[first].dtype)
+            end++;
+        st = add_run(context, end - first, weights + first, biases ? biases + first : NULL, linear);
+    }
     if (st != CLF_OK) {
         clfi_linear_destroy(linear);
         return st;
@@ -191,6 +216,12 @@ int64_t clfi_linear_out_features(const clf_linear *linear)
     return linear->n;
 }
 
+bool clfi_linear_takes_blocks(const clf_context *context, clf_weight_type type, int64_t n, int64_t k)
+{
+    clf_engine_choice choice;
+    return clfi_gemm_choose_block_form(context, type, n, k, &choice) == CLF_OK && choice.engine;
+}
+
 const char *clfi_linear_engine(const clf_context *context, const clf_linear *linear, int64_t rows)
 {
     const clf_gemm_args args = args_of(&linear->pieces[0], rows);
@@ -200,7 +231,10 @@ const char *clfi_linear_engine(const clf_context *context, const clf_linear *lin
 
 bool clfi_linear_is_packed(const clf_linear *linear)
 {
-    return linear->pieces[0].weight.form != CLFI_GEMM_ROWS;
+    for (size_t i = 0; i < linear->count; i++)
+        if (linear->pieces[i].weight.form == CLFI_GEMM_ROWS || linear->pieces[i].weight.form == CLFI_GEMM_BLOCKS)
+            return false;
+    return true;
 }
 
 clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias, clf_linear **out)
@@ -236,8 +270,12 @@ static clf_status as_matrix(const char *what, const clf_view *view, int64_t colu
         row_stride = rows > 1 ? row_stride : view->stride[i];
         rows *= view->dim[i];
     }
-    *out = (clf_view){.buffer = view->buffer, .dtype = view->dtype, .rank = 2, .dim = {rows, columns},
-                      .stride = {row_stride, view->stride[last]}, .offset = view->offset};
+    *out = (clf_view){.buffer = view->buffer,
+                      .dtype = view->dtype,
+                      .rank = 2,
+                      .dim = {rows, columns},
+                      .stride = {row_stride, view->stride[last]},
+                      .offset = view->offset};
     return CLF_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "clformer/linear.h"
 #include "tensor/row_blocks.h"
 
-/* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16, all of one dtype; any strides) along N and packs them into the
+/* Concatenates `parts` weights [N_i, K] (torch layout; f32, f16 or bf16 of one dtype with any strides, or each of quantised blocks) along N and packs them into the
  * form of the engine that this context uses. biases[i]: [N_i], or a view with buffer NULL; biases may be NULL. An engine that packs keeps
  * no reference to the weights: after clf_context_finish the caller may drop their memory. What one allocation does not hold is packed and
  * multiplied piece by piece. Enqueued. */
@@ -22,6 +22,9 @@ void clfi_linear_destroy(clf_linear *linear);
  * larger than one allocation do not end where column blocks do. */
 clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const clf_view *x, clf_activation activation,
                            const clf_view *residual, const clf_view *y);
+
+/* Whether quantised weights [n, k] of that type can be given; else they have to become floats. */
+bool clfi_linear_takes_blocks(const clf_context *context, clf_weight_type type, int64_t n, int64_t k);
 
 int64_t clfi_linear_in_features(const clf_linear *linear);
 int64_t clfi_linear_out_features(const clf_linear *linear);

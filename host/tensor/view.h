@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "base/weight_type.h"
 #include "clformer/tensor.h"
 #include "runtime/arena.h"
 #include "runtime/launch.h"
@@ -17,6 +18,8 @@ typedef struct clf_view {
     int64_t dim[CLF_MAX_RANK];
     int64_t stride[CLF_MAX_RANK]; /* elements */
     int64_t offset;               /* elements from the start of the buffer */
+    clf_weight_type blocks; /* F32: numbers of dtype. Else rows of quantised blocks, [rows, columns] of weights with dtype u8: offset and
+                               stride[0] are bytes; only what says so takes such a view */
 } clf_view;
 
 /* Suffix of load_/store_ functions in cl/types.cl ("f32"). */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of few rows with quantised weights as they are stored: a work-group for each row of the weight, whose items take PART columns at
+ * a time of ROWS rows of A, and one reduction at the end. */
+#include "types.cl"
+#include "weight_blocks.cl"
+#include "gemm_common.cl"
+#include "gemm_unroll.cl"
+
+#if !defined(ROWS) || !defined(WG)
+#error "ROWS: 1 to 16; WG: work-group size, a power of two, at least ROWS"
+#endif
+
+#define PART 8
+#define START_ROW(i) sum[i] = 0.0f;
+#define ADD_PRODUCT(i) sum[i] = LOAD_A(a, a_offset + i * a_row_stride + (p + j) * a_k_stride) * weight + sum[i];
+#define KEEP_PARTIAL(i) partial[i * WG + lane] = sum[i];
+#define FOLD(i) partial[i * WG + lane] += partial[i * WG + lane + half_size];
+
+__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
+void gemm_blocks(int m, int n, int k, __global const A_T *restrict a, long a_offset, long a_row_stride, long a_k_stride,
+                 __global const uchar *restrict b, long b_offset, long row_bytes, RESULT_PARAMETERS)
+{
+    __local float partial[ROWS * WG];
+    const int lane = (int)get_local_id(0), column = (int)get_group_id(0), first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
+    const uint batch = 0;
+    float sum[ROWS];
+    b += b_offset + column * row_bytes;
+    a_offset += first_row * a_row_stride;
+    EACH_ROW(START_ROW)
+    for (int p = PART * lane; p < k; p += PART * WG)
+        for (int j = 0; j < PART; j++) {
+            const float weight = row_weight(b, (uint)(p + j));
+            EACH_ROW(ADD_PRODUCT)
+        }
+    EACH_ROW(KEEP_PARTIAL)
+    for (int half_size = WG / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            EACH_ROW(FOLD)
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < ROWS) {
+        const float bias_value = HAS_BIAS ? bias[bias_offset + column] : 0.0f;
+        STORE_C(c, C_ROW(batch, first_row + lane) + C_COLUMN(column),
+                ADD_RESIDUAL(FINISH(partial[lane * WG], bias_value), R_ROW(batch, first_row + lane) + column * r_column_stride));
+    }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of a bundle as vectors of 16 floats, integers of the columns j and j + 16 of a group. WIDTH is 16. */
+#include "vector.cl"
+#include "weight_bundles.cl"
+
+#if WIDTH != BUNDLE
+#error "WIDTH: 16, the rows of a bundle"
+#endif
+
+/* Where in a group, behind its scales, the lines begin. */
+#define LINES_AT (SCALES_BYTES + FIFTH_BYTES)
+
+#if HAS_FIFTH_BITS
+#define LINE_PARAMETERS __global const uchar *group, uintv fifth
+#define LINE_ARGUMENTS(group, fifth) group, fifth
+#define WITH_FIFTH(nibbles, j) ((nibbles) | (fifth >> (uintv)(j) & 1u) << 4)
+#else
+#define LINE_PARAMETERS __global const uchar *group
+#define LINE_ARGUMENTS(group, fifth) group
+#define WITH_FIFTH(nibbles, j) (nibbles)
+#endif
+
+#if IS_BYTES
+inline floatv low_line(LINE_PARAMETERS, int j)
+{
+    return TO_FLOATV(TO_INTV(vload16(j, (__global const char *)(group + LINES_AT))));
+}
+
+inline floatv high_line(LINE_PARAMETERS, int j)
+{
+    return TO_FLOATV(TO_INTV(vload16(j + 16, (__global const char *)(group + LINES_AT))));
+}
+#else
+inline floatv low_line(LINE_PARAMETERS, int j)
+{
+    return TO_FLOATV(AS_INTV(WITH_FIFTH(TO_UINTV(vload16(j, group + LINES_AT)) & 15u, j)));
+}
+
+inline floatv high_line(LINE_PARAMETERS, int j)
+{
+    return TO_FLOATV(AS_INTV(WITH_FIFTH(TO_UINTV(vload16(j, group + LINES_AT)) >> 4, j + 16)));
+}
+#endif
+
+inline floatv unit_half(__global const uchar *unit, int index)
+{
+    return vector_load_f16((__global const half *)unit + index * BUNDLE);
+}
+
+#define LINES_16(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+
+/* What a group adds to each weight, times its scale of the unit; of types that store it, m and t. */
+#define HAS_SHIFT (HAS_MINIMUM || (ZERO && !IS_BYTES))
+
+inline floatv group_scale(floatv d, __global const uchar *group, int part)
+{
+#if HAS_GROUPS
+    return d * TO_FLOATV(TO_INTV(vload16(part, (__global const char *)group)));
+#else
+    return d;
+#endif
+}
+
+inline floatv group_shift(__global const uchar *unit, floatv d, __global const uchar *group)
+{
+#if HAS_GROUPS && HAS_MINIMUM
+    return -unit_half(unit, 1) * TO_FLOATV(TO_INTV(vload16(1, (__global const char *)group)));
+#elif HAS_MINIMUM
+    return unit_half(unit, 1);
+#else
+    return d * (floatv)(-(float)ZERO);
+#endif
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM engine `blocks` for any device: quantised weights as they are stored. Few rows of A multiply them as they are; for many they become
+ * rows of floats, some at a time, which the engine `tiled` multiplies. */
+#include "kernel/gemm_common.h"
+#include "kernel/loops.h"
+#include "kernel/weight_rows.h"
+
+enum { FEW_ROWS = 16, GROUP = 64, SLICE_BYTES = 32 << 20 };
+
+bool clfi_gemm_blocks_supports(const clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
+        return false;
+    clf_gemm_args floats = *args;
+    floats.weight = NULL;
+    return clfi_gemm_tiled_supports(context, &floats);
+}
+
+static clf_status copy_part(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
+{
+    const size_t bytes = (size_t)(from->dim[0] * weight->row_stride);
+    cl_int code = CL_SUCCESS;
+    if (from->stride[0] != weight->row_stride)
+        CLF_FAIL(CLF_INTERNAL, "linear: rows of blocks that do not follow one another");
+    if (bytes)
+        code = clEnqueueCopyBuffer(context->queue, from->buffer->memory, weight->buffer->memory, (size_t)from->offset,
+                                   (size_t)(first * weight->row_stride), bytes, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "linear: copying %zu bytes of weights: %s (%d)", bytes, clfi_cl_name(code), code);
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                        const clf_view *biases, clf_gemm_weight *out)
+{
+    clf_gemm_weight weight;
+    clf_status st;
+    size_t bytes;
+    int64_t first = 0;
+    (void)tile;
+    CLF_TRY(clfi_gemm_start_block_weight(parts, weights, CLFI_GEMM_BLOCKS, &weight));
+    weight.row_stride = weights[0].stride[0];
+    if (parts == 1) { /* as it lies */
+        weight.buffer = clfi_buffer_retain(weights[0].buffer);
+        weight.offset = weights[0].offset;
+    } else {
+        if (!clfi_weight_bytes(weight.blocks, weight.n, weight.k, &bytes))
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight.n, (long long)weight.k);
+        CLF_GOTO(clfi_buffer_create(context, bytes, &weight.buffer));
+        for (int i = 0; i < parts; i++) {
+            CLF_GOTO(copy_part(context, &weights[i], first, &weight));
+            first += weights[i].dim[0];
+        }
+    }
+    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
+    *out = weight;
+    return CLF_OK;
+done:
+    clfi_gemm_weight_clear(&weight);
+    return st;
+}
+
+static clf_status run_few(clf_context *context, const clf_gemm_args *args)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_blocks.cl", "gemm_blocks");
+    clfi_gemm_spec_result(&spec, args, 1);
+    clfi_spec_dtype(&spec, "A", args->a.dtype);
+    clfi_spec_blocks(&spec, args->weight->blocks);
+    clfi_spec_int(&spec, "ROWS", args->m);
+    clfi_spec_int(&spec, "WG", GROUP);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, args->n);
+    clfi_arg_int(&launch, args->k);
+    clfi_arg_buffer(&launch, args->a.buffer);
+    clfi_arg_long(&launch, args->a.offset);
+    clfi_arg_long(&launch, args->a.row_stride);
+    clfi_arg_long(&launch, args->a.column_stride);
+    clfi_arg_buffer(&launch, args->weight->buffer);
+    clfi_arg_long(&launch, args->weight->offset);
+    clfi_arg_long(&launch, args->weight->row_stride);
+    clfi_gemm_arg_result(&launch, args);
+    return clfi_launch_2d(&launch, (size_t)args->n, 1, GROUP, 1);
+}
+
+/* Rows first .. first + slice->dim[0] of the weight as floats. */
+static clf_status decode(clf_context *context, const clf_gemm_weight *stored, int64_t first, const clf_view *slice)
+{
+    const clf_view table = {.buffer = stored->buffer,
+                            .dtype = CLF_U8,
+                            .blocks = stored->blocks,
+                            .rank = 2,
+                            .dim = {slice->dim[0], stored->k},
+                            .stride = {stored->row_stride, 1},
+                            .offset = stored->offset + first * stored->row_stride};
+    const clf_embedding_term term = {&table, NULL, 1};
+    const clf_embedding_args args = {.terms = &term, .block = {{0, slice->dim[0]}}, .count = 1, .scale = 1.0f, .y = slice};
+    return clfi_weight_rows_run(context, &args);
+}
+
+/* Rows of the weight that are decoded at a time, which end where column blocks do. */
+static int64_t slice_rows(const clf_gemm_args *args)
+{
+    const int64_t unit = args->column_block ? args->column_block : 64;
+    const int64_t fit = SLICE_BYTES / (int64_t)sizeof(float) / args->k / unit * unit;
+    return fit > unit ? fit : unit;
+}
+
+static clf_status run_many(clf_context *context, const clf_gemm_args *args)
+{
+    const int64_t step = slice_rows(args), most = args->n < step ? args->n : step;
+    clf_view floats;
+    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){most, args->k}, &floats));
+    for (int64_t first = 0; first < args->n; first += step) {
+        clf_gemm_args slice = *args;
+        slice.n = floats.dim[0] = args->n - first < step ? args->n - first : step;
+        const clf_gemm_weight weight = {.form = CLFI_GEMM_ROWS,
+                                        .dtype = CLF_F32,
+                                        .n = slice.n,
+                                        .k = args->k,
+                                        .buffer = floats.buffer,
+                                        .offset = floats.offset,
+                                        .row_stride = args->k};
+        slice.weight = &weight;
+        slice.bias.offset += first;
+        slice.residual.offset += first * args->residual.column_stride;
+        slice.c.offset += args->column_block ? first / args->column_block * args->block_stride : first * args->c.column_stride;
+        CLF_TRY(decode(context, args->weight, first, &floats));
+        CLF_TRY(clfi_gemm_tiled_run(context, &slice));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_blocks_run(clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const clf_status st = args->m <= FEW_ROWS ? run_few(context, args) : run_many(context, args);
+    clfi_arena_release(context, mark);
+    return st;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* GEMM engine `bundles` for CPU devices: quantised weights, 16 rows side by side. Few rows of A multiply them as they are; for many they
+ * become panels of floats, some columns at a time, which the engine `packed` multiplies while they are in the cache. */
+#include "base/alloc.h"
+#include "kernel/gemm_common.h"
+#include "kernel/weight_rows.h"
+
+enum {
+    BUNDLE = 16,
+    FEW_ROWS = 24,        /* up to here in place */
+    TILE_ROWS = 8,        /* of these at once */
+    SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
+};
+
+static int64_t round_up(int64_t value, int64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* Bytes of the blocks of 16 rows at one place, as cl/shared/weight_bundles.cl has them. */
+static int64_t unit_bytes(clf_weight_type type)
+{
+    const clf_weight_type_info *info = clfi_weight_type_info(type);
+    const int64_t stored = (int64_t)info->block_bytes * BUNDLE;
+    switch (type) {
+    case CLF_WEIGHT_Q6_K: /* integers of a byte */
+        return 2 * BUNDLE + 8 * (2 * BUNDLE + 32 * BUNDLE);
+    case CLF_WEIGHT_Q4_K:
+    case CLF_WEIGHT_Q5_K: /* scales of a byte: 16 for the 12 bytes of a block */
+        return stored + 4 * BUNDLE;
+    default:
+        return stored;
+    }
+}
+
+bool clfi_gemm_bundles_supports(const clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    return !context->device.caps.slow_compiler && args->weight && args->weight->form == CLFI_GEMM_BUNDLES && args->batch_rank == 0;
+}
+
+static clf_status pack_part(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("bundle_pack.cl", "bundle_pack");
+    clfi_spec_blocks(&spec, weight->blocks);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, from->dim[0]);
+    clfi_arg_int(&launch, weight->k / clfi_weight_type_info(weight->blocks)->block_weights);
+    clfi_arg_buffer(&launch, from->buffer);
+    clfi_arg_long(&launch, from->offset);
+    clfi_arg_long(&launch, from->stride[0]);
+    clfi_arg_buffer(&launch, weight->buffer);
+    clfi_arg_int(&launch, first);
+    const int64_t begin = first / BUNDLE, end = (first + from->dim[0] + BUNDLE - 1) / BUNDLE;
+    return from->dim[0] ? clfi_launch_1d(&launch, (size_t)(end - begin), 1) : CLF_OK;
+}
+
+clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                         const clf_view *biases, clf_gemm_weight *out)
+{
+    const clf_weight_type type = weights[0].blocks;
+    clf_gemm_weight weight;
+    clf_status st;
+    int64_t bytes, first = 0;
+    (void)tile;
+    CLF_TRY(clfi_gemm_start_block_weight(parts, weights, CLFI_GEMM_BUNDLES, &weight));
+    if (__builtin_mul_overflow(round_up(weight.n, BUNDLE) / BUNDLE * (weight.k / clfi_weight_type_info(type)->block_weights),
+                               unit_bytes(type), &bytes))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight.n, (long long)weight.k);
+    CLF_GOTO(clfi_buffer_create(context, (size_t)bytes, &weight.buffer));
+    for (int i = 0; i < parts; i++) {
+        CLF_GOTO(pack_part(context, &weights[i], first, &weight));
+        first += weights[i].dim[0];
+    }
+    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
+    *out = weight;
+    return CLF_OK;
+done:
+    clfi_gemm_weight_clear(&weight);
+    return st;
+}
+
+/* Whole vectors of columns lie together in the result and the residual. */
+static bool is_c_vector(const clf_gemm_args *args)
+{
+    return args->c.column_stride == 1 && args->column_block % BUNDLE == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
+}
+
+static clf_status run_few(clf_context *context, const clf_gemm_args *args)
+{
+    const int64_t tiles = (args->m + TILE_ROWS - 1) / TILE_ROWS, rows = (args->m + tiles - 1) / tiles;
+    const int64_t vectors = rows <= 2 ? 2 : 1, bundles = (args->n + BUNDLE - 1) / BUNDLE;
+    clf_gemm_operand a = args->a;
+    if (a.dtype != CLF_F32 || a.column_stride != 1)
+        CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles.cl", "gemm_bundles");
+    clfi_gemm_spec_result(&spec, args, BUNDLE);
+    clfi_spec_blocks(&spec, args->weight->blocks);
+    clfi_spec_int(&spec, "ROWS", rows);
+    clfi_spec_int(&spec, "VECTORS", vectors);
+    clfi_spec_int(&spec, "IS_C_VECTOR", is_c_vector(args));
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_int(&launch, args->m);
+    clfi_arg_int(&launch, args->n);
+    clfi_arg_int(&launch, args->k);
+    clfi_arg_buffer(&launch, a.buffer);
+    clfi_arg_long(&launch, a.offset);
+    clfi_arg_long(&launch, a.row_stride);
+    clfi_arg_buffer(&launch, args->weight->buffer);
+    clfi_gemm_arg_result(&launch, args);
+    return clfi_launch_2d(&launch, (size_t)((bundles + vectors - 1) / vectors), (size_t)tiles, 1, 1);
+}
+
+/* Columns first .. first + weight->n of the result from panels. */
+static clf_status run_slice(clf_context *context, const clf_gemm_args *args, const clf_gemm_weight *weight, int64_t first)
+{
+    clf_gemm_args slice = *args;
+    slice.weight = weight;
+    slice.n = weight->n;
+    slice.bias.offset += first;
+    slice.residual.offset += first * args->residual.column_stride;
+    slice.c.offset += args->column_block ? first / args->column_block * args->block_stride : first * args->c.column_stride;
+    slice.tile = (clf_tile){0};
+    return clfi_gemm_packed_run(context, &slice);
+}
+
+/* Columns of a slice: whole panels, which end where column blocks do. */
+static int64_t slice_columns(const clf_gemm_args *args, int64_t panel)
+{
+    int64_t unit = panel;
+    while (args->column_block && unit % args->column_block != 0)
+        unit += panel;
+    const int64_t fit = SLICE_BYTES / (int64_t)sizeof(float) / args->k / unit * unit;
+    return fit > unit ? fit : unit;
+}
+
+static clf_status run_many(clf_context *context, const clf_gemm_args *args)
+{
+    const clf_gemm_weight *stored = args->weight;
+    const int64_t panel = clfi_gemm_panel(context, &(clf_tile){0}, args->n), columns = slice_columns(args, panel);
+    const int64_t most = args->n < columns ? round_up(args->n, panel) : columns;
+    const int64_t units = args->k / clfi_weight_type_info(stored->blocks)->block_weights;
+    clf_region region;
+    CLF_TRY(clfi_arena_alloc(context, (size_t)(most * args->k) * sizeof(float), &region));
+    for (int64_t first = 0; first < args->n; first += columns) {
+        const clf_gemm_weight panels = {.form = CLFI_GEMM_PANELS,
+                                        .dtype = CLF_F32,
+                                        .k = args->k,
+                                        .panel = panel,
+                                        .buffer = region.buffer,
+                                        .n = args->n - first < columns ? args->n - first : columns,
+                                        .offset = (int64_t)(region.offset_bytes / sizeof(float))};
+        clf_kernel_spec spec = clfi_kernel_spec("bundle_unpack.cl", "bundle_unpack");
+        clfi_spec_int(&spec, "WIDTH", BUNDLE);
+        clfi_spec_blocks(&spec, stored->blocks);
+        clf_launch launch = clfi_launch(context, &spec);
+        clfi_arg_buffer(&launch, stored->buffer);
+        clfi_arg_int(&launch, first / BUNDLE);
+        clfi_arg_int(&launch, units);
+        clfi_arg_int(&launch, (args->n + BUNDLE - 1) / BUNDLE);
+        clfi_arg_buffer(&launch, region.buffer);
+        clfi_arg_long(&launch, panels.offset);
+        clfi_arg_int(&launch, panel);
+        CLF_TRY(clfi_launch_2d(&launch, (size_t)units, (size_t)(round_up(panels.n, panel) / BUNDLE), 1, 1));
+        CLF_TRY(run_slice(context, args, &panels, first));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
+{
+    const clf_gemm_args *args = call;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const bool is_few =
+        args->m <= FEW_ROWS || context->device.caps.vector_width < 4 || clfi_gemm_panel(context, &(clf_tile){0}, args->n) % BUNDLE != 0;
+    const clf_status st = is_few ? run_few(context, args) : run_many(context, args);
+    clfi_arena_release(context, mark);
+    return st;
+}

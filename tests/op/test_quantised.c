@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Quantised weights of every type on every engine that takes them: linear layers of few and many rows, parts of several types, column
+ * blocks, rows of a table; against the same blocks decoded in double. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/half.h"
+#include "op/embedding.h"
+#include "op/linear.h"
+#include "runtime/context.h"
+#include "support/check.h"
+#include "support/operand.h"
+#include "workload/reference_gemm.h"
+
+static const clf_weight_type types[] = {CLF_WEIGHT_Q8_0, CLF_WEIGHT_Q4_0, CLF_WEIGHT_Q4_1, CLF_WEIGHT_Q5_0,
+                                        CLF_WEIGHT_Q5_1, CLF_WEIGHT_Q4_K, CLF_WEIGHT_Q5_K, CLF_WEIGHT_Q6_K};
+static const char *const engines[] = {"gemm=bundles", "gemm=blocks"};
+
+/* A weight [rows, k] of random blocks, and what they are. */
+typedef struct quantised {
+    clf_buffer *buffer;
+    clf_view view;
+    double *value;
+} quantised;
+
+/* Where the halves of a block lie. */
+static void set_scales(clf_weight_type type, rng *r, unsigned char *block)
+{
+    const bool has_minimum = type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q5_1 || type == CLF_WEIGHT_Q4_K || type == CLF_WEIGHT_Q5_K;
+    const size_t at = type == CLF_WEIGHT_Q6_K ? 208 : 0;
+    for (int i = 0; i <= has_minimum; i++) {
+        const uint16_t bits = clfi_f16_from_f32((float)rng_uniform(r, -0.02f, 0.02f));
+        memcpy(block + at + 2 * (size_t)i, &bits, sizeof bits);
+    }
+}
+
+static quantised make(clf_context *context, clf_weight_type type, int64_t rows, int64_t k, size_t offset, rng *r)
+{
+    const clf_weight_type_info *info = clfi_weight_type_info(type);
+    const size_t blocks = (size_t)(rows * k / info->block_weights), bytes = blocks * (size_t)info->block_bytes;
+    unsigned char *data = malloc(bytes + offset + 1);
+    quantised q = {.value = calloc((size_t)(rows * k) + 1, sizeof *q.value)};
+    assert_true(data && q.value);
+    for (size_t i = 0; i < bytes + offset; i++)
+        data[i] = (unsigned char)rng_below(r, 256);
+    for (size_t i = 0; i < blocks; i++)
+        set_scales(type, r, data + offset + i * (size_t)info->block_bytes);
+    clfi_weight_decode_f64(type, data + offset, blocks, q.value);
+    CHECK_OK(clfi_buffer_create(context, bytes + offset, &q.buffer));
+    CHECK_OK(clfi_buffer_write(q.buffer, 0, data, bytes + offset));
+    q.view = (clf_view){.buffer = q.buffer,
+                        .dtype = CLF_U8,
+                        .blocks = type,
+                        .rank = 2,
+                        .dim = {rows, k},
+                        .stride = {rows ? (int64_t)bytes / rows : 0, 1},
+                        .offset = (int64_t)offset};
+    free(data);
+    return q;
+}
+
+static void destroy(quantised *q)
+{
+    clfi_buffer_release(q->buffer);
+    free(q->value);
+}
+
+typedef struct quantised_case {
+    int64_t m, k;
+    int parts;
+    int64_t n[2];
+    clf_weight_type type[2];
+    bool has_bias, has_residual;
+    int64_t column_block;
+    clf_activation activation;
+} quantised_case;
+
+static void check_case(clf_context *context, const quantised_case *one, const char *engine)
+{
+    char id[128];
+    rng r = {(uint64_t)(one->m * 8191 + one->k + one->type[0])};
+    quantised weight[2];
+    clf_view weights[2], biases[2] = {{0}};
+    clf_linear *linear = NULL;
+    int64_t n = 0, first = 0;
+    for (int p = 0; p < one->parts; p++)
+        n += one->n[p];
+    snprintf(id, sizeof id, "%s %s %lldx%lldx%lld block %lld", engine, clfi_weight_type_info(one->type[0])->name, (long long)one->m,
+             (long long)n, (long long)one->k, (long long)one->column_block);
+    double *b = calloc((size_t)(n * one->k) + 1, sizeof *b), *want = calloc((size_t)(one->m * n) + 1, sizeof *want),
+           *bound = calloc((size_t)(one->m * n) + 1, sizeof *bound), *bias_value = calloc((size_t)n + 1, sizeof *bias_value);
+    operand bias[2] = {{0}}, residual = {0};
+    assert_true(b && want && bound && bias_value);
+    for (int p = 0; p < one->parts; first += one->n[p++]) {
+        weight[p] = make(context, one->type[p], one->n[p], one->k, 2 * (size_t)p, &r);
+        weights[p] = weight[p].view;
+        for (int64_t j = 0; j < one->n[p]; j++)
+            for (int64_t i = 0; i < one->k; i++)
+                b[i * n + first + j] = weight[p].value[j * one->k + i];
+        if (!one->has_bias)
+            continue;
+        bias[p] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, &one->n[p]);
+        operand_fill_uniform(&bias[p], &r, -2, 2);
+        biases[p] = *clfi_tensor_view(bias[p].tensor);
+        memcpy(bias_value + first, bias[p].value, (size_t)one->n[p] * sizeof *bias_value);
+    }
+    if (clfi_linear_create(context, one->parts, weights, one->has_bias ? biases : NULL, &linear) != CLF_OK)
+        fail_msg("%s: %s", id, clf_last_error());
+    CHECK_OK(clf_context_finish(context));
+    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){one->m, one->k});
+    operand y = one->column_block
+                    ? operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){n / one->column_block, one->m, one->column_block})
+                    : operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){one->m, n});
+    operand_fill_uniform(&x, &r, -1, 1);
+    if (one->has_residual) {
+        residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){one->m, n});
+        operand_fill_uniform(&residual, &r, -4, 4);
+    }
+    if (clfi_linear_run(context, linear, clfi_tensor_view(x.tensor), one->activation,
+                        one->has_residual ? clfi_tensor_view(residual.tensor) : NULL, clfi_tensor_view(y.tensor)) != CLF_OK)
+        fail_msg("%s: %s", id, clf_last_error());
+    operand_read(&y, id);
+    clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m,
+                                       .n = n,
+                                       .k = one->k,
+                                       .alpha = 1,
+                                       .activation = one->activation,
+                                       .a = x.value,
+                                       .b = b,
+                                       .bias = bias_value,
+                                       .residual = one->has_residual ? residual.value : NULL},
+                      want, bound);
+    for (int64_t i = 0; i < one->m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t c = one->column_block;
+            const double got = c ? y.value[(j / c * one->m + i) * c + j % c] : y.value[i * n + j];
+            /* Sums of integers times x, up to some 20 times the weights' own where a zero or a minimum is taken from them. */
+            CHECK(within(got, want[i * n + j], 40 * bound[i * n + j]), "%s: %lld,%lld: %.9g, want %.9g", id, (long long)i, (long long)j,
+                  got, want[i * n + j]);
+        }
+    for (int p = 0; p < one->parts; p++) {
+        destroy(&weight[p]);
+        operand_destroy(&bias[p]);
+    }
+    clfi_linear_destroy(linear);
+    operand_destroy(&x);
+    operand_destroy(&y);
+    operand_destroy(&residual);
+    free(b);
+    free(want);
+    free(bound);
+    free(bias_value);
+}
+
+static void test_linear(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
+        clf_context *context = engine_context(engines[e]);
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+            const clf_weight_type type = types[t];
+            const quantised_case cases[] = {
+                {3, 512, 2, {17, 40}, {type, type}, .has_residual = true},
+                {33, 256, 2, {24, 12}, {type, type}, .column_block = 12, .has_bias = true},
+                {1, 256, 1, {50}, {type}, .has_bias = true}, /* from here on where types have different kinds of groups */
+                {41, 256, 1, {70}, {type}, .activation = CLF_ACTIVATION_SILU},
+                {9, 256, 2, {48, 16}, {type, CLF_WEIGHT_Q8_0}, .column_block = 16, .has_bias = true},
+            };
+            const size_t count = only_small_cases()                                   ? 1
+                                 : type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q6_K ? sizeof cases / sizeof cases[0]
+                                                                                      : 2;
+            if (!clfi_linear_takes_blocks(context, type, 64, 256))
+                continue; /* not an engine for this device */
+            for (size_t i = 0; i < count; i++)
+                check_case(context, &cases[i], engines[e]);
+        }
+        clf_context_destroy(context);
+    }
+}
+
+/* Every device has one engine that takes every type. */
+static void test_some_engine(void **state)
+{
+    (void)state;
+    clf_context *context = engine_context("");
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+        CHECK(clfi_linear_takes_blocks(context, types[t], 64, 512), "%s", clfi_weight_type_info(types[t])->name);
+    CHECK(!clfi_linear_takes_blocks(context, CLF_WEIGHT_F32, 64, 512), "float32 is no type of blocks");
+    clf_context_destroy(context);
+}
+
+static void test_rows(void **state)
+{
+    enum { ROWS = 7, COLUMNS = 256, TOKENS = 5 };
+    static const int32_t ids[TOKENS] = {6, 0, 3, 3, 1};
+    (void)state;
+    clf_context *context = engine_context("");
+    rng r = {5};
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        quantised table = make(context, types[t], ROWS, COLUMNS, 4, &r);
+        operand id = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, (int64_t[]){TOKENS});
+        operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){TOKENS, COLUMNS});
+        operand added = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){1, COLUMNS});
+        operand_fill_ids(&id, ids);
+        operand_fill_uniform(&added, &r, -1, 1);
+        const clf_embedding_term terms[] = {{&table.view, clfi_tensor_view(id.tensor), 1}, {clfi_tensor_view(added.tensor), NULL, 1}};
+        for (int count = 1; count <= 2; count++) {
+            CHECK_OK(clfi_embedding_sum(context, terms, count, 3.0f, clfi_tensor_view(y.tensor)));
+            operand_read(&y, clfi_weight_type_info(types[t])->name);
+            for (int i = 0; i < TOKENS; i++)
+                for (int c = 0; c < COLUMNS; c++) {
+                    const double want = 3 * table.value[ids[i] * COLUMNS + c] + (count > 1 ? added.value[c] : 0);
+                    CHECK(within(y.value[i * COLUMNS + c], want, 1e-5), "%s: %d,%d: %.9g, want %.9g", clfi_weight_type_info(types[t])->name,
+                          i, c, y.value[i * COLUMNS + c], want);
+                }
+        }
+        destroy(&table);
+        operand_destroy(&id);
+        operand_destroy(&y);
+        operand_destroy(&added);
+    }
+    clf_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_some_engine),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
