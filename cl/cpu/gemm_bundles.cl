@@ -70,7 +70,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void gemm_bundles(int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, __global const uchar *restrict b,
                   RESULT_PARAMETERS)
 {
-    const int first = (int)get_group_id(0) * VECTORS, bundles = (n + BUNDLE - 1) / BUNDLE, first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
+    const int first = (int)get_group_id(0) * VECTORS, bundles = (n + BUNDLE - 1) / BUNDLE;
+    const int first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
     const long bundle_bytes = (long)(k / BLOCK_WEIGHTS) * UNIT_BYTES;
     __global const uchar *bundle[VECTORS], *group[VECTORS];
     floatv total[ROWS][VECTORS], d[VECTORS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Bundles: the quantised rows of a weight, 16 of them side by side, so that a vector holds one column of 16 rows. A unit is the blocks of 16
- * rows at one place: 16 halves d, 16 halves m where the type has them, then the groups of 32 columns: 16 (Q6_K: 2 x 16) bytes s and 16 bytes
- * t in types with groups, 16 words of fifth bits (bit j is column j), and lines of 16 bytes: line j of 16 has column j in the low nibbles
- * and j + 16 in the high ones; of types of 8 bits, and of Q6_K, whose integers take a byte here, line j of 32 has column j.
+/* Bundles: the quantised rows of a weight, 16 of them side by side, so that a vector holds one column of 16 rows. A unit is the blocks of
+ * 16 rows at one place: 16 halves d, 16 halves m where the type has them, then the groups of 32 columns: 16 (Q6_K: 2 x 16) bytes s and 16
+ * bytes t in types with groups, 16 words of fifth bits (bit j is column j), and lines of 16 bytes: line j of 16 has column j in the low
+ * nibbles and j + 16 in the high ones; of types of 8 bits, and of Q6_K, whose integers take a byte here, line j of 32 has column j.
  * A bundle is the units of 16 rows one after another. Columns of a product's result are rows of the weight. */
 #include "weight_blocks.cl"
 
