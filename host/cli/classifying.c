@@ -5,8 +5,15 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/embedding.h"
 #include "cli/progress.h"
+
+clf_classify_params cli_classify_params(const cli_classifying *options)
+{
+    clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
+    params.max_tokens = options->max_tokens;
+    params.batch_tokens = options->batch_tokens;
+    return params;
+}
 
 static clf_status run_windows(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink,
                               void *user, clf_embed_stats *stats)
@@ -16,9 +23,7 @@ static clf_status run_windows(cli_session *session, const cli_classifying *optio
     clf_text_pair *pairs = NULL;
     float *logits = NULL, *scores = NULL;
     cli_progress progress = cli_progress_start("texts", session->context);
-    clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
-    params.max_tokens = options->max_tokens;
-    params.batch_tokens = options->batch_tokens;
+    clf_classify_params params = cli_classify_params(options);
     params.progress = cli_progress_update;
     params.progress_user = &progress;
     params.failed_text = &failed;
@@ -59,4 +64,24 @@ clf_status cli_classify_all(cli_session *session, const cli_classifying *options
     CLF_TRY(run_windows(session, options, inputs, sink, user, stats));
     cli_say_truncated(session, stats->truncated - before, options->max_tokens);
     return CLF_OK;
+}
+
+typedef struct score_sink {
+    cli_embedding_sink sink;
+    void *user;
+} score_sink;
+
+/* A cli_classifying_sink. */
+static clf_status pass_logits(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels)
+{
+    const score_sink *to = user;
+    (void)scores;
+    return to->sink(to->user, &(cli_embedded){inputs->texts, logits, inputs->count, labels, inputs->window, inputs->total});
+}
+
+clf_status cli_score_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                         clf_embed_stats *stats)
+{
+    score_sink to = {sink, user};
+    return cli_classify_all(session, options, inputs, pass_logits, &to, stats);
 }

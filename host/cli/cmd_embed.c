@@ -21,7 +21,7 @@
 enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_NPY, FORMAT_UNSET };
 
 typedef struct writer {
-    FILE *stream; /* JSON lines and text */
+    FILE *stream;     /* JSON lines and text */
     const char *name; /* of the stream, for messages */
     clf_npy_writer *npy;
     int format;
@@ -204,7 +204,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
          &o.shard},
         {"window", 0, "N", "texts that are sorted, embedded and kept at once (default and most: 4096)", CLI_SIZE, &o.window},
         CLI_EMBEDDING_OPTIONS(o.embedding),
-        CLI_SESSION_OPTIONS(session),
+        CLI_POOL_SESSION_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};

@@ -11,16 +11,9 @@
 #include "cli/commands.h"
 #include "cli/embedding.h"
 #include "cli/json_line.h"
-#include "cli/progress.h"
+#include "cli/pool.h"
 #include "cli/reranking.h"
 #include "cli/terminal.h"
-
-/* A cli_classifying_sink: user is a cli_collection of rows of one logit. */
-static clf_status collect(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels)
-{
-    (void)scores;
-    return cli_collect(user, &(cli_embedded){inputs->texts, logits, inputs->count, labels, inputs->window, inputs->total});
-}
 
 static clf_status print_json(clf_text query, const cli_collection *texts, const size_t *order, size_t count)
 {
@@ -58,11 +51,13 @@ typedef struct rerank_options {
 static clf_status rerank(cli_session *session, const rerank_options *options, const char *directory, cli_inputs *inputs,
                          clf_embed_stats *stats)
 {
+    enum { WINDOW = 512 }; /* a pair is much work: what devices share is in smaller pieces than embed's */
     cli_collection texts = {.rows = NULL};
     size_t *order = NULL;
     clf_status st;
-    CLF_GOTO(cli_session_open_model(session, directory));
-    CLF_GOTO(cli_classify_all(session, &options->scoring, inputs, collect, &texts, stats));
+    CLF_GOTO(cli_pool_open_model(session, directory));
+    inputs->window_texts = WINDOW;
+    CLF_GOTO(cli_pool_score(session, &options->scoring, inputs, cli_collect, &texts, stats));
     CLF_GOTO(clfi_alloc(texts.count, sizeof *order, "order of texts", &order));
     for (size_t i = 0; i < texts.count; i++)
         order[i] = i;
@@ -90,7 +85,7 @@ int cmd_rerank(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "one JSON object: query, and hits with index (from 0), logit, score (its sigmoid) and text", CLI_FLAG,
          &options.as_json},
         CLI_CLASSIFYING_OPTIONS(options.scoring),
-        CLI_SESSION_OPTIONS(session),
+        CLI_POOL_SESSION_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};

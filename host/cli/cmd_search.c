@@ -301,7 +301,7 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &search.full},
         {"json", 0, NULL, "one JSON object per query; indices count from 0", CLI_FLAG, &search.as_json},
         CLI_EMBEDDING_OPTIONS(options),
-        CLI_SESSION_OPTIONS(session),
+        CLI_POOL_SESSION_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};

@@ -18,8 +18,13 @@
 enum { MOST_DEVICES = 64, NAME_BYTES = 256, REASON_BYTES = 1024, MOST_TRIES = 2, WINDOWS_AHEAD = 16 };
 
 /* Between the processes: two forks of one program, so that structs have one layout and borrowed texts of the command line one address. */
+typedef struct task {
+    cli_embedding embedding;
+    cli_classifying scoring; /* query.data not NULL: pairs with it are scored; else texts are embedded */
+} task;
+
 typedef struct request {
-    cli_embedding options;
+    task what;
     size_t first, count, bytes; /* then count sizes, then the bytes */
 } request;
 
@@ -91,6 +96,7 @@ typedef struct received {
     char *bytes;
     size_t *sizes;
     clf_text *texts;
+    clf_text_pair *pairs;
     float *rows;
 } received;
 
@@ -99,28 +105,54 @@ static void free_received(received *r)
     free(r->bytes);
     free(r->sizes);
     free(r->texts);
+    free(r->pairs);
     free(r->rows);
+}
+
+/* Numbers of a text: the embedding's width, or one score. */
+static clf_status width_of(const cli_session *session, const task *what, size_t *out)
+{
+    *out = 1;
+    return what->scoring.query.data ? CLF_OK : cli_embedding_width(session, &what->embedding, out);
+}
+
+static clf_status score(cli_session *session, const cli_classifying *options, received *r, size_t count, size_t *failed,
+                        clf_embed_stats *stats)
+{
+    clf_classify_params params = cli_classify_params(options);
+    params.failed_text = failed;
+    CLF_TRY(clfi_alloc(count, sizeof *r->pairs, "pairs of texts", &r->pairs));
+    for (size_t i = 0; i < count; i++)
+        r->pairs[i] = (clf_text_pair){options->query, r->texts[i]};
+    return clf_model_score_pairs(session->model, r->pairs, count, &params, r->rows, stats);
+}
+
+static clf_status embed(cli_session *session, const cli_embedding *options, received *r, size_t count, size_t *failed,
+                        clf_embed_stats *stats)
+{
+    clf_embed_params params = cli_embed_params(options);
+    params.failed_text = failed;
+    return clf_model_embed(session->model, r->texts, count, &params, r->rows, stats);
 }
 
 /* *out_open false: the other side is gone. */
 static clf_status work(int socket, cli_session *session, const request *q, received *r, clf_embed_stats *stats, size_t *out_width,
                        bool *out_open)
 {
-    clf_embed_params params = cli_embed_params(&q->options);
     size_t width, at = 0, failed = 0;
-    params.failed_text = &failed;
-    CLF_TRY(cli_embedding_width(session, &q->options, &width));
+    CLF_TRY(width_of(session, &q->what, &width));
     *out_width = width;
     CLF_TRY(clfi_alloc(q->bytes + 1, 1, "texts", &r->bytes));
     CLF_TRY(clfi_alloc(q->count, sizeof *r->sizes, "texts", &r->sizes));
     CLF_TRY(clfi_alloc(q->count, sizeof *r->texts, "texts", &r->texts));
-    CLF_TRY(clfi_alloc(q->count * width, sizeof *r->rows, "embeddings", &r->rows));
+    CLF_TRY(clfi_alloc(q->count * width, sizeof *r->rows, "results", &r->rows));
     *out_open = receive_all(socket, r->sizes, q->count * sizeof *r->sizes) && receive_all(socket, r->bytes, q->bytes);
     if (!*out_open)
         return CLF_OK;
     for (size_t i = 0; i < q->count; at += r->sizes[i++])
         r->texts[i] = (clf_text){r->bytes + at, r->sizes[i]};
-    const clf_status st = clf_model_embed(session->model, r->texts, q->count, &params, r->rows, stats);
+    const clf_status st = q->what.scoring.query.data ? score(session, &q->what.scoring, r, q->count, &failed, stats)
+                                                     : embed(session, &q->what.embedding, r, q->count, &failed, stats);
     return st == CLF_INTERNAL ? clfi_fail_prefix(st, "text %zu", q->first + failed + 1) : st;
 }
 
@@ -145,7 +177,7 @@ static void serve(int socket, const void *user)
     bool is_open = send_reply(socket, st, NULL, NULL, 0) && st == CLF_OK;
     while (is_open) {
         request q;
-        received r = {NULL, NULL, NULL, NULL};
+        received r = {NULL, NULL, NULL, NULL, NULL};
         clf_embed_stats stats = {0};
         size_t width = 0;
         if (!receive_all(socket, &q, sizeof q))
@@ -319,8 +351,12 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
     if (!*out_any)
         return CLF_OK;
     job *j = job_at(pool, pool->used++);
-    *j = (job){.state = JOB_WAITS, .count = inputs->count, .window = inputs->window, .first = inputs->total,
-               .share = cli_inputs_share(inputs), .passed = cli_inputs_passed_share(inputs)};
+    *j = (job){.state = JOB_WAITS,
+               .count = inputs->count,
+               .window = inputs->window,
+               .first = inputs->total,
+               .share = cli_inputs_share(inputs),
+               .passed = cli_inputs_passed_share(inputs)};
     CLF_TRY(clfi_alloc(j->count, sizeof *j->texts, "texts", &j->texts));
     for (size_t i = 0; i < j->count; i++)
         CLF_TRY(clfi_str_append(&j->bytes, inputs->texts[i].data, inputs->texts[i].size));
@@ -331,9 +367,9 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
 }
 
 /* Whether the member took it; one that is gone is found out when its reply is waited for. */
-static void give(member *m, job *j, const cli_embedding *options)
+static void give(member *m, job *j, const task *what)
 {
-    const request q = {.options = *options, .first = j->first, .count = j->count, .bytes = j->bytes.length};
+    const request q = {.what = *what, .first = j->first, .count = j->count, .bytes = j->bytes.length};
     m->job = j;
     j->state = JOB_RUNS;
     bool is_sent = send_all(m->worker.socket, &q, sizeof q);
@@ -343,7 +379,7 @@ static void give(member *m, job *j, const cli_embedding *options)
         send_all(m->worker.socket, clfi_str_text(&j->bytes), j->bytes.length);
 }
 
-static size_t give_all(cli_pool *pool, const cli_embedding *options)
+static size_t give_all(cli_pool *pool, const task *what)
 {
     size_t busy = 0, next = 0;
     for (size_t i = 0; i < pool->count; i++) {
@@ -351,7 +387,7 @@ static size_t give_all(cli_pool *pool, const cli_embedding *options)
         while (next < pool->used && job_at(pool, next)->state != JOB_WAITS)
             next++;
         if (m->worker.process > 0 && !m->job && next < pool->used)
-            give(m, job_at(pool, next), options);
+            give(m, job_at(pool, next), what);
         busy += m->worker.process > 0 && m->job != NULL;
     }
     return busy;
@@ -374,7 +410,7 @@ static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
         st = clfi_fail(CLF_INTERNAL, "device %s: %zu numbers, expected %zu", name_of(m), answer.numbers, j->count * pool->width);
     if (st == CLF_OK)
-        CLF_TRY(clfi_alloc(j->count * pool->width, sizeof *j->rows, "embeddings", &j->rows));
+        CLF_TRY(clfi_alloc(j->count * pool->width, sizeof *j->rows, "results", &j->rows));
     if (st == CLF_OK && !receive_all(m->worker.socket, j->rows, answer.numbers * sizeof *j->rows))
         st = clfi_worker_ended(&m->worker);
     m->job = NULL;
@@ -387,6 +423,8 @@ static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
         cli_add_stats(stats, &answer.stats);
         return CLF_OK;
     }
+    if (st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) /* by the model or the options: another device would say the same */
+        return st;
     j->state = JOB_WAITS;
     if (++j->tries >= MOST_TRIES)
         return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, at last", j->first + 1, j->first + j->count, j->tries);
@@ -438,12 +476,12 @@ static clf_status deliver(cli_pool *pool, cli_progress *progress, cli_embedding_
     return CLF_OK;
 }
 
-static clf_status spread(cli_pool *pool, cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink,
-                         void *user, clf_embed_stats *stats)
+static clf_status spread(cli_pool *pool, cli_session *session, const task *what, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                         clf_embed_stats *stats)
 {
     cli_progress progress = cli_progress_start("texts", session->context);
     bool any = true;
-    CLF_TRY(cli_embedding_width(session, options, &pool->width));
+    CLF_TRY(width_of(session, what, &pool->width));
     for (;;) {
         size_t waiting = 0;
         for (size_t i = 0; i < pool->used; i++)
@@ -452,22 +490,36 @@ static clf_status spread(cli_pool *pool, cli_session *session, const cli_embeddi
             CLF_TRY(read_window(pool, inputs, &any));
             waiting += any;
         }
-        if (give_all(pool, options) == 0)
+        if (give_all(pool, what) == 0)
             return CLF_OK; /* all that was read is delivered */
         CLF_TRY(wait_replies(pool, stats));
         CLF_TRY(deliver(pool, &progress, sink, user));
     }
 }
 
+static clf_status run(cli_session *session, const task *what, size_t max_tokens, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                      clf_embed_stats *stats)
+{
+    const size_t truncated = stats->truncated;
+    const clf_status st = spread(session->pool, session, what, inputs, sink, user, stats);
+    cli_line_clear();
+    if (st == CLF_OK)
+        cli_say_truncated(session, stats->truncated - truncated, max_tokens);
+    return st;
+}
+
 clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                           clf_embed_stats *stats)
 {
-    const size_t truncated = stats->truncated;
     if (!session->pool)
         return cli_embed_all(session, options, inputs, sink, user, stats);
-    const clf_status st = spread(session->pool, session, options, inputs, sink, user, stats);
-    cli_line_clear();
-    if (st == CLF_OK)
-        cli_say_truncated(session, stats->truncated - truncated, options->max_tokens);
-    return st;
+    return run(session, &(task){.embedding = *options}, options->max_tokens, inputs, sink, user, stats);
+}
+
+clf_status cli_pool_score(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                          clf_embed_stats *stats)
+{
+    if (!session->pool)
+        return cli_score_all(session, options, inputs, sink, user, stats);
+    return run(session, &(task){.scoring = *options}, options->max_tokens, inputs, sink, user, stats);
 }

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Several devices at once: a process for each, which opens the model and embeds the windows it is given. Whichever is free gets the next
- * window, and results come in the order of the inputs. A process that dies or fails loses its window, which another then does. */
+/* Several devices at once: a process for each, which opens the model and embeds or scores the windows it is given. Whichever is free gets
+ * the next window, and results come in the order of the inputs. A process that dies or fails loses its window, which another then does. */
 #ifndef CLFI_CLI_POOL_H
 #define CLFI_CLI_POOL_H
 
+#include "cli/classifying.h"
 #include "cli/embedding.h"
 
 /* As cli_session_open_model, where --device may also be "all", or names with commas between (an empty one is the default device). Devices
  * that cannot open the model are told on standard error and left out; the first of the others is also this process's own. Must come before
- * this
- * process has touched a device. The session's end ends the processes. NOT_FOUND: there is no device. */
+ * this process has touched a device. The session's end ends the processes. NOT_FOUND: there is no device. */
 clf_status cli_pool_open_model(cli_session *session, const char *directory);
 
 /* As cli_embed_all, on all devices of such a session. A window that two processes failed at fails the run. */
 clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                          clf_embed_stats *stats);
+
+/* As cli_score_all, in the same way. */
+clf_status cli_pool_score(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                           clf_embed_stats *stats);
 
 #endif

@@ -2,6 +2,7 @@
 /* Progress line. */
 #include "cli/progress.h"
 
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,6 +21,8 @@ static volatile sig_atomic_t is_shown;
 static uint64_t began_ns, shown_ns;
 static char notices[2][NOTICE_BYTES];
 static const char *volatile notice = "";
+static char unfinished[PATH_MAX];
+static volatile sig_atomic_t has_unfinished;
 
 static bool is_due(uint64_t now)
 {
@@ -90,7 +93,7 @@ void cli_progress_update(void *user, size_t done, size_t total)
 {
     const cli_progress *p = user;
     char bar[BAR + 1], left[32];
-    const size_t all = p->base + done;
+    const size_t all = p->base + done; /* by this process */
     const double share = total ? p->from + (p->until - p->from) * (double)done / (double)total : NAN;
     const double built = (double)(build_ns(p->context) - p->build_ns) / 1e9;
     const double seconds = fmax((double)(clfi_now_ns() - p->start_ns) / 1e9 - built, 1e-3);
@@ -102,8 +105,9 @@ void cli_progress_update(void *user, size_t done, size_t total)
     for (size_t i = 0; i < BAR; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
-    cli_line_show("[%s] %.0f %%  %zu %s, %.1f %s/s, %s left", bar, 100 * share, all, p->unit, (double)all / seconds, p->unit,
-                  cli_duration(seconds * (1 - share) / fmax(share - p->passed, 1e-6), left));
+    const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* where texts were passed over, they count */
+    cli_line_show("[%s] %.0f %%  %.0f of about %.0f %s, %.1f %s/s, %s left", bar, 100 * share, share * total_of_all, total_of_all, p->unit,
+                  (double)all / seconds, p->unit, cli_duration(seconds * (1 - share) / own, left));
 }
 
 void cli_progress_count(cli_progress *progress, size_t done)
@@ -135,6 +139,8 @@ static void on_interrupt(int number)
 {
     if (is_shown)
         say("\r\033[K");
+    if (has_unfinished)
+        unlink(unfinished);
     if (notice[0])
         say(notice);
     raise(number); /* the handler is gone: now it ends the program */
@@ -158,4 +164,13 @@ void cli_interrupts_say(const char *format, ...)
     va_end(args);
     snprintf(free_one, NOTICE_BYTES, "clformer: interrupted; %s\n", text);
     notice = free_one;
+}
+
+void cli_interrupts_remove(const char *path)
+{
+    has_unfinished = 0;
+    if (!path || strlen(path) >= sizeof unfinished)
+        return;
+    strcpy(unfinished, path);
+    has_unfinished = 1;
 }

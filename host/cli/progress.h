@@ -50,4 +50,7 @@ void cli_interrupts_watch(void);
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 
+/* A file that an interruption removes, too, from now on, whose name is shorter than PATH_MAX; NULL: none. */
+void cli_interrupts_remove(const char *path);
+
 #endif

@@ -132,9 +132,9 @@ static void share_processors(const cli_ranks *ranks)
     if (ranks->node_size < 2)
         return;
     snprintf(text, sizeof text, "%ld", own > 0 ? own : 1);
-    setenv("POCL_MAX_PTHREAD_COUNT", text, 0);    /* PoCL before 5 */
-    setenv("POCL_CPU_MAX_CU_COUNT", text, 0);     /* and since */
-    setenv("POCL_AFFINITY", "0", 1);              /* each would bind its first thread to the first processor */
+    setenv("POCL_MAX_PTHREAD_COUNT", text, 0); /* PoCL before 5 */
+    setenv("POCL_CPU_MAX_CU_COUNT", text, 0);  /* and since */
+    setenv("POCL_AFFINITY", "0", 1);           /* each would bind its first thread to the first processor */
 }
 
 clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
@@ -145,6 +145,7 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     *out = NULL;
     if (!cli_ranks_are_started())
         return CLF_OK;
+    cli_interrupts_watch(); /* before drivers, whose own handlers come to it when they are done */
     CLF_TRY(clfi_alloc(1, sizeof *ranks, "ranks", &ranks));
     ranks->ticket = ranks->spool = -1;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) {
@@ -176,6 +177,7 @@ void cli_ranks_close(cli_ranks *ranks)
         return;
     MPI_Win_unlock_all(ranks->queue);
     MPI_Barrier(MPI_COMM_WORLD);
+    cli_interrupts_remove(NULL); /* rank 0 has named it */
     atomic_store(&ranks->is_over, true);
     if (ranks->serves)
         pthread_join(ranks->server, NULL);
@@ -393,6 +395,7 @@ clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_emb
         CLF_GOTO(cli_fingerprint_take(session, options, directory, &made_by));
         CLF_GOTO(cli_fingerprint_canaries(session, options, &made_by));
     }
+    cli_interrupts_remove(temporary.data); /* mpirun ends the others by SIGTERM where one dies in the middle of writing */
     CLF_GOTO(write_together(ranks, temporary.data, (int64_t)(ranks->row_bytes / sizeof(float))));
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks->rank == 0)

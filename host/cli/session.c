@@ -3,9 +3,9 @@
 #include "cli/session.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
+#include "bench/resident.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "runtime/profile.h"
@@ -54,9 +54,7 @@ static double ms(uint64_t ns)
 static void print_stats(const cli_session *session, const clf_embed_stats *embed)
 {
     clf_context_stats s;
-    struct rusage usage;
     clf_context_get_stats(session->context, &s);
-    getrusage(RUSAGE_SELF, &usage);
     const clf_device_info *device = clf_context_device(session->context);
     fprintf(stderr, "device          %s (%s)\n", device->name, device->platform_name);
     if (session->model)
@@ -77,7 +75,7 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);
     fprintf(stderr, "device memory   %.1f MB at its peak, %.1f MB of host memory used in place\n", (double)s.peak_device_bytes / 1e6,
             (double)s.mapped_bytes / 1e6);
-    fprintf(stderr, "host memory     %.1f MB resident at its peak\n", (double)usage.ru_maxrss / 1e3);
+    fprintf(stderr, "host memory     %.1f MB resident at its peak\n", (double)clfi_resident_peak_bytes() / 1e6);
     fprintf(stderr, "total           %.1f ms\n", ms(clfi_now_ns() - session->start_ns));
     const size_t kernels = clf_context_kernel_count(session->context);
     for (size_t i = 0; i < kernels; i++) {

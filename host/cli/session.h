@@ -12,25 +12,38 @@ typedef struct cli_session {
     const char *device, *engines, *trace;
     int precision; /* index into highest|high|medium */
     int stats;
-    int no_tuned; /* choices that clformer tune measured are not used */
+    int no_tuned;      /* choices that clformer tune measured are not used */
     uint64_t start_ns; /* of the process's main job */
     uint64_t load_ns;  /* opening the model */
     clf_context *context;
-    clf_model *model; /* NULL until cli_session_open_model */
-    struct cli_pool *pool;                 /* processes of several devices (cli/pool.h); NULL: one device, in this process */
+    clf_model *model;                     /* NULL until cli_session_open_model */
+    struct cli_pool *pool;                /* processes of several devices (cli/pool.h); NULL: one device, in this process */
     void (*stop_pool)(struct cli_pool *); /* NULL where there is none */
 } cli_session;
 
-#define CLI_SESSION_INIT {.precision = CLF_PRECISION_HIGHEST}
+#define CLI_SESSION_INIT                   \
+    {                                      \
+        .precision = CLF_PRECISION_HIGHEST \
+    }
 
 /* The rows for a command's option table; `s` is the cli_session variable. */
-#define CLI_SESSION_OPTIONS(s)                                                                                               \
-    {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &(s).device}, \
-    {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                                \
-    {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},                      \
-    {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},                      \
-    {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats},         \
-    {"trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_FILE, &(s).trace}
+#define CLI_SESSION_OPTIONS(s) CLI_SESSION_OPTIONS_OF(s, "index, platform:device, part of a name, cpu or gpu (see clformer devices)")
+
+/* The same for a command that cli/pool.h spreads over devices. */
+#define CLI_POOL_SESSION_OPTIONS(s) \
+    CLI_SESSION_OPTIONS_OF(         \
+        s,                          \
+        "index, platform:device, part of a name, cpu or gpu (see clformer devices); several with commas between, or all: a process each")
+
+#define CLI_SESSION_OPTIONS_OF(s, which)                                                                                  \
+    {"device", 'd', "D", which, CLI_TEXT, &(s).device},                                                                   \
+        {"engine", 0, "OP=NAME", "force engines, for example gemm=tiled", CLI_TEXT, &(s).engines},                        \
+        {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &(s).no_tuned},              \
+        {"precision", 0, "highest|high|medium", "precision of matrix products", CLI_CHOICE, &(s).precision},              \
+        {"stats", 0, NULL, "report times, tokens/s, memory and time per kernel on standard error", CLI_FLAG, &(s).stats}, \
+    {                                                                                                                     \
+        "trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_FILE, &(s).trace                       \
+    }
 
 /* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */
 void cli_precisions_text(unsigned precisions, char *out, size_t size);

@@ -1,89 +1,96 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What survives a process that is killed: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on the
-way, the bytes at the end are those of one run. usage: test_parts.py PROGRAM DATA"""
+way, the bytes at the end are those of one run, and memory does not grow with the file. usage: test_parts.py PROGRAM DATA"""
 import os
-import random
+import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import time
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from runs import data, expect, fail, failures, finish, make_wide_model, model, program, read, run, run_ending, skip, write_lines
+
 root = os.path.dirname(os.path.dirname(data))
-model = os.path.join(data, "families", "distilbert")
 LINES, WINDOW, SHARDS = 3000, 32, 3
-failures = []
+MANY, WIDTH, MANY_WINDOW = 20000, 256, 512
 
 
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
+def must_die(name, call, *command):
+    done = run_ending(call, *command)
+    if done.returncode != -signal.SIGKILL:
+        fail(f"{name}: not ended at {call}, status {done.returncode}: {done.stderr[-400:]}")
 
 
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
+def resident(done):
+    return float(re.search(r"host memory +([\d.]+) MB", done.stderr).group(1))
 
 
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     os.environ["POCL_AFFINITY"] = "0"
-    rng = random.Random(7)
-    words = "the cat sat on a mat and then it ran away".split()
-    with open("lines.txt", "w", encoding="ascii") as file:
-        file.writelines(" ".join(rng.choices(words, k=rng.choice((1, 3, 9, 20)))) + "\n" for _ in range(LINES))
+    write_lines("lines.txt", LINES, 7)
     common = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW)]
-
-    def run(*arguments):
-        return subprocess.run(arguments, capture_output=True, text=True, check=False)
-
-    def expect(name, done, status, *parts):
-        if done.returncode != status:
-            fail(f"{name}: status {done.returncode}, expected {status}: {done.stderr[-400:]}")
-        for part in parts:
-            if part not in done.stderr:
-                fail(f'{name}: "{part}" is not in {done.stderr[-400:]}')
-
-    def run_killed(*arguments, after):
-        """Starts a command and kills it at some moment; whether it was still running."""
-        process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
-        time.sleep(after)
-        process.send_signal(signal.SIGKILL)
-        return process.wait() == -signal.SIGKILL
-
-    began = time.monotonic()
+    before_all = ["lines.txt", "want.npy", "want.npy.json"]
     done = run(*common, "-o", "want.npy")
-    seconds = time.monotonic() - began
     if done.returncode != 0 and "device" in done.stderr:
-        print("skipped:", done.stderr)
-        sys.exit(77)
+        skip(done.stderr)
     expect("embed", done, 0)
     want, told = read("want.npy"), read("want.npy.json")
-    if sorted(os.listdir()) != ["lines.txt", "want.npy", "want.npy.json"]:
+    if sorted(os.listdir()) != before_all:
         fail(f"left: {os.listdir()}")
 
-    # --resume: killed again and again, and never anything but the part file until all is there.
-    kills = kept = 0
-    for _ in range(4):
-        kills += run_killed(*common, "--resume", "-o", "all.npy", after=rng.uniform(0.3, 1) * seconds)
-        kept += os.path.exists("all.npy.part")
-        if kills and not os.path.exists("all.npy") and set(os.listdir()) - {"lines.txt", "want.npy", "want.npy.json", "all.npy.part"}:
-            fail(f"a run that was killed left {os.listdir()}")
-    if os.path.exists("all.npy.part"):
-        with open("all.npy.part", "ab") as file:  # a record that was torn
-            file.write(read("all.npy.part")[-500:-3])
-    expect("embed --resume", run(*common, "--resume", "-o", "all.npy"), 0)
+    # --resume: each run goes on where the one before was ended, in the middle of a write or before a call.
+    for call in ("pwrite:1",  # the header
+                 "pwrite:2",  # a record, behind the header, which is written again
+                 "pwrite:2",  # a record's rows
+                 "fdatasync:1", "pwrite:8", "fdatasync:40",  # 1, 3 and 40 windows are done
+                 "fsync:1", "linkat:1", "fsync:2", "linkat:2",  # all: the output and its fingerprint get their temporary names
+                 "renameat2:1", "rename:1", "rename:2", "rename:1",  # and their own
+                 "unlink:1", "unlink:2"):  # what was exchanged and the part file are removed
+        must_die("--resume", call, *common, "--resume", "-o", "all.npy")
+        found = read("all.npy")
+        if (found is not None) != call.startswith("unlink") or found not in (None, want) or read("all.npy.part") is None:
+            fail(f"ended at {call}: {os.listdir()}")
+        if call.startswith(("pwrite", "fdatasync")) and sorted(os.listdir()) != ["all.npy.part", *before_all]:
+            fail(f"ended at {call}: left {os.listdir()}")
+    for name in set(os.listdir()) - {*before_all, "all.npy.part"}:
+        if not re.fullmatch(r"all\.npy(\.json)?(\.[0-9a-f]{6})?", name):
+            fail(f"left {name}")
+        os.remove(name)
+    with open("all.npy.part", "ab") as file:  # a record that was torn
+        file.write(read("all.npy.part")[-500:-3])
+    expect("embed --resume", run(*common, "--resume", "-o", "all.npy", "--stats"), 0, "(0 texts")  # all windows were there
     if read("all.npy") != want or read("all.npy.json") != told or os.path.exists("all.npy.part"):
         fail("--resume: other bytes than one run's")
-    if not kills or not kept:
-        fail(f"--resume: {kills} runs were killed, {kept} left a part file")
+
+    # 20,000 lines: as much memory as 2,000, and the same bytes after it was ended five times.
+    write_lines("many.txt", MANY, 8)
+    with open("many.txt", encoding="ascii") as whole, open("some.txt", "w", encoding="ascii") as some:
+        some.writelines(next(whole) for _ in range(MANY // 10))
+    make_wide_model("wide", WIDTH)
+
+    def embed_many(texts, output):
+        return [program, "embed", "wide", "--file", texts, "--window", str(MANY_WINDOW), "--resume", "--stats", "-o", output]
+
+    expect("kernels", run(*embed_many("some.txt", "some.npy")), 0)  # compiling them takes memory
+    few, many = run(*embed_many("some.txt", "some.npy")), run(*embed_many("many.txt", "many.npy"))
+    expect("2,000 lines", few, 0)
+    expect("20,000 lines", many, 0, "(20000 texts")
+    all_rows = MANY * 4 * WIDTH / 1e6
+    if "ASAN_OPTIONS" in os.environ:
+        print("left out: memory, since AddressSanitizer keeps what is freed")
+    elif not failures and not resident(many) < resident(few) + all_rows / 3:
+        fail(f"20,000 lines take {resident(many)} MB of memory, 2,000 take {resident(few)}")
+    for call in ("fdatasync:1", "pwrite:7", "fdatasync:9", "pwrite:2", "fdatasync:20"):
+        must_die("20,000 lines", call, *embed_many("many.txt", "killed.npy"))
+    expect("20,000 lines resumed", run(*embed_many("many.txt", "killed.npy")), 0)
+    if read("killed.npy") != read("many.npy") or read("killed.npy.json") != read("many.npy.json"):
+        fail("20,000 lines, ended five times: other bytes than one run's")
 
     # A failure keeps what was done, too; the job must be the same.
-    shutil.copy("lines.txt", "broken.jsonl")
-    lines = [f'"{line.strip()}"\n' for line in open("lines.txt", encoding="ascii")]
+    with open("lines.txt", encoding="ascii") as file:
+        lines = [f'"{line.strip()}"\n' for line in file]
     with open("broken.jsonl", "w", encoding="ascii") as file:
         file.writelines([*lines[:200], "broken\n"])
     broken = [program, "embed", model, "--file", "broken.jsonl", "-o", "b.npy", "--window", str(WINDOW)]
@@ -98,19 +105,20 @@ with tempfile.TemporaryDirectory() as work:
         fail("a part file outlived its output")
     expect("--resume of standard input", run(program, "embed", model, "-", "--resume", "-o", "c.npy"), 2, "--resume: expected")
 
-    # --shard: killed at some moment, run again, joined.
+    # --shard: ended in the middle, run again, joined.
     def shard(i, *more):
         return [*common, "--shard", f"{i}/{SHARDS}", "-o", "parts", *more]
 
-    for i in range(1, SHARDS):  # the last one is not begun before gather asks for it
-        run_killed(*shard(i), after=rng.uniform(0.3, 1) * seconds)
-    os.rename("parts", "killed") if os.path.exists("parts") else None
     expect("gather of nothing", run(program, "gather", "parts", "-o", "g.npy"), 1, "manifest.json")
-    os.rename("killed", "parts") if os.path.exists("killed") else None
+    must_die("the manifest", "rename:1", *shard(1))
+    must_die("the first shard", "pwrite:1", *shard(1))
+    must_die("the first shard", "pwrite:9", *shard(1))
+    must_die("the second shard", "fdatasync:5", *shard(2))
+    expect("gather of halves", run(program, "gather", "parts", "-o", "g.npy"), 1, "3 of 3 shards are not done")
     for i in range(1, SHARDS):
         expect(f"shard {i}", run(*shard(i)), 0)
     expect("gather too early", run(program, "gather", "parts", "-o", "g.npy"), 1, "1 of 3 shards are not done", "--shard 3/3")
-    run_killed(*shard(SHARDS), after=rng.uniform(0.3, 1) * seconds)
+    must_die("the last shard", "rename:1", *shard(3))
     expect("another job", run(*shard(3, "--pooling", "max")), 2, "manifest.json was begun with another pooling")
     expect("the last shard", run(*shard(3)), 0)
     first = os.path.join("parts", "shard-00001-of-00003.done")
@@ -141,13 +149,12 @@ with tempfile.TemporaryDirectory() as work:
 
     # The recipe.
     if shutil.which("parallel"):
-        done = subprocess.run([os.path.join(root, "host", "cli", "recipes", "embed_parallel.sh"), model, "lines.txt", "p.npy", "3", "--window", str(WINDOW)],
-                              env={**os.environ, "CLFORMER": program, "JOBS": "2"}, capture_output=True, text=True, check=False)
+        done = run(os.path.join(root, "host", "cli", "recipes", "embed_parallel.sh"), model, "lines.txt", "p.npy", "3", "--window", str(WINDOW),
+                   env={**os.environ, "CLFORMER": program, "JOBS": "2"})
         expect("embed_parallel.sh", done, 0)
         if not os.path.exists("p.npy") or read("p.npy") != want or os.path.exists("p.npy.shards"):
             fail("embed_parallel.sh: other bytes than one run's")
     else:
         print("left out: GNU parallel is not installed")
 
-print("all passed" if not failures else f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of runs of several processes share: texts, a model whose vectors weigh something, runs that are ended at a call and not at a
+time, and the list of failures."""
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+model = os.path.join(data, "families", "distilbert")
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL:", text, flush=True)
+
+
+def finish():
+    print("all passed" if not failures else f"{len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(1 if failures else 77)
+
+
+def read(path):
+    """Its bytes; none where it is not there."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def write_lines(path, count, seed):
+    rng = random.Random(seed)
+    words = "the cat sat on a mat and then it ran away".split()
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(" ".join(rng.choices(words, k=rng.choice((1, 3, 9, 20)))) + "\n" for _ in range(count))
+
+
+def make_wide_model(path, width):
+    """The tiny model with a dense layer behind it."""
+    os.makedirs(os.path.join(path, "2_Dense"))
+    for name in os.listdir(model):
+        os.symlink(os.path.join(model, name), os.path.join(path, name))
+    with open(os.path.join(model, "config.json"), encoding="utf-8") as file:
+        narrow = json.load(file)["dim"]
+    with open(os.path.join(data, "sentence", "dense", "modules.json"), encoding="utf-8") as file:
+        modules = [module for module in json.load(file) if module["path"] in ("", "1_Pooling", "2_Dense")]
+    config = {"in_features": narrow, "out_features": width, "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}
+    pooling = {"word_embedding_dimension": narrow, "pooling_mode_mean_tokens": True}
+    os.mkdir(os.path.join(path, "1_Pooling"))
+    for name, content in (("modules.json", modules), ("1_Pooling/config.json", pooling), ("2_Dense/config.json", config)):
+        with open(os.path.join(path, name), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+    rng = random.Random(1)
+    header = json.dumps({"linear.weight": {"dtype": "F32", "shape": [width, narrow], "data_offsets": [0, 4 * width * narrow]}}).encode()
+    with open(os.path.join(path, "2_Dense", "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.write(struct.pack(f"<{width * narrow}f", *(rng.uniform(-1, 1) for _ in range(width * narrow))))
+
+
+def run(*command, **more):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+def expect(name, done, status, *parts):
+    if done.returncode != status:
+        fail(f"{name}: status {done.returncode}, expected {status}: {done.stderr[-600:]}")
+    for part in parts:
+        if part not in done.stderr:
+            fail(f'{name}: "{part}" is not in {done.stderr[-600:]}')
+
+
+def ending(call, **more):
+    """The variables for a process that dies at its call "name:number" as by kill -9 (kill_shim.c)."""
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return {"LD_PRELOAD": os.environ["CLF_TEST_KILL_SHIM"], "ASAN_OPTIONS": sanitizer, "CLF_TEST_KILL": call,
+            **{f"CLF_TEST_KILL_{name.upper()}": str(value) for name, value in more.items()}}
+
+
+def run_ending(call, *command, **more):
+    return run(*command, env={**os.environ, **ending(call, **more)})
