@@ -1,40 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/* Beam search: the loop over steps. The device holds tokens, scores and the table of cache rows; the host learns which sources are done. */
+/* Beam search: the device scores every extension of every hypothesis, the host keeps the best of each source. */
 #include "model/beam_search.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
-#include "model/beam_workspace.h"
+#include "model/decode_loop.h"
+#include "model/packing.h"
 #include "op/log_softmax.h"
 #include "op/top_k.h"
 
-clf_status clfi_beam_search_create(const clf_network *network, int32_t begin, int32_t end, int32_t width, clf_beam_search **out)
+/* A token of a hypothesis and the one before it; hypotheses share their beginnings. */
+typedef struct token_node {
+    int32_t token, parent; /* parent -1: the first behind `begin` */
+} token_node;
+
+typedef struct open_hypothesis {
+    int32_t sequence, node;
+    int32_t token; /* newest, not decoded yet */
+    float score;
+} open_hypothesis;
+
+typedef struct finished_hypothesis {
+    int32_t node;
+    float score;
+} finished_hypothesis;
+
+typedef struct beam_source {
+    int32_t open, finished; /* how many it has; open 0: it is done */
+} beam_source;
+
+struct clf_beam_search {
+    const clf_network *network; /* borrowed */
+    clf_decode_batch *decoding;
+    int32_t begin, end, width, longest; /* longest: tokens of a result */
+    clf_beam_stats stats;
+    /* the sources at work */
+    size_t source_count;
+    beam_source *sources;          /* [source_count] */
+    open_hypothesis *open, *next;  /* [source_count][width], best first; next: [width], of one source */
+    finished_hypothesis *finished; /* [source_count][width], best first */
+    clf_decode_input *inputs;      /* [source_count * width] */
+    size_t capacity;               /* sources in these arrays */
+    token_node *nodes;
+    size_t node_count, node_capacity;
+    int32_t *tail;     /* [longest]: one result */
+    clf_packer scores; /* f32 bits of the hypotheses' scores */
+    float *values;     /* [hypotheses][k]: the best extensions of each */
+    int32_t *tokens;
+    size_t value_capacity, token_capacity;
+    clf_hypothesis_sink sink;
+    void *user;
+};
+
+clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, int32_t begin, int32_t end, int32_t width,
+                                   clf_beam_search **out)
 {
     clf_beam_search *search;
+    clf_status st;
     if (width < 1 || width > CLFI_BEAM_MOST)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: width %d, expected 1 to %d", width, CLFI_BEAM_MOST);
-    if (!network->generator || !network->source.table.count || !network->target.table.count)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: expected a network with encoder, decoder, both embeddings and a generator");
+    if (!network->decoder.config.has_source)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: expected a network with an encoder and a decoder");
     CLF_TRY(clfi_alloc(1, sizeof *search, "beam search", &search));
     search->network = network;
     search->begin = begin;
     search->end = end;
     search->width = width;
-    search->steps = (int32_t)network->config.target.max_positions - 1;
-    search->packer = clfi_packer(network->context);
+    search->longest = (int32_t)network->config.target.max_positions - 1;
+    search->scores = clfi_packer(context);
+    CLF_GOTO(clfi_decode_create(context, network, &search->decoding));
+    CLF_GOTO(clfi_alloc((size_t)width, sizeof *search->next, "beam search", &search->next));
+    CLF_GOTO(clfi_alloc((size_t)search->longest, sizeof *search->tail, "beam search", &search->tail));
     *out = search;
     return CLF_OK;
+done:
+    clfi_beam_search_destroy(search);
+    return st;
+}
+
+static void clear_sized(clf_beam_search *search)
+{
+    free(search->sources);
+    free(search->open);
+    free(search->finished);
+    free(search->inputs);
+    search->sources = NULL;
+    search->open = NULL;
+    search->finished = NULL;
+    search->inputs = NULL;
+    search->capacity = 0;
 }
 
 void clfi_beam_search_destroy(clf_beam_search *search)
 {
     if (!search)
         return;
-    clfi_context_drain(search->network->context);
-    clfi_beam_workspace_clear(search);
-    clfi_decoder_memory_release(&search->memory);
-    clfi_kv_cache_clear(&search->cache);
+    clfi_decode_destroy(search->decoding);
+    clfi_packer_clear(&search->scores);
+    clear_sized(search);
+    free(search->next);
+    free(search->nodes);
+    free(search->tail);
+    free(search->values);
+    free(search->tokens);
     free(search);
 }
 
@@ -43,106 +113,221 @@ clf_beam_stats clfi_beam_search_stats(const clf_beam_search *search)
     return search->stats;
 }
 
-static clf_view vector_of(clf_buffer *buffer, clf_dtype dtype, int64_t count)
+/* Memory for `sources` sources, and cache rows for as many tokens of each hypothesis as are typical. */
+static clf_status reserve(clf_beam_search *search, size_t sources)
 {
-    return clfi_view_dense(buffer, dtype, 0, 1, &count);
-}
-
-/* The decoder's features of the newest tokens, and their log-probabilities plus the hypotheses' scores: candidates [active, hypotheses *
- * V]. */
-static clf_status score_extensions(clf_beam_search *search, int32_t step, int64_t hypotheses, clf_view *candidates)
-{
-    const clf_network *network = search->network;
-    clf_context *context = network->context;
-    const clf_beam_state *state = &search->state[search->current];
-    const int64_t rows = search->shape.active * hypotheses, classes = search->shape.classes;
-    clf_view x, logits;
-    clf_view position = clfi_view_dense(search->positions, CLF_I32, step, 1, &rows);
-    position.stride[0] = 0; /* all hypotheses are at the same step */
-    const clf_view tokens = vector_of(state->tokens, CLF_I32, rows), scores = vector_of(state->scores, CLF_F32, rows);
-    const clf_view first = vector_of(state->first, CLF_I32, rows), count = vector_of(state->count, CLF_I32, rows);
-    const clf_view table = clfi_view_dense(state->rows, CLF_I32, 0, 2, (int64_t[]){rows, search->shape.row_stride});
-    const clf_decoder_step decoder_step = {.cache = &search->cache, .memory = &search->memory, .rows = &table, .keys = step + 1,
-                                           .first = &first, .count = &count, .most = search->longest_source, .positions = &position};
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, network->config.encoder.width}, &x));
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, classes}, &logits));
-    CLF_TRY(clfi_network_embed(context, &network->target, &tokens, &position, NULL, &x));
-    CLF_TRY(clfi_decoder_step(context, &network->decoder, &decoder_step, &x));
-    CLF_TRY(clfi_network_generate(context, network, &x, &logits));
-    CLF_TRY(clfi_log_softmax(context, &logits, &scores, &logits));
-    *candidates = clfi_view_dense(logits.buffer, CLF_F32, logits.offset, 2, (int64_t[]){search->shape.active, hypotheses * classes});
+    enum { TYPICAL = 12 };
+    size_t hypotheses;
+    if (sources <= search->capacity)
+        return CLF_OK;
+    clear_sized(search);
+    if (!clfi_mul_size(sources, (size_t)search->width, &hypotheses) || hypotheses > INT32_MAX / TYPICAL)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: beam search over %zu sources", sources);
+    const size_t typical = search->longest < TYPICAL ? (size_t)search->longest : TYPICAL;
+    CLF_TRY(clfi_alloc(sources, sizeof *search->sources, "beam search", &search->sources));
+    CLF_TRY(clfi_alloc(hypotheses, sizeof *search->open, "beam search", &search->open));
+    CLF_TRY(clfi_alloc(hypotheses, sizeof *search->finished, "beam search", &search->finished));
+    CLF_TRY(clfi_alloc(hypotheses, sizeof *search->inputs, "beam search", &search->inputs));
+    CLF_TRY(clfi_decode_reserve(search->decoding, (int64_t)(hypotheses * typical), hypotheses, typical));
+    search->capacity = sources;
     return CLF_OK;
 }
 
-/* One step: the best extensions of every active source, recorded on the device. */
-static clf_status take_step(clf_beam_search *search, int32_t step, int64_t hypotheses)
+/* Every source has one hypothesis, which holds `begin`. */
+static clf_status begin(clf_beam_search *search, size_t sources)
 {
-    clf_context *context = search->network->context;
-    const clf_arena_mark mark = clfi_arena_top(context);
-    clf_view candidates, values, indices;
-    clf_status st;
-    const int64_t dim[2] = {search->shape.active, search->width};
-    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, dim, &values));
-    CLF_GOTO(clfi_view_temporary(context, CLF_I32, 2, dim, &indices));
-    CLF_GOTO(score_extensions(search, step, hypotheses, &candidates));
-    CLF_GOTO(clfi_top_k(context, &candidates, search->width, &values, &indices));
-    CLF_GOTO(clfi_beam_select(context, &search->shape, step, &values, &indices, &search->state[search->current], &search->record));
+    CLF_TRY(reserve(search, sources));
+    search->source_count = sources;
+    search->node_count = 0;
+    for (size_t s = 0; s < sources; s++) {
+        open_hypothesis *first = &search->open[s * (size_t)search->width];
+        *first = (open_hypothesis){.node = -1, .token = search->begin};
+        search->sources[s] = (beam_source){.open = 1};
+        CLF_TRY(clfi_decode_open_on(search->decoding, (int32_t)s, &first->sequence));
+    }
+    return CLF_OK;
+}
+
+/* A clf_decode_chooser's give: every open hypothesis, its newest token; the scores go to the device too. */
+static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
+{
+    clf_beam_search *search = user;
+    const size_t width = (size_t)search->width;
+    size_t count = 0;
+    int32_t *scores;
+    for (size_t s = 0; s < search->source_count; s++)
+        count += (size_t)search->sources[s].open;
+    *out_inputs = search->inputs;
+    *out_count = count;
+    if (count == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_packer_host(&search->scores, count, &scores));
+    count = 0;
+    for (size_t s = 0; s < search->source_count; s++)
+        for (size_t i = 0; i < (size_t)search->sources[s].open; i++, count++) {
+            const open_hypothesis *h = &search->open[s * width + i];
+            search->inputs[count] = (clf_decode_input){h->sequence, &h->token, 1};
+            memcpy(&scores[count], &h->score, sizeof h->score);
+        }
+    return clfi_packer_send(&search->scores, count);
+}
+
+/* The k best extensions of each hypothesis, in falling order of their scores: values and tokens. */
+static clf_status score_extensions(clf_beam_search *search, const clf_view *logits, int32_t k)
+{
+    clf_context *context = clfi_decode_context(search->decoding);
+    const int64_t rows = logits->dim[0], dim[2] = {rows, k};
+    const size_t count = (size_t)rows * (size_t)k;
+    const clf_view scores = clfi_view_dense(search->scores.buffer, CLF_F32, 0, 1, &rows);
+    clf_view values, indices;
+    CLF_TRY(clfi_grow(&search->values, &search->value_capacity, count, sizeof *search->values, "beam search"));
+    CLF_TRY(clfi_grow(&search->tokens, &search->token_capacity, count, sizeof *search->tokens, "beam search"));
+    CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, dim, &values));
+    CLF_TRY(clfi_view_temporary(context, CLF_I32, 2, dim, &indices));
+    CLF_TRY(clfi_log_softmax(context, logits, &scores, logits));
+    CLF_TRY(clfi_top_k(context, logits, k, &values, &indices));
+    CLF_TRY(clfi_buffer_read(values.buffer, (size_t)values.offset * sizeof(float), search->values, count * sizeof(float)));
+    return clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t));
+}
+
+/* Among the finished ones of a source, if it is good enough. */
+static void finish(const clf_beam_search *search, size_t source, int32_t node, float score)
+{
+    beam_source *from = &search->sources[source];
+    finished_hypothesis *best = &search->finished[source * (size_t)search->width];
+    if (from->finished == search->width && !(score > best[search->width - 1].score))
+        return;
+    int32_t i = from->finished < search->width ? from->finished++ : search->width - 1;
+    for (; i > 0 && best[i - 1].score < score; i--)
+        best[i] = best[i - 1];
+    best[i] = (finished_hypothesis){node, score};
+}
+
+/* The best `width` extensions of a source's hypotheses, whose values begin at row `row`: those that end are finished, the others become
+ * search->next. Equal scores: the better hypothesis first, then the lower token. */
+static clf_status extend(clf_beam_search *search, size_t source, size_t row, int32_t k, int32_t *out_next, int32_t *parents)
+{
+    const open_hypothesis *open = &search->open[source * (size_t)search->width];
+    const int32_t count = search->sources[source].open;
+    int32_t taken[CLFI_BEAM_MOST] = {0}; /* of each hypothesis's extensions */
+    *out_next = 0;
+    for (int32_t n = 0; n < search->width; n++) {
+        int32_t best = -1;
+        float score = -INFINITY;
+        for (int32_t i = 0; i < count; i++) {
+            const float value = taken[i] < k ? search->values[(row + (size_t)i) * (size_t)k + (size_t)taken[i]] : -INFINITY;
+            if (value > score) {
+                best = i;
+                score = value;
+            }
+        }
+        if (best < 0) /* no more, or scores that are no numbers */
+            return CLF_OK;
+        const int32_t token = search->tokens[(row + (size_t)best) * (size_t)k + (size_t)taken[best]++];
+        CLF_TRY(clfi_grow(&search->nodes, &search->node_capacity, search->node_count + 1, sizeof *search->nodes, "beam search"));
+        const int32_t node = (int32_t)search->node_count++;
+        search->nodes[node] = (token_node){token, open[best].node};
+        if (token == search->end) {
+            finish(search, source, node, score);
+        } else {
+            parents[*out_next] = best;
+            search->next[(*out_next)++] = (open_hypothesis){.node = node, .token = token, .score = score};
+        }
+    }
+    return CLF_OK;
+}
+
+/* Hypotheses of search->next take the place of a source's: the first that extends one goes on in its sequence, others fork it, and
+ * sequences that nobody extends end. */
+static clf_status replace(clf_beam_search *search, size_t source, int32_t count, const int32_t *parents)
+{
+    open_hypothesis *open = &search->open[source * (size_t)search->width];
+    bool is_used[CLFI_BEAM_MOST] = {false};
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t parent = parents[i];
+        search->next[i].sequence = open[parent].sequence;
+        if (is_used[parent])
+            CLF_TRY(clfi_decode_fork(search->decoding, open[parent].sequence, &search->next[i].sequence));
+        is_used[parent] = true;
+    }
+    for (int32_t i = 0; i < search->sources[source].open; i++)
+        if (!is_used[i])
+            CLF_TRY(clfi_decode_drop(search->decoding, open[i].sequence));
+    memcpy(open, search->next, (size_t)count * sizeof *open);
+    search->sources[source].open = count;
+    return CLF_OK;
+}
+
+static clf_status hand_on(clf_beam_search *search, size_t source, size_t rank, int32_t node, float score, bool has_ended)
+{
+    int32_t at = search->longest;
+    for (; node >= 0; node = search->nodes[node].parent)
+        search->tail[--at] = search->nodes[node].token;
+    const clf_hypothesis hypothesis = {search->tail + at, (size_t)(search->longest - at), score, has_ended};
+    return search->sink(search->user, source, rank, &hypothesis);
+}
+
+/* What a source that is done has found. next: its open hypotheses, `count` of them. */
+static clf_status hand_on_all(clf_beam_search *search, size_t source, int32_t count)
+{
+    const finished_hypothesis *finished = &search->finished[source * (size_t)search->width];
+    const int32_t found = search->sources[source].finished;
+    for (int32_t i = 0; i < found; i++)
+        CLF_TRY(hand_on(search, source, (size_t)i, finished[i].node, finished[i].score, true));
+    return found == 0 && count > 0 ? hand_on(search, source, 0, search->next[0].node, search->next[0].score, false) : CLF_OK;
+}
+
+/* One step of a source. row: of its first hypothesis among the values. */
+static clf_status step(clf_beam_search *search, size_t source, size_t row, int32_t k)
+{
+    const finished_hypothesis *finished = &search->finished[source * (size_t)search->width];
+    const int32_t tokens = clfi_decode_length(search->decoding, search->open[source * (size_t)search->width].sequence); /* with `begin` */
+    const int32_t width = search->width;
+    int32_t parents[CLFI_BEAM_MOST], count;
+    CLF_TRY(extend(search, source, row, k, &count, parents));
+    const bool is_beaten = search->sources[source].finished == width && count > 0 && search->next[0].score <= finished[width - 1].score;
+    if (count > 0 && !is_beaten && tokens < search->longest)
+        return replace(search, source, count, parents);
+    CLF_TRY(hand_on_all(search, source, count));
+    return replace(search, source, 0, parents);
+}
+
+/* A clf_decode_chooser's take. */
+static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
+{
+    clf_beam_search *search = user;
+    const int64_t vocabulary = logits->dim[1];
+    const int32_t k = vocabulary < search->width ? (int32_t)vocabulary : search->width;
+    (void)inputs;
+    CLF_TRY(score_extensions(search, logits, k));
     search->stats.steps++;
-    search->stats.step_rows += (uint64_t)(search->shape.active * hypotheses);
-done:
-    clfi_arena_release(context, mark);
-    return st;
-}
-
-/* Which active sources stay: their places go to the device when any leaves. */
-static clf_status find_open(clf_beam_search *search, int32_t *open, bool *any_left)
-{
-    const size_t active = (size_t)search->shape.active;
-    int32_t *done = search->host_ints, *keep = done + active, count = 0;
-    CLF_TRY(clfi_buffer_read(search->record.done, 0, done, active * sizeof *done));
-    for (size_t a = 0; a < active; a++)
-        if (!done[a])
-            keep[count++] = (int32_t)a;
-    *open = count;
-    *any_left = (size_t)count < active;
-    return *any_left && count ? clfi_buffer_write(search->keep, 0, keep, (size_t)count * sizeof *keep) : CLF_OK;
-}
-
-/* After the step that made tokens 0 .. step: the next step's state, with a cache row for each hypothesis. */
-static clf_status advance(clf_beam_search *search, int32_t step, int64_t hypotheses, int32_t open, bool any_left)
-{
-    search->shape.active = open;
-    CLF_TRY(clfi_kv_cache_add(&search->cache, (int64_t)open * search->width));
-    const int64_t first_row = search->cache.rows - search->cache.added;
-    CLF_TRY(clfi_beam_advance(search->network->context, &search->shape, (int32_t)hypotheses, step + 1, (int32_t)first_row,
-                              any_left ? search->keep : NULL, &search->state[search->current], &search->record,
-                              &search->state[!search->current]));
-    search->current = !search->current;
+    search->stats.step_rows += count;
+    size_t row = 0;
+    for (size_t s = 0; s < search->source_count; s++) {
+        const int32_t open = search->sources[s].open;
+        if (open)
+            CLF_TRY(step(search, s, row, k));
+        row += (size_t)open;
+    }
     return CLF_OK;
 }
 
 clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources,
                                 clf_hypothesis_sink sink, void *user)
 {
+    static const clf_decode_chooser chooser = {give, take};
     if (sources == 0)
         return CLF_OK;
-    CLF_TRY(clfi_beam_workspace_begin(search, ids, offsets, sources));
-    /* All hypotheses of a source are the same before the first step, so that it runs one of each, where the vocabulary has enough tokens to
-     * choose from. */
-    int64_t hypotheses = search->shape.classes >= search->width ? 1 : search->width;
-    CLF_TRY(clfi_beam_workspace_first_step(search, offsets, hypotheses));
-    int32_t step = 0;
-    for (;; step++) {
-        int32_t open;
-        bool any_left;
-        CLF_TRY(take_step(search, step, hypotheses));
-        CLF_TRY(find_open(search, &open, &any_left));
-        if (open == 0 || step + 1 == search->steps)
-            break;
-        CLF_TRY(advance(search, step, hypotheses, open, any_left));
-        hypotheses = search->width;
+    CLF_TRY(clfi_decode_set_sources(search->decoding, ids, offsets, sources));
+    search->sink = sink;
+    search->user = user;
+    clf_status st = begin(search, sources);
+    if (st == CLF_OK)
+        st = clfi_decode_loop(search->decoding, &chooser, search);
+    if (st == CLF_OK) {
+        search->stats.sources += sources;
+        search->stats.source_tokens += (uint64_t)offsets[sources];
     }
-    search->stats.sources += sources;
-    search->stats.source_tokens += (uint64_t)offsets[sources];
-    return clfi_beam_workspace_results(search, step, sources, sink, user);
+    clfi_decode_drop_all(search->decoding); /* those that a failure left open */
+    return st;
 }

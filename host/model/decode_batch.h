@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequences that are decoded together with cached keys and values. Each has a length of its own: it may join at any pass with a prompt of
- * any length, and its cache rows are used again when it ends. For networks whose decoder attends to nothing but its own tokens. */
+ * any length, and its cache rows are used again when it ends. Where the decoder attends to a source, each sequence has one. */
 #ifndef CLFI_MODEL_DECODE_BATCH_H
 #define CLFI_MODEL_DECODE_BATCH_H
 
@@ -9,14 +9,24 @@
 typedef struct clf_decode_batch clf_decode_batch;
 
 /* context: the network's, or one that shares its cl_context. INVALID_ARGUMENT: the network has no decoder with embedding and generator, or
- * one with source attention. *out: destroyed before the network is. */
+ * its decoder attends to sources and it has no encoder of them. *out: destroyed before the network is. */
 clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_decode_batch **out);
 void clfi_decode_destroy(clf_decode_batch *batch); /* NULL is a no-op */
 
-/* A new sequence without tokens; its number may be one that was dropped. */
+clf_context *clfi_decode_context(const clf_decode_batch *batch);
+
+/* Drops all sequences, and encodes sources for those to come: source s is ids[offsets[s] .. offsets[s+1]), offsets[0] = 0.
+ * INVALID_ARGUMENT: the decoder attends to none, offsets that fall, a source longer than the encoder's positions, an id outside its
+ * vocabulary. */
+clf_status clfi_decode_set_sources(clf_decode_batch *batch, const int32_t *ids, const int32_t *offsets, size_t count);
+
+/* A new sequence without tokens; its number may be one that was dropped. INVALID_ARGUMENT: the decoder attends to sources. */
 clf_status clfi_decode_open(clf_decode_batch *batch, int32_t *out_sequence);
 
-/* A new sequence with the tokens of another; both use the same cache rows for them. */
+/* The same for one that attends to source `source`. INVALID_ARGUMENT: there is none of that number. */
+clf_status clfi_decode_open_on(clf_decode_batch *batch, int32_t source, int32_t *out_sequence);
+
+/* A new sequence with the tokens and the source of another; both use the same cache rows for them. */
 clf_status clfi_decode_fork(clf_decode_batch *batch, int32_t sequence, int32_t *out_sequence);
 
 /* Forgets all tokens but the first `length`. INVALID_ARGUMENT: it has fewer. */
@@ -24,6 +34,7 @@ clf_status clfi_decode_keep(clf_decode_batch *batch, int32_t sequence, int32_t l
 
 /* Ends a sequence. INVALID_ARGUMENT: there is none of that number. */
 clf_status clfi_decode_drop(clf_decode_batch *batch, int32_t sequence);
+void clfi_decode_drop_all(clf_decode_batch *batch);
 
 /* Tokens of a sequence so far; 0 where there is none of that number. */
 int32_t clfi_decode_length(const clf_decode_batch *batch, int32_t sequence);

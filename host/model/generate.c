@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "model/decode_loop.h"
 #include "model/generation.h"
 #include "model/sampler.h"
 
@@ -114,13 +115,12 @@ static clf_status finish_run(generation *g, size_t index, clf_finish finish)
     return end_run(g, index, stop, stop < run->pending.length ? CLF_FINISH_STOP : finish);
 }
 
-/* A chosen token: told, and the text ended where it has to. *out_ended: the run at `index` is another one now. */
-static clf_status take_token(generation *g, size_t index, int32_t token, bool *out_ended)
+/* A chosen token: told, and the text ended where it has to; the run at `index` is then another one. */
+static clf_status take_token(generation *g, size_t index, int32_t token)
 {
     text_run *run = &g->runs[index];
     const int64_t positions = g->session->model->info.max_positions;
     clf_text text;
-    *out_ended = true;
     if (ends_text(g, token))
         return finish_run(g, index, CLF_FINISH_STOP);
     CLF_TRY(clfi_grow(&run->tokens, &run->capacity, run->count + 1, sizeof *run->tokens, "tokens"));
@@ -139,7 +139,6 @@ static clf_status take_token(generation *g, size_t index, int32_t token, bool *o
         return end_run(g, index, run->pending.length, CLF_FINISH_CALLER);
     if (run->count - run->prompt_count >= g->params.max_tokens || (int64_t)run->count >= positions)
         return finish_run(g, index, CLF_FINISH_LENGTH);
-    *out_ended = false;
     return CLF_OK;
 }
 
@@ -197,37 +196,44 @@ static clf_status reserve(const generation *g)
     return clfi_decode_reserve(g->session->decoding, (int64_t)rows, g->active, longest);
 }
 
-/* One pass: every run gives its last token, or the next part of its prompt; those whose tokens were all given get a new one. */
-static clf_status step(generation *g)
+/* A clf_decode_chooser's give: prompts that wait join; every run gives its last token, or the next part of its prompt. */
+static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
 {
-    clf_context *context = g->session->context;
-    const size_t vocabulary = (size_t)g->session->model->info.vocabulary;
-    size_t left = CLFI_PASS_TOKENS, count = 0;
-    clf_view logits;
+    generation *g = user;
+    const size_t waiting = g->next;
+    size_t left = CLFI_PASS_TOKENS;
+    CLF_TRY(join(g));
+    if (g->next > waiting)
+        CLF_TRY(reserve(g));
     for (size_t i = 0; i < g->active; i++) {
         const text_run *run = &g->runs[i];
-        const size_t waiting = run->count - run->given, others = g->active - i - 1;
-        const size_t most = left > others ? left - others : 1, part = waiting < most ? waiting : most;
-        g->inputs[count++] = (clf_decode_input){run->sequence, run->tokens + run->given, (int32_t)part};
+        const size_t missing = run->count - run->given, others = g->active - i - 1;
+        const size_t most = left > others ? left - others : 1, part = missing < most ? missing : most;
+        g->inputs[i] = (clf_decode_input){run->sequence, run->tokens + run->given, (int32_t)part};
         left -= part < left ? part : left;
     }
-    const clf_arena_mark mark = clfi_arena_top(context);
-    clf_status st = clfi_decode_run(g->session->decoding, g->inputs, count, &logits);
-    if (st == CLF_OK)
-        st = clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof(float), g->logits, count * vocabulary * sizeof(float));
-    clfi_arena_release(context, mark);
-    for (size_t i = count; st == CLF_OK && i-- > 0;) { /* from the last, whose place a run that ends takes */
+    *out_inputs = g->inputs;
+    *out_count = g->active;
+    return CLF_OK;
+}
+
+/* A clf_decode_chooser's take: those whose tokens were all given get a new one. */
+static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
+{
+    generation *g = user;
+    const size_t vocabulary = (size_t)g->session->model->info.vocabulary;
+    CLF_TRY(clfi_buffer_read(logits->buffer, (size_t)logits->offset * sizeof(float), g->logits, count * vocabulary * sizeof(float)));
+    for (size_t i = count; i-- > 0;) { /* from the last, whose place a run that ends takes */
         text_run *run = &g->runs[i];
         int32_t token;
-        bool has_ended;
-        run->given += (size_t)g->inputs[i].count;
+        run->given += (size_t)inputs[i].count;
         if (run->given < run->count)
             continue;
-        st = clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token);
-        if (st == CLF_OK)
-            st = take_token(g, i, token, &has_ended);
+        CLF_TRY(
+            clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token));
+        CLF_TRY(take_token(g, i, token));
     }
-    return st;
+    return CLF_OK;
 }
 
 clf_status clfi_generation_ready(clf_session *session)
@@ -287,19 +293,14 @@ clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const
 clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
                         clf_generate_callback on_token, void *user)
 {
+    static const clf_decode_chooser chooser = {give, take};
     generation g = {.session = session, .prompts = prompts, .count = count, .on_token = on_token, .user = user};
     if (!session || (count && !prompts))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
     CLF_TRY(clfi_generate_params_check(prompts, count, params, &g.params));
     clf_status st = create(&g);
-    while (st == CLF_OK && (g.active || g.next < g.count)) {
-        const size_t waiting = g.next;
-        st = join(&g);
-        if (st == CLF_OK && g.next > waiting)
-            st = reserve(&g);
-        if (st == CLF_OK)
-            st = step(&g);
-    }
+    if (st == CLF_OK)
+        st = clfi_decode_loop(g.session->decoding, &chooser, &g);
     destroy(&g);
     return st;
 }

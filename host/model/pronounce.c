@@ -132,8 +132,8 @@ static clf_status new_list(size_t words, size_t beam, clf_pronunciations **out)
 typedef struct pronounce_job {
     clf_pronouncer *pronouncer;
     const clf_text *words;
-    size_t *order;     /* of the words, by falling length */
-    size_t first;      /* of the batch at hand, in order */
+    size_t *order; /* of the words, by falling length */
+    size_t first;  /* of the batch at hand, in order */
     int32_t *ids, *offsets;
     clf_pronunciations *list;
 } pronounce_job;
@@ -198,7 +198,7 @@ static clf_status prepare_search(clf_pronouncer *pronouncer, int beam)
     clfi_beam_search_destroy(pronouncer->search);
     pronouncer->search = NULL;
     pronouncer->search_width = beam;
-    return clfi_beam_search_create(model->network, model->bos, model->eos, beam, &pronouncer->search);
+    return clfi_beam_search_create(model->network->context, model->network, model->bos, model->eos, beam, &pronouncer->search);
 }
 
 static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, uint64_t start)

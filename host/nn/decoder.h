@@ -47,14 +47,14 @@ clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder
 typedef struct clf_decoder_step {
     clf_kv_cache *cache;
     const clf_decoder_memory *memory; /* NULL where the stack has no source attention; first and count too */
-    const clf_view *rows;   /* i32 [N,>=keys]: cache row of the j-th token that token n sees */
-    int64_t keys;           /* how many that is: for all of them, or the largest of `counts` */
-    const clf_view *counts; /* i32 [N]; NULL: `keys` */
-    const clf_view *stored; /* i32 [N]: cache rows of the new tokens; NULL: those that clfi_kv_cache_add(cache, N) opened */
-    const clf_view *first;  /* i32 [N]: first memory row of its source */
-    const clf_view *count; /* i32 [N]: number of them */
-    int64_t most;          /* largest count */
-    const clf_view *positions; /* i32 [N]; NULL where no layer turns by them */
+    const clf_view *rows;             /* i32 [N,>=keys]: cache row of the j-th token that token n sees */
+    int64_t keys;                     /* how many that is: for all of them, or the largest of `counts` */
+    const clf_view *counts;           /* i32 [N]; NULL: `keys` */
+    const clf_view *stored;           /* i32 [N]: cache rows of the new tokens */
+    const clf_view *first;            /* i32 [N]: first memory row of its source */
+    const clf_view *count;            /* i32 [N]: number of them */
+    int64_t most;                     /* largest count */
+    const clf_view *positions;        /* i32 [N]; NULL where no layer turns by them */
 } clf_decoder_step;
 
 /* x [N,C]: the embedded new tokens in, features out. Projects these N tokens and nothing else; they attend to the cache and the memory.

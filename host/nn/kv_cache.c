@@ -15,8 +15,8 @@ static clf_status create_buffer(const clf_kv_cache *cache, int64_t capacity, clf
 
 clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, int64_t capacity, clf_kv_cache *cache)
 {
-    *cache = (clf_kv_cache){.context = context, .heads = stack->config.attention.key_heads,
-                             .size = stack->config.attention.head_size, .capacity = capacity};
+    *cache = (clf_kv_cache){
+        .context = context, .heads = stack->config.attention.key_heads, .size = stack->config.attention.head_size, .capacity = capacity};
     clf_status st = clfi_alloc((size_t)stack->layer_count, sizeof *cache->buffers, "key-value cache", &cache->buffers);
     for (int64_t i = 0; st == CLF_OK && i < stack->layer_count; i++, cache->layers++)
         st = create_buffer(cache, capacity, &cache->buffers[i]);
@@ -31,11 +31,6 @@ void clfi_kv_cache_clear(clf_kv_cache *cache)
         clfi_buffer_release(cache->buffers[i]);
     free(cache->buffers);
     *cache = (clf_kv_cache){.context = NULL};
-}
-
-void clfi_kv_cache_reset(clf_kv_cache *cache)
-{
-    cache->rows = cache->added = 0;
 }
 
 /* Layer by layer, so that a failure leaves a cache that is whole (some layers merely larger). */
@@ -72,15 +67,12 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
         CLF_TRY(grow(cache, need > half_more ? need : half_more));
     }
     cache->rows = need;
-    cache->added = count;
     return CLF_OK;
 }
 
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows)
 {
-    if (!rows && k->dim[1] != cache->added)
-        CLF_FAIL(CLF_INTERNAL, "key-value cache: %lld rows to store, the step has %lld", (long long)k->dim[1], (long long)cache->added);
-    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], cache->rows - cache->added, rows);
+    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], 0, rows);
 }
 
 clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)

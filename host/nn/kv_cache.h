@@ -1,36 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Cache of the keys and values of decoded tokens: one row per token, in the order of decoding, for every layer. Which rows belong to which
- * hypothesis is a table of the caller's, so that hypotheses share and exchange prefixes without a row ever being moved. */
+ * sequence is a table of the caller's, so that sequences share prefixes without a row ever being moved. */
 #ifndef CLFI_NN_KV_CACHE_H
 #define CLFI_NN_KV_CACHE_H
 
 #include "nn/layer.h"
 
 typedef struct clf_kv_cache {
-    clf_context *context; /* borrowed: the buffers keep it alive */
+    clf_context *context;        /* borrowed: the buffers keep it alive */
     int64_t layers, heads, size; /* heads: of keys, G */
-    int64_t rows;     /* stored so far, those of the running step included */
-    int64_t added;    /* of the running step: the last `added` rows */
-    int64_t capacity; /* rows allocated */
-    clf_buffer **buffers; /* [layers], each [capacity][2][G][D] f32 */
+    int64_t rows;                /* in use so far */
+    int64_t capacity;            /* rows allocated */
+    clf_buffer **buffers;        /* [layers], each [capacity][2][G][D] f32 */
 } clf_kv_cache;
 
 /* An empty cache for the stack's layers. Release with clfi_kv_cache_clear (a zeroed struct is accepted). */
 clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, int64_t capacity, clf_kv_cache *cache);
 void clfi_kv_cache_clear(clf_kv_cache *cache);
 
-/* Forgets all rows, keeps the memory. */
-void clfi_kv_cache_reset(clf_kv_cache *cache);
-
-/* Opens a step of `count` tokens: their rows are rows-count .. rows-1 afterwards. Grows the memory by half where it is too small, old rows
- * kept. */
+/* `count` more rows: rows-count .. rows-1 afterwards. Grows the memory by half where it is too small, old rows kept. */
 clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count);
 
 /* Memory for so many rows in all; rows that are there stay. */
 clf_status clfi_kv_cache_reserve(clf_kv_cache *cache, int64_t rows);
 
-/* Stores k, v [G,count,D] of the running step's tokens for a layer: in rows[n] (i32 [count]), or where rows is NULL in the rows that
- * clfi_kv_cache_add opened. Enqueued. */
+/* Stores k, v [G,count,D] of tokens for a layer, in rows[n] (i32 [count]). Enqueued. */
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows);
 
 /* Keys (part 0) or values (part 1) of all rows: [G,rows,D]. */

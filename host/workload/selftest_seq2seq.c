@@ -135,7 +135,7 @@ static clf_status search_case(clfi_selftest *test, const clf_transformer *networ
     size_t expected = 0;
     clf_status st;
     CLF_GOTO(reference_search(weights, end, want));
-    CLF_GOTO(clfi_beam_search_create(network->network, BEGIN, end, BEAM, &search));
+    CLF_GOTO(clfi_beam_search_create(test->context, network->network, BEGIN, end, BEAM, &search));
     CLF_GOTO(clfi_beam_search_run(search, source, (int32_t[]){0, SOURCE}, 1, check_hypothesis, &found));
     while (expected < BEAM && want[expected].score > -INFINITY)
         expected++;

@@ -29,8 +29,13 @@ static fixture make(clf_context *context)
     fixture f = {.context = context};
     uint64_t seed = 11;
     clf_network_config config = clfi_network_config_default();
-    config.decoder = (clf_stack_config){.layers = LAYERS, .width = WIDTH, .hidden_width = HIDDEN, .activation = CLF_ACTIVATION_GELU,
-                                        .place = CLF_NORM_PRE, .norm_eps = 1e-5f, .has_final_norm = true};
+    config.decoder = (clf_stack_config){.layers = LAYERS,
+                                        .width = WIDTH,
+                                        .hidden_width = HIDDEN,
+                                        .activation = CLF_ACTIVATION_GELU,
+                                        .place = CLF_NORM_PRE,
+                                        .norm_eps = 1e-5f,
+                                        .has_final_norm = true};
     clfi_stack_config_heads(&config.decoder, HEADS);
     config.decoder.attention.is_causal = true;
     config.target =
@@ -142,6 +147,8 @@ static void test_refusals(void **state)
     const int32_t tokens[LONGEST + 1] = {1, 2, VOCABULARY};
     int32_t s, other;
     clf_view logits;
+    CHECK_FAILS(clfi_decode_set_sources(f.batch, tokens, (int32_t[]){0, 2}, 1), CLF_INVALID_ARGUMENT, "attends to no sources");
+    CHECK_FAILS(clfi_decode_open_on(f.batch, 0, &s), CLF_INVALID_ARGUMENT, "no source 0");
     CHECK_OK(clfi_decode_open(f.batch, &s));
     CHECK_FAILS(clfi_decode_run(f.batch, (clf_decode_input[]){{s + 1, tokens, 1}}, 1, &logits), CLF_INVALID_ARGUMENT, "no sequence 1");
     CHECK_FAILS(clfi_decode_run(f.batch, (clf_decode_input[]){{s, tokens, 0}}, 1, &logits), CLF_INVALID_ARGUMENT, "no tokens");

@@ -227,6 +227,7 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
                                        .memory = &p.projected,
                                        .rows = &rows,
                                        .keys = t + 1,
+                                       .stored = &position, /* the t-th row is the t-th token's */
                                        .first = &first,
                                        .count = &count,
                                        .most = p.source_count};

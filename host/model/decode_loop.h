@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop of everything that is decoded token by token: passes over a decode batch, and between them somebody who chooses. */
+#ifndef CLFI_MODEL_DECODE_LOOP_H
+#define CLFI_MODEL_DECODE_LOOP_H
+
+#include "model/decode_batch.h"
+
+/* Who chooses tokens: a sampler, a beam. Sequences are the chooser's to open, fork and drop. */
+typedef struct clf_decode_chooser {
+    /* What the next pass is given; sequences may join here. Borrowed until the pass was taken. count 0: all is done. */
+    clf_status (*give)(void *user, const clf_decode_input **out_inputs, size_t *out_count);
+    /* logits [count,V] of that pass, a temporary on the device. */
+    clf_status (*take)(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits);
+} clf_decode_chooser;
+
+/* Passes until nothing is given. After a failure sequences stay as they are: the chooser drops them. */
+clf_status clfi_decode_loop(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user);
+
+#endif
