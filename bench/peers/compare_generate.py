@@ -9,6 +9,7 @@ Both continue the same token ids greedily through their own interfaces: the peer
 Logits after the prompt are compared before anything is timed: llama.cpp rounds activations to int8 beside quantised weights, so that only a
 gross difference (more than 3, of logits up to about 30) is an error; the difference is printed."""
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -36,10 +37,17 @@ def prompt_ids(count, vocabulary):
 class Peer:
     def __init__(self, options):
         self.batch, self.tokens = options.batch, options.tokens
-        self.llm = llama_cpp.Llama(options.model, n_ctx=(options.prompt_tokens + options.tokens) * options.batch, n_batch=2048, n_ubatch=512, n_threads=options.threads,
-                                   n_threads_batch=options.threads, verbose=False, n_seq_max=options.batch)
-        self.context = self.llm.ctx
-        self.ids = prompt_ids(options.prompt_tokens, self.llm.n_vocab())
+        llama_cpp.llama_backend_init()
+        self.model = llama_cpp.llama_model_load_from_file(options.model.encode(), llama_cpp.llama_model_default_params())
+        parameters = llama_cpp.llama_context_default_params()
+        parameters.n_ctx = (options.prompt_tokens + options.tokens + 256) * options.batch
+        parameters.n_batch, parameters.n_ubatch, parameters.n_seq_max = 2048, 512, options.batch
+        parameters.n_threads = parameters.n_threads_batch = options.threads
+        self.context = llama_cpp.llama_init_from_model(self.model, parameters)
+        if not self.model or not self.context:
+            sys.exit(f'{options.model}: llama.cpp cannot load it')
+        self.vocabulary = llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self.model))
+        self.ids = prompt_ids(options.prompt_tokens, self.vocabulary)
 
     def give(self, tokens, position, sequences):
         """tokens[i] at `position` of sequences[i], or all of them from `position` on in one sequence; logits of the last of each."""
@@ -53,9 +61,9 @@ class Peer:
         status = llama_cpp.llama_decode(self.context, batch)
         llama_cpp.llama_batch_free(batch)
         if status:
-            sys.exit(f'llama_decode: {status}')
+            sys.exit(f'llama_decode: status {status}')
         rows = [i for i in range(len(tokens)) if len(sequences) > 1 or i == len(tokens) - 1]
-        return [numpy.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(self.context, i), (self.llm.n_vocab(),)) for i in rows]
+        return [numpy.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(self.context, i), (self.vocabulary,)) for i in rows]
 
     def run(self):
         """Tokens a second of prompts and of their continuations."""
@@ -98,6 +106,8 @@ def main():
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('-o', '--output')
     options = parser.parse_args()
+    silent = llama_cpp.llama_log_callback(lambda *_: None)
+    llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
     peer = Peer(options)
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, 'logits')

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Cached attention on CPUs: vectors along the head, a work-item for each query. */
+/* Cached attention on CPUs: vectors along the head, a work-item for ITEM_HEADS heads of a query. */
 #include "cached_attention.cl"
 #include "lane_sum.cl"
 #include "prefetch.cl"
+
+#ifndef ITEM_HEADS
+#error "ITEM_HEADS: heads of a work-item; 0: all"
+#endif
 
 #define VECTORS (HEAD / WIDTH)
 #if WIDTH == 16
@@ -55,12 +59,13 @@ void cached_attention_vector(__global const float *q, __global const float *k, _
                              __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
                              int group, int count, float scale, int window, float cap)
 {
-    const int n = (int)get_global_id(0);
+    const int n = (int)get_global_id(0), first_head = (int)get_global_id(1) * ITEM_HEADS;
+    const int end_head = ITEM_HEADS ? min(first_head + ITEM_HEADS, heads) : heads;
     const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
 #if HAS_COUNTS
     count = counts[at.count_offset + n];
 #endif
-    for (int h = 0; h < heads; h++) {
+    for (int h = first_head; h < end_head; h++) {
         __global const float *query = q + at.q_offset + h * at.q_head_stride + n * at.q_stride;
         __global float *to = out + at.out_offset + n * at.out_stride + h * at.out_head_stride;
         floatv queries[VECTORS], mixed[VECTORS];

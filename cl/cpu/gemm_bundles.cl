@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of few rows with quantised weights in bundles: ROWS rows of A by VECTORS bundles, all lanes rows of the weight. Integers become
- * floats in registers; scale and shift are applied once a group of 32 columns, the shift to the sum of x over the group. */
+ * floats in registers; scale and shift are applied once a group of 32 columns, the shift to the sum of x over the group. IS_GATED: the two
+ * bundles of a work-item are the same rows of two weights, and the result is f(a b + bias) * (a gate). */
 #include "bundle_lines.cl"
 #include "gemm_common.cl"
 #include "gemm_unroll.cl"
 #include "lane_sum.cl"
 
-#if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR)
-#error "ROWS: 1 to 8; VECTORS: 1 to 4 bundles of a work-item; IS_C_VECTOR: columns of c and residual contiguous, blocks of whole vectors"
+#if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR) || !defined(IS_GATED)
+#error "ROWS: 1 to 8; VECTORS: 1 to 4 bundles of a work-item; IS_C_VECTOR: columns of c and residual contiguous, blocks of whole vectors; \
+IS_GATED: 0 or 1"
 #endif
 
 #define START(i, v) total[i][v] = (floatv)(0.0f);
@@ -15,7 +17,15 @@
 #define CLEAR(i, v) low[i][v] = high[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
 
+#if IS_GATED
+#define COLUMN_BUNDLES 1
+#define FIND_BUNDLE(unused, v) bundle[v] = (v ? gate : b) + first * bundle_bytes;
+#define GATED(value, i) ((value) * kept[i][VECTORS - 1])
+#else
+#define COLUMN_BUNDLES VECTORS
 #define FIND_BUNDLE(unused, v) bundle[v] = b + min(first + v, bundles - 1) * bundle_bytes;
+#define GATED(value, i) (value)
+#endif
 #define FIND_GROUP(unused, v) group[v] = bundle[v] + HEAD_BYTES + g * GROUP_BYTES;
 #if HAS_FIFTH_BITS
 #define LOAD_FIFTH(unused, v) fifth[v] = vload16(0, (__global const uint *)(group[v] + SCALES_BYTES));
@@ -68,9 +78,9 @@
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void gemm_bundles(int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, __global const uchar *restrict b,
-                  RESULT_PARAMETERS)
+                  __global const uchar *restrict gate, RESULT_PARAMETERS)
 {
-    const int first = (int)get_group_id(0) * VECTORS, bundles = (n + BUNDLE - 1) / BUNDLE;
+    const int first = (int)get_group_id(0) * COLUMN_BUNDLES, bundles = (n + BUNDLE - 1) / BUNDLE;
     const int first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
     const long bundle_bytes = (long)(k / BLOCK_WEIGHTS) * UNIT_BYTES;
     __global const uchar *bundle[VECTORS], *group[VECTORS];
@@ -100,17 +110,17 @@ void gemm_bundles(int m, int n, int k, __global const float *restrict a, long a_
     EACH_ROW(KEEP_ROW)
     for (int i = 0; i < ROWS; i++) {
         const int row = first_row + i;
-        for (int v = 0; v < VECTORS && (first + v) * BUNDLE < n; v++) {
+        for (int v = 0; v < COLUMN_BUNDLES && (first + v) * BUNDLE < n; v++) {
             const int at = (first + v) * BUNDLE;
             if (IS_C_VECTOR && at + BUNDLE <= n) {
-                floatv value = FINISH(kept[i][v], HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f));
+                floatv value = GATED(FINISH(kept[i][v], HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f)), i);
 #if HAS_RESIDUAL
                 value += PASTE(vector_, LOAD_R)(residual + R_ROW(0, row) + at);
 #endif
                 PASTE(vector_, STORE_C)(c + C_ROW(0, row) + C_COLUMN(at), value);
                 continue;
             }
-            const floatv value = FINISH(kept[i][v], HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f));
+            const floatv value = GATED(FINISH(kept[i][v], HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f)), i);
             for (int j = 0; j < min(BUNDLE, n - at); j++)
                 STORE_C(c, C_ROW(0, row) + C_COLUMN(at + j),
                         ADD_RESIDUAL(((__private const float *)&value)[j], R_ROW(0, row) + (at + j) * r_column_stride));

@@ -14,7 +14,9 @@
 #include "cli/terminal.h"
 #include "clformer/classify.h"
 #include "io/checkpoint.h"
+#include "model/memory_plan.h"
 #include "model/model.h"
+#include "op/gemm.h"
 #include "text/tokenizer_parts.h"
 
 /* Rows [name, value], in the order in which they are shown; the first failure sticks. */
@@ -65,9 +67,15 @@ static void add_sizes(info_rows *info, const clf_model_info *model)
     const struct {
         const char *name;
         int64_t value;
-    } rows[] = {{"layers", model->layers},         {"width", model->width},           {"hidden_width", model->hidden_width},
-                {"heads", model->heads},           {"vocabulary", model->vocabulary}, {"token_types", model->type_vocabulary},
-                {"positions", model->max_positions}, {"max_tokens", model->max_tokens}, {"parameters", model->parameters}};
+    } rows[] = {{"layers", model->layers},
+                {"width", model->width},
+                {"hidden_width", model->hidden_width},
+                {"heads", model->heads},
+                {"vocabulary", model->vocabulary},
+                {"token_types", model->type_vocabulary},
+                {"positions", model->max_positions},
+                {"max_tokens", model->max_tokens},
+                {"parameters", model->parameters}};
     for (size_t i = 0; i < COUNT(rows); i++)
         add_number(info, rows[i].name, rows[i].value);
 }
@@ -85,6 +93,43 @@ static clf_status add_types(info_rows *info, const char *path)
         info->is_whole = json_object_set_new(counts, tensor.type_name, json_integer(before + 1)) == 0 && info->is_whole;
     }
     add(info, "tensors", counts);
+    clfi_checkpoint_close(checkpoint);
+    return st;
+}
+
+/* What each quantised type of a matrix is to the device's products: {"q4_1": "bundles"}, or "float32" where none takes it as stored. */
+static void add_quantised(info_rows *info, const clf_context *context, const clf_checkpoint_tensor *tensor, json_t *list)
+{
+    clf_engine_choice choice;
+    if (!tensor->is_weight || tensor->rank != 2 || clfi_weight_type_info(tensor->type)->block_weights == 1)
+        return;
+    const bool is_taken =
+        clfi_gemm_choose_block_form(context, tensor->type, tensor->dim[0], tensor->dim[1], &choice) == CLF_OK && choice.engine;
+    info->is_whole =
+        json_object_set_new(list, tensor->type_name, json_string(is_taken ? choice.engine->name : "float32")) == 0 && info->is_whole;
+}
+
+/* Before anything is loaded: weights, cache and scratch beside the device's memory. */
+static clf_status add_plan(info_rows *info, const clf_model *model, const char *path)
+{
+    const clf_device_info *device = clf_context_device(model->context);
+    clf_checkpoint *checkpoint;
+    clf_checkpoint_tensor tensor;
+    json_t *list = json_object();
+    CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
+    const clf_status st = clfi_checkpoint_load(checkpoint);
+    for (size_t i = 0; st == CLF_OK && clfi_checkpoint_at(checkpoint, i, &tensor); i++)
+        add_quantised(info, model->context, &tensor, list);
+    if (st == CLF_OK) {
+        const clf_memory_plan plan = clfi_memory_plan(model->context, checkpoint, &model->network->config);
+        add(info, "quantised", list);
+        add_number(info, "weight_bytes", (int64_t)plan.weight_bytes);
+        add_number(info, "scratch_bytes", (int64_t)plan.scratch_bytes);
+        add_number(info, "token_bytes", (int64_t)plan.cache_bytes);
+        add_number(info, "context_fits", plan.context);
+        add_number(info, "memory_bytes", (int64_t)plan.device_bytes);
+        add_number(info, "allocation", (int64_t)device->max_allocation_bytes);
+    }
     clfi_checkpoint_close(checkpoint);
     return st;
 }
@@ -133,9 +178,17 @@ static clf_status add_tokenizer(info_rows *info, const clf_tokenizer *tokenizer)
 /* Whether clformer reads files of this name in a model's directory. */
 static bool is_known_file(const char *name)
 {
-    static const char *const names[] = {"config.json", "config_sentence_transformers.json", "generation_config.json", "model.safetensors",
-                                        "model.safetensors.index.json", "modules.json", "sentence_bert_config.json", "tokenizer.json",
-                                        "tokenizer_config.json", "vocab.txt", "chat_template.jinja"};
+    static const char *const names[] = {"config.json",
+                                        "config_sentence_transformers.json",
+                                        "generation_config.json",
+                                        "model.safetensors",
+                                        "model.safetensors.index.json",
+                                        "modules.json",
+                                        "sentence_bert_config.json",
+                                        "tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "vocab.txt",
+                                        "chat_template.jinja"};
     int shard, shards, length = 0;
     const char *end = strrchr(name, '.');
     for (size_t i = 0; i < COUNT(names); i++)
@@ -179,12 +232,9 @@ done:
 
 static void add_sentence(info_rows *info, const clf_model *model)
 {
-    static const char *const poolings[CLF_POOLING_COUNT] = {[CLF_POOLING_MEAN] = "mean",
-                                                            [CLF_POOLING_CLS] = "cls",
-                                                            [CLF_POOLING_MAX] = "max",
-                                                            [CLF_POOLING_MEAN_SQRT_LEN] = "mean_sqrt_len",
-                                                            [CLF_POOLING_LAST] = "last",
-                                                            [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
+    static const char *const poolings[CLF_POOLING_COUNT] = {[CLF_POOLING_MEAN] = "mean", [CLF_POOLING_CLS] = "cls",
+                                                            [CLF_POOLING_MAX] = "max",   [CLF_POOLING_MEAN_SQRT_LEN] = "mean_sqrt_len",
+                                                            [CLF_POOLING_LAST] = "last", [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
     static const char *const modules[] = {
         [CLF_MODULE_DENSE] = "Dense", [CLF_MODULE_LAYER_NORM] = "LayerNorm", [CLF_MODULE_NORMALIZE] = "Normalize"};
     const clf_sentence_config *config = &model->sentence.config;
@@ -226,6 +276,8 @@ static clf_status collect(cli_session *session, const char *path, info_rows *inf
     add_tasks(info, model);
     add_sizes(info, &model->info);
     CLF_TRY(add_types(info, path));
+    if (model->family->tasks & CLF_TASK_GENERATE)
+        CLF_TRY(add_plan(info, model, path));
     CLF_TRY(add_tokenizer(info, model->tokenizer));
     if (model->family->tasks & CLF_TASK_EMBED)
         add_sentence(info, model);

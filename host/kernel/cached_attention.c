@@ -4,7 +4,7 @@
 
 #include "kernel/loops.h"
 
-enum { GROUP_WG = 64, PART_KEYS = 2 * GROUP_WG, GROUPS_PER_UNIT = 4, MOST_VECTOR_HEAD = 256 };
+enum { FEW_QUERIES = 8, GROUP_WG = 64, PART_KEYS = 2 * GROUP_WG, GROUPS_PER_UNIT = 4, MOST_VECTOR_HEAD = 256 };
 
 /* The same struct as in cl/cached_attention.cl. */
 typedef struct cached_layout {
@@ -31,12 +31,22 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
 {
     const clf_view *q = args->q, *k = args->k, *v = args->v, *out = args->out;
     const cached_layout at = {
-        .q_offset = q->offset, .q_head_stride = q->stride[0], .q_stride = q->stride[1],
-        .k_offset = k->offset, .k_head_stride = k->stride[0], .k_stride = k->stride[1],
-        .v_offset = v->offset, .v_head_stride = v->stride[0], .v_stride = v->stride[1],
-        .out_offset = out->offset, .out_stride = out->stride[0], .out_head_stride = out->stride[1],
-        .rows_offset = args->rows ? args->rows->offset : 0, .rows_stride = args->rows ? args->rows->stride[0] : 0,
-        .first_offset = args->first ? args->first->offset : 0, .count_offset = args->counts ? args->counts->offset : 0,
+        .q_offset = q->offset,
+        .q_head_stride = q->stride[0],
+        .q_stride = q->stride[1],
+        .k_offset = k->offset,
+        .k_head_stride = k->stride[0],
+        .k_stride = k->stride[1],
+        .v_offset = v->offset,
+        .v_head_stride = v->stride[0],
+        .v_stride = v->stride[1],
+        .out_offset = out->offset,
+        .out_stride = out->stride[0],
+        .out_head_stride = out->stride[1],
+        .rows_offset = args->rows ? args->rows->offset : 0,
+        .rows_stride = args->rows ? args->rows->stride[0] : 0,
+        .first_offset = args->first ? args->first->offset : 0,
+        .count_offset = args->counts ? args->counts->offset : 0,
     };
     const clf_view *any = args->rows ? args->rows : args->first; /* stands for tables that are not read */
     clfi_arg_buffer(launch, q->buffer);
@@ -77,9 +87,11 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     const clf_cached_attention_args *args = arguments;
     clf_kernel_spec spec = spec_of("cached_attention_vector.cl", "cached_attention_vector", args);
     clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
+    const bool is_by_head = args->q->dim[1] <= FEW_QUERIES; /* so that no unit of the device waits */
+    clfi_spec_int(&spec, "ITEM_HEADS", is_by_head);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
-    return clfi_launch_1d(&launch, (size_t)args->q->dim[1], 1);
+    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], is_by_head ? (size_t)args->q->dim[0] : 1, 1, 1);
 }
 
 bool clfi_cached_attention_group_supports(const clf_context *context, const void *arguments)

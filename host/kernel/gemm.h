@@ -38,6 +38,7 @@ typedef struct clf_gemm_args {
      * column_stride. It divides n. */
     int64_t column_block, block_stride;
     const clf_gemm_weight *weight; /* B packed by an engine, no batch; NULL: b as it lies */
+    const clf_gemm_weight *gate;   /* a second weight like the first, without bias: c = f(alpha a b + bias) * (a gate); NULL: none */
     clf_tile tile;                 /* for the engine that runs it; what does not fit there was refused before */
 } clf_gemm_args;
 

@@ -8,6 +8,7 @@
 enum {
     BUNDLE = 16,
     FEW_ROWS = 24,        /* up to here in place */
+    GATED_ROWS = 4,       /* of two weights at once */
     TILE_ROWS = 8,        /* of these at once */
     SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
 };
@@ -36,7 +37,11 @@ static int64_t unit_bytes(clf_weight_type type)
 bool clfi_gemm_bundles_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    return !context->device.caps.slow_compiler && args->weight && args->weight->form == CLFI_GEMM_BUNDLES && args->batch_rank == 0;
+    const clf_gemm_weight *gate = args->gate;
+    if (context->device.caps.slow_compiler || !args->weight || args->weight->form != CLFI_GEMM_BUNDLES || args->batch_rank != 0)
+        return false;
+    return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && args->m <= GATED_ROWS &&
+                     !args->residual.buffer);
 }
 
 static clf_status pack_part(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
@@ -86,10 +91,19 @@ static bool is_c_vector(const clf_gemm_args *args)
     return args->c.column_stride == 1 && args->column_block % BUNDLE == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
 }
 
+/* Rows of a tile: few numbers, each a kernel to build. The last tile computes some rows a second time. */
+static int64_t tile_rows(int64_t m)
+{
+    int64_t rows = TILE_ROWS;
+    while (rows > m)
+        rows /= 2;
+    return rows;
+}
+
 static clf_status run_few(clf_context *context, const clf_gemm_args *args)
 {
-    const int64_t tiles = (args->m + TILE_ROWS - 1) / TILE_ROWS, rows = (args->m + tiles - 1) / tiles;
-    const int64_t vectors = rows <= 2 ? 2 : 1, bundles = (args->n + BUNDLE - 1) / BUNDLE;
+    const int64_t rows = tile_rows(args->m), tiles = (args->m + rows - 1) / rows;
+    const int64_t vectors = rows <= 2 || args->gate ? 2 : 1, columns = args->gate ? 1 : vectors, bundles = (args->n + BUNDLE - 1) / BUNDLE;
     clf_gemm_operand a = args->a;
     if (a.dtype != CLF_F32 || a.column_stride != 1)
         CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
@@ -99,6 +113,7 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "VECTORS", vectors);
     clfi_spec_int(&spec, "IS_C_VECTOR", is_c_vector(args));
+    clfi_spec_int(&spec, "IS_GATED", args->gate != NULL);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
@@ -107,8 +122,9 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clfi_arg_long(&launch, a.offset);
     clfi_arg_long(&launch, a.row_stride);
     clfi_arg_buffer(&launch, args->weight->buffer);
+    clfi_arg_buffer(&launch, args->gate ? args->gate->buffer : args->weight->buffer);
     clfi_gemm_arg_result(&launch, args);
-    return clfi_launch_2d(&launch, (size_t)((bundles + vectors - 1) / vectors), (size_t)tiles, 1, 1);
+    return clfi_launch_2d(&launch, (size_t)((bundles + columns - 1) / columns), (size_t)tiles, 1, 1);
 }
 
 /* Columns first .. first + weight->n of the result from panels. */

@@ -6,6 +6,7 @@
 
 #include "io/checkpoint_gguf.h"
 #include "model/labels.h"
+#include "model/memory_plan.h"
 #include "model/network_load.h"
 
 /* A family whose names have no head for sequences has none, whatever config.json says. */
@@ -29,6 +30,12 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
                           : clfi_fail(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
     if (st == CLF_OK)
         st = find_head(clfi_checkpoint_config(checkpoint), names, &config.classifier);
+    if (st == CLF_OK)
+        st = clfi_checkpoint_load(checkpoint);
+    if (st == CLF_OK) {
+        const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config);
+        st = clfi_memory_plan_check(context, &plan);
+    }
     if (st != CLF_OK) {
         clfi_checkpoint_close(checkpoint);
         return st;

@@ -14,40 +14,10 @@ struct clf_weights {
     clf_buffer **files; /* whole-file buffers in place; NULL entries: this file is copied tensor by tensor */
 };
 
-/* Whether a quantised matrix stays as it is stored. */
-static bool stays_quantised(const clf_context *context, const clf_checkpoint_tensor *tensor)
+bool clfi_weights_stays_quantised(const clf_context *context, const clf_checkpoint_tensor *tensor)
 {
     return tensor->is_weight && tensor->rank == 2 && clfi_weight_type_info(tensor->type)->block_weights > 1 &&
            clfi_linear_takes_blocks(context, tensor->type, tensor->dim[0], tensor->dim[1]);
-}
-
-/* Bytes of all tensors on the device. */
-static uint64_t device_bytes(const clf_context *context, const clf_checkpoint *checkpoint)
-{
-    uint64_t sum = 0;
-    clf_checkpoint_tensor tensor;
-    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
-        const clf_weight_type_info *type = clfi_weight_type_info(tensor.type);
-        sum += tensor.is_weight && type->block_weights > 1 && !stays_quantised(context, &tensor)
-                   ? tensor.bytes / (uint64_t)type->block_bytes * (uint64_t)type->block_weights * sizeof(float)
-                   : tensor.bytes;
-    }
-    return sum;
-}
-
-/* Before anything is loaded: does the checkpoint fit the device at all? */
-static clf_status check_memory(const clf_context *context, const clf_checkpoint *checkpoint)
-{
-    const uint64_t stored = clfi_checkpoint_file_bytes(checkpoint), need = device_bytes(context, checkpoint);
-    const uint64_t have = context->device.info.global_memory_bytes;
-    if (have && need > have && need > stored)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "model: the weights take %llu MB as float32 (%llu MB in the file), device %s has %llu MB",
-                 (unsigned long long)(need >> 20), (unsigned long long)(stored >> 20), context->device.info.name,
-                 (unsigned long long)(have >> 20));
-    if (have && need > have)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "model: the weights take %llu MB, device %s has %llu MB", (unsigned long long)(need >> 20),
-                 context->device.info.name, (unsigned long long)(have >> 20));
-    return CLF_OK;
 }
 
 clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_weights **out)
@@ -60,7 +30,6 @@ clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, c
     }
     *weights = (clf_weights){.context = context, .checkpoint = checkpoint};
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
-    CLF_GOTO(check_memory(context, checkpoint));
     CLF_GOTO(clfi_alloc(clfi_checkpoint_file_count(checkpoint), sizeof *weights->files, "weight files", &weights->files));
     for (size_t i = 0; i < clfi_checkpoint_file_count(checkpoint); i++) {
         if (clfi_buffer_wrap(context, clfi_checkpoint_file_map(checkpoint, (int)i), &weights->files[i]) != CLF_OK)
@@ -201,7 +170,7 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
     clf_buffer *file = weights->files[tensor->file];
     const size_t element = clf_dtype_bytes(dtype);
     clf_status st;
-    if (takes_blocks && stays_quantised(weights->context, tensor))
+    if (takes_blocks && clfi_weights_stays_quantised(weights->context, tensor))
         dtype = CLF_U8;
     if (file && dtype == CLF_U8 && tensor->offset % 2 == 0) {
         const clf_view view = stored_view(clfi_buffer_retain(file), tensor, tensor->offset, dim[0]);

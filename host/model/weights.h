@@ -8,7 +8,7 @@
 
 typedef struct clf_weights clf_weights;
 
-/* Takes over the checkpoint, also on failure, and opens its files. OUT_OF_MEMORY: they are larger than the device's memory (both named). */
+/* Takes over the checkpoint, also on failure, and opens its files. */
 clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_weights **out);
 void clfi_weights_close(clf_weights *weights); /* what was loaded stays: weights in place keep the mapping */
 
@@ -16,6 +16,8 @@ void clfi_weights_close(clf_weights *weights); /* what was loaded stays: weights
  * <name>: expected [768,2304], found ...". OUT_OF_MEMORY: not even one row fits. takes_blocks: a quantised matrix stays so where an engine
  * of linear layers takes it; else it becomes f32. *out: the caller clears it. */
 clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, bool takes_blocks, clf_row_blocks *out);
+/* Whether a quantised matrix can stay on the device as it is stored. */
+bool clfi_weights_stays_quantised(const clf_context *context, const clf_checkpoint_tensor *tensor);
 bool clfi_weights_has(const clf_weights *weights, const char *name);
 
 /* Tells the system that a weight's file pages are not needed soon: after its packing. */

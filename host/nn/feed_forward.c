@@ -12,8 +12,12 @@ clf_status clfi_feed_forward_run(clf_context *context, const clf_feed_forward *n
     clf_view hidden, gate;
     clf_status st;
     CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, dim, &hidden));
-    CLF_GOTO(clfi_linear_run(context, network->in, x, network->activation, NULL, &hidden));
-    if (network->gate) {
+    const bool is_one = network->gate && clfi_linear_takes_gate(context, network->in, network->gate, x->dim[0]);
+    if (is_one)
+        CLF_GOTO(clfi_linear_run_gated(context, network->in, network->gate, x, network->activation, &hidden));
+    else
+        CLF_GOTO(clfi_linear_run(context, network->in, x, network->activation, NULL, &hidden));
+    if (network->gate && !is_one) {
         CLF_GOTO(clfi_view_temporary(context, CLF_F32, 2, dim, &gate));
         CLF_GOTO(clfi_linear_run(context, network->gate, x, CLF_ACTIVATION_NONE, NULL, &gate));
         CLF_GOTO(clfi_multiply_launch(context, &gate, &hidden));

@@ -127,7 +127,7 @@ static clf_status norm(const layer_run *run, const clf_norm *n, const clf_view *
     return clfi_rms_norm(run->context, x, NULL, &n->gamma, 1, config->norm_eps, y);
 }
 
-/* Queries and keys of heads, in place: normalised, then turned by their positions. */
+/* Queries and keys of heads, neighbours in one projection, in place: normalised, then turned by their positions. */
 static clf_status prepare_heads(const layer_run *run, const clf_view *q, const clf_view *k)
 {
     const clf_view *turns = run->attention == &run->stack->config.local ? &run->stack->local_turns : &run->stack->turns;
@@ -139,8 +139,9 @@ static clf_status prepare_heads(const layer_run *run, const clf_view *q, const c
         return CLF_OK;
     if (!run->pass->positions)
         CLF_FAIL(CLF_INTERNAL, "layers: rotary positions, but the pass has none");
-    CLF_TRY(clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, q));
-    return clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, k);
+    clf_view both = *q; /* keys lie behind the queries */
+    both.dim[0] += k->dim[0];
+    return clfi_rotary_run(run->context, &run->attention->rotary, turns, run->pass->positions, &both);
 }
 
 /* The part of a head-major [H + 2G, T, D] projection that holds `heads` of queries, keys or values from head `first` on. */
@@ -211,8 +212,12 @@ static clf_status visit_hidden(const void *user, const clf_view *hidden)
 
 static clf_status feed_forward_block(const layer_run *run, const clf_view *input, const clf_view *x, const clf_view *sum)
 {
-    const clf_feed_forward network = {run->layer->ffn_in, run->layer->ffn_gate, run->layer->ffn_out, run->stack->config.activation,
-                                      run->visitor ? visit_hidden : NULL, run};
+    const clf_feed_forward network = {run->layer->ffn_in,
+                                      run->layer->ffn_gate,
+                                      run->layer->ffn_out,
+                                      run->stack->config.activation,
+                                      run->visitor ? visit_hidden : NULL,
+                                      run};
     CLF_TRY(visit(run, CLF_POINT_FFN_INPUT, input));
     return clfi_feed_forward_run(run->context, &network, input, x, sum);
 }

@@ -206,6 +206,39 @@ clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const
     return CLF_OK;
 }
 
+/* Two matrices of one piece each, as one product. */
+static clf_gemm_args gated_args(const clf_linear *linear, const clf_linear *gate, int64_t rows)
+{
+    clf_gemm_args args = args_of(&linear->pieces[0], rows);
+    args.gate = &gate->pieces[0].weight;
+    return args;
+}
+
+bool clfi_linear_takes_gate(const clf_context *context, const clf_linear *linear, const clf_linear *gate, int64_t rows)
+{
+    clf_engine_choice choice;
+    if (linear->count != 1 || gate->count != 1 || linear->n != gate->n || linear->k != gate->k || rows == 0 || linear->n == 0 ||
+        !clfi_gemm_is_of_blocks(linear->pieces[0].weight.form))
+        return false;
+    const clf_gemm_args args = gated_args(linear, gate, rows);
+    return clfi_gemm_choose(context, &args, &choice) == CLF_OK;
+}
+
+clf_status clfi_linear_run_gated(clf_context *context, const clf_linear *linear, const clf_linear *gate, const clf_view *x,
+                                 clf_activation activation, const clf_view *y)
+{
+    CLF_TRY(clfi_check_rank("linear", "x", x, 2));
+    if (x->dim[1] != linear->k)
+        return fail_shape("x", x, x->dim[0], linear->k);
+    if (y->rank != 2 || y->dim[0] != x->dim[0] || y->dim[1] != linear->n)
+        return fail_shape("y", y, x->dim[0], linear->n);
+    clf_gemm_args args = gated_args(linear, gate, x->dim[0]);
+    args.a = matrix(x);
+    args.c = matrix(y);
+    args.activation = activation;
+    return clfi_gemm(context, &args);
+}
+
 int64_t clfi_linear_in_features(const clf_linear *linear)
 {
     return linear->k;

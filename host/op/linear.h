@@ -26,6 +26,13 @@ clf_status clfi_linear_run(clf_context *context, const clf_linear *linear, const
 /* Whether quantised weights [n, k] of that type can be given; else they have to become floats. */
 bool clfi_linear_takes_blocks(const clf_context *context, clf_weight_type type, int64_t n, int64_t k);
 
+/* Whether clfi_linear_run_gated takes the two for so many rows. */
+bool clfi_linear_takes_gate(const clf_context *context, const clf_linear *linear, const clf_linear *gate, int64_t rows);
+
+/* y = f(x W^T + b) * (x G^T) in one launch: x [M,K], y [M,N]; y overlaps no input. Enqueued. */
+clf_status clfi_linear_run_gated(clf_context *context, const clf_linear *linear, const clf_linear *gate, const clf_view *x,
+                                 clf_activation activation, const clf_view *y);
+
 int64_t clfi_linear_in_features(const clf_linear *linear);
 int64_t clfi_linear_out_features(const clf_linear *linear);
 

@@ -31,6 +31,7 @@ static clf_status create(clf_context *context, clf_file_map *map, size_t size_by
     buffer->context = context;
     buffer->size_bytes = size;
     buffer->references = 1;
+    context->usage.allocations++;
     clf_context_stats *stats = &context->stats;
     if (map) {
         buffer->map = clfi_file_map_retain(map);

@@ -23,6 +23,7 @@ typedef struct clf_context_life {
 /* Bytes of the arena, and the most in use at once: see runtime/usage.h. */
 typedef struct clf_usage {
     uint64_t arena_blocks, arena_regions; /* allocated on the device; handed out */
+    uint64_t allocations;                 /* buffers ever made */
     uint64_t peak;
 } clf_usage;
 
@@ -33,10 +34,10 @@ struct clf_context {
     cl_context opencl;
     cl_command_queue queue;
     clf_precision precision;
-    char *engines;     /* forced engines as text, "" for none; read by op/engines.c */
-    char *kernel_dir;  /* NULL: embedded kernels only */
-    char *kernel_dump; /* directory that gets a copy of every kernel's source; NULL: none */
-    char *tuned_file;  /* choices measured on this device; NULL: not used. Read by op/tuned.c at the first choice of an engine */
+    char *engines;             /* forced engines as text, "" for none; read by op/engines.c */
+    char *kernel_dir;          /* NULL: embedded kernels only */
+    char *kernel_dump;         /* directory that gets a copy of every kernel's source; NULL: none */
+    char *tuned_file;          /* choices measured on this device; NULL: not used. Read by op/tuned.c at the first choice of an engine */
     struct clf_shared *shared; /* with other contexts: programs, mapped files */
     clf_kernel_table *kernels;
     clf_slot *slots; /* of upper layers: runtime/slot.h */

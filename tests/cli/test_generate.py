@@ -161,6 +161,19 @@ def check_options():
         fail(f"options: embed: {done.stderr}")
 
 
+def check_plan():
+    """The memory plan of a file of all kinds of blocks."""
+    done = run("info", "--json", os.path.join(families, "llama_blocks", "model.gguf"))
+    info = json.loads(done.stdout)
+    kinds = set(info["quantised"])
+    if not {"q8_0", "q4_0", "q4_1", "q6_k"} <= {kind.lower() for kind in kinds} or set(info["quantised"].values()) - {"bundles", "blocks"}:
+        fail(f"info: quantised {info['quantised']}")
+    heads = json.loads(run("info", "--json", os.path.join(families, "llama")).stdout)
+    if heads["token_bytes"] != 2 * 2 * 2 * 4 * 4 or heads["context_fits"] != 96 or not 0 < info["weight_bytes"] <= info["file_bytes"]:
+        fail(f"info: plan {heads} {info}")
+
+
+check_plan()
 with tempfile.TemporaryDirectory() as temporary:
     names = sorted(entry for entry in os.listdir(families) if os.path.isdir(os.path.join(families, entry)))
     if "llama" not in names:

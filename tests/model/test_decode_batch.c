@@ -140,6 +140,35 @@ static void test_lives(void **state)
     destroy(&f);
 }
 
+/* Steps after the first build no kernel and allocate nothing. */
+static void test_steady(void **state)
+{
+    fixture f = make(*state);
+    clf_context_stats before = {0}, after;
+    uint64_t allocations = 0;
+    int32_t a;
+    CHECK_OK(clfi_decode_open(f.batch, &a));
+    CHECK_OK(clfi_decode_reserve(f.batch, LONGEST, 5, LONGEST));
+    for (int32_t step = 0; step < LONGEST - 5; step++) {
+        const clf_arena_mark mark = clfi_arena_top(f.context);
+        const clf_decode_input input = {a, (int32_t[]){1, 5, 9, 2, 7}, step ? 1 : 5};
+        clf_view logits;
+        CHECK_OK(clfi_decode_run(f.batch, &input, 1, &logits));
+        CHECK_OK(clf_context_finish(f.context));
+        clfi_arena_release(f.context, mark);
+        clf_context_get_stats(f.context, &after);
+        if (step == 1) {
+            before = after;
+            allocations = f.context->usage.allocations;
+        }
+        if (step > 1) {
+            assert_int_equal(after.programs_built + after.programs_from_cache, before.programs_built + before.programs_from_cache);
+            assert_int_equal(f.context->usage.allocations, allocations);
+        }
+    }
+    destroy(&f);
+}
+
 static void test_refusals(void **state)
 {
     fixture f = make(*state);
@@ -168,6 +197,6 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lives), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lives), cmocka_unit_test(test_steady), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("model.decode_batch", tests, device_setup, device_teardown);
 }

@@ -180,6 +180,48 @@ static void test_linear(void **state)
     }
 }
 
+/* Two weights at once, where an engine does that: f(x W) * (x G). */
+static void test_gated(void **state)
+{
+    enum { M = 3, N = 35, K = 256 };
+    (void)state;
+    clf_context *context = engine_context("");
+    rng r = {9};
+    for (size_t t = 0; t < (only_small_cases() ? 1 : sizeof types / sizeof types[0]); t++) {
+        quantised w = make(context, types[t], N, K, 0, &r), g = make(context, types[t], N, K, 2, &r);
+        clf_linear *linear, *gate;
+        CHECK_OK(clfi_linear_create(context, 1, &w.view, NULL, &linear));
+        CHECK_OK(clfi_linear_create(context, 1, &g.view, NULL, &gate));
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
+        operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
+        operand_fill_uniform(&x, &r, -1, 1);
+        CHECK(!clfi_linear_takes_gate(context, linear, gate, 500), "500 rows");
+        if (clfi_linear_takes_gate(context, linear, gate, M)) {
+            CHECK_OK(
+                clfi_linear_run_gated(context, linear, gate, clfi_tensor_view(x.tensor), CLF_ACTIVATION_RELU, clfi_tensor_view(y.tensor)));
+            operand_read(&y, "gated");
+            for (int i = 0; i < M; i++)
+                for (int j = 0; j < N; j++) {
+                    double a = 0, b = 0;
+                    for (int p = 0; p < K; p++) {
+                        a += x.value[i * K + p] * w.value[j * K + p];
+                        b += x.value[i * K + p] * g.value[j * K + p];
+                    }
+                    const double want = (a > 0 ? a : 0) * b;
+                    CHECK(within(y.value[i * N + j], want, 1e-4 * (1 + fabs(want))), "gated %s: %d,%d: %.9g, want %.9g",
+                          clfi_weight_type_info(types[t])->name, i, j, y.value[i * N + j], want);
+                }
+        }
+        clfi_linear_destroy(linear);
+        clfi_linear_destroy(gate);
+        destroy(&w);
+        destroy(&g);
+        operand_destroy(&x);
+        operand_destroy(&y);
+    }
+    clf_context_destroy(context);
+}
+
 /* Every device has one engine that takes every type. */
 static void test_some_engine(void **state)
 {
@@ -229,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_some_engine),
         cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_gated),
         cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
