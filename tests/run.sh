@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# ./quickstart test: which parts there are and what each runs on. Sourced by quickstart, whose functions (say, fail, need_program ...) and
+# directory it uses.
+
+failed_parts=()
+summary=()
+
+# Runs one part of the tests and remembers how it went.
+part() { # TITLE COMMAND...
+    local title=$1 start=$SECONDS result=passed
+    shift
+    say "Part: $title"
+    "$@" || { result=FAILED; failed_parts+=("$title"); }
+    summary+=("$(printf '%-7s %4d s  %s' "$result" $((SECONDS - start)) "$title")")
+    note "${title}: $result"
+}
+
+# ctest on a build directory. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
+run_ctest() { # BUILD CTEST-OPTIONS...
+    local build=$1
+    shift
+    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null
+}
+
+# Lines "index name / platform" of the devices that can be used.
+usable_devices() {
+    build/clformer devices --json | python3 -c '
+import json, sys
+for device in json.load(sys.stdin)["devices"]:
+    if device["usable"]:
+        print(device["index"], device["name"], "/", device["platform"])'
+}
+
+device_labels='^(runtime|op|nn|model|cli)$'
+
+test_devices() {
+    local devices index name small left_out
+    devices=$(usable_devices) || fail "clformer devices --json failed"
+    [ -n "$devices" ] || fail "no OpenCL device can be used"
+    while read -r index name; do
+        small= left_out='^$'
+        # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
+        # runs on PoCL alone; of llvmpipe, which takes minutes for it, the ops' own tests ask for the same numbers as cli.op.
+        local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|fingerprint|kept'
+        case $name in
+            *llvmpipe*) small=1 left_out="^cli\\.($common|op)\$" ;;
+            *'Intel(R) OpenCL'*) left_out="^cli\\.($common)\$" ;;
+        esac
+        part "OpenCL device $index, $name" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1} \
+            bash -c "$(declare -f run_ctest); run_ctest build -L '$device_labels' -E '$left_out'"
+    done <<<"$devices"
+}
+
+# Intel's CPU runtime from PyPI, without root: libraries in one folder, and an ICD folder with it beside the system's.
+intel_packages='intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 tbb==2023.2.0 tcmlib==1.6.0'
+
+fetch_intel_runtime() { # DIRECTORY
+    say "Fetching Intel's CPU runtime for OpenCL (270 MB, Intel's licence) into $1"
+    mkdir -p "$(dirname "$1")"
+    trap clean_up EXIT # also where this runs in a subshell
+    work=$(mktemp -d "$(dirname "$1")/.fetch.XXXXXX")
+    # shellcheck disable=SC2086
+    watched "$work/log" python3 -m pip download --no-deps --disable-pip-version-check --retries 2 --dest "$work" $intel_packages ||
+        { tail -n 3 "$work/log" >&2; return 1; }
+    local wheel
+    for wheel in "$work"/*.whl; do python3 -m zipfile -e "$wheel" "$work/unpacked"; done
+    mkdir "$work/lib"
+    find "$work"/unpacked/*.data/data/lib -maxdepth 1 -type f ! -name 'libOpenCL.so*' -exec mv -t "$work/lib" {} + # the loader is the system's
+    [ -f "$work/lib/libintelocl.so" ] || return 1
+    mv -T "$work/lib" "$1"
+    rm -rf "$work"
+    work=
+}
+
+use_intel_runtime() {
+    local library=$cache/intel-opencl-2026.2 vendors=$PWD/build/vendors
+    [ -f "$library/libintelocl.so" ] || fetch_intel_runtime "$library" || return 1
+    mkdir -p "$vendors"
+    cp /etc/OpenCL/vendors/*.icd "$vendors/"
+    echo "$library/libintelocl.so" >"$vendors/intel.icd"
+    export OCL_ICD_VENDORS=$vendors LD_LIBRARY_PATH=$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+}
+
+check_implementations() {
+    local wanted status=0
+    for wanted in 'Portable Computing Language' llvmpipe 'Intel(R) OpenCL'; do
+        printf '%s\n' "${summary[@]}" | grep -q -F "$wanted" || { echo "no part ran on: $wanted"; status=1; }
+    done
+    return $status
+}
+
+# The sanitizers' shadow memory does not fit every layout of random addresses.
+fixed_addresses() { if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi; }
+
+test_sanitized() {
+    (
+        unset LD_LIBRARY_PATH RUSTICL_ENABLE
+        mkdir -p build-sanitize/vendors # PoCL alone: other drivers load libraries in ways that AddressSanitizer refuses
+        cp /etc/OpenCL/vendors/pocl*.icd build-sanitize/vendors/
+        export OCL_ICD_VENDORS=$PWD/build-sanitize/vendors CLF_DEVICE='Portable Computing Language' CLF_TEST_SMALL=1
+        export UBSAN_OPTIONS=print_stacktrace=1
+        export LSAN_OPTIONS=suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0
+        # Leaks are looked for where no driver runs: LeakSanitizer itself may crash while PoCL's threads work.
+        local options=strict_string_checks=1:allocator_may_return_null=1 status=0
+        ASAN_OPTIONS=$options:detect_leaks=1 fixed_addresses bash -c "$(declare -f run_ctest); run_ctest build-sanitize -L '^unit\$'" || status=1
+        ASAN_OPTIONS=$options:detect_leaks=0 fixed_addresses bash -c "$(declare -f run_ctest); run_ctest build-sanitize -L '^(runtime|op|nn|model|cli)\$' -E '^cli.(install|example)\$'" || status=1
+        exit $status
+    )
+}
+
+# Host code of two threads that share a cl_context; PoCL is not instrumented.
+test_threads() {
+    (
+        unset LD_LIBRARY_PATH RUSTICL_ENABLE
+        mkdir -p build-thread/vendors
+        cp /etc/OpenCL/vendors/pocl*.icd build-thread/vendors/
+        export OCL_ICD_VENDORS=$PWD/build-thread/vendors CLF_DEVICE='Portable Computing Language' CLF_TEST_SMALL=1
+        export TSAN_OPTIONS=suppressions=$PWD/tests/support/tsan.supp:ignore_noninstrumented_modules=1:halt_on_error=1
+        fixed_addresses bash -c "$(declare -f run_ctest); run_ctest build-thread -R '^(runtime.shared|model.session)\$'"
+    )
+}
+
+run_tests() { # [--full]
+    local full= faults=
+    [ $# -le 1 ] || refuse "test: too many words: $*"
+    case ${1:-} in
+        --full) full=1 ;;
+        --faults) faults=1 ;;
+        '') ;;
+        *) refuse "test: \"$1\" is neither --full nor --faults" ;;
+    esac
+    check_tree
+    if [ -n "${CLF_MODEL_DIR:-}" ]; then
+        check_model "$CLF_MODEL_DIR"
+    elif [ ! -e "$cache/models/all-MiniLM-L6-v2" ]; then
+        check_cache
+    fi
+    local start=$SECONDS
+    say "clformer: builds the tests and runs them on every OpenCL device of this machine"
+    describe_machine
+    [ -z "$full" ] || note "first adding PoCL, rusticl and Intel's CPU runtime; then Oclgrind, the GPU compilers, sanitizers and fuzz targets"
+    need_to_build
+    need_to_fetch
+    need_module cmocka libcmocka-dev
+    need_file '/etc/OpenCL/vendors/pocl*.icd' pocl-opencl-icd
+    if [ -n "$full" ]; then
+        need_program g++ g++
+        need_program clang-15 clang-15
+        need_file /usr/lib/clc/amdgcn--amdhsa.bc libclc-15
+        need_file /etc/OpenCL/vendors/rusticl.icd mesa-opencl-icd
+        need_program oclgrind oclgrind
+        need_program ocloc intel-opencl-icd
+        need_program parallel parallel # a recipe of host/cli/recipes
+        need_program mpirun openmpi-bin
+        need_program mpicc libopenmpi-dev
+        need_program rsvg-convert librsvg2-bin # pictures of reports are drawn by it, too
+    fi
+    install_missing "for the tests"
+    configure_and_build build -DCLF_BUILD_TESTS=ON
+    if [ -n "$faults" ]; then
+        part "every kind of call failed once" run_ctest build -L '^faults_all$' --verbose
+        finish_tests "$start"
+        return
+    fi
+    if [ -z "${CLF_MODEL_DIR:-}" ] && ! (find_model); then
+        [ -z "$full" ] || fail "the tests need the model"
+        note "without the model its tests are skipped"
+    fi
+    [ -n "${CLF_MODEL_DIR:-}" ] || export CLF_MODEL_DIR=$cache/models/all-MiniLM-L6-v2
+
+    export RUSTICL_ENABLE=${RUSTICL_ENABLE:-llvmpipe} POCL_AFFINITY=${POCL_AFFINITY:-1}
+    rm -rf build/kernels
+    part "unit tests (no device)" run_ctest build -L '^unit$'
+    if [ -n "$full" ]; then use_intel_runtime || fail "Intel's CPU runtime could not be fetched"; fi
+    test_devices
+    if [ -n "$full" ]; then
+        part "all three OpenCL implementations were there" check_implementations
+        part "a sample of calls failed once" run_ctest build -L '^faults$'
+        part "Oclgrind: races, uninitialised and foreign memory" run_ctest build -L '^oclgrind$'
+        part "kernels compile for Intel, AMD and NVIDIA GPUs" run_ctest build -L '^offline$'
+        configure_and_build build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+        part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" test_sanitized
+        targets="test_runtime_test_shared test_model_test_session" configure_and_build build-thread -DCLF_SANITIZE=thread -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+        part "two threads under ThreadSanitizer (PoCL)" test_threads
+        CC=clang-15 configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+        part "fuzz targets" run_ctest build-fuzz -L '^fuzz$'
+    fi
+
+    finish_tests "$start"
+}
+
+finish_tests() { # START
+    say "Tests: $((SECONDS - $1)) s"
+    printf '   %s\n' "${summary[@]}"
+    [ ${#failed_parts[@]} -eq 0 ] || fail "${#failed_parts[@]} of ${#summary[@]} parts failed"
+    note "all passed"
+}
