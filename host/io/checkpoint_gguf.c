@@ -114,52 +114,46 @@ static const clf_gguf_value *value_of(const writer *w, const char *suffix)
     return clfi_gguf_value(w->file, key);
 }
 
-static clf_status copy_int(const writer *w, json_t *to, const char *suffix, const char *key)
+/* A key of the file under config.json's name; nothing where the file lacks it. */
+static clf_status copy(const writer *w, json_t *to, const char *suffix, bool is_integer, const char *key)
 {
     char name[KEY_BYTES];
-    int64_t number;
-    if (!value_of(w, suffix))
-        return CLF_OK;
-    full_key(w, suffix, name);
-    CLF_TRY(clfi_gguf_get_int(w->file, name, 0, LARGEST, &number));
-    return set(to, key, json_integer(number));
-}
-
-static clf_status copy_number(const writer *w, json_t *to, const char *suffix, const char *key)
-{
-    char name[KEY_BYTES];
+    int64_t integer;
     double number;
-    if (!value_of(w, suffix))
-        return CLF_OK;
     full_key(w, suffix, name);
+    if (!clfi_gguf_value(w->file, name))
+        return CLF_OK;
+    if (is_integer) {
+        CLF_TRY(clfi_gguf_get_int(w->file, name, 0, LARGEST, &integer));
+        return set(to, key, json_integer(integer));
+    }
     CLF_TRY(clfi_gguf_get_number(w->file, name, -1e30, 1e30, &number));
     return set(to, key, json_real(number));
 }
 
 static clf_status copy_sizes(const writer *w)
 {
-    static const char *const sizes[][2] = {
-        {"embedding_length", "hidden_size"},
-        {"feed_forward_length", "intermediate_size"},
-        {"block_count", "num_hidden_layers"},
-        {"attention.head_count", "num_attention_heads"},
-        {"attention.head_count_kv", "num_key_value_heads"},
-        {"attention.key_length", "head_dim"},
-        {"context_length", "max_position_embeddings"},
-        {"attention.sliding_window", "sliding_window"},
+    static const struct {
+        const char *suffix, *key;
+        bool is_integer;
+    } rows[] = {
+        {"embedding_length", "hidden_size", true},
+        {"feed_forward_length", "intermediate_size", true},
+        {"block_count", "num_hidden_layers", true},
+        {"attention.head_count", "num_attention_heads", true},
+        {"attention.head_count_kv", "num_key_value_heads", true},
+        {"attention.key_length", "head_dim", true},
+        {"context_length", "max_position_embeddings", true},
+        {"attention.sliding_window", "sliding_window", true},
+        {"attention.layer_norm_rms_epsilon", "rms_norm_eps", false},
+        {"attention.layer_norm_epsilon", "layer_norm_epsilon", false},
+        {"rope.freq_base", "rope_theta", false},
+        {"rope.freq_base_swa", "rope_local_base_freq", false},
+        {"attn_logit_softcapping", "attn_logit_softcapping", false},
+        {"final_logit_softcapping", "final_logit_softcapping", false},
     };
-    static const char *const numbers[][2] = {
-        {"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
-        {"attention.layer_norm_epsilon", "layer_norm_epsilon"},
-        {"rope.freq_base", "rope_theta"},
-        {"rope.freq_base_swa", "rope_local_base_freq"},
-        {"attn_logit_softcapping", "attn_logit_softcapping"},
-        {"final_logit_softcapping", "final_logit_softcapping"},
-    };
-    for (size_t i = 0; i < COUNT(sizes); i++)
-        CLF_TRY(copy_int(w, w->config, sizes[i][0], sizes[i][1]));
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        CLF_TRY(copy_number(w, w->config, numbers[i][0], numbers[i][1]));
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CLF_TRY(copy(w, w->config, rows[i].suffix, rows[i].is_integer, rows[i].key));
     return CLF_OK;
 }
 
@@ -188,10 +182,10 @@ static clf_status copy_scaling(const writer *w)
     json_t *scaling = json_object();
     CLF_TRY(set(w->config, "rope_scaling", scaling));
     CLF_TRY(set(scaling, "rope_type", json_stringn(type.data, type.length)));
-    CLF_TRY(copy_number(w, scaling, "rope.scaling.factor", "factor"));
-    CLF_TRY(copy_int(w, scaling, "rope.scaling.original_context_length", "original_max_position_embeddings"));
-    CLF_TRY(copy_number(w, scaling, "rope.scaling.yarn_beta_fast", "beta_fast"));
-    return copy_number(w, scaling, "rope.scaling.yarn_beta_slow", "beta_slow");
+    CLF_TRY(copy(w, scaling, "rope.scaling.factor", false, "factor"));
+    CLF_TRY(copy(w, scaling, "rope.scaling.original_context_length", true, "original_max_position_embeddings"));
+    CLF_TRY(copy(w, scaling, "rope.scaling.yarn_beta_fast", false, "beta_fast"));
+    return copy(w, scaling, "rope.scaling.yarn_beta_slow", false, "beta_slow");
 }
 
 /* Llama 3's scaling comes as a tensor of divisors. */

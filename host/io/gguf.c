@@ -1,44 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Opened GGUF files: ownership, lookup, and values by type. */
+/* Opened GGUF files: ownership, lookup, and values that must be there. */
 #include "io/gguf.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/half.h"
 #include "io/gguf_file.h"
-
-typedef struct type_row {
-    size_t bytes;
-    const char *name;
-} type_row;
-
-static const type_row types[CLF_GGUF_TYPE_COUNT] = {
-#define X(id, number, bytes, name) [CLF_GGUF_##id] = {bytes, name},
-    CLFI_GGUF_TYPE_MAP(X)
-#undef X
-};
-
-size_t clfi_gguf_type_bytes(clf_gguf_type type)
-{
-    return types[type].bytes;
-}
-
-const char *clfi_gguf_type_name(clf_gguf_type type)
-{
-    return types[type].name;
-}
-
-uint64_t clfi_gguf_load(const uint8_t *from, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++)
-        value |= (uint64_t)from[i] << 8 * i;
-    return value;
-}
 
 /* Takes over the reference to `map`, also on failure. */
 static clf_status open_map(clf_file_map *map, clf_gguf **out)
@@ -152,67 +121,6 @@ const clf_gguf_value *clfi_gguf_value(const clf_gguf *file, const char *key)
     return NULL;
 }
 
-bool clfi_gguf_int(const clf_gguf_value *value, size_t i, int64_t *out)
-{
-    const size_t bytes = types[value->element].bytes;
-    if (i >= value->count || bytes == 0 || value->element == CLF_GGUF_F32 || value->element == CLF_GGUF_F64)
-        return false;
-    const uint64_t bits = clfi_gguf_load(value->data + i * bytes, bytes);
-    switch (value->element) {
-    case CLF_GGUF_I8:
-        *out = (int8_t)bits;
-        return true;
-    case CLF_GGUF_I16:
-        *out = (int16_t)bits;
-        return true;
-    case CLF_GGUF_I32:
-        *out = (int32_t)bits;
-        return true;
-    case CLF_GGUF_I64:
-        *out = (int64_t)bits;
-        return true;
-    default:
-        *out = (int64_t)bits;
-        return bits <= INT64_MAX;
-    }
-}
-
-bool clfi_gguf_number(const clf_gguf_value *value, size_t i, double *out)
-{
-    int64_t integer;
-    if (value->element == CLF_GGUF_F32 && i < value->count) {
-        *out = (double)clfi_f32_from_bits((uint32_t)clfi_gguf_load(value->data + 4 * i, 4));
-        return true;
-    }
-    if (value->element == CLF_GGUF_F64 && i < value->count) {
-        const uint64_t bits = clfi_gguf_load(value->data + 8 * i, 8);
-        memcpy(out, &bits, sizeof *out);
-        return true;
-    }
-    if (!clfi_gguf_int(value, i, &integer))
-        return false;
-    *out = (double)integer;
-    return true;
-}
-
-bool clfi_gguf_strings(const clf_gguf_value *value, clf_gguf_string *out)
-{
-    const uint8_t *at = value->data;
-    if (value->element != CLF_GGUF_STRING)
-        return false;
-    for (size_t i = 0; i < value->count; i++) {
-        const size_t length = (size_t)clfi_gguf_load(at, 8); /* lengths were checked when the file was opened */
-        out[i] = (clf_gguf_string){(const char *)at + 8, length};
-        at += 8 + length;
-    }
-    return true;
-}
-
-bool clfi_gguf_text(const clf_gguf_value *value, clf_gguf_string *out)
-{
-    return value->type == CLF_GGUF_STRING && clfi_gguf_strings(value, out);
-}
-
 /* A scalar of another kind or range: what the file has instead. */
 static clf_status fail_value(const clf_gguf *file, const char *key, const char *expected, const clf_gguf_value *value)
 {
@@ -220,9 +128,10 @@ static clf_status fail_value(const clf_gguf *file, const char *key, const char *
     if (!value)
         CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found nothing", file->map->path, key, expected);
     if (value->type != CLF_GGUF_ARRAY && clfi_gguf_number(value, 0, &number))
-        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s %.17g", file->map->path, key, expected, types[value->type].name, number);
-    CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s of %zu %s", file->map->path, key, expected, types[value->type].name,
-             value->count, types[value->element].name);
+        CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s %.17g", file->map->path, key, expected, clfi_gguf_type_name(value->type),
+                 number);
+    CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s of %zu %s", file->map->path, key, expected, clfi_gguf_type_name(value->type),
+             value->count, clfi_gguf_type_name(value->element));
 }
 
 clf_status clfi_gguf_get_int(const clf_gguf *file, const char *key, int64_t least, int64_t most, int64_t *out)
