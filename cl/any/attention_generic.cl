@@ -7,9 +7,6 @@
 #if !defined CHUNK
 #error "CHUNK: output columns per work-item"
 #endif
-#if !defined HAS_WINDOW || !defined HAS_BIAS
-#error "HAS_WINDOW: keys further than `window` are masked; HAS_BIAS: scores have a bias by distance; 0 or 1"
-#endif
 
 /* q . k; eight products per iteration keep the number of iterations small. */
 inline float dot_row(__global const IN_T *q, __global const IN_T *k)
@@ -26,8 +23,7 @@ inline float dot_row(__global const IN_T *q, __global const IN_T *k)
 }
 
 /* Work-groups: (tiles, query heads, chunks); local size: queries per tile. */
-__kernel void attention_generic(ATTENTION_PARAMETERS,
-    int window, __global const float *bias, long bias_offset, int bias_stride, int bias_reach)
+__kernel void attention_generic(ATTENTION_PARAMETERS)
 {
     ATTENTION_BEGIN
     const int lane = (int)get_local_id(0), column = (int)get_group_id(2) * CHUNK;
@@ -47,11 +43,8 @@ __kernel void attention_generic(ATTENTION_PARAMETERS,
     const int place = tile.q_index + lane + tile.diagonal; /* of the query among the keys */
     int first = 0;
 #if HAS_WINDOW
-    first = max(0, place - window + 1);
-    keys = min(keys, place + window);
-#endif
-#if HAS_BIAS
-    bias += bias_offset + (long)head * bias_stride + bias_reach;
+    first = max(0, window_begin(place, window));
+    keys = min(keys, window_end(place, window));
 #endif
     float sums[CHUNK], maximum = -INFINITY, sum = 0.0f;
     for (int c = 0; c < columns; c++)
@@ -67,7 +60,7 @@ __kernel void attention_generic(ATTENTION_PARAMETERS,
 #endif
         float score = scale * dot_row(q, k + (long)j * k_stride);
 #if HAS_BIAS
-        score += bias[clamp(j - place, -bias_reach, bias_reach)];
+        score += bias[bias_column(j, place, bias_reach)];
 #endif
         if (score > maximum) { /* never for NaN, whose weight below is NaN */
             const float alpha = softmax_exp(maximum - score);
@@ -81,19 +74,18 @@ __kernel void attention_generic(ATTENTION_PARAMETERS,
         for (int c = 0; c < columns; c++)
             sums[c] = fma(weight, LOAD_IN(v, (long)j * v_stride + c), sums[c]);
     }
-    usable_keys usable = {keys - first, key_mask + (long)first * key_mask_stride, key_mask_stride, keep, 0};
+    usable_keys usable = {first, keys, key_mask, key_mask_stride, keep, 0};
 #if HAS_BIAS
     usable.bias = bias;
+    usable.place = place;
     usable.reach = bias_reach;
-    usable.place = place - first;
 #endif
 #if HAS_KEEP
-    usable.words = words + first;
+    usable.words = words;
     usable.bit = query % KEEP_QUERIES;
 #endif
     for (int c = 0; c < columns; c++) {
-        float value = settle_infinity(sums[c] / sum, maximum, scale, q, k + (long)first * k_stride, k_stride,
-                                      v + (long)first * v_stride + c, v_stride, &usable);
+        float value = settle_infinity(sums[c] / sum, maximum, scale, q, k, k_stride, v + c, v_stride, &usable);
         if (sum == 0.0f) { /* no usable key: the sums are 0, or NaN where kept scores of -inf meet values that are not finite */
 #if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
             value = 0.0f;

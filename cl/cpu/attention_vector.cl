@@ -18,6 +18,7 @@
 
 #define LANES WIDTH
 #define KEY_BLOCK 64
+#define BIASES (STEP + KEY_BLOCK + TILE_V * LANES) /* by distance, of a block's keys and of those that its first step may begin with */
 #define STEP 8 /* keys per score step; columns per output step */
 
 /* is_diagonal is a constant at every call: inlining makes two versions of the loops. */
@@ -26,13 +27,16 @@
 #define LANE_INDEX (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define MINUS_INFINITY ((float16)(-INFINITY))
 
-/* What a lane of a block's score may see, and nothing else about masks reaches the inner kernels. */
+/* What a lane of a block's score may see and what is added to it; nothing else about masks reaches the inner kernels. */
 typedef struct block_masks {
     __global const uchar *key_mask; /* of the sequence's first key */
     int key_mask_stride;
-    int16 last_key[TILE_V];         /* causal: largest key that a lane may use */
+    int16 first_key[TILE_V];        /* window: smallest key that a lane may use */
+    int16 last_key[TILE_V];         /* causal or window: largest key that a lane may use */
     __global const uint *keep;      /* words of the tile's queries */
     int keep_shift;                 /* bit of the tile's first query */
+    const float *biases;            /* of the tile's first query and key `bias_key`, then of keys further before the query */
+    int bias_key;
 } block_masks;
 
 #if HAS_KEEP
@@ -76,11 +80,24 @@ inline void load_queries(__global const float *q, int stride, int count, float s
 #define PER_VECTOR(X, ...) X(0, __VA_ARGS__)
 #endif
 
-/* A lane's score after the masks. */
+/* Lanes that may use a key where those of a block differ. */
+inline int16 lanes_in_reach(const block_masks *masks, int key, int vector)
+{
+#if HAS_WINDOW
+    return (int16)(key) <= masks->last_key[vector] && (int16)(key) >= masks->first_key[vector];
+#else
+    return (int16)(key) <= masks->last_key[vector];
+#endif
+}
+
+/* A lane's score after the bias and the masks. */
 inline float16 masked_score(float16 score, int key, int vector, const bool is_diagonal, const block_masks *masks)
 {
+#if HAS_BIAS
+    score += vload16(0, masks->biases + (masks->bias_key - key + vector * LANES));
+#endif
     if (is_diagonal)
-        score = (int16)(key) <= masks->last_key[vector] ? score : MINUS_INFINITY;
+        score = lanes_in_reach(masks, key, vector) ? score : MINUS_INFINITY;
 #if HAS_KEY_MASK
     if (masks->key_mask[(long)key * masks->key_mask_stride] == 0)
         score = MINUS_INFINITY;
@@ -139,7 +156,7 @@ inline int16 used_lanes(const block_masks *masks, int key, int vector, const boo
 {
     int16 used = (int16)(-1);
     if (is_diagonal)
-        used = (int16)(key) <= masks->last_key[vector];
+        used = lanes_in_reach(masks, key, vector);
 #if HAS_KEEP
     used &= kept_lanes(keep_bits(masks, key), vector);
 #endif
@@ -279,7 +296,7 @@ inline void fill_uniform(const float16 *sum, __global const float *v, int stride
 /* Takes its own copies: what is indexed by lane lies in memory, and the loops above want their maxima and masks in registers. */
 inline void settle_infinities(float16 *out, const float *maximum, __global const float *q, int q_stride, const attention_tile *tile,
                               float scale, __global const float *k, int k_stride, __global const float *v, int v_stride, int keys,
-                              const usable_keys *all)
+                              int window, const usable_keys *all)
 {
     for (int i = 0; i < HEAD_V * TILE_V; i++) {
         const int column = i / TILE_V, first = (i - column * TILE_V) * LANES;
@@ -290,9 +307,17 @@ inline void settle_infinities(float16 *out, const float *maximum, __global const
         for (int l = 0; l < LANES && first + l < tile->q_count; l++) {
             const int query = first + l;
             usable_keys usable = *all;
+            const int place = tile->q_index + tile->diagonal + query;
             usable.bit += query;
 #if IS_CAUSAL
-            usable.count = min(keys, tile->q_index + tile->diagonal + query + 1);
+            usable.end = min(keys, place + 1);
+#endif
+#if HAS_WINDOW
+            usable.first = max(0, window_begin(place, window));
+            usable.end = min(usable.end, window_end(place, window));
+#endif
+#if HAS_BIAS
+            usable.place = place;
 #endif
             lanes[l] =
                 settle_infinity(lanes[l], maximum[query], scale, q + (long)query * q_stride, k, k_stride, v + column, v_stride, &usable);
@@ -330,15 +355,32 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
     masks.keep = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, tile.q_index);
     masks.keep_shift = tile.q_index % KEEP_QUERIES; /* a tile never crosses a block */
 #endif
-    int first_masked = keys; /* causal: from this key on some lane of the tile is masked */
+    const int place = tile.q_index + tile.diagonal; /* of the tile's first query among the keys */
+    int begin = 0;
+    int first_masked = keys; /* causal or window: from this key on some lane of the tile is masked */
 #if IS_CAUSAL
     for (int i = 0; i < TILE_V; i++)
-        masks.last_key[i] = tile.q_index + tile.diagonal + i * LANES + LANE_INDEX;
-    first_masked = clamp(tile.q_index + tile.diagonal + 1, 0, keys);
-    keys = clamp(tile.q_index + tile.diagonal + tile.q_count, 0, keys);
+        masks.last_key[i] = place + i * LANES + LANE_INDEX;
+    first_masked = clamp(place + 1, 0, keys);
+    keys = clamp(place + tile.q_count, 0, keys);
+#elif HAS_WINDOW
+    for (int i = 0; i < TILE_V; i++)
+        masks.last_key[i] = min(keys, window_end(place, window)) - 1 + i * LANES + LANE_INDEX;
+    first_masked = clamp(window_end(place, window), 0, keys);
+    keys = clamp(window_end(place + tile.q_count - 1, window), 0, keys);
+#endif
+#if HAS_WINDOW
+    for (int i = 0; i < TILE_V; i++)
+        masks.first_key[i] = window_begin(place, window) + i * LANES + LANE_INDEX;
+    begin = max(0, window_begin(place, window));
+    const int first_seen = max(0, window_begin(place + tile.q_count - 1, window)); /* from this key on no lane's window is yet to begin */
+#endif
+#if HAS_BIAS
+    float biases[BIASES];
+    masks.biases = biases;
 #endif
 
-    fetch_rows(k, k_stride, HEAD, 0, min(KEY_BLOCK, keys));
+    fetch_rows(k, k_stride, HEAD, begin, min(KEY_BLOCK, keys - begin));
     float16 queries[HEAD * TILE_V], result[HEAD_V * TILE_V], maximum[TILE_V], sum[TILE_V];
     load_queries(q, q_stride, tile.q_count, scale, queries);
     for (int i = 0; i < HEAD_V * TILE_V; i++)
@@ -349,9 +391,20 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
     }
     const softmax_exp_numbers numbers = softmax_exp_unknown_numbers();
     int blocks = 0;
-    for (int first = 0, count; first < keys; first += count, blocks++) {
-        const int unmasked = first_masked - first; /* the lanes of these keys are alike: masks begin with a block of their own */
+    for (int first = begin, count; first < keys; first += count, blocks++) {
+        int unmasked = first_masked - first; /* the lanes of these keys are alike: masks begin with a block of their own */
         count = min(KEY_BLOCK, keys - first);
+#if HAS_WINDOW
+        if (first < first_seen || keys - STEP < first_seen) { /* a last step that starts earlier may reach back to masked lanes */
+            unmasked = 0;
+            count = min(count, max(1, (first_seen - first + STEP - 1) / STEP) * STEP);
+        }
+#endif
+#if HAS_BIAS
+        masks.bias_key = first + KEY_BLOCK - 1;
+        for (int i = 0; i < BIASES; i++)
+            biases[i] = bias[bias_column(masks.bias_key - i, place, bias_reach)];
+#endif
         if (count > unmasked && unmasked >= STEP)
             count = unmasked / STEP * STEP;
         if (count <= unmasked)
@@ -372,8 +425,12 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
             float largest[TILE_V * LANES];
             for (int i = 0; i < TILE_V; i++)
                 vstore16(maximum[i], i, largest);
-            const usable_keys all = {keys, masks.key_mask, masks.key_mask_stride, masks.keep, masks.keep_shift};
-            settle_infinities(result, largest, q, q_stride, &tile, scale, k, k_stride, v, v_stride, keys, &all);
+            usable_keys all = {0, keys, masks.key_mask, masks.key_mask_stride, masks.keep, masks.keep_shift};
+#if HAS_BIAS
+            all.bias = bias;
+            all.reach = bias_reach;
+#endif
+            settle_infinities(result, largest, q, q_stride, &tile, scale, k, k_stride, v, v_stride, keys, window, &all);
         }
     }
 #if EMPTY_ROWS == EMPTY_ROWS_UNIFORM

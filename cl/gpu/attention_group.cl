@@ -54,6 +54,9 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #if COLUMN_PARTS > 1
     __local float shares[COLUMN_PARTS][KEY_BLOCK][TILE_Q]; /* of the scores */
 #endif
+#if HAS_BIAS
+    __local float biases[KEY_BLOCK + TILE_Q]; /* of a block's keys, by distance from the tile's last query */
+#endif
     __local float4 *k_block = shared, *v_block = shared + KEY_BLOCK * HEAD / 4;
     __local float *merge = (__local float *)shared;
 
@@ -62,10 +65,20 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     const int lane = (int)(item % TILE_Q), part = (int)(item / TILE_Q % SPLIT), column_part = (int)(item / (TILE_Q * SPLIT));
     const int first_column = column_part * HEAD_V_PART;
     q += (long)min(lane, tile.q_count - 1) * q_stride;
-    int usable = keys; /* of this lane; the loop bound is the same for the whole work-group */
+    int usable = keys, first_usable = 0; /* of this lane; the loop bounds are the same for the whole work-group */
+    int begin = 0;
+#if HAS_WINDOW || HAS_BIAS
+    const int place = tile.q_index + tile.diagonal; /* of the tile's first query among the keys */
+#endif
 #if IS_CAUSAL
     usable = clamp(tile.q_index + lane + tile.diagonal + 1, 0, keys);
     keys = clamp(tile.q_index + tile.q_count + tile.diagonal, 0, keys);
+#endif
+#if HAS_WINDOW
+    begin = max(0, window_begin(place, window));
+    first_usable = max(0, window_begin(place + lane, window));
+    usable = min(usable, window_end(place + lane, window));
+    keys = min(keys, window_end(place + tile.q_count - 1, window));
 #endif
 
 #if HAS_KEEP
@@ -83,11 +96,15 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     for (int c = 0; c < HEAD_V_PART / 4; c++)
         result[c] = (float4)(0.0f);
 
-    for (int first = 0; first < keys; first += KEY_BLOCK) {
+    for (int first = begin; first < keys; first += KEY_BLOCK) {
         const int count = min(KEY_BLOCK, keys - first);
         __global const uchar *block_mask = key_mask + (long)first * key_mask_stride;
         load_block(k_block, k + (long)first * k_stride, k_stride, HEAD, count, block_mask, key_mask_stride, item);
         load_block(v_block, v + (long)first * v_stride, v_stride, HEAD_V, count, block_mask, key_mask_stride, item);
+#if HAS_BIAS
+        for (int i = (int)item; i < KEY_BLOCK + TILE_Q; i += WG)
+            biases[i] = bias[bias_column(first + i - (TILE_Q - 1), place, bias_reach)];
+#endif
         barrier(CLK_LOCAL_MEM_FENCE);
 
 #if COLUMN_PARTS > 1
@@ -108,6 +125,10 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         for (int key = part; key < KEY_BLOCK; key += SPLIT) {
             if (!is_used(first + key, usable, key_mask, key_mask_stride))
                 continue;
+#if HAS_WINDOW
+            if (first + key < first_usable)
+                continue;
+#endif
 #if HAS_KEEP
             if ((words[first + key] >> keep_bit & 1u) == 0)
                 continue;
@@ -121,7 +142,10 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #pragma unroll
             for (int c = 0; c < HEAD / 4; c++)
                 products = fma(query[c], k_block[key * (HEAD / 4) + c], products);
-            const float score = dot(products, (float4)(1.0f));
+            float score = dot(products, (float4)(1.0f));
+#endif
+#if HAS_BIAS
+            score += biases[key + TILE_Q - 1 - lane];
 #endif
             if (score > maximum) { /* never for NaN, whose weight below is NaN */
                 const float alpha = softmax_exp(maximum - score);
@@ -173,7 +197,12 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 
     /* Through local memory, so that neighbouring items write neighbouring columns. */
     if (part == 0) {
-        usable_keys used = {usable, key_mask, key_mask_stride, keep, 0};
+        usable_keys used = {first_usable, usable, key_mask, key_mask_stride, keep, 0};
+#if HAS_BIAS
+        used.bias = bias;
+        used.place = place + lane;
+        used.reach = bias_reach;
+#endif
 #if HAS_KEEP
         used.words = words;
         used.bit = keep_bit;

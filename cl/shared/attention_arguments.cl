@@ -4,6 +4,7 @@
 #include "softmax_exp.cl"
 #include "attention_tile.cl"
 #include "attention_keep_bits.cl"
+#include "attention_distance.cl"
 #include "attention_infinity.cl"
 
 #if !defined HEAD || !defined HEAD_V || !defined IN_T || !defined OUT_T
@@ -21,9 +22,11 @@
     __global OUT_T *out, long out_offset, int out_head_stride, int out_stride,  \
     __global const uchar *key_mask, long key_mask_offset, int key_mask_stride,  \
     __global const int *lengths, long lengths_offset, int lengths_stride,       \
-    __global const uint *keep, long keep_offset, keep_strides keep_step
+    __global const uint *keep, long keep_offset, keep_strides keep_step,        \
+    int window, __global const float *bias, long bias_offset, int bias_stride, int bias_reach
 
-/* Group (tile, head): moves q and out to the tile's first query, k, v and key_mask to its sequence's first key, of that head. */
+/* Group (tile, head): moves q and out to the tile's first query, k, v and key_mask to its sequence's first key, of that head, and bias to
+ * that of the key at the query's place. */
 #define ATTENTION_BEGIN                                                                    \
     const attention_tile tile = tiles[get_group_id(0)];                                    \
     const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;           \
@@ -32,6 +35,7 @@
     v += v_offset + (long)key_head * v_head_stride + (long)tile.k_begin * v_stride;        \
     out += out_offset + (long)head * out_head_stride + (long)tile.q_row * out_stride;      \
     key_mask += key_mask_offset + (long)tile.k_begin * key_mask_stride;                    \
+    bias += bias_offset + (long)head * bias_stride + bias_reach;                           \
     int keys = sequence_keys(&tile, lengths + lengths_offset, lengths_stride);
 
 /* Keys of the tile's sequence that any query may use. */

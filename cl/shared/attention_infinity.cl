@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The online softmax rescales an infinite sum by factors above 0, and it stays infinite although a key whose value is infinite ends with a
  * weight of 0, which makes the sum NaN. So an infinite result is looked into once more. */
-#ifndef HAS_BIAS
-#error "HAS_BIAS: 1 where scores have a bias by distance"
-#endif
-
 typedef struct usable_keys {
-    int count;
+    int first, end;
     __global const uchar *key_mask; /* of the sequence's first key */
     int key_mask_stride;
     __global const uint *words; /* of the query's block, and its bit there */
@@ -21,7 +17,7 @@ typedef struct usable_keys {
 inline float settle_infinity(float value, float maximum, float scale, __global const IN_T *q, __global const IN_T *k, int k_stride,
                              __global const IN_T *v, int v_stride, const usable_keys *usable)
 {
-    for (int j = 0; isinf(value) && j < usable->count; j++) {
+    for (int j = usable->first; isinf(value) && j < usable->end; j++) {
 #if HAS_KEY_MASK
         if (usable->key_mask[(long)j * usable->key_mask_stride] == 0)
             continue;
@@ -37,7 +33,7 @@ inline float settle_infinity(float value, float maximum, float scale, __global c
             score = fma(LOAD_IN(q, c), LOAD_IN(k, (long)j * k_stride + c), score);
         score *= scale;
 #if HAS_BIAS
-        score += usable->bias[clamp(j - usable->place, -usable->reach, usable->reach)];
+        score += usable->bias[bias_column(j, usable->place, usable->reach)];
 #endif
         if (softmax_exp(score - maximum) == 0.0f)
             value = NAN;

@@ -48,4 +48,8 @@ void clfi_attention_arguments(clf_launch *launch, const clf_attention_call *call
     clfi_arg_long(launch, call->lengths ? lengths->offset : 0);
     clfi_arg_int(launch, call->lengths ? lengths->stride[0] : 0);
     clfi_arg_keep(launch, call->keep, call->q);
+    clfi_arg_int(launch, call->window);
+    clfi_arg_view(launch, call->bias ? call->bias : call->q);
+    clfi_arg_int(launch, call->bias ? call->bias->stride[0] : 0);
+    clfi_arg_int(launch, call->bias ? call->bias->dim[1] / 2 : 0);
 }

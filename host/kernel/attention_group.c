@@ -24,7 +24,8 @@ static size_t local_bytes(const clf_attention_call *call, const division *by)
     const size_t d = (size_t)call->q->dim[2], dv = (size_t)call->v->dim[2], tile = (size_t)call->tile_queries;
     const size_t block = (size_t)by->key_block * (d + dv), merge = tile * (dv + 3);
     const size_t shares = by->column_parts > 1 ? (size_t)(by->column_parts * by->key_block) * tile : 0;
-    return ((block > merge ? block : merge) + shares + 3) * sizeof(float);
+    const size_t biases = call->bias ? (size_t)by->key_block + tile : 0;
+    return ((block > merge ? block : merge) + shares + biases + 3) * sizeof(float);
 }
 
 static int64_t iterations(const clf_attention_call *call)
@@ -40,7 +41,7 @@ bool clfi_attention_group_supports(const clf_context *context, const void *argum
     const clf_device_caps *caps = &context->device.caps;
     const division by = divide(call);
     const int64_t d = call->q->dim[2], dv = call->v->dim[2], unit = 4 * by.column_parts;
-    return !call->window && !call->bias && d % unit == 0 && dv % unit == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD &&
+    return d % unit == 0 && dv % unit == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD &&
            caps->max_work_group_size >= (size_t)call->tile_queries * ITEMS && caps->local_memory_bytes >= local_bytes(call, &by) &&
            clfi_loops_fit(context, iterations(call));
 }

@@ -10,8 +10,8 @@ bool clfi_attention_vector_supports(const clf_context *context, const void *argu
     const clf_attention_call *call = arguments;
     const clf_device_caps *caps = &context->device.caps;
     const int64_t d = call->q->dim[2], dv = call->v->dim[2];
-    return !call->window && !call->bias && caps->is_cpu && !caps->short_loops && call->q->dtype == CLF_F32 && call->out->dtype == CLF_F32 &&
-           d % LANES == 0 && dv % LANES == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD;
+    return caps->is_cpu && !caps->short_loops && call->q->dtype == CLF_F32 && call->out->dtype == CLF_F32 && d % LANES == 0 &&
+           dv % LANES == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD;
 }
 
 clf_status clfi_attention_vector_run(clf_context *context, const void *arguments)

@@ -49,7 +49,8 @@ typedef struct clf_attention_args {
 } clf_attention_args;
 
 /* out[t,h,:] = sum_j p_j v[g,j,:], p = softmax over the usable keys j of t's sequence of scale * q[h,t,:] . k[g,j,:] + bias. The place
- * of query i of a span is i + diagonal, that of key j is j; keys outside a window are not even read.
+ * of query i of a span is i + diagonal, that of key j is j; blocks of keys that no
+ * query nearby sees through its window are passed over.
  *
  * q, k, v: any strides on the first two axes, unit stride on the last (rows [H,T,d] of a projection written head by head are the fastest
  * layout; [T,H,d] permuted works as well). out likewise. Query rows outside every span are left unwritten. Scores, sums and products are

@@ -28,9 +28,9 @@ typedef struct attention_case {
 } attention_case;
 
 static const attention_case cases[] = {
-    {1, 12, 16, 32, MASK_NONE, true},     {1, 12, 128, 32, MASK_NONE, true},     {1, 12, 128, 32, MASK_CAUSAL, true},
-    {4, 12, 128, 32, MASK_LENGTHS, true}, {8, 12, 128, 32, MASK_NONE, false},    {32, 12, 128, 32, MASK_LENGTHS, false},
-    {1, 12, 512, 64, MASK_NONE, false},   {1, 12, 512, 64, MASK_CAUSAL, false},  {8, 12, 512, 64, MASK_LENGTHS, false},
+    {1, 12, 16, 32, MASK_NONE, true},     {1, 12, 128, 32, MASK_NONE, true},    {1, 12, 128, 32, MASK_CAUSAL, true},
+    {4, 12, 128, 32, MASK_LENGTHS, true}, {8, 12, 128, 32, MASK_NONE, false},   {32, 12, 128, 32, MASK_LENGTHS, false},
+    {1, 12, 512, 64, MASK_NONE, false},   {1, 12, 512, 64, MASK_CAUSAL, false}, {8, 12, 512, 64, MASK_LENGTHS, false},
     {1, 8, 2048, 64, MASK_NONE, false},   {1, 8, 2048, 64, MASK_CAUSAL, false},
 };
 
@@ -122,7 +122,7 @@ static clf_status check_query(const attention_state *s, size_t place, double *sc
         k[i] = (double)s->k.host[head * length * size + i];
         v[i] = (double)s->v.host[head * length * size + i];
     }
-    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, keys, size, size, 1 / sqrt((double)size), CLF_EMPTY_ROWS_ZERO, want, bound));
+    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, NULL, keys, size, size, 1 / sqrt((double)size), CLF_EMPTY_ROWS_ZERO, want, bound));
     for (size_t c = 0; c < size; c++)
         /* and out's own rounding */
         clfi_verdict_add(out, (double)s->out.host[place * size + c], want[c], bound[c] + 0x1p-24 * (fabs(want[c]) + bound[c]));
@@ -166,8 +166,12 @@ static clf_status add(clfi_workload_list *list, const attention_case *one)
     const double flops = 4 * pairs * size, values = 2 * ((double)one->batch * heads * length + key_rows) * size;
     const int chain = clfi_op_chain(flops, 0);
     char times[CLFI_CHAIN_TEXT];
-    clfi_workload workload = {.op = "attention", .flops = chain * flops, .bytes = chain * values * sizeof(float), .limit = "fp32_gflops",
-                              .table = &clfi_engine_tables[CLF_OP_ATTENTION], .type = &type};
+    clfi_workload workload = {.op = "attention",
+                              .flops = chain * flops,
+                              .bytes = chain * values * sizeof(float),
+                              .limit = "fp32_gflops",
+                              .table = &clfi_engine_tables[CLF_OP_ATTENTION],
+                              .type = &type};
     snprintf(workload.id, sizeof workload.id, "attention/f32/b%lld-h%lld-l%lld-d%lld-%s%s", (long long)one->batch, (long long)one->heads,
              (long long)one->length, (long long)one->size, mask_names[one->mask], clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:i, s:i, s:s}", "op", "attention", "batch", (json_int_t)one->batch,

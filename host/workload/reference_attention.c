@@ -11,8 +11,8 @@ static const double U = 0x1p-24;
 /* A score is a sum of d products of scaled queries: error (d+3)u times the sum of magnitudes A. A weight's exponent is off by twice that
  * plus the rounding of the subtraction (2A u), its exponential by 6 u, and sums over K weights (each rescaled once per block) by (K+8) u;
  * the quotient doubles the sum's. */
-clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv,
-                                  double scale, clf_empty_rows empty_rows, double *out, double *bound)
+clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, const double *bias, size_t keys,
+                                  size_t d, size_t dv, double scale, clf_empty_rows empty_rows, double *out, double *bound)
 {
     double *scores, magnitude = 0;
     CLF_TRY(clfi_alloc(2 * keys, sizeof *scores, "reference attention", &scores));
@@ -23,9 +23,10 @@ clf_status clfi_ref_attention_row(const double *q, const double *k, const double
             scores[j] += q[c] * k[j * d + c];
             sum += fabs(q[c] * k[j * d + c]);
         }
-        scores[j] *= scale;
-        if ((!keep || keep[j]) && sum * fabs(scale) > magnitude)
-            magnitude = sum * fabs(scale);
+        scores[j] = scores[j] * scale + (bias ? bias[j] : 0);
+        sum = sum * fabs(scale) + (bias ? fabs(bias[j]) : 0);
+        if ((!keep || keep[j]) && sum > magnitude)
+            magnitude = sum;
     }
     const bool is_usable = clfi_ref_softmax_row(scores, keep, keys, empty_rows, weights);
     const double relative = (2 * (double)(d + 4) * magnitude + 2 * ((double)keys + 16)) * U;

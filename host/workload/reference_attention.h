@@ -8,10 +8,10 @@
 
 #include "workload/reference_softmax.h"
 
-/* out[0..dv) = softmax(scale q.k) v over `keys` rows of k (d columns) and v (dv columns), dense; bound[0..dv): error allowed to float32
- * arithmetic.
+/* out[0..dv) = softmax(scale q.k + bias) v over `keys` rows of k (d columns) and v (dv columns), dense; bound[0..dv): error allowed to
+ * float32 arithmetic. keep, bias: one for each key, or NULL.
  * OUT_OF_MEMORY. */
-clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, size_t keys, size_t d, size_t dv,
-                                  double scale, clf_empty_rows empty_rows, double *out, double *bound);
+clf_status clfi_ref_attention_row(const double *q, const double *k, const double *v, const bool *keep, const double *bias, size_t keys,
+                                  size_t d, size_t dv, double scale, clf_empty_rows empty_rows, double *out, double *bound);
 
 #endif

@@ -129,7 +129,7 @@ static clf_status check_cached(clfi_selftest *test, const clfi_selftest_operands
             v[j * SIZE + (size_t)c] = data->operand[2].host[head + rows[j] * SIZE + c];
         }
     }
-    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, count, SIZE, SIZE, 1, CLF_EMPTY_ROWS_ZERO, want, bound));
+    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, NULL, count, SIZE, SIZE, 1, CLF_EMPTY_ROWS_ZERO, want, bound));
     for (int c = 0; c < SIZE; c++)
         clfi_verdict_add(&test->verdict, data->operand[3].host[out + c], want[c], count ? bound[c] + u * (fabs(want[c]) + bound[c]) : 0);
     return CLF_OK;

@@ -28,7 +28,8 @@ static clf_status reference_head(const float *qkv, size_t first, size_t end, siz
         for (size_t c = 0; c < SIZE; c++)
             q[c] = qkv[(i * 3 * HEADS + head) * SIZE + c];
         const size_t at = (i * HEADS + head) * SIZE;
-        CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, end - first, SIZE, SIZE, 1 / sqrt(SIZE), CLF_EMPTY_ROWS_ZERO, want + at, bound + at));
+        CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, NULL, end - first, SIZE, SIZE, 1 / sqrt(SIZE), CLF_EMPTY_ROWS_ZERO, want + at,
+                                       bound + at));
     }
     return CLF_OK;
 }

@@ -136,8 +136,8 @@ static void compare(const char *id, const attention_case *c, const attention_dat
                 const size_t group = (size_t)(h / (c->heads / c->key_heads));
                 const size_t row = (size_t)(a->q_begin[s] + i), key = group * (size_t)a->k_begin[c->sequences] + (size_t)a->k_begin[s];
                 const double *q = a->q.value + ((size_t)h * (size_t)a->q_begin[c->sequences] + row) * d;
-                CHECK_OK(clfi_ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, keys, d, dv, scale, c->empty_rows,
-                                                want, bound));
+                CHECK_OK(clfi_ref_attention_row(q, a->k.value + key * d, a->v.value + key * dv, keep, NULL, keys, d, dv, scale,
+                                                c->empty_rows, want, bound));
                 for (size_t e = 0; e < dv; e++) {
                     const double got = a->out.value[(row * (size_t)c->heads + (size_t)h) * dv + e];
                     const double limit = bound[e] + operand_rounding(c->out_dtype, fabs(want[e]) + bound[e]);
@@ -340,7 +340,7 @@ static void test_special_values(void **state)
                         keep[j] = j % 3 != 0;
                     operand_fill_bytes(&a.mask, keep);
                 }
-                put_row(&a.q, 3, 32, 1.0f);           /* scores of row 3: sums of k, so a k of +-3e38/32 stays finite */
+                put_row(&a.q, 3, 32, 1.0f); /* scores of row 3: sums of k, so a k of +-3e38/32 stays finite */
                 put_row(&a.k, row, 32, isfinite(values[x]) ? values[x] / 32 : values[x]);
                 if (!isfinite(values[x]) && i != 3)
                     put_row(&a.v, row, 32, values[x]);
@@ -356,7 +356,7 @@ static void test_special_values(void **state)
                     bool keep[40];
                     fill_keep(all[i], &a, 0, t, keep);
                     double want[32], bound[32];
-                    CHECK_OK(clfi_ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, 40, 32, 32, 1 / sqrtf(32),
+                    CHECK_OK(clfi_ref_attention_row(a.q.value + t * 32, a.k.value, a.v.value, keep, NULL, 40, 32, 32, 1 / sqrtf(32),
                                                     CLF_EMPTY_ROWS_ZERO, want, bound));
                     for (int c = 0; c < 32; c++) {
                         const double got = a.out.value[t * 32 + c];
@@ -407,13 +407,13 @@ static void test_refusals(void **state)
     attention_data a = make_data(context, &c);
     const clf_attention_args good = arguments(&c, &a);
     clf_view view;
-#define REFUSED(member, change, part)                                                  \
-    do {                                                                               \
-        clf_attention_args bad = good;                                                 \
-        view = *good.member;                                                           \
-        change;                                                                        \
-        bad.member = &view;                                                            \
-        CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT, part);        \
+#define REFUSED(member, change, part)                                           \
+    do {                                                                        \
+        clf_attention_args bad = good;                                          \
+        view = *good.member;                                                    \
+        change;                                                                 \
+        bad.member = &view;                                                     \
+        CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     REFUSED(q, view.rank = 2, "E_SHAPE: attention q: expected rank 3");
     REFUSED(q, view.dim[1] = 3, "attention q [2,3,32]: the sequences need 4 rows");
@@ -437,11 +437,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_default_engine),
-        cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cases), cmocka_unit_test(test_default_engine), cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_batch), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

@@ -1,137 +1,349 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention with windows and with biases by distance over ragged batches, against double; which keys a window reads; refusals. */
-#include "support/check.h"
-#include "support/device.h"
-#include "support/operand.h"
-
+/* Attention with windows and with biases by distance, each engine and every sort of mask, over ragged batches, against double; masked
+ * rubbish outside a window; refusals. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "op/attention.h"
-#include "workload/reference_gemm.h"
+#include "support/check.h"
+#include "support/device.h"
+#include "support/engines.h"
+#include "support/operand.h"
+#include "workload/reference_attention.h"
 
-enum { HEADS = 4, KEY_HEADS = 2, D = 16, SEQUENCES = 3, TOKENS = 61, REACH = 9, COLUMNS = 2 * REACH + 1 };
-
-static const int32_t begin[SEQUENCES + 1] = {0, 1, 24, TOKENS};
+enum { HEADS = 2, MOST_SEQUENCES = 3, MOST_KEYS = 300, HUGE_WINDOW = INT32_MAX };
 
 typedef struct distance_case {
-    int32_t window;
-    bool is_causal, has_bias;
+    int sequences;
+    int queries[MOST_SEQUENCES], keys[MOST_SEQUENCES];
+    int d, dv, key_heads;
+    int32_t window, reach; /* reach 0: no bias */
+    int32_t diagonal;
+    bool is_causal, has_key_mask, has_lengths, has_keep;
+    clf_empty_rows empty_rows;
 } distance_case;
 
-static bool is_used(const distance_case *c, int i, int j)
-{
-    return (!c->is_causal || j <= i) && (c->window == 0 || abs(i - j) < c->window);
-}
-
-/* One row in double: want[D] and the sum of the weights' magnitudes times values. */
-static void reference_row(const distance_case *c, const double *q, const double *k, const double *v, const double *bias, int keys, int i,
-                          double *want)
-{
-    double scores[TOKENS], largest = -INFINITY, sum = 0;
-    for (int j = 0; j < keys; j++) {
-        const int e = j - i < -REACH ? -REACH : j - i > REACH ? REACH : j - i;
-        double dot = 0;
-        for (int x = 0; x < D; x++)
-            dot += q[x] * k[j * D + x];
-        scores[j] = is_used(c, i, j) ? (double)0.25f * dot + (c->has_bias ? bias[REACH + e] : 0) : -INFINITY;
-        largest = fmax(largest, scores[j]);
-    }
-    for (int x = 0; x < D; x++)
-        want[x] = 0;
-    for (int j = 0; j < keys; j++) {
-        const double weight = exp(scores[j] - largest);
-        sum += weight;
-        for (int x = 0; x < D && weight > 0; x++)
-            want[x] += weight * v[j * D + x];
-    }
-    for (int x = 0; x < D; x++)
-        want[x] /= sum;
-}
-
-static void run_case(clf_context *context, const distance_case *c)
-{
-    char id[64];
-    rng r = {(uint64_t)(c->window + 7 * c->is_causal)};
+typedef struct distance_data {
+    operand q, k, v, out, bias, mask, lengths, keep;
+    int32_t q_begin[MOST_SEQUENCES + 1], k_begin[MOST_SEQUENCES + 1];
     clf_attention_batch *batch;
-    operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){HEADS, TOKENS, D});
-    operand k = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){KEY_HEADS, TOKENS, D});
-    operand v = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){KEY_HEADS, TOKENS, D});
-    operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){TOKENS, HEADS, D});
-    operand bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){HEADS, COLUMNS});
-    operand *const filled[] = {&q, &k, &v, &bias};
-    snprintf(id, sizeof id, "attention[window=%d%s%s]", c->window, c->is_causal ? " causal" : "", c->has_bias ? " bias" : "");
-    for (size_t i = 0; i < COUNT(filled); i++)
-        operand_fill_uniform(filled[i], &r, -2, 2);
-    CHECK_OK(clfi_attention_batch_create(context, &batch));
-    CHECK_OK(clfi_attention_batch_set(batch, SEQUENCES, begin, NULL));
-    clf_attention_args args = {.batch = batch,
-                               .q = clfi_tensor_view(q.tensor),
-                               .k = clfi_tensor_view(k.tensor),
-                               .v = clfi_tensor_view(v.tensor),
-                               .out = clfi_tensor_view(out.tensor),
-                               .bias = c->has_bias ? clfi_tensor_view(bias.tensor) : NULL,
-                               .window = c->window,
-                               .scale = 0.25f,
-                               .is_causal = c->is_causal};
-    CHECK_OK(clfi_attention(context, &args));
-    operand_read(&out, id);
-    for (int s = 0; s < SEQUENCES; s++) {
-        for (int i = 0; i < begin[s + 1] - begin[s]; i++) {
-            for (int h = 0; h < HEADS; h++) {
-                const int g = h / (HEADS / KEY_HEADS), row = begin[s] + i;
-                double want[D];
-                reference_row(c, q.value + (h * TOKENS + row) * D, k.value + (g * TOKENS + begin[s]) * D,
-                              v.value + (g * TOKENS + begin[s]) * D, bias.value + h * COLUMNS, begin[s + 1] - begin[s], i, want);
-                for (int x = 0; x < D;
-                     x++) { /* scores of at most 18: their error times 2 goes into weights; then sums of at most 37 values below 2 */
-                    const double got = out.value[(row * HEADS + h) * D + x],
-                                 bound = 2 * (2 * clfi_gamma_f32(D + 3) * 18 + clfi_gamma_f32(TOKENS + 8));
-                    CHECK(within(got, want[x], bound), "%s: sequence %d query %d head %d column %d: %.9g, want %.9g", id, s, i, h, x, got,
-                          want[x]);
-                }
-            }
+    clf_attention_args args;
+} distance_data;
+
+static void name_case(const char *engine, const distance_case *c, char *id, size_t size)
+{
+    int at = snprintf(id, size, "%s [d=%d/%d window=%d reach=%d diagonal=%d%s%s%s%s", engine, c->d, c->dv, c->window, c->reach, c->diagonal,
+                      c->is_causal ? " causal" : "", c->has_key_mask ? " key mask" : "", c->has_lengths ? " lengths" : "",
+                      c->has_keep ? " keep" : "");
+    for (int s = 0; s < c->sequences; s++)
+        at += snprintf(id + at, size - (size_t)at, " %dx%d", c->queries[s], c->keys[s]);
+    snprintf(id + at, size - (size_t)at, "]");
+}
+
+/* A bit for each query and key of sequences alike in size. */
+static operand random_keep(clf_context *context, const distance_case *c, rng *r)
+{
+    const int64_t dim[] = {c->sequences, HEADS, (c->queries[0] + 31) / 32, c->keys[0]};
+    operand keep = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 4, dim);
+    int32_t *words = calloc(keep.count, sizeof *words);
+    assert_non_null(words);
+    for (size_t i = 0; i < keep.count; i++)
+        words[i] = (int32_t)(rng_bits(r) | rng_bits(r));
+    operand_fill_ids(&keep, words);
+    free(words);
+    return keep;
+}
+
+static void make_masks(clf_context *context, const distance_case *c, rng *r, distance_data *a)
+{
+    const int64_t keys = a->k_begin[c->sequences], sequences = c->sequences;
+    if (c->has_key_mask)
+        a->mask = operand_random_mask(context, r, LAYOUT_CONTIGUOUS, 1, &keys, 3);
+    if (c->has_lengths) {
+        int32_t length[MOST_SEQUENCES];
+        a->lengths = operand_create(context, CLF_I32, LAYOUT_SLICED, 1, &sequences);
+        for (int s = 0; s < c->sequences; s++)
+            length[s] = s % 2 == 0 ? c->keys[s] * 2 / 3 : c->keys[s] + 5;
+        operand_fill_ids(&a->lengths, length);
+    }
+    if (c->has_keep)
+        a->keep = random_keep(context, c, r);
+}
+
+static distance_data make_data(clf_context *context, const distance_case *c)
+{
+    distance_data a = {0};
+    clf_attention_span spans[MOST_SEQUENCES];
+    rng r = {(uint64_t)(c->d * 131 + c->window * 17 + c->reach)};
+    for (int s = 0; s < c->sequences; s++) {
+        spans[s] = (clf_attention_span){a.q_begin[s], c->queries[s], a.k_begin[s], c->keys[s], c->diagonal};
+        a.q_begin[s + 1] = a.q_begin[s] + c->queries[s];
+        a.k_begin[s + 1] = a.k_begin[s] + c->keys[s];
+    }
+    const int64_t tq = a.q_begin[c->sequences], tk = a.k_begin[c->sequences];
+    a.q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){HEADS, tq, c->d});
+    a.k = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->key_heads, tk, c->d});
+    a.v = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->key_heads, tk, c->dv});
+    a.out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){tq, HEADS, c->dv});
+    operand_fill_uniform(&a.q, &r, -2, 2);
+    operand_fill_uniform(&a.k, &r, -2, 2);
+    operand_fill_uniform(&a.v, &r, -2, 2);
+    if (c->reach > 0) {
+        a.bias = operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){HEADS, 2 * c->reach + 1});
+        operand_fill_uniform(&a.bias, &r, -3, 3);
+    }
+    make_masks(context, c, &r, &a);
+    CHECK_OK(clfi_attention_batch_create(context, &a.batch));
+    CHECK_OK(clfi_attention_batch_set_spans(a.batch, c->sequences, spans));
+    a.args = (clf_attention_args){.batch = a.batch,
+                                  .q = clfi_tensor_view(a.q.tensor),
+                                  .k = clfi_tensor_view(a.k.tensor),
+                                  .v = clfi_tensor_view(a.v.tensor),
+                                  .out = clfi_tensor_view(a.out.tensor),
+                                  .bias = a.bias.tensor ? clfi_tensor_view(a.bias.tensor) : NULL,
+                                  .key_mask = a.mask.tensor ? clfi_tensor_view(a.mask.tensor) : NULL,
+                                  .lengths = a.lengths.tensor ? clfi_tensor_view(a.lengths.tensor) : NULL,
+                                  .keep = a.keep.tensor ? clfi_tensor_view(a.keep.tensor) : NULL,
+                                  .window = c->window,
+                                  .scale = 1 / sqrtf((float)c->d),
+                                  .is_causal = c->is_causal,
+                                  .empty_rows = c->empty_rows};
+    return a;
+}
+
+static void free_data(distance_data *a)
+{
+    operand *const all[] = {&a->q, &a->k, &a->v, &a->out, &a->bias, &a->mask, &a->lengths, &a->keep};
+    clfi_attention_batch_destroy(a->batch);
+    for (size_t i = 0; i < COUNT(all); i++)
+        operand_destroy(all[i]);
+}
+
+/* Which keys of sequence s its query i may use. */
+static void fill_keep(const distance_case *c, const distance_data *a, int s, int h, int i, bool *keep)
+{
+    for (int j = 0; j < c->keys[s]; j++) {
+        const int64_t distance = (int64_t)j - i - c->diagonal;
+        keep[j] = (!c->is_causal || distance <= 0) && (c->window == 0 || llabs(distance) < c->window);
+        if (c->has_key_mask)
+            keep[j] = keep[j] && a->mask.value[a->k_begin[s] + j] != 0;
+        if (c->has_lengths)
+            keep[j] = keep[j] && j < (int)a->lengths.value[s];
+        if (c->has_keep) {
+            const int blocks = (c->queries[0] + 31) / 32;
+            const int word = (int)a->keep.value[((s * HEADS + h) * blocks + i / 32) * c->keys[0] + j];
+            keep[j] = keep[j] && ((uint32_t)word >> i % 32 & 1) != 0;
         }
     }
-    args.window = -1;
-    CHECK_FAILS(clfi_attention(context, &args), CLF_INVALID_ARGUMENT, "window -1");
-    clfi_attention_batch_destroy(batch);
-    operand_destroy(&out);
-    for (size_t i = 0; i < COUNT(filled); i++)
-        operand_destroy(filled[i]);
+}
+
+static void fill_bias(const distance_case *c, const distance_data *a, int s, int h, int i, double *bias)
+{
+    for (int j = 0; j < c->keys[s]; j++) {
+        const int64_t distance = (int64_t)j - i - c->diagonal;
+        const int64_t column = distance < -c->reach ? -c->reach : distance > c->reach ? c->reach : distance;
+        bias[j] = a->bias.value[h * (2 * c->reach + 1) + c->reach + column];
+    }
+}
+
+static void compare_row(const char *id, const distance_case *c, const distance_data *a, int s, int i, int h)
+{
+    bool keep[MOST_KEYS];
+    double bias[MOST_KEYS], want[128], bound[128];
+    const int g = h / (HEADS / c->key_heads), row = a->q_begin[s] + i, key = g * a->k_begin[c->sequences] + a->k_begin[s];
+    fill_keep(c, a, s, h, i, keep);
+    if (c->reach > 0)
+        fill_bias(c, a, s, h, i, bias);
+    CHECK_OK(clfi_ref_attention_row(a->q.value + (h * a->q_begin[c->sequences] + row) * c->d, a->k.value + key * c->d,
+                                    a->v.value + key * c->dv, keep, c->reach > 0 ? bias : NULL, (size_t)c->keys[s], (size_t)c->d,
+                                    (size_t)c->dv, (double)a->args.scale, c->empty_rows, want, bound));
+    for (int e = 0; e < c->dv; e++) {
+        const double got = a->out.value[(row * HEADS + h) * c->dv + e];
+        CHECK(within(got, want[e], bound[e]), "%s: sequence %d query %d head %d column %d: %.9g, want %.9g, bound %.3g", id, s, i, h, e,
+              got, want[e], bound[e]);
+    }
+}
+
+static void compare(const char *id, const distance_case *c, distance_data *a)
+{
+    operand_read(&a->out, id);
+    for (int s = 0; s < c->sequences; s++)
+        for (int i = 0; i < c->queries[s]; i++)
+            for (int h = 0; h < HEADS; h++)
+                compare_row(id, c, a, s, i, h);
+}
+
+/* False when the forced engine leaves the case or the device alone. */
+static bool run_case(clf_context *context, const char *engine, const distance_case *c)
+{
+    char id[256];
+    name_case(engine, c, id, sizeof id);
+    distance_data a = make_data(context, c);
+    const clf_status status = clfi_attention(context, &a.args);
+    if (status != CLF_OK && status != CLF_UNSUPPORTED)
+        fail_msg("%s: %s", id, clf_last_error());
+    if (status == CLF_OK)
+        compare(id, c, &a);
+    free_data(&a);
+    return status == CLF_OK;
+}
+
+#define SMALL .sequences = 3, .queries = {1, 19, 37}, .keys = {1, 19, 37}, .d = 16, .dv = 16, .key_heads = 1
+#define LARGE .sequences = 2, .queries = {45, 170}, .keys = {45, 170}, .d = 32, .dv = 32, .key_heads = 2
+static const distance_case small_cases[] = {
+    {SMALL, .window = 5, .is_causal = true},
+    {SMALL, .window = 9, .reach = 4, .has_key_mask = true},
+};
+/* Kernels are built for each mixture of masks and head size: sizes vary within few mixtures. */
+static const distance_case cases[] = {
+    {SMALL, .window = 1},
+    {LARGE, .window = 2},
+    {LARGE, .window = 31},
+    {LARGE, .window = 65},
+    {LARGE, .window = HUGE_WINDOW},
+    {.sequences = 2, .queries = {20, 40}, .keys = {3, 70}, .d = 32, .dv = 32, .key_heads = 2, .window = 17, .diagonal = -9},
+    {.sequences = 2, .queries = {5, 40}, .keys = {9, 300}, .d = 32, .dv = 32, .key_heads = 1, .window = 100, .diagonal = 120},
+    {LARGE, .window = 65, .is_causal = true, .has_lengths = true, .empty_rows = CLF_EMPTY_ROWS_NAN},
+    {LARGE, .reach = 128, .has_key_mask = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
+    {LARGE, .reach = 7, .window = 20},
+    {.sequences = 2, .queries = {20, 40}, .keys = {0, 70}, .d = 32, .dv = 32, .key_heads = 2, .window = 6, .reach = 2, .diagonal = 60},
+    {.sequences = 1,
+     .queries = {40},
+     .keys = {70},
+     .d = 32,
+     .dv = 32,
+     .key_heads = 2,
+     .window = HUGE_WINDOW,
+     .reach = 5,
+     .diagonal = INT32_MAX - 100},
+    {.sequences = 1,
+     .queries = {40},
+     .keys = {70},
+     .d = 32,
+     .dv = 32,
+     .key_heads = 2,
+     .window = HUGE_WINDOW,
+     .reach = 5,
+     .diagonal = INT32_MIN},
+    {.sequences = 2,
+     .queries = {33, 33},
+     .keys = {90, 90},
+     .d = 32,
+     .dv = 48,
+     .key_heads = 1,
+     .window = 12,
+     .reach = 12,
+     .diagonal = 30,
+     .has_keep = true,
+     .is_causal = true},
+    {.sequences = 2, .queries = {33, 70}, .keys = {33, 70}, .d = 64, .dv = 64, .key_heads = 1, .window = 30},
+    {.sequences = 2, .queries = {33, 70}, .keys = {33, 70}, .d = 128, .dv = 128, .key_heads = 1, .window = 13, .reach = 20},
+    {.sequences = 2, .queries = {33, 20}, .keys = {33, 20}, .d = 13, .dv = 7, .key_heads = 1, .window = 8, .reach = 3},
+};
+
+/* What an engine takes does not depend on windows and biases, so one that takes a case without them takes it with them. */
+static void check_taken(clf_context *context, const char *engine, const distance_case *c, bool was_taken)
+{
+    distance_case plain = *c;
+    plain.window = plain.reach = 0;
+    distance_data a = make_data(context, &plain);
+    const clf_status status = clfi_attention(context, &a.args);
+    CHECK((status == CLF_OK) == was_taken, "%s: d=%d window=%d reach=%d taken %d, without them %d", engine, c->d, c->window, c->reach,
+          was_taken, status == CLF_OK);
+    free_data(&a);
 }
 
 static void test_cases(void **state)
 {
-    static const distance_case cases[] = {{5, false, false}, {5, true, false}, {1, false, true},
-                                          {0, false, true},  {0, true, true},  {200, false, true}};
-    for (size_t i = 0; i < COUNT(cases); i++)
-        run_case(*state, &cases[i]);
+    (void)state;
+    for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        for (size_t i = 0; i < COUNT(small_cases); i++)
+            check_taken(context, *engine, &small_cases[i], run_case(context, *engine, &small_cases[i]));
+        for (size_t i = 0; i < COUNT(cases) && !only_small_cases(); i++)
+            run_case(context, *engine, &cases[i]);
+        clf_context_destroy(context);
+    }
 }
 
-/* A bias must have a row for each query head and an odd number of columns. */
+/* Without a forced engine every case runs. */
+static void test_default_engine(void **state)
+{
+    for (size_t i = 0; i < COUNT(small_cases); i++)
+        assert_true(run_case(*state, "default", &small_cases[i]));
+    for (size_t i = 0; i < COUNT(cases) && !only_small_cases(); i++)
+        assert_true(run_case(*state, "default", &cases[i]));
+}
+
+/* A key and a value that windows hide from most queries hold what must have no effect there; who sees a NaN becomes NaN. The last keys of a
+ * sequence are scored in steps that begin earlier, here with that key. */
+static void test_hidden_values(void **state)
+{
+    (void)state;
+    enum { KEYS = 100, D = 32, HIDDEN = 92 };
+    static const distance_case sorts[] = {
+        {.sequences = 1, .queries = {KEYS}, .keys = {KEYS}, .d = D, .dv = D, .key_heads = 2, .window = 7},
+        {.sequences = 1, .queries = {KEYS}, .keys = {KEYS}, .d = D, .dv = D, .key_heads = 2, .window = 40, .reach = 9},
+    };
+    static const float values[] = {NAN, INFINITY, -INFINITY};
+    for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine && !only_small_cases(); engine++) {
+        clf_context *context = engine_context(*engine);
+        for (size_t x = 0; x < COUNT(sorts) * COUNT(values); x++) {
+            const distance_case *c = &sorts[x % COUNT(sorts)];
+            char id[256];
+            float all[HEADS * KEYS * D];
+            distance_data a = make_data(context, c);
+            for (size_t i = 0; i < a.v.count; i++)
+                all[i] = i / D % KEYS == HIDDEN ? values[x / COUNT(sorts)] : (float)a.v.value[i];
+            operand_fill(&a.v, all);
+            for (size_t i = 0; i < a.k.count; i++)
+                all[i] = i % (KEYS * D) == HIDDEN * D ? values[x / COUNT(sorts)] : (float)a.k.value[i];
+            operand_fill(&a.k, all);
+            const clf_status status = clfi_attention(context, &a.args);
+            assert_true(status == CLF_OK || status == CLF_UNSUPPORTED);
+            name_case(*engine, c, id, sizeof id);
+            if (status == CLF_OK)
+                operand_read(&a.out, id);
+            for (int i = 0; i < KEYS && status == CLF_OK; i++) {
+                const bool sees = abs(i - HIDDEN) < c->window && (!c->is_causal || HIDDEN <= i);
+                if (!sees)
+                    for (int h = 0; h < HEADS; h++)
+                        compare_row(id, c, &a, 0, i, h);
+                else /* a score of NaN or infinity, or a weight of 0 times such a value */
+                    CHECK(isnan(a.out.value[i * HEADS * D]), "%s: query %d sees %g and holds %g", id, i, (double)values[x / COUNT(sorts)],
+                          a.out.value[i * HEADS * D]);
+            }
+            free_data(&a);
+        }
+        clf_context_destroy(context);
+    }
+}
+
+/* A bias must have a row for each query head and an odd number of columns; a window is not negative. */
 static void test_refusals(void **state)
 {
     clf_context *context = *state;
-    clf_attention_batch *batch;
-    operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){2, 3, 4});
-    operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){3, 2, 4});
-    operand bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){2, 6});
-    CHECK_OK(clfi_attention_batch_create(context, &batch));
-    CHECK_OK(clfi_attention_batch_set(batch, 1, (int32_t[]){0, 3}, NULL));
-    const clf_view *view = clfi_tensor_view(q.tensor);
-    const clf_attention_args args = {
-        .batch = batch, .q = view, .k = view, .v = view, .out = clfi_tensor_view(out.tensor), .bias = clfi_tensor_view(bias.tensor)};
-    CHECK_FAILS(clfi_attention(context, &args), CLF_INVALID_ARGUMENT,
-                "attention bias: expected float32 [2, an odd number], found float32 [2,6]");
-    clfi_attention_batch_destroy(batch);
-    operand_destroy(&bias);
-    operand_destroy(&out);
-    operand_destroy(&q);
+    static const distance_case c = {.sequences = 1, .queries = {3}, .keys = {3}, .d = 4, .dv = 4, .key_heads = 1, .reach = 2};
+    distance_data a = make_data(context, &c);
+    clf_attention_args bad = a.args;
+    clf_view view = *a.args.bias;
+    view.dim[1] = 4;
+    bad.bias = &view;
+    CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT,
+                "attention bias: expected float32 [2, an odd number], found float32 [2,4]");
+    bad.bias = NULL;
+    bad.window = -1;
+    CHECK_FAILS(clfi_attention(context, &bad), CLF_INVALID_ARGUMENT, "window -1");
+    free_data(&a);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_default_engine),
+        cmocka_unit_test(test_hidden_values),
+        cmocka_unit_test(test_refusals),
+    };
     return cmocka_run_group_tests_name("op.attention_distance", tests, device_setup, device_teardown);
 }

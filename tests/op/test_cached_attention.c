@@ -55,9 +55,15 @@ static void run_case(clf_context *context, const cached_case *c)
     operand_fill_ids(&first, first_values);
     operand_fill_ids(&counts, count_values);
     const float scale = 0.3f;
-    const clf_cached_attention_args args = {.q = view(&q), .k = view(&k), .v = view(&v), .rows = c->has_table ? view(&table) : NULL,
-                                            .first = c->has_table ? NULL : view(&first), .counts = c->has_counts ? view(&counts) : NULL,
-                                            .keys = c->keys, .out = view(&out), .scale = scale};
+    const clf_cached_attention_args args = {.q = view(&q),
+                                            .k = view(&k),
+                                            .v = view(&v),
+                                            .rows = c->has_table ? view(&table) : NULL,
+                                            .first = c->has_table ? NULL : view(&first),
+                                            .counts = c->has_counts ? view(&counts) : NULL,
+                                            .keys = c->keys,
+                                            .out = view(&out),
+                                            .scale = scale};
     CHECK_OK(clfi_cached_attention(context, &args));
     operand_read(&out, id);
     for (int64_t n = 0; n < c->queries; n++) {
@@ -69,7 +75,7 @@ static void run_case(clf_context *context, const cached_case *c)
                 memcpy(values + j * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
             }
             memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
-            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, (size_t)count, (size_t)c->size, (size_t)c->size, (double)scale,
+            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, NULL, (size_t)count, (size_t)c->size, (size_t)c->size, (double)scale,
                                             CLF_EMPTY_ROWS_ZERO, want, bound));
             for (int64_t i = 0; i < c->size; i++) {
                 const double got = out.value[(n * c->heads + h) * c->size + i];
@@ -88,9 +94,9 @@ static void run_case(clf_context *context, const cached_case *c)
 }
 
 static const cached_case cases[] = {
-    {1, 1, 1, 16, 1, true, false}, {4, 5, 40, 64, 9, true, false},  {4, 5, 40, 64, 33, false, true}, {2, 3, 150, 32, 130, true, true},
-    {3, 2, 70, 48, 64, false, true}, {2, 33, 20, 16, 17, true, false}, {1, 4, 90, 128, 65, false, false},
-    {1, 1, 600, 32, 520, false, false}, {1, 2, 300, 20, 260, true, true}, /* keys in parts, on GPUs */
+    {1, 1, 1, 16, 1, true, false},     {4, 5, 40, 64, 9, true, false},     {4, 5, 40, 64, 33, false, true},
+    {2, 3, 150, 32, 130, true, true},  {3, 2, 70, 48, 64, false, true},    {2, 33, 20, 16, 17, true, false},
+    {1, 4, 90, 128, 65, false, false}, {1, 1, 600, 32, 520, false, false}, {1, 2, 300, 20, 260, true, true}, /* keys in parts, on GPUs */
 };
 
 static void test_cases(void **state)
