@@ -58,14 +58,9 @@ static int64_t vector_iterations(const clf_context *context, const clf_embedding
     return args->y->dim[1] / width + width;
 }
 
-static bool has_blocks(const clf_embedding_args *args)
-{
-    return args->terms[0].table->blocks != CLF_WEIGHT_F32;
-}
-
 bool clfi_embedding_vector_supports(const clf_context *context, const void *args)
 {
-    return !has_blocks(args) && clfi_loops_fit(context, vector_iterations(context, args));
+    return clfi_loops_fit(context, vector_iterations(context, args));
 }
 
 clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
@@ -86,7 +81,7 @@ clf_status clfi_embedding_vector(clf_context *context, const void *arguments)
 bool clfi_embedding_group_supports(const clf_context *context, const void *args)
 {
     (void)context;
-    return !has_blocks(args) && ((const clf_embedding_args *)args)->y->dim[1] <= INT_MAX;
+    return ((const clf_embedding_args *)args)->y->dim[1] <= INT_MAX;
 }
 
 clf_status clfi_embedding_group(clf_context *context, const void *arguments)

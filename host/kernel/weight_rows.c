@@ -2,8 +2,6 @@
 /* Launching rows of quantised blocks as numbers. */
 #include "kernel/weight_rows.h"
 
-#include "kernel/loops.h"
-
 enum { ITEM_COLUMNS = 32, GROUP = 16 };
 
 void clfi_spec_blocks(clf_kernel_spec *spec, clf_weight_type type)
@@ -11,16 +9,8 @@ void clfi_spec_blocks(clf_kernel_spec *spec, clf_weight_type type)
     clfi_spec_int(spec, "BLOCKS", clfi_weight_type_info(type)->gguf);
 }
 
-bool clfi_weight_rows_supports(const clf_context *context, const void *arguments)
+clf_status clfi_weight_rows_run(clf_context *context, const clf_embedding_args *args)
 {
-    const clf_embedding_args *args = arguments;
-    (void)context;
-    return args->count == 1 && args->terms[0].table->blocks != CLF_WEIGHT_F32;
-}
-
-clf_status clfi_weight_rows_run(clf_context *context, const void *arguments)
-{
-    const clf_embedding_args *args = arguments;
     const clf_view *table = args->terms[0].table, *ids = args->terms[0].ids, *y = args->y;
     const size_t local = context->device.caps.is_cpu ? 1 : GROUP;
     clf_kernel_spec spec = clfi_kernel_spec("weight_rows.cl", "weight_rows");

@@ -8,8 +8,7 @@
 /* Macro BLOCKS of weight_blocks.cl. */
 void clfi_spec_blocks(clf_kernel_spec *spec, clf_weight_type type);
 
-/* Engine of CLF_OP_EMBEDDING for one table of blocks. args: a clf_embedding_args. */
-bool clfi_weight_rows_supports(const clf_context *context, const void *args);
-clf_status clfi_weight_rows_run(clf_context *context, const void *args);
+/* The lookup of one table of blocks, on any device. Enqueued. */
+clf_status clfi_weight_rows_run(clf_context *context, const clf_embedding_args *args);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "clformer/ops.h"
 #include "kernel/combine.h"
+#include "kernel/weight_rows.h"
 #include "op/check.h"
 #include "op/engines.h"
 #include "op/layer_norm.h"
@@ -64,7 +65,8 @@ static clf_status run_blocks(clf_context *context, const clf_embedding_term *ter
             for (int i = 0; i < at; i++)
                 args.block[k].first += terms[k].table[i].dim[0];
         }
-        CLF_TRY(clfi_engine_run(context, CLF_OP_EMBEDDING, &args));
+        CLF_TRY(chosen[0].table->blocks == CLF_WEIGHT_F32 ? clfi_engine_run(context, CLF_OP_EMBEDDING, &args)
+                                                          : clfi_weight_rows_run(context, &args));
     }
     return CLF_OK;
 }

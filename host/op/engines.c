@@ -17,7 +17,6 @@
 #include "kernel/row_norm.h"
 #include "kernel/softmax.h"
 #include "kernel/top_k.h"
-#include "kernel/weight_rows.h"
 
 enum { FEW_ROWS = 16 };
 
@@ -124,7 +123,6 @@ static const clf_engine cached_attention[] = {
 static const clf_engine embedding[] = {
     ROW("vector", clfi_embedding_vector_supports, on_cpu, clfi_embedding_vector),
     ROW("group", clfi_embedding_group_supports, on_gpu, clfi_embedding_group),
-    ROW("blocks", clfi_weight_rows_supports, NULL, clfi_weight_rows_run),
 };
 
 static const clf_engine pool[] = {
