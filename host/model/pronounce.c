@@ -36,20 +36,38 @@ static void read_letters(clf_pronouncer *pronouncer)
             pronouncer->letter[c] = pronouncer->letter[c - 'A' + 'a'];
 }
 
-clf_status clf_pronouncer_open(clf_context *context, const char *directory, clf_pronouncer **out)
+/* Takes over the model's reference, also on failure. */
+static clf_status wrap(clf_context *context, clf_seq2seq *model, clf_pronouncer **out)
 {
     clf_pronouncer *made;
-    if (!context || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronouncer: context and out must not be NULL");
-    CLF_TRY(clfi_alloc(1, sizeof *made, "pronouncer", &made));
-    const clf_status st = clfi_seq2seq_open(context, directory, &made->model);
+    const clf_status st = clfi_alloc(1, sizeof *made, "pronouncer", &made);
     if (st != CLF_OK) {
-        clf_pronouncer_destroy(made);
+        clfi_seq2seq_close(model);
         return st;
     }
+    made->context = context;
+    made->model = model;
+    clfi_context_retain(context);
     read_letters(made);
     *out = made;
     return CLF_OK;
+}
+
+clf_status clf_pronouncer_open(clf_context *context, const char *directory, clf_pronouncer **out)
+{
+    clf_seq2seq *model;
+    if (!context || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronouncer: context and out must not be NULL");
+    CLF_TRY(clfi_seq2seq_open(context, directory, &model));
+    return wrap(context, model, out);
+}
+
+clf_status clf_pronouncer_create_shared(clf_pronouncer *with, clf_context *context, clf_pronouncer **out)
+{
+    if (!with || !context || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "pronouncer: with, context and out must not be NULL");
+    CLF_TRY(clfi_network_check_context("pronouncer", with->model->network, context));
+    return wrap(context, clfi_seq2seq_retain(with->model), out);
 }
 
 void clf_pronouncer_destroy(clf_pronouncer *pronouncer)
@@ -57,7 +75,9 @@ void clf_pronouncer_destroy(clf_pronouncer *pronouncer)
     if (!pronouncer)
         return;
     clfi_beam_search_destroy(pronouncer->search);
+    clfi_context_drain(pronouncer->context); /* kernels may still read the weights */
     clfi_seq2seq_close(pronouncer->model);
+    clfi_context_release(pronouncer->context);
     free(pronouncer);
 }
 
@@ -198,7 +218,7 @@ static clf_status prepare_search(clf_pronouncer *pronouncer, int beam)
     clfi_beam_search_destroy(pronouncer->search);
     pronouncer->search = NULL;
     pronouncer->search_width = beam;
-    return clfi_beam_search_create(model->network->context, model->network, model->bos, model->eos, beam, &pronouncer->search);
+    return clfi_beam_search_create(pronouncer->context, model->network, model->bos, model->eos, beam, &pronouncer->search);
 }
 
 static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, uint64_t start)
@@ -210,12 +230,12 @@ static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, 
     pronouncer->stats.steps += now.steps - before->steps;
     pronouncer->stats.decoded_tokens += now.step_rows - before->step_rows;
     pronouncer->stats.run_ns += end - start;
-    clfi_profile_phase(pronouncer->model->network->context, "pronounce", start, end);
+    clfi_profile_phase(pronouncer->context, "pronounce", start, end);
 }
 
 static clf_status run(pronounce_job *job, size_t count, const clf_pronounce_params *params)
 {
-    const clf_context *context = job->pronouncer->model->network->context;
+    const clf_context *context = job->pronouncer->context;
     const size_t suited = (context->device.caps.is_cpu ? CPU_BATCH : GPU_BATCH) / (size_t)params->beam;
     const size_t batch = params->batch_words ? params->batch_words : suited ? suited : 1;
     size_t longest = 0;

@@ -8,6 +8,7 @@
 
 /* One pass at work. */
 typedef struct attention_pass {
+    clf_context *context;
     const clf_seq2seq *model;
     int32_t *letters, *phonemes; /* ids: of the word and its end; of the start and the phonemes */
     int32_t letter_count, phoneme_count;
@@ -58,14 +59,14 @@ static clf_status embed(attention_pass *pass, const clf_token_embedding *embeddi
 {
     const clf_network *network = pass->model->network;
     clf_token_batch batch;
-    CLF_TRY(clfi_view_temporary(network->context, CLF_F32, 2, (int64_t[]){count, network->config.encoder.width}, x));
+    CLF_TRY(clfi_view_temporary(pass->context, CLF_F32, 2, (int64_t[]){count, network->config.encoder.width}, x));
     CLF_TRY(clfi_pack_even(&pass->packer, "pronounce attention", embedding->config, tokens, count, 1, count, &batch));
-    return clfi_network_embed(network->context, embedding, &batch.ids, &batch.positions, NULL, x);
+    return clfi_network_embed(pass->context, embedding, &batch.ids, &batch.positions, NULL, x);
 }
 
 static clf_status set_batches(attention_pass *pass)
 {
-    clf_context *context = pass->model->network->context;
+    clf_context *context = pass->context;
     const int32_t letters[2] = {0, pass->letter_count}, phonemes[2] = {0, pass->phoneme_count};
     CLF_TRY(clfi_attention_batch_create(context, &pass->source));
     CLF_TRY(clfi_attention_batch_create(context, &pass->target));
@@ -77,7 +78,7 @@ static clf_status set_batches(attention_pass *pass)
 
 static clf_status run(attention_pass *pass, clf_pronounce_attention kind, int64_t layer, const clf_view *weights)
 {
-    clf_context *context = pass->model->network->context;
+    clf_context *context = pass->context;
     const clf_network *network = pass->model->network;
     clf_view source, target;
     CLF_TRY(embed(pass, &network->source, pass->letters, pass->letter_count, &source));
@@ -99,8 +100,8 @@ clf_status clf_pronouncer_attention(clf_pronouncer *pronouncer, const clf_text *
     if (!pronouncer || !word || !phonemes || !out || (unsigned)kind > CLF_PRONOUNCE_ATTENTION_ENCODER)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
                  "pronounce attention: pronouncer, word, phonemes and out must not be NULL, kind one of the enumerators");
-    attention_pass pass = {.model = pronouncer->model, .packer = clfi_packer(pronouncer->model->network->context)};
-    clf_context *context = pass.model->network->context;
+    clf_context *context = pronouncer->context;
+    attention_pass pass = {.context = context, .model = pronouncer->model, .packer = clfi_packer(context)};
     const clf_arena_mark mark = clfi_arena_top(context);
     CLF_GOTO(read_letters(pronouncer, word, &pass));
     CLF_GOTO(read_phonemes(phonemes, &pass));

@@ -7,8 +7,10 @@
 #include "model/beam_search.h"
 #include "model/seq2seq.h"
 
+/* What one thread needs to run a model, which others may share. */
 struct clf_pronouncer {
-    clf_seq2seq *model;
+    clf_context *context; /* retained */
+    clf_seq2seq *model;   /* one reference */
     int32_t letter[256];     /* id of each byte, -1: no letter of the model */
     clf_beam_search *search; /* of the latest width; NULL until it is needed */
     int search_width;

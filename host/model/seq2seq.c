@@ -60,6 +60,7 @@ clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_se
     const clf_family *family;
     clf_status st;
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
+    atomic_init(&model->references, 1);
     CLF_GOTO(directory ? clfi_checkpoint_open(directory, &checkpoint) : clfi_g2p_checkpoint(&checkpoint));
     CLF_GOTO(clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family));
     CLF_GOTO(read_vocabularies(clfi_checkpoint_config(checkpoint), model));
@@ -82,9 +83,15 @@ static void free_tokens(char **tokens, int32_t count)
     free(tokens);
 }
 
+clf_seq2seq *clfi_seq2seq_retain(clf_seq2seq *model)
+{
+    atomic_fetch_add(&model->references, 1);
+    return model;
+}
+
 void clfi_seq2seq_close(clf_seq2seq *model)
 {
-    if (!model)
+    if (!model || atomic_fetch_sub(&model->references, 1) > 1)
         return;
     clfi_network_destroy(model->network);
     free_tokens(model->source_tokens, model->source_count);

@@ -4,10 +4,14 @@
 #ifndef CLFI_MODEL_SEQ2SEQ_H
 #define CLFI_MODEL_SEQ2SEQ_H
 
+#include <stdatomic.h>
+
 #include "io/checkpoint.h"
 #include "nn/network.h"
 
+/* Constant once it is open, but for the count. */
 typedef struct clf_seq2seq {
+    atomic_size_t references;
     clf_network *network;
     int32_t bos, eos; /* of targets; eos ends sources too */
     char **source_tokens, **target_tokens; /* index = id */
@@ -16,7 +20,8 @@ typedef struct clf_seq2seq {
 
 /* directory NULL: the built-in grapheme-to-phoneme model. Statuses as clf_model_open. */
 clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_seq2seq **out);
-void clfi_seq2seq_close(clf_seq2seq *model); /* NULL is a no-op */
+clf_seq2seq *clfi_seq2seq_retain(clf_seq2seq *model);
+void clfi_seq2seq_close(clf_seq2seq *model); /* gives back one reference; NULL is a no-op */
 
 /* The built-in model's files. */
 clf_status clfi_g2p_checkpoint(clf_checkpoint **out);

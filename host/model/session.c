@@ -33,9 +33,8 @@ clf_status clf_session_create(clf_model *model, clf_context *context, clf_sessio
 {
     if (!model || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "session create: model and out must not be NULL");
-    if (context && context->opencl != model->context->opencl)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "session create: the context and the model's have different OpenCL contexts, expected one from "
-                                       "clf_context_create_shared");
+    if (context)
+        CLF_TRY(clfi_network_check_context("session create", model->network, context));
     CLF_TRY(clfi_session_make(model, context ? context : model->context, out));
     atomic_fetch_add(&model->references, 1);
     return CLF_OK;

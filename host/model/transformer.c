@@ -121,8 +121,8 @@ clf_transformer_config clfi_transformer_config_of(const clf_network_config *netw
                                     .is_generator_tied = network->is_generator_tied};
 }
 
-/* Takes over the network, also on failure. */
-static clf_status wrap(clf_network *network, const clf_transformer_config *config, clf_transformer **out)
+/* Takes over the network's reference, also on failure. */
+static clf_status wrap(clf_context *context, clf_network *network, const clf_transformer_config *config, clf_transformer **out)
 {
     clf_transformer *made;
     const clf_status st = clfi_alloc(1, sizeof *made, "transformer", &made);
@@ -130,7 +130,8 @@ static clf_status wrap(clf_network *network, const clf_transformer_config *confi
         clfi_network_destroy(network);
         return st;
     }
-    *made = (clf_transformer){network, *config, clfi_packer(network->context)};
+    *made = (clf_transformer){context, network, *config, clfi_packer(context)};
+    clfi_context_retain(context);
     *out = made;
     return CLF_OK;
 }
@@ -142,7 +143,7 @@ static clf_status build(clf_context *context, const clf_transformer_config *conf
     CLF_TRY(check_config(config));
     const clf_network_config network_config = clfi_transformer_network_config(config, position_offset);
     CLF_TRY(clfi_network_load(context, &network_config, names, source, &network));
-    return wrap(network, config, out);
+    return wrap(context, network, config, out);
 }
 
 CLFI_OPTIONS(clf_transformer_config, CLF_TRANSFORMER_CONFIG_INIT)
@@ -187,15 +188,25 @@ clf_status clf_transformer_open(clf_context *context, const char *directory, clf
     }
     CLF_TRY(clfi_network_open(context, checkpoint, family, &network));
     const clf_transformer_config config = clfi_transformer_config_of(&network->config);
-    return wrap(network, &config, out);
+    return wrap(context, network, &config, out);
+}
+
+clf_status clf_transformer_create_shared(clf_transformer *with, clf_context *context, clf_transformer **out)
+{
+    if (!with || !context || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer: with, context and out must not be NULL");
+    CLF_TRY(clfi_network_check_context("transformer", with->network, context));
+    return wrap(context, clfi_network_retain(with->network), &with->config, out);
 }
 
 void clf_transformer_destroy(clf_transformer *transformer)
 {
     if (!transformer)
         return;
+    clfi_context_drain(transformer->context); /* kernels may still read the weights */
     clfi_packer_clear(&transformer->packer);
     clfi_network_destroy(transformer->network);
+    clfi_context_release(transformer->context);
     free(transformer);
 }
 

@@ -5,8 +5,10 @@
 
 #include "model/packing.h"
 
+/* What one thread needs to run a network, which others may share. */
 struct clf_transformer {
-    clf_network *network;
+    clf_context *context; /* retained */
+    clf_network *network; /* one reference */
     clf_transformer_config config;
     clf_packer packer;
 };

@@ -35,7 +35,7 @@ static clf_status check_vectors(const clf_transformer *t, const char *what, cons
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
     const int64_t c = t->config.width;
-    CLF_TRY(clfi_tensor_check(t->network->context, what, tensor));
+    CLF_TRY(clfi_tensor_check(t->context, what, tensor));
     const clf_view *v = clfi_tensor_view(tensor);
     if (!is_float(v->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer %s is %s, expected float32, float16 or bfloat16", what,
@@ -66,7 +66,7 @@ static clf_status embed_tokens(clf_transformer *t, bool is_target, clf_layout la
     if (st == CLF_OK)
         st = clfi_pack_even(&t->packer, what, embedding->config, ids, count, apart, size.length, &batch);
     free(ids);
-    return st == CLF_OK ? clfi_network_embed(t->network->context, embedding, &batch.ids, &batch.positions, NULL, rows) : st;
+    return st == CLF_OK ? clfi_network_embed(t->context, embedding, &batch.ids, &batch.positions, NULL, rows) : st;
 }
 
 /* The rows of a sequence operand, embedded where it holds tokens; a temporary of the arena. dim: its first two sizes. */
@@ -76,7 +76,7 @@ static clf_status take_sequence(clf_transformer *t, bool is_target, clf_layout l
     char shape[CLFI_SHAPE_TEXT_BYTES];
     const char *what = is_target ? "target" : "source";
     CLF_TRY(check_layout(layout));
-    CLF_TRY(clfi_tensor_check(t->network->context, what, sequence));
+    CLF_TRY(clfi_tensor_check(t->context, what, sequence));
     const clf_view *v = clfi_tensor_view(sequence);
     const bool is_tokens = v->dtype == CLF_I32;
     if (is_tokens && !(is_target ? t->network->target : t->network->source).table.count)
@@ -88,13 +88,13 @@ static clf_status take_sequence(clf_transformer *t, bool is_target, clf_layout l
         CLF_TRY(check_vectors(t, what, sequence, -1, -1));
     dim[0] = v->dim[0];
     dim[1] = v->dim[1];
-    CLF_TRY(clfi_view_temporary(t->network->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, rows));
+    CLF_TRY(clfi_view_temporary(t->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, rows));
     if (rows->dim[0] == 0)
         return CLF_OK;
     if (is_tokens)
         return embed_tokens(t, is_target, layout, sequence, rows);
     const clf_view three = as_three(rows, dim);
-    return clfi_activation(t->network->context, CLF_ACTIVATION_NONE, v, &three);
+    return clfi_activation(t->context, CLF_ACTIVATION_NONE, v, &three);
 }
 
 static clf_status give_rows(const clf_transformer *t, const clf_view *rows, const int64_t dim[2], const clf_tensor *out)
@@ -102,7 +102,7 @@ static clf_status give_rows(const clf_transformer *t, const clf_view *rows, cons
     if (rows->dim[0] == 0)
         return CLF_OK;
     const clf_view three = as_three(rows, dim);
-    return clfi_activation(t->network->context, CLF_ACTIVATION_NONE, &three, clfi_tensor_view(out));
+    return clfi_activation(t->context, CLF_ACTIVATION_NONE, &three, clfi_tensor_view(out));
 }
 
 clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout layout, const clf_tensor *tokens, clf_tensor *out)
@@ -111,9 +111,9 @@ clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout l
     int64_t dim[2];
     if (!t)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
-    const clf_arena_mark mark = clfi_arena_top(t->network->context);
+    const clf_arena_mark mark = clfi_arena_top(t->context);
     clf_status st;
-    CLF_GOTO(clfi_tensor_check(t->network->context, "tokens", tokens));
+    CLF_GOTO(clfi_tensor_check(t->context, "tokens", tokens));
     if (clf_tensor_dtype(tokens) != CLF_I32)
         CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer tokens are %s, expected int32",
                            clf_dtype_name(clf_tensor_dtype(tokens))));
@@ -121,7 +121,7 @@ clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout l
     CLF_GOTO(check_vectors(t, "embedding", out, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, out));
 done:
-    clfi_arena_release(t->network->context, mark);
+    clfi_arena_release(t->context, mark);
     return st;
 }
 
@@ -149,10 +149,10 @@ static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_t
     CLF_TRY(take_sequence(t, false, layout, source, rows, dim));
     const extent size = extent_of(layout, dim);
     CLF_TRY(
-        clfi_dense_masks_bind(t->network->context, "source", layout, masks, size.batch, t->config.heads, size.length, size.length, &bound));
+        clfi_dense_masks_bind(t->context, "source", layout, masks, size.batch, t->config.heads, size.length, size.length, &bound));
     const clf_dense_batch batch = {.layout = layout, .batch = size.batch, .length = size.length, .self = &bound, .params = params};
-    CLF_TRY(clfi_dense_check_outputs(t->network->context, &t->network->encoder, &batch));
-    return clfi_dense_forward(t->network->context, &t->network->encoder, &batch, rows);
+    CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->encoder, &batch));
+    return clfi_dense_forward(t->context, &t->network->encoder, &batch, rows);
 }
 
 clf_status clf_transformer_encode(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
@@ -171,13 +171,13 @@ clf_status clf_transformer_encode_with(clf_transformer *t, clf_layout layout, co
     if (!t)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
     CLF_TRY(read_params(params, true, false, &own));
-    const clf_arena_mark mark = clfi_arena_top(t->network->context);
+    const clf_arena_mark mark = clfi_arena_top(t->context);
     CLF_GOTO(check_vectors(t, "memory", memory, -1, -1));
     CLF_GOTO(encode_rows(t, layout, source, masks, &own, &rows, dim));
     CLF_GOTO(check_vectors(t, "memory", memory, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, memory));
 done:
-    clfi_arena_release(t->network->context, mark);
+    clfi_arena_release(t->context, mark);
     return st;
 }
 
@@ -196,17 +196,17 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
     if (size.batch != source.batch)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: %lld targets, the memory has %lld sources", (long long)size.batch,
                  (long long)source.batch);
-    CLF_TRY(clfi_dense_masks_bind(t->network->context, "target", layout, target_masks, size.batch, t->config.heads, size.length,
+    CLF_TRY(clfi_dense_masks_bind(t->context, "target", layout, target_masks, size.batch, t->config.heads, size.length,
                                   size.length, &self));
-    CLF_TRY(clfi_dense_masks_bind(t->network->context, "memory", layout, source_masks, size.batch, t->config.heads, size.length,
+    CLF_TRY(clfi_dense_masks_bind(t->context, "memory", layout, source_masks, size.batch, t->config.heads, size.length,
                                   source.length, &cross));
     const clf_dense_batch batch = {layout, size.batch, size.length, &self, &projected, source.length, &cross, params, true};
-    CLF_TRY(clfi_dense_check_outputs(t->network->context, &t->network->decoder, &batch));
-    clf_status st = clfi_decoder_memory_reserve(t->network->context, &t->network->decoder, memory->dim[0], &projected);
+    CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->decoder, &batch));
+    clf_status st = clfi_decoder_memory_reserve(t->context, &t->network->decoder, memory->dim[0], &projected);
     if (st == CLF_OK)
-        st = clfi_decoder_memory_project(t->network->context, &t->network->decoder, memory, 0, &projected);
+        st = clfi_decoder_memory_project(t->context, &t->network->decoder, memory, 0, &projected);
     if (st == CLF_OK)
-        st = clfi_dense_forward(t->network->context, &t->network->decoder, &batch, &rows);
+        st = clfi_dense_forward(t->context, &t->network->decoder, &batch, &rows);
     if (st == CLF_OK)
         st = give_rows(t, &rows, dim, features);
     clfi_decoder_memory_release(&projected); /* OpenCL keeps it until the kernels have run */
@@ -237,17 +237,17 @@ clf_status clf_transformer_decode_with(clf_transformer *t, clf_layout layout, co
     clf_status st;
     CLF_TRY(check_decoder(t));
     CLF_TRY(read_params(params, false, true, &own));
-    const clf_arena_mark mark = clfi_arena_top(t->network->context);
+    const clf_arena_mark mark = clfi_arena_top(t->context);
     CLF_GOTO(check_layout(layout));
     CLF_GOTO(check_vectors(t, "memory", memory, -1, -1));
     const int64_t *dim = clf_tensor_dim(memory);
-    CLF_GOTO(clfi_view_temporary(t->network->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, &rows));
+    CLF_GOTO(clfi_view_temporary(t->context, CLF_F32, 2, (int64_t[]){dim[0] * dim[1], t->config.width}, &rows));
     const clf_view three = as_three(&rows, dim);
     if (rows.dim[0] > 0)
-        CLF_GOTO(clfi_activation(t->network->context, CLF_ACTIVATION_NONE, clfi_tensor_view(memory), &three));
+        CLF_GOTO(clfi_activation(t->context, CLF_ACTIVATION_NONE, clfi_tensor_view(memory), &three));
     CLF_GOTO(decode_rows(t, layout, &rows, dim, source_masks, target, target_masks, &own, features));
 done:
-    clfi_arena_release(t->network->context, mark);
+    clfi_arena_release(t->context, mark);
     return st;
 }
 
@@ -267,11 +267,11 @@ clf_status clf_transformer_forward_with(clf_transformer *t, clf_layout layout, c
     clf_status st;
     CLF_TRY(check_decoder(t));
     CLF_TRY(read_params(params, true, true, &own));
-    const clf_arena_mark mark = clfi_arena_top(t->network->context);
+    const clf_arena_mark mark = clfi_arena_top(t->context);
     CLF_GOTO(encode_rows(t, layout, source, source_masks, &own, &memory, dim));
     CLF_GOTO(decode_rows(t, layout, &memory, dim, source_masks, target, target_masks, &own, features));
 done:
-    clfi_arena_release(t->network->context, mark);
+    clfi_arena_release(t->context, mark);
     return st;
 }
 
@@ -281,17 +281,17 @@ clf_status clf_transformer_generate(clf_transformer *t, const clf_tensor *featur
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
     if (!t->network->generator)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no generator");
-    CLF_TRY(clfi_tensor_check(t->network->context, "features", features));
-    CLF_TRY(clfi_tensor_check(t->network->context, "out", out));
+    CLF_TRY(clfi_tensor_check(t->context, "features", features));
+    CLF_TRY(clfi_tensor_check(t->context, "out", out));
     const clf_view *v = clfi_tensor_view(out);
     if (v->dtype != CLF_F32 || !clfi_view_is_dense(v))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer logits: expected a dense float32 tensor");
-    const clf_status st = clf_linear_apply(t->network->context, t->network->generator, features, CLF_ACTIVATION_NONE, NULL, out);
+    const clf_status st = clf_linear_apply(t->context, t->network->generator, features, CLF_ACTIVATION_NONE, NULL, out);
     if (st != CLF_OK)
         return st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(st, "E_SHAPE: generator") : st;
     if (!is_log_softmax || clf_tensor_count(out) == 0)
         return CLF_OK;
     const int64_t classes = t->config.target_vocabulary, dim[2] = {(int64_t)clf_tensor_count(out) / classes, classes};
     const clf_view rows = clfi_view_dense(v->buffer, CLF_F32, v->offset, 2, dim);
-    return clfi_log_softmax(t->network->context, &rows, NULL, &rows);
+    return clfi_log_softmax(t->context, &rows, NULL, &rows);
 }

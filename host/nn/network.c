@@ -36,6 +36,7 @@ clf_status clfi_network_create(clf_context *context, const clf_network_config *c
 {
     clf_network *made;
     CLF_TRY(clfi_alloc(1, sizeof *made, "network", &made));
+    atomic_init(&made->references, 1);
     made->context = context;
     made->config = *config;
     clfi_context_retain(context);
@@ -65,9 +66,15 @@ clf_status clfi_network_keep(clf_network *network, clf_buffer *buffer)
     return CLF_OK;
 }
 
+clf_network *clfi_network_retain(clf_network *network)
+{
+    atomic_fetch_add(&network->references, 1);
+    return network;
+}
+
 void clfi_network_destroy(clf_network *network)
 {
-    if (!network)
+    if (!network || atomic_fetch_sub(&network->references, 1) > 1)
         return;
     clfi_context_drain(network->context); /* kernels may still read the weights */
     clfi_stack_clear(&network->encoder);
@@ -81,6 +88,14 @@ void clfi_network_destroy(clf_network *network)
     free(network->kept);
     clfi_context_release(network->context);
     free(network);
+}
+
+clf_status clfi_network_check_context(const char *what, const clf_network *network, const clf_context *context)
+{
+    if (context->opencl != network->context->opencl)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "%s: the context and the weights' have different OpenCL contexts, expected one from clf_context_create_shared", what);
+    return CLF_OK;
 }
 
 clf_status clfi_network_embed(clf_context *context, const clf_token_embedding *embedding, const clf_view *ids, const clf_view *positions,

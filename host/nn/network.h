@@ -4,6 +4,8 @@
 #ifndef CLFI_NN_NETWORK_H
 #define CLFI_NN_NETWORK_H
 
+#include <stdatomic.h>
+
 #include "clformer/transformer.h"
 #include "nn/classifier.h"
 #include "nn/decoder.h"
@@ -47,6 +49,7 @@ typedef struct clf_token_embedding {
 } clf_token_embedding;
 
 typedef struct clf_network {
+    atomic_size_t references;
     clf_context *context; /* retained */
     clf_network_config config;
     clf_stack encoder, decoder;
@@ -62,7 +65,11 @@ typedef struct clf_network {
 /* An empty network of the configuration: stacks allocated, no weights. INVALID_ARGUMENT ("E_SHAPE: ..."): sizes that contradict each
  * other. */
 clf_status clfi_network_create(clf_context *context, const clf_network_config *config, clf_network **out);
-void clfi_network_destroy(clf_network *network); /* NULL is a no-op */
+clf_network *clfi_network_retain(clf_network *network);
+void clfi_network_destroy(clf_network *network); /* gives back one reference; NULL is a no-op */
+
+/* INVALID_ARGUMENT ("<what>: ..."): the network's passes cannot run on `context`, which shares no cl_context with its own. */
+clf_status clfi_network_check_context(const char *what, const clf_network *network, const clf_context *context);
 
 /* Takes over one reference to a buffer until the network is destroyed; releases it on failure. */
 clf_status clfi_network_keep(clf_network *network, clf_buffer *buffer);

@@ -14,6 +14,11 @@ typedef struct clf_pronouncer clf_pronouncer;
 /* directory NULL: the built-in model; else a directory with config.json and model.safetensors of the same form (README of host/model/g2p).
  * The pronouncer keeps the context alive. NOT_FOUND, FORMAT, UNSUPPORTED, OUT_OF_MEMORY as clf_model_open. */
 CLF_API CLF_NODISCARD clf_status clf_pronouncer_open(clf_context *context, const char *directory, clf_pronouncer **out);
+
+/* A pronouncer for a second thread: the same weights on `context`, which shares the cl_context of the first's (clf_context_create_shared)
+ * and is kept alive. `with` may be in use meanwhile, and may be destroyed first; the last one's thread then also uses the context that the
+ * weights came with. *out: the caller destroys it. INVALID_ARGUMENT: a NULL, a context that shares nothing with the first's. */
+CLF_API CLF_NODISCARD clf_status clf_pronouncer_create_shared(clf_pronouncer *with, clf_context *context, clf_pronouncer **out);
 CLF_API void clf_pronouncer_destroy(clf_pronouncer *pronouncer); /* NULL is a no-op */
 
 typedef struct clf_pronounce_params {

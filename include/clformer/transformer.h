@@ -98,6 +98,11 @@ CLF_API const clf_transformer_config *clf_transformer_get_config(const clf_trans
  * Statuses as clf_model_open. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_open(clf_context *context, const char *directory, clf_transformer **out);
 
+/* A transformer for a second thread: the same weights on `context`, which shares the cl_context of the first's (clf_context_create_shared)
+ * and is kept alive. `with` may be in use meanwhile, and may be destroyed first; the last one's thread then also uses the context that the
+ * weights came with. *out: the caller destroys it. INVALID_ARGUMENT: a NULL, a context that shares nothing with the first's. */
+CLF_API CLF_NODISCARD clf_status clf_transformer_create_shared(clf_transformer *with, clf_context *context, clf_transformer **out);
+
 /* The numbers of clf_transformer_create_random for one weight (f32, C order), for those who want to store or check them. */
 CLF_API void clf_xavier_uniform(uint64_t seed, const char *name, int rank, const int64_t *dim, float *out);
 

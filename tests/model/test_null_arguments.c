@@ -332,6 +332,7 @@ static void test_transformer(void **state)
     REFUSES(clf_transformer_open(NULL, ".", &none));
     REFUSES(clf_transformer_open(context, NULL, &none));
     REFUSES(clf_transformer_open(context, ".", NULL));
+    REFUSES(clf_transformer_create_shared(NULL, context, &none));
     RETURNS(clf_transformer_destroy(NULL));
     GIVES(clf_transformer_get_config(NULL), NULL);
     RETURNS(clf_xavier_uniform(1, NULL, 2, dim, data));
@@ -430,6 +431,9 @@ static void test_models(void **state)
     REFUSES(clf_pronouncer_open(NULL, NULL, &pronouncer));
     REFUSES(clf_pronouncer_open(context, NULL, NULL));
     CHECK_OK(clf_pronouncer_open(context, NULL, &pronouncer));
+    REFUSES(clf_pronouncer_create_shared(NULL, context, &pronouncer));
+    REFUSES(clf_pronouncer_create_shared(pronouncer, NULL, &pronouncer));
+    REFUSES(clf_pronouncer_create_shared(pronouncer, context, NULL));
     REFUSES(clf_pronouncer_check(NULL, &text));
     REFUSES(clf_pronouncer_check(pronouncer, NULL));
     REFUSES(clf_pronouncer_check(pronouncer, &broken));

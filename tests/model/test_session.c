@@ -132,12 +132,119 @@ static void test_foreign_context(void **state)
     clf_model_destroy(model);
 }
 
+/* A pronouncer and a transformer in each of two threads, on one copy of the weights. */
+enum { SOURCE = 5, TARGET = 4, WIDTH = 32, VOCABULARY = 13 };
+
+typedef struct decoder_job {
+    clf_context *context;
+    clf_pronouncer *pronouncer;
+    clf_transformer *transformer;
+    char phonemes[256];
+    float features[TARGET * WIDTH];
+    char failure[512];
+} decoder_job;
+
+static clf_status pronounce(decoder_job *j)
+{
+    const clf_text spoken[2] = {{"transformer", 11}, {"hello", 5}};
+    clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
+    clf_pronunciations *list;
+    params.beam = 3;
+    const clf_status st = clf_pronounce(j->pronouncer, spoken, 2, &params, &list);
+    if (st != CLF_OK)
+        return st;
+    snprintf(j->phonemes, sizeof j->phonemes, "%s %s %.9g", clf_pronunciations_get(list, 0, 0)->phonemes,
+             clf_pronunciations_get(list, 1, 0)->phonemes, (double)clf_pronunciations_get(list, 1, 0)->score);
+    clf_pronunciations_destroy(list);
+    return CLF_OK;
+}
+
+static clf_status transform(decoder_job *j)
+{
+    static const int32_t source[SOURCE] = {3, 12, 0, 7, 7}, target[TARGET] = {1, 4, 4, 9};
+    clf_tensor *s = NULL, *t = NULL, *y = NULL;
+    clf_status st = clf_tensor_create(j->context, CLF_I32, 2, (int64_t[]){1, SOURCE}, &s);
+    for (int i = 0; i < TARGET * WIDTH; i++)
+        j->features[i] = NAN;
+    if (st == CLF_OK)
+        st = clf_tensor_create(j->context, CLF_I32, 2, (int64_t[]){1, TARGET}, &t);
+    if (st == CLF_OK)
+        st = clf_tensor_create(j->context, CLF_F32, 3, (int64_t[]){1, TARGET, WIDTH}, &y);
+    if (st == CLF_OK)
+        st = clf_tensor_write(s, source, sizeof source);
+    if (st == CLF_OK)
+        st = clf_tensor_write(t, target, sizeof target);
+    if (st == CLF_OK)
+        st = clf_transformer_forward(j->transformer, CLF_LAYOUT_NLD, s, t, NULL, NULL, y);
+    if (st == CLF_OK)
+        st = clf_tensor_read(y, j->features, sizeof j->features);
+    clf_tensor_destroy(s);
+    clf_tensor_destroy(t);
+    clf_tensor_destroy(y);
+    return st;
+}
+
+static void *decode(void *argument)
+{
+    decoder_job *j = argument;
+    for (int round = 0; round < ROUNDS && !j->failure[0]; round++)
+        if (pronounce(j) != CLF_OK || transform(j) != CLF_OK)
+            snprintf(j->failure, sizeof j->failure, "%s", clf_last_error());
+    return NULL;
+}
+
+static void test_decoders_in_two_threads(void **state)
+{
+    clf_context *context = *state, *second, *foreign;
+    clf_transformer_config config = CLF_TRANSFORMER_CONFIG_INIT;
+    config.width = WIDTH;
+    config.hidden_width = 48;
+    config.heads = 2;
+    config.encoder_layers = config.decoder_layers = 1;
+    config.source_vocabulary = config.target_vocabulary = VOCABULARY;
+    config.max_source = config.max_target = 8;
+    decoder_job want = {.context = context}, jobs[THREADS] = {{.context = context}};
+    pthread_t threads[THREADS];
+    clf_pronouncer *refused = NULL;
+    clf_transformer *none = NULL;
+    CHECK_OK(clf_pronouncer_open(context, NULL, &want.pronouncer));
+    CHECK_OK(clf_transformer_create_random(context, &config, 7, &want.transformer));
+    CHECK_OK(clf_context_create(NULL, &foreign));
+    CHECK_FAILS(clf_pronouncer_create_shared(want.pronouncer, foreign, &refused), CLF_INVALID_ARGUMENT, "clf_context_create_shared");
+    CHECK_FAILS(clf_transformer_create_shared(want.transformer, foreign, &none), CLF_INVALID_ARGUMENT, "clf_context_create_shared");
+    clf_context_destroy(foreign);
+    CHECK_OK(pronounce(&want));
+    CHECK_OK(transform(&want));
+    CHECK_OK(clf_context_create_shared(context, &second));
+    jobs[1].context = second;
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_OK(clf_pronouncer_create_shared(want.pronouncer, jobs[i].context, &jobs[i].pronouncer));
+        CHECK_OK(clf_transformer_create_shared(want.transformer, jobs[i].context, &jobs[i].transformer));
+    }
+    clf_pronouncer_destroy(want.pronouncer); /* the weights go with the last that uses them */
+    clf_transformer_destroy(want.transformer);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, decode, &jobs[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        CHECK(!jobs[i].failure[0], "thread %d: %s", i, jobs[i].failure);
+        assert_string_equal(jobs[i].phonemes, want.phonemes);
+        assert_memory_equal(jobs[i].features, want.features, sizeof want.features);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        clf_pronouncer_destroy(jobs[i].pronouncer);
+        clf_transformer_destroy(jobs[i].transformer);
+    }
+    clf_context_destroy(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_threads),
         cmocka_unit_test(test_model_goes_first),
         cmocka_unit_test(test_foreign_context),
+        cmocka_unit_test(test_decoders_in_two_threads),
     };
     return cmocka_run_group_tests_name("model.session", tests, device_setup, device_teardown);
 }
