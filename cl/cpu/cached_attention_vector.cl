@@ -19,7 +19,8 @@ DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 /* One block of at most WIDTH keys from `begin` on. Rows are short and lie anywhere, so the values and the next head's keys are asked for
  * while scores are formed. */
 inline void attend_block(const cached_layout *at, __global const float *k, __global const float *v, __global const int *rows, int first,
-                         int n, int begin, int count, const floatv *q, float cap, floatv *mixed, float *maximum, float *sum)
+                         int n, int h, int begin, int count, int last, __global const float *bias, const floatv *q, float cap,
+                         floatv *mixed, float *maximum, float *sum)
 {
     float scores[WIDTH] __attribute__((aligned(64)));
     long row[WIDTH];
@@ -36,7 +37,7 @@ inline void attend_block(const cached_layout *at, __global const float *k, __glo
         floatv s = (floatv)(0.0f);
         for (int i = 0; i < VECTORS; i++)
             s = fma(vector_load_f32(key + i * WIDTH), q[i], s);
-        scores[j] = CAPPED(lane_sum(s), cap);
+        scores[j] = CAPPED(BIASED(lane_sum(s), at, bias, h, begin + j, last), cap);
         largest = scores[j] > largest ? scores[j] : largest;
     }
     const float shift = largest == -INFINITY ? 0.0f : largest, alpha = softmax_exp(*maximum - shift);
@@ -57,7 +58,7 @@ inline void attend_block(const cached_layout *at, __global const float *k, __glo
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_vector(__global const float *q, __global const float *k, __global const float *v, __global float *out,
                              __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
-                             int group, int count, float scale, int window, float cap)
+                             int group, int count, float scale, int window, float cap, __global const float *bias)
 {
     const int n = (int)get_global_id(0), first_head = (int)get_global_id(1) * ITEM_HEADS;
     const int end_head = ITEM_HEADS ? min(first_head + ITEM_HEADS, heads) : heads;
@@ -76,8 +77,8 @@ void cached_attention_vector(__global const float *q, __global const float *k, _
         }
         const int g = (int)((uint)h / (uint)group);
         for (int begin = FIRST_KEY(count, window); begin < count; begin += WIDTH)
-            attend_block(&at, k + at.k_offset + g * at.k_head_stride, v + at.v_offset + g * at.v_head_stride, rows, first, n, begin,
-                         min(WIDTH, count - begin), queries, cap, mixed, &maximum, &sum);
+            attend_block(&at, k + at.k_offset + g * at.k_head_stride, v + at.v_offset + g * at.v_head_stride, rows, first, n, h, begin,
+                         min(WIDTH, count - begin), count - 1, bias, queries, cap, mixed, &maximum, &sum);
         const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
         for (int i = 0; i < VECTORS; i++)
             vector_store_f32(to + i * WIDTH, mixed[i] * factor);

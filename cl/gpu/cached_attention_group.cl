@@ -61,7 +61,8 @@ inline float mix_values(__global const float *v, long stride, __local const long
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(__global const float *q, __global const float *k, __global const float *v, __global float *out,
                             __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
-                            int group, int count, float scale, int window, float cap, __global float *parts, int part_keys)
+                            int group, int count, float scale, int window, float cap, __global const float *bias, __global float *parts,
+                            int part_keys)
 {
     __local float queries[HEAD] __attribute__((aligned(16))), mixed[HEAD], weights[WG], scratch[WG];
     __local long row[WG];
@@ -70,6 +71,7 @@ void cached_attention_group(__global const float *q, __global const float *k, __
 #if HAS_COUNTS
     count = counts[at.count_offset + n];
 #endif
+    const int last = count - 1;
     int begin = FIRST_KEY(count, window);
 #if IS_SPLIT
     begin += (int)get_group_id(2) * part_keys;
@@ -91,7 +93,7 @@ void cached_attention_group(__global const float *q, __global const float *k, __
             const long at_row = cache_row(&at, rows, first, n, begin + item);
             row[item] = at_row;
             score = key_times_query(k + at_row * at.k_stride, queries);
-            score = CAPPED(score, cap);
+            score = CAPPED(BIASED(score, &at, bias, h, begin + item, last), cap);
         }
         const float block_maximum = group_max(scratch, score);
         const float largest = block_maximum > maximum ? block_maximum : maximum;

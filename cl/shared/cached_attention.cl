@@ -11,8 +11,8 @@
 #if !defined(HEAD) || !defined(HAS_ROWS) || !defined(HAS_COUNTS)
 #error "HEAD: elements of a head; HAS_ROWS, HAS_COUNTS: which tables are given"
 #endif
-#if !defined(HAS_WINDOW) || !defined(HAS_SOFT_CAP)
-#error "HAS_WINDOW: only the last keys count; HAS_SOFT_CAP: scores s are cap tanh(s / cap)"
+#if !defined(HAS_WINDOW) || !defined(HAS_SOFT_CAP) || !defined(HAS_BIAS)
+#error "HAS_WINDOW: only the last keys count; HAS_SOFT_CAP: scores s are cap tanh(s / cap); HAS_BIAS: distances add to scores"
 #endif
 
 #if HAS_SOFT_CAP
@@ -36,7 +36,17 @@ typedef struct cached_layout {
     long out_offset, out_stride, out_head_stride;
     long rows_offset, rows_stride;
     long first_offset, count_offset;
+    long bias_offset, bias_stride, bias_reach;
 } cached_layout;
+
+/* What is added to the score of key j of a query that is the last of its keys, at place `last`: bias[h, reach + j - last], the first
+ * beyond the reach too. */
+#if HAS_BIAS
+#define BIASED(score, at, bias, h, j, last)                                                                                 \
+    ((score) + (bias)[(at)->bias_offset + (h) * (at)->bias_stride + max((at)->bias_reach + (long)((j) - (last)), (long)0)])
+#else
+#define BIASED(score, at, bias, h, j, last) (score)
+#endif
 
 inline long cache_row(const cached_layout *at, __global const int *rows, int first, int n, int j)
 {

@@ -51,13 +51,13 @@ static void add_tasks(info_rows *info, const clf_model *model)
     const size_t labels = clf_model_label_count(model);
     json_t *list = json_array();
     static const char *const of_encoders[] = {"embed", "similarity", "search", "attention"};
-    for (size_t i = 0; (model->family->tasks & CLF_TASK_EMBED) && i < COUNT(of_encoders); i++)
+    for (size_t i = 0; (model->tasks & CLF_TASK_EMBED) && i < COUNT(of_encoders); i++)
         append_text(info, list, of_encoders[i]);
     if (labels > 0)
         append_text(info, list, "classify");
     if (labels == 1)
         append_text(info, list, "rerank");
-    if (model->family->tasks & CLF_TASK_GENERATE)
+    if (model->tasks & CLF_TASK_GENERATE)
         append_text(info, list, "generate");
     add(info, "tasks", list);
 }
@@ -279,7 +279,7 @@ static clf_status collect(cli_session *session, const char *path, info_rows *inf
     if (model->family->tasks & CLF_TASK_GENERATE)
         CLF_TRY(add_plan(info, model, path));
     CLF_TRY(add_tokenizer(info, model->tokenizer));
-    if (model->family->tasks & CLF_TASK_EMBED)
+    if (model->tasks & CLF_TASK_EMBED)
         add_sentence(info, model);
     add_labels(info, model);
     CLF_TRY(add_unknown(info, path));

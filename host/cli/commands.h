@@ -27,6 +27,7 @@ int cmd_search(const cli_command *self, int argc, char **argv);
 int cmd_selftest(const cli_command *self, int argc, char **argv);
 int cmd_similarity(const cli_command *self, int argc, char **argv);
 int cmd_tokenize(const cli_command *self, int argc, char **argv);
+int cmd_translate(const cli_command *self, int argc, char **argv);
 int cmd_tune(const cli_command *self, int argc, char **argv);
 int cmd_verify(const cli_command *self, int argc, char **argv);
 

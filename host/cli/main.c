@@ -36,6 +36,7 @@ static const cli_command commands[] = {
      cmd_op},
     {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce},
     {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
+    {"translate", "MODEL_DIR [TEXT]", "Texts that an encoder-decoder makes of others: T5, Marian, BART.", cmd_translate},
     {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune},
     {"verify", "F.npy --model MODEL_DIR", "Whether a model still makes the vectors of a file of embeddings.", cmd_verify},
 };

@@ -14,6 +14,7 @@ typedef struct cached_layout {
     cl_long out_offset, out_stride, out_head_stride;
     cl_long rows_offset, rows_stride;
     cl_long first_offset, count_offset;
+    cl_long bias_offset, bias_stride, bias_reach;
 } cached_layout;
 
 static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_cached_attention_args *args)
@@ -24,6 +25,7 @@ static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_c
     clfi_spec_int(&spec, "HAS_COUNTS", args->counts != NULL);
     clfi_spec_int(&spec, "HAS_WINDOW", args->window > 0);
     clfi_spec_int(&spec, "HAS_SOFT_CAP", args->soft_cap > 0);
+    clfi_spec_int(&spec, "HAS_BIAS", args->bias != NULL);
     return spec;
 }
 
@@ -47,6 +49,9 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
         .rows_stride = args->rows ? args->rows->stride[0] : 0,
         .first_offset = args->first ? args->first->offset : 0,
         .count_offset = args->counts ? args->counts->offset : 0,
+        .bias_offset = args->bias ? args->bias->offset : 0,
+        .bias_stride = args->bias ? args->bias->stride[0] : 0,
+        .bias_reach = args->bias ? args->bias->dim[1] / 2 : 0,
     };
     const clf_view *any = args->rows ? args->rows : args->first; /* stands for tables that are not read */
     clfi_arg_buffer(launch, q->buffer);
@@ -63,6 +68,7 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
     clfi_arg_float(launch, args->scale);
     clfi_arg_int(launch, args->window);
     clfi_arg_float(launch, args->soft_cap);
+    clfi_arg_buffer(launch, args->bias ? args->bias->buffer : q->buffer);
 }
 
 static int vector_width(const clf_context *context, int64_t head)

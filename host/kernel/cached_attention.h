@@ -15,8 +15,10 @@ typedef struct clf_cached_attention_args {
     int64_t keys;           /* of every query, or the most of any where counts are given */
     const clf_view *out;    /* [N,H,D] f32 */
     float scale;
-    int32_t window;         /* above 0: only the last `window` of a query's keys; 0: all */
-    float soft_cap;         /* above 0: scores s become cap tanh(s / cap); 0: they stay */
+    int32_t window;       /* above 0: only the last `window` of a query's keys; 0: all */
+    float soft_cap;       /* above 0: scores s become cap tanh(s / cap); 0: they stay */
+    const clf_view *bias; /* f32 [H,2R+1]: bias[h,R+j-i] is added to the score of key j of a query that is its own key i, the last; the
+                             * first beyond distance R too. NULL: none */
 } clf_cached_attention_args;
 
 /* args: a clf_cached_attention_args. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequences that are decoded together with cached keys and values. Each has a length of its own: it may join at any pass with a prompt of
- * any length, and its cache rows are used again when it ends. Where the decoder attends to a source, each sequence has one. */
+ * any length, and its cache rows are used again when it ends. Where the decoder attends to a source, each sequence
+ * has one, whose keys and values lie in rows of the same cache. */
 #ifndef CLFI_MODEL_DECODE_BATCH_H
 #define CLFI_MODEL_DECODE_BATCH_H
 
@@ -20,7 +21,7 @@ clf_context *clfi_decode_context(const clf_decode_batch *batch);
  * vocabulary. */
 clf_status clfi_decode_set_sources(clf_decode_batch *batch, const int32_t *ids, const int32_t *offsets, size_t count);
 
-/* A new sequence without tokens; its number may be one that was dropped. INVALID_ARGUMENT: the decoder attends to sources. */
+/* A new sequence without tokens; its number may be one that was dropped. */
 clf_status clfi_decode_open(clf_decode_batch *batch, int32_t *out_sequence);
 
 /* The same for one that attends to source `source`. INVALID_ARGUMENT: there is none of that number. */
@@ -46,9 +47,15 @@ typedef struct clf_decode_input {
     int32_t count;
 } clf_decode_input;
 
+/* Gives sequences without a source one: the tokens of input i are what its sequence attends to. All are encoded together. Enqueued.
+ * INVALID_ARGUMENT names the source: the decoder attends to none, a sequence that has one, more tokens than the encoder's positions, an id
+ * outside its vocabulary. On failure those of before may be given. */
+clf_status clfi_decode_sources(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count);
+
 /* One causal pass over the new tokens of `count` sequences, each of them once: a step, a prompt, or some of both. logits [count,V] f32, a
  * temporary of the context's arena: for the token after each sequence's last. Enqueued. INVALID_ARGUMENT names the sequence: not there or
- * twice, no tokens, an id outside the vocabulary, more tokens than positions; then nothing has changed. */
+ * twice, no tokens, an id outside the vocabulary, more tokens than positions, no
+ * source where the decoder attends to one; then nothing has changed. */
 clf_status clfi_decode_run(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, clf_view *logits);
 
 /* The same with logits [tokens,V] for the token after every new one, in the order of the inputs. */

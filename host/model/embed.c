@@ -9,8 +9,9 @@ CLFI_OPTIONS(clf_embed_params, CLF_EMBED_PARAMS_INIT)
 static clf_status choose_width(const clf_model *model, const clf_embed_params *params, clf_sentence_choice *choice)
 {
     const clf_sentence_head *head = &model->sentence;
-    if (model->network->config.encoder.layers == 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" has no encoder", model->info.architecture);
+    if (!(model->tasks & CLF_TASK_EMBED))
+        CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" generates text: it has no encoder whose outputs could be embeddings",
+                 model->info.architecture);
     choice->pooling_count = head->config.pooling_count;
     for (size_t i = 0; i < choice->pooling_count; i++)
         choice->pooling[i] = head->config.pooling[i];

@@ -12,7 +12,7 @@ typedef enum clf_task {
     CLF_TASK_EMBED = 1,     /* an encoder whose outputs are pooled: clf_model */
     CLF_TASK_TRANSFORM = 2, /* encoder and decoder, ids in and logits out: clf_transformer */
     CLF_TASK_PRONOUNCE = 4, /* with its own lists of letters and phonemes: clf_pronouncer */
-    CLF_TASK_GENERATE = 8   /* a decoder with a head over a vocabulary of texts: clf_generate */
+    CLF_TASK_GENERATE = 8   /* a decoder with a head over a vocabulary of texts, behind an encoder or not: clf_generate */
 } clf_task;
 
 typedef struct clf_family {
@@ -65,9 +65,10 @@ const clf_name_map *clfi_gguf_names(const char *model_type);
         "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "max_position_embeddings" \
     }
 
-extern const clf_family clfi_family_llama, clfi_family_mistral, clfi_family_qwen2, clfi_family_qwen3, clfi_family_gemma,
-    clfi_family_gemma2, clfi_family_gemma3, clfi_family_phi3, clfi_family_gpt2;
+extern const clf_family clfi_family_llama, clfi_family_mistral, clfi_family_qwen2, clfi_family_qwen3, clfi_family_gemma, clfi_family_gemma2,
+    clfi_family_gemma3, clfi_family_phi3, clfi_family_gpt2;
 extern const clf_family clfi_family_bert, clfi_family_distilbert, clfi_family_roberta, clfi_family_xlm_roberta, clfi_family_camembert,
-    clfi_family_mpnet, clfi_family_nomic_bert, clfi_family_modernbert, clfi_family_bart, clfi_family_marian, clfi_family_encoder_decoder;
+    clfi_family_mpnet, clfi_family_nomic_bert, clfi_family_modernbert, clfi_family_bart, clfi_family_marian, clfi_family_t5,
+    clfi_family_encoder_decoder;
 
 #endif

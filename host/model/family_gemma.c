@@ -11,7 +11,10 @@ static const char where[] = CLFI_MODEL_CONFIG;
 
 static clf_status read_gemma(const json_t *json, double rope_theta, clf_network_config *out)
 {
-    const clf_decoder_defaults defaults = {.norm_eps = 1e-6, .rope_theta = rope_theta, .is_tied = true, .activation = "gelu_pytorch_tanh",
+    const clf_decoder_defaults defaults = {.norm_eps = 1e-6,
+                                           .rope_theta = rope_theta,
+                                           .is_tied = true,
+                                           .activation = "gelu_pytorch_tanh",
                                            .activation_key = "hidden_activation"};
     bool holds_one; /* GGUF stores 1 + gamma */
     CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
@@ -53,8 +56,10 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
     const json_t *parameters, *local = NULL;
     int64_t period;
     double base;
+    bool sees_later; /* EmbeddingGemma */
     CLF_TRY(clfi_json_opt_int(json, where, "sliding_window_pattern", 1, CLFI_CONFIG_MOST_LAYERS, 6, &period));
     CLF_TRY(read_later(json, 1e6, period, out));
+    CLF_TRY(clfi_json_opt_bool(json, where, "use_bidirectional_attention", false, &sees_later));
     out->decoder.has_query_key_norm = true;
     CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
     if (parameters)
@@ -70,6 +75,10 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
         else
             shapes[i]->rotary = (clf_rotary){.base = base};
         shapes[i]->rotary.dims = dims;
+        if (sees_later) { /* the window's width is that of both sides */
+            shapes[i]->is_causal = false;
+            shapes[i]->window = shapes[i]->window > 0 ? shapes[i]->window / 2 + 1 : 0;
+        }
     }
     return CLF_OK;
 }

@@ -13,7 +13,9 @@
 typedef struct text_run {
     size_t prompt;
     int32_t sequence;
-    int32_t *tokens; /* of the prompt, then of its text */
+    int32_t *source; /* of an encoder-decoder: the prompt's tokens */
+    int32_t *tokens; /* of the prompt (of an encoder-decoder: what texts begin with), then of its text */
+    size_t source_count;
     size_t prompt_count, count, given, capacity;
     clf_token_decoder *decoder;
     clf_str pending; /* decoded, but perhaps the beginning of a stop text */
@@ -41,6 +43,7 @@ static void clear_run(text_run *run)
     clf_token_decoder_destroy(run->decoder);
     clfi_str_free(&run->pending);
     free(run->tokens);
+    free(run->source);
     *run = (text_run){.sequence = -1};
 }
 
@@ -98,8 +101,8 @@ static size_t undecided(const generation *g, const clf_str *pending)
 static bool ends_text(const generation *g, int32_t token)
 {
     const clf_model *model = g->session->model;
-    for (size_t i = 0; i < model->end_count; i++)
-        if (model->ends[i] == token)
+    for (size_t i = 0; i < model->generation.end_count; i++)
+        if (model->generation.ends[i] == token)
             return true;
     return false;
 }
@@ -119,7 +122,7 @@ static clf_status finish_run(generation *g, size_t index, clf_finish finish)
 static clf_status take_token(generation *g, size_t index, int32_t token)
 {
     text_run *run = &g->runs[index];
-    const int64_t positions = g->session->model->info.max_positions;
+    const int64_t positions = g->session->model->network->config.target.max_positions;
     clf_text text;
     if (ends_text(g, token))
         return finish_run(g, index, CLF_FINISH_STOP);
@@ -142,6 +145,12 @@ static clf_status take_token(generation *g, size_t index, int32_t token)
     return CLF_OK;
 }
 
+void clfi_generation_ban(const clf_model *model, float *logits)
+{
+    for (size_t i = 0; i < model->generation.banned_count; i++)
+        logits[model->generation.banned[i]] = -1e30f; /* still finite behind any penalty */
+}
+
 clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
                                   size_t index, clf_encoding *out)
 {
@@ -158,19 +167,29 @@ static clf_status start_run(generation *g)
 {
     const clf_model *model = g->session->model;
     text_run *run = &g->runs[g->active];
+    const bool has_source = model->network->config.decoder.has_source;
     clf_text text;
     *run = (text_run){.prompt = g->next, .sequence = -1, .pending = CLF_STR_INIT};
     g->active++; /* released with the others from here on */
     CLF_TRY(clfi_generation_encode(model, &g->params, &g->prompts[run->prompt], "generate: prompt", run->prompt, g->encoding));
-    const size_t count = g->encoding->length, room = (size_t)model->info.max_positions;
-    if (count >= room)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: prompt %zu has %zu tokens, the model has %zu positions", run->prompt, count, room);
+    const clf_generation_config *settings = &model->generation;
+    const size_t tokens = g->encoding->length, count = has_source ? settings->start_count : tokens;
+    const size_t room = (size_t)model->network->config.target.max_positions;
+    const size_t most_tokens = has_source ? (size_t)model->network->config.source.max_positions : room - 1;
+    if (tokens > most_tokens || count >= room)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: prompt %zu has %zu tokens, the model has %zu positions", run->prompt, tokens,
+                 has_source ? most_tokens : room);
+    if (has_source) {
+        CLF_TRY(clfi_alloc(tokens, sizeof *run->source, "tokens", &run->source));
+        memcpy(run->source, g->encoding->ids, tokens * sizeof *run->source);
+        run->source_count = tokens;
+    }
     const size_t most = g->params.max_tokens < room - count ? g->params.max_tokens : room - count;
     CLF_TRY(clfi_grow(&run->tokens, &run->capacity, count + most, sizeof *run->tokens, "tokens"));
-    memcpy(run->tokens, g->encoding->ids, count * sizeof *run->tokens);
+    memcpy(run->tokens, has_source ? settings->start : g->encoding->ids, count * sizeof *run->tokens);
     run->count = run->prompt_count = count;
     CLF_TRY(clf_token_decoder_create(model->tokenizer, 1, &run->decoder));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !has_source; i++)
         CLF_TRY(clf_token_decoder_push(run->decoder, run->tokens[i], &text));
     CLF_TRY(clfi_decode_open(g->session->decoding, &run->sequence));
     g->next++;
@@ -189,22 +208,34 @@ static clf_status reserve(const generation *g)
 {
     size_t rows = 0, longest = 0;
     for (size_t i = 0; i < g->active; i++) {
-        const text_run *run = &g->runs[i];
-        rows += run->capacity;
-        longest = run->capacity > longest ? run->capacity : longest;
+        const size_t length = g->runs[i].capacity + g->runs[i].source_count;
+        rows += length;
+        longest = length > longest ? length : longest;
     }
     return clfi_decode_reserve(g->session->decoding, (int64_t)rows, g->active, longest);
+}
+
+/* The sources of the runs from `first` on, encoded together. */
+static clf_status encode_sources(generation *g, size_t first)
+{
+    size_t count = 0;
+    if (!g->session->model->network->config.decoder.has_source)
+        return CLF_OK;
+    for (size_t i = first; i < g->active; i++)
+        g->inputs[count++] = (clf_decode_input){g->runs[i].sequence, g->runs[i].source, (int32_t)g->runs[i].source_count};
+    return clfi_decode_sources(g->session->decoding, g->inputs, count);
 }
 
 /* A clf_decode_chooser's give: prompts that wait join; every run gives its last token, or the next part of its prompt. */
 static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
 {
     generation *g = user;
-    const size_t waiting = g->next;
+    const size_t waiting = g->next, before = g->active;
     size_t left = CLFI_PASS_TOKENS;
     CLF_TRY(join(g));
     if (g->next > waiting)
         CLF_TRY(reserve(g));
+    CLF_TRY(encode_sources(g, before));
     for (size_t i = 0; i < g->active; i++) {
         const text_run *run = &g->runs[i];
         const size_t missing = run->count - run->given, others = g->active - i - 1;
@@ -221,7 +252,7 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
 static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
 {
     generation *g = user;
-    const size_t vocabulary = (size_t)g->session->model->info.vocabulary;
+    const size_t vocabulary = (size_t)g->session->model->network->config.target.vocabulary;
     CLF_TRY(clfi_buffer_read(logits->buffer, (size_t)logits->offset * sizeof(float), g->logits, count * vocabulary * sizeof(float)));
     for (size_t i = count; i-- > 0;) { /* from the last, whose place a run that ends takes */
         text_run *run = &g->runs[i];
@@ -229,6 +260,7 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
         run->given += (size_t)inputs[i].count;
         if (run->given < run->count)
             continue;
+        clfi_generation_ban(g->session->model, g->logits + i * vocabulary);
         CLF_TRY(
             clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token));
         CLF_TRY(take_token(g, i, token));
@@ -239,14 +271,14 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
 clf_status clfi_generation_ready(clf_session *session)
 {
     const clf_model *model = session->model;
-    if (!(model->family->tasks & CLF_TASK_GENERATE))
+    if (!(model->tasks & CLF_TASK_GENERATE))
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
     return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, &session->decoding);
 }
 
 static clf_status create(generation *g)
 {
-    const size_t vocabulary = (size_t)g->session->model->info.vocabulary;
+    const size_t vocabulary = (size_t)g->session->model->network->config.target.vocabulary;
     CLF_TRY(clfi_generation_ready(g->session));
     CLF_TRY(clfi_sampler_create(&g->params, vocabulary, &g->sampler));
     CLF_TRY(clf_encoding_create(&g->encoding));

@@ -26,38 +26,98 @@ static clf_status read_file(const char *directory, const char *name, json_t **ou
     return st;
 }
 
-static clf_status read_list(const json_t *value, const char *where, int32_t **out, size_t *out_count)
+/* Both files, in their order. */
+typedef struct sources {
+    json_t *generation; /* NULL: there is none */
+    const json_t *config;
+} sources;
+
+/* The key's value in the first file that has one; NULL: none has. */
+static const json_t *find(const sources *from, const char *key, const char **where)
 {
-    const size_t count = json_is_array(value) ? json_array_size(value) : 1;
-    int32_t *ids;
-    CLF_TRY(clfi_alloc(count, sizeof *ids, "eos_token_id", &ids));
+    const json_t *value = json_object_get(from->generation, key);
+    const bool is_there = value && !json_is_null(value);
+    *where = is_there ? "generation_config.json" : "config.json";
+    if (!is_there)
+        value = json_object_get(from->config, key);
+    return value && !json_is_null(value) ? value : NULL;
+}
+
+static clf_status read_id(const json_t *value, const char *where, const char *key, int32_t *out)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected a token id or a list of them", where, key);
+    *out = (int32_t)json_integer_value(value);
+    return CLF_OK;
+}
+
+/* A number or a list of them; with is_nested a list of lists of one each. */
+static clf_status read_list(const sources *from, const char *key, bool is_nested, int32_t **out, size_t *out_count)
+{
+    const char *where;
+    const json_t *value = find(from, key, &where);
+    const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
+    CLF_TRY(clfi_alloc(count, sizeof **out, key, out)); /* released with the rest, whole or not */
     for (size_t i = 0; i < count; i++) {
         const json_t *id = json_is_array(value) ? json_array_get(value, i) : value;
-        if (!json_is_integer(id) || json_integer_value(id) < 0 || json_integer_value(id) > INT32_MAX) {
-            free(ids);
-            CLF_FAIL(CLF_FORMAT, "%s: eos_token_id: expected a token id or a list of them", where);
-        }
-        ids[i] = (int32_t)json_integer_value(id);
+        if (is_nested && json_array_size(id) > 1)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s[%zu] has %zu tokens: expected one", where, key, i, json_array_size(id));
+        CLF_TRY(read_id(is_nested ? json_array_get(id, 0) : id, where, key, &(*out)[i]));
     }
-    *out = ids;
     *out_count = count;
     return CLF_OK;
 }
 
-clf_status clfi_generation_read_ends(const char *path, const json_t *config, int32_t **out, size_t *out_count)
+static clf_status read_start(const sources *from, clf_generation_config *out)
 {
-    static const char key[] = "eos_token_id", file[] = "generation_config.json";
-    json_t *generation;
-    CLF_TRY(read_file(path, file, &generation));
-    const json_t *value = json_object_get(generation, key);
-    const bool is_there = value && !json_is_null(value);
-    clf_status st = CLF_OK;
-    if (!is_there)
-        value = json_object_get(config, key);
-    *out = NULL;
-    *out_count = 0;
-    if (value && !json_is_null(value))
-        st = read_list(value, is_there ? file : "config.json", out, out_count);
-    json_decref(generation);
+    const char *where, *key = "decoder_start_token_id";
+    const json_t *value = find(from, key, &where);
+    if (!value)
+        value = find(from, key = "bos_token_id", &where);
+    if (!value)
+        return CLF_OK;
+    CLF_TRY(read_id(value, where, key, &out->start[out->start_count++]));
+    value = find(from, key = "forced_bos_token_id", &where);
+    return value ? read_id(value, where, key, &out->start[out->start_count++]) : CLF_OK;
+}
+
+clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out)
+{
+    sources from = {.config = config};
+    clf_generation_config made = {.ends = NULL};
+    clf_status st;
+    CLF_GOTO(read_file(path, "generation_config.json", &from.generation));
+    CLF_GOTO(read_list(&from, "eos_token_id", false, &made.ends, &made.end_count));
+    CLF_GOTO(read_list(&from, "bad_words_ids", true, &made.banned, &made.banned_count));
+    CLF_GOTO(read_start(&from, &made));
+    *out = made;
+    made = (clf_generation_config){.ends = NULL};
+done:
+    json_decref(from.generation);
+    clfi_generation_config_free(&made);
     return st;
+}
+
+static clf_status check_ids(const char *what, const int32_t *ids, size_t count, int64_t vocabulary)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] >= vocabulary)
+            CLF_FAIL(CLF_FORMAT, "%s: token %d, the model has %lld", what, ids[i], (long long)vocabulary);
+    return CLF_OK;
+}
+
+clf_status clfi_generation_config_check(const clf_generation_config *config, int64_t vocabulary, bool has_source)
+{
+    if (has_source && config->start_count == 0)
+        CLF_FAIL(CLF_FORMAT, "config.json: neither decoder_start_token_id nor bos_token_id is there");
+    if (has_source)
+        CLF_TRY(check_ids("decoder_start_token_id, forced_bos_token_id", config->start, config->start_count, vocabulary));
+    return check_ids("bad_words_ids", config->banned, config->banned_count, vocabulary);
+}
+
+void clfi_generation_config_free(clf_generation_config *config)
+{
+    free(config->ends);
+    free(config->banned);
+    *config = (clf_generation_config){.ends = NULL};
 }

@@ -48,6 +48,12 @@ static clf_status check_length(const clf_session *session, const char *what, siz
 
 static clf_status read_text(const reading *r, const clf_encoding *encoding, float *out)
 {
+    const clf_model *model = r->session->model;
+    if (model->network->config.decoder.has_source) {
+        const clf_decode_input source = {r->sequence, encoding->ids, (int32_t)encoding->length};
+        CLF_TRY(clfi_decode_sources(r->session->decoding, &source, 1));
+        return give(r, model->generation.start, model->generation.start_count, false, out);
+    }
     for (size_t first = 0; first < encoding->length; first += CLFI_PASS_TOKENS) {
         const size_t left = encoding->length - first, part = left < CLFI_PASS_TOKENS ? left : CLFI_PASS_TOKENS;
         CLF_TRY(give(r, encoding->ids + first, part, false, part == left ? out : NULL));
@@ -131,6 +137,9 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: session, text and out must not be NULL");
     CLF_TRY(clfi_generate_params_check(text, 1, params, &own));
     CLF_TRY(clfi_generation_ready(session));
+    if (session->model->network->config.decoder.has_source)
+        CLF_FAIL(CLF_UNSUPPORTED, "perplexity: model_type \"%s\" reads a source before its text: it has no perplexity of a text alone",
+                 session->model->family->model_type);
     if (window < 2 || (int64_t)window > session->model->info.max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu tokens: expected 2 to %lld, the model's positions", window,
                  (long long)session->model->info.max_positions);

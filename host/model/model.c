@@ -8,7 +8,7 @@ void clfi_model_release(clf_model *model)
         return;
     clfi_context_drain(model->context); /* kernels may still read the mapped weights */
     clf_tokenizer_destroy(model->tokenizer);
-    free(model->ends);
+    clfi_generation_config_free(&model->generation);
     clfi_network_destroy(model->network);
     clfi_labels_free(&model->labels);
     clfi_sentence_head_clear(&model->sentence);

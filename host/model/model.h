@@ -7,6 +7,7 @@
 
 #include "clformer/model.h"
 #include "model/family.h"
+#include "model/generation_config.h"
 #include "model/labels.h"
 #include "model/prompts.h"
 #include "model/sentence_head.h"
@@ -16,16 +17,16 @@
 struct clf_model {
     atomic_size_t references; /* the caller's one and one per session */
     clf_context *context;     /* that the weights were loaded with; retained */
-    char *directory; /* that it was opened from */
+    char *directory;          /* that it was opened from */
     const clf_family *family;
+    unsigned tasks; /* of the family's, and of decoders that make embeddings: clf_task */
     clf_network *network;
     clf_model_info info;
     clf_labels labels;
     clf_sentence_head sentence;
     clf_prompts prompts;
     clf_tokenizer *tokenizer;
-    int32_t *ends; /* [end_count]: tokens that end generated texts */
-    size_t end_count;
+    clf_generation_config generation;
     clf_session *own; /* on `context`: what calls without a session run in */
 };
 

@@ -44,6 +44,13 @@ clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *ke
 
 clf_status clfi_model_config_activation(const json_t *config, const char *key, const char *standard, clf_activation *out)
 {
+    const char *name;
+    CLF_TRY(clfi_json_opt_string(config, where, key, standard, &name));
+    return clfi_model_activation_find(key, name, out);
+}
+
+clf_status clfi_model_activation_find(const char *key, const char *name, clf_activation *out)
+{
     static const struct {
         const char *name;
         clf_activation activation;
@@ -59,8 +66,6 @@ clf_status clfi_model_config_activation(const json_t *config, const char *key, c
         {"swish", CLF_ACTIVATION_SILU},
         {"tanh", CLF_ACTIVATION_TANH},
     };
-    const char *name;
-    CLF_TRY(clfi_json_opt_string(config, where, key, standard, &name));
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) {
             *out = rows[i].activation;

@@ -26,6 +26,9 @@ clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *ke
  * another name. */
 clf_status clfi_model_config_activation(const json_t *config, const char *key, const char *standard, clf_activation *out);
 
+/* The activation of that name, which config.json has under `key`. */
+clf_status clfi_model_activation_find(const char *key, const char *name, clf_activation *out);
+
 /* Rotary positions: base and scaling from rope_parameters (or, older, rope_theta and rope_scaling), those of `kind` ("full_attention")
  * where it tells kinds of layers apart; kind NULL: one for all. standard: the base where no key gives one. Sets neither dims nor pairs.
  * UNSUPPORTED: a scaling other than default, linear, llama3 and yarn. */

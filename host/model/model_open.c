@@ -5,14 +5,28 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/generation_config.h"
+#include "base/file.h"
 #include "model/network_open.h"
 #include "model/sentence_config.h"
 #include "model/session.h"
 
 static bool can_generate(const clf_model *model)
 {
-    return (model->family->tasks & CLF_TASK_GENERATE) != 0;
+    return (model->tasks & CLF_TASK_GENERATE) != 0;
+}
+
+/* Decoders with sentence-transformers' list of modules make embeddings. */
+static clf_status find_tasks(clf_model *model, const char *path)
+{
+    json_t *modules = NULL;
+    model->tasks = model->family->tasks;
+    if (!can_generate(model) || !clfi_directory_exists(path))
+        return CLF_OK;
+    CLF_TRY(clfi_sentence_file_read(path, "modules.json", &modules));
+    if (modules)
+        model->tasks = CLF_TASK_EMBED;
+    json_decref(modules);
+    return CLF_OK;
 }
 
 static clf_status open_network(clf_model *model, const char *directory)
@@ -22,13 +36,16 @@ static clf_status open_network(clf_model *model, const char *directory)
     const json_t *config = clfi_checkpoint_config(checkpoint);
     clf_status st = clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &model->family);
     if (st == CLF_OK)
-        st = can_generate(model) ? clfi_generation_read_ends(directory, config, &model->ends, &model->end_count)
+        st = find_tasks(model, directory);
+    if (st == CLF_OK)
+        st = can_generate(model) ? clfi_generation_config_read(directory, config, &model->generation)
                                  : clfi_labels_read(config, &model->labels);
     if (st != CLF_OK) {
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    return clfi_network_open(model->context, checkpoint, model->family, &model->network);
+    const bool as_encoder = model->tasks == CLF_TASK_EMBED && !(model->family->tasks & CLF_TASK_EMBED);
+    return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->network);
 }
 
 static void describe(clf_model *model)
@@ -36,22 +53,21 @@ static void describe(clf_model *model)
     enum { TYPICAL_ROWS = 1024 };
     const clf_network *network = model->network;
     const clf_network_config *config = &network->config;
-    const bool has_encoder = config->encoder.layers > 0;
+    const bool has_encoder = config->encoder.layers > 0, has_decoder = config->decoder.layers > 0;
     const clf_stack_config *stack = has_encoder ? &config->encoder : &config->decoder;
     const clf_embedding_config *embedding = has_encoder ? &config->source : &config->target;
     const clf_layer *first = has_encoder ? network->encoder.layers : network->decoder.layers;
-    model->info =
-        (clf_model_info){.architecture = model->family->model_type,
-                         .layers = stack->layers,
-                         .width = stack->width,
-                         .hidden_width = stack->hidden_width,
-                         .heads = stack->attention.heads,
-                         .vocabulary = embedding->vocabulary,
-                         .type_vocabulary = embedding->types ? embedding->types : 1, /* without a table all are of type 0 */
-                         .max_positions = embedding->max_positions,
-                         .parameters = network->parameters,
-                         .file_bytes = network->file_bytes,
-                         .linear_engine = clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS)};
+    model->info = (clf_model_info){.architecture = model->family->model_type,
+                                   .layers = stack->layers,
+                                   .width = stack->width,
+                                   .hidden_width = stack->hidden_width,
+                                   .heads = stack->attention.heads,
+                                   .vocabulary = has_decoder ? config->target.vocabulary : embedding->vocabulary,
+                                   .type_vocabulary = embedding->types ? embedding->types : 1, /* without a table all are of type 0 */
+                                   .max_positions = embedding->max_positions,
+                                   .parameters = network->parameters,
+                                   .file_bytes = network->file_bytes,
+                                   .linear_engine = clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS)};
 }
 
 static clf_status open_text(clf_model *model, const char *directory)
@@ -59,6 +75,11 @@ static clf_status open_text(clf_model *model, const char *directory)
     clf_sentence_config sentence;
     clf_model_info *info = &model->info;
     if (can_generate(model)) {
+        const clf_network_config *config = &model->network->config;
+        CLF_TRY(clfi_generation_config_check(&model->generation, config->target.vocabulary, config->decoder.has_source));
+        if (config->encoder.layers > 0 && config->source.vocabulary != config->target.vocabulary)
+            CLF_FAIL(CLF_UNSUPPORTED, "config.json: vocabularies of %lld and %lld tokens: expected one that sources and texts share",
+                     (long long)config->source.vocabulary, (long long)config->target.vocabulary);
         sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
     } else {
         CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, &sentence));

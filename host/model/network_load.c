@@ -149,28 +149,28 @@ static clf_status load_kept(const loader *l, const clf_weight_name *row, int64_t
     return st;
 }
 
-/* Gemma's gains as 1 + gamma, in f32. */
-static clf_status add_one(const loader *l, clf_view *gamma)
+/* Gains as scale * (gamma + offset), in f32. */
+static clf_status change_gamma(const loader *l, float scale, float offset, clf_view *gamma)
 {
-    const size_t count = (size_t)gamma->dim[0];
+    const size_t count = (size_t)gamma->dim[0], bytes = count * sizeof(float);
     const clf_arena_mark mark = clfi_arena_top(l->context);
-    float *ones;
+    float *values;
     clf_buffer *made;
     clf_view widened;
     clf_status st;
-    CLF_TRY(clfi_alloc(count, sizeof *ones, "norm", &ones));
-    for (size_t i = 0; i < count; i++)
-        ones[i] = 1.0f;
-    CLF_GOTO(clfi_buffer_create(l->context, count * sizeof *ones, &made));
-    CLF_GOTO(clfi_network_keep(l->made, made));
-    CLF_GOTO(clfi_buffer_write(made, 0, ones, count * sizeof *ones));
+    CLF_TRY(clfi_alloc(count, sizeof *values, "norm", &values));
     CLF_GOTO(clfi_view_temporary(l->context, CLF_F32, 1, gamma->dim, &widened));
     CLF_GOTO(clfi_activation(l->context, CLF_ACTIVATION_NONE, gamma, &widened));
+    CLF_GOTO(clfi_buffer_read(widened.buffer, (size_t)widened.offset * sizeof *values, values, bytes));
+    for (size_t i = 0; i < count; i++)
+        values[i] = scale * (values[i] + offset);
+    CLF_GOTO(clfi_buffer_create(l->context, bytes, &made));
+    CLF_GOTO(clfi_network_keep(l->made, made));
+    CLF_GOTO(clfi_buffer_write(made, 0, values, bytes));
     *gamma = clfi_view_dense(made, CLF_F32, 0, 1, gamma->dim);
-    CLF_GOTO(clfi_add_launch(l->context, &widened, gamma));
 done:
     clfi_arena_release(l->context, mark);
-    free(ones);
+    free(values);
     return st;
 }
 
@@ -183,7 +183,7 @@ static clf_status load_norm(const loader *l, const clf_weight_name *rows, clf_we
     CLF_TRY(need(l, rows, role, layer, &row));
     CLF_TRY(load_kept(l, row, layer, "weight", 1, &size, &out->gamma));
     if (config->norm == CLF_NORM_RMS_PLUS_ONE)
-        CLF_TRY(add_one(l, &out->gamma));
+        CLF_TRY(change_gamma(l, 1, 1, &out->gamma));
     if (config->norm == CLF_NORM_LAYER && has(l, row, layer, "bias"))
         return load_kept(l, row, layer, "bias", 1, &size, &out->beta);
     return CLF_OK;
@@ -574,6 +574,8 @@ clf_status clfi_network_load(clf_context *context, const clf_network_config *con
     CLF_GOTO(load_stack(&l, &decoder, &l.made->config.target));
     if (config->has_generator)
         CLF_GOTO(load_generator(&l, names, &l.made->generator));
+    if (config->generator_scale > 0)
+        CLF_GOTO(change_gamma(&l, config->generator_scale, 0, &l.made->decoder.final_norm.gamma));
     if (config->classifier.labels > 0)
         CLF_GOTO(load_classifier(&l, names->head));
     *out = l.made;

@@ -19,7 +19,20 @@ static clf_status find_head(const json_t *json, const clf_name_map *names, clf_c
     return CLF_OK;
 }
 
-clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, clf_network **out)
+static clf_status turn_into_encoder(const clf_family *family, clf_network_config *config)
+{
+    const clf_stack_config *decoder = &config->decoder;
+    if (config->encoder.layers > 0 || decoder->attention.soft_cap > 0 || decoder->local.soft_cap > 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": embeddings from %s are not computed", family->model_type,
+                 config->encoder.layers > 0 ? "one side of an encoder-decoder" : "scores with a soft cap");
+    config->encoder = *decoder;
+    config->source = config->target;
+    config->decoder.layers = 0;
+    config->has_generator = config->is_generator_tied = false;
+    return CLF_OK;
+}
+
+clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder, clf_network **out)
 {
     clf_network_config config;
     clf_network *network;
@@ -28,6 +41,15 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     const clf_name_map *names = is_gguf ? clfi_gguf_names(family->model_type) : family->names;
     clf_status st = names ? family->read_config(clfi_checkpoint_config(checkpoint), &config)
                           : clfi_fail(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
+    clf_name_map turned;
+    if (st == CLF_OK && as_encoder) {
+        turned = (clf_name_map){.prefixes = names->prefixes, .encoder = names->decoder};
+        names = &turned;
+        st = turn_into_encoder(family, &config);
+    } else if (st == CLF_OK && config.decoder.layers > 0 && !config.decoder.attention.is_causal) {
+        st = clfi_fail(CLF_UNSUPPORTED, "model_type \"%s\": tokens see later ones: expected a model of embeddings, with modules.json",
+                       family->model_type);
+    }
     if (st == CLF_OK)
         st = find_head(clfi_checkpoint_config(checkpoint), names, &config.classifier);
     if (st == CLF_OK)

@@ -18,6 +18,7 @@ static const clf_family *const families[] = {
     &clfi_family_encoder_decoder,
     &clfi_family_bart,
     &clfi_family_marian,
+    &clfi_family_t5,
     &clfi_family_llama,
     &clfi_family_mistral,
     &clfi_family_qwen2,

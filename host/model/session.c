@@ -57,7 +57,7 @@ clf_context *clf_session_context(const clf_session *session)
 clf_status clfi_session_pack(clf_session *session, const int32_t *ids, const int32_t *type_ids, const int32_t *offsets, size_t sequences,
                              clf_token_batch *out)
 {
-    if (session->model->network->encoder.layer_count == 0)
+    if (!(session->model->tasks & CLF_TASK_EMBED))
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" generates text: it has no encoder whose outputs could be embeddings",
                  session->model->family->model_type);
     if (!offsets || sequences == 0 || sequences >= INT32_MAX || (!ids && offsets[sequences] > 0))

@@ -186,7 +186,7 @@ clf_status clf_transformer_open(clf_context *context, const char *directory, clf
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    CLF_TRY(clfi_network_open(context, checkpoint, family, &network));
+    CLF_TRY(clfi_network_open(context, checkpoint, family, false, &network));
     const clf_transformer_config config = clfi_transformer_config_of(&network->config);
     return wrap(context, network, &config, out);
 }

@@ -48,6 +48,26 @@ clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *
     return CLF_OK;
 }
 
+clf_status clfi_decoder_source_store(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, const clf_kv_cache *cache,
+                                     const clf_view *rows)
+{
+    const clf_attention_shape *shape = &decoder->config.attention;
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view kv;
+    clf_status st;
+    CLF_GOTO(clfi_view_temporary(context, CLF_F32, 3, (int64_t[]){2 * shape->key_heads, outputs->dim[0], shape->head_size}, &kv));
+    clf_view k = kv, v = kv;
+    k.dim[0] = v.dim[0] = shape->key_heads;
+    v.offset += shape->key_heads * kv.stride[0];
+    for (int64_t i = 0; i < decoder->layer_count; i++) {
+        CLF_GOTO(clfi_linear_run(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv));
+        CLF_GOTO(clfi_kv_cache_store(cache, i, &k, &v, rows));
+    }
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
 void clfi_decoder_memory_release(clf_decoder_memory *memory)
 {
     clfi_buffer_release(memory->buffer);
@@ -119,8 +139,6 @@ static clf_status step_self(clf_context *context, const clf_stack *stack, const 
 {
     const clf_decoder_step *step = pass->user;
     const clf_attention_shape *shape = clfi_stack_attention(&stack->config, layer);
-    if (clfi_stack_bias(stack))
-        CLF_FAIL(CLF_UNSUPPORTED, "layer %lld has a bias by distance, which decoding with a cache cannot do", (long long)layer);
     CLF_TRY(clfi_kv_cache_store(step->cache, layer, k, v, step->stored));
     const clf_view keys = clfi_kv_cache_view(step->cache, layer, 0), values = clfi_kv_cache_view(step->cache, layer, 1);
     const clf_cached_attention_args args = {.q = q,
@@ -132,7 +150,8 @@ static clf_status step_self(clf_context *context, const clf_stack *stack, const 
                                             .out = out,
                                             .scale = scale_of(stack, layer),
                                             .window = shape->window,
-                                            .soft_cap = shape->soft_cap};
+                                            .soft_cap = shape->soft_cap,
+                                            .bias = clfi_stack_bias(stack)};
     return clfi_cached_attention(context, &args);
 }
 
@@ -140,12 +159,14 @@ static clf_status step_source(clf_context *context, const clf_stack *stack, cons
                               const clf_view *out)
 {
     const clf_decoder_step *step = pass->user;
-    const clf_view keys = clfi_decoder_memory_view(stack, step->memory, layer, 0);
-    const clf_view values = clfi_decoder_memory_view(stack, step->memory, layer, 1);
+    const bool is_cached = step->source_rows != NULL;
+    const clf_view keys = is_cached ? clfi_kv_cache_view(step->cache, layer, 0) : clfi_decoder_memory_view(stack, step->memory, layer, 0);
+    const clf_view values = is_cached ? clfi_kv_cache_view(step->cache, layer, 1) : clfi_decoder_memory_view(stack, step->memory, layer, 1);
     const clf_cached_attention_args args = {.q = q,
                                             .k = &keys,
                                             .v = &values,
-                                            .first = step->first,
+                                            .rows = step->source_rows,
+                                            .first = is_cached ? NULL : step->first,
                                             .counts = step->count,
                                             .keys = step->most,
                                             .out = out,

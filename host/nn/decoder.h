@@ -25,6 +25,10 @@ clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *
                                        clf_decoder_memory *memory);
 void clfi_decoder_memory_release(clf_decoder_memory *memory);
 
+/* Projects encoder outputs [n,C] f32 into rows of a cache (i32 [n]), every layer's in its part. Enqueued. */
+clf_status clfi_decoder_source_store(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, const clf_kv_cache *cache,
+                                     const clf_view *rows);
+
 /* Keys (part 0) or values (part 1) of a layer: [G,rows,D]. */
 clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part);
 
@@ -54,6 +58,7 @@ typedef struct clf_decoder_step {
     const clf_view *first;            /* i32 [N]: first memory row of its source */
     const clf_view *count;            /* i32 [N]: number of them */
     int64_t most;                     /* largest count */
+    const clf_view *source_rows;      /* i32 [N,>=most]: cache rows of the sources, in place of memory and first */
     const clf_view *positions;        /* i32 [N]; NULL where no layer turns by them */
 } clf_decoder_step;
 

@@ -30,6 +30,7 @@ typedef struct clf_network_config {
     bool has_generator;                  /* a linear map from the decoder's features to target.vocabulary logits */
     float logit_soft_cap;                /* above 0: logits z become cap tanh(z / cap) */
     bool is_generator_tied;              /* its matrix is the targets' embedding table */
+    float generator_scale;               /* above 0: of the features that it maps; the decoder's final norm takes it up */
     clf_classifier_config classifier;    /* of the encoder's features */
 } clf_network_config;
 
@@ -56,9 +57,9 @@ typedef struct clf_network {
     clf_token_embedding source, target;
     clf_linear *generator; /* NULL: none */
     clf_classifier classifier;
-    clf_buffer **kept;     /* one reference each: what the views above lie in */
+    clf_buffer **kept; /* one reference each: what the views above lie in */
     size_t kept_count, kept_capacity;
-    int64_t parameters;    /* of the checkpoint, and its bytes; 0 for networks from elsewhere */
+    int64_t parameters; /* of the checkpoint, and its bytes; 0 for networks from elsewhere */
     uint64_t file_bytes;
 } clf_network;
 

@@ -27,6 +27,16 @@ static clf_status check_table(const char *name, const clf_view *view, int rank, 
     return CLF_OK;
 }
 
+static clf_status check_bias(const clf_view *bias, int64_t heads)
+{
+    char have[CLFI_SHAPE_TEXT_BYTES];
+    if (bias->dtype != CLF_F32 || bias->rank != 2 || bias->dim[0] != heads || bias->dim[1] % 2 != 1 || bias->stride[1] != 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "E_SHAPE: cached attention bias is %s %s, expected float32 of %lld heads and an odd number of columns",
+                 clf_dtype_name(bias->dtype), clfi_shape_text(bias->rank, bias->dim, have), (long long)heads);
+    return CLF_OK;
+}
+
 static clf_status check(const clf_cached_attention_args *args)
 {
     const clf_view *q = args->q, *k = args->k;
@@ -39,6 +49,8 @@ static clf_status check(const clf_cached_attention_args *args)
                  (long long)q->dim[0], (long long)k->dim[0]);
     if (args->window < 0 || !(args->soft_cap >= 0))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: cached attention: window %d, soft cap %g", args->window, (double)args->soft_cap);
+    if (args->bias)
+        CLF_TRY(check_bias(args->bias, q->dim[0]));
     if (!args->rows == !args->first)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: expected either rows or first");
     if (args->rows)

@@ -5,7 +5,8 @@
 
 #include "kernel/cached_attention.h"
 
-/* out[n,h,:] = sum_j p_j v[g,row(n,j),:], p = softmax over count(n) - window <= j < count(n) of cap(scale q[h,n,:] . k[g,row(n,j),:]);
+/* out[n,h,:] = sum_j p_j v[g,row(n,j),:], p = softmax over count(n) - window <= j < count(n) of cap(scale q[h,n,:] . k[g,row(n,j),:] +
+ * bias[h,R+j-(count(n)-1)]);
  * g = h / (H / G), row(n,j) = rows[n,j], or first[n] + j.
  *
  * q, k, v, out: any strides, elements of a head adjacent. The tables live on the device, so the caller has seen to it that every row lies

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from language models: decoders with a head, continued token by token with cached keys and values. */
+/* Text from language models: decoders with a head, continued token by token with cached keys and values. An encoder-decoder (T5, Marian,
+ * BART) reads the prompt as its source; the text is what its decoder makes of it, behind the tokens that its files start texts with. */
 #ifndef CLFORMER_GENERATE_H
 #define CLFORMER_GENERATE_H
 
@@ -17,22 +18,25 @@ extern "C" {
  *   min_p           of these, those at least min_p times as probable as the most probable
  *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch */
 typedef struct clf_generate_params {
-    size_t size;              /* sizeof(clf_generate_params) */
-    size_t max_tokens;        /* longest text */
-    float temperature;        /* at least 0 */
-    size_t top_k;             /* 0: all */
-    float top_p;              /* 0 to 1; 1, and 0: all */
-    float min_p;              /* 0 to 1; 0: all */
-    float repeat_penalty;     /* above 0; 1, and 0: none */
+    size_t size;          /* sizeof(clf_generate_params) */
+    size_t max_tokens;    /* longest text */
+    float temperature;    /* at least 0 */
+    size_t top_k;         /* 0: all */
+    float top_p;          /* 0 to 1; 1, and 0: all */
+    float min_p;          /* 0 to 1; 0: all */
+    float repeat_penalty; /* above 0; 1, and 0: none */
     uint64_t seed;
-    const clf_text *stops;    /* [stop_count]: a text ends before the first of these */
+    const clf_text *stops; /* [stop_count]: a text ends before the first of these */
     size_t stop_count;
-    int no_special_tokens;    /* nonzero: a prompt gets no special tokens around it */
-    int ignore_special;       /* nonzero: control tokens written in a prompt are text like any other */
-    size_t batch;             /* prompts that run together; 0 = suited to the device */
+    int no_special_tokens; /* nonzero: a prompt gets no special tokens around it */
+    int ignore_special;    /* nonzero: control tokens written in a prompt are text like any other */
+    size_t batch;          /* prompts that run together; 0 = suited to the device */
 } clf_generate_params;
 
-#define CLF_GENERATE_PARAMS_INIT {.size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .repeat_penalty = 1.0f}
+#define CLF_GENERATE_PARAMS_INIT                                                                      \
+    {                                                                                                 \
+        .size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .repeat_penalty = 1.0f \
+    }
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 
 /* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller. */
@@ -57,16 +61,70 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 
-/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary). params: special tokens and batch alone count.
- * Statuses as clf_generate. */
+/* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary); of an encoder-decoder: of the first token of what it
+ * makes of the text. params: special tokens and batch alone count. Statuses as clf_generate. */
 CLF_API CLF_NODISCARD clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params,
                                             float *out);
 
 /* exp of the mean of -log p(token | those before it in its window): the text's tokens in windows of `window`, one after another; the first
- * token of a window is only read. Sums in double. *out_tokens: how many were predicted; may be NULL. Statuses as clf_generate;
- * INVALID_ARGUMENT: a window below 2 or above the model's positions, a text of fewer than two tokens. */
+ * token of a window is only read. Sums in double. *out_tokens: how many were predicted; may be NULL. Statuses as clf_generate,
+ * UNSUPPORTED for an encoder-decoder too; INVALID_ARGUMENT: a window below 2 or above the model's positions, a text of fewer than two
+ * tokens. */
 CLF_API CLF_NODISCARD clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t window,
                                                 const clf_generate_params *params, double *out, size_t *out_tokens);
+
+/* The parts that clf_generate is made of, for loops of a caller's own.
+ *
+ * A sequence: tokens, with their keys and values of every layer in its session's cache. Destroyed before the session is; used by its
+ * session's thread alone. */
+typedef struct clf_sequence clf_sequence;
+
+/* A sequence without tokens. INVALID_ARGUMENT: a NULL. UNSUPPORTED: a model that does not generate text. */
+CLF_API CLF_NODISCARD clf_status clf_sequence_create(clf_session *session, clf_sequence **out);
+
+/* A new sequence with the tokens of another, and its source: both use the same cache for them, nothing is computed or copied.
+ * INVALID_ARGUMENT: a NULL. */
+CLF_API CLF_NODISCARD clf_status clf_sequence_fork(const clf_sequence *sequence, clf_sequence **out);
+
+/* Forgets all tokens but the first `length`: as if the others had never been given. INVALID_ARGUMENT: NULL, or it has fewer. */
+CLF_API CLF_NODISCARD clf_status clf_sequence_keep(clf_sequence *sequence, size_t length);
+
+/* Tokens so far; 0 for NULL. */
+CLF_API size_t clf_sequence_length(const clf_sequence *sequence);
+
+/* Its part of the cache serves other sequences. NULL is a no-op. */
+CLF_API void clf_sequence_destroy(clf_sequence *sequence);
+
+/* What an encoder-decoder's sequence attends to beside its own tokens: given once, before any token (which begin with those of
+ * clf_model_start_tokens). Enqueued. INVALID_ARGUMENT: a NULL, a decoder without source, a sequence that has one, no tokens, more than the
+ * encoder's positions, an id outside the vocabulary. */
+CLF_API CLF_NODISCARD clf_status clf_sequence_set_source(clf_sequence *sequence, const int32_t *tokens, size_t count);
+
+/* The tokens that follow those a sequence has. */
+typedef struct clf_sequence_tokens {
+    clf_sequence *sequence;
+    const int32_t *tokens;
+    size_t count; /* at least 1 */
+} clf_sequence_tokens;
+
+/* Gives tokens to `count` sequences of the session, each of them once: prompts, single steps, or some of both, which run together.
+ * logits, in the host's memory, are of the token that would come next: with is_all 0 [count, V] behind each sequence's last token, else
+ * [tokens, V] behind each token given, in the order of the inputs (V: clf_model_info.vocabulary). Synchronous. INVALID_ARGUMENT names the
+ * input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where one
+ * is needed. FORMAT: logits that are not finite. On failure every sequence has the tokens that it had before. */
+CLF_API CLF_NODISCARD clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all,
+                                                   float *logits);
+
+/* The next token by the rules of clf_generate_params from logits [vocabulary], of which those of a model's banned tokens are taken as the
+ * least, and the penalised are changed in place. tokens [count]: those so far, for the penalty; step: how many of them were chosen, for the
+ * seed. INVALID_ARGUMENT: a NULL, a parameter out of range, a token outside the vocabulary. FORMAT: a logit is not finite. */
+CLF_API CLF_NODISCARD clf_status clf_choose_token(const clf_model *model, const clf_generate_params *params, float *logits,
+                                                  const int32_t *tokens, size_t count, size_t step, int32_t *out);
+
+/* Tokens that end texts, as the model's files say, and, of an encoder-decoder, those that texts begin with; *count 0 and NULL where there
+ * are none, or for NULL. Borrowed from the model. */
+CLF_API const int32_t *clf_model_end_tokens(const clf_model *model, size_t *count);
+CLF_API const int32_t *clf_model_start_tokens(const clf_model *model, size_t *count);
 
 #ifdef __cplusplus
 }

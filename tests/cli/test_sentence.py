@@ -14,6 +14,7 @@ import tempfile
 program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 sentence, encoder = os.path.join(data, "sentence"), os.path.join(data, "families", "distilbert")
 BOUND = 1e-5  # of the vector's length
+DEEP = 2e-5  # behind four layers with two norms a block, and two dense layers that cancel
 failures = []
 
 
@@ -31,7 +32,8 @@ def assemble(folder, name):
     directory = os.path.join(folder, name)
     shutil.copytree(os.path.join(sentence, name), directory)
     for file in ("config.json", "model.safetensors", "tokenizer.json"):
-        shutil.copy(os.path.join(encoder, file), directory)
+        if not os.path.exists(os.path.join(directory, file)):  # an encoder of the case's own
+            shutil.copy(os.path.join(encoder, file), directory)
     return directory
 
 
@@ -90,7 +92,7 @@ def check_case(folder, name):
             continue
         for text, row, wanted in zip(golden["texts"], rows, call["embeddings"]):
             error = math.dist(row, wanted) / math.hypot(*wanted)
-            if not error <= BOUND:
+            if not error <= (DEEP if name == "embeddinggemma" else BOUND):
                 fail(name, options, text, f"relative error {error:.3g}")
 
 

@@ -427,6 +427,18 @@ static void test_models(void **state)
     REFUSES(clf_generate(NULL, &text, 1, NULL, NULL, NULL));
     REFUSES(clf_logits(NULL, &text, 1, NULL, row));
     REFUSES(clf_perplexity(NULL, &text, 512, NULL, &perplexity, &tokens));
+    clf_sequence *sequence;
+    int32_t chosen;
+    REFUSES(clf_sequence_create(NULL, &sequence));
+    REFUSES(clf_sequence_fork(NULL, &sequence));
+    REFUSES(clf_sequence_keep(NULL, 0));
+    GIVES(clf_sequence_length(NULL), 0);
+    RETURNS(clf_sequence_destroy(NULL));
+    REFUSES(clf_sequence_set_source(NULL, ids, 1));
+    REFUSES(clf_sequences_run(NULL, NULL, 0, 0, row));
+    REFUSES(clf_choose_token(NULL, NULL, row, NULL, 0, 0, &chosen));
+    GIVES(clf_model_end_tokens(NULL, &tokens), NULL);
+    GIVES(clf_model_start_tokens(NULL, &tokens), NULL);
     REFUSES(clf_pronounce_params_default(NULL, sizeof(clf_pronounce_params)));
     REFUSES(clf_pronouncer_open(NULL, NULL, &pronouncer));
     REFUSES(clf_pronouncer_open(context, NULL, NULL));

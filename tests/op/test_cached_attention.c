@@ -15,6 +15,7 @@
 typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
     bool has_table, has_counts;
+    int64_t reach; /* of a bias by distance; 0: none */
 } cached_case;
 
 static const clf_view *view(const operand *o)
@@ -25,7 +26,10 @@ static const clf_view *view(const operand *o)
 static void run_case(clf_context *context, const cached_case *c)
 {
     enum { MOST_KEYS = 600, MOST_SIZE = 256 };
-    static double keys[MOST_KEYS * MOST_SIZE], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE], query[MOST_SIZE];
+    static double keys[MOST_KEYS * (MOST_SIZE + 1)], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE];
+    double query[MOST_SIZE + 1];
+    /* The reference adds a bias as one more element of the keys, times 1 / scale of the query. */
+    const int64_t key_size = c->size + (c->reach ? 1 : 0);
     char id[128];
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
     snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s]", (long long)c->heads,
@@ -39,6 +43,7 @@ static void run_case(clf_context *context, const cached_case *c)
     operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys + 3});
     operand first = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
     operand counts = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
+    operand bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->heads, 2 * c->reach + 1});
     int32_t *table_values = calloc(table.count, sizeof *table_values), *first_values = calloc(first.count, sizeof *first_values);
     int32_t *count_values = calloc(counts.count, sizeof *count_values);
     assert_true(table_values && first_values && count_values);
@@ -51,6 +56,7 @@ static void run_case(clf_context *context, const cached_case *c)
     operand_fill_uniform(&q, &r, -2, 2);
     operand_fill_uniform(&k, &r, -2, 2);
     operand_fill_uniform(&v, &r, -2, 2);
+    operand_fill_uniform(&bias, &r, -2, 2);
     operand_fill_ids(&table, table_values);
     operand_fill_ids(&first, first_values);
     operand_fill_ids(&counts, count_values);
@@ -63,7 +69,8 @@ static void run_case(clf_context *context, const cached_case *c)
                                             .counts = c->has_counts ? view(&counts) : NULL,
                                             .keys = c->keys,
                                             .out = view(&out),
-                                            .scale = scale};
+                                            .scale = scale,
+                                            .bias = c->reach ? view(&bias) : NULL};
     CHECK_OK(clfi_cached_attention(context, &args));
     operand_read(&out, id);
     for (int64_t n = 0; n < c->queries; n++) {
@@ -71,12 +78,17 @@ static void run_case(clf_context *context, const cached_case *c)
         for (int64_t h = 0; h < c->heads; h++) {
             for (int64_t j = 0; j < count; j++) {
                 const int64_t row = c->has_table ? table_values[n * (c->keys + 3) + j] : first_values[n] + j;
-                memcpy(keys + j * c->size, k.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
+                const int64_t distance = j - (count - 1) < -c->reach ? -c->reach : j - (count - 1);
+                if (c->reach)
+                    keys[j * key_size + c->size] = bias.value[h * (2 * c->reach + 1) + c->reach + distance];
+                memcpy(keys + j * key_size, k.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
                 memcpy(values + j * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
             }
             memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
-            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, NULL, (size_t)count, (size_t)c->size, (size_t)c->size, (double)scale,
-                                            CLF_EMPTY_ROWS_ZERO, want, bound));
+            if (c->reach)
+                query[c->size] = 1 / (double)scale;
+            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, NULL, (size_t)count, (size_t)key_size, (size_t)c->size,
+                                            (double)scale, CLF_EMPTY_ROWS_ZERO, want, bound));
             for (int64_t i = 0; i < c->size; i++) {
                 const double got = out.value[(n * c->heads + h) * c->size + i];
                 CHECK(within(got, count ? want[i] : 0.0, count ? bound[i] : 0.0),
@@ -88,15 +100,19 @@ static void run_case(clf_context *context, const cached_case *c)
     free(table_values);
     free(first_values);
     free(count_values);
-    operand *const all[] = {&q, &k, &v, &out, &table, &first, &counts};
+    operand *const all[] = {&q, &k, &v, &out, &table, &first, &counts, &bias};
     for (size_t i = 0; i < COUNT(all); i++)
         operand_destroy(all[i]);
 }
 
 static const cached_case cases[] = {
-    {1, 1, 1, 16, 1, true, false},     {4, 5, 40, 64, 9, true, false},     {4, 5, 40, 64, 33, false, true},
-    {2, 3, 150, 32, 130, true, true},  {3, 2, 70, 48, 64, false, true},    {2, 33, 20, 16, 17, true, false},
-    {1, 4, 90, 128, 65, false, false}, {1, 1, 600, 32, 520, false, false}, {1, 2, 300, 20, 260, true, true}, /* keys in parts, on GPUs */
+    {1, 1, 1, 16, 1, true, false, 0},     {4, 5, 40, 64, 9, true, false, 0},
+    {4, 5, 40, 64, 33, false, true, 0},   {2, 3, 150, 32, 130, true, true, 0},
+    {3, 2, 70, 48, 64, false, true, 0},   {2, 33, 20, 16, 17, true, false, 0},
+    {1, 4, 90, 128, 65, false, false, 0}, {1, 1, 600, 32, 520, false, false, 0},
+    {1, 2, 300, 20, 260, true, true, 0}, /* keys in parts, on GPUs */
+    {4, 5, 40, 64, 33, true, true, 7},    {2, 2, 300, 20, 260, true, false, 128},
+    {3, 4, 60, 16, 21, false, true, 40},
 };
 
 static void test_cases(void **state)
@@ -109,8 +125,8 @@ static void test_cases(void **state)
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */
-    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false});
-    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true});
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3});
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0});
 }
 
 static void test_refusals(void **state)
@@ -136,6 +152,9 @@ static void test_refusals(void **state)
     args.out = clfi_tensor_view(q);
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention out");
     args.out = clfi_tensor_view(out);
+    args.bias = kv;
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention bias");
+    args.bias = NULL;
     args.rows = NULL;
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "either rows or first");
     clf_tensor *const all[] = {q, k, wrong, half, table, out};

@@ -236,5 +236,6 @@ def write_gguf(folder, weights, config, has_blocks=False):
     writer.close()
 
 
-for wanted in sys.argv[1:] or FAMILIES:
-    make(wanted)
+if __name__ == "__main__":
+    for wanted in sys.argv[1:] or FAMILIES:
+        make(wanted)

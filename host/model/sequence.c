@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Sequences in the hands of a caller: handles on a session's decoding batch, tokens given in passes of bounded size. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/generation.h"
+#include "model/sampler.h"
+
+struct clf_sequence {
+    clf_session *session; /* borrowed */
+    int32_t number;       /* of the decoding batch */
+};
+
+static clf_status wrap(clf_session *session, int32_t number, clf_sequence **out)
+{
+    clf_sequence *made;
+    const clf_status st = clfi_alloc(1, sizeof *made, "sequence", &made);
+    if (st != CLF_OK) {
+        if (clfi_decode_drop(session->decoding, number) != CLF_OK)
+            return clfi_fail(CLF_INTERNAL, "sequence: %d is not there", number);
+        return st;
+    }
+    *made = (clf_sequence){session, number};
+    *out = made;
+    return CLF_OK;
+}
+
+clf_status clf_sequence_create(clf_session *session, clf_sequence **out)
+{
+    int32_t number;
+    if (!session || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence create: session and out must not be NULL");
+    CLF_TRY(clfi_generation_ready(session));
+    CLF_TRY(clfi_decode_open(session->decoding, &number));
+    return wrap(session, number, out);
+}
+
+clf_status clf_sequence_fork(const clf_sequence *sequence, clf_sequence **out)
+{
+    int32_t number;
+    if (!sequence || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence fork: sequence and out must not be NULL");
+    CLF_TRY(clfi_decode_fork(sequence->session->decoding, sequence->number, &number));
+    return wrap(sequence->session, number, out);
+}
+
+clf_status clf_sequence_keep(clf_sequence *sequence, size_t length)
+{
+    if (!sequence)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence keep: sequence must not be NULL");
+    const size_t have = clf_sequence_length(sequence);
+    if (length > have)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence keep: %zu tokens, it has %zu", length, have);
+    return clfi_decode_keep(sequence->session->decoding, sequence->number, (int32_t)length);
+}
+
+size_t clf_sequence_length(const clf_sequence *sequence)
+{
+    return sequence ? (size_t)clfi_decode_length(sequence->session->decoding, sequence->number) : 0;
+}
+
+void clf_sequence_destroy(clf_sequence *sequence)
+{
+    if (!sequence)
+        return;
+    const clf_status dropped = clfi_decode_drop(sequence->session->decoding, sequence->number);
+    (void)dropped; /* it is there */
+    free(sequence);
+}
+
+clf_status clf_sequence_set_source(clf_sequence *sequence, const int32_t *tokens, size_t count)
+{
+    if (!sequence || !tokens)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence source: sequence and tokens must not be NULL");
+    if (count == 0 || count > INT32_MAX)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence source: %zu tokens: expected one or more", count);
+    return clfi_decode_sources(sequence->session->decoding, &(clf_decode_input){sequence->number, tokens, (int32_t)count}, 1);
+}
+
+/* A call of clf_sequences_run at work. */
+typedef struct giving {
+    clf_session *session;
+    const clf_sequence_tokens *inputs;
+    size_t count, vocabulary;
+    bool is_all;
+    float *logits;
+    size_t *given;           /* [count]: tokens of each input so far */
+    int32_t *lengths;        /* [count]: of the sequences before the call */
+    clf_decode_input *parts; /* [count]: of the pass at hand, and which input each is of */
+    size_t *places;
+} giving;
+
+static clf_status check_inputs(const clf_session *session, const clf_sequence_tokens *inputs, size_t count)
+{
+    const clf_embedding_config *config = &session->model->network->config.target;
+    for (size_t i = 0; i < count; i++) {
+        const clf_sequence_tokens *input = &inputs[i];
+        if (!input->sequence || !input->tokens || input->count == 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu has no %s", i, input->sequence ? "tokens" : "sequence");
+        if (input->sequence->session != session)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu is of another session", i);
+        for (size_t j = 0; j < i; j++)
+            if (inputs[j].sequence == input->sequence)
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: inputs %zu and %zu are of one sequence", j, i);
+        const size_t have = clf_sequence_length(input->sequence);
+        if (input->count > (size_t)config->max_positions - have)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: %zu tokens behind %zu, the model has %lld positions", i, input->count,
+                     have, (long long)config->max_positions);
+        for (size_t t = 0; t < input->count; t++)
+            if (input->tokens[t] < 0 || input->tokens[t] >= config->vocabulary)
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: token %d is outside 0..%lld", i, input->tokens[t],
+                         (long long)config->vocabulary - 1);
+    }
+    return CLF_OK;
+}
+
+/* The next pass: whole inputs and parts of them, in their order. */
+static size_t next_parts(const giving *g)
+{
+    size_t left = g->is_all ? CLFI_LOGIT_TOKENS : CLFI_PASS_TOKENS, made = 0;
+    for (size_t i = 0; i < g->count && left > 0; i++) {
+        const clf_sequence_tokens *input = &g->inputs[i];
+        const size_t waiting = input->count - g->given[i], taken = waiting < left ? waiting : left;
+        if (taken == 0)
+            continue;
+        g->places[made] = i;
+        g->parts[made++] = (clf_decode_input){input->sequence->number, input->tokens + g->given[i], (int32_t)taken};
+        left -= taken;
+    }
+    return made;
+}
+
+/* The rows of the pass that the caller wants, to where they belong. */
+static clf_status read_rows(const giving *g, size_t made, const clf_view *logits)
+{
+    size_t row = 0, before = 0, next = 0;
+    for (size_t p = 0; p < made; p++) {
+        const size_t i = g->places[p], taken = (size_t)g->parts[p].count, rows = g->is_all ? taken : 1;
+        for (; next < i; next++)
+            before += g->inputs[next].count;
+        const size_t at = g->is_all ? before + g->given[i] : i;
+        if (g->is_all || g->given[i] + taken == g->inputs[i].count) {
+            float *out = g->logits + at * g->vocabulary;
+            CLF_TRY(clfi_buffer_read(logits->buffer, ((size_t)logits->offset + row * g->vocabulary) * sizeof *out, out,
+                                     rows * g->vocabulary * sizeof *out));
+            for (size_t v = 0; v < rows * g->vocabulary; v++)
+                if (!isfinite(out[v]))
+                    CLF_FAIL(CLF_FORMAT, "sequences: input %zu: a logit is %g: expected finite numbers", i, (double)out[v]);
+        }
+        row += rows;
+    }
+    return CLF_OK;
+}
+
+/* One pass; *out_made 0: all is given. */
+static clf_status pass(giving *g, size_t *out_made)
+{
+    clf_context *context = g->session->context;
+    const size_t made = next_parts(g);
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view logits;
+    clf_status st = CLF_OK;
+    *out_made = made;
+    if (made == 0)
+        return CLF_OK;
+    CLF_GOTO(g->is_all ? clfi_decode_run_all(g->session->decoding, g->parts, made, &logits)
+                       : clfi_decode_run(g->session->decoding, g->parts, made, &logits));
+    CLF_GOTO(read_rows(g, made, &logits));
+    for (size_t p = 0; p < made; p++)
+        g->given[g->places[p]] += (size_t)g->parts[p].count;
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
+clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all, float *logits)
+{
+    size_t made = 1;
+    clf_status st;
+    if (!session || (count && (!inputs || !logits)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: session, inputs and logits must not be NULL");
+    CLF_TRY(check_inputs(session, inputs, count));
+    giving g = {.session = session, .inputs = inputs, .count = count, .is_all = is_all != 0, .logits = logits};
+    g.vocabulary = (size_t)session->model->network->config.target.vocabulary;
+    CLF_GOTO(clfi_alloc(2 * count, sizeof *g.given, "sequences", &g.given));
+    CLF_GOTO(clfi_alloc(count, sizeof *g.lengths, "sequences", &g.lengths));
+    CLF_GOTO(clfi_alloc(count, sizeof *g.parts, "sequences", &g.parts));
+    g.places = g.given + count;
+    for (size_t i = 0; i < count; i++)
+        g.lengths[i] = (int32_t)clf_sequence_length(inputs[i].sequence);
+    while (st == CLF_OK && made > 0)
+        st = pass(&g, &made);
+    for (size_t i = 0; st != CLF_OK && i < count; i++) {
+        const clf_status kept = clfi_decode_keep(session->decoding, inputs[i].sequence->number, g.lengths[i]);
+        (void)kept; /* it has them */
+    }
+done:
+    free(g.given);
+    free(g.lengths);
+    free(g.parts);
+    return st;
+}
+
+clf_status clf_choose_token(const clf_model *model, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
+                            size_t step, int32_t *out)
+{
+    clf_generate_params own;
+    clf_sampler *sampler = NULL;
+    if (!model || !logits || (count && !tokens) || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "choose token: model, logits, tokens and out must not be NULL");
+    CLF_TRY(clfi_generate_params_check(NULL, 0, params, &own));
+    const int64_t vocabulary = model->info.vocabulary;
+    for (size_t i = 0; i < count; i++)
+        if (tokens[i] < 0 || tokens[i] >= vocabulary)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "choose token: token %d is outside 0..%lld", tokens[i], (long long)vocabulary - 1);
+    CLF_TRY(clfi_sampler_create(&own, (size_t)vocabulary, &sampler));
+    clfi_generation_ban(model, logits);
+    const clf_status st = clfi_sampler_choose(sampler, logits, tokens, count, step, out);
+    clfi_sampler_destroy(sampler);
+    return st;
+}
+
+/* A list of the model's, or none. */
+static const int32_t *give_list(const int32_t *list, size_t list_count, size_t *count)
+{
+    if (count)
+        *count = list_count;
+    return list_count ? list : NULL;
+}
+
+const int32_t *clf_model_end_tokens(const clf_model *model, size_t *count)
+{
+    return model ? give_list(model->generation.ends, model->generation.end_count, count) : give_list(NULL, 0, count);
+}
+
+const int32_t *clf_model_start_tokens(const clf_model *model, size_t *count)
+{
+    return model && model->network->config.decoder.has_source ? give_list(model->generation.start, model->generation.start_count, count)
+                                                              : give_list(NULL, 0, count);
+}

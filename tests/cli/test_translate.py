@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every family of encoder-decoders on its tiny model (tests/data/translation): token ids, logits of the first token and greedy texts against
+transformers' in float64, as a batch and alone; refusals.
+usage: test_translate.py PROGRAM DATA"""
+import ast
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+families = os.path.join(data, "translation")
+BOUND = 1e-5  # of the largest logit
+CLOSE = 1e-3  # where two logits differ by less, either token may follow
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL:", text)
+
+
+def run(*args, status=0):
+    done = subprocess.run([program, *args], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        fail(f"{args}: status {done.returncode}, expected {status}: {done.stderr}")
+    return done
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        raw = file.read()
+    size = struct.unpack("<H", raw[8:10])[0]
+    rows, columns = ast.literal_eval(raw[10:10 + size].decode())["shape"]
+    values = struct.unpack(f"<{rows * columns}f", raw[10 + size:])
+    return [values[i * columns:(i + 1) * columns] for i in range(rows)]
+
+
+def lines_of(*args):
+    return [json.loads(line) for line in run(*args).stdout.splitlines()]
+
+
+def check(name, folder):
+    model = os.path.join(families, name)
+    with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    texts, end = golden["texts"], golden["end"]
+    sources, output = (os.path.join(folder, name + suffix) for suffix in (".jsonl", ".npy"))
+    with open(sources, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(text["text"]) + "\n" for text in texts)
+    ids = lines_of("tokenize", model, "--file", sources)
+    if ids != [text["ids"] for text in texts]:
+        fail(f"{name}: tokens {ids}")
+    run("logits", model, "--file", sources, "-o", output)
+    rows = read_npy(output)
+    if len(rows) != len(texts):
+        fail(f"{name}: {len(rows)} rows of logits")
+    for text, row in zip(texts, rows):
+        worst = max(abs(a - b) for a, b in zip(row, text["logits"])) / max(map(abs, text["logits"]))
+        if len(row) != len(text["logits"]) or not worst <= BOUND:
+            fail(f'{name}: "{text["text"]}": logits differ by {worst:.3g} of the largest')
+    count = str(len(texts[0]["tokens"]))
+    batch = lines_of("translate", model, "--file", sources, "--max-tokens", count, "--json")
+    few = lines_of("generate", model, "--prompt-file", sources, "--max-tokens", count, "--json", "--batch", "2")
+    alone = lines_of("translate", model, texts[-1]["text"], "--max-tokens", count, "--json")
+    if len(batch) != len(texts) or few != batch or alone != batch[-1:]:
+        fail(f"{name}: batch {batch}, two at a time {few}, alone {alone}")
+    for text, line in zip(texts, batch):
+        tokens, finish = text["tokens"], "length"
+        if end in tokens:
+            tokens, finish = tokens[:tokens.index(end)], "stop"
+        if text["distance"] < CLOSE:
+            fail(f"{name}: the golden tokens are too close: make them anew with another seed")
+        if line["tokens"] != tokens or line["finish"] != finish:
+            fail(f'{name}: "{text["text"]}": {line}, expected {tokens}, {finish}')
+        if end not in text["tokens"] and line["text"] != text["decoded"]:
+            fail(f'{name}: "{text["text"]}": "{line["text"]}", expected "{text["decoded"]}"')
+
+
+def check_refusals(folder):
+    t5 = os.path.join(families, "t5")
+    done = run("translate", os.path.join(data, "generation", "llama"), "a", status=1)
+    if "no encoder" not in done.stderr:
+        fail(f"llama: {done.stderr}")
+    for command in (["embed", t5, "a"], ["perplexity", t5, "--file", __file__]):
+        run(*command, status=1)
+    for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"]):
+        run("translate", t5, *args, status=2)
+    broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5], "eos_token_id": [-1]}
+    copy = os.path.join(folder, "copy")
+    shutil.copytree(t5, copy)
+    for key, values in broken.items():
+        for value in values:
+            with open(os.path.join(copy, "generation_config.json"), "w", encoding="utf-8") as file:
+                json.dump({"decoder_start_token_id": 0, key: value}, file)
+            done = run("translate", copy, "a", status=1)
+            if key not in done.stderr:
+                fail(f"{key} {value}: {done.stderr}")
+    with open(os.path.join(t5, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    os.remove(os.path.join(copy, "generation_config.json"))
+    for change, named in (({"decoder_start_token_id": None}, "decoder_start_token_id"), ({"feed_forward_proj": "gated-x"}, "feed_forward_proj"),
+                          ({"d_kv": 7}, "SelfAttention"), ({"relative_attention_num_buckets": 6}, "buckets"),
+                          ({"relative_attention_max_distance": 8}, "buckets"), ({"scale_decoder_outputs": False}, "lm_head.weight")):
+        with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
+            json.dump({**config, **change}, file)
+        done = run("translate", copy, "a", status=1)
+        if named not in done.stderr:
+            fail(f"{change}: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    names = sorted(entry for entry in os.listdir(families) if os.path.isdir(os.path.join(families, entry)))
+    if not {"t5", "bart", "marian"} <= set(names):
+        fail(f"families: {names}")
+    for entry in names:
+        check(entry, temporary)
+    check_refusals(temporary)
+sys.exit(1 if failures else 0)

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tiny random encoder-decoders with tokenizers, as transformers stores them, and what it computes with them in float64.
+
+Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers; writes beside itself)
+
+Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits of
+the first token of their text and the tokens that are chosen where the largest logit is taken. Sources go beyond the buckets of distances."""
+import json
+import math
+import os
+import sys
+
+import torch
+import transformers
+from safetensors.torch import save_file
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "generation"))
+from make_golden import LETTERS, MERGES, WORDS, Double, randomise  # noqa: E402  pylint: disable=wrong-import-position
+
+TEXTS = ["a", "the cat sat", "zebra  quick!", "the cat sat, the cat sat! the dog ran and ran until the cat sat. the end of the tale, at last"]
+TOKENS = 10
+PIECES = ["▁", ",", "!", ".", "▁the", "▁cat", "▁sat", "at", "an", "▁dog", "▁a", "nd"]
+SPECIAL = ["<pad>", "</s>", "<unk>"]
+
+
+def unigram():
+    scores = [(token, 0.0) for token in SPECIAL] + [(letter, -6.0 - i / 8) for i, letter in enumerate(LETTERS)]
+    scores += [(piece, -2.0 - i / 4) for i, piece in enumerate(PIECES)]
+    tokenizer = Tokenizer(models.Unigram(scores, 2, False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing("$A </s>", "$A </s> $B </s>", [("</s>", 1)])
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL])
+    return tokenizer
+
+
+def byte_level():
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    vocabulary = special + list(LETTERS) + ["Ġ", ",", "!", "."] + WORDS
+    tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(vocabulary)}, MERGES))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
+    return tokenizer
+
+
+def t5(**more):
+    """Heads that do not share the width evenly, decoder layers of a number of their own, few buckets, rows that no token has."""
+    config = transformers.T5Config(d_model=24, d_kv=6, num_heads=5, d_ff=40, num_layers=2, num_decoder_layers=3, dropout_rate=0.0,
+                                   vocab_size=unigram().get_vocab_size() + 3, relative_attention_num_buckets=8,
+                                   relative_attention_max_distance=20, decoder_start_token_id=0, **more)
+    return transformers.T5ForConditionalGeneration(config)
+
+
+SIZES = dict(d_model=24, encoder_layers=2, decoder_layers=2, encoder_attention_heads=3, decoder_attention_heads=3, encoder_ffn_dim=40,
+             decoder_ffn_dim=40, max_position_embeddings=80, dropout=0.0)
+
+
+def bart():
+    config = transformers.BartConfig(**SIZES, vocab_size=byte_level().get_vocab_size(), pad_token_id=1, bos_token_id=0, eos_token_id=2,
+                                     decoder_start_token_id=2, forced_bos_token_id=0, activation_function="gelu")
+    return transformers.BartForConditionalGeneration(config)
+
+
+def marian():
+    config = transformers.MarianConfig(**SIZES, vocab_size=unigram().get_vocab_size(), pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
+                                       activation_function="swish", scale_embedding=True)
+    return transformers.MarianMTModel(config)
+
+
+# What makes a model; its tokenizer; what texts begin with; the token that no text has.
+FAMILIES = {
+    "t5": (t5, unigram, [0], None),
+    "t5_gated": (lambda: t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False), unigram, [0], None),
+    "bart": (bart, byte_level, [2, 0], None),
+    "marian": (marian, unigram, [0], 0),
+}
+
+
+def logits(model, source, target, banned):
+    with torch.no_grad():
+        row = model(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([target]), use_cache=False).logits[0, -1]
+    if banned is not None:
+        row[banned] = -math.inf
+    return row
+
+
+def go_on(model, source, start, banned):
+    """The tokens that follow, whether they end texts or not, and the least distance of the two largest logits."""
+    made, least = [], math.inf
+    while len(made) < TOKENS:
+        row = logits(model, source, start + made, banned)
+        two = row.topk(2).values
+        least = min(least, (two[0] - two[1]).item())
+        made.append(row.argmax().item())
+    return made, least
+
+
+def save(model, folder, has_own_head):
+    """save_pretrained, and the head where it is not the embedding: transformers 5 ties it whatever the configuration says."""
+    model.half().save_pretrained(folder)
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    if has_own_head:
+        save_file({key: value.contiguous().clone() for key, value in model.state_dict().items() if "embed_tokens" not in key},
+                  os.path.join(folder, "model.safetensors"), {"format": "pt"})
+        config["tie_word_embeddings"] = False
+        config.pop("scale_decoder_outputs", None)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=1, sort_keys=True)
+        file.write("\n")
+    os.chmod(os.path.join(folder, "model.safetensors"), 0o644)
+
+
+def write_generation_config(folder, start, banned):
+    settings = {"decoder_start_token_id": start[0], "eos_token_id": 2 if len(start) > 1 else 1}
+    if len(start) > 1:
+        settings["forced_bos_token_id"] = start[1]
+    if banned is not None:
+        settings["bad_words_ids"] = [[banned]]
+    with open(os.path.join(folder, "generation_config.json"), "w", encoding="utf-8") as file:
+        json.dump(settings, file)
+        file.write("\n")
+
+
+def make(name):
+    folder = os.path.join(HERE, name)
+    os.makedirs(folder, exist_ok=True)
+    create, create_tokenizer, start, banned = FAMILIES[name]
+    model, has_own_head = create(), name == "t5_gated"
+    if has_own_head:
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    randomise(model, torch.Generator().manual_seed(sum(map(ord, name))))
+    if hasattr(model, "final_logits_bias"):
+        model.final_logits_bias = torch.linspace(-1, 1, model.final_logits_bias.shape[1]).reshape(1, -1).half().float()
+    if name == "marian":  # its sinusoids are no weights
+        for side in (model.model.encoder, model.model.decoder):
+            side.embed_positions.weight.data = side.embed_positions.create_weight().data
+    tokenizer = create_tokenizer()
+    tokenizer.save(os.path.join(folder, "tokenizer.json"))
+    save(model, folder, has_own_head)
+    write_generation_config(folder, start, banned)
+    golden = []
+    with Double():
+        weights = {key: value.double() for key, value in model.state_dict().items()}
+        double = create().double().eval()
+        if has_own_head:
+            double.lm_head.weight = torch.nn.Parameter(double.lm_head.weight.detach().clone())
+        double.load_state_dict(weights)
+        if name == "marian":
+            for side in (double.model.encoder, double.model.decoder):
+                side.embed_positions.weight.data = side.embed_positions.create_weight().data.double()
+        for text in TEXTS:
+            ids = tokenizer.encode(text).ids
+            tokens, least = go_on(double, ids, start, banned)
+            first = logits(double, ids, start, None).tolist()
+            print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}, largest logit {max(map(abs, first)):.3g}")
+            golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens, "distance": least,
+                           "decoded": tokenizer.decode(tokens)})
+    with open(os.path.join(folder, "golden.json"), "w", encoding="utf-8") as file:
+        json.dump({"texts": golden, "end": 2 if len(start) > 1 else 1}, file, indent=None, separators=(",", ":"))
+        file.write("\n")
+
+
+for wanted in sys.argv[1:] or FAMILIES:
+    make(wanted)

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* A loop of a caller's own over sequences: the text of clf_generate; forks, prefixes and passes of any size give the logits of a sequence
+ * that was fed anew; refusals change nothing. */
+#include "clformer/clformer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "support/check.h"
+#include "support/device.h"
+
+enum { MOST = 512, VOCABULARY = 64, TOKENS = 6 };
+
+static const double bound = 2e-4; /* of logits up to about 20 */
+
+typedef struct fixture {
+    clf_model *model;
+    clf_session *session;
+    clf_tokenizer *tokenizer;
+    size_t vocabulary;
+} fixture;
+
+static fixture open_model(clf_context *context, const char *directory)
+{
+    fixture f;
+    CHECK_OK(clf_model_open(context, directory, &f.model));
+    CHECK_OK(clf_session_create(f.model, NULL, &f.session));
+    CHECK_OK(clf_tokenizer_open(directory, &f.tokenizer));
+    f.vocabulary = (size_t)clf_model_get_info(f.model)->vocabulary;
+    assert_true(f.vocabulary <= VOCABULARY);
+    return f;
+}
+
+static void close_model(fixture *f)
+{
+    clf_session_destroy(f->session);
+    clf_tokenizer_destroy(f->tokenizer);
+    clf_model_destroy(f->model);
+}
+
+static clf_sequence *new_sequence(const fixture *f)
+{
+    clf_sequence *made;
+    CHECK_OK(clf_sequence_create(f->session, &made));
+    return made;
+}
+
+/* The logits behind `count` tokens given at once to a new sequence. */
+static void fresh(const fixture *f, const int32_t *source, size_t source_count, const int32_t *tokens, size_t count, float *out)
+{
+    clf_sequence *sequence = new_sequence(f);
+    if (source_count)
+        CHECK_OK(clf_sequence_set_source(sequence, source, source_count));
+    for (size_t v = 0; v < f->vocabulary; v++)
+        out[v] = NAN;
+    CHECK_OK(clf_sequences_run(f->session, &(clf_sequence_tokens){sequence, tokens, count}, 1, 0, out));
+    clf_sequence_destroy(sequence);
+}
+
+static void check_logits(const fixture *f, const char *what, const float *got, const float *want)
+{
+    for (size_t v = 0; v < f->vocabulary; v++)
+        CHECK(within((double)got[v], (double)want[v], bound), "%s: logit %zu: %.9g, want %.9g", what, v, (double)got[v], (double)want[v]);
+}
+
+/* A fork goes on like a fresh sequence, and so does what it was forked from; a suffix that was dropped is as if never given. */
+static void check_lives(clf_context *context, const char *directory, const int32_t *source, size_t source_count)
+{
+    static const int32_t prompt[] = {2, 7, 11, 3, 5}, one[] = {9, 4}, other[] = {6, 8, 10};
+    const int32_t with_one[] = {2, 7, 11, 3, 5, 9, 4}, with_other[] = {2, 7, 11, 3, 5, 6, 8, 10}, cut[] = {2, 7, 6, 8, 10};
+    fixture f = open_model(context, directory);
+    clf_sequence *a = new_sequence(&f), *b;
+    float got[2 * VOCABULARY], want[VOCABULARY], all[sizeof prompt / sizeof *prompt * VOCABULARY];
+    if (source_count)
+        CHECK_OK(clf_sequence_set_source(a, source, source_count));
+    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, prompt, 5}, 1, 1, all));
+    for (size_t i = 1; i <= 5; i++) { /* the logits behind every token */
+        fresh(&f, source, source_count, prompt, i, want);
+        check_logits(&f, "each token", all + (i - 1) * f.vocabulary, want);
+    }
+    CHECK_OK(clf_sequence_fork(a, &b));
+    assert_int_equal(clf_sequence_length(b), 5);
+    CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, one, 2}, {b, other, 3}}, 2, 0, got));
+    fresh(&f, source, source_count, with_one, 7, want);
+    check_logits(&f, "forked from", got, want);
+    fresh(&f, source, source_count, with_other, 8, want);
+    check_logits(&f, "fork", got + f.vocabulary, want);
+    CHECK_OK(clf_sequence_keep(a, 2));
+    clf_sequence_destroy(b);
+    CHECK_FAILS(clf_sequence_keep(a, 3), CLF_INVALID_ARGUMENT, "it has 2");
+    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, other, 3}, 1, 0, got));
+    fresh(&f, source, source_count, cut, 5, want);
+    check_logits(&f, "suffix dropped", got, want);
+    clf_sequence_destroy(a);
+    close_model(&f);
+}
+
+static void test_decoder(void **state)
+{
+    check_lives(*state, CLF_TEST_DATA "/generation/llama", NULL, 0);
+}
+
+static void test_encoder_decoder(void **state)
+{
+    check_lives(*state, CLF_TEST_DATA "/translation/t5", (const int32_t[]){5, 9, 30, 7, 1}, 5);
+}
+
+typedef struct texts {
+    int32_t tokens[2][TOKENS];
+    size_t count[2];
+} texts;
+
+static int note(void *user, const clf_generated *step)
+{
+    texts *t = user;
+    if (step->token >= 0)
+        t->tokens[step->prompt][t->count[step->prompt]++] = step->token;
+    return 0;
+}
+
+/* The loop of clf_generate out of its parts. */
+static size_t run_loop(const fixture *f, const clf_text *prompt, const clf_generate_params *params, int32_t *out)
+{
+    size_t starts, ends, made = 0, count;
+    const int32_t *start = clf_model_start_tokens(f->model, &starts), *end = clf_model_end_tokens(f->model, &ends);
+    clf_encoding *encoding;
+    int32_t tokens[MOST], next;
+    float logits[VOCABULARY];
+    clf_sequence *sequence = new_sequence(f);
+    CHECK_OK(clf_encoding_create(&encoding));
+    CHECK_OK(clf_tokenizer_encode(f->tokenizer, prompt, NULL, NULL, encoding));
+    const int32_t *first = starts ? start : encoding->ids;
+    count = starts ? starts : encoding->length;
+    assert_true(count + TOKENS <= MOST);
+    memcpy(tokens, first, count * sizeof *tokens);
+    if (starts)
+        CHECK_OK(clf_sequence_set_source(sequence, encoding->ids, encoding->length));
+    CHECK_OK(clf_sequences_run(f->session, &(clf_sequence_tokens){sequence, tokens, count}, 1, 0, logits));
+    for (; made < TOKENS; made++) {
+        bool is_end = false;
+        CHECK_OK(clf_choose_token(f->model, params, logits, tokens, count, made, &next));
+        for (size_t i = 0; i < ends; i++)
+            is_end |= end[i] == next;
+        if (is_end)
+            break;
+        out[made] = tokens[count++] = next;
+        CHECK_OK(clf_sequences_run(f->session, &(clf_sequence_tokens){sequence, &next, 1}, 1, 0, logits));
+    }
+    clf_encoding_destroy(encoding);
+    clf_sequence_destroy(sequence);
+    return made;
+}
+
+static void check_loop(clf_context *context, const char *directory)
+{
+    const clf_text prompts[] = {{"the cat sat", 11}, {"zebra, quick", 12}};
+    fixture f = open_model(context, directory);
+    for (int by_chance = 0; by_chance < 2; by_chance++) {
+        clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+        texts want = {.count = {0}};
+        params.max_tokens = TOKENS;
+        params.temperature = by_chance ? 1.5f : 0.0f;
+        params.repeat_penalty = 1.1f;
+        params.seed = 5;
+        CHECK_OK(clf_generate(f.session, prompts, 2, &params, note, &want));
+        for (size_t p = 0; p < 2; p++) {
+            int32_t got[TOKENS];
+            const size_t count = run_loop(&f, &prompts[p], &params, got);
+            assert_int_equal(count, want.count[p]);
+            assert_memory_equal(got, want.tokens[p], count * sizeof *got);
+        }
+    }
+    close_model(&f);
+}
+
+static void test_loop(void **state)
+{
+    check_loop(*state, CLF_TEST_DATA "/generation/llama");
+    check_loop(*state, CLF_TEST_DATA "/translation/marian");
+}
+
+/* A prompt that takes more than one pass, beside a short one. */
+static void test_long(void **state)
+{
+    fixture f = open_model(*state, CLF_TEST_DATA "/translation/t5_gated");
+    const int32_t source[] = {4, 5, 1};
+    static int32_t tokens[MOST];
+    static float all[(MOST + 1) * VOCABULARY];
+    float got[2 * VOCABULARY], want[VOCABULARY];
+    const size_t count = 300;
+    for (size_t i = 0; i < count; i++)
+        tokens[i] = (int32_t)(i * 7 % 40) + 2;
+    clf_sequence *a = new_sequence(&f), *b = new_sequence(&f);
+    CHECK_OK(clf_sequence_set_source(a, source, 3));
+    CHECK_OK(clf_sequence_set_source(b, source, 3));
+    CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, tokens, count}, {b, tokens, 1}}, 2, 0, got));
+    assert_int_equal(clf_sequence_length(a), count);
+    CHECK_OK(clf_sequence_keep(a, 0));
+    CHECK_OK(clf_sequence_keep(b, 0));
+    CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, tokens, count}, {b, tokens, 1}}, 2, 1, all));
+    check_logits(&f, "long", got, all + (count - 1) * f.vocabulary);
+    check_logits(&f, "beside it", got + f.vocabulary, all + count * f.vocabulary);
+    fresh(&f, source, 3, tokens, 200, want);
+    check_logits(&f, "within", all + 199 * f.vocabulary, want);
+    clf_sequence_destroy(a);
+    clf_sequence_destroy(b);
+    close_model(&f);
+}
+
+static void test_refusals(void **state)
+{
+    fixture f = open_model(*state, CLF_TEST_DATA "/generation/llama"), t5 = open_model(*state, CLF_TEST_DATA "/translation/t5");
+    const int32_t tokens[MOST] = {3, 4, (int32_t)f.vocabulary};
+    float logits[4 * VOCABULARY];
+    int32_t chosen;
+    clf_sequence *a = new_sequence(&f), *b = new_sequence(&f), *of_t5 = new_sequence(&t5);
+    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, tokens, 2}, 1, 0, logits));
+    const struct {
+        clf_sequence_tokens inputs[2];
+        const char *message;
+    } rows[] = {
+        {{{a, tokens, 1}, {b, tokens, 3}}, "outside 0"},      {{{a, tokens, 1}, {b, tokens, 0}}, "has no tokens"},
+        {{{a, tokens, 1}, {NULL, tokens, 1}}, "no sequence"}, {{{a, tokens, 1}, {a, tokens, 1}}, "of one sequence"},
+        {{{a, tokens, 1}, {of_t5, tokens, 1}}, "session"},    {{{a, tokens, 1}, {b, tokens, MOST}}, "positions"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_FAILS(clf_sequences_run(f.session, rows[i].inputs, 2, 0, logits), CLF_INVALID_ARGUMENT, rows[i].message);
+        assert_int_equal(clf_sequence_length(a), 2);
+        assert_int_equal(clf_sequence_length(b), 0);
+    }
+    CHECK_FAILS(clf_sequence_set_source(a, tokens, 1), CLF_INVALID_ARGUMENT, "attends to none");
+    CHECK_FAILS(clf_sequences_run(t5.session, &(clf_sequence_tokens){of_t5, tokens, 1}, 1, 0, logits), CLF_INVALID_ARGUMENT, "no source");
+    CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 0), CLF_INVALID_ARGUMENT, "one or more");
+    CHECK_FAILS(clf_sequence_set_source(of_t5, (const int32_t[]){64}, 1), CLF_INVALID_ARGUMENT, "outside 0");
+    CHECK_OK(clf_sequence_set_source(of_t5, tokens, 2));
+    CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 2), CLF_INVALID_ARGUMENT, "has a source");
+    logits[0] = NAN;
+    CHECK_FAILS(clf_choose_token(f.model, NULL, logits, NULL, 0, 0, &chosen), CLF_FORMAT, "finite");
+    CHECK_FAILS(clf_choose_token(f.model, NULL, logits, tokens, 3, 0, &chosen), CLF_INVALID_ARGUMENT, "outside 0");
+    clf_sequence_destroy(a);
+    clf_sequence_destroy(b);
+    clf_sequence_destroy(of_t5);
+    close_model(&f);
+    close_model(&t5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoder), cmocka_unit_test(test_encoder_decoder), cmocka_unit_test(test_loop),
+                                       cmocka_unit_test(test_long), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests_name("model.sequences", tests, device_setup, device_teardown);
+}
