@@ -10,6 +10,7 @@ int cmd_bench(const cli_command *self, int argc, char **argv);
 int cmd_classify(const cli_command *self, int argc, char **argv);
 int cmd_chat(const cli_command *self, int argc, char **argv);
 int cmd_compare(const cli_command *self, int argc, char **argv);
+int cmd_convert(const cli_command *self, int argc, char **argv);
 int cmd_detokenize(const cli_command *self, int argc, char **argv);
 int cmd_devices(const cli_command *self, int argc, char **argv);
 int cmd_einsum(const cli_command *self, int argc, char **argv);

@@ -18,6 +18,7 @@ static const cli_command commands[] = {
     {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify},
     {"chat", "MODEL", "A conversation with a language model, a line of standard input at a time.", cmd_chat},
     {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare},
+    {"convert", "IN.gguf OUT.gguf", "A GGUF file with its weights in another type.", cmd_convert},
     {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize},
     {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices},
     {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed},

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* clformer convert: a GGUF file with its weights in another type, and what that does to the logits. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/session.h"
+#include "clformer/generate.h"
+#include "io/gguf_convert.h"
+
+static clf_status convert(const char *from, const char *to, const char *weights)
+{
+    clf_weight_type type;
+    clf_gguf *file;
+    clf_gguf_converted done;
+    if (!clfi_weight_type_from_name(weights, &type))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--weights %s: expected f32, f16, q8_0 or q4_0", weights);
+    if (clfi_directory_exists(from))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s is a directory: expected a GGUF file", from);
+    CLF_TRY(clfi_gguf_open(from, &file));
+    const clf_status st = clfi_gguf_convert(file, type, to, &done);
+    clfi_gguf_close(file);
+    if (st == CLF_OK)
+        fprintf(stderr, "%zu tensors as %s, %zu as they were, %.1f MB\n", done.changed, weights, done.kept, (double)done.bytes / 1e6);
+    return st;
+}
+
+/* The logits behind the text; *out_count: the vocabulary. The session's model is closed again. */
+static clf_status read_logits(cli_session *options, const char *model, const char *text, float **out, size_t *out_count)
+{
+    cli_session session = *options;
+    clf_session *own = NULL;
+    clf_status st;
+    CLF_GOTO(cli_session_open_model(&session, model));
+    CLF_GOTO(clf_session_create(session.model, NULL, &own));
+    *out_count = (size_t)clf_model_get_info(session.model)->vocabulary;
+    CLF_GOTO(clfi_alloc(*out_count, sizeof **out, "logits", out));
+    CLF_GOTO(clf_logits(own, &(clf_text){text, strlen(text)}, 1, NULL, *out));
+done:
+    clf_session_destroy(own);
+    const clf_status closed = cli_session_close(&session, NULL);
+    return st == CLF_OK ? closed : st;
+}
+
+static size_t largest(const float *logits, size_t count)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = logits[i] > logits[most] ? i : most;
+    return most;
+}
+
+static clf_status check(cli_session *session, const char *from, const char *to, const char *text)
+{
+    float *before = NULL, *after = NULL;
+    size_t count = 0, count_after = 0;
+    double worst = 0, squares = 0;
+    clf_status st;
+    CLF_GOTO(read_logits(session, from, text, &before, &count));
+    CLF_GOTO(read_logits(session, to, text, &after, &count_after));
+    if (count != count_after)
+        CLF_GOTO(clfi_fail(CLF_INTERNAL, "convert: %zu logits before, %zu after", count, count_after));
+    for (size_t i = 0; i < count; i++) {
+        const double difference = fabs((double)after[i] - (double)before[i]);
+        worst = difference > worst ? difference : worst;
+        squares += difference * difference;
+    }
+    printf("logits differ by %.3g at most, %.3g in quadratic mean; the most probable token is %s\n", worst, sqrt(squares / (double)count),
+           largest(before, count) == largest(after, count) ? "the same" : "another");
+done:
+    free(before);
+    free(after);
+    return st;
+}
+
+int cmd_convert(const cli_command *self, int argc, char **argv)
+{
+    cli_session session = CLI_SESSION_INIT;
+    const char *weights = "q8_0", *text = NULL;
+    int positional;
+    const cli_option table[] = {
+        {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default) or q4_0", CLI_TEXT, &weights},
+        {"check", 0, "TEXT", "run both files on this text and tell by how much the logits differ", CLI_TEXT, &text},
+        CLI_SESSION_OPTIONS(session),
+    };
+    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && positional != 2)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+    if (st == CLF_OK)
+        st = clfi_output_check(argv[1], text != NULL);
+    if (st == CLF_OK)
+        st = convert(argv[0], argv[1], weights);
+    if (st == CLF_OK && text)
+        st = check(&session, argv[0], argv[1], text);
+    return st == CLF_OK ? 0 : cli_fail(st);
+}
