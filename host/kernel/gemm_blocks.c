@@ -10,8 +10,8 @@ enum { FEW_ROWS = 16, GROUP = 64, SLICE_BYTES = 32 << 20 };
 bool clfi_gemm_blocks_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->gate || args->batch_rank != 0 ||
-        !clfi_loops_fit(context, args->k / 4))
+    if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->weight->blocks == CLF_WEIGHT_F32 || args->gate ||
+        args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
         return false;
     clf_gemm_args floats = *args;
     floats.weight = NULL;
