@@ -42,7 +42,7 @@ test_devices() {
         small= left_out='^$'
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
         # runs on PoCL alone; of llvmpipe, which takes minutes for it, the ops' own tests ask for the same numbers as cli.op.
-        local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|fingerprint|kept'
+        local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         case $name in
             *llvmpipe*) small=1 left_out="^cli\\.($common|op)\$" ;;
             *'Intel(R) OpenCL'*) left_out="^cli\\.($common)\$" ;;
@@ -154,6 +154,9 @@ run_tests() { # [--full]
         need_program parallel parallel # a recipe of host/cli/recipes
         need_program mpirun openmpi-bin
         need_program mpicc libopenmpi-dev
+        need_file /usr/sbin/slurmctld slurmctld
+        need_file /usr/sbin/slurmd slurmd
+        need_file /usr/sbin/munged munge
         need_program rsvg-convert librsvg2-bin # pictures of reports are drawn by it, too
     fi
     install_missing "for the tests"

@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "runtime/context.h"
 
-enum { UPDATE_NS = 100000000, QUIET_NS = 1000000000, BAR = 24, LINE_BYTES = 512, NOTICE_BYTES = 256 };
+enum { UPDATE_NS = 100000000, QUIET_NS = 1000000000, BAR = 16, LINE_BYTES = 512, NOTICE_BYTES = 256 };
 
 /* A process has one terminal, and a signal handler sees nothing but such variables. */
 static volatile sig_atomic_t is_shown;
@@ -106,8 +106,8 @@ void cli_progress_update(void *user, size_t done, size_t total)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR] = '\0';
     const double own = fmax(share - p->passed, 1e-6), total_of_all = (double)all / own; /* where texts were passed over, they count */
-    cli_line_show("[%s] %.0f %%  %.0f of about %.0f %s, %.1f %s/s, %s left", bar, 100 * share, share * total_of_all, total_of_all, p->unit,
-                  (double)all / seconds, p->unit, cli_duration(seconds * (1 - share) / own, left));
+    cli_line_show("[%s] %.0f %%  %.0f/~%.0f %s, %.1f/s, %s left", bar, 100 * share, share * total_of_all, total_of_all, p->unit,
+                  (double)all / seconds, cli_duration(seconds * (1 - share) / own, left)); /* 80 columns hold a million */
 }
 
 void cli_progress_count(cli_progress *progress, size_t done)

@@ -82,7 +82,7 @@ def progress(folder):
         status, got = on_terminal("pronounce", "--file", words, stdout=file, interrupt_at=rb"% .* left")
     if status != -signal.SIGINT:
         fail("interrupted: status", status)
-    if not re.search(rb"\[#*\.*\] \d+ %  \d+ of about \d+ words, [\d.]+ words/s, (\d+ h )?(\d+ min )?(\d+ s )?left", got):
+    if not re.search(rb"\[#*\.*\] \d+ %  \d+/~\d+ words, [\d.]+/s, (\d+ h )?(\d+ min )?(\d+ s )?left", got):
         fail("no share and time left in", got[-300:])
     lines = [line for line in screen(got) if line]
     if len(lines) > 1 or (lines and not re.fullmatch(r"clformer: interrupted; \d+ words were pronounced", lines[0])):
