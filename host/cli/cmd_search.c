@@ -22,7 +22,7 @@
 #include "io/npy.h"
 
 typedef struct search_options {
-    const char *corpus, *texts, *file, *reranker;
+    const char *corpus, *texts, *file, *reranker, *corpus_prompt;
     size_t top;
     int as_json, full; /* full: lines are not cut to the terminal */
     int no_keep;
@@ -36,7 +36,7 @@ typedef struct part {
     size_t place_capacity;
 } part;
 
-/* A corpus of another model, tokenizer or pooling is refused; of one without a fingerprint nobody can tell. */
+/* A corpus of another model, tokenizer, pooling or prompt is refused; of one without a fingerprint nobody can tell. */
 static clf_status check_fingerprint(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
                                     const clf_npy *npy)
 {
@@ -161,15 +161,15 @@ static clf_status find_hits(const cli_session *session, const cli_ranks *ranks, 
     const cli_collection *own = &corpus->rows;
     const size_t count = from < own->count ? from : own->count;
     if (count)
-        CLF_TRY(cli_cosine_top(session->context, queries->rows, queries->count, own->rows, own->count, queries->width, count, values,
-                               indices));
+        CLF_TRY(
+            cli_cosine_top(session->context, queries->rows, queries->count, own->rows, own->count, queries->width, count, values, indices));
     for (size_t i = 0; i < queries->count * count; i++)
         indices[i] = corpus->places ? corpus->places[indices[i]] : corpus->first + indices[i];
     return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
 }
 
-static clf_status print_json(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count,
-                             const float *values, const int64_t *indices)
+static clf_status print_json(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count, const float *values,
+                             const int64_t *indices)
 {
     json_t *hits = json_array();
     bool is_whole = true;
@@ -185,23 +185,22 @@ static clf_status print_json(clf_text query, const cli_collection *corpus, bool 
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "search results");
 }
 
-static void print_table(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count,
-                        const float *values, const int64_t *indices,
-                        int columns)
+static void print_table(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count, const float *values,
+                        const int64_t *indices, int columns)
 {
     cli_print_line(stdout, query.data, query.size, columns);
     putchar('\n');
     for (size_t i = 0; i < count; i++) {
         const clf_text text = cli_collection_text(corpus, (size_t)indices[i]);
-        const int used = printf("  %7.4f  %6lld  ", is_reranked ? cli_sigmoid((double)values[i]) : (double)values[i],
-                               (long long)indices[i] + 1);
+        const int used =
+            printf("  %7.4f  %6lld  ", is_reranked ? cli_sigmoid((double)values[i]) : (double)values[i], (long long)indices[i] + 1);
         cli_print_line(stdout, text.data, text.size, columns > used ? columns - used : columns ? 1 : 0);
         putchar('\n');
     }
 }
 
-static clf_status print_hits(const cli_collection *queries, const cli_collection *corpus, const search_options *search,
-                             const float *values, const int64_t *indices)
+static clf_status print_hits(const cli_collection *queries, const cli_collection *corpus, const search_options *search, const float *values,
+                             const int64_t *indices)
 {
     const int columns = search->full ? 0 : cli_terminal_columns(STDOUT_FILENO);
     for (size_t q = 0; q < queries->count; q++) {
@@ -210,11 +209,9 @@ static clf_status print_hits(const cli_collection *queries, const cli_collection
             if (!isfinite(values[i]))
                 CLF_FAIL(CLF_INTERNAL, "query %zu, row %lld: the score is %g", q + 1, (long long)indices[i], (double)values[i]);
         if (search->as_json)
-            CLF_TRY(print_json(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top,
-                               values + at, indices + at));
+            CLF_TRY(print_json(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top, values + at, indices + at));
         else
-            print_table(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top,
-                        values + at, indices + at, columns);
+            print_table(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top, values + at, indices + at, columns);
     }
     return CLF_OK;
 }
@@ -226,6 +223,14 @@ static cli_embedding with_prompt(const cli_session *session, const cli_embedding
     for (size_t i = 0; !own.prompt && !own.prompt_name && i < count; i++)
         if (clf_model_prompt(session->model, names[i]))
             own.prompt_name = names[i];
+    return own;
+}
+
+static cli_embedding with_text(const cli_embedding *options, const char *prompt)
+{
+    cli_embedding own = *options;
+    own.prompt = prompt;
+    own.prompt_name = NULL;
     return own;
 }
 
@@ -246,7 +251,8 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     if (search->reranker && rank == 0)
         CLF_GOTO(clf_model_open(session->context, search->reranker, &reranker));
     const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
-                        answer = with_prompt(session, options, of_documents, COUNT(of_documents));
+                        answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
+                                                       : with_prompt(session, options, of_documents, COUNT(of_documents));
     if (rank == 0) /* which alone has a standard input */
         CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
     CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));
@@ -293,6 +299,10 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXT, &search.corpus},
         {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXT, &search.texts},
+        {"corpus-prompt", 0, "TEXT",
+         "what stands before each text of the corpus, or stood when its .npy was made (default: as --prompt, else the model's for "
+         "documents)",
+         CLI_TEXT, &search.corpus_prompt},
         {"top", 'k', "K", "how many lines for each query (default 5, at most 1024)", CLI_SIZE, &search.top},
         {"no-keep", 0, NULL, "neither use nor write F.embeddings.npy, what an earlier search kept of a corpus of texts", CLI_FLAG,
          &search.no_keep},

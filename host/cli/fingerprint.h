@@ -15,7 +15,7 @@
     X(POOLING, "pooling", false, true, false)       \
     X(NORMALIZE, "normalize", false, true, false)   \
     X(DIMENSIONS, "dimensions", true, true, false)  \
-    X(PROMPT, "prompt", false, false, false)        \
+    X(PROMPT, "prompt", false, true, false)         \
     X(MAX_TOKENS, "max_tokens", true, false, false) \
     X(PRECISION, "precision", false, false, false)  \
     X(ENGINE, "engine", false, false, true)         \
