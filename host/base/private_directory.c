@@ -137,7 +137,7 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* What a process that was ended left under this name would be in the way. */
+/* What a process that was ended left under this name, between two calls, would be in the way. */
 static void remove_stale(int directory, const char *name)
 {
     struct stat info;
@@ -166,9 +166,10 @@ clf_status clfi_private_directory_write(const clf_private_directory *directory, 
     if (has_name)
         fd = openat(at, temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool is_done = fd >= 0 && write_all(fd, data, size);
-    if (is_done && !has_name)
+    const bool is_there = is_done && !has_name && linkat(AT_FDCWD, self, at, name, AT_SYMLINK_FOLLOW) == 0; /* nothing was, before */
+    if (is_done && !is_there && !has_name)
         is_done = has_name = linkat(AT_FDCWD, self, at, temporary.data, AT_SYMLINK_FOLLOW) == 0;
-    is_done = is_done && renameat(at, temporary.data, at, name) == 0;
+    is_done = is_there || (is_done && renameat(at, temporary.data, at, name) == 0);
     const clf_status st = is_done ? CLF_OK : clfi_fail_errno("write", name);
     if (!is_done && has_name && fd >= 0)
         unlinkat(at, temporary.data, 0);

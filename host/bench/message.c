@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON messages over a socket. */
+/* Bytes and JSON messages over a socket. */
 #include "bench/message.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static clfi_message_end wait_for(int socket, const clfi_patience *patience, uint
     }
 }
 
-static clfi_message_end receive_bytes(int socket, const clfi_patience *patience, uint64_t start_ns, void *out, size_t size)
+static clfi_message_end receive_since(int socket, const clfi_patience *patience, uint64_t start_ns, void *out, size_t size)
 {
     for (size_t done = 0; done < size;) {
         const clfi_message_end end = wait_for(socket, patience, start_ns);
@@ -52,7 +52,12 @@ static clfi_message_end receive_bytes(int socket, const clfi_patience *patience,
     return CLFI_MESSAGE_OK;
 }
 
-static clfi_message_end send_bytes(int socket, const void *data, size_t size)
+clfi_message_end clfi_message_receive_bytes(int socket, const clfi_patience *patience, void *out, size_t size)
+{
+    return receive_since(socket, patience, clfi_now_ns(), out, size);
+}
+
+clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t count = send(socket, (const char *)data + done, size - done, MSG_NOSIGNAL);
@@ -77,9 +82,9 @@ clfi_message_end clfi_message_send(int socket, json_t *message)
         return CLFI_MESSAGE_FAILED;
     }
     const uint64_t size = strlen(text);
-    clfi_message_end end = send_bytes(socket, &size, sizeof size);
+    clfi_message_end end = clfi_message_send_bytes(socket, &size, sizeof size);
     if (end == CLFI_MESSAGE_OK)
-        end = send_bytes(socket, text, size);
+        end = clfi_message_send_bytes(socket, text, size);
     free(text);
     return end;
 }
@@ -89,7 +94,7 @@ clfi_message_end clfi_message_receive(int socket, const clfi_patience *patience,
     const uint64_t start = clfi_now_ns();
     uint64_t size = 0;
     char *text = NULL;
-    clfi_message_end end = receive_bytes(socket, patience, start, &size, sizeof size);
+    clfi_message_end end = receive_since(socket, patience, start, &size, sizeof size);
     if (end != CLFI_MESSAGE_OK)
         return end;
     if (size > most_bytes)
@@ -97,7 +102,7 @@ clfi_message_end clfi_message_receive(int socket, const clfi_patience *patience,
                   (unsigned long long)most_bytes);
     if (size > most_bytes || clfi_alloc(size, 1, "message of a device's process", &text) != CLF_OK)
         return CLFI_MESSAGE_FAILED;
-    end = receive_bytes(socket, patience, start, text, size);
+    end = receive_since(socket, patience, start, text, size);
     json_error_t error;
     if (end == CLFI_MESSAGE_OK && !(*out = json_loadb(text, size, 0, &error))) {
         clfi_fail(CLF_FORMAT, "message of a device's process: %s", error.text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON messages over a socket between the program and the process that holds a device: eight bytes of length, then the text. */
+/* What goes over a socket between the program and the process that holds a device: bytes, or JSON messages, which are eight bytes of length,
+ * then the text. */
 #ifndef CLFI_BENCH_MESSAGE_H
 #define CLFI_BENCH_MESSAGE_H
 
@@ -22,6 +23,10 @@ typedef enum clfi_message_end {
     CLFI_MESSAGE_STOPPED,
     CLFI_MESSAGE_FAILED
 } clfi_message_end;
+
+/* All bytes; a reason of the system's other than the other side's end is CLFI_MESSAGE_FAILED. */
+clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t size);
+clfi_message_end clfi_message_receive_bytes(int socket, const clfi_patience *patience, void *out, size_t size);
 
 /* Releases the message in any case. */
 clfi_message_end clfi_message_send(int socket, json_t *message);

@@ -67,8 +67,12 @@ void clfi_worker_stop(clfi_worker *worker)
     reap(worker);
 }
 
-clf_status clfi_worker_ended(clfi_worker *worker)
+clf_status clfi_worker_lost(clfi_worker *worker, clfi_message_end end)
 {
+    if (end != CLFI_MESSAGE_CLOSED) {
+        clfi_worker_stop(worker);
+        return end == CLFI_MESSAGE_FAILED ? CLF_DEVICE /* the message tells the reason */ : clfi_fail(CLF_DEVICE, "interrupted");
+    }
     const int status = reap(worker);
     if (WIFSIGNALED(status))
         CLF_FAIL(CLF_DEVICE, "the device's process ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -96,20 +100,12 @@ clf_status clfi_worker_ask(clfi_worker *worker, json_t *request, const clfi_pati
     clfi_message_end end = clfi_message_send(worker->socket, request);
     if (end == CLFI_MESSAGE_OK)
         end = clfi_message_receive(worker->socket, patience, &reply);
-    switch (end) {
-    case CLFI_MESSAGE_OK:
-        break;
-    case CLFI_MESSAGE_CLOSED:
-        return clfi_worker_ended(worker);
-    case CLFI_MESSAGE_FAILED:
+    if (end == CLFI_MESSAGE_LATE) {
         clfi_worker_stop(worker);
-        return CLF_DEVICE; /* the message tells the reason */
-    default:
-        clfi_worker_stop(worker);
-        if (end == CLFI_MESSAGE_LATE)
-            CLF_FAIL(CLF_DEVICE, "no answer from the device's process within %g s; it was ended", patience->seconds);
-        CLF_FAIL(CLF_DEVICE, "interrupted");
+        CLF_FAIL(CLF_DEVICE, "no answer from the device's process within %g s; it was ended", patience->seconds);
     }
+    if (end != CLFI_MESSAGE_OK)
+        return clfi_worker_lost(worker, end);
     const clf_status st = check_reply(reply);
     if (st != CLF_OK) {
         json_decref(reply);

@@ -30,14 +30,17 @@ typedef struct clfi_worker {
     int socket;
 } clfi_worker;
 
-#define CLFI_WORKER_INIT {0, -1}
+#define CLFI_WORKER_INIT \
+    {                    \
+        0, -1            \
+    }
 
 /* A process with one end of a socket, which runs serve(socket, user) on memory as it is now and ends when that returns, or when this
  * process does. IO: the system refused. */
 clf_status clfi_worker_fork(void (*serve)(int socket, const void *user), const void *user, clfi_worker *out);
 
-/* What a worker that closed its end died of, as DEVICE; it is gone then. */
-clf_status clfi_worker_ended(clfi_worker *worker);
+/* Why bytes did not pass, as DEVICE: what the process died of, or the reason of the system; it is gone then. */
+clf_status clfi_worker_lost(clfi_worker *worker, clfi_message_end end);
 
 /* The child sees the workloads as they are now. IO: the system refused. */
 clf_status clfi_worker_start(const clfi_workload_list *workloads, clfi_worker *out);

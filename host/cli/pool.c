@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "bench/worker.h"
@@ -61,36 +59,19 @@ typedef struct cli_pool {
     size_t width;
 } cli_pool;
 
-/* ---- Bytes through a socket ---- */
-
-static bool send_all(int socket, const void *data, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t sent = send(socket, (const char *)data + done, size - done, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR)
-            return false;
-        done += sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
-}
-
-static bool receive_all(int socket, void *data, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t got = recv(socket, (char *)data + done, size - done, 0);
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 /* ---- In the process of a device ---- */
 
 typedef struct place {
     const cli_session *session;
     const char *directory, *device;
 } place;
+
+static const clfi_patience for_ever = {0, NULL};
+
+static bool receive_all(int socket, void *data, size_t size)
+{
+    return clfi_message_receive_bytes(socket, &for_ever, data, size) == CLFI_MESSAGE_OK;
+}
 
 typedef struct received {
     char *bytes;
@@ -163,7 +144,8 @@ static bool send_reply(int socket, clf_status status, const clf_embed_stats *sta
         answer.stats = *stats;
     if (status != CLF_OK)
         snprintf(answer.reason, sizeof answer.reason, "%s", clf_last_error());
-    return send_all(socket, &answer, sizeof answer) && send_all(socket, rows, answer.numbers * sizeof *rows);
+    return clfi_message_send_bytes(socket, &answer, sizeof answer) == CLFI_MESSAGE_OK &&
+           clfi_message_send_bytes(socket, rows, answer.numbers * sizeof *rows) == CLFI_MESSAGE_OK;
 }
 
 static void serve(int socket, const void *user)
@@ -190,19 +172,27 @@ static void serve(int socket, const void *user)
     (void)st;
 }
 
+typedef struct listing {
+    reply answer;
+    size_t count, usable[MOST_DEVICES];
+} listing;
+
 /* A process of its own asks for the list: what a driver does to it does not matter here. */
 static void serve_list(int socket, const void *user)
 {
     clf_device_list *list;
-    size_t usable[MOST_DEVICES + 1] = {0}; /* their number, their places */
+    listing out = {.count = 0};
     (void)user;
-    if (clf_device_list_create(&list) == CLF_OK) {
-        for (size_t i = 0; i < clf_device_list_count(list) && usable[0] < MOST_DEVICES; i++)
+    out.answer.status = clf_device_list_create(&list);
+    if (out.answer.status != CLF_OK)
+        snprintf(out.answer.reason, sizeof out.answer.reason, "%s", clf_last_error());
+    else {
+        for (size_t i = 0; i < clf_device_list_count(list) && out.count < MOST_DEVICES; i++)
             if (!clf_device_list_get(list, i)->reason[0])
-                usable[++usable[0]] = i;
+                out.usable[out.count++] = i;
         clf_device_list_destroy(list);
     }
-    send_all(socket, usable, sizeof usable);
+    clfi_message_send_bytes(socket, &out, sizeof out);
 }
 
 /* ---- Starting and ending ---- */
@@ -217,19 +207,28 @@ static clf_status add_member(cli_pool *pool, const char *device, size_t length)
     return CLF_OK;
 }
 
+/* CLF_OK, or why there is no answer or a bad one. */
+static clf_status receive_answer(clfi_worker *worker, void *data, size_t size, reply *answer)
+{
+    const clfi_message_end end = clfi_message_receive_bytes(worker->socket, &for_ever, data, size);
+    if (end != CLFI_MESSAGE_OK)
+        return clfi_worker_lost(worker, end);
+    answer->reason[REASON_BYTES - 1] = '\0';
+    return answer->status == CLF_OK ? CLF_OK : clfi_fail(answer->status, "%s", answer->reason);
+}
+
 static clf_status list_all(cli_pool *pool)
 {
     clfi_worker worker;
-    size_t usable[MOST_DEVICES + 1];
+    listing found;
     CLF_TRY(clfi_worker_fork(serve_list, NULL, &worker));
-    if (!receive_all(worker.socket, usable, sizeof usable)) {
-        (void)clfi_worker_ended(&worker);
-        return clfi_fail_prefix(CLF_DEVICE, "listing the devices");
-    }
+    const clf_status st = receive_answer(&worker, &found, sizeof found, &found.answer);
     clfi_worker_stop(&worker);
-    for (size_t i = 1; i <= usable[0]; i++) {
+    if (st != CLF_OK)
+        return clfi_fail_prefix(st, "listing the devices");
+    for (size_t i = 0; i < found.count; i++) {
         char text[32];
-        const int length = snprintf(text, sizeof text, "%zu", usable[i]);
+        const int length = snprintf(text, sizeof text, "%zu", found.usable[i]);
         CLF_TRY(add_member(pool, text, (size_t)length));
     }
     return CLF_OK;
@@ -261,15 +260,6 @@ static void say_lost(member *m, const char *what)
     clfi_worker_stop(&m->worker);
 }
 
-/* CLF_OK, or why the member is lost. */
-static clf_status receive_reply(member *m, reply *answer)
-{
-    if (!receive_all(m->worker.socket, answer, sizeof *answer))
-        return clfi_worker_ended(&m->worker);
-    answer->reason[REASON_BYTES - 1] = '\0';
-    return answer->status == CLF_OK ? CLF_OK : clfi_fail(answer->status, "%s", answer->reason);
-}
-
 static clf_status start_members(cli_pool *pool, const cli_session *session, const char *directory)
 {
     size_t alive = 0;
@@ -280,7 +270,7 @@ static clf_status start_members(cli_pool *pool, const cli_session *session, cons
     }
     for (size_t i = 0; i < pool->count; i++) {
         reply answer;
-        const clf_status st = receive_reply(&pool->members[i], &answer);
+        const clf_status st = receive_answer(&pool->members[i].worker, &answer, sizeof answer, &answer);
         alive += st == CLF_OK;
         if (st != CLF_OK && ((last = st), i + 1 < pool->count || alive))
             say_lost(&pool->members[i], "it is left out");
@@ -366,31 +356,53 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
     return CLF_OK;
 }
 
-/* Whether the member took it; one that is gone is found out when its reply is waited for. */
-static void give(member *m, job *j, const task *what)
+/* The member failed with its windows, or is gone: another takes them. The last error is the reason. */
+static clf_status lose(cli_pool *pool, member *m, clf_status st)
 {
-    const request q = {.what = *what, .first = j->first, .count = j->count, .bytes = j->bytes.length};
-    m->job = j;
-    j->state = JOB_RUNS;
-    bool is_sent = send_all(m->worker.socket, &q, sizeof q);
-    for (size_t i = 0; is_sent && i < j->count; i++)
-        is_sent = send_all(m->worker.socket, &j->texts[i].size, sizeof j->texts[i].size);
-    if (is_sent)
-        send_all(m->worker.socket, clfi_str_text(&j->bytes), j->bytes.length);
+    job *j = m->job;
+    size_t alive = 0;
+    m->job = NULL;
+    free(j->rows);
+    j->rows = NULL;
+    j->state = JOB_WAITS;
+    if (++j->tries >= MOST_TRIES)
+        return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, at last", j->first + 1, j->first + j->count, j->tries);
+    for (size_t i = 0; i < pool->count; i++)
+        alive += &pool->members[i] != m && pool->members[i].worker.process > 0;
+    if (!alive)
+        return clfi_fail_prefix(st, "the last device, %s", name_of(m));
+    say_lost(m, "another takes its texts");
+    return CLF_OK;
 }
 
-static size_t give_all(cli_pool *pool, const task *what)
+/* A member that closed its end is found out when its reply is waited for: it may tell why. */
+static clf_status give(cli_pool *pool, member *m, job *j, const task *what)
 {
-    size_t busy = 0, next = 0;
+    const request q = {.what = *what, .first = j->first, .count = j->count, .bytes = j->bytes.length};
+    const int socket = m->worker.socket;
+    m->job = j;
+    j->state = JOB_RUNS;
+    clfi_message_end end = clfi_message_send_bytes(socket, &q, sizeof q);
+    for (size_t i = 0; end == CLFI_MESSAGE_OK && i < j->count; i++)
+        end = clfi_message_send_bytes(socket, &j->texts[i].size, sizeof j->texts[i].size);
+    if (end == CLFI_MESSAGE_OK)
+        end = clfi_message_send_bytes(socket, clfi_str_text(&j->bytes), j->bytes.length);
+    return end == CLFI_MESSAGE_FAILED ? lose(pool, m, clfi_worker_lost(&m->worker, end)) : CLF_OK;
+}
+
+static clf_status give_all(cli_pool *pool, const task *what, size_t *out_busy)
+{
+    size_t next = 0;
+    *out_busy = 0;
     for (size_t i = 0; i < pool->count; i++) {
         member *m = &pool->members[i];
         while (next < pool->used && job_at(pool, next)->state != JOB_WAITS)
             next++;
         if (m->worker.process > 0 && !m->job && next < pool->used)
-            give(m, job_at(pool, next), what);
-        busy += m->worker.process > 0 && m->job != NULL;
+            CLF_TRY(give(pool, m, job_at(pool, next), what));
+        *out_busy += m->worker.process > 0 && m->job != NULL;
     }
-    return busy;
+    return CLF_OK;
 }
 
 static size_t free_members(const cli_pool *pool)
@@ -406,37 +418,20 @@ static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
 {
     job *j = m->job;
     reply answer;
-    clf_status st = receive_reply(m, &answer);
+    clf_status st = receive_answer(&m->worker, &answer, sizeof answer, &answer);
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
         st = clfi_fail(CLF_INTERNAL, "device %s: %zu numbers, expected %zu", name_of(m), answer.numbers, j->count * pool->width);
-    if (st == CLF_OK)
-        CLF_TRY(clfi_alloc(j->count * pool->width, sizeof *j->rows, "results", &j->rows));
-    if (st == CLF_OK && !receive_all(m->worker.socket, j->rows, answer.numbers * sizeof *j->rows))
-        st = clfi_worker_ended(&m->worker);
-    m->job = NULL;
-    if (st != CLF_OK) {
-        free(j->rows);
-        j->rows = NULL;
-    }
-    if (st == CLF_OK) {
-        j->state = JOB_DONE;
-        cli_add_stats(stats, &answer.stats);
-        return CLF_OK;
-    }
     if (st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) /* by the model or the options: another device would say the same */
         return st;
-    j->state = JOB_WAITS;
-    if (++j->tries >= MOST_TRIES)
-        return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, at last", j->first + 1, j->first + j->count, j->tries);
-    size_t alive = 0;
-    clfi_worker lost = m->worker;
-    m->worker = (clfi_worker)CLFI_WORKER_INIT;
-    for (size_t i = 0; i < pool->count; i++)
-        alive += pool->members[i].worker.process > 0;
-    m->worker = lost;
-    if (!alive)
-        return clfi_fail_prefix(st, "the last device, %s", name_of(m));
-    say_lost(m, "another takes its texts");
+    if (st != CLF_OK)
+        return lose(pool, m, st);
+    CLF_TRY(clfi_alloc(j->count * pool->width, sizeof *j->rows, "results", &j->rows));
+    const clfi_message_end end = clfi_message_receive_bytes(m->worker.socket, &for_ever, j->rows, answer.numbers * sizeof *j->rows);
+    if (end != CLFI_MESSAGE_OK)
+        return lose(pool, m, clfi_worker_lost(&m->worker, end));
+    m->job = NULL;
+    j->state = JOB_DONE;
+    cli_add_stats(stats, &answer.stats);
     return CLF_OK;
 }
 
@@ -483,14 +478,15 @@ static clf_status spread(cli_pool *pool, cli_session *session, const task *what,
     bool any = true;
     CLF_TRY(width_of(session, what, &pool->width));
     for (;;) {
-        size_t waiting = 0;
+        size_t waiting = 0, busy;
         for (size_t i = 0; i < pool->used; i++)
             waiting += job_at(pool, i)->state == JOB_WAITS;
         while (any && pool->used < pool->capacity && waiting <= free_members(pool)) { /* one more than can begin */
             CLF_TRY(read_window(pool, inputs, &any));
             waiting += any;
         }
-        if (give_all(pool, what) == 0)
+        CLF_TRY(give_all(pool, what, &busy));
+        if (busy == 0)
             return CLF_OK; /* all that was read is delivered */
         CLF_TRY(wait_replies(pool, stats));
         CLF_TRY(deliver(pool, &progress, sink, user));

@@ -2,30 +2,22 @@
 /* Asking a process of its own to describe a device or to measure a candidate. */
 #include "tune/tune_child.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "base/alloc.h"
 #include "bench/worker.h"
 
 /* Answers one request and ends. A crash is expected now and then: it leaves no core file. */
-static _Noreturn void serve_one(int socket)
+static void serve_one(int socket, const void *user)
 {
     const clfi_patience for_ever = {0, NULL};
     json_t *request;
-    signal(SIGINT, SIG_IGN); /* the parent decides what an interruption means */
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    (void)user;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     dup2(STDERR_FILENO, STDOUT_FILENO); /* remarks of drivers are no results */
     if (clfi_message_receive(socket, &for_ever, &request) == CLFI_MESSAGE_OK) {
@@ -36,28 +28,6 @@ static _Noreturn void serve_one(int socket)
         json_object_set_new(reply, "reason", json_string(st == CLF_OK ? "" : clf_last_error()));
         clfi_message_send(socket, reply);
     }
-    _exit(0); /* without the drivers' own destructors */
-}
-
-static clf_status start(clfi_worker *out)
-{
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
-        CLF_FAIL(CLF_IO, "socket to a candidate's process: %s", strerror(errno));
-    fflush(NULL);
-    const pid_t process = fork();
-    if (process < 0) {
-        close(pair[0]);
-        close(pair[1]);
-        CLF_FAIL(CLF_IO, "process for a candidate: %s", strerror(errno));
-    }
-    if (process == 0) {
-        close(pair[0]);
-        serve_one(pair[1]);
-    }
-    close(pair[1]);
-    *out = (clfi_worker){process, pair[0]};
-    return CLF_OK;
 }
 
 /* Takes the request over. */
@@ -66,7 +36,7 @@ static clf_status ask(json_t *request, const clfi_patience *patience, json_t **o
     clfi_worker worker = CLFI_WORKER_INIT;
     if (!request)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "request to a candidate's process: not enough memory");
-    const clf_status st = start(&worker);
+    const clf_status st = clfi_worker_fork(serve_one, NULL, &worker);
     if (st != CLF_OK) {
         json_decref(request);
         return st;
