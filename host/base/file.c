@@ -143,9 +143,26 @@ clf_status clfi_make_directories(const char *path)
         if (end == '\0')
             break;
     }
-    if (st == CLF_OK && !clfi_directory_exists(path))
+    struct stat info;
+    if (st == CLF_OK && stat(path, &info) != 0)
+        st = clfi_fail_errno("look at directory", path);
+    else if (st == CLF_OK && !S_ISDIR(info.st_mode))
         st = clfi_fail(CLF_IO, "create directory %s: exists and is no directory", path);
     free(copy);
+    return st;
+}
+
+clf_status clfi_temporary_directory(const char *name, char **out)
+{
+    const char *parent = getenv("TMPDIR");
+    clf_str path = CLF_STR_INIT;
+    clf_status st = clfi_str_appendf(&path, "%s/%s-XXXXXX", parent && parent[0] ? parent : "/tmp", name);
+    if (st == CLF_OK && !mkdtemp(path.data))
+        st = clfi_fail_errno("create temporary directory", path.data);
+    if (st == CLF_OK)
+        *out = path.data;
+    else
+        clfi_str_free(&path);
     return st;
 }
 
@@ -159,8 +176,7 @@ clf_status clfi_path_join(const char *directory, const char *name, char **out)
 {
     clf_str path = CLF_STR_INIT;
     const size_t length = strlen(directory);
-    const clf_status st =
-        clfi_str_appendf(&path, "%s%s%s", directory, length && directory[length - 1] == '/' ? "" : "/", name);
+    const clf_status st = clfi_str_appendf(&path, "%s%s%s", directory, length && directory[length - 1] == '/' ? "" : "/", name);
     if (st != CLF_OK) {
         clfi_str_free(&path);
         return st;

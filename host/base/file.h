@@ -36,14 +36,17 @@ bool clfi_directory_exists(const char *path);
 /* Creates `path` and its missing parents with mode 0700. */
 clf_status clfi_make_directories(const char *path);
 
+/* A new directory NAME-XXXXXX in $TMPDIR or /tmp; the caller removes it and frees its path. */
+clf_status clfi_temporary_directory(const char *name, char **out);
+
 /* A file written beside its destination and renamed over it by commit; where the system can, without a name until then. */
 typedef struct clf_atomic_file {
-    FILE *stream;       /* write by clfi_atomic_write and _printf, so that commit knows the reason of what failed */
-    char *path;         /* as it was asked for */
-    char *target;       /* where its links lead; NULL: a pipe or device */
-    char *temporary;    /* NULL: a pipe or device */
-    int sink;           /* of a pipe or device that gets all bytes at commit; else -1 */
-    int fault;          /* errno of the first write that failed; 0: none did */
+    FILE *stream;    /* write by clfi_atomic_write and _printf, so that commit knows the reason of what failed */
+    char *path;      /* as it was asked for */
+    char *target;    /* where its links lead; NULL: a pipe or device */
+    char *temporary; /* NULL: a pipe or device */
+    int sink;        /* of a pipe or device that gets all bytes at commit; else -1 */
+    int fault;       /* errno of the first write that failed; 0: none did */
     bool is_nameless;
     bool is_expendable; /* set it after opening: commit doesn't wait for the disk, what a crash of the machine loses is made again */
 } clf_atomic_file;
@@ -60,7 +63,7 @@ clf_status clfi_atomic_commit(clf_atomic_file *file); /* flushes, checks every w
 /* Two files that belong together: both are complete on the disk before the first gets its name, and where one cannot get it, the other
  * gives its own back. Neither may be a pipe or device. Closes both in any case. */
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
-void clfi_atomic_abandon(clf_atomic_file *file);      /* removes the temporary; no-op after commit */
+void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary; no-op after commit */
 
 /* The same for output that a user named, where also a pipe, a device or "-" (standard output, also by its other names) will do: it's
  * written to as the bytes come; with `seeks`, for formats whose beginning is written last, at commit. Waits until a pipe is read. */

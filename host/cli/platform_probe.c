@@ -37,7 +37,7 @@ static _Noreturn void enumerate(const char *folder)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setenv("OCL_ICD_VENDORS", folder, 1);
     (void)!clf_device_list_create(&list); /* an error is no crash: the list tells it again */
-    _exit(0); /* without the drivers' own destructors */
+    _exit(0);                             /* without the drivers' own destructors */
 }
 
 /* ROOT/NAME/FILE.icd -> the file; the child sees ROOT/NAME only. */
@@ -153,19 +153,18 @@ static clf_status probe_all(driver_file *files, size_t count, char *root, clf_st
 
 clf_status cli_platforms_probe(clf_str *notes, char **folder)
 {
-    const char *given = getenv("OCL_ICD_VENDORS"), *temporary = getenv("TMPDIR");
+    const char *given = getenv("OCL_ICD_VENDORS");
     driver_file files[MOST_FILES] = {{NULL}};
     size_t count = 0, broken = 0;
     char *root = NULL;
     clf_status st = find_files(given && *given ? given : "/etc/OpenCL/vendors", files, &count);
     *folder = NULL;
-    if (st == CLF_OK && count)
-        st = clfi_path_join(temporary && *temporary ? temporary : "/tmp", "clformer-XXXXXX", &root);
-    if (st == CLF_OK && root && mkdtemp(root))
-        st = probe_all(files, count, root, notes, &broken);
-    else if (st == CLF_OK && root) { /* nothing can be tried without it, but devices can be listed */
-        free(root);
-        root = NULL;
+    if (st == CLF_OK && count) {
+        st = clfi_temporary_directory("clformer", &root);
+        if (st == CLF_OK)
+            st = probe_all(files, count, root, notes, &broken);
+        else if (st != CLF_OUT_OF_MEMORY)
+            st = CLF_OK; /* nothing can be tried without it, but devices can be listed */
     }
     for (size_t i = 0; i < count; i++) {
         if (files[i].link) {

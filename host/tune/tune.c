@@ -10,18 +10,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "op/tuned_file.h"
 #include "tune/tune_choose.h"
 
-enum { MAX_WALKS = 16, PATH_BYTES = 256, CHECKS = 2 };
+enum { MAX_WALKS = 16, CHECKS = 2 };
 static const double PRODUCT_NS = 1.2e8; /* less only where all the time would not do for the engines as they are */
 
 typedef struct tuner {
     const clfi_tune_params *params;
     const clfi_tune_products *products;
     clfi_tune_device device;
-    const char *reference;   /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
-    char folder[PATH_BYTES]; /* temporary: choices that candidates run with */
+    const char *reference; /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
+    char *folder, *file;   /* temporary: choices that candidates run with */
     uint64_t start_ns;
     double product_ns; /* of measuring one candidate on one product */
     clfi_tune_results results;
@@ -37,12 +38,11 @@ static bool is_stopped(const tuner *t)
     return t->params->stop && *t->params->stop;
 }
 
-static clf_status write_choices(const tuner *t, const clf_tuning *tuning, char path[PATH_BYTES])
+static clf_status write_choices(const tuner *t, const clf_tuning *tuning)
 {
     json_t *entry;
-    snprintf(path, PATH_BYTES, "%.200s/tuned.json", t->folder);
     CLF_TRY(clfi_tuning_entry(&t->device.info, tuning, &entry));
-    const clf_status st = clfi_tuned_file_store(path, &t->device.info, entry);
+    const clf_status st = clfi_tuned_file_store(t->file, &t->device.info, entry);
     json_decref(entry);
     return st;
 }
@@ -50,13 +50,12 @@ static clf_status write_choices(const tuner *t, const clf_tuning *tuning, char p
 /* Measures with these choices in use (NULL: none) and keeps the result. */
 static clf_status measure(tuner *t, clfi_tune_candidate *candidate, const clf_tuning *tuning)
 {
-    char path[PATH_BYTES] = "";
     if (is_stopped(t))
         CLF_FAIL(CLF_DEVICE, "interrupted");
     if (tuning)
-        CLF_TRY(write_choices(t, tuning, path));
+        CLF_TRY(write_choices(t, tuning));
     const clfi_tune_conditions conditions = {.selector = t->params->device,
-                                             .tuned_file = path,
+                                             .tuned_file = tuning ? t->file : "",
                                              .precision = t->params->precision,
                                              .reference_engines = t->reference,
                                              .products = t->products,
@@ -196,24 +195,19 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     return CLF_OK;
 }
 
-static void remove_folder(const char *folder)
-{
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%.200s/tuned.json", folder);
-    unlink(path);
-    rmdir(folder);
-}
-
 clf_status clfi_tune(const clfi_tune_params *params, const clfi_tune_products *products, clfi_tune_report *out)
 {
     tuner t = {.params = params, .products = products, .start_ns = clfi_now_ns()};
     clfi_tune_report report = {.compared = 0};
-    const char *base = getenv("TMPDIR");
-    const int length = snprintf(t.folder, sizeof t.folder, "%s/clformer-tune-XXXXXX", base && base[0] ? base : "/tmp");
-    if (length > 200 || !mkdtemp(t.folder))
-        CLF_FAIL(CLF_IO, "temporary folder in %s", base && base[0] ? base : "/tmp");
-    const clf_status st = tune(&t, &report);
-    remove_folder(t.folder);
+    CLF_TRY(clfi_temporary_directory("clformer-tune", &t.folder));
+    clf_status st = clfi_path_join(t.folder, "tuned.json", &t.file);
+    if (st == CLF_OK) {
+        st = tune(&t, &report);
+        unlink(t.file);
+    }
+    rmdir(t.folder);
+    free(t.folder);
+    free(t.file);
     clfi_tune_results_free(&t.results);
     report.device = t.device.info;
     t.device.info = (clf_device_info){.name = NULL};

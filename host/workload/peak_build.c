@@ -55,20 +55,6 @@ static void build_release(void *state)
     free(b);
 }
 
-static clf_status make_cache(build *b)
-{
-    const char *parent = getenv("TMPDIR");
-    char *directory;
-    CLF_TRY(clfi_path_join(parent && parent[0] ? parent : "/tmp", "clformer-bench.XXXXXX", &directory));
-    if (!mkdtemp(directory)) {
-        const clf_status st = clfi_fail(CLF_IO, "create %s", directory);
-        free(directory);
-        return st;
-    }
-    b->cache_dir = directory;
-    return CLF_OK;
-}
-
 /* Builds, launches once and waits; *ns is the time of that. number: of this variant of the kernel, part of its text. */
 static clf_status build_and_launch(build *b, clf_context *own, uint32_t number, uint64_t *ns)
 {
@@ -130,7 +116,7 @@ static clf_status build_prepare(const clfi_workload *workload, clf_context *cont
     CLF_TRY(clfi_peak_upload_random(context, WIDTH, SEED, &b->out));
     if (!*(const bool *)workload->parameters)
         return CLF_OK;
-    CLF_TRY(make_cache(b));
+    CLF_TRY(clfi_temporary_directory("clformer-bench", &b->cache_dir));
     CLF_TRY(build_once(b, &ns, &stats)); /* fills the cache */
     CLF_TRY(build_once(b, &ns, &stats));
     if (stats.programs_from_cache != 1)

@@ -6,8 +6,9 @@ usage: sweep.py PROGRAM EXAMPLE SHIM [--runs N [--seed S] | --every-call] [--cas
                                       [--only CASE/START/CLASS/N] [--jobs N] [--keep]
 
 Clean is: a message that names the call or the file and exit status 1, outputs as they were before, nothing left over (objects of OpenCL,
-blocks, mappings, temporary files); or exit status 0 and the same results as without a fault. Each case runs warm (its kernels are in the
-cache) and cold (an empty cache). Without --runs each way by which a call is reached fails at its first, second and last time;
+blocks, mappings, temporary files); or exit status 0 and the same results as without a fault. Where a command keeps something to go on with,
+the same command once more, without a fault, must then end with the results of one undisturbed run. Each case runs warm (its kernels are in
+the cache) and cold (an empty cache). Without --runs each way by which a call is reached fails at its first, second and last time;
 --runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call."""
 import argparse
 import collections
@@ -26,13 +27,17 @@ import time
 
 CLASSES = ("opencl", "memory", "eio", "enospc", "eintr", "short")
 OBJECTS = ("contexts", "queues", "buffers", "programs", "kernels", "events", "mappings", "blocks")
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TWO_DEVICES = {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd", "POCL_DEVICES": "pthread pthread"}  # and no others that a machine has
 OLD = b"what was here before\n"
 OLD_TUNED = b'{"schema": "clformer-tuned", "schema_version": 1, "devices": []}\n'
 # After these nobody knows whether the device still uses what it was given: it must not be freed, so that leaving it is right.
 LEAVES_IN_USE = ("clFinish", "clWaitForEvents")
 
-Case = collections.namedtuple("Case", "name arguments outputs same_results")
-Run = collections.namedtuple("Run", "status stdout stderr outputs struck reports strangers seconds")
+# given: files of the run's own folder at the start, {name: file of the inputs}. keeps: files that a failed run may leave to go on with; with
+# these, or where the outputs are optional (given themselves), the command runs again and is judged by what is there then.
+Case = collections.namedtuple("Case", "name arguments outputs same_results given keeps environment", defaults=({}, (), {}))
+Run = collections.namedtuple("Run", "status stdout stderr outputs struck reports strangers seconds again")
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------------------------
@@ -87,23 +92,56 @@ def write_npy(path, rows, columns, seed):
 
 def write_inputs(folder):
     write_model(os.path.join(folder, "model"))
-    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    shutil.copytree(os.path.join(tests, "data", "generation", "llama"), os.path.join(folder, "llama"))
+    shutil.copytree(os.path.join(TESTS, "data", "generation", "llama"), os.path.join(folder, "llama"))
     write_npy(os.path.join(folder, "a.npy"), 5, 7, 1)
     write_npy(os.path.join(folder, "b.npy"), 7, 3, 2)
     with open(os.path.join(folder, "texts.txt"), "w", encoding="utf-8") as file:
         file.write("a man is eating food\nsomeone is having a meal\nthe cat sat on the mat\n")
+    with open(os.path.join(folder, "older.txt"), "w", encoding="utf-8") as file:
+        file.write("the cat sat on the mat\nsomeone is eating\na man is eating food\n")
+
+
+def prepare(folder, arguments, environment):
+    """What other commands leave: embeddings that a search kept of an older corpus, all shards, a part file that ends in a torn record."""
+    model, texts = os.path.join(folder, "model"), os.path.join(folder, "texts.txt")
+
+    def run(*words):
+        done = subprocess.run([arguments.program, *words], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{words[0]} fails without a fault: {done.stderr[-500:]}")
+
+    run("search", model, "--corpus", os.path.join(folder, "older.txt"), "food")
+    for shard in ("1/2", "2/2"):
+        run("embed", model, "--file", texts, "--window", "1", "--shard", shard, "-o", os.path.join(folder, "shards"))
+    run("embed", model, "--file", texts, "--window", "1", "--shard", "1/1", "-o", os.path.join(folder, "one"))
+    with open(os.path.join(folder, "one", "shard-00001-of-00001.done"), "rb") as file:
+        whole = file.read()
+    with open(os.path.join(folder, "torn.part"), "wb") as file:
+        file.write(whole[:whole.rindex(b"clf-done") - 20])
 
 
 def cases(inputs, program, example):
     """Arguments stand relative to a run's own folder, where its outputs go. same_results: two runs without a fault write the same bytes."""
     model, texts = os.path.join(inputs, "model"), os.path.join(inputs, "texts.txt")
+    heads = os.path.join(TESTS, "data", "classifiers")
     npy = [os.path.join(inputs, name) for name in ("a.npy", "b.npy")]
     return [
         Case("einsum", [program, "einsum", "ij,jk->ik", *npy, "-o", "out.npy"], ["out.npy"], True),
         Case("embed", [program, "embed", model, "--file", texts, "-o", "out.npy"], ["out.npy", "out.npy.json"], True),
         Case("embed-text", [program, "embed", model, "the cat", "a meal"], [], True),
+        Case("embed-resume", [program, "embed", model, "--file", texts, "--window", "1", "--resume", "-o", "out.npy"],
+             ["out.npy", "out.npy.json"], True, {"out.npy.part": "torn.part"}, ["out.npy.part"]),
+        Case("embed-shard", [program, "embed", model, "--file", texts, "--window", "1", "--shard", "1/2", "-o", "."],
+             ["shard-00001-of-00002.done"], True, {}, ["shard-00001-of-00002.part", "manifest.json"]),
+        Case("embed-all", [program, "embed", model, "--file", texts, "--window", "1", "--device", "all"], [], True, environment=TWO_DEVICES),
+        Case("gather", [program, "gather", os.path.join(inputs, "shards"), "-o", "out.npy"], ["out.npy", "out.npy.json"], True),
         Case("search", [program, "search", model, "--corpus", texts, "--no-keep", "--top", "2", "food"], [], True),
+        Case("search-keep", [program, "search", model, "--corpus", "texts.txt", "--top", "2", "food"],
+             ["texts.txt.embeddings.npy", "texts.txt.embeddings.npy.json"], True,
+             {"texts.txt": "texts.txt", "texts.txt.embeddings.npy": "older.txt.embeddings.npy",
+              "texts.txt.embeddings.npy.json": "older.txt.embeddings.npy.json"}),
+        Case("rerank", [program, "rerank", os.path.join(heads, "bert"), "the cat", "a cat", "a man"], [], True),
+        Case("classify", [program, "classify", os.path.join(heads, "camembert"), "the cat sat", "a man"], [], True),
         Case("attention", [program, "attention", model, "the cat sat", "-o", "out.svg"], ["out.svg"], True),
         Case("pronounce", [program, "pronounce", "hi"], [], True),
         Case("generate", [program, "generate", os.path.join(inputs, "llama", "model.gguf"), " the cat", "--max-tokens", "3", "--json"], [], True),
@@ -126,17 +164,20 @@ class Sweep:
         self.inputs = os.path.join(folder, "inputs")
         os.mkdir(self.inputs)
         write_inputs(self.inputs)
-        os.mkdir(os.path.join(folder, "cold"), 0o700)
+        for name in ("cold", "prepare"):
+            os.mkdir(os.path.join(folder, name), 0o700)
         self.cases = [c for c in cases(self.inputs, arguments.program, arguments.example) if arguments.case in (None, c.name)]
+        prepare(self.inputs, arguments, self.environment(self.inputs, os.path.join(folder, "prepare")))
         self.lock, self.next_folder, self.done, self.total = threading.Lock(), 0, 0, 0
 
     def cache_of(self, case, start):
         return os.path.join(self.folder, "cold" if start == "cold" else "warm-" + case.name)
 
-    def environment(self, place, cache):
+    def environment(self, place, cache, case=None):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("CLF_") or k == "CLF_DEVICE"}
         kept.setdefault("CLF_DEVICE", "Portable Computing Language")
         kept.update(XDG_CONFIG_HOME=os.path.join(place, "config"), CLF_CACHE_DIR=cache, LC_ALL="C.UTF-8", POCL_AFFINITY="1")
+        kept.update(case.environment if case else {})
         return kept
 
     def run(self, case, start, fault=None, trace=None, timeout=120, stacks=False):
@@ -151,10 +192,17 @@ class Sweep:
         old = {name: OLD for name in case.outputs}
         if case.name == "tune":
             old[case.outputs[0]] = OLD_TUNED
+        if case.name == "embed-shard":  # what is there is done
+            old[case.outputs[0]] = None
+        for name, path in case.given.items():
+            with open(os.path.join(self.inputs, path), "rb") as file:
+                old[name] = file.read()
         for name, content in old.items():
-            with open(os.path.join(place, name), "wb") as file:
-                file.write(content)
-        environment = self.environment(place, cache)
+            if content is not None:
+                with open(os.path.join(place, name), "wb") as file:
+                    file.write(content)
+        environment = self.environment(place, cache, case)
+        undisturbed = dict(environment)
         if case.name == "example":
             environment["CLF_FAULT_LIBRARY"] = "1"
         environment.update(LD_PRELOAD=self.arguments.shim, CLF_FAULT_REPORT=os.path.join(place, "report"))
@@ -181,19 +229,35 @@ class Sweep:
                         outputs[path] = file.read()
                     if outputs[path] == old[path]:
                         outputs[path] = OLD
+                elif case.given.get(path) and path not in case.keeps:
+                    with open(os.path.join(place, path), "rb") as file:
+                        if file.read() != old[path]:
+                            strangers.append(path)
                 elif path.startswith("cache/"):
                     if not path.endswith(".bin"):
                         strangers.append(path)
-                elif path != "report":
+                elif path != "report" and not (path in case.keeps and (status != 0 or path == "manifest.json")):
                     strangers.append(path)
         if os.path.exists(os.path.join(place, "report")):
             with open(os.path.join(place, "report"), encoding="utf-8") as file:
-                reports = [json.loads(line) for line in file]
+                reports = [json.loads(line) for line in file if line.endswith("}\n")]  # one that is killed leaves half a line
         struck = next(({**r["struck"], "is_child": r["is_child"]} for r in reports if "struck" in r), None)
         reports = [r for r in reports if "calls" in r]
+        again = self.run_again(case, place, undisturbed) if fault and goes_on(case) else None
         if not self.arguments.keep:
             shutil.rmtree(place, ignore_errors=True)
-        return Run(status, stdout, stderr, outputs, struck, reports, sorted(strangers), seconds)
+        return Run(status, stdout, stderr, outputs, struck, reports, sorted(strangers), seconds, again)
+
+    @staticmethod
+    def run_again(case, place, environment):
+        """The same command in what a run left: status, standard output, outputs."""
+        done = subprocess.run(case.arguments, cwd=place, env=environment, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        outputs = {}
+        for name in case.outputs:
+            if os.path.exists(os.path.join(place, name)):
+                with open(os.path.join(place, name), "rb") as file:
+                    outputs[name] = file.read()
+        return done.returncode, done.stdout, outputs
 
     # --- what a run is held against ---
 
@@ -224,10 +288,12 @@ class Sweep:
 
     def fill(self, case, place):
         """A start with an empty cache in a folder that stays."""
-        environment = self.environment(place, place)
+        environment = self.environment(place, place, case)
         environment["XDG_CONFIG_HOME"] = os.path.join(self.folder, "fill")
         with tempfile.TemporaryDirectory(dir=self.folder) as here:
             os.makedirs(os.path.join(here, "config", "clformer"))
+            for name, path in case.given.items():
+                shutil.copy(os.path.join(self.inputs, path), os.path.join(here, name))
             subprocess.run(case.arguments, cwd=here, env=environment, capture_output=True, check=False, stdin=subprocess.DEVNULL)
 
     def judge(self, case, start, fault, known):
@@ -244,11 +310,13 @@ class Sweep:
             wrong.append(f"exit status {run.status}")
         if run.status == 1:
             is_told = "standard output" in run.stderr and run.outputs == known.outputs  # all was done, but what was printed may be lost
-            if not is_told and (len(run.outputs) != len(case.outputs) or
-                                not all(self.is_untouched(case, content) for content in run.outputs.values())):
+            if not is_told and not goes_on(case) and (len(run.outputs) != len(case.outputs) or
+                                                      not all(self.is_untouched(case, content) for content in run.outputs.values())):
                 wrong.append("the old output is gone")
             if not is_named(struck, fault[0], run.stderr + run.stdout.decode(errors="replace")):
                 wrong.append("the message does not name it")
+        if run.again and run.again != (0, known.stdout, known.outputs):
+            wrong.append(f"once more: exit status {run.again[0]} and other results")
         if run.strangers:
             wrong.append("leaves " + ", ".join(re.sub(r"\.[A-Za-z0-9]{6}$", ".*", name) for name in run.strangers))
         if run.status is not None and run.status >= 0:
@@ -270,13 +338,15 @@ class Sweep:
 
     @staticmethod
     def baseline(known, is_child):
-        rows = [r for r in known.reports if r["is_child"] == is_child]
+        rows = [r for r in known.reports if is_child or not r["is_child"]]  # a child that is killed when all is done reports nothing
         return {name: max((r[name] for r in rows), default=0) for name in OBJECTS}
 
     @staticmethod
     def differences(case, run, known):
         if set(run.outputs) != set(known.outputs):
             return ["exit status 0 without its output"]
+        if case.name == "search-keep":  # what is kept is no result: the next search tells whether it is right
+            return [] if run.stdout == known.stdout else ["exit status 0 and another text on standard output"]
         if case.same_results:
             if run.stdout != known.stdout:
                 return ["exit status 0 and another text on standard output"]
@@ -284,6 +354,10 @@ class Sweep:
                 return ["exit status 0 and another output"]
             return []
         return [f"exit status 0 and {name} is no JSON" for name, content in run.outputs.items() if not is_json(content)]
+
+
+def goes_on(case):
+    return bool(case.keeps) or case.name == "search-keep"
 
 
 def is_json(content):
@@ -396,7 +470,7 @@ def sweep(arguments, only, folder):
         jobs = [(case, start, (name, n)) for case, start, name, numbers in plan for n in numbers]
         for case in work.cases:
             for start, (_, _, counts) in known[case.name].items():
-                print(f"{case.name:10} {start}:", ", ".join(f"{counts[name]} {name}" for name in CLASSES if counts[name]))
+                print(f"{case.name:12} {start}:", ", ".join(f"{counts[name]} {name}" for name in CLASSES if counts[name]))
         print(f"{len(jobs)} runs", flush=True)
         findings = collections.defaultdict(list)
         futures = {pool.submit(work.judge, case, start, fault, known[case.name][start][0]): (case, start, fault)
