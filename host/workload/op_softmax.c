@@ -36,12 +36,12 @@ static const softmax_case cases[] = {
     {6144, 512, MASK_NONE, false, 0},        {6144, 512, MASK_PADDING, false, 0},  {4096, 1024, MASK_LENGTHS, true, 0},
     {1024, 4096, MASK_NONE, false, 0},       {4096, 1024, MASK_NONE, true, 0},     {32768, 1024, MASK_NONE, false, 0},
     {1024, 4096, MASK_NONE, true, 1024},     {16384, 256, MASK_NONE, true, 64},    {16384, 256, MASK_PADDING, true, 64},
-    {4000000, 1, MASK_NONE, false, 4000000},
+    {4000000, 1, MASK_NONE, false, 4000000}, {1, 4000000, MASK_NONE, false, 1},
 };
 
 /* Sizes that no vector divides, for the self-test. */
 static const softmax_case small_cases[] = {
-    {3 * BATCH, 131, MASK_NONE, false, 0},  {3 * BATCH, 131, MASK_EMPTY, false, 0}, {BATCH, 7, MASK_LENGTHS, false, 0},
+    {3 * BATCH, 131, MASK_NONE, false, 0},   {3 * BATCH, 131, MASK_EMPTY, false, 0}, {BATCH, 7, MASK_LENGTHS, false, 0},
     {3 * BATCH, 70, MASK_PADDING, false, 0}, {35 * 3, 37, MASK_NONE, false, 35},     {35 * 3, 37, MASK_PADDING, false, 35},
 };
 
