@@ -118,7 +118,11 @@ void cli_progress_count(cli_progress *progress, size_t done)
 static void on_build(void *user)
 {
     const clf_context *context = user;
-    cli_line_show("compiling kernels for this device, once (%llu so far)", (unsigned long long)context->stats.programs_built);
+    const unsigned long long built = context->stats.programs_built, expected = context->builds_expected;
+    if (built < expected)
+        cli_line_show("compiling kernels for this device, once (%llu of %llu)", built + 1, expected);
+    else
+        cli_line_show("compiling kernels for this device, once (%llu so far)", built); /* nobody knows how many there will be */
 }
 
 void cli_progress_watch_builds(clf_context *context)

@@ -10,7 +10,8 @@ struct clf_session {
     clf_model *model;     /* a reference, but for the model's own session */
     clf_context *context; /* retained: the model's, or one that shares its cl_context */
     clf_packer packer;
-    clf_model *portable; /* the same model on the portable engines; NULL until a result was corrupt */
+    clf_model *portable;               /* the same model on the portable engines; NULL until a result was corrupt */
+    bool is_rehearsed;                 /* the kernels of a pass are known */
     struct clf_decode_batch *decoding; /* made when text is first generated */
 };
 

@@ -45,7 +45,9 @@ struct clf_context {
     clf_profile *profile; /* NULL unless profiling */
     clf_context_stats stats;
     clf_usage usage;
-    void (*on_build)(void *user); /* called before a program is built from source; NULL: nobody watches */
+    struct clf_rehearsal *rehearsal; /* of runtime/rehearsal.h; NULL: work is done */
+    uint64_t builds_expected;        /* programs from source that a rehearsal found necessary, and those built before */
+    void (*on_build)(void *user);    /* called before a program is built from source; NULL: nobody watches */
     void *on_build_user;
     clf_log_function log;
     void *log_user;

@@ -6,17 +6,21 @@
 
 #include "base/alloc.h"
 #include "runtime/profile.h"
+#include "runtime/rehearsal.h"
 
 clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
 {
     clf_launch launch = {.context = context};
-    launch.status = clfi_kernel_get(context, spec, &launch.kernel);
+    if (context->rehearsal)
+        launch.status = clfi_rehearsal_note(context, spec);
+    else
+        launch.status = clfi_kernel_get(context, spec, &launch.kernel);
     return launch;
 }
 
 void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
 {
-    if (launch->status != CLF_OK)
+    if (launch->status != CLF_OK || !launch->kernel)
         return;
     const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, size, value);
     if (code != CL_SUCCESS)
@@ -33,7 +37,7 @@ void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 
 void clfi_arg_int(clf_launch *launch, int64_t value)
 {
-    if (launch->status == CLF_OK && (value < INT_MIN || value > INT_MAX)) {
+    if (launch->status == CLF_OK && launch->kernel && (value < INT_MIN || value > INT_MAX)) {
         launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits", launch->kernel->name,
                                    launch->argument, (long long)value);
         return;
@@ -65,6 +69,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     size_t global[3];
     CLF_TRY(launch->status);
     clf_kernel *kernel = launch->kernel;
+    if (!kernel)
+        return CLF_OK;
     if (launch->argument != kernel->argument_count)
         CLF_FAIL(CLF_INTERNAL, "kernel %s takes %u arguments, %u were set", kernel->name, kernel->argument_count, launch->argument);
     for (cl_uint i = 0; i < dimensions; i++) {
@@ -75,8 +81,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     }
     clf_context *context = launch->context;
     cl_event event = NULL;
-    const cl_int code = clEnqueueNDRangeKernel(context->queue, kernel->handle, dimensions, NULL, global, local, 0, NULL,
-                                               context->profile ? &event : NULL);
+    const cl_int code =
+        clEnqueueNDRangeKernel(context->queue, kernel->handle, dimensions, NULL, global, local, 0, NULL, context->profile ? &event : NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "enqueue %s: %s (%d)", kernel->name,
                  clfi_cl_name(code), code);

@@ -14,7 +14,7 @@
 
 typedef struct clf_launch {
     clf_context *context;
-    clf_kernel *kernel;
+    clf_kernel *kernel; /* NULL in a rehearsal */
     cl_uint argument;
     clf_status status;
 } clf_launch;

@@ -108,16 +108,18 @@ static bool load(clf_context *context, const clf_kernel_spec *spec, clf_program 
     return true;
 }
 
-static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, clf_program *program)
+/* program->handle stays NULL where it is not there and may not be built. */
+static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, bool may_build,
+                                clf_program *program)
 {
-    if (load(context, spec, program))
+    if (load(context, spec, program) || !may_build)
         return CLF_OK;
     CLF_TRY(build_from_source(context, spec, source, &program->handle));
     program->is_unsaved = context->shared->cache != NULL;
     return CLF_OK;
 }
 
-static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_program *program)
+static clf_status build(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program *program)
 {
     clf_str source = CLF_STR_INIT;
     clf_status st = clfi_kernel_source(context->kernel_dir, spec->own, spec->file, &source);
@@ -127,7 +129,7 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, clf_p
         st = clfi_program_cache_key(context, spec, &source, program->key);
     if (st == CLF_OK) {
         clfi_driver_lock(context->device.caps.serial_compiler);
-        st = load_or_build(context, spec, &source, program);
+        st = load_or_build(context, spec, &source, may_build, program);
         clfi_driver_unlock(context->device.caps.serial_compiler);
     }
     clfi_str_free(&source);
@@ -139,7 +141,8 @@ static bool is_of(const clf_kernel_spec *spec, const char *name, const char *opt
     return hash == spec->hash && strcmp(options, spec->options) == 0 && strcmp(name, spec->kernel) == 0;
 }
 
-static clf_status add_program(clf_context *context, const clf_kernel_spec *spec, clf_program **out)
+/* *out NULL: it would have to be built. */
+static clf_status add_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
 {
     clf_shared *shared = context->shared;
     clf_program *program;
@@ -149,11 +152,12 @@ static clf_status add_program(clf_context *context, const clf_kernel_spec *spec,
     if (st == CLF_OK)
         st = clfi_strdup(spec->options, &program->options);
     if (st == CLF_OK)
-        st = build(context, spec, program);
-    if (st == CLF_OK)
+        st = build(context, spec, may_build, program);
+    if (st == CLF_OK && program->handle)
         st = clfi_grow(&shared->programs, &shared->capacity, shared->count + 1, sizeof *shared->programs, "programs");
-    if (st != CLF_OK) {
+    if (st != CLF_OK || !program->handle) {
         clfi_program_destroy(program);
+        *out = NULL;
         return st;
     }
     shared->programs[shared->count++] = program;
@@ -162,7 +166,7 @@ static clf_status add_program(clf_context *context, const clf_kernel_spec *spec,
 }
 
 /* The program, built by whichever context asks first. */
-static clf_status get_program(clf_context *context, const clf_kernel_spec *spec, clf_program **out)
+static clf_status get_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
 {
     clf_shared *shared = context->shared;
     clf_program *found = NULL;
@@ -172,15 +176,23 @@ static clf_status get_program(clf_context *context, const clf_kernel_spec *spec,
         if (is_of(spec, shared->programs[i]->kernel, shared->programs[i]->options, shared->programs[i]->hash))
             found = shared->programs[i];
     if (!found)
-        st = add_program(context, spec, &found);
+        st = add_program(context, spec, may_build, &found);
     pthread_mutex_unlock(&shared->lock);
     *out = found;
     return st;
 }
 
+clf_status clfi_program_find(clf_context *context, const clf_kernel_spec *spec, bool *out_found)
+{
+    clf_program *program;
+    const clf_status st = get_program(context, spec, false, &program);
+    *out_found = program != NULL;
+    return st;
+}
+
 static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spec, clf_kernel *kernel)
 {
-    CLF_TRY(get_program(context, spec, &kernel->program));
+    CLF_TRY(get_program(context, spec, true, &kernel->program));
     kernel->name = kernel->program->kernel;
     kernel->options = kernel->program->options;
     kernel->hash = spec->hash;

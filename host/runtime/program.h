@@ -21,6 +21,10 @@ typedef struct clf_kernel {
 /* The built kernel; borrowed, lives as long as the context. BUILD: the compiler's first messages. */
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out);
 
+/* Whether the program is there already, loading it where the cache on disk has it. OUT_OF_MEMORY and what makes clfi_kernel_get fail before
+ * it compiles. */
+clf_status clfi_program_find(clf_context *context, const clf_kernel_spec *spec, bool *out_found);
+
 clf_status clfi_kernel_table_create(clf_kernel_table **out);
 void clfi_kernel_table_destroy(clf_kernel_table *table);
 
