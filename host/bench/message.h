@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes over a socket between the program and the process that holds a device: bytes, or JSON messages, which are eight bytes of length,
- * then the text. */
+/* What goes over a socket between the program and the process that holds a device: bytes, or JSON messages: eight bytes of length, then the
+ * text. */
 #ifndef CLFI_BENCH_MESSAGE_H
 #define CLFI_BENCH_MESSAGE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of a first pass are counted before the first of them is compiled, and the pass gives the same numbers as without compiling. */
+/* The kernels of a first pass are counted before the first of them is compiled, and the pass gives the same numbers as without
+ * compiling. */
 #include <stdio.h>
 #include <string.h>
 
