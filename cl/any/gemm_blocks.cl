@@ -10,7 +10,7 @@
 #error "ROWS: 1 to 16; WG: work-group size, a power of two, at least ROWS"
 #endif
 
-#define PART 8
+#define PART 8 /* of one factor and minimum */
 #define START_ROW(i) sum[i] = 0.0f;
 #define ADD_PRODUCT(i) sum[i] = LOAD_A(a, a_offset + i * a_row_stride + (p + j) * a_k_stride) * weight + sum[i];
 #define KEEP_PARTIAL(i) partial[i * WG + lane] = sum[i];
@@ -27,11 +27,15 @@ void gemm_blocks(int m, int n, int k, __global const A_T *restrict a, long a_off
     b += b_offset + column * row_bytes;
     a_offset += first_row * a_row_stride;
     EACH_ROW(START_ROW)
-    for (int p = PART * lane; p < k; p += PART * WG)
+    for (int p = PART * lane; p < k; p += PART * WG) {
+        __global const uchar *block = b + (long)((uint)p / BLOCK_WEIGHTS) * BLOCK_BYTES;
+        const uint e = (uint)p & (BLOCK_WEIGHTS - 1);
+        const float factor = block_factor(block, e), minimum = block_minimum(block, e);
         for (int j = 0; j < PART; j++) {
-            const float weight = row_weight(b, (uint)(p + j));
+            const float weight = block_weight(block, e + (uint)j, factor, minimum);
             EACH_ROW(ADD_PRODUCT)
         }
+    }
     EACH_ROW(KEEP_PARTIAL)
     for (int half_size = WG / 2; half_size > 0; half_size /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -104,19 +104,28 @@ inline int block_offset(__global const uchar *block, uint e)
 #endif
 }
 
-inline float block_weight(__global const uchar *block, uint e)
+/* d s(e), and m t(e). */
+inline float block_factor(__global const uchar *block, uint e)
 {
-    const float scale = block_half(block, SCALE_AT) * (float)block_scale(block, e);
-    const float weight = scale * (float)(block_integer(block, e) - ZERO);
-#if HAS_MINIMUM
-    return weight - block_half(block, 2) * (float)block_offset(block, e);
-#else
-    return weight;
-#endif
+    return block_half(block, SCALE_AT) * (float)block_scale(block, e);
+}
+
+inline float block_minimum(__global const uchar *block, uint e)
+{
+    return HAS_MINIMUM ? block_half(block, 2) * (float)block_offset(block, e) : 0.0f;
+}
+
+/* Weight e, of the factor and minimum that its neighbours in an aligned group of 16 have, too. */
+inline float block_weight(__global const uchar *block, uint e, float factor, float minimum)
+{
+    const float weight = factor * (float)(block_integer(block, e) - ZERO);
+    return HAS_MINIMUM ? weight - minimum : weight;
 }
 
 /* Weight c of a row of blocks. */
 inline float row_weight(__global const uchar *row, uint c)
 {
-    return block_weight(row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES, c & (BLOCK_WEIGHTS - 1));
+    __global const uchar *block = row + (long)(c / BLOCK_WEIGHTS) * BLOCK_BYTES;
+    const uint e = c & (BLOCK_WEIGHTS - 1);
+    return block_weight(block, e, block_factor(block, e), block_minimum(block, e));
 }
