@@ -156,10 +156,9 @@ clf_status clfi_decode_fork(clf_decode_batch *batch, int32_t number, int32_t *ou
         close_sequence(batch, copy);
         return st;
     }
-    memcpy(to->rows, from->rows, (size_t)from->length * sizeof *to->rows);
     to->length = from->length;
-    for (int32_t i = 0; i < to->length; i++)
-        batch->users[to->rows[i]]++;
+    for (int32_t i = 0; i < to->length; i++) /* none, and no array, before the first token */
+        batch->users[to->rows[i] = from->rows[i]]++;
     to->has_source = from->has_source;
     to->source_length = from->source_length;
     for (int32_t i = 0; i < to->source_length; i++)
