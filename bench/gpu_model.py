@@ -5,7 +5,8 @@
 usage: gpu_model.py [TARGET ...]      prints a table; a target whose compiler or disassembler is not installed is left out by name
 
 Share of the peak of fused multiply-adds = the least of
-  issue   what the arithmetic pipe does besides multiply-adds in the hot loop (tests/offline/isa.py reads the compilers' output)
+  issue   what the arithmetic pipe does besides multiply-adds in the hot loop (tests/offline/isa.py reads the compilers' output); in attention, whose
+          exponentials hold multiply-adds too, those of the two products count, in one block of keys
   local   bytes of local memory per multiply-add against what the memory delivers, no gain from broadcasts (pessimistic)
 Global memory is left out: tiles of 64 x 64 ask 0.125 bytes per multiply-add of it. An upper bound that ranks kernels; it predicts no time."""
 import os
@@ -25,7 +26,7 @@ UNITS = {
     "intel_gen12lp": (128, 128), "intel_dg2": (128, 128),
 }
 
-BOUND_BY_ARITHMETIC = ("gemm_tiled",)  # the others wait for memory
+BOUND_BY_ARITHMETIC = ("gemm_tiled", "attention_group")  # the others wait for memory
 
 
 def issue_share(target, have):
@@ -48,19 +49,19 @@ def main():
     print("Model, not measured: share of FMA peak in %, issue / local memory -> the least\n")
     print("| kernel | " + " | ".join(targets) + " |\n|---|" + "---|" * len(targets))
     left_out = set()
-    for title, file, kernel, options, _ in check_isa.KERNELS:
+    for title, file, kernel, options, rules in check_isa.KERNELS:
         if kernel not in BOUND_BY_ARITHMETIC:
             continue
         per_fma = None  # Intel's listing does not tell the bytes: those of the same source elsewhere
         cells = []
         for target in targets:
             try:
-                have = isa.measure(target, file, kernel, options)
+                have = check_isa.measure(target, file, kernel, options, rules)
                 if target.startswith("intel"):
-                    per_fma = per_fma or isa.measure("amd_gfx1030", file, kernel, options)["local_per_fma"]
+                    per_fma = per_fma or check_isa.measure("amd_gfx1030", file, kernel, options, rules)["local_per_fma"]
                 else:
                     per_fma = have["local_per_fma"]
-            except Unavailable as reason:
+            except (Unavailable, isa.Broken) as reason:
                 left_out.add(f"{target}: {reason}")
                 cells.append("-")
                 continue

@@ -41,10 +41,10 @@ test_devices() {
     while read -r index name; do
         small= left_out='^$'
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
-        # runs on PoCL alone; of llvmpipe, which takes minutes for it, the ops' own tests ask for the same numbers as cli.op.
+        # runs on PoCL alone. llvmpipe compiles for minutes: there the tests of ops and models ask for the same numbers as these of commands.
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         case $name in
-            *llvmpipe*) small=1 left_out="^cli\\.($common|op)\$" ;;
+            *llvmpipe*) small=1 left_out="^cli\\.($common|op|sentence|classify|encoders|translate|search)\$" ;;
             *'Intel(R) OpenCL'*) left_out="^cli\\.($common)\$" ;;
         esac
         part "OpenCL device $index, $name" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1} \
@@ -182,6 +182,7 @@ run_tests() { # [--full]
         part "all three OpenCL implementations were there" check_implementations
         part "a sample of calls failed once" run_ctest build -L '^faults$'
         part "Oclgrind: races, uninitialised and foreign memory" run_ctest build -L '^oclgrind$'
+        part "PoCL shown as seven GPUs: choices, limits, results, launches" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" run_ctest build -L '^offline$'
         configure_and_build build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" test_sanitized

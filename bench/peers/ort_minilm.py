@@ -9,7 +9,7 @@ The first form times B sequences of T tokens without padding. The second embeds 
 sentence-transformers does: batches of B texts in order of length (or as they come), padded to the longest of the batch, tokenizing included.
 Before anything is timed the graph is checked against tests/data/embeddings/golden.npy, a float64 forward pass.
 
-The graph uses ONNX Runtime's own fused operators (com.microsoft EmbedLayerNormalization, Attention, SkipLayerNormalization, BiasGelu).
+The graph uses ONNX Runtime's own fused operators (encoder_graph.py).
 Needs numpy, onnx, onnxruntime, tokenizers and safetensors from PyPI."""
 import argparse
 import json
@@ -20,76 +20,18 @@ import time
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from encoder_graph import encoder_graph
+
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "data", "embeddings")
-FUSED = "com.microsoft"
 
 
 def build_graph(directory, masked):
-    """BERT encoder, mean pooling and L2 normalisation. Inputs ids [B,T] int32 and pool [B,1,T] (1/length at valid tokens, 0 at padding);
-    masked: also lengths [B] int32, keys from there on are ignored. Output embeddings [B,C]."""
     with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
-    weights = load_file(os.path.join(directory, "model.safetensors"))
-    epsilon = config["layer_norm_eps"]
-    nodes, initializers = [], []
-
-    def constant(name, array):
-        initializers.append(numpy_helper.from_array(np.ascontiguousarray(array, dtype=np.float32), name))
-        return name
-
-    def weight(name):
-        return constant(name, weights[name])
-
-    def node(kind, inputs, output, domain="", **attributes):
-        nodes.append(helper.make_node(kind, inputs, [output], domain=domain, **attributes))
-        return output
-
-    nodes.append(helper.make_node(
-        "EmbedLayerNormalization",
-        ["ids", "types", weight("embeddings.word_embeddings.weight"), weight("embeddings.position_embeddings.weight"),
-         weight("embeddings.token_type_embeddings.weight"), weight("embeddings.LayerNorm.weight"), weight("embeddings.LayerNorm.bias")],
-        ["x", "unused_mask_index"], domain=FUSED, epsilon=epsilon))
-    x = "x"
-    for index in range(config["num_hidden_layers"]):
-        base = f"encoder.layer.{index}."
-        attention = base + "attention.self."
-        qkv = np.concatenate([weights[attention + part + ".weight"].T for part in ("query", "key", "value")], axis=1)
-        bias = np.concatenate([weights[attention + part + ".bias"] for part in ("query", "key", "value")])
-        inputs = [x, constant(base + "qkv", qkv), constant(base + "qkv_bias", bias)] + (["lengths"] if masked else [])
-        context = node("Attention", inputs, base + "context", FUSED, num_heads=config["num_attention_heads"])
-
-        def dense(value, name):
-            return node("MatMul", [value, constant(name + ".transposed", weights[name + ".weight"].T)], name + ".out")
-
-        def add_norm(value, skip, dense_name, norm):
-            return node("SkipLayerNormalization",
-                        [value, skip, weight(norm + ".weight"), weight(norm + ".bias"), weight(dense_name + ".bias")],
-                        norm + ".out", FUSED, epsilon=epsilon)
-
-        name = base + "attention.output."
-        x = add_norm(dense(context, name + "dense"), x, name + "dense", name + "LayerNorm")
-        name = base + "intermediate.dense"
-        hidden = node("BiasGelu", [dense(x, name), weight(name + ".bias")], base + "hidden", FUSED)
-        name = base + "output."
-        x = add_norm(dense(hidden, name + "dense"), x, name + "dense", name + "LayerNorm")
-    initializers.append(numpy_helper.from_array(np.array([1], dtype=np.int64), "axis"))
-    pooled = node("Squeeze", [node("MatMul", ["pool", x], "pooled"), "axis"], "squeezed")
-    node("LpNormalization", [pooled], "embeddings", axis=-1, p=2)
-
-    inputs = [helper.make_tensor_value_info("ids", TensorProto.INT32, ["B", "T"]),
-              helper.make_tensor_value_info("types", TensorProto.INT32, ["B", "T"]),
-              helper.make_tensor_value_info("pool", TensorProto.FLOAT, ["B", 1, "T"])]
-    if masked:
-        inputs.append(helper.make_tensor_value_info("lengths", TensorProto.INT32, ["B"]))
-    outputs = [helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, ["B", config["hidden_size"]])]
-    graph = helper.make_graph(nodes, "encoder", inputs, outputs, initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(FUSED, 1)])
-    model.ir_version = 8
-    return model.SerializeToString()
+    return encoder_graph(config, load_file(os.path.join(directory, "model.safetensors")), masked)
 
 
 class Peer:

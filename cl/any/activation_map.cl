@@ -4,6 +4,7 @@
 #include "types.cl"
 #include "axes.cl"
 #include "activation.cl"
+#include "item.cl"
 
 #if !defined(ACTIVATE) || !defined(AXES) || !defined(CHUNK)
 #error "ACTIVATE: activate_x; AXES: number of merged axes; CHUNK: vectors of one work-item"
@@ -13,7 +14,7 @@ typedef struct map_axes {
     long dim[AXES], x[AXES], y[AXES];
 } map_axes;
 
-__kernel void activation_vector(long count, __global const X_T *x, long x_offset, __global Y_T *y, long y_offset)
+__kernel void activation_vector(ITEM_PARAMETERS long count, __global const X_T *x, long x_offset, __global Y_T *y, long y_offset)
 {
     const long begin = (long)get_global_id(0) * CHUNK * WIDTH;
     const long end = min(count, begin + CHUNK * WIDTH);
@@ -33,7 +34,8 @@ __kernel void activation_vector(long count, __global const X_T *x, long x_offset
 }
 
 #if WIDTH == 1
-__kernel void activation_strided(long count, __global const X_T *x, long x_offset, __global Y_T *y, long y_offset, map_axes axes)
+__kernel void activation_strided(ITEM_PARAMETERS long count, __global const X_T *x, long x_offset, __global Y_T *y, long y_offset,
+                                 map_axes axes)
 {
     const long i = (long)get_global_id(0);
     if (i < count)

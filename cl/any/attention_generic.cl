@@ -25,7 +25,7 @@ inline float dot_row(__global const IN_T *q, __global const IN_T *k)
 /* Work-groups: (tiles, query heads, chunks); local size: queries per tile. */
 __kernel void attention_generic(ATTENTION_PARAMETERS)
 {
-    ATTENTION_BEGIN
+    ATTENTION_BEGIN(get_group_id(0))
     const int lane = (int)get_local_id(0), column = (int)get_group_id(2) * CHUNK;
     if (lane >= tile.q_count)
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* y *= x or y += x over dense arrays: a work-item takes CHUNK vectors of WIDTH floats. */
 #include "vector.cl"
+#include "item.cl"
 
 #ifndef CHUNK
 #error "CHUNK: vectors of one work-item"
@@ -15,7 +16,7 @@
 #define COMBINED(a, b) ((a) * (b))
 #endif
 
-__kernel void combine(long count, __global const float *x, long x_offset, __global float *y, long y_offset)
+__kernel void combine(ITEM_PARAMETERS long count, __global const float *x, long x_offset, __global float *y, long y_offset)
 {
     const long begin = (long)get_global_id(0) * CHUNK * WIDTH;
     const long end = min(count, begin + CHUNK * WIDTH);

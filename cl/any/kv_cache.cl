@@ -3,6 +3,7 @@
  * (HAS_ROWS), or row0 + n. A work-item takes every
  * get_global_size(0)-th vector of WIDTH floats of a row; D is a multiple of WIDTH. */
 #include "vector.cl"
+#include "item.cl"
 
 #ifndef HAS_ROWS
 #error "HAS_ROWS: 0 or 1"
@@ -13,8 +14,8 @@ typedef struct head_layout {
     long offset, head_stride, stride;
 } head_layout;
 
-__kernel void kv_cache_store(__global const float *k, head_layout k_at, __global const float *v, head_layout v_at, __global float *cache,
-                             long row0, __global const int *rows, long rows_offset, int heads, int size)
+__kernel void kv_cache_store(ITEM_PARAMETERS __global const float *k, head_layout k_at, __global const float *v, head_layout v_at,
+                             __global float *cache, long row0, __global const int *rows, long rows_offset, int heads, int size)
 {
     const int columns = heads * size;
     const long n = (long)get_global_id(1);

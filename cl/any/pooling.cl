@@ -16,8 +16,8 @@ static inline floatv larger(floatv a, floatv b)
     return b > a || isnan(b) ? b : a;
 }
 
-/* x: the sequence's first token at the first column of this item. */
-static inline floatv pool_columns(__global const X_T *x, long stride, int length)
+/* x: the first pooled token at the first column of this item; `before`: the sequence's tokens before it. */
+static inline floatv pool_columns(__global const X_T *x, long stride, int length, int before)
 {
 #if IS_CLS
     return PASTE(vector_, LOAD_X)(x);
@@ -34,18 +34,18 @@ static inline floatv pool_columns(__global const X_T *x, long stride, int length
         const int end = min(start + BLOCK, length);
         floatv block = 0.0f;
         for (int t = start; t < end; t++)
-            block += (IS_WEIGHTED ? (float)(t + 1) : 1.0f) * PASTE(vector_, LOAD_X)(x + t * stride);
+            block += (IS_WEIGHTED ? (float)(before + t + 1) : 1.0f) * PASTE(vector_, LOAD_X)(x + t * stride);
         sum += block;
     }
     const float n = (float)length;
-    return sum / (IS_SQRT ? sqrt(n) : IS_WEIGHTED ? 0.5f * n * (n + 1.0f) : n);
+    return sum / (IS_SQRT ? sqrt(n) : IS_WEIGHTED ? n * ((float)before + 0.5f * (n + 1.0f)) : n);
 #endif
 }
 
-/* WIDTH divides the number of columns. */
+/* WIDTH divides the number of columns; the first `skipped` tokens of each sequence do not count. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void pooling_columns(__global const X_T *x, long x_offset, long x_stride, long tokens, __global const int *offsets, long offsets_offset,
-                     __global Y_T *y, long y_offset, long y_stride, int columns)
+                     __global Y_T *y, long y_offset, long y_stride, int columns, int skipped)
 {
     const long sequence = (long)get_group_id(1);
     const int c = (int)get_global_id(0) * WIDTH;
@@ -53,8 +53,8 @@ void pooling_columns(__global const X_T *x, long x_offset, long x_stride, long t
     const long end = clamp((long)offsets[offsets_offset + sequence + 1], first, tokens);
     if (c < columns) {
         floatv result = 0.0f;
-        if (end > first)
-            result = pool_columns(x + x_offset + first * x_stride + c, x_stride, (int)(end - first));
+        if (end > first + skipped)
+            result = pool_columns(x + x_offset + (first + skipped) * x_stride + c, x_stride, (int)(end - first - skipped), skipped);
         PASTE(vector_, STORE_Y)(y + y_offset + sequence * y_stride + c, result);
     }
 }

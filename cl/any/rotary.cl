@@ -11,8 +11,10 @@
 #error "FINE: rows of the table of single positions; those of its multiples follow"
 #endif
 
+#include "item.cl"
+
 /* Global size: (parts of a head, rows, heads). turns[row][pair]: cosine and sine. */
-__kernel void rotary(__global float *x, long x_offset, long head_stride, long row_stride, __global const int *positions,
+__kernel void rotary(ITEM_PARAMETERS __global float *x, long x_offset, long head_stride, long row_stride, __global const int *positions,
                      long positions_offset, int positions_stride, __global const float2 *turns, long turns_offset, int coarse_rows)
 {
     const int first = (int)get_global_id(0) * ITEM_PAIRS, row = (int)get_global_id(1), head = (int)get_global_id(2);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* y = cap tanh(y / cap) over a dense array, an element for each work-item (Gemma 2's logits). */
-__kernel void soft_cap(long count, float cap, __global float *y, long y_offset)
+#include "item.cl"
+
+__kernel void soft_cap(ITEM_PARAMETERS long count, float cap, __global float *y, long y_offset)
 {
     const long i = (long)get_global_id(0);
     if (i < count)

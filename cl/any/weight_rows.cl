@@ -4,12 +4,13 @@
  * columns. */
 #include "types.cl"
 #include "weight_blocks.cl"
+#include "item.cl"
 
 #if !defined(HAS_IDS) || !defined(IS_SPLIT) || !defined(ITEM_COLUMNS)
 #error "HAS_IDS, IS_SPLIT: 0 or 1; ITEM_COLUMNS: columns of a work-item"
 #endif
 
-__kernel void weight_rows(__global const uchar *table, long offset, long row_bytes, long rows, long first, long total,
+__kernel void weight_rows(ITEM_PARAMETERS __global const uchar *table, long offset, long row_bytes, long rows, long first, long total,
                           __global const int *ids, long ids_offset, long ids_stride, float scale, __global Y_T *y, long y_offset,
                           long y_stride, int columns)
 {

@@ -345,7 +345,7 @@ inline void store_queries(const float16 *out, int count, int stride, __global fl
 /* Work-groups: (tiles, query heads). */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(ATTENTION_PARAMETERS)
 {
-    ATTENTION_BEGIN
+    ATTENTION_BEGIN(get_group_id(0))
     block_masks masks;
     masks.key_mask = key_mask;
     masks.key_mask_stride = key_mask_stride;

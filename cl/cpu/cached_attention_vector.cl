@@ -2,13 +2,16 @@
 /* Cached attention on CPUs: vectors along the head, a work-item for ITEM_HEADS heads of a query. */
 #include "cached_attention.cl"
 #include "lane_sum.cl"
+#include "lane_sums.cl"
 #include "prefetch.cl"
+#include "item.cl"
 
 #ifndef ITEM_HEADS
 #error "ITEM_HEADS: heads of a work-item; 0: all"
 #endif
 
 #define VECTORS (HEAD / WIDTH)
+#define AHEAD (2 * WIDTH) /* keys between what is asked for and what is read */
 #if WIDTH == 16
 #define EXP softmax_exp16
 #else
@@ -16,28 +19,31 @@ DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 #define EXP softmax_exp_v
 #endif
 
-/* One block of at most WIDTH keys from `begin` on. Rows are short and lie anywhere, so the values and the next head's keys are asked for
- * while scores are formed. */
+/* One block of at most WIDTH keys from `begin` on: their scores are the lanes of a vector. A short block takes its last key again, whose
+ * score does not count. Rows are short and lie anywhere, so those of later blocks are asked for while scores are formed. */
 inline void attend_block(const cached_layout *at, __global const float *k, __global const float *v, __global const int *rows, int first,
                          int n, int h, int begin, int count, int last, __global const float *bias, const floatv *q, float cap,
                          floatv *mixed, float *maximum, float *sum)
 {
     float scores[WIDTH] __attribute__((aligned(64)));
     long row[WIDTH];
-    float largest = *maximum;
-    for (int j = 0; j < WIDTH; j++)
-        scores[j] = -INFINITY;
-    for (int j = 0; j < count; j++) {
-        row[j] = cache_row(at, rows, first, n, begin + j);
-        __global const float *key = k + row[j] * at->k_stride, *value = v + row[j] * at->v_stride;
-        for (int i = 0; i < VECTORS; i++) { /* nothing is left of this where prefetching is not known */
-            PREFETCH_FOR_READ(value + i * WIDTH);
-            PREFETCH_FOR_READ(key + at->k_head_stride + i * WIDTH);
+    floatv products[WIDTH];
+    for (int j = 0; j < WIDTH; j++) {
+        row[j] = cache_row(at, rows, first, n, begin + min(j, count - 1));
+        const long ahead = cache_row(at, rows, first, n, min(begin + AHEAD + j, last));
+        __global const float *key = k + row[j] * at->k_stride;
+        for (int i = 0; i < VECTORS; i++) {
+            PREFETCH_STREAM(k + ahead * at->k_stride + i * WIDTH);
+            PREFETCH_STREAM(v + ahead * at->v_stride + i * WIDTH);
         }
-        floatv s = (floatv)(0.0f);
-        for (int i = 0; i < VECTORS; i++)
-            s = fma(vector_load_f32(key + i * WIDTH), q[i], s);
-        scores[j] = CAPPED(BIASED(lane_sum(s), at, bias, h, begin + j, last), cap);
+        products[j] = vector_load_f32(key) * q[0];
+        for (int i = 1; i < VECTORS; i++)
+            products[j] = fma(vector_load_f32(key + i * WIDTH), q[i], products[j]);
+    }
+    *(floatv *)scores = lane_sums(products);
+    float largest = *maximum;
+    for (int j = 0; j < WIDTH; j++) {
+        scores[j] = j < count ? CAPPED(BIASED(scores[j], at, bias, h, begin + j, last), cap) : -INFINITY;
         largest = scores[j] > largest ? scores[j] : largest;
     }
     const float shift = largest == -INFINITY ? 0.0f : largest, alpha = softmax_exp(*maximum - shift);
@@ -56,9 +62,10 @@ inline void attend_block(const cached_layout *at, __global const float *k, __glo
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void cached_attention_vector(__global const float *q, __global const float *k, __global const float *v, __global float *out,
-                             __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
-                             int group, int count, float scale, int window, float cap, __global const float *bias)
+void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const float *k, __global const float *v,
+                             __global float *out, __global const int *rows, __global const int *firsts, __global const int *counts,
+                             cached_layout at, int heads, int group, int count, float scale, int window, float cap,
+                             __global const float *bias)
 {
     const int n = (int)get_global_id(0), first_head = (int)get_global_id(1) * ITEM_HEADS;
     const int end_head = ITEM_HEADS ? min(first_head + ITEM_HEADS, heads) : heads;

@@ -2,6 +2,7 @@
 /* Embedding lookup for CPU devices: one work-item takes tokens_per_item tokens with vectors of WIDTH floats. */
 #include "vector.cl"
 #include "embedding_rows.cl"
+#include "item.cl"
 
 static inline floatv sum_columns(const table_rows *rows, int c, float scale)
 {
@@ -16,10 +17,10 @@ static inline floatv sum_columns(const table_rows *rows, int c, float scale)
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void embedding_vector(__global const TABLE0_T *table0, __global const int *ids0, table_layout layout0, __global const TABLE1_T *table1,
-                      __global const int *ids1, table_layout layout1, __global const TABLE2_T *table2, __global const int *ids2,
-                      table_layout layout2, float scale, __global Y_T *y, long y_offset, long y_stride, long tokens, int tokens_per_item,
-                      int columns)
+void embedding_vector(ITEM_PARAMETERS __global const TABLE0_T *table0, __global const int *ids0, table_layout layout0,
+                      __global const TABLE1_T *table1, __global const int *ids1, table_layout layout1, __global const TABLE2_T *table2,
+                      __global const int *ids2, table_layout layout2, float scale, __global Y_T *y, long y_offset, long y_stride,
+                      long tokens, int tokens_per_item, int columns)
 {
     const long first = (long)get_group_id(0) * tokens_per_item;
     const long end = min(first + tokens_per_item, tokens);

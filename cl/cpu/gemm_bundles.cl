@@ -6,6 +6,8 @@
 #include "gemm_common.cl"
 #include "gemm_unroll.cl"
 #include "lane_sum.cl"
+#include "prefetch.cl"
+#include "item.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR) || !defined(IS_GATED)
 #error "ROWS: 1 to 8; VECTORS: 1 to 4 bundles of a work-item; IS_C_VECTOR: columns of c and residual contiguous, blocks of whole vectors; \
@@ -32,7 +34,12 @@ IS_GATED: 0 or 1"
 #else
 #define LOAD_FIFTH(unused, v)
 #endif
-#define LOAD_SCALE(unused, v) d[v] = unit_half(bundle[v], 0);
+/* The scales of a unit; the unit that comes AHEAD bytes later is asked for, which the processor would not do beyond the end of a page. */
+#define AHEAD 4096
+#define LOAD_SCALE(unused, v)                                 \
+    d[v] = unit_half(bundle[v], 0);                           \
+    for (int byte = 0; byte < UNIT_BYTES; byte += 64)         \
+        PREFETCH_STREAM(bundle[v] + AHEAD + byte);
 
 #define LOAD_LINE(j, v)                                               \
     low_weight[v] = low_line(LINE_ARGUMENTS(group[v], fifth[v]), j);  \
@@ -77,8 +84,8 @@ IS_GATED: 0 or 1"
 #define KEEP_ROW(i) EACH_VECTOR(KEEP, i)
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void gemm_bundles(int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, __global const uchar *restrict b,
-                  __global const uchar *restrict gate, RESULT_PARAMETERS)
+void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride,
+                  __global const uchar *restrict b, __global const uchar *restrict gate, RESULT_PARAMETERS)
 {
     const int first = (int)get_group_id(0) * COLUMN_BUNDLES, bundles = (n + BUNDLE - 1) / BUNDLE;
     const int first_row = min((int)get_group_id(1) * ROWS, m - ROWS);

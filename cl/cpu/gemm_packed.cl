@@ -11,6 +11,7 @@
 #include "gemm_common.cl"
 #include "gemm_unroll.cl"
 #include "prefetch.cl"
+#include "item.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(SUPER_ROWS) || !defined(IS_C_VECTOR) || !defined(IS_BATCH_INNER)
 #error "ROWS: 1 to 8; VECTORS: 1 to 3; SUPER_ROWS: row tiles of a super-block; IS_C_VECTOR (columns of c and residual contiguous, blocks \
@@ -75,7 +76,7 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
     }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
-    int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, long4 a_batch_stride,
+    ITEM_PARAMETERS int m, int n, int k, __global const float *restrict a, long a_offset, long a_row_stride, long4 a_batch_stride,
     __global const B_T *restrict b, long b_offset, long4 b_batch_stride, RESULT_PARAMETERS)
 {
     const int tile = (int)get_group_id(IS_BATCH_INNER);

@@ -5,6 +5,7 @@
 #include "lane_sum.cl"
 #include "prefetch.cl"
 #include "row_norm.cl"
+#include "item.cl"
 
 #if WIDTH > 1 && !IS_UNIT
 #error "vectors need adjacent columns"
@@ -145,9 +146,9 @@ static inline void store_row(const row *r, int n, const affine *a, const row *ne
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void NAME(__global const X_T *x, long x_offset, __global const RESIDUAL_T *residual, long residual_offset, __global const GAMMA_T *gamma,
-          long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset, row_axes rows,
-          column_axes columns, long row_count, int rows_per_item, int n, float eps)
+void NAME(ITEM_PARAMETERS __global const X_T *x, long x_offset, __global const RESIDUAL_T *residual, long residual_offset,
+          __global const GAMMA_T *gamma, long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset,
+          row_axes rows, column_axes columns, long row_count, int rows_per_item, int n, float eps)
 {
     const row origin = {x + x_offset, residual + residual_offset, gamma + gamma_offset, beta + beta_offset, y + y_offset, &columns};
     const long first = (long)get_group_id(0) * rows_per_item;

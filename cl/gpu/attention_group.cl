@@ -1,242 +1,431 @@
 /* SPDX-License-Identifier: MIT */
-/* Fused attention for GPUs: one work-group per (tile of queries, head). A work-item owns one query and one of SPLIT interleaved parts of
- * the keys; its query and its output row stay in registers, blocks of k and v are shared through local memory, where all queries read the
- * same element at once. The parts are merged at the end. Wide heads are divided among COLUMN_PARTS items, so that the registers suffice;
- * they add up their shares of each score in local memory. Source: Dao et al. 2022, alg. 1; the split over keys as in Dao et al. 2023
- * (Flash-Decoding). */
+/* Fused attention for GPUs: a work-group has TILE queries of a head and goes through the keys in blocks of KEY_BLOCK. Both products are
+ * tiles in registers, as in gemm_tiled.cl: scores = Q K^T (4 ROW_VECTORS queries x 4 KEY_VECTORS keys of an item), through local memory as
+ * weights, and result += P V (4 ROW_VECTORS queries x 4 COLUMN_VECTORS columns). Vectors run along the queries, so that maxima, sums
+ * and factors of rows are vectors as well; an item's next vector of queries, keys or columns is a whole group's width away, so that
+ * neighbours read neighbouring words.
+ *
+ * - One exponential per score; the running maximum of a row is that of the whole block.
+ * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
+ *   which queries may use it, and what lies under a masked pair has no effect.
+ * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
+#include "vector.cl"
 #include "attention_arguments.cl"
 
-#if !defined TILE_Q || !defined SPLIT || !defined COLUMN_PARTS
-#error "TILE_Q: queries per tile, a power of two; SPLIT: parts of the keys; COLUMN_PARTS: parts of the columns, which are multiples of 4 \
-times as many; a work-item for each"
+#if !defined ITEMS_Q || !defined ITEMS_K || !defined ROW_VECTORS || !defined KEY_VECTORS || !defined COLUMN_VECTORS
+#error "ITEMS_Q, ITEMS_K: items along queries (4 or 8) and along keys and columns; ROW_VECTORS, KEY_VECTORS: 1, 2; COLUMN_VECTORS: 1 to 4"
 #endif
-#ifndef KEY_BLOCK
-#error "KEY_BLOCK: keys shared at a time, a multiple of SPLIT"
+#if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || WIDTH != 4
+#error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time; TILE_PARTS: work-groups to a tile of the list; \
+IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; WIDTH: 4"
 #endif
 
-#define WG (TILE_Q * SPLIT * COLUMN_PARTS)
-#define HEAD_PART (HEAD / COLUMN_PARTS)
-#define HEAD_V_PART (HEAD_V / COLUMN_PARTS)
-#define COLUMN_ITEMS 16 /* of the work-group side by side on a row of k, v or the output */
-#define ROW (HEAD_V + 1) /* odd stride: rows start in different banks */
-#define BLOCK_FLOATS (KEY_BLOCK * (HEAD + HEAD_V))
-#define MERGE_FLOATS (TILE_Q * (ROW + 2))
-#define SHARED_FLOATS (BLOCK_FLOATS > MERGE_FLOATS ? BLOCK_FLOATS : MERGE_FLOATS)
+#define WG (ITEMS_Q * ITEMS_K)
+#define TILE (4 * ITEMS_Q * ROW_VECTORS)
+#define WORDS ((TILE + 31) / 32) /* of bits, one for each query */
+#define KEY_BLOCK (4 * ITEMS_K * KEY_VECTORS)
+#define WIDE (4 * ITEMS_K * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
+#define PITCH_Q (TILE + 4) /* spreads rows over the banks of local memory; keeps float4 aligned */
+#define PITCH_K (KEY_BLOCK + 4)
+#define SLICE_FLOATS (SLICE * (PITCH_Q + PITCH_K))
+#define WEIGHTS_FLOATS (KEY_BLOCK * PITCH_Q + PART_KEYS * WIDE)
 
-inline bool is_used(int row, int count, __global const uchar *key_mask, int key_mask_stride)
-{
-    if (row >= count)
-        return false;
-#if HAS_KEY_MASK
-    return key_mask[(long)row * key_mask_stride] != 0;
+/* Where things lie in local memory, counted in vectors. It is one array: compilers then reach all of it from few registers. A slice of q
+ * and k, maxima of scores, and weights with a part of v take turns. */
+#define K_SLICE (SLICE * PITCH_Q / 4)
+#define VALUES (KEY_BLOCK * PITCH_Q / 4)
+#define TOPS 0 /* of an item's scores, and in the end the sums of rows */
+#define SUMS ((SLICE_FLOATS > WEIGHTS_FLOATS ? SLICE_FLOATS : WEIGHTS_FLOATS) / 4) /* of an item's weights */
+#define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by */
+#define FACTORS (SHIFTS + TILE / 4)        /* what a row's results are multiplied by */
+#define USED (FACTORS + TILE / 4)          /* bits of the queries that may use a key, WORDS for each key */
+#define BIASES (USED + WORDS * KEY_BLOCK / 4)
+#define SHARED (BIASES + (HAS_BIAS ? (KEY_BLOCK + TILE) / 4 : 0))
+
+/* Votes about a block's masks. */
+#define SOME_KEPT 1u
+#define SOME_MASKED 2u
+#define SPOILED 3 /* the place of the vote, for the whole tile, that a value under a mixed mask is not finite */
+
+/* Text repetition: named vectors become registers. */
+#if ROW_VECTORS == 2
+#define EACH_ROW(F, a, b) F(a, b, 0) F(a, b, 1)
 #else
-    return true;
+#define EACH_ROW(F, a, b) F(a, b, 0)
+#endif
+#define EACH_OF_FOUR(F, a) EACH_ROW(F, a, 0) EACH_ROW(F, a, 1) EACH_ROW(F, a, 2) EACH_ROW(F, a, 3)
+#if KEY_VECTORS == 2
+#define EACH_KEY_VECTOR(F) F(0) F(1)
+#define EACH_SCORE(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1)
+#else
+#define EACH_KEY_VECTOR(F) F(0)
+#define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
+#endif
+#define FOUR_OF_ROW(F, c, r) F(c, 0, r) F(c, 1, r) F(c, 2, r) F(c, 3, r)
+#if COLUMN_VECTORS == 1
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r)
+#define EACH_COLUMN_VECTOR(F) F(0)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0)
+#elif COLUMN_VECTORS == 2
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r)
+#define EACH_COLUMN_VECTOR(F) F(0) F(1)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1)
+#elif COLUMN_VECTORS == 3
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r) FOUR_OF_ROW(F, 2, r)
+#define EACH_COLUMN_VECTOR(F) F(0) F(1) F(2)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1) EACH_OF_FOUR(F, 2)
+#else
+#define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r) FOUR_OF_ROW(F, 2, r) FOUR_OF_ROW(F, 3, r)
+#define EACH_COLUMN_VECTOR(F) F(0) F(1) F(2) F(3)
+#define EACH_RESULT(F) EACH_OF_FOUR(F, 0) EACH_OF_FOUR(F, 1) EACH_OF_FOUR(F, 2) EACH_OF_FOUR(F, 3)
+#endif
+
+/* The first query of an item's vector r of queries, and the first key of its vector v. */
+#define QUERY(r) ((r) * 4 * ITEMS_Q + 4 * y)
+#define KEY(v) ((v) * 4 * ITEMS_K + 4 * x)
+#define COLUMN(c) ((c) * 4 * ITEMS_K + 4 * x)
+
+DEFINE_SOFTMAX_EXP(softmax_exp4, float4, int4, as_int4, as_float4)
+
+/* Four neighbours of a row. */
+inline float4 fetch(__global const IN_T *from)
+{
+#if IS_ALIGNED
+    return *(__global const float4 *)from;
+#else
+    return PASTE(vector_, LOAD_IN)(from);
 #endif
 }
 
-/* Copies `count` rows of a block into local memory, COLUMN_ITEMS neighbouring items to a row; rows that no query may use become 0, so that
- * 0 times their content is 0. */
-inline void load_block(__local float4 *to, __global const IN_T *from, int stride, int columns, int count,
-                       __global const uchar *key_mask, int key_mask_stride, uint item)
+/* Columns of a slice (from points to the first) of `lines` rows, transposed: four lines of local memory for four columns; beyond `columns`
+ * there are zeros. Two neighbouring items read 32 bytes of a row and write to banks that differ. */
+inline void load_slice(__local float *to, uint pitch, uint lines, __global const IN_T *from, uint stride, uint last_line, uint columns,
+                       float factor, uint item)
 {
-    __local float *elements = (__local float *)to;
-    for (int row = (int)(item / COLUMN_ITEMS); row < KEY_BLOCK; row += WG / COLUMN_ITEMS) {
-        const bool use = is_used(row, count, key_mask, key_mask_stride);
-        for (int column = (int)(item % COLUMN_ITEMS); column < columns; column += COLUMN_ITEMS)
-            elements[row * columns + column] = use ? LOAD_IN(from, (long)row * stride + column) : 0.0f;
+#pragma unroll 1
+    for (uint line = item / 2; line < lines; line += WG / 2) {
+        const uint at = min(line, last_line) * stride + item % 2 * 4;
+        __local float *const place = to + item % 2 * 4 * pitch + line;
+#pragma unroll
+        for (uint depth = 0; depth < SLICE; depth += 8) {
+            float4 v = (float4)(0.0f);
+            if (HEAD % SLICE == 0 || item % 2 * 4 + depth < columns)
+                v = fetch(from + at + depth) * factor;
+            place[depth * pitch] = v.x;
+            place[(depth + 1) * pitch] = v.y;
+            place[(depth + 2) * pitch] = v.z;
+            place[(depth + 3) * pitch] = v.w;
+        }
     }
 }
 
-/* Work-groups: (tiles, query heads). */
+/* Bits of word w of a row of them: those from bit `first` of the row up, and those below `end`. */
+inline uint bits_from(int first, int w)
+{
+    return first <= 32 * w ? ~0u : first > 32 * w + 31 ? 0u : ~0u << (first - 32 * w);
+}
+
+inline uint bits_below(int end, int w)
+{
+    return ~bits_from(end, w);
+}
+
+/* Which of four queries are kept: bit 0 of bits is the first. */
+inline int4 kept_queries(uint bits)
+{
+    return ((int4)((int)bits) & (int4)(1, 2, 4, 8)) != (int4)(0);
+}
+
+/* Work-groups: (tiles times TILE_PARTS, query heads). */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(ATTENTION_PARAMETERS)
 {
-    __local float4 shared[(SHARED_FLOATS + 3) / 4];
-#if COLUMN_PARTS > 1
-    __local float shares[COLUMN_PARTS][KEY_BLOCK][TILE_Q]; /* of the scores */
-#endif
-#if HAS_BIAS
-    __local float biases[KEY_BLOCK + TILE_Q]; /* of a block's keys, by distance from the tile's last query */
-#endif
-    __local float4 *k_block = shared, *v_block = shared + KEY_BLOCK * HEAD / 4;
-    __local float *merge = (__local float *)shared;
+    __local float4 shared[SHARED];
+    __local uint votes[4];
+    __local float *const floats = (__local float *)shared;
+    __local uint *const used = (__local uint *)(shared + USED);
 
-    ATTENTION_BEGIN
-    const uint item = (uint)get_local_id(0);
-    const int lane = (int)(item % TILE_Q), part = (int)(item / TILE_Q % SPLIT), column_part = (int)(item / (TILE_Q * SPLIT));
-    const int first_column = column_part * HEAD_V_PART;
-    q += (long)min(lane, tile.q_count - 1) * q_stride;
-    int usable = keys, first_usable = 0; /* of this lane; the loop bounds are the same for the whole work-group */
-    int begin = 0;
-#if HAS_WINDOW || HAS_BIAS
-    const int place = tile.q_index + tile.diagonal; /* of the tile's first query among the keys */
-#endif
+    ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)
+    const uint item = (uint)get_local_id(0), y = item % ITEMS_Q, x = item / ITEMS_Q;
+    const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, rows = min(TILE, tile.q_count - skipped);
+    if (rows <= 0)
+        return;
+    const int q_index = tile.q_index + skipped;
+    q += (long)skipped * q_stride;
+    out += (long)skipped * out_stride;
+
+    /* Keys that some query of the tile may use: begin to keys; that all may use: all_begin to all_end, but for masks. */
+    const int sequence_end = keys, place = q_index + tile.diagonal; /* of the tile's first query among the keys */
+    int begin = 0, all_begin = 0, all_end = keys;
 #if IS_CAUSAL
-    usable = clamp(tile.q_index + lane + tile.diagonal + 1, 0, keys);
-    keys = clamp(tile.q_index + tile.q_count + tile.diagonal, 0, keys);
+    all_end = clamp(place + 1, 0, keys);
+    keys = clamp(place + rows, 0, keys);
 #endif
 #if HAS_WINDOW
     begin = max(0, window_begin(place, window));
-    first_usable = max(0, window_begin(place + lane, window));
-    usable = min(usable, window_end(place + lane, window));
-    keys = min(keys, window_end(place + tile.q_count - 1, window));
+    all_begin = max(0, window_begin(place + rows - 1, window));
+    all_end = max(0, min(all_end, window_end(place, window)));
+    keys = min(keys, window_end(place + rows - 1, window));
 #endif
-
 #if HAS_KEEP
-    const int keep_bit = (tile.q_index + lane) % KEEP_QUERIES; /* a tile never crosses a block */
-    __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, tile.q_index);
+    __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index);
 #endif
 
-    float4 query[HEAD_PART / 4], result[HEAD_V_PART / 4];
-    float maximum = -INFINITY, sum = 0.0f;
-    q += column_part * HEAD_PART;
-#pragma unroll
-    for (int c = 0; c < HEAD_PART / 4; c++)
-        query[c] = scale * (float4)(LOAD_IN(q, 4 * c), LOAD_IN(q, 4 * c + 1), LOAD_IN(q, 4 * c + 2), LOAD_IN(q, 4 * c + 3));
-#pragma unroll
-    for (int c = 0; c < HEAD_V_PART / 4; c++)
-        result[c] = (float4)(0.0f);
+#define OF_ITEM(r) (x * (TILE / 4) + r * ITEMS_Q + y) /* in an array of rows for each item along the keys */
+#define OF_ROW(r) (r * ITEMS_Q + y)
+#define START_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = (float4)(0.0f);
+    EACH_ROW(START_SUM, , )
+    float maximum = -INFINITY; /* of the own row */
+#define DECLARE_RESULT(c, i, r) float4 o##c##_##i##_##r = (float4)(0.0f);
+    EACH_RESULT(DECLARE_RESULT)
 
+    if (item < 4)
+        votes[item] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int turn = 0; /* of three places for votes: one is read, the next is written, the one after it is cleared */
     for (int first = begin; first < keys; first += KEY_BLOCK) {
-        const int count = min(KEY_BLOCK, keys - first);
-        __global const uchar *block_mask = key_mask + (long)first * key_mask_stride;
-        load_block(k_block, k + (long)first * k_stride, k_stride, HEAD, count, block_mask, key_mask_stride, item);
-        load_block(v_block, v + (long)first * v_stride, v_stride, HEAD_V, count, block_mask, key_mask_stride, item);
-#if HAS_BIAS
-        for (int i = (int)item; i < KEY_BLOCK + TILE_Q; i += WG)
-            biases[i] = bias[bias_column(first + i - (TILE_Q - 1), place, bias_reach)];
+        bool is_mixed = HAS_KEY_MASK || HAS_KEEP || first < all_begin || all_end - first < KEY_BLOCK;
+        if (is_mixed) {
+            for (uint i = item; i < KEY_BLOCK; i += WG) {
+                const int key = first + (int)i;
+                uint vote = 0;
+                bool is_usable = key < keys;
+#if HAS_KEY_MASK
+                is_usable = is_usable && key_mask[(long)key * key_mask_stride] != 0;
 #endif
-        barrier(CLK_LOCAL_MEM_FENCE);
-
-#if COLUMN_PARTS > 1
-#pragma unroll 1 /* the registers of several keys at once are not there */
-        for (int key = part; key < KEY_BLOCK; key += SPLIT) {
-            float4 products = (float4)(0.0f);
-#pragma unroll
-            for (int c = 0; c < HEAD_PART / 4; c++)
-                products = fma(query[c], k_block[(key * COLUMN_PARTS + column_part) * (HEAD_PART / 4) + c], products);
-            shares[column_part][key][lane] = dot(products, (float4)(1.0f));
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
+                for (int w = 0; w < WORDS; w++) {
+                    uint bits = is_usable ? ~0u : 0u;
+#if IS_CAUSAL
+                    bits &= bits_from(sub_sat(key, place), w);
 #endif
-
-        /* Key by key, so that no more than the query, the output row and a score live in registers. The maximum rises seldom after the
-         * first keys. */
-#pragma unroll 1
-        for (int key = part; key < KEY_BLOCK; key += SPLIT) {
-            if (!is_used(first + key, usable, key_mask, key_mask_stride))
-                continue;
 #if HAS_WINDOW
-            if (first + key < first_usable)
-                continue;
+                    bits &= bits_from(sub_sat(sub_sat(key, window - 1), place), w);
+                    bits &= bits_below(sub_sat(add_sat(key, window), place), w);
 #endif
 #if HAS_KEEP
-            if ((words[first + key] >> keep_bit & 1u) == 0)
+                    if (is_usable && 32 * w < rows)
+                        bits &= words[w * keep_step.block + key] >> q_index % KEEP_QUERIES;
+#endif
+                    const uint own = bits_below(rows, w);
+                    used[w * KEY_BLOCK + i] = bits & own;
+                    vote |= (bits & own ? SOME_KEPT : 0u) | (~bits & own ? SOME_MASKED : 0u);
+                }
+                atomic_or(&votes[turn], vote);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint seen = votes[turn];
+            turn = turn == 2 ? 0 : turn + 1;
+            if (item == 0)
+                votes[turn == 2 ? 0 : turn + 1] = 0;
+            if ((seen & SOME_KEPT) == 0)
                 continue;
-#endif
-#if COLUMN_PARTS > 1
-            float score = shares[0][key][lane];
-            for (int share = 1; share < COLUMN_PARTS; share++)
-                score += shares[share][key][lane];
-#else
-            float4 products = (float4)(0.0f);
-#pragma unroll
-            for (int c = 0; c < HEAD / 4; c++)
-                products = fma(query[c], k_block[key * (HEAD / 4) + c], products);
-            float score = dot(products, (float4)(1.0f));
-#endif
+            is_mixed = (seen & SOME_MASKED) != 0;
+        }
+
+        /* Scores. Rows beyond the last query and key repeat it; the keys are masked and such queries never stored. */
 #if HAS_BIAS
-            score += biases[key + TILE_Q - 1 - lane];
+        for (uint i = item; i < KEY_BLOCK + TILE; i += WG)
+            floats[4 * BIASES + i] = bias[bias_column(first + (int)i - (TILE - 1), place, bias_reach)];
 #endif
-            if (score > maximum) { /* never for NaN, whose weight below is NaN */
-                const float alpha = softmax_exp(maximum - score);
-                maximum = score;
-                sum *= alpha;
-#pragma unroll
-                for (int c = 0; c < HEAD_V_PART / 4; c++)
-                    result[c] *= alpha;
+#define DECLARE_SCORE(v, j, r) float4 s##v##_##j##_##r = (float4)(0.0f);
+        EACH_SCORE(DECLARE_SCORE)
+#pragma unroll 1
+        for (int column = 0; column < HEAD; column += SLICE) {
+            load_slice(floats, PITCH_Q, TILE, q + column, (uint)q_stride, (uint)(rows - 1), (uint)(HEAD - column), scale, item);
+            load_slice(floats + 4 * K_SLICE, PITCH_K, KEY_BLOCK, k + (long)first * k_stride + column, (uint)k_stride,
+                       (uint)(keys - 1 - first), (uint)(HEAD - column), 1.0f, item);
+            barrier(CLK_LOCAL_MEM_FENCE);
+#define READ_QUERIES(unused, d, r) const float4 q##r = shared[(depth + d) * (PITCH_Q / 4) + OF_ROW(r)];
+#define READ_KEYS(v) const float4 k##v = shared[K_SLICE + at_depth * (PITCH_K / 4) + v * ITEMS_K + x];
+#define MULTIPLY_SCORE(v, j, r) s##v##_##j##_##r = k##v.s##j * q##r + s##v##_##j##_##r;
+#define MULTIPLY_DEPTH(d)                    \
+    {                                        \
+        const uint at_depth = depth + d;      \
+        EACH_ROW(READ_QUERIES, , d)          \
+        EACH_KEY_VECTOR(READ_KEYS)           \
+        EACH_SCORE(MULTIPLY_SCORE)           \
+    }
+#pragma unroll 1
+            for (uint depth = 0; depth < SLICE; depth += 2) {
+                MULTIPLY_DEPTH(0)
+                MULTIPLY_DEPTH(1)
             }
-            const float weight = softmax_exp(score - (maximum == -INFINITY ? 0.0f : maximum));
-            sum += weight;
-#pragma unroll
-            for (int c = 0; c < HEAD_V_PART / 4; c++)
-                result[c] = fma((float4)(weight), v_block[(key * COLUMN_PARTS + column_part) * (HEAD_V_PART / 4) + c], result[c]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+#if HAS_BIAS
+#define ADD_BIAS(v, j, r)                                                                    \
+    {                                                                                        \
+        __local const float *const from = floats + (4 * BIASES + KEY(v) + j + TILE - 1 - QUERY(r));       \
+        s##v##_##j##_##r += (float4)(from[0], from[-1], from[-2], from[-3]);                 \
+    }
+        EACH_SCORE(ADD_BIAS)
+#endif
+        if (is_mixed) {
+#define KEPT(key, r) kept_queries(used[QUERY(r) / 32 * KEY_BLOCK + (key)] >> QUERY(r) % 32)
+#define MASK_SCORE(v, j, r) s##v##_##j##_##r = KEPT(KEY(v) + j, r) ? s##v##_##j##_##r : (float4)(-INFINITY);
+            EACH_SCORE(MASK_SCORE)
+        }
+
+        /* Maxima of the rows: fmax passes over a NaN, whose weight below is NaN. */
+#define DECLARE_TOP(a, b, r) float4 top##r = s0_0_##r;
+        EACH_ROW(DECLARE_TOP, , )
+#define RAISE_TOP(v, j, r) top##r = fmax(top##r, s##v##_##j##_##r);
+        EACH_SCORE(RAISE_TOP)
+#define PUT_TOP(a, b, r) shared[TOPS + OF_ITEM(r)] = top##r;
+        EACH_ROW(PUT_TOP, , )
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < TILE) {
+            float top = maximum;
+            for (uint i = 0; i < ITEMS_K; i++)
+                top = fmax(top, floats[4 * TOPS + i * TILE + item]);
+            const float shift = top == -INFINITY ? 0.0f : top;
+            floats[4 * SHIFTS + item] = shift;
+            floats[4 * FACTORS + item] = softmax_exp(maximum - shift);
+            maximum = top;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+#define RESCALE_ROW(a, b, r)                                         \
+    const float4 alpha##r = shared[FACTORS + OF_ROW(r)], shift##r = shared[SHIFTS + OF_ROW(r)]; \
+    float4 sum##r = shared[SUMS + OF_ITEM(r)] * alpha##r;                     \
+    EACH_RESULT_OF_ROW(RESCALE, r)
+#define RESCALE(c, i, r) o##c##_##i##_##r *= alpha##r;
+        EACH_ROW(RESCALE_ROW, , )
+#define WEIGH(v, j, r)                                                  \
+    s##v##_##j##_##r = softmax_exp4(s##v##_##j##_##r - shift##r);       \
+    sum##r += s##v##_##j##_##r;
+        EACH_SCORE(WEIGH)
+#define PUT_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = sum##r;
+        EACH_ROW(PUT_SUM, , )
+
+        /* Weights times values. Rows of v that no query may use are 0, so that 0 times their content is 0. */
+        const uint block_keys = (uint)min(KEY_BLOCK, keys - first);
+        __global const IN_T *const v_block = v + (long)first * v_stride;
+#define PUT_WEIGHT(v, j, r) shared[(KEY(v) + j) * (PITCH_Q / 4) + OF_ROW(r)] = s##v##_##j##_##r;
+        EACH_SCORE(PUT_WEIGHT)
+#pragma unroll 1
+        for (uint part = 0; part < block_keys; part += PART_KEYS) {
+            uint4 largest = (uint4)(0u); /* bits of values without their sign */
+#pragma unroll 1
+            for (uint key = item / ITEMS_K; key < PART_KEYS; key += ITEMS_Q) {
+                const uint row = min(part + key, block_keys - 1);
+                const bool is_used = !is_mixed || (used[part + key] | used[(WORDS - 1) * KEY_BLOCK + part + key]) != 0;
+#define LOAD_VALUES(c)                                                                                       \
+    {                                                                                                        \
+        const uint column = c * 4 * ITEMS_K + item % ITEMS_K * 4;                                            \
+        float4 v4 = (float4)(0.0f);                                                                          \
+        if (WIDE == HEAD_V || column < HEAD_V)                                                               \
+            v4 = fetch(v_block + (row * (uint)v_stride + column));                                           \
+        v4 = is_used ? v4 : (float4)(0.0f);                                                                  \
+        shared[VALUES + key * (WIDE / 4) + c * ITEMS_K + item % ITEMS_K] = v4;                                        \
+        largest = max(largest, as_uint4(v4) & 0x7fffffffu);                                                  \
+    }
+                EACH_COLUMN_VECTOR(LOAD_VALUES)
+            }
+            if (is_mixed && any(largest >= (uint4)(0x7f800000u))) /* infinity and NaN */
+                atomic_or(&votes[SPOILED], 1u);
+            barrier(CLK_LOCAL_MEM_FENCE);
+#define READ_WEIGHTS(unused, d, r) const float4 p##r = shared[(part + key + d) * (PITCH_Q / 4) + OF_ROW(r)];
+#define READ_VALUES(c) const float4 v##c = shared[VALUES + at_key * (WIDE / 4) + c * ITEMS_K + x];
+#define MULTIPLY_RESULT(c, i, r) o##c##_##i##_##r = v##c.s##i * p##r + o##c##_##i##_##r;
+#define MULTIPLY_KEY(d)                      \
+    {                                        \
+        const uint at_key = key + d;          \
+        EACH_ROW(READ_WEIGHTS, , d)          \
+        EACH_COLUMN_VECTOR(READ_VALUES)      \
+        EACH_RESULT(MULTIPLY_RESULT)         \
+    }
+            if (is_mixed && votes[SPOILED] != 0) { /* seldom: a masked weight of 0 times NaN or infinity must stay 0 */
+#pragma unroll 1
+                for (uint key = 0; key < PART_KEYS; key++) {
+                    const uint at_key = key;
+                    EACH_ROW(READ_WEIGHTS, , 0)
+                    EACH_COLUMN_VECTOR(READ_VALUES)
+#define READ_KEPT(a, b, r) const int4 kept##r = KEPT(part + key, r);
+                    EACH_ROW(READ_KEPT, , )
+#define MULTIPLY_KEPT(c, i, r) o##c##_##i##_##r = (kept##r ? (float4)(v##c.s##i) : (float4)(0.0f)) * p##r + o##c##_##i##_##r;
+                    EACH_RESULT(MULTIPLY_KEPT)
+                }
+            } else {
+#pragma unroll 1
+                for (uint key = 0; key < PART_KEYS; key += 2) {
+                    MULTIPLY_KEY(0)
+                    MULTIPLY_KEY(1)
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
     }
 
-    /* Part 0 takes in the others, one after the other: rows of HEAD_V sums, then the maximum and the sum of weights. */
-    for (int from = 1; from < SPLIT; from++) {
-        __local float *row = merge + lane * (ROW + 2), *columns = row + first_column;
-        if (part == from) {
-#pragma unroll
-            for (int c = 0; c < HEAD_V_PART / 4; c++) {
-                columns[4 * c] = result[c].x;
-                columns[4 * c + 1] = result[c].y;
-                columns[4 * c + 2] = result[c].z;
-                columns[4 * c + 3] = result[c].w;
-            }
-            if (column_part == 0) { /* the same in all of them */
-                row[HEAD_V] = maximum;
-                row[HEAD_V + 1] = sum;
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (part == 0) {
-            const float other = row[HEAD_V], largest = other > maximum ? other : maximum;
-            const float shift = largest == -INFINITY ? 0.0f : largest;
-            const float alpha = softmax_exp(maximum - shift), beta = softmax_exp(other - shift);
-            maximum = largest;
-            sum = fma(row[HEAD_V + 1], beta, sum * alpha);
-#pragma unroll
-            for (int c = 0; c < HEAD_V_PART / 4; c++)
-                result[c] = fma((float4)(columns[4 * c], columns[4 * c + 1], columns[4 * c + 2], columns[4 * c + 3]), (float4)(beta),
-                                result[c] * alpha);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-
-    /* Through local memory, so that neighbouring items write neighbouring columns. */
-    if (part == 0) {
-        usable_keys used = {first_usable, usable, key_mask, key_mask_stride, keep, 0};
-#if HAS_BIAS
-        used.bias = bias;
-        used.place = place + lane;
-        used.reach = bias_reach;
-#endif
-#if HAS_KEEP
-        used.words = words;
-        used.bit = keep_bit;
-#endif
-        float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
-#if EMPTY_ROWS == EMPTY_ROWS_NAN
-        if (sum == 0.0f && tile.k_count > 0)
-            factor = NAN;
-#endif
-#pragma unroll
-        for (int c = 0; c < HEAD_V_PART / 4; c++) {
-            __local float *columns = merge + lane * ROW + first_column + 4 * c;
-            columns[0] = result[c].x * factor;
-            columns[1] = result[c].y * factor;
-            columns[2] = result[c].z * factor;
-            columns[3] = result[c].w * factor;
-            if (any(isinf(result[c])))
-                for (int i = 0; i < 4; i++)
-                    columns[i] = settle_infinity(columns[i], maximum, scale, q - column_part * HEAD_PART, k, k_stride,
-                                                 v + first_column + 4 * c + i, v_stride, &used);
-        }
-#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
-        if (sum == 0.0f && tile.k_count > 0) {
-            for (int c = first_column; c < first_column + HEAD_V_PART; c++) {
-                float mean = 0.0f;
-                for (int j = 0; j < tile.k_count; j++)
-                    mean += LOAD_IN(v, (long)j * v_stride + c);
-                merge[lane * ROW + c] = mean / (float)tile.k_count;
-            }
-        }
-#endif
+    barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
+    if (item < TILE) {
+        float sum = 0.0f;
+        for (uint i = 0; i < ITEMS_K; i++)
+            sum += floats[4 * SUMS + i * TILE + item];
+        const float empty = EMPTY_ROWS == EMPTY_ROWS_NAN && tile.k_count > 0 ? NAN : 0.0f;
+        floats[4 * FACTORS + item] = sum == 0.0f ? empty : 1.0f / sum;
+        floats[4 * TOPS + item] = sum;
+        floats[4 * SHIFTS + item] = maximum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int row = (int)(item / COLUMN_ITEMS); row < tile.q_count; row += WG / COLUMN_ITEMS)
-        for (int column = (int)(item % COLUMN_ITEMS); column < HEAD_V; column += COLUMN_ITEMS)
-            STORE_OUT(out, (long)row * out_stride + column, merge[row * ROW + column]);
+    bool is_strange = false; /* a row without a usable key, or an infinity */
+#define FINISH_ROW(a, b, r)                                                     \
+    const float4 factor##r = shared[FACTORS + OF_ROW(r)];                                \
+    is_strange = is_strange || any(shared[TOPS + OF_ROW(r)] == (float4)(0.0f));
+    EACH_ROW(FINISH_ROW, , )
+#define FINISH_RESULT(c, i, r)                   \
+    o##c##_##i##_##r *= factor##r;               \
+    is_strange = is_strange || any(isinf(o##c##_##i##_##r));
+    EACH_RESULT(FINISH_RESULT)
+#define STORE_ROW(c, r, i)                                                                  \
+    if ((int)QUERY(r) + i < rows && (WIDE == HEAD_V || COLUMN(c) < HEAD_V)) {               \
+        __global OUT_T *const to = out + (long)(QUERY(r) + i) * out_stride + COLUMN(c);     \
+        STORE_OUT(to, 0, o##c##_0_##r.s##i);                                                \
+        STORE_OUT(to, 1, o##c##_1_##r.s##i);                                                \
+        STORE_OUT(to, 2, o##c##_2_##r.s##i);                                                \
+        STORE_OUT(to, 3, o##c##_3_##r.s##i);                                                \
+    }
+#define STORE_ROWS(c, unused, r) STORE_ROW(c, r, 0) STORE_ROW(c, r, 1) STORE_ROW(c, r, 2) STORE_ROW(c, r, 3)
+#define STORE_COLUMNS(c) EACH_ROW(STORE_ROWS, c, )
+    EACH_COLUMN_VECTOR(STORE_COLUMNS)
+    if (!is_strange)
+        return;
+#pragma unroll 1
+    for (int at = 0; at < 4 * ROW_VECTORS * 4 * COLUMN_VECTORS; at++) {
+        const int i = at / (4 * COLUMN_VECTORS), c = at % (4 * COLUMN_VECTORS);
+        const int query = (int)QUERY(i / 4) + i % 4, column = (int)COLUMN(c / 4) + c % 4;
+        if (query >= rows || column >= HEAD_V)
+            continue;
+        __global OUT_T *const to = out + (long)query * out_stride;
+        float value = LOAD_OUT(to, column);
+#if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
+        if (floats[4 * TOPS + query] == 0.0f && tile.k_count > 0) {
+            value = 0.0f;
+            for (int j = 0; j < tile.k_count; j++)
+                value += LOAD_IN(v, (long)j * v_stride + column);
+            STORE_OUT(to, column, value / (float)tile.k_count);
+            continue;
+        }
+#endif
+        if (!isinf(value))
+            continue;
+        usable_keys usable = {0, sequence_end, key_mask, key_mask_stride, keep, 0};
+#if IS_CAUSAL
+        usable.end = clamp(place + query + 1, 0, sequence_end);
+#endif
+#if HAS_WINDOW
+        usable.first = max(0, window_begin(place + query, window));
+        usable.end = min(usable.end, window_end(place + query, window));
+#endif
+#if HAS_BIAS
+        usable.bias = bias;
+        usable.place = place + query;
+        usable.reach = bias_reach;
+#endif
+#if HAS_KEEP
+        usable.words = words + query / KEEP_QUERIES * keep_step.block;
+        usable.bit = (q_index + query) % KEEP_QUERIES;
+#endif
+        STORE_OUT(to, column,
+                  settle_infinity(value, floats[4 * SHIFTS + query], scale, q + (long)query * q_stride, k, k_stride, v + column, v_stride,
+                                  &usable));
+    }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Row normalisation on GPUs: LANES work-items share a row, a work-group holds WG / LANES rows. */
 #include "row_norm.cl"
-#include "row_reduce.cl"
+#include "row_sum.cl"
 
-ROW_REDUCTION(row_sum, float2, ROW_PLUS, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
+ROW_SUM(row_sum, float2, CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE) /* y may be x */
 
 /* Sums of c and of c^2 over the row, c = s - shift - correction; the same in all its lanes. */
 static inline float2 moments(const row *r, __local float2 *scratch, int lane, int n, float shift, float correction)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax for GPUs: LANES work-items share a row through a tree in local memory; a work-group of WG items holds WG / LANES rows. */
+/* Softmax for GPUs: LANES work-items share a row through local memory; a work-group of WG items holds WG / LANES rows. */
 #include "softmax_exp.cl"
 #include "softmax_row.cl"
-#include "row_reduce.cl"
+#include "row_sum.cl"
 
 ROW_REDUCTION(row_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
-ROW_REDUCTION(row_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
+ROW_SUM(row_sum, float, CLK_LOCAL_MEM_FENCE)
 
 /* Items beyond the last row look at the last one without touching it, so that barriers stay uniform. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void softmax_group(ROW_PARAMETERS)

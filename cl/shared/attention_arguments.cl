@@ -25,10 +25,10 @@
     __global const uint *keep, long keep_offset, keep_strides keep_step,        \
     int window, __global const float *bias, long bias_offset, int bias_stride, int bias_reach
 
-/* Group (tile, head): moves q and out to the tile's first query, k, v and key_mask to its sequence's first key, of that head, and bias to
- * that of the key at the query's place. */
-#define ATTENTION_BEGIN                                                                    \
-    const attention_tile tile = tiles[get_group_id(0)];                                    \
+/* Group (tile `index`, head): moves q and out to the tile's first query, k, v and key_mask to its sequence's first key, of that head, and
+ * bias to that of the key at the query's place. */
+#define ATTENTION_BEGIN(index)                                                             \
+    const attention_tile tile = tiles[index];                                              \
     const int head = (int)get_group_id(1), key_head = head / heads_per_key_head;           \
     q += q_offset + (long)head * q_head_stride + (long)tile.q_row * q_stride;              \
     k += k_offset + (long)key_head * k_head_stride + (long)tile.k_begin * k_stride;        \

@@ -90,6 +90,10 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 2)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+    if (st == CLF_OK && !argv[1][0])
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected the name of a file to write, found \"\"");
+    if (st == CLF_OK && text && !text[0])
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected a text behind --check, found \"\"");
     if (st == CLF_OK)
         st = clfi_output_check(argv[1], text != NULL);
     if (st == CLF_OK)

@@ -13,10 +13,11 @@
 #include "op/engines.h"
 #include "op/tuned.h"
 #include "op/tuned_file.h"
+#include "runtime/probe.h"
 
 /* What clformer tune left for a device. */
 typedef struct tuned_state {
-    bool is_tuned; /* a context would use it */
+    bool is_tuned;  /* a context would use it */
     char note[512]; /* why not, though there is something; "" otherwise */
 } tuned_state;
 
@@ -82,6 +83,25 @@ static void print_short(const clf_device_info *d, const tuned_state *tuned)
     putchar('\n');
 }
 
+/* What the device says it can and what it computes right: the library is asked on a context of its own. */
+static void print_probes(const clf_device_info *d)
+{
+    char selector[32];
+    clf_context *context = NULL;
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    snprintf(selector, sizeof selector, "%zu", d->index);
+    params.device = selector;
+    if (!d->has_subgroups)
+        return;
+    if (clf_context_create(&params, &context) != CLF_OK) {
+        printf("   probes        not run: %s\n", clf_last_error());
+        return;
+    }
+    for (int i = 0; i < CLFI_PROBE_COUNT; i++)
+        printf("   probes        %s %s\n", clfi_probe_names[i], clfi_probe_text(context, (clf_probe)i));
+    clf_context_destroy(context);
+}
+
 static void print_device(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned)
 {
     char precisions[64];
@@ -102,6 +122,8 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
         printf("   usable        yes\n");
     else
         printf("   usable        no: %s\n", d->reason);
+    if (d->usable)
+        print_probes(d);
     if (tuned->is_tuned)
         printf("   tuned         yes\n");
     else
@@ -127,8 +149,8 @@ static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps
         "base_alignment_bytes", (json_int_t)d->base_alignment_bytes, "max_work_group_size", (json_int_t)d->max_work_group_size,
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
-        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as,
-        "tuned", tuned->is_tuned, "tuned_note", tuned->note, "precision", precisions);
+        "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
+        "tuned_note", tuned->note, "precision", precisions);
 }
 
 /* Each line of `text`. */

@@ -10,6 +10,7 @@
 #include "cli/embedding.h"
 #include "cli/embed_quantized.h"
 #include "cli/embed_npy.h"
+#include "cli/mpirun.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -177,7 +178,7 @@ static clf_status check_options(embed_options *o, bool has_texts)
         CLF_TRY(clfi_output_check(o->output, false));
     CLF_TRY(choose_format(o->output, &o->format));
     const bool is_new_npy = o->format == FORMAT_NPY && is_regular_or_new(o->output) && o->is_file_only;
-    if (cli_ranks_are_started() && (!is_new_npy || o->resume || o->quantize))
+    if (cli_mpirun_size() > 1 && (!is_new_npy || o->resume || o->quantize))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: expected -o F.npy, all texts in a file: --file F, no --resume, no --quantize");
     if (o->resume && !is_new_npy)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--resume: expected -o F.npy, and all texts in a file: --file F");

@@ -2,40 +2,25 @@
 /* clformer generate: prompts continued by a language model. */
 #include "cli/commands.h"
 #include "cli/generated_texts.h"
-#include "cli/generation.h"
 
 int cmd_generate(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    cli_generation options = CLI_GENERATION_INIT;
-    const char *file = NULL;
-    int as_json = 0, positional;
+    cli_generating what = CLI_GENERATING_INIT;
+    int positional;
     const cli_option table[] = {
         {"prompt-file", 'f', "F", "a prompt on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input",
-         CLI_TEXT, &file},
-        CLI_GENERATION_OPTIONS(options),
-        CLI_SAMPLING_OPTIONS(options),
-        {"batch", 0, "N", "prompts that run together (default: 16)", CLI_SIZE, &options.batch},
-        {"json", 0, NULL, "a line for each prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length\"}", CLI_FLAG, &as_json},
+         CLI_TEXT, &what.file},
+        CLI_GENERATION_OPTIONS(what.options),
+        CLI_SAMPLING_OPTIONS(what.options),
+        {"batch", 0, "N", "prompts that run together (default: 16)", CLI_SIZE, &what.options.batch},
+        {"json", 0, NULL, "a line for each prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length\"}", CLI_FLAG,
+         &what.as_json},
         CLI_SESSION_OPTIONS(session),
     };
-    cli_inputs *inputs = NULL;
-    clf_generate_params params;
-    clf_text stops[CLI_LIST_MAX];
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (file != NULL)))
+    if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))
         st =
             clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s, or --prompt-file F in the prompt's place", self->name, self->arguments);
-    if (st == CLF_OK)
-        st = cli_generation_params(&options, stops, &params);
-    if (st == CLF_OK)
-        st = cli_inputs_open(argv + 1, positional - 1, file, &inputs);
-    if (st == CLF_OK)
-        st = cli_session_open_model(&session, argv[0]);
-    if (st == CLF_OK)
-        st = cli_generated_texts(&session, inputs, &params, as_json);
-    const int status = st == CLF_OK ? 0 : cli_fail(st);
-    cli_inputs_close(inputs);
-    st = cli_session_close(&session, NULL);
-    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
+    return cli_generated_texts(&session, &what, cli_session_open_model, positional, argv, st);
 }

@@ -12,6 +12,7 @@
 #include "cli/json_line.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cli/unread_keys.h"
 #include "clformer/classify.h"
 #include "io/checkpoint.h"
 #include "model/memory_plan.h"
@@ -115,12 +116,12 @@ static clf_status add_plan(info_rows *info, const clf_model *model, const char *
     const clf_device_info *device = clf_context_device(model->context);
     clf_checkpoint *checkpoint;
     clf_checkpoint_tensor tensor;
-    json_t *list = json_object();
     CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
     const clf_status st = clfi_checkpoint_load(checkpoint);
-    for (size_t i = 0; st == CLF_OK && clfi_checkpoint_at(checkpoint, i, &tensor); i++)
-        add_quantised(info, model->context, &tensor, list);
     if (st == CLF_OK) {
+        json_t *list = json_object();
+        for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
+            add_quantised(info, model->context, &tensor, list);
         const clf_memory_plan plan = clfi_memory_plan(model->context, checkpoint, &model->network->config);
         add(info, "quantised", list);
         add_number(info, "weight_bytes", (int64_t)plan.weight_bytes);
@@ -188,6 +189,9 @@ static bool is_known_file(const char *name)
                                         "tokenizer.json",
                                         "tokenizer_config.json",
                                         "vocab.txt",
+                                        "vocab.json",
+                                        "source.spm",
+                                        "target.spm",
                                         "chat_template.jinja"};
     int shard, shards, length = 0;
     const char *end = strrchr(name, '.');
@@ -227,6 +231,19 @@ done:
     add(info, "unknown", list);
     json_decref(modules);
     cli_directory_list_free(names, count);
+    return st;
+}
+
+/* Of encoders: config.json's keys that nothing reads. */
+static clf_status add_unread(info_rows *info, const clf_model *model, const char *path)
+{
+    clf_checkpoint *checkpoint;
+    json_t *keys = NULL;
+    CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
+    const clf_status st = cli_unread_keys(clfi_checkpoint_config(checkpoint), model->family, &keys);
+    clfi_checkpoint_close(checkpoint);
+    if (st == CLF_OK)
+        add(info, "unread_keys", keys);
     return st;
 }
 
@@ -283,6 +300,8 @@ static clf_status collect(cli_session *session, const char *path, info_rows *inf
         add_sentence(info, model);
     add_labels(info, model);
     CLF_TRY(add_unknown(info, path));
+    if (model->family->tasks & CLF_TASK_EMBED)
+        CLF_TRY(add_unread(info, model, path));
     clf_context_get_stats(session->context, &stats);
     add_text(info, "device", clf_context_device(session->context)->name);
     add_number(info, "file_bytes", (int64_t)model->info.file_bytes);

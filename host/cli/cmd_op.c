@@ -144,7 +144,8 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     cli_option table[OP_MAX_OPTIONS];
     const size_t count = make_table(row, &job, table);
     snprintf(name, sizeof name, "%s %s", self->name, row->name);
-    clf_status st = cli_parse(&(cli_command){name, row->arguments, row->summary, NULL}, table, count, argc, argv, &job.file_count);
+    clf_status st =
+        cli_parse(&(cli_command){name, row->arguments, row->summary, NULL, self->shares_work}, table, count, argc, argv, &job.file_count);
     if (st != CLF_OK) {
         st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
     } else {

@@ -8,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/session.h"
 
-enum { LIMIT_BYTES = 1 << 30 };
+enum { DEFAULT_WINDOW = 512, LIMIT_BYTES = 1 << 30 };
 
 static clf_status perplexity(cli_session *session, const char *model, const clf_text *text, size_t window,
                              const clf_generate_params *params, int as_json)
@@ -18,6 +18,10 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     size_t tokens;
     CLF_TRY(cli_session_open_model(session, model));
     CLF_TRY(clf_session_create(session->model, NULL, &own));
+    if (!window) {
+        const int64_t positions = clf_model_get_info(session->model)->max_positions;
+        window = positions < DEFAULT_WINDOW ? (size_t)positions : DEFAULT_WINDOW;
+    }
     const clf_status st = clf_perplexity(own, text, window, params, &value, &tokens);
     clf_session_destroy(own);
     if (st != CLF_OK)
@@ -35,11 +39,13 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     cli_session session = CLI_SESSION_INIT;
     cli_generation options = CLI_GENERATION_INIT;
     const char *file = NULL;
-    size_t window = 512;
+    size_t window = 0;
     int as_json = 0, positional;
     const cli_option table[] = {
         {"file", 'f', "F", "the text", CLI_TEXT, &file},
-        {"window", 'w', "N", "tokens that are read together; the first of each window is not predicted (default: 512)", CLI_SIZE, &window},
+        {"window", 'w', "N",
+         "tokens that are read together; the first of each window is not predicted (default: 512, or the model's positions)", CLI_SIZE,
+         &window},
         {"json", 0, NULL, "print {\"perplexity\":...,\"tokens\":...,\"window\":...}", CLI_FLAG, &as_json},
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),

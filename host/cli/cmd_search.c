@@ -13,6 +13,7 @@
 #include "cli/fingerprint.h"
 #include "cli/json_line.h"
 #include "cli/kept_embeddings.h"
+#include "cli/mpirun.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
 #include "cli/ranks_search.h"
@@ -285,7 +286,7 @@ done:
 static clf_status check_corpus(const char *path)
 {
     struct stat info;
-    if (cli_ranks_are_started() && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
+    if (cli_mpirun_size() > 1 && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "search under mpirun: --corpus: expected a file, which every rank reads, found %s", path);
     return CLF_OK;
 }

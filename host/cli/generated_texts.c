@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cli/inputs.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
 
@@ -121,7 +122,7 @@ static clf_status generate_window(clf_session *session, const clf_text *prompts,
     return st;
 }
 
-clf_status cli_generated_texts(cli_session *session, cli_inputs *inputs, const clf_generate_params *params, bool as_json)
+static clf_status generate_all(const cli_session *session, cli_inputs *inputs, const clf_generate_params *params, bool as_json)
 {
     clf_session *own;
     CLF_TRY(clf_session_create(session->model, NULL, &own));
@@ -137,4 +138,24 @@ clf_status cli_generated_texts(cli_session *session, cli_inputs *inputs, const c
         print_stats(session, tokens, clfi_now_ns() - start);
     clf_session_destroy(own);
     return st;
+}
+
+int cli_generated_texts(cli_session *session, const cli_generating *what, clf_status (*open_model)(cli_session *session, const char *model),
+                        int count, char **argv, clf_status st)
+{
+    cli_inputs *inputs = NULL;
+    clf_generate_params params;
+    clf_text stops[CLI_LIST_MAX];
+    if (st == CLF_OK)
+        st = cli_generation_params(&what->options, stops, &params);
+    if (st == CLF_OK)
+        st = cli_inputs_open(argv + 1, count - 1, what->file, &inputs);
+    if (st == CLF_OK)
+        st = open_model(session, argv[0]);
+    if (st == CLF_OK)
+        st = generate_all(session, inputs, &params, what->as_json);
+    const int status = st == CLF_OK ? 0 : cli_fail(st);
+    cli_inputs_close(inputs);
+    st = cli_session_close(session, NULL);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
 }

@@ -3,12 +3,25 @@
 #ifndef CLFI_CLI_GENERATED_TEXTS_H
 #define CLFI_CLI_GENERATED_TEXTS_H
 
-#include "cli/inputs.h"
+#include "cli/generation.h"
 #include "cli/session.h"
-#include "clformer/generate.h"
 
-/* The session's model is open. A line for each prompt, in their order: its text, or {"tokens":[...],"text":"...",
- * "finish":"stop|length"}. */
-clf_status cli_generated_texts(cli_session *session, cli_inputs *inputs, const clf_generate_params *params, bool as_json);
+/* What a command of prompts was given. */
+typedef struct cli_generating {
+    cli_generation options;
+    const char *file; /* of prompts; NULL: the argument behind the model */
+    int as_json;
+} cli_generating;
+
+#define CLI_GENERATING_INIT            \
+    {                                  \
+        .options = CLI_GENERATION_INIT \
+    }
+
+/* The end of such a command, whose line was parsed with the result st: opens the model argv[0] by open_model, and prints a line for
+ * each prompt, in their order: its text, or {"tokens":[...],"text":"...","finish":"stop|length"}. Closes the session; returns the
+ * exit status. */
+int cli_generated_texts(cli_session *session, const cli_generating *what, clf_status (*open_model)(cli_session *, const char *model),
+                        int count, char **argv, clf_status st);
 
 #endif

@@ -100,7 +100,7 @@ done:
     clfi_str_free(&name);
     cli_line_clear();
     if (st != CLF_OK && st != CLF_OUT_OF_MEMORY) {
-        fprintf(stderr, "clformer: %s; it is made again\n", clf_last_error());
+        fprintf(stderr, "clformer: %s; %s\n", clf_last_error(), k->may_write ? "it is made again" : "the embeddings are not kept");
         st = CLF_OK;
     } else if (st == CLF_OK && !k->may_write) {
         fprintf(stderr, "clformer: %s was not made by search: it is not used, and not replaced\n", k->path);

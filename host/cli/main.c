@@ -13,33 +13,33 @@
 
 static const cli_command commands[] = {
     {"attention", "MODEL_DIR TEXT -o F.png|F.svg",
-     "Attention weights of a layer for a text, or of a file, as a picture, a NumPy file or JSON.", cmd_attention},
-    {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench},
-    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify},
-    {"chat", "MODEL", "A conversation with a language model, a line of standard input at a time.", cmd_chat},
-    {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare},
-    {"convert", "IN.gguf OUT.gguf", "A GGUF file with its weights in another type.", cmd_convert},
-    {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize},
-    {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices},
-    {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed},
-    {"gather", "DIR -o F.npy", "Join what embed --shard left in a directory. Needs no device.", cmd_gather},
-    {"generate", "MODEL [PROMPT]", "Prompts continued by a language model: a GGUF file or a hub directory.", cmd_generate},
-    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits},
-    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity},
-    {"info", "MODEL_DIR", "What a model is: family, sizes, tasks, tokenizer, pooling, prompts, labels, memory.", cmd_info},
-    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report},
-    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank},
-    {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity},
-    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search},
-    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest},
-    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum},
+     "Attention weights of a layer for a text, or of a file, as a picture, a NumPy file or JSON.", cmd_attention, false},
+    {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench, false},
+    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify, false},
+    {"chat", "MODEL", "A conversation with a language model, a line of standard input at a time.", cmd_chat, false},
+    {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare, false},
+    {"convert", "IN.gguf OUT.gguf", "A GGUF file with its weights in another type.", cmd_convert, false},
+    {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize, false},
+    {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices, false},
+    {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed, true},
+    {"gather", "DIR -o F.npy", "Join what embed --shard left in a directory. Needs no device.", cmd_gather, false},
+    {"generate", "MODEL [PROMPT]", "Prompts continued by a language model: a GGUF file or a hub directory.", cmd_generate, false},
+    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits, false},
+    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity, false},
+    {"info", "MODEL_DIR", "What a model is: family, sizes, tasks, tokenizer, pooling, prompts, labels, memory.", cmd_info, false},
+    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report, false},
+    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank, false},
+    {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity, false},
+    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, true},
+    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest, false},
+    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum, false},
     {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.",
-     cmd_op},
-    {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce},
-    {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize},
-    {"translate", "MODEL_DIR [TEXT]", "Texts that an encoder-decoder makes of others: T5, Marian, BART.", cmd_translate},
-    {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune},
-    {"verify", "F.npy --model MODEL_DIR", "Whether a model still makes the vectors of a file of embeddings.", cmd_verify},
+     cmd_op, false},
+    {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce, false},
+    {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize, false},
+    {"translate", "MODEL_DIR [TEXT]", "Texts that an encoder-decoder makes of others: T5, Marian, BART.", cmd_translate, false},
+    {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune, false},
+    {"verify", "F.npy --model MODEL_DIR", "Whether a model still makes the vectors of a file of embeddings.", cmd_verify, false},
 };
 
 static void print_usage(FILE *stream)
@@ -68,9 +68,11 @@ static void open_standard_streams(void)
             _exit(EXIT_FAILURE);
 }
 
-/* What was printed may not get to where it should: a full disk, a closed stream. */
+/* What was printed may not get to where it should: a full disk, a closed stream. A command that saw it has told. */
 static void check_standard_output(void)
 {
+    if (cli_has_failed())
+        return;
     const int failed_before = ferror(stdout);
     if (fflush(stdout) == 0 && !failed_before)
         return;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cli/mpirun.h"
 #include "cli/progress.h"
 
 enum { MAX_OPTIONS = 48, FIRST_LONG = 256 };
@@ -272,6 +273,10 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
                 index = i;
         CLF_TRY(set_value(&options[index], optarg));
     }
+    if (!command->shares_work && cli_mpirun_size() > 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "%s: mpirun started %ld processes, and each would do all of it; only embed and search share their work", command->name,
+                 cli_mpirun_size());
     *positional = argc - optind;
     memmove(argv, argv + optind, (size_t)*positional * sizeof *argv);
     return check_outputs(options, count);
@@ -282,17 +287,30 @@ int cli_exit_status(clf_status st)
     return st == CLF_OK ? 0 : st == CLF_INVALID_ARGUMENT ? 2 : 1;
 }
 
+static bool has_failed;
+
 int cli_fail(clf_status st)
 {
+    has_failed = true;
     cli_line_clear();
+    if (st == CLF_INVALID_ARGUMENT)
+        cli_mpirun_let_first_speak();
     fprintf(stderr, "clformer: %s\n", clf_last_error());
     return cli_exit_status(st);
+}
+
+bool cli_has_failed(void)
+{
+    return has_failed;
 }
 
 int cli_fail_coded(clf_status st)
 {
     const char *reason = clf_last_error();
+    has_failed = true;
     cli_line_clear();
+    if (st == CLF_INVALID_ARGUMENT)
+        cli_mpirun_let_first_speak();
     if (strncmp(reason, "E_", 2) == 0)
         fprintf(stderr, "%s\n", reason);
     else /* what the device cannot hold is a limit like the others */

@@ -3,6 +3,7 @@
 #ifndef CLFI_CLI_OPTIONS_H
 #define CLFI_CLI_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,7 @@ typedef struct cli_command {
     const char *arguments; /* "MODEL_DIR [TEXT ...]" */
     const char *summary;
     int (*run)(const struct cli_command *self, int argc, char **argv); /* returns the exit status */
+    bool shares_work; /* processes that one mpirun started divide it among them; others would each do all of it, and are refused */
 } cli_command;
 
 /* Parses argv[1..argc), options and positional arguments in any order ("--" ends options). Positional arguments are moved to the front of
@@ -60,10 +62,14 @@ const char *cli_nearest(const char *word, const char *const *names, size_t count
  * work. */
 int cli_exit_status(clf_status st);
 
-/* Prints "clformer: <reason of the last failure>" to standard error and returns the exit status for `st`. */
+/* Prints "clformer: <reason of the last failure>" to standard error and returns the exit status for `st`. What all processes of an mpirun
+ * are refused for is said by the first of them. */
 int cli_fail(clf_status st);
 
 /* The same for commands whose refusals begin with a code, "E_SHAPE: ...", nothing before it; a reason without one gets its status's. */
 int cli_fail_coded(clf_status st);
+
+/* Whether one of the two has told of an error. */
+bool cli_has_failed(void);
 
 #endif

@@ -4,24 +4,11 @@
 
 #include <stdlib.h>
 
+#include "cli/mpirun.h"
+
 #ifndef CLF_HAVE_MPI
 #define CLF_HAVE_MPI 0
 #endif
-
-/* How many processes mpirun started, as it tells them: MPI itself would need half a second to say so. */
-static long started(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (getenv(names[i]))
-            return strtol(getenv(names[i]), NULL, 10);
-    return 1;
-}
-
-bool cli_ranks_are_started(void)
-{
-    return started() > 1;
-}
 
 #if CLF_HAVE_MPI
 
@@ -143,7 +130,7 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     MPI_Comm node;
     int provided, length;
     *out = NULL;
-    if (!cli_ranks_are_started())
+    if (cli_mpirun_size() < 2)
         return CLF_OK;
     cli_interrupts_watch(); /* before drivers, whose own handlers come to it when they are done */
     CLF_TRY(clfi_alloc(1, sizeof *ranks, "ranks", &ranks));
@@ -267,48 +254,32 @@ static clf_status check_mpi(int code, const char *call, const char *path)
     CLF_FAIL(CLF_IO, "%s %s: %s", call, path, text);
 }
 
-/* Where this rank's bytes belong in the file: rank 0 has the header first. */
-static clf_status make_type(const cli_ranks *ranks, MPI_Datatype *out)
+/* This rank's bytes: where they belong in the file, and as they lie in memory, one after another, in pieces that an int can count. Rank 0
+ * has the header first. */
+static clf_status make_types(const cli_ranks *ranks, MPI_Datatype *out_file, MPI_Datatype *out_memory)
 {
     int *lengths = NULL;
-    MPI_Aint *places = NULL;
+    MPI_Aint *in_file = NULL, *in_memory = NULL, at = 0;
     const size_t extra = ranks->rank == 0, count = ranks->count + extra;
     clf_status st;
     CLF_GOTO(clfi_alloc(count, sizeof *lengths, "windows", &lengths));
-    CLF_GOTO(clfi_alloc(count, sizeof *places, "windows", &places));
-    if (extra)
-        lengths[0] = (int)ranks->header_bytes;
-    for (size_t i = 0; i < ranks->count; i++) {
-        lengths[i + extra] = (int)(ranks->windows[i].count * ranks->row_bytes);
-        places[i + extra] = (MPI_Aint)(ranks->header_bytes + ranks->windows[i].first * ranks->row_bytes);
-    }
-    MPI_Type_create_hindexed((int)count, lengths, places, MPI_BYTE, out);
-    MPI_Type_commit(out);
-done:
-    free(lengths);
-    free(places);
-    return st;
-}
-
-/* The same bytes as they lie in memory: one after another, in pieces that an int can count. */
-static clf_status make_memory_type(const cli_ranks *ranks, MPI_Datatype *out)
-{
-    int *lengths = NULL;
-    MPI_Aint *places = NULL, at = 0;
-    const size_t extra = ranks->rank == 0, count = ranks->count + extra;
-    clf_status st;
-    CLF_GOTO(clfi_alloc(count, sizeof *lengths, "windows", &lengths));
-    CLF_GOTO(clfi_alloc(count, sizeof *places, "windows", &places));
+    CLF_GOTO(clfi_alloc(count, sizeof *in_file, "windows", &in_file));
+    CLF_GOTO(clfi_alloc(count, sizeof *in_memory, "windows", &in_memory));
     for (size_t i = 0; i < count; i++) {
-        lengths[i] = i < extra ? (int)ranks->header_bytes : (int)(ranks->windows[i - extra].count * ranks->row_bytes);
-        places[i] = at;
+        const placed *window = i < extra ? NULL : &ranks->windows[i - extra];
+        lengths[i] = (int)(window ? window->count * ranks->row_bytes : ranks->header_bytes);
+        in_file[i] = window ? (MPI_Aint)(ranks->header_bytes + window->first * ranks->row_bytes) : 0;
+        in_memory[i] = at;
         at += lengths[i];
     }
-    MPI_Type_create_hindexed((int)count, lengths, places, MPI_BYTE, out);
-    MPI_Type_commit(out);
+    MPI_Type_create_hindexed((int)count, lengths, in_file, MPI_BYTE, out_file);
+    MPI_Type_commit(out_file);
+    MPI_Type_create_hindexed((int)count, lengths, in_memory, MPI_BYTE, out_memory);
+    MPI_Type_commit(out_memory);
 done:
     free(lengths);
-    free(places);
+    free(in_file);
+    free(in_memory);
     return st;
 }
 
@@ -317,8 +288,7 @@ static clf_status write_file(const cli_ranks *ranks, const char *path, int64_t r
     MPI_Datatype type, memory_type;
     MPI_File file;
     char native[] = "native";
-    CLF_TRY(make_type(ranks, &type));
-    CLF_TRY(make_memory_type(ranks, &memory_type));
+    CLF_TRY(make_types(ranks, &type, &memory_type));
     CLF_TRY(check_mpi(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "MPI_File_open", path));
     const MPI_Offset bytes = (MPI_Offset)(ranks->header_bytes + (size_t)rows * ranks->row_bytes);
     CLF_TRY(check_mpi(MPI_File_set_size(file, bytes), "MPI_File_set_size", path));
@@ -415,9 +385,9 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
 {
     (void)session;
     *out = NULL;
-    if (cli_ranks_are_started())
+    if (cli_mpirun_size() > 1)
         CLF_FAIL(CLF_UNSUPPORTED, "mpirun started %ld processes, and this program was built without MPI (Debian: libopenmpi-dev)",
-                 started());
+                 cli_mpirun_size());
     return CLF_OK;
 }
 

@@ -7,9 +7,6 @@
 
 typedef struct cli_ranks cli_ranks;
 
-/* Whether mpirun started several processes. */
-bool cli_ranks_are_started(void);
-
 /* *out NULL: this process was not started by mpirun, or alone. Chooses session->device: of the list in it the one that is this rank's turn
  * on its machine, of a single name that, and without one, of the devices like the default one. Must come before the session is opened.
  * UNSUPPORTED: several processes were started, and this program was built without MPI. */

@@ -46,13 +46,56 @@ static clf_status fail_depth(const char *text, size_t at, const char *name)
     CLF_FAIL(CLF_FORMAT, "%s: line %zu, column %zu: nested deeper than %d", name, line, column, CLFI_JSON_MAX_DEPTH);
 }
 
+/* Whether text[from..end), a number's characters, is an integer that may be outside int64. */
+static bool is_long_integer(const char *text, size_t from, size_t end)
+{
+    enum { MOST_DIGITS = 18 }; /* that always fit */
+    for (size_t i = from; i < end; i++)
+        if (text[i] == '.' || text[i] == 'e' || text[i] == 'E')
+            return false;
+    return end - from > MOST_DIGITS;
+}
+
+/* The text with ".0" behind its long integers: tokenizers write "no limit" as the integer 10^30. */
+static clf_status with_real_numbers(const char *text, size_t size, clf_str *out)
+{
+    bool in_string = false;
+    for (size_t i = 0; i < size;) {
+        size_t end = i + 1;
+        if (in_string && text[i] == '\\' && end < size)
+            end++;
+        else if (text[i] == '"')
+            in_string = !in_string;
+        while (!in_string && end < size && memchr("0123456789+-.eE", text[i], 15) && memchr("0123456789+-.eE", text[end], 15))
+            end++;
+        CLF_TRY(clfi_str_append(out, text + i, end - i));
+        if (!in_string && is_long_integer(text, i, end))
+            CLF_TRY(clfi_str_append(out, ".0", 2));
+        i = end;
+    }
+    return CLF_OK;
+}
+
+static json_t *load(const char *text, size_t size, json_error_t *error)
+{
+    return json_loadb(text ? text : "", size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, error);
+}
+
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out)
 {
     size_t at = 0;
     if (nesting(text, size, &at) > CLFI_JSON_MAX_DEPTH)
         return fail_depth(text, at, name);
     json_error_t error;
-    json_t *root = json_loadb(text ? text : "", size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
+    json_t *root = load(text, size, &error);
+    if (!root && json_error_code(&error) == json_error_numeric_overflow) {
+        clf_str real = CLF_STR_INIT;
+        const clf_status st = with_real_numbers(text, size, &real);
+        if (st == CLF_OK)
+            root = load(real.data, real.length, &error);
+        clfi_str_free(&real);
+        CLF_TRY(st);
+    }
     if (root) {
         *out = root;
         return CLF_OK;
@@ -88,8 +131,7 @@ const char *clfi_json_found(const json_t *value, char text[CLFI_JSON_FOUND_BYTES
         snprintf(text, room, "array of %zu", json_array_size(value));
         break;
     case JSON_STRING:
-        snprintf(text, room, "string \"%.*s\"%s", SHOWN, json_string_value(value),
-                 json_string_length(value) > SHOWN ? "..." : "");
+        snprintf(text, room, "string \"%.*s\"%s", SHOWN, json_string_value(value), json_string_length(value) > SHOWN ? "..." : "");
         break;
     case JSON_INTEGER:
         snprintf(text, room, "integer %" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -117,14 +159,24 @@ static clf_status fail_type(const json_t *value, const char *where, const char *
 }
 
 /* The value of the key into *out; NULL when it is missing or null and that is allowed. */
-static clf_status lookup(const json_t *object, const char *where, const char *key, bool required, const char *expected,
-                         const json_t **out)
+static _Thread_local const json_t *watched;
+static _Thread_local json_t *watched_keys;
+
+void clfi_json_watch(const json_t *object, json_t *seen)
+{
+    watched = object;
+    watched_keys = seen;
+}
+
+static clf_status lookup(const json_t *object, const char *where, const char *key, bool required, const char *expected, const json_t **out)
 {
     char found[CLFI_JSON_FOUND_BYTES];
     *out = NULL;
     if (!json_is_object(object))
         CLF_FAIL(CLF_FORMAT, "%s: expected an object with \"%s\", found %s", where, key, clfi_json_found(object, found));
     const json_t *value = json_object_get(object, key);
+    if (watched_keys && object == watched && json_object_set_new(watched_keys, key, json_true()) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", where);
     if (value && (required || !json_is_null(value))) {
         *out = value;
         return CLF_OK;

@@ -14,7 +14,7 @@ enum { CLFI_JSON_MAX_DEPTH = 128 }; /* arrays and objects inside each other */
 
 /* Parses text[0..size), which need not end with NUL. Any value may be the root. Refused with FORMAT "<name>: line L, column C: ...":
  * syntax errors, text after the value, duplicate keys, bytes that are not UTF-8, lone surrogates, U+0000 in a key (it may stand in a
- * string value), integers outside int64, numbers outside double, nesting deeper than CLFI_JSON_MAX_DEPTH.
+ * string value), numbers outside double, nesting deeper than CLFI_JSON_MAX_DEPTH. An integer outside int64 becomes a real number.
  * `name` is the file's name for messages. Release *out with json_decref. */
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out);
 
@@ -48,6 +48,10 @@ clf_status clfi_json_opt_string(const json_t *object, const char *where, const c
 /* NULL when missing or null. */
 clf_status clfi_json_opt_object(const json_t *object, const char *where, const char *key, const json_t **out);
 clf_status clfi_json_opt_array(const json_t *object, const char *where, const char *key, const json_t **out);
+
+/* From now on the getters note in `seen`, an object, the keys that this thread looks for in `object`; NULL, NULL: no longer. Both are
+ * borrowed until then. */
+void clfi_json_watch(const json_t *object, json_t *seen);
 
 /* Describes a value for a message, for example `string "abc"`, `integer -3`, `array of 2`; returns `text`. NULL is "nothing". */
 enum { CLFI_JSON_FOUND_BYTES = 80 };

@@ -50,7 +50,7 @@ clf_status clfi_activation_launch(clf_context *context, clf_activation kind, con
     clfi_arg_view(&launch, x);
     clfi_arg_view(&launch, y);
     if (!is_unit)
-        clfi_arg_axes(&launch, &axes);
+        clfi_arg_axes(&launch, "map_axes", &axes);
     const int64_t per_group = width * chunk * (int64_t)local;
     return clfi_launch_1d(&launch, (size_t)((count + per_group - 1) / per_group), local);
 }

@@ -15,7 +15,7 @@ typedef struct clf_attention_tile {
 typedef struct clf_attention_call {
     const clf_buffer *tiles; /* clf_attention_tile[tile_count] */
     int32_t tile_count;
-    int32_t tile_queries;    /* queries per tile at most: 16 or 32 */
+    int32_t tile_queries;    /* queries per tile at most: 16, 32 or 64 */
     int32_t max_keys;        /* longest sequence of keys */
     const clf_view *q, *k, *v, *out;
     const clf_view *key_mask; /* u8 [Tk] or NULL */

@@ -1,49 +1,90 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches attention_group.cl: GPUs, keys and values shared through local memory. */
+/* Launches attention_group.cl: GPUs, products in registers, keys and values shared through local memory. */
 #include "kernel/attention.h"
 
 #include "kernel/loops.h"
 
-enum { ITEMS = 4, WIDEST_PART = 32, LARGEST_HEAD = WIDEST_PART * ITEMS }; /* ITEMS: work-items of a query */
+enum { LARGEST_HEAD = 256, FEWEST_QUERIES = 16, MOST_QUERIES = 64 };
 
-/* How the items of a query share its columns and keys. */
+/* How a work-group divides its queries, keys and columns among its items: the macros of attention_group.cl. */
 typedef struct division {
-    int column_parts, split, key_block;
+    int items_q, items_k, row_vectors, key_vectors, column_vectors, slice, part_keys, tile_parts;
 } division;
 
-/* No item holds more than WIDEST_PART columns of q and of v: 64 registers, and as many again are left on every GPU. */
+static int vectors(int64_t columns, int items)
+{
+    return (int)((columns + 4 * items - 1) / (4 * items));
+}
+
+/* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. */
 static division divide(const clf_attention_call *call)
 {
-    const int64_t d = call->q->dim[2], dv = call->v->dim[2], widest = d > dv ? d : dv;
-    const int parts = widest <= WIDEST_PART ? 1 : widest <= 2 * WIDEST_PART ? 2 : ITEMS;
-    return (division){parts, ITEMS / parts, parts > 1 ? 16 : 32};
+    const int64_t dv = call->v->dim[2];
+    const int tile = call->tile_queries;
+    division by = {.slice = 16};
+    by.items_q = tile < 32 || dv > 128 ? 4 : 8;
+    by.items_k = dv > 128 ? 32 : tile < 32 || dv > 64 || (dv > 32 && tile == MOST_QUERIES) ? 16 : 8;
+    by.row_vectors = tile == MOST_QUERIES && dv <= 64 && !(call->bias && call->window > 0) ? 2 : 1; /* both need registers of their own */
+    by.key_vectors = by.row_vectors == 1 && dv <= 32 && by.items_k == 8 ? 2 : 1;
+    by.column_vectors = vectors(dv, by.items_k);
+    by.part_keys = dv <= 128 ? 16 : 8;
+    by.tile_parts = tile / (4 * by.items_q * by.row_vectors);
+    return by;
+}
+
+static int key_block(const division *by)
+{
+    return 4 * by->items_k * by->key_vectors;
+}
+
+static int group_queries(const division *by)
+{
+    return 4 * by->items_q * by->row_vectors;
 }
 
 static size_t local_bytes(const clf_attention_call *call, const division *by)
 {
-    const size_t d = (size_t)call->q->dim[2], dv = (size_t)call->v->dim[2], tile = (size_t)call->tile_queries;
-    const size_t block = (size_t)by->key_block * (d + dv), merge = tile * (dv + 3);
-    const size_t shares = by->column_parts > 1 ? (size_t)(by->column_parts * by->key_block) * tile : 0;
-    const size_t biases = call->bias ? (size_t)by->key_block + tile : 0;
-    return ((block > merge ? block : merge) + shares + biases + 3) * sizeof(float);
+    enum { PADDING = 4, WORDS = 2, OTHERS = 8 };
+    const int queries = group_queries(by), keys = key_block(by), wide = 4 * by->items_k * by->column_vectors;
+    const int slice = by->slice * (queries + keys + 2 * PADDING), weights = keys * (queries + PADDING) + by->part_keys * wide;
+    const int rows = (by->items_k + 2) * queries, biases = call->bias ? keys + queries : 0;
+    return (size_t)((slice > weights ? slice : weights) + rows + WORDS * keys + biases + OTHERS) * sizeof(float);
 }
 
-static int64_t iterations(const clf_attention_call *call)
+/* Loop iterations of a work-item. */
+static int64_t iterations(const clf_attention_call *call, const division *by)
 {
-    enum { KEY_BLOCK = 32 };
-    const int64_t d = call->q->dim[2], dv = call->v->dim[2], uniform = call->empty_rows == CLF_EMPTY_ROWS_UNIFORM ? dv : 0;
-    return (call->max_keys + KEY_BLOCK) * (d / 4 + dv / 4 + 4 + uniform) / 2 + 16 * (d + dv);
+    const int64_t d = call->q->dim[2], uniform = call->empty_rows == CLF_EMPTY_ROWS_UNIFORM ? 1 : 0;
+    const int64_t items = by->items_q * by->items_k, keys = key_block(by), parts = keys / by->part_keys;
+    const int64_t wide = 4 * by->items_k * by->column_vectors, results = 16 * by->row_vectors * by->column_vectors;
+    const int64_t slice = by->slice / 4 + (group_queries(by) + keys) * by->slice / 4 / items + 3;
+    const int64_t part = by->part_keys + by->part_keys * wide / 4 / items + 2;
+    const int64_t block = (d + by->slice - 1) / by->slice * slice + parts * part + 3 * by->items_k;
+    return (call->max_keys + keys) / keys * block + results * (1 + uniform * call->max_keys);
+}
+
+/* Rows of a block are found by offsets of 32 bits. */
+static bool is_near(const clf_view *rows)
+{
+    return rows->stride[1] >= 0 && rows->stride[1] <= INT32_MAX / 128;
 }
 
 bool clfi_attention_group_supports(const clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
     const clf_device_caps *caps = &context->device.caps;
+    const int64_t d = call->q->dim[2], dv = call->v->dim[2];
+    if (d % 4 != 0 || dv % 4 != 0 || d > LARGEST_HEAD || dv > LARGEST_HEAD || call->tile_queries < FEWEST_QUERIES || !is_near(call->q) ||
+        !is_near(call->k) || !is_near(call->v))
+        return false;
     const division by = divide(call);
-    const int64_t d = call->q->dim[2], dv = call->v->dim[2], unit = 4 * by.column_parts;
-    return d % unit == 0 && dv % unit == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD &&
-           caps->max_work_group_size >= (size_t)call->tile_queries * ITEMS && caps->local_memory_bytes >= local_bytes(call, &by) &&
-           clfi_loops_fit(context, iterations(call));
+    return caps->max_work_group_size >= (size_t)(by.items_q * by.items_k) && caps->local_memory_bytes >= local_bytes(call, &by) &&
+           clfi_loops_fit(context, iterations(call, &by));
+}
+
+static bool is_by_four(const clf_view *rows)
+{
+    return rows->dtype == CLF_F32 && rows->offset % 4 == 0 && rows->stride[0] % 4 == 0 && rows->stride[1] % 4 == 0;
 }
 
 clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
@@ -53,12 +94,19 @@ clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
     clf_kernel_spec spec = clfi_kernel_spec("attention_group.cl", "attention_group");
     clfi_spec_dtype(&spec, "IN", call->q->dtype);
     clfi_spec_dtype(&spec, "OUT", call->out->dtype);
-    clfi_spec_int(&spec, "TILE_Q", call->tile_queries);
-    clfi_spec_int(&spec, "SPLIT", by.split);
-    clfi_spec_int(&spec, "COLUMN_PARTS", by.column_parts);
-    clfi_spec_int(&spec, "KEY_BLOCK", by.key_block);
+    clfi_spec_int(&spec, "WIDTH", 4);
+    clfi_spec_int(&spec, "ITEMS_Q", by.items_q);
+    clfi_spec_int(&spec, "ITEMS_K", by.items_k);
+    clfi_spec_int(&spec, "ROW_VECTORS", by.row_vectors);
+    clfi_spec_int(&spec, "KEY_VECTORS", by.key_vectors);
+    clfi_spec_int(&spec, "COLUMN_VECTORS", by.column_vectors);
+    clfi_spec_int(&spec, "SLICE", by.slice);
+    clfi_spec_int(&spec, "PART_KEYS", by.part_keys);
+    clfi_spec_int(&spec, "TILE_PARTS", by.tile_parts);
+    clfi_spec_int(&spec, "IS_ALIGNED", is_by_four(call->q) && is_by_four(call->k) && is_by_four(call->v));
     clfi_attention_spec(&spec, call);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_attention_arguments(&launch, call);
-    return clfi_launch_2d(&launch, (size_t)call->tile_count, (size_t)call->q->dim[0], (size_t)call->tile_queries * ITEMS, 1);
+    return clfi_launch_2d(&launch, (size_t)call->tile_count * (size_t)by.tile_parts, (size_t)call->q->dim[0],
+                          (size_t)(by.items_q * by.items_k), 1);
 }

@@ -40,7 +40,7 @@ clf_status clfi_attention_keep_launch(clf_context *context, const clf_keep_masks
     clfi_arg_view(&launch, keep);
     for (size_t i = 1; i < COUNT(all); i++)
         arg_mask(&launch, all[i], keep);
-    clfi_arg_axes(&launch, &axes);
+    clfi_arg_axes(&launch, "mask_axes", &axes);
     clfi_arg_int(&launch, queries);
     clfi_arg_int(&launch, keys);
     return clfi_launch_3d(&launch, (size_t[3]){((size_t)keys + GROUP - 1) / GROUP, (size_t)blocks, (size_t)clfi_axes_size(&axes)},

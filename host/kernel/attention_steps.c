@@ -81,7 +81,7 @@ clf_status clfi_attention_context_launch(clf_context *context, const clf_view *w
     arg_matrix(&launch, out, 2);
     clfi_arg_view(&launch, keep);
     clfi_arg_long(&launch, keep->stride[keep->rank - 2]);
-    clfi_arg_axes(&launch, &axes);
+    clfi_arg_axes(&launch, "batch_axes", &axes);
     clfi_arg_int(&launch, queries);
     clfi_arg_int(&launch, keys);
     clfi_arg_int(&launch, columns);
@@ -103,7 +103,7 @@ clf_status clfi_dropout_launch(clf_context *context, const clf_view *x, float pr
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_view(&launch, x);
     clfi_arg_view(&launch, y);
-    clfi_arg_axes(&launch, &axes);
+    clfi_arg_axes(&launch, "element_axes", &axes);
     clfi_arg_long(&launch, count);
     clfi_arg_float(&launch, probability);
     clfi_arg_uint(&launch, (uint32_t)seed);

@@ -47,7 +47,7 @@ bool clfi_axes_is_unit(const clf_axes *axes)
     return is_unit;
 }
 
-void clfi_arg_axes(clf_launch *launch, const clf_axes *axes)
+void clfi_arg_axes(clf_launch *launch, const char *type, const clf_axes *axes)
 {
     cl_long packed[(1 + CLFI_AXES_OPERANDS) * CLF_MAX_RANK];
     size_t count = 0;
@@ -56,5 +56,5 @@ void clfi_arg_axes(clf_launch *launch, const clf_axes *axes)
     for (int o = 0; o < axes->operands; o++)
         for (int i = 0; i < axes->count; i++)
             packed[count++] = axes->stride[o][i];
-    clfi_arg_bytes(launch, packed, count * sizeof packed[0]);
+    clfi_arg_struct(launch, type, packed, count * sizeof packed[0]);
 }

@@ -25,7 +25,7 @@ int64_t clfi_axes_size(const clf_axes *axes);
 /* One axis, adjacent elements in every operand that is there. */
 bool clfi_axes_is_unit(const clf_axes *axes);
 
-/* The struct of longs {dim[count], stride of operand 0 [count], ...} by value. */
-void clfi_arg_axes(clf_launch *launch, const clf_axes *axes);
+/* The struct of longs {dim[count], stride of operand 0 [count], ...} by value; type: what the kernel calls it. */
+void clfi_arg_axes(clf_launch *launch, const char *type, const clf_axes *axes);
 
 #endif

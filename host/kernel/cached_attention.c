@@ -61,7 +61,7 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
     clfi_arg_buffer(launch, any->buffer);
     clfi_arg_buffer(launch, args->first ? args->first->buffer : any->buffer);
     clfi_arg_buffer(launch, args->counts ? args->counts->buffer : any->buffer);
-    clfi_arg_bytes(launch, &at, sizeof at);
+    clfi_arg_struct(launch, "cached_layout", &at, sizeof at);
     clfi_arg_int(launch, q->dim[0]);
     clfi_arg_int(launch, q->dim[0] / k->dim[0]);
     clfi_arg_int(launch, args->keys);

@@ -45,7 +45,7 @@ static void set_operands(clf_launch *launch, const clf_embedding_args *args)
                                      block->total,  ids ? ids->offset : 0, ids ? ids->stride[0] : 0};
         clfi_arg_buffer(launch, table->buffer);
         clfi_arg_buffer(launch, ids ? ids->buffer : table->buffer);
-        clfi_arg_bytes(launch, &layout, sizeof layout);
+        clfi_arg_struct(launch, "table_layout", &layout, sizeof layout);
     }
     clfi_arg_float(launch, args->scale);
     clfi_arg_view(launch, args->y);

@@ -64,6 +64,7 @@ struct clf_gemm_weight {
     int64_t panel; /* PANELS: columns in a panel */
     clf_buffer *buffer;
     int64_t offset, row_stride; /* element of (n = 0, k = 0); ROWS: elements between rows */
+    clf_buffer *columns;        /* ROWS: [k,n] f32 beside them, for an engine that reads it so; NULL: none */
     clf_buffer *bias;           /* f32, n values rounded up to a panel with zeros; NULL: none */
 };
 
@@ -73,6 +74,8 @@ clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile
                                       const clf_view *biases, clf_gemm_weight *out);
 clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                         const clf_view *biases, clf_gemm_weight *out);
+/* Adds the transpose to a weight of rows. OUT_OF_MEMORY: the weight stays as it was. */
+clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *weight);
 /* The same of quantised weights, all of one type. */
 clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                         const clf_view *biases, clf_gemm_weight *out);
@@ -100,6 +103,8 @@ bool clfi_gemm_blocks_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_blocks_run(clf_context *context, const void *args);
 bool clfi_gemm_bundles_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_bundles_run(clf_context *context, const void *args);
+clf_status clfi_gemm_clblast_pack_weight(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                         const clf_view *biases, clf_gemm_weight *out);
 bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);

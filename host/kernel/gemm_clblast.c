@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engine `clblast`: the product from CLBlast (Nugteren 2018), our epilogue behind it. Operands that CLBlast cannot read (other storage
- * types, no contiguous index) go through a dense copy in the arena, results that it cannot write through a dense temporary. */
+ * types, no contiguous index) go through a dense copy in the arena, results that it cannot write through a dense temporary.
+ *
+ * For large products CLBlast transposes and pads what is not as its kernel wants it, in launches of their own. Two things spare it that:
+ * constant weights have a transposed copy from loading (pack_weight), and of the two ways to say the same product, c = a b in row-major
+ * and c' = b' a' in column-major order, the one is taken for which it asks less scratch space. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -12,6 +16,7 @@
 #include "kernel/gemm_common.h"
 #include "runtime/profile.h"
 #include "runtime/slot.h"
+#include "runtime/usage.h"
 
 /* CLBlast holds one set of parameters per device for the whole process, so this record of what was put there is the process's as well.
  * Products read CLBlast's parameters more than once (scratch space, build, launch) and so exclude changes while they run. */
@@ -186,17 +191,45 @@ static clf_status writable(clf_context *context, const clf_gemm_args *args, blas
     return CLF_OK;
 }
 
-/* A sub-buffer of the arena with CLBlast's scratch space for one product; NULL when it wants none. Released after the enqueue. */
-static clf_status scratch(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b, const blas_matrix *c,
-                          cl_mem *out)
+/* One product as CLBlast is called for it: in column-major order the operands change places. */
+typedef struct blas_call {
+    CLBlastLayout layout;
+    const blas_matrix *first, *second, *result;
+    size_t m, n, k;
+    size_t scratch_bytes;
+} blas_call;
+
+static clf_status call_in(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b, const blas_matrix *c,
+                          bool is_column_major, blas_call *out)
 {
-    size_t bytes = 0;
-    *out = NULL;
+    *out = is_column_major ? (blas_call){CLBlastLayoutColMajor, b, a, c, (size_t)args->n, (size_t)args->m, (size_t)args->k, 0}
+                           : (blas_call){CLBlastLayoutRowMajor, a, b, c, (size_t)args->m, (size_t)args->n, (size_t)args->k, 0};
+    const int64_t moved = args->batch_rank > 1; /* outer batches begin elsewhere, and what begins at 0 alone is read in place */
     const CLBlastStatusCode code = CLBlastSGemmTempBufferSize(
-        CLBlastLayoutRowMajor, a->transpose, b->transpose, (size_t)args->m, (size_t)args->n, (size_t)args->k, (size_t)a->operand.offset,
-        a->ld, (size_t)b->operand.offset, b->ld, (size_t)c->operand.offset, c->ld, &context->queue, &bytes);
+        out->layout, out->first->transpose, out->second->transpose, out->m, out->n, out->k, (size_t)(out->first->operand.offset + moved),
+        out->first->ld, (size_t)(out->second->operand.offset + moved), out->second->ld, (size_t)(c->operand.offset + moved), c->ld,
+        &context->queue, &out->scratch_bytes);
     if (code != CLBlastSuccess)
         CLF_FAIL(CLF_DEVICE, "CLBlast: size of scratch space: status %d", (int)code);
+    return CLF_OK;
+}
+
+/* The call that copies less. */
+static clf_status choose_call(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b,
+                              const blas_matrix *c, blas_call *out)
+{
+    blas_call row_major;
+    CLF_TRY(call_in(context, args, a, b, c, false, &row_major));
+    CLF_TRY(call_in(context, args, a, b, c, true, out));
+    if (row_major.scratch_bytes < out->scratch_bytes)
+        *out = row_major;
+    return CLF_OK;
+}
+
+/* A sub-buffer of the arena with CLBlast's scratch space for one product; NULL when it wants none. Released after the enqueue. */
+static clf_status scratch(clf_context *context, size_t bytes, cl_mem *out)
+{
+    *out = NULL;
     if (bytes == 0)
         return CLF_OK;
     const size_t unit = (size_t)context->device.caps.base_alignment_bytes;
@@ -220,27 +253,29 @@ static int64_t outer_offset(const clf_gemm_args *args, const clf_gemm_operand *o
 }
 
 /* The products of the innermost batch dimension at one index of the outer ones. */
-static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_matrix *a, const blas_matrix *b,
-                           const blas_matrix *c, const int64_t *index, cl_mem temporary)
+static clf_status multiply(clf_context *context, const clf_gemm_args *args, const blas_call *call, const int64_t *index, cl_mem temporary)
 {
     const int last = args->batch_rank - 1;
-    const size_t m = (size_t)args->m, n = (size_t)args->n, k = (size_t)args->k;
-    const size_t at_a = (size_t)outer_offset(args, &a->operand, index), at_b = (size_t)outer_offset(args, &b->operand, index),
-                 at_c = (size_t)outer_offset(args, &c->operand, index);
+    const clf_gemm_operand *first = &call->first->operand, *second = &call->second->operand, *result = &call->result->operand;
+    const size_t at_first = (size_t)outer_offset(args, first, index), at_second = (size_t)outer_offset(args, second, index),
+                 at_result = (size_t)outer_offset(args, result, index);
     cl_event event = NULL;
     cl_event *event_out = context->profile ? &event : NULL;
     CLBlastStatusCode code;
     if (last >= 0 && args->batch[last] > 1)
-        code = CLBlastSgemmStridedBatched(CLBlastLayoutRowMajor, a->transpose, b->transpose, m, n, k, 1.0f, a->operand.buffer->memory, at_a,
-                                          a->ld, (size_t)a->operand.batch_stride[last], b->operand.buffer->memory, at_b, b->ld,
-                                          (size_t)b->operand.batch_stride[last], 0.0f, c->operand.buffer->memory, at_c, c->ld,
-                                          (size_t)c->operand.batch_stride[last], (size_t)args->batch[last], &context->queue, event_out);
+        code = CLBlastSgemmStridedBatched(call->layout, call->first->transpose, call->second->transpose, call->m, call->n, call->k, 1.0f,
+                                          first->buffer->memory, at_first, call->first->ld, (size_t)first->batch_stride[last],
+                                          second->buffer->memory, at_second, call->second->ld, (size_t)second->batch_stride[last], 0.0f,
+                                          result->buffer->memory, at_result, call->result->ld, (size_t)result->batch_stride[last],
+                                          (size_t)args->batch[last], &context->queue, event_out);
     else
-        code = CLBlastSgemmWithTempBuffer(CLBlastLayoutRowMajor, a->transpose, b->transpose, m, n, k, 1.0f, a->operand.buffer->memory, at_a,
-                                          a->ld, b->operand.buffer->memory, at_b, b->ld, 0.0f, c->operand.buffer->memory, at_c, c->ld,
-                                          &context->queue, event_out, temporary);
+        code = CLBlastSgemmWithTempBuffer(call->layout, call->first->transpose, call->second->transpose, call->m, call->n, call->k, 1.0f,
+                                          first->buffer->memory, at_first, call->first->ld, second->buffer->memory, at_second,
+                                          call->second->ld, 0.0f, result->buffer->memory, at_result, call->result->ld, &context->queue,
+                                          event_out, temporary);
     if (code != CLBlastSuccess)
-        CLF_FAIL(CLF_DEVICE, "CLBlast: gemm %zu x %zu x %zu: status %d", m, n, k, (int)code);
+        CLF_FAIL(CLF_DEVICE, "CLBlast: gemm %lld x %lld x %lld: status %d", (long long)args->m, (long long)args->n, (long long)args->k,
+                 (int)code);
     context->stats.kernels_launched++;
     return event ? clfi_profile_kernel(context->profile, "clblast_gemm", event) : CLF_OK;
 }
@@ -252,11 +287,13 @@ static clf_status multiply_batches(clf_context *context, const clf_gemm_args *ar
     const bool is_batched = args->batch_rank > 0 && args->batch[args->batch_rank - 1] > 1;
     int64_t index[CLFI_GEMM_MAX_BATCH] = {0};
     cl_mem temporary = NULL;
+    blas_call call;
+    CLF_TRY(choose_call(context, args, a, b, c, &call));
     if (!is_batched)
-        CLF_TRY(scratch(context, args, a, b, c, &temporary));
+        CLF_TRY(scratch(context, call.scratch_bytes, &temporary));
     clf_status st;
     for (;;) {
-        st = multiply(context, args, a, b, c, index, temporary);
+        st = multiply(context, args, &call, index, temporary);
         int dim = outer_rank - 1;
         while (dim >= 0 && ++index[dim] == args->batch[dim])
             index[dim--] = 0;
@@ -268,6 +305,37 @@ static clf_status multiply_batches(clf_context *context, const clf_gemm_args *ar
     return st;
 }
 
+/* Whether a second copy of a weight leaves half of the device's memory to others. */
+static bool has_room(const clf_context *context, const clf_gemm_weight *weight)
+{
+    const double bytes = (double)weight->n * (double)weight->k * sizeof(float);
+    return (double)clfi_usage_bytes(context) + bytes <= (double)context->device.info.global_memory_bytes / 2;
+}
+
+/* Rows as everywhere, and beside them their transpose, which is what CLBlast's kernel for large products reads without a copy. Where memory
+ * is short, there are the rows alone. */
+clf_status clfi_gemm_clblast_pack_weight(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                         const clf_view *biases, clf_gemm_weight *out)
+{
+    clf_gemm_weight weight;
+    CLF_TRY(clfi_gemm_pack_weight_rows(context, tile, parts, weights, biases, &weight));
+    const clf_status st = weight.dtype == CLF_F32 && has_room(context, &weight) ? clfi_gemm_pack_weight_columns(context, &weight) : CLF_OK;
+    if (st != CLF_OK && st != CLF_OUT_OF_MEMORY) {
+        clfi_gemm_weight_clear(&weight);
+        return st;
+    }
+    *out = weight;
+    return CLF_OK;
+}
+
+static clf_gemm_operand second_operand(const clf_gemm_args *args)
+{
+    const clf_gemm_weight *weight = args->weight;
+    if (!weight || !weight->columns)
+        return clfi_gemm_b_operand(args);
+    return (clf_gemm_operand){.buffer = weight->columns, .dtype = CLF_F32, .row_stride = weight->n, .column_stride = 1};
+}
+
 bool clfi_gemm_clblast_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
@@ -277,7 +345,7 @@ bool clfi_gemm_clblast_supports(const clf_context *context, const void *call)
 
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
-    const clf_gemm_operand b_operand = clfi_gemm_b_operand(args);
+    const clf_gemm_operand b_operand = second_operand(args);
     blas_matrix a, b, c;
     bool is_in_place;
     CLF_TRY(readable(context, args, &args->a, args->m, args->k, &a));
@@ -295,6 +363,7 @@ clf_status clfi_gemm_clblast_run(clf_context *context, const void *call)
     blas_state *state;
     if (context->rehearsal)
         return CLF_OK; /* its kernels are its own */
+    CLF_TRY(clfi_context_interrupt(context));
     CLF_TRY(clfi_slot_get(context, &blas_slot, &state));
     if (!state->is_user) {
         enter();

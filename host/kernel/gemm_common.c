@@ -50,7 +50,7 @@ void clfi_gemm_arg_batch_size(clf_launch *launch, const clf_gemm_args *args)
     const int skip = CLFI_GEMM_MAX_BATCH - args->batch_rank;
     for (int i = 0; i < args->batch_rank; i++)
         size.s[skip + i] = (cl_uint)args->batch[i];
-    clfi_arg_bytes(launch, &size, sizeof size);
+    clfi_arg_struct(launch, "uint4", &size, sizeof size);
 }
 
 void clfi_gemm_arg_batch_stride(clf_launch *launch, const clf_gemm_args *args, const int64_t *stride)
@@ -59,7 +59,7 @@ void clfi_gemm_arg_batch_stride(clf_launch *launch, const clf_gemm_args *args, c
     const int skip = CLFI_GEMM_MAX_BATCH - args->batch_rank;
     for (int i = 0; i < args->batch_rank; i++)
         strides.s[skip + i] = stride[i];
-    clfi_arg_bytes(launch, &strides, sizeof strides);
+    clfi_arg_struct(launch, "long4", &strides, sizeof strides);
 }
 
 void clfi_gemm_arg_operand(clf_launch *launch, const clf_gemm_args *args, const clf_gemm_operand *operand)

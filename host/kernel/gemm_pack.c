@@ -337,6 +337,27 @@ done:
     return st;
 }
 
+clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *weight)
+{
+    const pack_source from = {.buffer = weight->buffer,
+                              .dtype = weight->dtype,
+                              .rows = weight->k,
+                              .k = weight->n,
+                              .offset = weight->offset,
+                              .row_stride = 1,
+                              .k_stride = weight->row_stride};
+    size_t bytes = sizeof(float);
+    if (!clfi_mul_size(bytes, (size_t)weight->n, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight->n, (long long)weight->k);
+    CLF_TRY(clfi_buffer_create(context, bytes, &weight->columns));
+    const clf_status st = pack_rows(context, &from, weight->columns, CLF_F32, 0);
+    if (st != CLF_OK) {
+        clfi_buffer_release(weight->columns);
+        weight->columns = NULL;
+    }
+    return st;
+}
+
 clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                         const clf_view *biases, clf_gemm_weight *out)
 {
@@ -363,6 +384,7 @@ done:
 void clfi_gemm_weight_clear(clf_gemm_weight *weight)
 {
     clfi_buffer_release(weight->buffer);
+    clfi_buffer_release(weight->columns);
     clfi_buffer_release(weight->bias);
     *weight = (clf_gemm_weight){0};
 }

@@ -25,9 +25,9 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     clfi_spec_int(&spec, "HAS_ROWS", rows != NULL);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, k->buffer);
-    clfi_arg_bytes(&launch, &k_at, sizeof k_at);
+    clfi_arg_struct(&launch, "head_layout", &k_at, sizeof k_at);
     clfi_arg_buffer(&launch, v->buffer);
-    clfi_arg_bytes(&launch, &v_at, sizeof v_at);
+    clfi_arg_struct(&launch, "head_layout", &v_at, sizeof v_at);
     clfi_arg_buffer(&launch, cache);
     clfi_arg_long(&launch, row0);
     clfi_arg_buffer(&launch, rows ? rows->buffer : cache); /* the stand-in is not read */

@@ -37,6 +37,7 @@ static clf_status run(clf_context *context, const clf_pool_args *args, int width
     clfi_arg_view(&launch, args->y);
     clfi_arg_long(&launch, args->y->stride[0]);
     clfi_arg_int(&launch, columns);
+    clfi_arg_int(&launch, args->skipped);
     return clfi_launch_2d(&launch, (size_t)((columns + per_group - 1) / per_group), (size_t)args->y->dim[0], (size_t)wg, 1);
 }
 

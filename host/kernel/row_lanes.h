@@ -3,6 +3,7 @@
 #ifndef CLFI_KERNEL_ROW_LANES_H
 #define CLFI_KERNEL_ROW_LANES_H
 
+#include "runtime/probe.h"
 #include "runtime/program.h"
 
 enum { CLFI_ROW_GROUP = 256, CLFI_ROW_GROUP_MIN = 64, CLFI_ROW_LANE_ELEMENTS = 4 /* fewer make the tree the larger part */ };
@@ -23,11 +24,12 @@ static inline clf_row_lanes clfi_row_lanes(const clf_context *context, int64_t l
     return (clf_row_lanes){lanes, group, group / lanes};
 }
 
-/* WG and LANES of row_reduce.cl. */
-static inline void clfi_spec_row_lanes(clf_kernel_spec *spec, const clf_row_lanes *l)
+/* WG, LANES and HAS_SUBGROUPS of row_sum.cl. */
+static inline void clfi_spec_row_lanes(clf_context *context, clf_kernel_spec *spec, const clf_row_lanes *l)
 {
     clfi_spec_int(spec, "WG", l->group);
     clfi_spec_int(spec, "LANES", l->lanes);
+    clfi_spec_int(spec, "HAS_SUBGROUPS", l->lanes == l->group && clfi_probe(context, CLFI_PROBE_SUBGROUPS));
 }
 
 #endif

@@ -65,8 +65,8 @@ static void set_operands(clf_launch *launch, const clf_row_norm *args, const lay
     clfi_arg_view(launch, args->gamma ? args->gamma : args->x);
     clfi_arg_view(launch, args->beta ? args->beta : args->x);
     clfi_arg_view(launch, args->y);
-    clfi_arg_axes(launch, &l->rows);
-    clfi_arg_axes(launch, &l->columns);
+    clfi_arg_axes(launch, "row_axes", &l->rows);
+    clfi_arg_axes(launch, "column_axes", &l->columns);
     clfi_arg_long(launch, l->row_count);
 }
 
@@ -121,7 +121,7 @@ clf_status clfi_row_norm_group(clf_context *context, const void *arguments)
     const layout l = layout_of(context, args);
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_group.cl", kernel_name(args->kind, true));
     const clf_row_lanes share = clfi_row_lanes(context, l.length);
-    clfi_spec_row_lanes(&spec, &share);
+    clfi_spec_row_lanes(context, &spec, &share);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args, &l);
     clfi_arg_int(&launch, l.length);

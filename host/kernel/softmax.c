@@ -116,7 +116,7 @@ static void arg_rows(clf_launch *launch, const clf_softmax_args *args, const lay
     arg_optional(launch, args, args->attention);
     arg_optional(launch, args, args->bias);
     arg_optional(launch, args, args->lengths);
-    clfi_arg_axes(launch, &l->rows);
+    clfi_arg_axes(launch, "row_axes", &l->rows);
     clfi_arg_bytes(launch, strides, sizeof strides);
     clfi_arg_long(launch, l->row_count);
     clfi_arg_int(launch, l->keys);
@@ -277,7 +277,7 @@ clf_status clfi_softmax_group_run(clf_context *context, const void *arguments)
     const layout l = layout_of(args);
     clf_kernel_spec spec = spec_of(args, &l, "softmax_group.cl", "softmax_group");
     const clf_row_lanes share = clfi_row_lanes(context, l.keys);
-    clfi_spec_row_lanes(&spec, &share);
+    clfi_spec_row_lanes(context, &spec, &share);
     clf_launch launch = clfi_launch(context, &spec);
     arg_rows(&launch, args, &l);
     return clfi_launch_1d(&launch, (size_t)((l.row_count + share.rows - 1) / share.rows), (size_t)share.group);

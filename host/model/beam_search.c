@@ -3,10 +3,12 @@
 #include "model/beam_search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "model/decode_loop.h"
+#include "model/decode_rehearsal.h"
 #include "model/packing.h"
 #include "op/log_softmax.h"
 #include "op/top_k.h"
@@ -34,6 +36,7 @@ typedef struct beam_source {
 struct clf_beam_search {
     const clf_network *network; /* borrowed */
     clf_decode_batch *decoding;
+    bool is_rehearsed;                  /* the kernels of its passes are known */
     int32_t begin, end, width, longest; /* longest: tokens of a result */
     clf_beam_stats stats;
     /* the sources at work */
@@ -190,6 +193,45 @@ static clf_status score_extensions(clf_beam_search *search, const clf_view *logi
     return clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t));
 }
 
+/* How many of a hypothesis's extensions are looked at. */
+static int32_t extensions(const clf_beam_search *search, const clf_view *logits)
+{
+    return logits->dim[1] < search->width ? (int32_t)logits->dim[1] : search->width;
+}
+
+/* A clf_decode_plan's score. */
+static clf_status rehearse_scores(void *user, const clf_view *logits)
+{
+    clf_beam_search *search = user;
+    const size_t count = (size_t)logits->dim[0];
+    int32_t *scores;
+    CLF_TRY(clfi_packer_host(&search->scores, count, &scores));
+    memset(scores, 0, count * sizeof *scores);
+    CLF_TRY(clfi_packer_send(&search->scores, count));
+    return score_extensions(search, logits, extensions(search, logits));
+}
+
+/* Every source gives `begin`, and then what its hypotheses have become. */
+static clf_status rehearse(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t count)
+{
+    clf_decode_input *sources = NULL, *inputs = NULL;
+    clf_status st;
+    if (search->is_rehearsed)
+        return CLF_OK;
+    CLF_GOTO(clfi_alloc(count, sizeof *sources, "sources", &sources));
+    CLF_GOTO(clfi_alloc(count, sizeof *inputs, "sources", &inputs));
+    for (size_t s = 0; s < count; s++) {
+        sources[s] = (clf_decode_input){-1, ids + offsets[s], offsets[s + 1] - offsets[s]};
+        inputs[s] = (clf_decode_input){-1, &search->begin, 1};
+    }
+    const clf_decode_plan plan = {sources, inputs, count, false, search->width, rehearse_scores, search};
+    CLF_GOTO(clfi_decode_rehearse(search->decoding, &plan, &search->is_rehearsed));
+done:
+    free(sources);
+    free(inputs);
+    return st;
+}
+
 /* Among the finished ones of a source, if it is good enough. */
 static void finish(const clf_beam_search *search, size_t source, int32_t node, float score)
 {
@@ -296,8 +338,7 @@ static clf_status step(clf_beam_search *search, size_t source, size_t row, int32
 static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
 {
     clf_beam_search *search = user;
-    const int64_t vocabulary = logits->dim[1];
-    const int32_t k = vocabulary < search->width ? (int32_t)vocabulary : search->width;
+    const int32_t k = extensions(search, logits);
     (void)inputs;
     CLF_TRY(score_extensions(search, logits, k));
     search->stats.steps++;
@@ -318,6 +359,7 @@ clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, con
     static const clf_decode_chooser chooser = {give, take};
     if (sources == 0)
         return CLF_OK;
+    CLF_TRY(rehearse(search, ids, offsets, sources));
     CLF_TRY(clfi_decode_set_sources(search->decoding, ids, offsets, sources));
     search->sink = sink;
     search->user = user;

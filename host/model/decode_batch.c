@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "nn/decoder.h"
 #include "op/embedding.h"
+#include "runtime/chain.h"
 
 typedef struct sequence {
     bool is_open;
@@ -32,7 +33,8 @@ struct clf_decode_batch {
     size_t count, capacity;
     int32_t next_free; /* first sequence that is not open; -1: all are */
     clf_packer packer;
-    int32_t *held; /* sequences that hold the sources of clfi_decode_set_sources */
+    clf_chain *step; /* of a single token; NULL: kernels are launched one by one */
+    int32_t *held;   /* sequences that hold the sources of clfi_decode_set_sources */
     size_t held_count, held_capacity;
 };
 
@@ -50,7 +52,9 @@ clf_status clfi_decode_create(clf_context *context, const clf_network *network, 
     batch->next_free = -1;
     batch->packer = clfi_packer(context);
     clfi_context_retain(context);
-    const clf_status st = clfi_kv_cache_init(context, &network->decoder, FIRST_ROWS, &batch->cache);
+    clf_status st = clfi_kv_cache_init(context, &network->decoder, FIRST_ROWS, &batch->cache);
+    if (st == CLF_OK)
+        st = clfi_chain_create(context, &batch->step);
     if (st != CLF_OK) {
         clfi_decode_destroy(batch);
         return st;
@@ -64,6 +68,7 @@ void clfi_decode_destroy(clf_decode_batch *batch)
     if (!batch)
         return;
     clfi_context_drain(batch->context); /* kernels may still read the network's weights */
+    clfi_chain_destroy(batch->step);
     clfi_kv_cache_clear(&batch->cache);
     clfi_packer_clear(&batch->packer);
     for (size_t i = 0; i < batch->count; i++) {
@@ -123,7 +128,7 @@ clf_status clfi_decode_open_on(clf_decode_batch *batch, int32_t source, int32_t 
 
 static void give_back(clf_decode_batch *batch, const int32_t *rows, int32_t count)
 {
-    for (int32_t i = 0; i < count; i++)
+    for (int32_t i = count; i-- > 0;) /* so that they are taken again in their order */
         if (--batch->users[rows[i]] == 0)
             batch->free_rows[batch->free_count++] = rows[i];
 }
@@ -385,8 +390,11 @@ static clf_status run(clf_decode_batch *batch, const clf_decode_input *inputs, s
         st = extend(batch, &batch->sequences[inputs[taken].sequence], inputs[taken].count);
     if (st == CLF_OK)
         st = upload(batch, inputs, &table);
-    if (st == CLF_OK)
-        st = forward(batch, &table, is_all, logits);
+    if (st == CLF_OK) {
+        clf_chain *chain = table.tokens == 1 ? batch->step : NULL;
+        clfi_chain_begin(chain);
+        st = clfi_chain_end(chain, forward(batch, &table, is_all, logits));
+    }
     clfi_arena_release(batch->context, mark);
     for (size_t i = 0; i < taken; i++) {
         sequence *s = &batch->sequences[inputs[i].sequence];

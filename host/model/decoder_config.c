@@ -31,10 +31,14 @@ static clf_status read_divisors(const json_t *json, clf_rotary *rotary)
 static clf_status read_attention(const json_t *json, double rope_theta, clf_attention_shape *shape, int64_t width)
 {
     double fraction;
+    const json_t *parameters;
     CLF_TRY(clfi_json_get_int(json, where, "num_attention_heads", 1, CLFI_CONFIG_LARGEST, &shape->heads));
     CLF_TRY(clfi_json_opt_int(json, where, "num_key_value_heads", 1, CLFI_CONFIG_LARGEST, shape->heads, &shape->key_heads));
     CLF_TRY(clfi_json_opt_int(json, where, "head_dim", 1, CLFI_CONFIG_LARGEST, width / shape->heads, &shape->head_size));
     CLF_TRY(clfi_json_opt_number(json, where, "partial_rotary_factor", 0.01, 1, 1, &fraction));
+    CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
+    if (parameters)
+        CLF_TRY(clfi_json_opt_number(parameters, "config.json: rope_parameters", "partial_rotary_factor", 0.01, 1, fraction, &fraction));
     CLF_TRY(clfi_model_config_rotary(json, NULL, rope_theta, &shape->rotary));
     shape->rotary.dims = (int64_t)((double)shape->head_size * fraction + 1e-6);
     CLF_TRY(clfi_json_opt_bool(json, where, "rope_interleaved", false, &shape->rotary.is_interleaved));
@@ -53,8 +57,8 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     CLF_TRY(clfi_json_get_int(json, where, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &config.target.max_positions));
     CLF_TRY(read_attention(json, defaults->rope_theta, &decoder->attention, decoder->width));
     CLF_TRY(clfi_json_opt_number(json, where, "rms_norm_eps", 0, 1, defaults->norm_eps, &eps));
-    CLF_TRY(clfi_model_config_activation(json, defaults->activation_key ? defaults->activation_key : "hidden_act",
-                                         defaults->activation, &decoder->activation));
+    CLF_TRY(clfi_model_config_activation(json, defaults->activation_key ? defaults->activation_key : "hidden_act", defaults->activation,
+                                         &decoder->activation));
     CLF_TRY(clfi_json_opt_bool(json, where, "tie_word_embeddings", defaults->is_tied, &config.is_generator_tied));
     decoder->norm_eps = (float)eps;
     decoder->norm = CLF_NORM_RMS;
@@ -65,50 +69,31 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     return CLF_OK;
 }
 
-/* layer_types: the first global layer, and the distance from one to the next. *out_first -1: none. */
-static clf_status read_types(const json_t *types, int64_t layers, int64_t *out_first, int64_t *out_period)
-{
-    int64_t first = -1, period = layers;
-    if (json_array_size(types) != (size_t)layers)
-        CLF_FAIL(CLF_FORMAT, "%s: layer_types has %zu entries, expected num_hidden_layers, %lld", where, json_array_size(types),
-                 (long long)layers);
-    for (int64_t i = 0; i < layers; i++) {
-        const char *type = json_string_value(json_array_get(types, (size_t)i));
-        const bool is_global = type && strcmp(type, "full_attention") == 0;
-        if (!type || (!is_global && strcmp(type, "sliding_attention") != 0))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected \"full_attention\" or \"sliding_attention\"", where, (long long)i);
-        if (is_global && first >= 0 && period == layers)
-            period = i - first;
-        if (is_global && first < 0)
-            first = i;
-        if (first >= 0 && is_global != ((i - first) % period == 0))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected global layers at one distance", where, (long long)i);
-    }
-    if (first >= period)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types: expected a global layer among the first %lld", where, (long long)period);
-    *out_first = first;
-    *out_period = period;
-    return CLF_OK;
-}
-
-clf_status clfi_decoder_read_windows(const json_t *json, int64_t period, clf_network_config *config)
+clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const clf_local_rule *rule, clf_network_config *config)
 {
     clf_stack_config *decoder = &config->decoder;
-    int64_t window, first = period - 1;
-    const json_t *types;
-    CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, INT32_MAX, 0, &window));
-    CLF_TRY(clfi_json_opt_array(json, where, "layer_types", &types));
-    if (types)
-        CLF_TRY(read_types(types, decoder->layers, &first, &period));
-    if (window == 0 || (first >= 0 && period == 1))
+    const json_t *value = json_object_get(json, "sliding_window");
+    int64_t window = 0; /* null: none */
+    if (!json_is_null(value))
+        CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, INT32_MAX, standard, &window));
+    if (window == 0)
         return CLF_OK;
     decoder->local = decoder->attention;
     decoder->local.window = (int32_t)window;
-    if (first < 0) {
+    CLF_TRY(clfi_model_config_local_layers(json, rule, decoder));
+    if (clfi_stack_local_count(decoder) == decoder->layers) { /* one kind */
         decoder->attention = decoder->local;
-        return CLF_OK;
+        memset(decoder->local_layers, 0, sizeof decoder->local_layers);
     }
-    decoder->global_period = period;
-    decoder->global_phase = first;
     return CLF_OK;
+}
+
+clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_config *config)
+{
+    enum { GLOBAL_LAYERS = 28 };
+    bool has_windows;
+    clf_local_rule rule = {.first = 0};
+    CLF_TRY(clfi_json_opt_bool(json, where, "use_sliding_window", false, &has_windows));
+    CLF_TRY(clfi_json_opt_int(json, where, "max_window_layers", 0, CLFI_CONFIG_LARGEST, GLOBAL_LAYERS, &rule.first));
+    return has_windows ? clfi_decoder_read_windows(json, CLFI_WINDOW, &rule, config) : CLF_OK;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sentence embeddings: encode, pool, normalise. */
+#include <string.h>
+
 #include "base/options.h"
 #include "base/str.h"
 #include "model/text_rows.h"
@@ -12,6 +14,7 @@ static clf_status choose_width(const clf_model *model, const clf_embed_params *p
     if (!(model->tasks & CLF_TASK_EMBED))
         CLF_FAIL(CLF_UNSUPPORTED, "embed: model_type \"%s\" generates text: it has no encoder whose outputs could be embeddings",
                  model->info.architecture);
+    choice->skipped = 0;
     choice->pooling_count = head->config.pooling_count;
     for (size_t i = 0; i < choice->pooling_count; i++)
         choice->pooling[i] = head->config.pooling[i];
@@ -54,9 +57,21 @@ static clf_status choose_prompt(const clf_model *model, const clf_embed_params *
     *out = params->prompt ? params->prompt : name ? clfi_prompts_find(&model->prompts, name) : "";
     if (!*out)
         return fail_prompt(&model->prompts, name);
-    if (**out && model->sentence.config.excludes_prompt)
-        CLF_FAIL(CLF_UNSUPPORTED, "embed: prompts: the model's Pooling has include_prompt false: expected true");
     return CLF_OK;
+}
+
+/* As sentence-transformers counts a prompt's tokens: with the special tokens before it, without the one behind. */
+static clf_status count_prompt(const clf_model *model, const char *prompt, size_t max_tokens, int32_t *out)
+{
+    const clf_encode_options options = {.add_special_tokens = true, .max_tokens = max_tokens ? max_tokens : (size_t)model->info.max_tokens};
+    clf_encoding encoding = CLF_ENCODING_INIT;
+    const clf_status st = clfi_tokenizer_encode(model->tokenizer, prompt, strlen(prompt), NULL, 0, &options, &encoding);
+    if (st == CLF_OK && encoding.length) {
+        const size_t last = encoding.length - 1;
+        *out = (int32_t)(last + !clf_tokenizer_is_special(model->tokenizer, encoding.ids[last]));
+    }
+    clfi_encoding_free(&encoding);
+    return st;
 }
 
 /* A clf_row_pass: one forward pass and the modules after it. */
@@ -123,6 +138,8 @@ clf_status clf_session_embed(clf_session *session, const clf_text *texts, size_t
     CLF_TRY(clf_embed_params_read(params, &own));
     CLF_TRY(choose_width(session->model, &own, &choice));
     CLF_TRY(choose_prompt(session->model, &own, &prompt));
+    if (*prompt && session->model->sentence.config.excludes_prompt)
+        CLF_TRY(count_prompt(session->model, prompt, own.max_tokens, &choice.skipped));
     const clf_row_pass pass = {"embed", (size_t)choice.width, embed_batch, &choice, false};
     const clf_row_texts given = {texts,          count, 1, prompt, own.max_tokens, own.batch_tokens, own.progress, own.progress_user,
                                  own.failed_text};

@@ -36,6 +36,7 @@ clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_fami
 /* Shared by BERT's relatives. */
 clf_status clfi_bert_read_config(const json_t *json, clf_network_config *out);
 clf_status clfi_roberta_read_config(const json_t *json, clf_network_config *out);
+clf_status clfi_roberta_set_padding(int64_t padding, clf_network_config *config); /* positions begin after this id */
 extern const clf_weight_name clfi_bert_names[], clfi_bert_head[], clfi_roberta_head[];
 #define CLFI_BERT_SIZES                                                                                                         \
     {                                                                                                                           \
@@ -53,9 +54,13 @@ typedef struct clf_decoder_defaults {
 /* Pre-norm layers with RMS norms, rotary positions, key heads of their own number, gated feed-forward networks. */
 clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaults *defaults, clf_network_config *out);
 
-/* Layers that see a window alone, config->decoder having been read: sliding_window, of the layers that layer_types names; without that key
- * of all layers but every `period`-th (0: of all). Both kinds of layers have one shape but for that. */
-clf_status clfi_decoder_read_windows(const json_t *json, int64_t period, clf_network_config *config);
+/* Layers that see a window alone, config->decoder having been read: sliding_window (`standard` where the key is absent, none where it is
+ * null), of the layers that layer_types or the rule name. */
+clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const clf_local_rule *rule, clf_network_config *config);
+
+/* Qwen's: use_sliding_window, and max_window_layers, before which all layers see the whole text. */
+clf_status clfi_decoder_read_upper_windows(const json_t *json, clf_network_config *config);
+enum { CLFI_WINDOW = 4096 }; /* where transformers has a window though config.json has no such key */
 extern const clf_name_map clfi_names_llama, clfi_names_gemma2;
 
 /* How GGUF files call the weights of a family of decoders; NULL: there are no such files. */

@@ -9,8 +9,10 @@ clf_status clfi_bert_read_config(const json_t *json, clf_network_config *out)
 {
     static const char where[] = CLFI_MODEL_CONFIG;
     clf_network_config config = clfi_network_config_default();
+    static const clf_expected_flag flags[] = {{"is_decoder", false}};
     double eps;
     const char *positions;
+    CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
     CLF_TRY(clfi_model_config_sizes(json, &clfi_family_bert.sizes, &config.encoder, &config.source));
     CLF_TRY(clfi_json_opt_int(json, where, "type_vocab_size", 1, CLFI_CONFIG_LARGEST, 2, &config.source.types));
     CLF_TRY(clfi_json_opt_number(json, where, "layer_norm_eps", 0, 1, 1e-12, &eps));
@@ -31,14 +33,17 @@ const clf_weight_name clfi_bert_names[] = {
     CLFI_WEIGHT(POSITIONS, "embeddings.position_embeddings"),
     CLFI_WEIGHT(TYPES, "embeddings.token_type_embeddings"),
     CLFI_WEIGHT(EMBEDDING_NORM, "embeddings.LayerNorm"),
+    CLFI_WEIGHT_STORED(EMBEDDING_NORM, "embeddings.LayerNorm", GAMMA),
     CLFI_WEIGHT(QUERY, "encoder.layer.%d.attention.self.query"),
     CLFI_WEIGHT(KEY, "encoder.layer.%d.attention.self.key"),
     CLFI_WEIGHT(VALUE, "encoder.layer.%d.attention.self.value"),
     CLFI_WEIGHT(OUTPUT, "encoder.layer.%d.attention.output.dense"),
     CLFI_WEIGHT(ATTENTION_NORM, "encoder.layer.%d.attention.output.LayerNorm"),
+    CLFI_WEIGHT_STORED(ATTENTION_NORM, "encoder.layer.%d.attention.output.LayerNorm", GAMMA),
     CLFI_WEIGHT(FFN_IN, "encoder.layer.%d.intermediate.dense"),
     CLFI_WEIGHT(FFN_OUT, "encoder.layer.%d.output.dense"),
     CLFI_WEIGHT(FFN_NORM, "encoder.layer.%d.output.LayerNorm"),
+    CLFI_WEIGHT_STORED(FFN_NORM, "encoder.layer.%d.output.LayerNorm", GAMMA),
     CLFI_WEIGHTS_END,
 };
 

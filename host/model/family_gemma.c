@@ -43,7 +43,7 @@ static clf_status read_later(const json_t *json, double rope_theta, int64_t peri
     attention->soft_cap = (float)scores;
     out->logit_soft_cap = (float)logits;
     out->decoder.place = CLF_NORM_BOTH;
-    return clfi_decoder_read_windows(json, period, out);
+    return clfi_decoder_read_windows(json, CLFI_WINDOW, &(clf_local_rule){.period = period, .phase = period - 1}, out);
 }
 
 static clf_status read_second(const json_t *json, clf_network_config *out)

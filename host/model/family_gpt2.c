@@ -9,11 +9,11 @@ static const char where[] = CLFI_MODEL_CONFIG;
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     static const clf_size_keys own = {"n_embd", NULL, "n_head", "n_layer", "vocab_size", "n_positions"}, common = CLFI_LLAMA_SIZES;
-    static const clf_expected_flag flags[] = {
-        {"scale_attn_weights", true}, {"scale_attn_by_inverse_layer_idx", false}, {"add_cross_attention", false}};
+    static const clf_expected_flag flags[] = {{"add_cross_attention", false}};
     clf_network_config config = clfi_network_config_default();
     clf_stack_config *decoder = &config.decoder;
     double eps;
+    bool is_scaled;
     CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
     if (json_object_get(json, "n_embd")) {
         CLF_TRY(clfi_model_config_sizes(json, &own, decoder, &config.target));
@@ -24,6 +24,10 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     CLF_TRY(clfi_model_config_activation(json, "activation_function", "gelu_new", &decoder->activation));
     CLF_TRY(clfi_json_opt_number(json, where, "layer_norm_epsilon", 0, 1, 1e-5, &eps));
     CLF_TRY(clfi_json_opt_bool(json, where, "tie_word_embeddings", true, &config.is_generator_tied));
+    CLF_TRY(clfi_json_opt_bool(json, where, "scale_attn_weights", true, &is_scaled));
+    CLF_TRY(clfi_json_opt_bool(json, where, "scale_attn_by_inverse_layer_idx", false, &decoder->divides_by_depth));
+    if (!is_scaled)
+        decoder->attention.scale = 1.0f;
     config.target.positions = CLF_POSITIONS_LEARNED;
     decoder->norm_eps = (float)eps;
     decoder->place = CLF_NORM_PRE;
@@ -35,7 +39,9 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
 static const clf_weight_name names_of_decoder[] = {
     CLFI_WEIGHT(TOKENS, "wte"),
     CLFI_WEIGHT(POSITIONS, "wpe"),
-    {.role = CLF_WEIGHT_FUSED, .pattern = "h.%d.attn.c_attn", .parts = {CLF_WEIGHT_QUERY, CLF_WEIGHT_KEY, CLF_WEIGHT_VALUE},
+    {.role = CLF_WEIGHT_FUSED,
+     .pattern = "h.%d.attn.c_attn",
+     .parts = {CLF_WEIGHT_QUERY, CLF_WEIGHT_KEY, CLF_WEIGHT_VALUE},
      .stored = CLF_STORED_TRANSPOSED},
     CLFI_WEIGHT_STORED(OUTPUT, "h.%d.attn.c_proj", TRANSPOSED),
     CLFI_WEIGHT_STORED(FFN_IN, "h.%d.mlp.c_fc", TRANSPOSED),

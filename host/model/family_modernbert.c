@@ -8,32 +8,6 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-/* Which layers are global: a period, or a list that must have one. */
-static clf_status read_layers(const json_t *json, clf_stack_config *stack)
-{
-    const json_t *types;
-    CLF_TRY(clfi_json_opt_int(json, where, "global_attn_every_n_layers", 1, CLFI_CONFIG_MOST_LAYERS, 3, &stack->global_period));
-    CLF_TRY(clfi_json_opt_array(json, where, "layer_types", &types));
-    if (!types)
-        return CLF_OK;
-    if (json_array_size(types) != (size_t)stack->layers)
-        CLF_FAIL(CLF_FORMAT, "%s: layer_types has %zu entries, expected num_hidden_layers, %lld", where, json_array_size(types),
-                 (long long)stack->layers);
-    stack->global_period = stack->layers;
-    for (int64_t i = 0; i < stack->layers; i++) {
-        const char *type = json_string_value(json_array_get(types, (size_t)i));
-        const bool is_global = type && strcmp(type, "full_attention") == 0;
-        if (!type || (!is_global && strcmp(type, "sliding_attention") != 0))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected \"full_attention\" or \"sliding_attention\"", where, (long long)i);
-        if (i > 0 && is_global && stack->global_period == stack->layers)
-            stack->global_period = i;
-        if (is_global != (i % stack->global_period == 0))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected global layers at one distance from the first on", where,
-                     (long long)i);
-    }
-    return CLF_OK;
-}
-
 static clf_status read_head(const json_t *json, clf_classifier_config *head)
 {
     const char *pooling;
@@ -50,9 +24,10 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     clf_network_config config = clfi_network_config_default();
     clf_stack_config *encoder = &config.encoder;
     double eps, global_base, local_base;
-    int64_t span;
+    int64_t span, period;
     CLF_TRY(clfi_model_config_sizes(json, &clfi_family_modernbert.sizes, encoder, &config.source));
-    CLF_TRY(read_layers(json, encoder));
+    CLF_TRY(clfi_json_opt_int(json, where, "global_attn_every_n_layers", 1, CLFI_CONFIG_MOST_LAYERS, 3, &period));
+    CLF_TRY(clfi_model_config_local_layers(json, &(clf_local_rule){.period = period}, encoder));
     CLF_TRY(clfi_model_config_activation(json, "hidden_activation", "gelu", &encoder->activation));
     CLF_TRY(clfi_json_opt_number(json, where, "norm_eps", 0, 1, 1e-5, &eps));
     CLF_TRY(clfi_json_opt_number(json, where, "global_rope_theta", 1, 1e12, 160000, &global_base));

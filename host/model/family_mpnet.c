@@ -3,13 +3,15 @@
 #include "io/json.h"
 #include "model/family.h"
 
-enum { MAX_DISTANCE = 128 };
+/* Those of the published networks; transformers computes with them whatever config.json says. */
+enum { MAX_DISTANCE = 128, BUCKETS = 32, PADDING = 1 };
 
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     clf_network_config config;
-    CLF_TRY(clfi_roberta_read_config(json, &config));
-    CLF_TRY(clfi_json_opt_int(json, CLFI_MODEL_CONFIG, "relative_attention_num_buckets", 4, MAX_DISTANCE / 2, 32,
+    CLF_TRY(clfi_bert_read_config(json, &config));
+    CLF_TRY(clfi_roberta_set_padding(PADDING, &config));
+    CLF_TRY(clfi_json_opt_int(json, CLFI_MODEL_CONFIG, "relative_attention_num_buckets", BUCKETS, BUCKETS, BUCKETS,
                               &config.encoder.buckets.count));
     config.encoder.buckets.max_distance = MAX_DISTANCE;
     config.source.types = 0;

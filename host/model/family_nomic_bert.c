@@ -12,11 +12,23 @@ static const char where[] = CLFI_MODEL_CONFIG;
 static clf_status read_original(const json_t *json, clf_network_config *config, clf_rotary *rotary)
 {
     static const clf_size_keys keys = {"n_embd", "n_inner", "n_head", "n_layer", "vocab_size", "n_positions"};
-    static const clf_expected_flag flags[] = {
-        {"prenorm", false}, {"parallel_block", false}, {"use_rms_norm", false}, {"rotary_emb_interleaved", false}};
+    static const clf_expected_flag flags[] = {{"prenorm", false},
+                                              {"parallel_block", false},
+                                              {"use_rms_norm", false},
+                                              {"rotary_emb_interleaved", false},
+                                              {"causal", false},
+                                              {"scale_attn_weights", true},
+                                              {"scale_attn_by_inverse_layer_idx", false}};
+    static const char *const absent[] = {"rotary_scaling_factor", "rotary_emb_scale_base"};
     const char *activation;
     double fraction, eps;
     CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
+    for (size_t i = 0; i < COUNT(absent); i++) {
+        char found[CLFI_JSON_FOUND_BYTES];
+        const json_t *value = json_object_get(json, absent[i]);
+        if (value && !json_is_null(value))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected null, found %s", where, absent[i], clfi_json_found(value, found));
+    }
     CLF_TRY(clfi_model_config_sizes(json, &keys, &config->encoder, &config->source));
     CLF_TRY(clfi_json_opt_string(json, where, "activation_function", "swiglu", &activation));
     if (strcmp(activation, "swiglu") != 0)

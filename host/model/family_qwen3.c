@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Qwen3 (Yang et al. 2025): Llama whose queries and keys are normalised. */
-#include "io/json.h"
 #include "model/family.h"
 
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     static const clf_decoder_defaults defaults = {.norm_eps = 1e-6, .rope_theta = 10000, .activation = "silu"};
-    bool has_windows;
     CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
     out->decoder.has_query_key_norm = true;
-    CLF_TRY(clfi_json_opt_bool(json, CLFI_MODEL_CONFIG, "use_sliding_window", false, &has_windows));
-    return has_windows ? clfi_decoder_read_windows(json, 0, out) : CLF_OK;
+    return clfi_decoder_read_upper_windows(json, out);
 }
 
 const clf_family clfi_family_qwen3 = {"qwen3", CLF_TASK_GENERATE, CLF_POOLING_MEAN, CLFI_LLAMA_SIZES, read_config, &clfi_names_llama};

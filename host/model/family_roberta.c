@@ -3,18 +3,28 @@
 #include "io/json.h"
 #include "model/family.h"
 
+static const char where[] = CLFI_MODEL_CONFIG;
+
+clf_status clfi_roberta_set_padding(int64_t padding, clf_network_config *config)
+{
+    clf_embedding_config *source = &config->source;
+    source->skips_padding = true;
+    source->padding = (int32_t)padding;
+    source->position_offset = padding + 1;
+    source->max_positions -= source->position_offset;
+    if (source->max_positions < 1)
+        CLF_FAIL(CLF_FORMAT, "%s: max_position_embeddings is %lld: expected more than %lld, since positions begin after pad_token_id",
+                 where, (long long)(source->max_positions + source->position_offset), (long long)source->position_offset);
+    return CLF_OK;
+}
+
 clf_status clfi_roberta_read_config(const json_t *json, clf_network_config *out)
 {
-    static const char where[] = CLFI_MODEL_CONFIG;
     clf_network_config config;
     int64_t padding;
     CLF_TRY(clfi_bert_read_config(json, &config));
     CLF_TRY(clfi_json_opt_int(json, where, "pad_token_id", 0, CLFI_CONFIG_LARGEST, 1, &padding));
-    config.source.position_offset = padding + 1;
-    config.source.max_positions -= config.source.position_offset;
-    if (config.source.max_positions < 1)
-        CLF_FAIL(CLF_FORMAT, "%s: max_position_embeddings is %lld: expected more than %lld, since positions begin after pad_token_id",
-                 where, (long long)(config.source.max_positions + config.source.position_offset), (long long)config.source.position_offset);
+    CLF_TRY(clfi_roberta_set_padding(padding, &config));
     *out = config;
     return CLF_OK;
 }

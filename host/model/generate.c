@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "model/decode_loop.h"
+#include "model/decode_rehearsal.h"
 #include "model/generation.h"
 #include "model/sampler.h"
 
@@ -145,12 +146,6 @@ static clf_status take_token(generation *g, size_t index, int32_t token)
     return CLF_OK;
 }
 
-void clfi_generation_ban(const clf_model *model, float *logits)
-{
-    for (size_t i = 0; i < model->generation.banned_count; i++)
-        logits[model->generation.banned[i]] = -1e30f; /* still finite behind any penalty */
-}
-
 clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
                                   size_t index, clf_encoding *out)
 {
@@ -215,27 +210,19 @@ static clf_status reserve(const generation *g)
     return clfi_decode_reserve(g->session->decoding, (int64_t)rows, g->active, longest);
 }
 
-/* The sources of the runs from `first` on, encoded together. */
-static clf_status encode_sources(generation *g, size_t first)
+/* The sources of the runs from `first` on. */
+static size_t list_sources(const generation *g, size_t first, clf_decode_input *out)
 {
     size_t count = 0;
-    if (!g->session->model->network->config.decoder.has_source)
-        return CLF_OK;
     for (size_t i = first; i < g->active; i++)
-        g->inputs[count++] = (clf_decode_input){g->runs[i].sequence, g->runs[i].source, (int32_t)g->runs[i].source_count};
-    return clfi_decode_sources(g->session->decoding, g->inputs, count);
+        out[count++] = (clf_decode_input){g->runs[i].sequence, g->runs[i].source, (int32_t)g->runs[i].source_count};
+    return count;
 }
 
-/* A clf_decode_chooser's give: prompts that wait join; every run gives its last token, or the next part of its prompt. */
-static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
+/* What each run is given next: its last token, or the next part of its prompt. */
+static void list_inputs(const generation *g)
 {
-    generation *g = user;
-    const size_t waiting = g->next, before = g->active;
     size_t left = CLFI_PASS_TOKENS;
-    CLF_TRY(join(g));
-    if (g->next > waiting)
-        CLF_TRY(reserve(g));
-    CLF_TRY(encode_sources(g, before));
     for (size_t i = 0; i < g->active; i++) {
         const text_run *run = &g->runs[i];
         const size_t missing = run->count - run->given, others = g->active - i - 1;
@@ -243,6 +230,39 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
         g->inputs[i] = (clf_decode_input){run->sequence, run->tokens + run->given, (int32_t)part};
         left -= part < left ? part : left;
     }
+}
+
+/* What the first runs need, and their next tokens. */
+static clf_status rehearse(generation *g)
+{
+    clf_session *session = g->session;
+    clf_decode_plan plan = {.inputs = g->inputs, .count = g->active, .following = g->params.max_tokens > 1};
+    clf_decode_input *sources = NULL;
+    if (session->is_decoding_rehearsed || g->active == 0)
+        return CLF_OK;
+    if (session->model->network->config.decoder.has_source) {
+        CLF_TRY(clfi_alloc(g->active, sizeof *sources, "texts", &sources));
+        list_sources(g, 0, sources);
+        plan.sources = sources;
+    }
+    list_inputs(g);
+    const clf_status st = clfi_decode_rehearse(session->decoding, &plan, &session->is_decoding_rehearsed);
+    free(sources);
+    return st;
+}
+
+/* A clf_decode_chooser's give: prompts that wait join, their sources encoded together. */
+static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
+{
+    generation *g = user;
+    const size_t waiting = g->next, before = g->active;
+    CLF_TRY(join(g));
+    if (g->next > waiting)
+        CLF_TRY(reserve(g));
+    CLF_TRY(rehearse(g));
+    if (g->session->model->network->config.decoder.has_source)
+        CLF_TRY(clfi_decode_sources(g->session->decoding, g->inputs, list_sources(g, before, g->inputs)));
+    list_inputs(g);
     *out_inputs = g->inputs;
     *out_count = g->active;
     return CLF_OK;
@@ -260,7 +280,9 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
         run->given += (size_t)inputs[i].count;
         if (run->given < run->count)
             continue;
-        clfi_generation_ban(g->session->model, g->logits + i * vocabulary);
+        const clf_text_state text = {run->tokens, run->count, run->prompt_count,
+                                     run->count + 1 - run->prompt_count >= g->params.max_tokens};
+        clfi_generation_config_constrain(&g->session->model->generation, &text, g->logits + i * vocabulary, vocabulary);
         CLF_TRY(
             clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token));
         CLF_TRY(take_token(g, i, token));

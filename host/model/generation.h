@@ -20,9 +20,6 @@ clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const
 /* The session's decoding batch is there. UNSUPPORTED: the model does not generate. */
 clf_status clfi_generation_ready(clf_session *session);
 
-/* Logits of tokens that no text has: as improbable as a finite number can say. */
-void clfi_generation_ban(const clf_model *model, float *logits);
-
 /* Token ids of a text; INVALID_ARGUMENT ("<what> <index> ..."): there are none. */
 clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
                                   size_t index, clf_encoding *out);

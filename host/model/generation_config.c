@@ -3,6 +3,7 @@
 #include "model/generation_config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -43,6 +44,13 @@ static const json_t *find(const sources *from, const char *key, const char **whe
     return value && !json_is_null(value) ? value : NULL;
 }
 
+/* The value of a rule, which config.json has only where there is no other file: transformers writes its defaults there. */
+static const json_t *find_rule(const sources *from, const char *key, const char **where)
+{
+    const sources alone = {.generation = from->generation, .config = from->generation ? NULL : from->config};
+    return find(&alone, key, where);
+}
+
 static clf_status read_id(const json_t *value, const char *where, const char *key, int32_t *out)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
@@ -52,10 +60,8 @@ static clf_status read_id(const json_t *value, const char *where, const char *ke
 }
 
 /* A number or a list of them; with is_nested a list of lists of one each. */
-static clf_status read_list(const sources *from, const char *key, bool is_nested, int32_t **out, size_t *out_count)
+static clf_status read_list(const json_t *value, const char *where, const char *key, bool is_nested, int32_t **out, size_t *out_count)
 {
-    const char *where;
-    const json_t *value = find(from, key, &where);
     const size_t count = json_is_array(value) ? json_array_size(value) : value ? 1 : 0;
     CLF_TRY(clfi_alloc(count, sizeof **out, key, out)); /* released with the rest, whole or not */
     for (size_t i = 0; i < count; i++) {
@@ -66,6 +72,48 @@ static clf_status read_list(const sources *from, const char *key, bool is_nested
     }
     *out_count = count;
     return CLF_OK;
+}
+
+static clf_status read_rule(const sources *from, const char *key, bool is_nested, int32_t **out, size_t *out_count)
+{
+    const char *where;
+    const json_t *value = find_rule(from, key, &where);
+    return read_list(value, where, key, is_nested, out, out_count);
+}
+
+/* A number from 0; 0 where there is none. */
+static clf_status read_count(const sources *from, const char *key, size_t *out)
+{
+    const char *where;
+    const json_t *value = find_rule(from, key, &where);
+    int32_t count = 0;
+    if (value && (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX))
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected a number from 0", where, key);
+    if (value)
+        count = (int32_t)json_integer_value(value);
+    *out = (size_t)count;
+    return CLF_OK;
+}
+
+/* Tokens that no text has, from both of the keys that name them. */
+static clf_status read_banned(const sources *from, clf_generation_config *out)
+{
+    int32_t *more = NULL, *all = NULL;
+    size_t count = 0;
+    clf_status st;
+    CLF_GOTO(read_rule(from, "bad_words_ids", true, &out->banned, &out->banned_count));
+    CLF_GOTO(read_rule(from, "suppress_tokens", false, &more, &count));
+    CLF_GOTO(clfi_alloc(out->banned_count + count, sizeof *all, "suppress_tokens", &all));
+    if (out->banned_count)
+        memcpy(all, out->banned, out->banned_count * sizeof *all);
+    if (count)
+        memcpy(all + out->banned_count, more, count * sizeof *all);
+    free(out->banned);
+    out->banned = all;
+    out->banned_count += count;
+done:
+    free(more);
+    return st;
 }
 
 static clf_status read_start(const sources *from, clf_generation_config *out)
@@ -84,11 +132,18 @@ static clf_status read_start(const sources *from, clf_generation_config *out)
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out)
 {
     sources from = {.config = config};
+    const json_t *ends;
+    const char *where;
     clf_generation_config made = {.ends = NULL};
     clf_status st;
     CLF_GOTO(read_file(path, "generation_config.json", &from.generation));
-    CLF_GOTO(read_list(&from, "eos_token_id", false, &made.ends, &made.end_count));
-    CLF_GOTO(read_list(&from, "bad_words_ids", true, &made.banned, &made.banned_count));
+    ends = find(&from, "eos_token_id", &where);
+    CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
+    CLF_GOTO(read_banned(&from, &made));
+    CLF_GOTO(read_rule(&from, "begin_suppress_tokens", false, &made.banned_first, &made.banned_first_count));
+    CLF_GOTO(read_rule(&from, "forced_eos_token_id", false, &made.forced_ends, &made.forced_end_count));
+    CLF_GOTO(read_count(&from, "min_length", &made.min_length));
+    CLF_GOTO(read_count(&from, "no_repeat_ngram_size", &made.no_repeat_ngram));
     CLF_GOTO(read_start(&from, &made));
     *out = made;
     made = (clf_generation_config){.ends = NULL};
@@ -112,12 +167,57 @@ clf_status clfi_generation_config_check(const clf_generation_config *config, int
         CLF_FAIL(CLF_FORMAT, "config.json: neither decoder_start_token_id nor bos_token_id is there");
     if (has_source)
         CLF_TRY(check_ids("decoder_start_token_id, forced_bos_token_id", config->start, config->start_count, vocabulary));
-    return check_ids("bad_words_ids", config->banned, config->banned_count, vocabulary);
+    CLF_TRY(check_ids("begin_suppress_tokens", config->banned_first, config->banned_first_count, vocabulary));
+    CLF_TRY(check_ids("forced_eos_token_id", config->forced_ends, config->forced_end_count, vocabulary));
+    return check_ids("bad_words_ids, suppress_tokens", config->banned, config->banned_count, vocabulary);
+}
+
+static const float impossible = -1e30f; /* still finite behind any penalty */
+
+static void ban(const int32_t *ids, size_t count, float *logits, size_t vocabulary)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((size_t)ids[i] < vocabulary)
+            logits[ids[i]] = impossible;
+}
+
+/* Tokens that would end a run of n for the second time. */
+static void ban_repeated(const clf_text_state *text, size_t n, float *logits)
+{
+    const int32_t *last = text->tokens + text->count + 1 - n; /* what the run begins with */
+    for (size_t i = 0; n <= text->count && i + n <= text->count; i++)
+        if (n == 1 || memcmp(text->tokens + i, last, (n - 1) * sizeof *last) == 0)
+            logits[text->tokens[i + n - 1]] = impossible;
+}
+
+static void force(const int32_t *ids, size_t count, float *logits, size_t vocabulary)
+{
+    for (size_t i = 0; i < vocabulary; i++) {
+        bool is_one = false;
+        for (size_t k = 0; k < count; k++)
+            is_one = is_one || (size_t)ids[k] == i;
+        logits[i] = is_one ? 0.0f : impossible;
+    }
+}
+
+void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary)
+{
+    ban(config->banned, config->banned_count, logits, vocabulary);
+    if (config->no_repeat_ngram > 0)
+        ban_repeated(text, config->no_repeat_ngram, logits);
+    if (text->count < config->min_length)
+        ban(config->ends, config->end_count, logits, vocabulary);
+    if (text->count == text->start)
+        ban(config->banned_first, config->banned_first_count, logits, vocabulary);
+    if (text->is_last && config->forced_end_count)
+        force(config->forced_ends, config->forced_end_count, logits, vocabulary);
 }
 
 void clfi_generation_config_free(clf_generation_config *config)
 {
     free(config->ends);
     free(config->banned);
+    free(config->banned_first);
+    free(config->forced_ends);
     *config = (clf_generation_config){.ends = NULL};
 }

@@ -15,12 +15,30 @@ typedef struct clf_generation_config {
     size_t start_count;
     int32_t *banned; /* [banned_count]: tokens that no text has */
     size_t banned_count;
+    int32_t *banned_first; /* [banned_first_count]: tokens that no text begins with */
+    size_t banned_first_count;
+    int32_t *forced_ends; /* [forced_end_count]: one of them is the last token of a text of the greatest length; none: any token */
+    size_t forced_end_count;
+    size_t min_length;      /* tokens, those before the text among them, before one may end it */
+    size_t no_repeat_ngram; /* above 0: no run of so many tokens stands twice in a sequence */
 } clf_generation_config;
 
-/* From generation_config.json where `path` is a directory that has one, else from config.json, key by key: eos_token_id, a number or a
- * list; bad_words_ids; decoder_start_token_id (or bos_token_id) and, behind it, forced_bos_token_id. FORMAT: no numbers from 0.
- * UNSUPPORTED: bad words of several tokens. Release with clfi_generation_config_free. */
+/* From generation_config.json where `path` is a directory that has one, else from config.json: rules from one of them alone,
+ * eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id and, behind it,
+ * forced_bos_token_id) key by key. The rules are bad_words_ids, suppress_tokens, begin_suppress_tokens, forced_eos_token_id, min_length
+ * and no_repeat_ngram_size. FORMAT: no numbers from 0. UNSUPPORTED: bad words of several tokens. Release with
+ * clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
+
+/* A text at work: `tokens` before and in it, `start` of them before it; the next token may be its last one. */
+typedef struct clf_text_state {
+    const int32_t *tokens;
+    size_t count, start;
+    bool is_last;
+} clf_text_state;
+
+/* Logits [vocabulary] of tokens that must not come next: as improbable as a finite number can say. */
+void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary);
 
 /* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. */
 clf_status clfi_generation_config_check(const clf_generation_config *config, int64_t vocabulary, bool has_source);

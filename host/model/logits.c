@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "model/decode_rehearsal.h"
 #include "model/generation.h"
 
 /* A sequence at work: given tokens in passes. */
@@ -28,10 +29,12 @@ static clf_status give(const reading *r, const int32_t *tokens, size_t count, bo
     clf_context *context = r->session->context;
     const clf_decode_input input = {r->sequence, tokens, (int32_t)count};
     const size_t wanted = (is_all ? count : 1) * r->vocabulary;
+    const clf_decode_plan plan = {.inputs = &input, .count = 1, .is_all = is_all};
+    CLF_TRY(clfi_decode_rehearse(r->session->decoding, &plan, &r->session->is_decoding_rehearsed));
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view logits;
-    clf_status st = is_all ? clfi_decode_run_all(r->session->decoding, &input, 1, &logits)
-                           : clfi_decode_run(r->session->decoding, &input, 1, &logits);
+    clf_status st =
+        is_all ? clfi_decode_run_all(r->session->decoding, &input, 1, &logits) : clfi_decode_run(r->session->decoding, &input, 1, &logits);
     if (st == CLF_OK && out)
         st = clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *out, out, wanted * sizeof *out);
     clfi_arena_release(context, mark);
@@ -51,6 +54,9 @@ static clf_status read_text(const reading *r, const clf_encoding *encoding, floa
     const clf_model *model = r->session->model;
     if (model->network->config.decoder.has_source) {
         const clf_decode_input source = {r->sequence, encoding->ids, (int32_t)encoding->length};
+        const clf_decode_input start = {r->sequence, model->generation.start, (int32_t)model->generation.start_count};
+        const clf_decode_plan plan = {.sources = &source, .inputs = &start, .count = 1};
+        CLF_TRY(clfi_decode_rehearse(r->session->decoding, &plan, &r->session->is_decoding_rehearsed));
         CLF_TRY(clfi_decode_sources(r->session->decoding, &source, 1));
         return give(r, model->generation.start, model->generation.start_count, false, out);
     }

@@ -93,6 +93,9 @@ clf_status clfi_model_config_expect(const json_t *config, const clf_expected_fla
 static clf_status read_yarn(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
 {
     double scale, all, standard;
+    bool is_truncated;
+    CLF_TRY(clfi_json_opt_bool(json, at, "truncate", true, &is_truncated));
+    out->has_exact_range = !is_truncated;
     CLF_TRY(clfi_json_opt_number(json, at, "beta_fast", 1e-6, 1e6, 32, &out->high_frequency_factor));
     CLF_TRY(clfi_json_opt_number(json, at, "beta_slow", 1e-6, 1e6, 1, &out->low_frequency_factor));
     CLF_TRY(clfi_json_opt_number(json, at, "mscale", 0, 1e6, 0, &scale));
@@ -151,5 +154,27 @@ clf_status clfi_model_config_rotary(const json_t *config, const char *kind, doub
         CLF_TRY(read_scaling(parameters, "config.json: rope_parameters", max_positions, &rotary));
     }
     *out = rotary;
+    return CLF_OK;
+}
+
+clf_status clfi_model_config_local_layers(const json_t *config, const clf_local_rule *rule, clf_stack_config *stack)
+{
+    const json_t *types;
+    CLF_TRY(clfi_json_opt_array(config, where, "layer_types", &types));
+    if (types && json_array_size(types) != (size_t)stack->layers)
+        CLF_FAIL(CLF_FORMAT, "%s: layer_types has %zu entries, expected num_hidden_layers, %lld", where, json_array_size(types),
+                 (long long)stack->layers);
+    for (int64_t i = 0; i < stack->layers; i++) {
+        const char *type = json_string_value(json_array_get(types, (size_t)i));
+        bool is_local = i >= rule->first && (rule->period == 0 || i % rule->period != rule->phase);
+        if (types) {
+            is_local = type && strcmp(type, "sliding_attention") == 0;
+            if (!type || (!is_local && strcmp(type, "full_attention") != 0))
+                CLF_FAIL(CLF_UNSUPPORTED, "%s: layer_types[%lld]: expected \"full_attention\" or \"sliding_attention\"", where,
+                         (long long)i);
+        }
+        if (is_local)
+            clfi_stack_set_local(stack, i);
+    }
     return CLF_OK;
 }

@@ -8,7 +8,7 @@
 #include "io/checkpoint.h"
 #include "nn/network.h"
 
-enum { CLFI_CONFIG_LARGEST = 1 << 24, CLFI_CONFIG_MOST_LAYERS = 4096 };
+enum { CLFI_CONFIG_LARGEST = 1 << 24, CLFI_CONFIG_MOST_LAYERS = CLFI_STACK_MOST_LAYERS };
 
 /* The keys that name a stack's sizes and those of its embedding; NULL: the family has no such key. */
 typedef struct clf_size_keys {
@@ -33,6 +33,16 @@ clf_status clfi_model_activation_find(const char *key, const char *name, clf_act
  * where it tells kinds of layers apart; kind NULL: one for all. standard: the base where no key gives one. Sets neither dims nor pairs.
  * UNSUPPORTED: a scaling other than default, linear, llama3 and yarn. */
 clf_status clfi_model_config_rotary(const json_t *config, const char *kind, double standard, clf_rotary *out);
+
+/* Layers that are local where layer_types does not tell: those from `first` on but each `period`-th, the first of which is `phase`; period
+ * 0: all from `first` on. */
+typedef struct clf_local_rule {
+    int64_t first, period, phase;
+} clf_local_rule;
+
+/* Which layers of the stack, whose number is known, are local: "sliding_attention" among layer_types ("full_attention" is the other one),
+ * or else the rule. FORMAT: another number of them. UNSUPPORTED: another type. */
+clf_status clfi_model_config_local_layers(const json_t *config, const clf_local_rule *rule, clf_stack_config *stack);
 
 /* Keys with the one value that the family's networks have; missing is as good. UNSUPPORTED: another value. */
 typedef struct clf_expected_flag {

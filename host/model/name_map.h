@@ -48,7 +48,8 @@ typedef enum clf_stored {
     CLF_STORED_PLAIN,
     CLF_STORED_TRANSPOSED, /* a matrix [in, out] in place of [out, in] */
     CLF_STORED_ROW,        /* a vector as [1, n] */
-    CLF_STORED_MIDDLE_ONE  /* a table as [n, 1, C] */
+    CLF_STORED_MIDDLE_ONE, /* a table as [n, 1, C] */
+    CLF_STORED_GAMMA       /* a norm whose weight and bias are called gamma and beta, as TensorFlow's were */
 } clf_stored;
 
 enum { CLFI_MOST_FUSED = 4 };

@@ -33,6 +33,8 @@ static void full_name(const loader *l, const clf_weight_name *row, int64_t layer
     const size_t length = strlen(pattern);
     const char last = length ? pattern[length - 1] : '\0';
     const int body = (int)(last == '*' || last == '!' ? length - 1 : length);
+    if (row->stored == CLF_STORED_GAMMA)
+        suffix = strcmp(suffix, "weight") == 0 ? "gamma" : "beta";
     const char *point = last == '*' || last == '!' ? "" : ".", *end = last == '!' ? "" : suffix;
     if (at)
         snprintf(out, NAME_BYTES, "%s%.*s%lld%.*s%s%s", prefix, (int)(at - pattern), pattern, (long long)layer,
@@ -398,7 +400,7 @@ static clf_status load_stack(const loader *l, const side *s, const clf_embedding
     if (config->layers == 0)
         return CLF_OK;
     CLF_TRY(make_turns(l, &config->attention, embedding->max_positions, &s->stack->turns));
-    if (config->global_period > 0)
+    if (clfi_stack_local_count(config) > 0)
         CLF_TRY(make_turns(l, &config->local, embedding->max_positions, &s->stack->local_turns));
     if (config->buckets.count > 0)
         CLF_TRY(load_distance_bias(l, s));
@@ -429,14 +431,16 @@ static clf_status make_sinusoids(const loader *l, const clf_embedding_config *co
     return clfi_network_keep(l->made, buffer);
 }
 
-/* Position p is row p + offset of the stored table. */
+/* Position p is row p + offset of the stored table; with skips_padding the row before comes along. */
 static clf_status load_positions(const loader *l, const side *s, const clf_embedding_config *config, clf_view *view)
 {
     const int64_t c = s->config->width, offset = config->position_offset;
     const clf_weight_name *row;
     CLF_TRY(need(l, s->names, CLF_WEIGHT_POSITIONS, 0, &row));
     CLF_TRY(load_kept(l, row, 0, "weight", 2, (int64_t[]){offset + config->max_positions, c}, view));
-    *view = clfi_view_dense(view->buffer, view->dtype, view->offset + offset * c, 2, (int64_t[]){config->max_positions, c});
+    const int64_t before = config->skips_padding;
+    *view =
+        clfi_view_dense(view->buffer, view->dtype, view->offset + (offset - before) * c, 2, (int64_t[]){before + config->max_positions, c});
     return CLF_OK;
 }
 

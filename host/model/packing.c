@@ -76,6 +76,14 @@ static clf_status upload(clf_packer *packer, int64_t tokens, int64_t offsets, cl
     return CLF_OK;
 }
 
+/* Position of each token: its place, or with skips_padding 0 for padding and 1, 2, ... for the others. */
+static void set_positions(const clf_embedding_config *embedding, const int32_t *ids, int32_t count, int32_t *positions)
+{
+    int32_t last = 0;
+    for (int32_t i = 0; i < count; i++)
+        positions[i] = !embedding->skips_padding ? i : ids[i] == embedding->padding ? 0 : ++last;
+}
+
 clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_embedding_config *embedding, const int32_t *ids,
                                const int32_t *type_ids, const int32_t *offsets, size_t sequences, clf_token_batch *out)
 {
@@ -95,8 +103,7 @@ clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_e
     for (size_t i = 0; i <= sequences; i++)
         host_offsets[i] = offsets[i] - begin;
     for (size_t i = 0; i < sequences; i++)
-        for (int32_t p = host_offsets[i]; p < host_offsets[i + 1]; p++)
-            host_positions[p] = p - host_offsets[i];
+        set_positions(embedding, packer->host + host_offsets[i], host_offsets[i + 1] - host_offsets[i], host_positions + host_offsets[i]);
     if (!packer->attention)
         CLF_TRY(clfi_attention_batch_create(packer->context, &packer->attention));
     CLF_TRY(clfi_attention_batch_set(packer->attention, (int32_t)sequences, host_offsets, NULL));

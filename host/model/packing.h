@@ -27,6 +27,7 @@ clf_packer clfi_packer(clf_context *context);
 void clfi_packer_clear(clf_packer *packer); /* a zeroed one is accepted */
 
 /* Sequences one after another without padding: sequence i is ids[offsets[i] .. offsets[i+1]), and the batch begins with ids[offsets[0]].
+ * Positions as the embedding counts them (skips_padding).
  * type_ids NULL: all 0. INVALID_ARGUMENT names the sequence (as `what`: "sequence", "source") and the value: offsets that fall, one longer
  * than the embedding's positions, an id outside its vocabulary or its types. */
 clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_embedding_config *embedding, const int32_t *ids,

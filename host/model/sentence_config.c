@@ -81,8 +81,9 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
         for (size_t i = 0; !is_known && i < COUNT(poolings); i++)
             is_known = strcmp(key, poolings[i].key) == 0;
         if (!is_known)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected pooling_mode_cls_token, _max_tokens, _mean_tokens, _mean_sqrt_len_tokens, "
-                                      "_weightedmean_tokens or _lasttoken",
+            CLF_FAIL(CLF_UNSUPPORTED,
+                     "%s: %s: expected pooling_mode_cls_token, _max_tokens, _mean_tokens, _mean_sqrt_len_tokens, "
+                     "_weightedmean_tokens or _lasttoken",
                      where, key);
     }
     if (config->pooling_count == 0)
@@ -116,8 +117,11 @@ static clf_status read_module(const char *directory, const char *kind, const cha
     static const struct {
         const char *name;
         clf_module_kind kind;
-    } rows[] = {{"Pooling", CLF_MODULE_POOLING}, {"Dense", CLF_MODULE_DENSE}, {"LayerNorm", CLF_MODULE_LAYER_NORM},
-                {"Normalize", CLF_MODULE_NORMALIZE}, {"Dropout", CLF_MODULE_DROPOUT}};
+    } rows[] = {{"Pooling", CLF_MODULE_POOLING},
+                {"Dense", CLF_MODULE_DENSE},
+                {"LayerNorm", CLF_MODULE_LAYER_NORM},
+                {"Normalize", CLF_MODULE_NORMALIZE},
+                {"Dropout", CLF_MODULE_DROPOUT}};
     size_t i = 0;
     while (i < COUNT(rows) && strcmp(rows[i].name, kind) != 0)
         i++;
@@ -185,14 +189,54 @@ static clf_status read_max_tokens(const char *directory, int64_t *out)
     return CLF_OK;
 }
 
+/* The key is there only where a tokenizer's class does not tell. */
+static clf_status read_inputs(const char *directory, bool *lacks_types)
+{
+    static const char file[] = "tokenizer_config.json";
+    const json_t *names = NULL;
+    json_t *json;
+    *lacks_types = false;
+    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
+    const clf_status st = json ? clfi_json_opt_array(json, file, "model_input_names", &names) : CLF_OK;
+    *lacks_types = names != NULL;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        *lacks_types = *lacks_types && !(name && strcmp(name, "token_type_ids") == 0);
+    }
+    json_decref(json);
+    return st;
+}
+
+/* How sentence-transformers 6 calls what the encoder does; other ways give other vectors. */
+static clf_status check_transformer(const char *directory)
+{
+    static const char file[] = "sentence_bert_config.json";
+    static const char *const rows[][3] = {{"transformer_task", "feature-extraction", "sequence-classification"},
+                                          {"module_output_name", "token_embeddings", "scores"}};
+    json_t *json;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
+    for (size_t i = 0; json && st == CLF_OK && i < COUNT(rows); i++) {
+        const char *value;
+        st = clfi_json_opt_string(json, file, rows[i][0], rows[i][1], &value);
+        if (st == CLF_OK && strcmp(value, rows[i][1]) != 0 && strcmp(value, rows[i][2]) != 0)
+            st = clfi_fail(CLF_UNSUPPORTED, "%s: %s \"%s\": expected \"%s\" or \"%s\"", file, rows[i][0], value, rows[i][1], rows[i][2]);
+    }
+    json_decref(json);
+    return st;
+}
+
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out)
 {
     clf_sentence_config config = {.pooling = {standard}, .pooling_count = 1};
     json_t *modules;
     CLF_TRY(clfi_sentence_file_read(directory, "modules.json", &modules));
-    const clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
+    clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
+    if (st == CLF_OK && modules)
+        st = check_transformer(directory);
     json_decref(modules);
     CLF_TRY(st);
+    CLF_TRY(read_inputs(directory, &config.lacks_types));
     CLF_TRY(read_max_tokens(directory, &config.max_tokens));
     *out = config;
     return CLF_OK;

@@ -31,6 +31,7 @@ typedef struct clf_sentence_config {
     bool normalize;                 /* a Normalize module is listed */
     clf_sentence_module module[16]; /* after the pooling, in their order */
     size_t module_count;
+    bool lacks_types;   /* tokenizer_config.json's model_input_names are without token_type_ids: all tokens are of type 0 */
     int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0 = neither */
 } clf_sentence_config;
 

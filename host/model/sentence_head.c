@@ -67,7 +67,8 @@ static clf_status check_normalize(const char *directory, const char *module)
 static clf_status load_dense(clf_context *context, const json_t *json, const char *where, clf_weights *weights, int64_t width,
                              clf_sentence_step *step)
 {
-    clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT;
+    clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT, residual = CLF_ROW_BLOCKS_INIT;
+    const clf_row_blocks no_bias = CLF_ROW_BLOCKS_INIT;
     int64_t in_features;
     bool has_bias;
     clf_status st;
@@ -81,17 +82,19 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     if (in_features != width)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: in_features is %lld: expected %lld, as the module before gives", where, (long long)in_features,
                            (long long)width));
-    if (step->has_residual && step->width != in_features)
-        CLF_GOTO(clfi_fail(CLF_UNSUPPORTED, "%s: use_residual with out_features %lld: expected in_features, %lld", where,
-                           (long long)step->width, (long long)in_features));
     CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, false, &weight));
     if (has_bias)
         CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, false, &bias));
     CLF_GOTO(clfi_linear_create_blocks(context, 1, &weight, &bias, &step->linear));
+    if (step->has_residual && step->width != in_features) {
+        CLF_GOTO(clfi_weights_load(weights, "residual.weight", 2, (int64_t[]){step->width, in_features}, false, &residual));
+        CLF_GOTO(clfi_linear_create_blocks(context, 1, &residual, &no_bias, &step->residual));
+    }
     CLF_GOTO(clf_context_finish(context)); /* a packing kernel may still read the weights */
 done:
     clfi_row_blocks_clear(&weight);
     clfi_row_blocks_clear(&bias);
+    clfi_row_blocks_clear(&residual);
     return st;
 }
 
@@ -158,6 +161,7 @@ void clfi_sentence_head_clear(clf_sentence_head *head)
 {
     for (size_t i = 0; i < head->steps; i++) {
         clfi_linear_destroy(head->step[i].linear);
+        clfi_linear_destroy(head->step[i].residual);
         clfi_row_blocks_clear(&head->step[i].gamma);
         clfi_row_blocks_clear(&head->step[i].beta);
     }
@@ -188,7 +192,7 @@ static clf_status pool(clf_context *context, const clf_sentence_head *head, cons
         clf_view part = *pooled;
         part.dim[1] = head->width;
         part.offset += (int64_t)i * head->width;
-        CLF_TRY(clfi_pool(context, choice->pooling[i], hidden, offsets, &part));
+        CLF_TRY(clfi_pool_behind(context, choice->pooling[i], hidden, offsets, choice->skipped, &part));
     }
     return CLF_OK;
 }
@@ -199,9 +203,13 @@ static clf_status run_step(clf_context *context, const clf_sentence_step *step, 
         return clfi_l2_normalize(context, x, normalize_eps, x);
     if (step->kind == CLF_MODULE_LAYER_NORM)
         return clfi_layer_norm(context, x, NULL, &step->gamma.view[0], &step->beta.view[0], 1, norm_eps, x);
-    clf_view y;
+    clf_view y, residual = *x;
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){x->dim[0], step->width}, &y));
-    CLF_TRY(clfi_linear_run(context, step->linear, x, step->activation, step->has_residual ? x : NULL, &y));
+    if (step->residual) {
+        CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){x->dim[0], step->width}, &residual));
+        CLF_TRY(clfi_linear_run(context, step->residual, x, CLF_ACTIVATION_NONE, NULL, &residual));
+    }
+    CLF_TRY(clfi_linear_run(context, step->linear, x, step->activation, step->has_residual ? &residual : NULL, &y));
     *x = y;
     return CLF_OK;
 }

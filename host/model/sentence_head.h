@@ -9,7 +9,8 @@
 
 typedef struct clf_sentence_step {
     clf_module_kind kind;
-    clf_linear *linear; /* dense: y = f(W x + b), or + x */
+    clf_linear *linear;   /* dense: y = f(W x + b), or + x */
+    clf_linear *residual; /* of another width than x's: + R x; NULL: none */
     clf_activation activation;
     bool has_residual;
     clf_row_blocks gamma, beta; /* layer norm */
@@ -29,6 +30,7 @@ typedef struct clf_sentence_choice {
     size_t pooling_count;
     bool keeps_normalize; /* Normalize modules run */
     bool normalize;       /* at the end, after truncation */
+    int32_t skipped;      /* first tokens of each text that are not pooled: a prompt's */
     int64_t width;        /* of the embeddings: less than the head's truncates */
 } clf_sentence_choice;
 

@@ -13,6 +13,7 @@ struct clf_session {
     clf_model *portable;               /* the same model on the portable engines; NULL until a result was corrupt */
     bool is_rehearsed;                 /* the kernels of a pass are known */
     struct clf_decode_batch *decoding; /* made when text is first generated */
+    bool is_decoding_rehearsed;        /* the kernels of its passes are known */
 };
 
 /* A session that holds no reference to the model: the model's own. */

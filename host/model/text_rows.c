@@ -102,14 +102,14 @@ static clf_status run_checked(clf_session *session, const clf_row_pass *pass, co
     return st;
 }
 
-static clf_status fail_corrupt(const clf_row_pass *pass, const char *kind, size_t index, const float *row)
+static clf_status fail_corrupt(const float *row, size_t width)
 {
     size_t c = 0;
-    while (c < pass->width && isfinite(row[c]))
+    while (c < width && isfinite(row[c]))
         c++;
-    if (c == pass->width)
-        CLF_FAIL(CLF_INTERNAL, "%s: %s %zu: the result is all zero", pass->what, kind, index);
-    CLF_FAIL(CLF_INTERNAL, "%s: %s %zu: the result is not finite: element %zu is %g", pass->what, kind, index, c, (double)row[c]);
+    if (c == width)
+        CLF_FAIL(CLF_INTERNAL, "the result is all zero");
+    CLF_FAIL(CLF_INTERNAL, "the result is not finite: element %zu is %g", c, (double)row[c]);
 }
 
 clf_status clfi_rows_of_ids(clf_session *session, const clf_row_pass *pass, const int32_t *ids, const int32_t *type_ids,
@@ -118,7 +118,9 @@ clf_status clfi_rows_of_ids(clf_session *session, const clf_row_pass *pass, cons
     const clf_sequences s = {ids, type_ids, offsets, sequences};
     size_t failed;
     CLF_TRY(run_checked(session, pass, &s, out, &failed));
-    return failed < sequences ? fail_corrupt(pass, "sequence", failed, out + failed * pass->width) : CLF_OK;
+    if (failed == sequences)
+        return CLF_OK;
+    return clfi_fail_prefix(fail_corrupt(out + failed * pass->width, pass->width), "%s: sequence %zu", pass->what, failed);
 }
 
 /* The tokens of all texts one after another, and the texts' order by falling length. */
@@ -152,7 +154,8 @@ static clf_status tokenize(const clf_model *model, const char *what, const clf_r
                            tokenized *out)
 {
     const clf_encode_options options = {.add_special_tokens = true, .max_tokens = max_tokens};
-    const bool has_types = model->network->config.source.types > 1; /* a tokenizer may tell pairs apart where the network cannot */
+    const bool has_types = model->network->config.source.types > 1 &&
+                           !model->sentence.config.lacks_types; /* a tokenizer may tell pairs apart where the network cannot */
     const size_t prompt_bytes = texts->prompt ? strlen(texts->prompt) : 0;
     clf_encoding encoding = CLF_ENCODING_INIT;
     clf_str prompted = CLF_STR_INIT;
@@ -213,7 +216,7 @@ static clf_status run_batch(clf_session *session, const clf_row_pass *pass, cons
     CLF_GOTO(run_checked(session, pass, &(clf_sequences){ids, types, offsets, texts}, rows, &failed));
     if (failed < texts) {
         *out_failed = t->order[first + failed];
-        CLF_GOTO(fail_corrupt(pass, "text", *out_failed, rows + failed * width));
+        CLF_GOTO(fail_corrupt(rows + failed * width, width));
     }
     for (size_t k = 0; k < texts; k++)
         memcpy(out + t->order[first + k] * width, rows + k * width, width * sizeof *rows);
@@ -259,6 +262,8 @@ clf_status clfi_rows_of_texts(clf_session *session, const clf_row_pass *pass, co
     done_stats.tokenize_ns = tokenized_at - start;
     done_stats.run_ns = end - tokenized_at;
     tokenized_free(&t);
+    if (failed < texts->count)
+        clfi_fail_prefix(st, texts->failed ? "%s" : "%s: text %zu", pass->what, failed); /* who is given the number says which */
     if (texts->failed)
         *texts->failed = failed;
     if (st == CLF_OK && stats)

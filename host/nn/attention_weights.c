@@ -90,7 +90,7 @@ clf_status clfi_attention_weights(clf_context *context, const clf_stack *stack, 
         CLF_GOTO(spread_bias(context, bias, q->dim[1], &residual));
     if (shape->window > 0)
         CLF_GOTO(spread_window(context, shape->window, q->dim[0], q->dim[1], &keep));
-    CLF_GOTO(scores(context, clfi_attention_scale(shape), q, k, bias ? &residual : NULL, weights));
+    CLF_GOTO(scores(context, clfi_stack_scale(&stack->config, layer), q, k, bias ? &residual : NULL, weights));
     softmax.x = softmax.y = weights;
     softmax.axis = 2;
     softmax.query_axis = is_causal ? 1 : -1;

@@ -5,12 +5,6 @@
 #include "nn/attention_weights.h"
 #include "op/cached_attention.h"
 
-/* Scale of a layer's scores. */
-static float scale_of(const clf_stack *stack, int64_t layer)
-{
-    return clfi_attention_scale(clfi_stack_attention(&stack->config, layer));
-}
-
 clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part)
 {
     const clf_attention_shape *shape = &decoder->config.attention;
@@ -93,7 +87,7 @@ static clf_status prefix_self(clf_context *context, const clf_stack *stack, cons
                                      .k = k,
                                      .v = v,
                                      .out = out,
-                                     .scale = scale_of(stack, layer),
+                                     .scale = clfi_stack_scale(&stack->config, layer),
                                      .bias = clfi_stack_bias(stack),
                                      .window = clfi_stack_attention(&stack->config, layer)->window,
                                      .is_causal = true,
@@ -108,9 +102,14 @@ static clf_status prefix_source(clf_context *context, const clf_stack *stack, co
     const clf_view k = clfi_decoder_memory_view(stack, prefix->memory, layer, 0);
     const clf_view v = clfi_decoder_memory_view(stack, prefix->memory, layer, 1);
     if (prefix->source_weights && layer == prefix->layer)
-        CLF_TRY(clfi_source_weights(context, scale_of(stack, layer), q, &k, prefix->source_weights));
-    const clf_attention_args args = {
-        .batch = prefix->source, .q = q, .k = &k, .v = &v, .out = out, .scale = scale_of(stack, layer), .empty_rows = CLF_EMPTY_ROWS_ZERO};
+        CLF_TRY(clfi_source_weights(context, clfi_stack_scale(&stack->config, layer), q, &k, prefix->source_weights));
+    const clf_attention_args args = {.batch = prefix->source,
+                                     .q = q,
+                                     .k = &k,
+                                     .v = &v,
+                                     .out = out,
+                                     .scale = clfi_stack_scale(&stack->config, layer),
+                                     .empty_rows = CLF_EMPTY_ROWS_ZERO};
     return clfi_attention(context, &args);
 }
 
@@ -148,7 +147,7 @@ static clf_status step_self(clf_context *context, const clf_stack *stack, const 
                                             .counts = step->counts,
                                             .keys = step->keys,
                                             .out = out,
-                                            .scale = scale_of(stack, layer),
+                                            .scale = clfi_stack_scale(&stack->config, layer),
                                             .window = shape->window,
                                             .soft_cap = shape->soft_cap,
                                             .bias = clfi_stack_bias(stack)};
@@ -170,7 +169,7 @@ static clf_status step_source(clf_context *context, const clf_stack *stack, cons
                                             .counts = step->count,
                                             .keys = step->most,
                                             .out = out,
-                                            .scale = scale_of(stack, layer)};
+                                            .scale = clfi_stack_scale(&stack->config, layer)};
     return clfi_cached_attention(context, &args);
 }
 

@@ -162,7 +162,11 @@ static clf_view three_axes(const clf_view *four, bool is_by_sequence)
 {
     const int64_t heads = is_by_sequence ? four->dim[1] : four->dim[0] * four->dim[1],
                   rows = is_by_sequence ? four->dim[0] * four->dim[2] : four->dim[2];
-    return (clf_view){.buffer = four->buffer, .dtype = four->dtype, .rank = 3, .offset = four->offset, .dim = {heads, rows, four->dim[3]},
+    return (clf_view){.buffer = four->buffer,
+                      .dtype = four->dtype,
+                      .rank = 3,
+                      .offset = four->offset,
+                      .dim = {heads, rows, four->dim[3]},
                       .stride = {four->stride[1], four->stride[2], four->stride[3]}};
 }
 
@@ -213,7 +217,10 @@ static clf_view four_axes(const clf_dense_batch *batch, const clf_view *view, in
                           int64_t head_stride, int64_t row_stride)
 {
     const bool is_batch_first = batch->layout == CLF_LAYOUT_NLD;
-    return (clf_view){.buffer = view->buffer, .dtype = view->dtype, .rank = 4, .offset = view->offset,
+    return (clf_view){.buffer = view->buffer,
+                      .dtype = view->dtype,
+                      .rank = 4,
+                      .offset = view->offset,
                       .dim = {batch->batch, heads, length, size},
                       .stride = {is_batch_first ? length * row_stride : row_stride, head_stride,
                                  is_batch_first ? row_stride : batch->batch * row_stride, 1}};
@@ -224,7 +231,7 @@ static clf_status attend_rows(clf_context *context, const clf_stack *stack, cons
                               int64_t keys, const clf_view *q, const clf_view *k, const clf_view *v, const clf_view *out)
 {
     const clf_dense_masks *masks = is_source ? batch->source : batch->self;
-    const float scale = clfi_attention_scale(clfi_stack_attention(&stack->config, layer));
+    const float scale = clfi_stack_scale(&stack->config, layer);
     const clf_view q4 = four_axes(batch, q, q->dim[0], batch->length, q->dim[2], q->stride[0], q->stride[1]);
     const clf_view k4 = four_axes(batch, k, k->dim[0], keys, k->dim[2], k->stride[0], k->stride[1]);
     const clf_view v4 = four_axes(batch, v, v->dim[0], keys, v->dim[2], v->stride[0], v->stride[1]);

@@ -22,7 +22,7 @@ static clf_status attend(clf_context *context, const clf_stack *stack, const clf
                                      .k = k,
                                      .v = v,
                                      .out = out,
-                                     .scale = clfi_attention_scale(shape),
+                                     .scale = clfi_stack_scale(&stack->config, layer),
                                      .is_causal = shape->is_causal,
                                      .bias = clfi_stack_bias(stack),
                                      .window = shape->window,

@@ -25,12 +25,12 @@ static clf_status check_attention(const clf_attention_shape *a)
 
 clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack)
 {
-    if (config->layers < 0)
+    if (config->layers < 0 || config->layers > CLFI_STACK_MOST_LAYERS)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %lld layers", (long long)config->layers);
     if (config->width < 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld", (long long)config->width);
     CLF_TRY(check_attention(&config->attention));
-    if (config->global_period > 0)
+    if (clfi_stack_local_count(config) > 0)
         CLF_TRY(check_attention(&config->local));
     if (config->buckets.count != 0 && (config->buckets.count < 4 || config->buckets.count % 4 != 0 ||
                                        config->buckets.max_distance <= config->buckets.count || config->buckets.max_distance > 1 << 20))
@@ -70,9 +70,27 @@ clf_status clfi_stack_up_to(const clf_stack *stack, const char *name, int64_t la
     return CLF_OK;
 }
 
+static bool is_local(const clf_stack_config *config, int64_t layer)
+{
+    return config->local_layers[layer / 64] >> (layer % 64) & 1;
+}
+
+void clfi_stack_set_local(clf_stack_config *config, int64_t layer)
+{
+    config->local_layers[layer / 64] |= (uint64_t)1 << (layer % 64);
+}
+
+int64_t clfi_stack_local_count(const clf_stack_config *config)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < config->layers; i++)
+        count += is_local(config, i);
+    return count;
+}
+
 const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, int64_t layer)
 {
-    return config->global_period > 0 && layer % config->global_period != config->global_phase ? &config->local : &config->attention;
+    return is_local(config, layer) ? &config->local : &config->attention;
 }
 
 const clf_view *clfi_stack_bias(const clf_stack *stack)
@@ -100,9 +118,11 @@ int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal
     return base + (bucket < count - 1 ? bucket : count - 1);
 }
 
-float clfi_attention_scale(const clf_attention_shape *shape)
+float clfi_stack_scale(const clf_stack_config *config, int64_t layer)
 {
-    return shape->scale > 0.0f ? shape->scale : 1.0f / sqrtf((float)shape->head_size);
+    const clf_attention_shape *shape = clfi_stack_attention(config, layer);
+    const float scale = shape->scale > 0.0f ? shape->scale : 1.0f / sqrtf((float)shape->head_size);
+    return config->divides_by_depth ? scale / (float)(layer + 1) : scale;
 }
 
 /* One layer at work. */

@@ -32,18 +32,20 @@ typedef enum clf_norm_kind { CLF_NORM_LAYER, CLF_NORM_RMS, CLF_NORM_RMS_PLUS_ONE
 /* Where a block f has its norms: post x = N(x + f(x)); pre x += f(N(x)); both x += N'(f(N(x))). */
 typedef enum clf_norm_place { CLF_NORM_POST, CLF_NORM_PRE, CLF_NORM_BOTH } clf_norm_place;
 
+enum { CLFI_STACK_MOST_LAYERS = 4096 };
+
 /* Everything about a stack but its weights. */
 typedef struct clf_stack_config {
-    int64_t layers;              /* L; 0: no stack */
-    int64_t width, hidden_width; /* C, F */
+    int64_t layers;                /* L; 0: no stack */
+    int64_t width, hidden_width;   /* C, F */
     clf_attention_shape attention; /* of each layer, unless it is local; source attention is the same without the rest */
     clf_attention_shape local;     /* of local layers */
-    int64_t global_period;         /* above 0: layer i is local unless i mod period is global_phase; 0: no layer is */
-    int64_t global_phase;
+    uint64_t local_layers[CLFI_STACK_MOST_LAYERS / 64]; /* which layers are local, a bit each: clfi_stack_set_local */
+    bool divides_by_depth;                              /* scores of layer i are divided by i + 1 */
     clf_distance_buckets buckets;
-    bool has_query_key_norm;       /* queries and keys of each head are normalised before they are turned */
+    bool has_query_key_norm; /* queries and keys of each head are normalised before they are turned */
     clf_activation activation;
-    bool is_gated;       /* h = f(W1 x + b1) * (Wg x + bg) in place of f(W1 x + b1) */
+    bool is_gated; /* h = f(W1 x + b1) * (Wg x + bg) in place of f(W1 x + b1) */
     clf_norm_kind norm;
     clf_norm_place place;
     float norm_eps;
@@ -75,17 +77,21 @@ typedef struct clf_layer {
 
 typedef struct clf_stack {
     clf_stack_config config;
-    int64_t layer_count; /* those that run: config.layers, or fewer of a stack that was cut */
-    clf_norm final_norm; /* gamma.buffer NULL: none */
+    int64_t layer_count;         /* those that run: config.layers, or fewer of a stack that was cut */
+    clf_norm final_norm;         /* gamma.buffer NULL: none */
     clf_view turns, local_turns; /* tables of clfi_rotary_table for either shape; buffer NULL: none */
     clf_view distance_bias;      /* [H, 2R + 1] as clf_attention_args has it; buffer NULL: none */
-    clf_layer *layers;   /* owned, with their linears */
+    clf_layer *layers;           /* owned, with their linears */
 } clf_stack;
 
 /* Allocates the configuration's empty layers; the caller fills them. INVALID_ARGUMENT: sizes that contradict each other ("E_SHAPE:
  * ..."). */
 clf_status clfi_stack_init(const clf_stack_config *config, clf_stack *stack);
 void clfi_stack_clear(clf_stack *stack);
+
+/* Says that layer i, 0 <= i < CLFI_STACK_MOST_LAYERS, is local. */
+void clfi_stack_set_local(clf_stack_config *config, int64_t layer);
+int64_t clfi_stack_local_count(const clf_stack_config *config); /* among its layers */
 
 /* What the attention of a layer looks like. */
 const clf_attention_shape *clfi_stack_attention(const clf_stack_config *config, int64_t layer);
@@ -99,8 +105,8 @@ clf_status clfi_stack_check_plain(const clf_stack *stack, int64_t layer, const c
 /* The bucket of keys `distance` places after the query (negative: before it). */
 int64_t clfi_distance_bucket(const clf_distance_buckets *buckets, bool is_causal, int64_t distance);
 
-/* Scale of an attention's scores. */
-float clfi_attention_scale(const clf_attention_shape *shape);
+/* Scale of a layer's scores. */
+float clfi_stack_scale(const clf_stack_config *config, int64_t layer);
 
 /* How queries meet keys in one run over T rows. Both functions write the mixed values to out [T,H,D], dense. */
 typedef struct clf_layer_pass clf_layer_pass;
@@ -117,10 +123,10 @@ struct clf_layer_pass {
 
 /* Where a layer can be watched, and changed, while it runs. */
 typedef enum clf_layer_point {
-    CLF_POINT_SELF_RESULT,   /* [T,C]: f(x) of a block, before it is added to x */
+    CLF_POINT_SELF_RESULT, /* [T,C]: f(x) of a block, before it is added to x */
     CLF_POINT_SOURCE_RESULT,
-    CLF_POINT_FFN_INPUT,     /* [T,C]: only to be read */
-    CLF_POINT_FFN_HIDDEN,    /* [T,F] */
+    CLF_POINT_FFN_INPUT,  /* [T,C]: only to be read */
+    CLF_POINT_FFN_HIDDEN, /* [T,F] */
     CLF_POINT_FFN_RESULT
 } clf_layer_point;
 

@@ -18,6 +18,8 @@ typedef struct clf_embedding_config {
     int64_t max_positions;   /* longest sequence */
     clf_positions positions; /* what is added; none where attention itself knows positions */
     int64_t position_offset; /* learned: position p is row p + offset of a table of offset + max_positions rows */
+    bool skips_padding;      /* learned: padding tokens have the row before position 0's, and the others count without them */
+    int32_t padding;         /* their id */
     int64_t types;           /* token types; 0: none */
     bool has_norm;
     float scale;
@@ -44,7 +46,7 @@ typedef struct clf_token_embedding {
     const clf_embedding_config *config; /* the network's */
     const clf_stack_config *stack;
     clf_row_blocks table; /* [V,C]; count 0: none */
-    clf_view positions;   /* [max_positions,C]; buffer NULL: none */
+    clf_view positions;   /* [max_positions,C], one more with skips_padding; buffer NULL: none */
     clf_view types;       /* [types,C]; buffer NULL: none */
     clf_norm norm;        /* gamma.buffer NULL: none */
 } clf_token_embedding;

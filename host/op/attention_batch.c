@@ -2,9 +2,12 @@
 /* Cutting the sequences of a batch into tiles of queries. */
 #include "op/attention_batch.h"
 
-#include "base/alloc.h"
+#include <string.h>
 
-enum { NARROW_TILE = 16, WIDE_TILE = 32 };
+#include "base/alloc.h"
+#include "op/engines.h"
+
+enum { NARROW_TILE = 16, WIDE_TILE = 32, WIDEST_TILE = 64 };
 
 clf_status clfi_attention_batch_create(clf_context *context, clf_attention_batch **out)
 {
@@ -44,12 +47,19 @@ static int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* Wide tiles read keys half as often; they pay where there are enough queries to fill them and enough vector registers to hold them. */
-static int32_t choose_tile(const clf_device_caps *caps, int32_t max_queries)
+/* Wide tiles read keys less often; they pay where there are enough queries to fill them and enough registers to hold them: those of a
+ * work-group, or the vector registers of a CPU, which `group` does without. */
+static clf_status choose_tile(const clf_context *context, int32_t max_queries, int32_t *out)
 {
-    if (max_queries <= NARROW_TILE || (caps->is_cpu && caps->vector_width < 16))
-        return NARROW_TILE;
-    return WIDE_TILE;
+    const clf_device_caps *caps = &context->device.caps;
+    clf_engine_choice forced;
+    CLF_TRY(clfi_engine_forced(context, CLF_OP_ATTENTION, &forced));
+    const bool is_group = forced.engine ? strcmp(forced.engine->name, "group") == 0 : !caps->is_cpu || caps->short_loops;
+    if (max_queries <= NARROW_TILE || (!is_group && caps->vector_width < 16))
+        *out = NARROW_TILE;
+    else
+        *out = is_group && max_queries > WIDE_TILE ? WIDEST_TILE : WIDE_TILE;
+    return CLF_OK;
 }
 
 static clf_status upload(clf_attention_batch *batch)
@@ -75,8 +85,9 @@ static clf_status measure(clf_attention_batch *batch, int32_t sequences, const c
         q_end = larger(q_end, spans[s].q_begin + spans[s].q_count);
         k_end = larger(k_end, spans[s].k_begin + spans[s].k_count);
     }
-    const int32_t tile = choose_tile(&batch->context->device.caps, max_queries);
     size_t tiles = 0;
+    int32_t tile;
+    CLF_TRY(choose_tile(batch->context, max_queries, &tile));
     for (int32_t s = 0; s < sequences; s++)
         tiles += ((size_t)spans[s].q_count + (size_t)tile - 1) / (size_t)tile;
     if (tiles > INT32_MAX / sizeof *batch->tiles)
@@ -135,8 +146,8 @@ clf_status clfi_attention_batch_set(clf_attention_batch *batch, int32_t sequence
         if (q_offsets[s] < 0 || k_offsets[s] < 0 || q_offsets[s + 1] < q_offsets[s] || k_offsets[s + 1] < k_offsets[s])
             CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: sequence %d: query rows %d to %d, key rows %d to %d: expected rising offsets", s,
                      q_offsets[s], q_offsets[s + 1], k_offsets[s], k_offsets[s + 1]);
-        batch->spans[s] = (clf_attention_span){q_offsets[s], q_offsets[s + 1] - q_offsets[s], k_offsets[s],
-                                               k_offsets[s + 1] - k_offsets[s], 0};
+        batch->spans[s] =
+            (clf_attention_span){q_offsets[s], q_offsets[s + 1] - q_offsets[s], k_offsets[s], k_offsets[s + 1] - k_offsets[s], 0};
     }
     return clfi_attention_batch_set_spans(batch, sequences, batch->spans);
 }

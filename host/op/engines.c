@@ -66,6 +66,7 @@ static bool adjacent_keys_on_gpu(const clf_context *context, const void *args)
 }
 
 static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0};
+static const clf_gemm_traits rows_and_columns = {CLFI_GEMM_ROWS, clfi_gemm_clblast_pack_weight, 0};
 static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, FEW_ROWS};
 static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_blocks, 0};
 static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0};
@@ -82,7 +83,8 @@ static const clf_engine gemm[] = {
      &panels},
     {"gemv", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run, &clfi_gemm_gemv_tiling,
      &rows_for_few},
-    {"clblast", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL, &rows},
+    {"clblast", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL,
+     &rows_and_columns},
     {"tiled", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling, &rows},
 };
 

@@ -9,7 +9,15 @@
 
 clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, const clf_view *y)
 {
+    return clfi_pool_behind(context, mode, x, offsets, 0, y);
+}
+
+clf_status clfi_pool_behind(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, int32_t skipped,
+                            const clf_view *y)
+{
     static const char op[] = "pool";
+    if (skipped < 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: skipped is %d: expected 0 or more", op, (int)skipped);
     if ((unsigned)mode >= CLF_POOLING_COUNT)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: mode %d is unknown", op, (int)mode);
     CLF_TRY(clfi_check_float(op, "x", x));
@@ -28,7 +36,7 @@ clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, 
                  (long long)offsets->dim[0], (long long)y->dim[0]);
     if (clfi_view_count(y) == 0)
         return CLF_OK;
-    const clf_pool_args args = {mode, x, offsets, y};
+    const clf_pool_args args = {mode, x, offsets, y, skipped};
     return clfi_engine_run(context, CLF_OP_POOL, &args);
 }
 

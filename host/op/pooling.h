@@ -16,6 +16,12 @@
  * Enqueued. INVALID_ARGUMENT: shapes, dtypes or mode do not fit. */
 clf_status clfi_pool(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, const clf_view *y);
 
+/* The same without the first `skipped` tokens of each sequence, a prompt's; WEIGHTED_MEAN keeps the weights of the others:
+ * sum_t (t - offsets[i] + 1) x[t,c] / sum_t (t - offsets[i] + 1) over t >= offsets[i] + skipped. A sequence without further tokens gives
+ * zeros. INVALID_ARGUMENT also: skipped below 0. */
+clf_status clfi_pool_behind(clf_context *context, clf_pooling mode, const clf_view *x, const clf_view *offsets, int32_t skipped,
+                            const clf_view *y);
+
 /* y[i,:] = x[i,:] / max(|x[i,:]|, eps), the Euclidean norm of each row of x [n,C], as torch.nn.functional.normalize. Any strides; y may be
  * x. */
 clf_status clfi_l2_normalize(clf_context *context, const clf_view *x, float eps, const clf_view *y);

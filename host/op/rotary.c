@@ -16,8 +16,10 @@ static double pair_of(const clf_rotary *rotary, double turns)
 
 static double yarn(const clf_rotary *rotary, int64_t pair, double frequency)
 {
-    const double low = fmax(floor(pair_of(rotary, rotary->high_frequency_factor)), 0);
-    const double high = fmin(ceil(pair_of(rotary, rotary->low_frequency_factor)), (double)rotary->dims - 1);
+    const bool is_exact = rotary->has_exact_range;
+    const double first = pair_of(rotary, rotary->high_frequency_factor), last = pair_of(rotary, rotary->low_frequency_factor);
+    const double low = fmax(is_exact ? first : floor(first), 0);
+    const double high = fmin(is_exact ? last : ceil(last), (double)rotary->dims - 1);
     const double slow = fmin(fmax(((double)pair - low) / (high > low ? high - low : 0.001), 0), 1);
     return frequency / rotary->factor * slow + frequency * (1 - slow);
 }

@@ -26,7 +26,8 @@ typedef struct clf_rotary {
     clf_rotary_scaling scaling;
     double factor, low_frequency_factor, high_frequency_factor; /* of yarn: its slow and fast turns */
     int64_t trained_positions;
-    double magnitude;     /* yarn: of the turned pair; 0: 1 */
+    double magnitude;      /* yarn: of the turned pair; 0: 1 */
+    bool has_exact_range;  /* yarn: the pairs between slow and fast turns begin and end at fractions, not at whole pairs */
     int32_t divisor_count; /* dims / 2, or 0: none */
     float divisors[CLFI_ROTARY_MOST_DIVISORS]; /* w_i is divided by them before anything else */
 } clf_rotary;

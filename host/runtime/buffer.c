@@ -133,6 +133,7 @@ clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void
     CLF_TRY(check_range(buffer, "write", offset_bytes, size_bytes));
     if (size_bytes == 0 || buffer->context->rehearsal)
         return CLF_OK;
+    CLF_TRY(clfi_context_interrupt(buffer->context));
     clf_context_stats *stats = &buffer->context->stats;
     const uint64_t start = clfi_now_ns();
     const cl_int code =
@@ -147,7 +148,7 @@ clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void
 clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data, size_t size_bytes)
 {
     CLF_TRY(check_range(buffer, "read", offset_bytes, size_bytes));
-    if (size_bytes == 0)
+    if (size_bytes == 0 || buffer->context->rehearsal)
         return CLF_OK;
     CLF_TRY(clf_context_finish(buffer->context)); /* so that waiting for kernels does not count as reading */
     CLF_TRY(check_files(buffer->context->shared));

@@ -13,8 +13,10 @@ struct clf_buffer {
     cl_mem memory;
     size_t size_bytes;
     size_t references;
-    clf_file_map *map;          /* host memory used in place, retained; NULL: the device's own */
-    clf_buffer *next_mapped;    /* in the context's list */
+    clf_file_map *map;       /* host memory used in place, retained; NULL: the device's own */
+    clf_buffer *next_mapped; /* in the context's list */
+    uint64_t address;        /* on a device that runs chains; 0: not asked for yet */
+    uint64_t recording;      /* the last chain's that holds it */
 };
 
 /* New device memory; contents undefined. size 0 gives a buffer of the smallest legal size. OUT_OF_MEMORY: larger than the device's

@@ -60,11 +60,20 @@ cl_command_queue clf_context_queue(const clf_context *context)
     return context ? context->queue : NULL;
 }
 
+clf_status clfi_context_interrupt(clf_context *context)
+{
+    return context->chain ? context->interrupt(context->chain) : CLF_OK;
+}
+
 clf_status clfi_context_wait(clf_context *context)
 {
+    CLF_TRY(clfi_context_interrupt(context));
     const cl_int code = clFinish(context->queue);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "finish: %s (%d)", clfi_cl_name(code), code);
+    if (context->is_lost && *context->is_lost)
+        CLF_FAIL(CLF_DEVICE, "chain: %s does not run its %u work-groups at once (CLF_CHAIN=0 launches kernels one by one)",
+                 context->device.info.name, context->device.caps.compute_units);
     return CLF_OK;
 }
 

@@ -137,6 +137,7 @@ static void set_caps(clf_device *device)
 
     /* Quirks. */
     caps->serial_compiler = strcmp(info->platform_name, "Portable Computing Language") == 0;
+    caps->runs_chains = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */

@@ -14,8 +14,8 @@
 
 /* What decides between kernel variants. Vendor and driver quirks end here: nothing else looks at names. */
 typedef struct clf_device_caps {
-    bool is_cpu;               /* wants work-groups of 1 with wide vectors and no local memory; otherwise the GPU family */
-    int vector_width;          /* floats in a hardware vector: 4, 8 or 16 on CPUs */
+    bool is_cpu;      /* wants work-groups of 1 with wide vectors and no local memory; otherwise the GPU family */
+    int vector_width; /* floats in a hardware vector: 4, 8 or 16 on CPUs */
     uint32_t compute_units;
     size_t max_work_group_size;
     uint64_t local_memory_bytes;
@@ -23,9 +23,10 @@ typedef struct clf_device_caps {
     uint64_t base_alignment_bytes;
     bool unified_memory;
     bool has_fp16, has_subgroups, has_integer_dot;
-    bool slow_compiler; /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
+    bool slow_compiler;   /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
     bool serial_compiler; /* builds in several threads at once end the process, also of different contexts */
-    bool short_loops; /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
+    bool runs_chains;     /* runs as many work-groups at once as it has units, and buffers stay where they are: runtime/chain.h */
+    bool short_loops;     /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 
 typedef struct clf_device {

@@ -8,6 +8,7 @@
 clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
 {
     clf_kernel_spec spec;
+    spec.parts = NULL;
     spec.own = NULL;
     spec.file = file;
     spec.kernel = kernel;

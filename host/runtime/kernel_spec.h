@@ -13,9 +13,10 @@ enum { CLFI_SPEC_BYTES = 640 };
 
 /* What to build. Macros are given in a fixed order by each launcher, so the text of the options is the key of the kernel. */
 typedef struct clf_kernel_spec {
-    const clf_kernel_set *own; /* where the file is looked for before the library; NULL: nowhere else */
-    const char *file;   /* "softmax_group.cl" */
-    const char *kernel; /* "softmax_rows" */
+    const struct clf_program_parts *parts; /* of runtime/program_build.h, where the program is linked from several files; else NULL */
+    const clf_kernel_set *own;             /* where the file is looked for before the library; NULL: nowhere else */
+    const char *file;                      /* "softmax_group.cl" */
+    const char *kernel;                    /* "softmax_rows" */
     char options[CLFI_SPEC_BYTES];
     size_t length;
     uint64_t hash; /* of the options */

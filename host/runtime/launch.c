@@ -5,12 +5,22 @@
 #include <limits.h>
 
 #include "base/alloc.h"
+#include "runtime/chain_record.h"
 #include "runtime/profile.h"
 #include "runtime/rehearsal.h"
 
 clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
 {
     clf_launch launch = {.context = context};
+    if (context->chain) {
+        bool is_taken = false;
+        launch.status = clfi_chain_note(context->chain, spec, &is_taken);
+        launch.chain = is_taken ? context->chain : NULL;
+        if (launch.status == CLF_OK && !is_taken)
+            launch.status = clfi_context_interrupt(context);
+        if (launch.status != CLF_OK || is_taken)
+            return launch;
+    }
     if (context->rehearsal)
         launch.status = clfi_rehearsal_note(context, spec);
     else
@@ -18,8 +28,10 @@ clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
     return launch;
 }
 
-void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
+void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size)
 {
+    if (launch->status == CLF_OK && launch->chain)
+        launch->status = clfi_chain_note_value(launch->chain, type, value, size);
     if (launch->status != CLF_OK || !launch->kernel)
         return;
     const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, size, value);
@@ -29,39 +41,48 @@ void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
     launch->argument++;
 }
 
+void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
+{
+    clfi_arg_struct(launch, NULL, value, size);
+}
+
 void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 {
+    if (launch->status == CLF_OK && launch->chain) {
+        launch->status = clfi_chain_note_buffer(launch->chain, (clf_buffer *)buffer);
+        return;
+    }
     const cl_mem memory = buffer ? buffer->memory : NULL;
     clfi_arg_bytes(launch, &memory, sizeof memory);
 }
 
 void clfi_arg_int(clf_launch *launch, int64_t value)
 {
-    if (launch->status == CLF_OK && launch->kernel && (value < INT_MIN || value > INT_MAX)) {
-        launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits", launch->kernel->name,
-                                   launch->argument, (long long)value);
+    if (launch->status == CLF_OK && (launch->kernel || launch->chain) && (value < INT_MIN || value > INT_MAX)) {
+        launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits",
+                                   launch->kernel ? launch->kernel->name : "of a chain", launch->argument, (long long)value);
         return;
     }
     const cl_int narrow = (cl_int)value;
-    clfi_arg_bytes(launch, &narrow, sizeof narrow);
+    clfi_arg_struct(launch, "int", &narrow, sizeof narrow);
 }
 
 void clfi_arg_long(clf_launch *launch, int64_t value)
 {
     const cl_long wide = value;
-    clfi_arg_bytes(launch, &wide, sizeof wide);
+    clfi_arg_struct(launch, "long", &wide, sizeof wide);
 }
 
 void clfi_arg_uint(clf_launch *launch, uint32_t value)
 {
     const cl_uint word = value;
-    clfi_arg_bytes(launch, &word, sizeof word);
+    clfi_arg_struct(launch, "uint", &word, sizeof word);
 }
 
 void clfi_arg_float(clf_launch *launch, float value)
 {
     const cl_float number = value;
-    clfi_arg_bytes(launch, &number, sizeof number);
+    clfi_arg_struct(launch, "float", &number, sizeof number);
 }
 
 static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *groups, const size_t *local)
@@ -69,6 +90,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     size_t global[3];
     CLF_TRY(launch->status);
     clf_kernel *kernel = launch->kernel;
+    if (launch->chain)
+        return clfi_chain_note_end(launch->chain, dimensions, groups, local);
     if (!kernel)
         return CLF_OK;
     if (launch->argument != kernel->argument_count)

@@ -14,7 +14,8 @@
 
 typedef struct clf_launch {
     clf_context *context;
-    clf_kernel *kernel; /* NULL in a rehearsal */
+    clf_kernel *kernel;             /* NULL in a rehearsal and in a chain */
+    struct clf_chain_record *chain; /* of runtime/chain_record.h: the launch is noted there and enters the queue with others; else NULL */
     cl_uint argument;
     clf_status status;
 } clf_launch;
@@ -27,6 +28,9 @@ void clfi_arg_long(clf_launch *launch, int64_t value);              /* long */
 void clfi_arg_uint(clf_launch *launch, uint32_t value);             /* uint */
 void clfi_arg_float(clf_launch *launch, float value);
 void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size); /* any by-value struct or vector */
+
+/* The same in a kernel that can be part of a chain; type: what it is called in the kernel's source, a literal. */
+void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size);
 
 /* Enqueues `groups` work-groups of `local` items in each dimension. Any group count of 0: nothing to do, OK. */
 clf_status clfi_launch_1d(clf_launch *launch, size_t groups, size_t local);

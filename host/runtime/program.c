@@ -2,7 +2,6 @@
 /* Kernels of a context by specification, over the programs that contexts share: built from source or loaded from the disk cache. */
 #include "runtime/program.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,6 +9,7 @@
 #include "base/str.h"
 #include "runtime/driver_lock.h"
 #include "runtime/kernel_dump.h"
+#include "runtime/program_build.h"
 #include "runtime/program_cache.h"
 
 struct clf_kernel_table {
@@ -33,50 +33,6 @@ void clfi_kernel_table_destroy(clf_kernel_table *table)
     }
     free(table->kernels);
     free(table);
-}
-
-/* The compiler's first messages on one line. */
-static clf_status fail_build(clf_context *context, cl_program program, const clf_kernel_spec *spec, cl_int code)
-{
-    char log[512] = "", *full = NULL;
-    size_t size = 0;
-    clGetProgramBuildInfo(program, context->device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    if (size && clfi_alloc(size + 1, 1, "build log", &full) == CLF_OK) {
-        clGetProgramBuildInfo(program, context->device.id, CL_PROGRAM_BUILD_LOG, size, full, NULL);
-        clfi_log(context, CLF_LOG_DEBUG, "build log of %s: %s", spec->kernel, full);
-        const char *error = strstr(full, "error");
-        while (error && error > full && error[-1] != '\n')
-            error--;
-        snprintf(log, sizeof log, "%s", error ? error : full);
-        for (char *c = log; *c; c++)
-            if (*c == '\n' || *c == '\t')
-                *c = ' ';
-        free(full);
-    }
-    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): %s (%d): %s", spec->kernel, spec->file, spec->options, clfi_cl_name(code), code, log);
-}
-
-static clf_status build_from_source(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
-{
-    cl_int code = CL_SUCCESS;
-    const char *text = clfi_str_text(source);
-    const uint64_t start = clfi_now_ns();
-    if (context->on_build)
-        context->on_build(context->on_build_user);
-    cl_program program = clCreateProgramWithSource(context->opencl, 1, &text, &source->length, &code);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "create program %s: %s (%d)", spec->file, clfi_cl_name(code), code);
-    code = clBuildProgram(program, 1, &context->device.id, spec->options, NULL, NULL);
-    if (code != CL_SUCCESS) {
-        const clf_status st = fail_build(context, program, spec, code);
-        clReleaseProgram(program);
-        return st;
-    }
-    context->stats.build_ns += clfi_now_ns() - start;
-    context->stats.programs_built++;
-    clfi_log(context, CLF_LOG_DEBUG, "built %s%s in %.1f ms", spec->kernel, spec->options, (double)(clfi_now_ns() - start) / 1e6);
-    *out = program;
-    return CLF_OK;
 }
 
 static clf_status make_kernel(const clf_kernel_spec *spec, const clf_program *program, cl_kernel *out)
@@ -114,7 +70,7 @@ static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spe
 {
     if (load(context, spec, program) || !may_build)
         return CLF_OK;
-    CLF_TRY(build_from_source(context, spec, source, &program->handle));
+    CLF_TRY(clfi_program_build(context, spec, source, &program->handle));
     program->is_unsaved = context->shared->cache != NULL;
     return CLF_OK;
 }
@@ -122,8 +78,8 @@ static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spe
 static clf_status build(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program *program)
 {
     clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_kernel_source(context->kernel_dir, spec->own, spec->file, &source);
-    if (st == CLF_OK && context->kernel_dump)
+    clf_status st = clfi_program_source(context, spec, &source);
+    if (st == CLF_OK && context->kernel_dump && !spec->parts)
         st = clfi_kernel_dump(context->kernel_dump, spec, &source);
     if (st == CLF_OK)
         st = clfi_program_cache_key(context, spec, &source, program->key);

@@ -3,9 +3,8 @@
  *
  * Directory: a private one (base/private_directory.h), below the user's cache directory.
  * Key: hash over format version, source text, options, platform, device and driver, so any change of one of them misses.
- * File: "<kernel>-<key>.bin": "CLFPROG2", 32 hexadecimal digits of the hash of what follows, 32 of the key, the driver's binary.
- * Readers in other processes see a whole file or none. A file that is short, altered, another program's, refused by the driver or without
- * the kernel is ignored and written again. */
+ * File: "<kernel>-<key>.bin", the driver's binary (runtime/cache_file.h). A file that is short, altered, another program's, refused by
+ * the driver or without the kernel is ignored and written again. */
 #ifndef CLFI_RUNTIME_PROGRAM_CACHE_H
 #define CLFI_RUNTIME_PROGRAM_CACHE_H
 

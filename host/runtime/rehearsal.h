@@ -13,8 +13,9 @@ typedef struct clf_rehearsal {
     size_t count, capacity;
 } clf_rehearsal;
 
-/* Calls work(user), which may only enqueue: launches are noted, writes to the device left out. Then programs that the cache on disk has are
- * loaded, and context->builds_expected counts those that the context has built and will have to build. */
+/* Calls work(user): launches are noted, writes to the device and reads from it left out, so that it must not look at what it reads. Then
+ * programs that the cache on disk has are loaded, and context->builds_expected counts those that the context has built and will have to
+ * build. */
 clf_status clfi_rehearse(clf_context *context, clf_status (*work)(void *user), void *user);
 
 /* In a rehearsal: a launch's kernel. */

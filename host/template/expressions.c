@@ -377,7 +377,10 @@ static clf_status call(template_run *run, const template_node *node, const json_
     case NODE_FILTER:
         return clfi_run_filter(run, node, value, arguments, out);
     case NODE_TEST:
-        CLF_TRY(clfi_run_test(run, node, node->name, value, arguments, &result));
+        if (!value && node->a->kind == NODE_NAME && clfi_is_function(node->a->name)) /* a name that is no variable, but defined */
+            result = strcmp(node->name, "defined") == 0;
+        else
+            CLF_TRY(clfi_run_test(run, node, node->name, value, arguments, &result));
         return clfi_value_new(json_boolean(result != node->flag), out);
     default:
         if (node->a)

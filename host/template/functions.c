@@ -160,7 +160,7 @@ static clf_status call_strftime(template_run *run, const template_node *node, co
     return clfi_value_of_text(text, size, out);
 }
 
-clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out)
+static function *find_function(const char *name)
 {
     static const struct {
         const char *name;
@@ -171,8 +171,21 @@ clf_status clfi_run_function(template_run *run, const template_node *call, const
                 {"raise_exception", call_raise},
                 {"strftime_now", call_strftime}};
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (strcmp(rows[i].name, call->name) == 0)
-            return rows[i].call(run, call, arguments, out);
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].call;
+    return NULL;
+}
+
+bool clfi_is_function(const char *name)
+{
+    return find_function(name) != NULL;
+}
+
+clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out)
+{
+    function *const found = find_function(call->name);
+    if (found)
+        return found(run, call, arguments, out);
     RUN_FAIL(run, call, CLF_UNSUPPORTED,
              "function \"%s\" is not built: expected a macro, range, namespace, dict, raise_exception or strftime_now", call->name);
 }

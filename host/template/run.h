@@ -49,6 +49,7 @@ clf_status clfi_run_macro(template_run *run, const template_node *call, const te
 
 /* What calls, filters and tests of these names do (functions.c, methods.c, filters.c, tests.c). UNSUPPORTED names what there is none of. */
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
+bool clfi_is_function(const char *name); /* "is defined" holds for these names too */
 clf_status clfi_run_method(template_run *run, const template_node *call, const json_t *self, const template_arguments *arguments,
                            json_t **out);
 clf_status clfi_run_filter(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Precompiled: SentencePiece's table of normal forms, a double-array trie (Darts) from UTF-8 sequences to places in a string of NUL-ended
- * forms. The reference takes the first, that is the shortest, form that a character cluster begins with, and so do we. */
+ * forms. The reference takes the first, that is the shortest, form that a character cluster begins with, and so do we; SentencePiece itself
+ * takes the longest that the text begins with, and so do we where a key of our own, "longest", asks for it. */
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -15,6 +16,7 @@ typedef struct clf_precompiled {
     size_t unit_count;
     char *forms;
     size_t forms_size;
+    bool takes_longest;
 } clf_precompiled;
 
 static void destroy(void *settings)
@@ -87,6 +89,7 @@ static clf_status read(const json_t *json, const char *where, void **out)
     CLF_TRY(clfi_json_get_string(json, where, "precompiled_charsmap", &text));
     CLF_GOTO(clfi_alloc(strlen(text) / 4 * 3 + 3, 1, "normal forms", &bytes));
     CLF_GOTO(clfi_alloc(1, sizeof *precompiled, "normalizer", &precompiled));
+    CLF_GOTO(clfi_json_opt_bool(json, where, "longest", false, &precompiled->takes_longest));
     CLF_GOTO(decode_base64(text, where, bytes, &size));
     CLF_GOTO(unpack(bytes, size, where, precompiled));
     *out = precompiled;
@@ -97,29 +100,35 @@ done:
     return st;
 }
 
-/* The form of the shortest beginning of key[0..size) that has one; NULL: there is none. */
-static const char *find_form(const clf_precompiled *precompiled, const char *key, size_t size)
+/* The form of the shortest (or longest) beginning of key[0..size) that has one, and the beginning's bytes; NULL: there is none. */
+static const char *find_form(const clf_precompiled *precompiled, const char *key, size_t size, size_t *length)
 {
     size_t at = 0;
+    const char *found = NULL;
     uint32_t unit = precompiled->units[0];
     at ^= (size_t)(unit >> 10) << ((unit & (1u << 9)) >> 6);
     for (size_t i = 0; i < size && key[i]; i++) {
         const uint32_t byte = (unsigned char)key[i];
         at ^= byte;
         if (at >= precompiled->unit_count)
-            return NULL;
+            break;
         unit = precompiled->units[at];
         if ((unit & (1u << 31 | 0xff)) != byte)
-            return NULL;
+            break;
         at ^= (size_t)(unit >> 10) << ((unit & (1u << 9)) >> 6);
         if (at >= precompiled->unit_count)
-            return NULL;
+            break;
         if (unit >> 8 & 1) {
             const size_t form = precompiled->units[at] & 0x7fffffffu;
-            return form < precompiled->forms_size ? precompiled->forms + form : NULL;
+            if (form >= precompiled->forms_size)
+                break;
+            found = precompiled->forms + form;
+            *length = i + 1;
+            if (!precompiled->takes_longest)
+                break;
         }
     }
-    return NULL;
+    return found;
 }
 
 /* The form stands for all `characters` of what it replaces: the surplus is new, what is missing is dropped with the last one. */
@@ -140,17 +149,29 @@ static clf_status append_form(const char *form, size_t characters, clf_code_list
 static clf_status append_cluster(const clf_precompiled *precompiled, const char *cluster, size_t size, clf_code_list *codes)
 {
     enum { SHORT_CLUSTER = 6 }; /* bytes from which on a cluster is not looked up as a whole */
-    const char *form = size < SHORT_CLUSTER ? find_form(precompiled, cluster, size) : NULL;
+    size_t length;
+    const char *form = size < SHORT_CLUSTER ? find_form(precompiled, cluster, size, &length) : NULL;
     if (form)
         return append_form(form, clfi_utf8_length(cluster, size), codes);
     for (size_t i = 0; i < size;) {
         uint32_t code;
         const size_t step = clfi_utf8_decode((const unsigned char *)cluster + i, size - i, &code);
-        form = find_form(precompiled, cluster + i, step);
+        form = find_form(precompiled, cluster + i, step, &length);
         CLF_TRY(form ? append_form(form, 1, codes) : clfi_code_append(codes, code, 0));
         i += step;
     }
     return CLF_OK;
+}
+
+/* What text[0..size) begins with by SentencePiece's rule; its bytes. */
+static clf_status append_longest(const clf_precompiled *precompiled, const char *text, size_t size, clf_code_list *codes, size_t *out_step)
+{
+    uint32_t code;
+    const char *form = find_form(precompiled, text, size, out_step);
+    if (form)
+        return append_form(form, clfi_utf8_length(text, *out_step), codes);
+    *out_step = clfi_utf8_decode((const unsigned char *)text, size, &code);
+    return clfi_code_append(codes, code, 0);
 }
 
 /* Bytes of the extended grapheme cluster at the start of text (UAX 29). */
@@ -172,13 +193,17 @@ static size_t cluster_size(const char *text, size_t size)
 
 static clf_status run(const void *settings, const clf_aligned_text *from, clf_aligned_text *to, clf_text_workspace *work)
 {
+    const clf_precompiled *precompiled = settings;
     const char *text = clfi_str_text(&from->text);
     const size_t size = from->text.length;
     work->codes.count = 0;
-    for (size_t i = 0; i < size;) {
-        const size_t cluster = cluster_size(text + i, size - i);
-        CLF_TRY(append_cluster(settings, text + i, cluster, &work->codes));
-        i += cluster;
+    for (size_t i = 0, step; i < size; i += step) {
+        if (precompiled->takes_longest) {
+            CLF_TRY(append_longest(precompiled, text + i, size - i, &work->codes, &step));
+        } else {
+            step = cluster_size(text + i, size - i);
+            CLF_TRY(append_cluster(precompiled, text + i, step, &work->codes));
+        }
     }
     clf_rewrite rewrite = {.from = from, .to = to, .end = size};
     for (size_t i = 0; i < work->codes.count; i++)

@@ -45,11 +45,20 @@ void clf_token_decoder_destroy(clf_token_decoder *decoder)
     free(decoder);
 }
 
+/* The reference goes by the text that it writes: a special token that normalisers change is none under that form. */
+static bool is_skipped(const clf_token_decoder *decoder, int32_t id, const char *text)
+{
+    const clf_tokenizer *tokenizer = decoder->tokenizer;
+    if (!decoder->skip_special || !clf_tokenizer_is_special(tokenizer, id))
+        return false;
+    return clf_tokenizer_is_special(tokenizer, clfi_vocabulary_find(&tokenizer->added.ids, text, strlen(text))) != 0;
+}
+
 static clf_status push(clf_token_decoder *decoder, int32_t id)
 {
     const char *added = clfi_added_token_text(&decoder->tokenizer->added, id);
     const char *token = added ? added : clf_tokenizer_token(decoder->tokenizer, id);
-    if (!token || (decoder->skip_special && clf_tokenizer_is_special(decoder->tokenizer, id)))
+    if (!token || is_skipped(decoder, id, token))
         return CLF_OK;
     return clfi_decoding_push(&decoder->decoding, token, strlen(token));
 }

@@ -13,6 +13,7 @@
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/tokenizer_gguf.h"
+#include "text/tokenizer_marian.h"
 #include "text/tokenizer_parts.h"
 
 enum { FILE_LIMIT = 256 << 20 }; /* bytes of any tokenizer file; the largest known vocabularies have 30 MB */
@@ -186,9 +187,86 @@ static clf_status read_if_there(const char *directory, const char *name, char **
     return clfi_file_read(joined, FILE_LIMIT, text);
 }
 
+/* Of a directory without tokenizer.json. config_path NULL: no tokenizer_config.json. */
+static clf_status open_older(const char *directory, const char *config_path, const clf_str *config, clf_tokenizer **out)
+{
+    clf_status st;
+    char *path = NULL, *spm = NULL, *vocab = NULL;
+    bool has_spm;
+    clf_str text = CLF_STR_INIT;
+    CLF_GOTO(clfi_path_join(directory, "source.spm", &spm));
+    CLF_GOTO(clfi_path_join(directory, "vocab.json", &vocab));
+    CLF_GOTO(clfi_file_exists(spm, &has_spm));
+    if (has_spm) {
+        CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
+        goto done;
+    }
+    CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
+    st = path ? clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_path ? clfi_str_text(config) : NULL,
+                                               config->length, config_path, out)
+              : clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt or source.spm", directory);
+done:
+    clfi_str_free(&text);
+    free(path);
+    free(spm);
+    free(vocab);
+    return st;
+}
+
+/* sentence_bert_config.json's do_lower_case: texts are lowercased before the tokenizer's own normalizers. */
+static clf_status read_lowercase(const char *directory, bool *out)
+{
+    char *path = NULL;
+    clf_str text = CLF_STR_INIT;
+    json_t *json = NULL;
+    *out = false;
+    clf_status st = read_if_there(directory, "sentence_bert_config.json", &path, &text);
+    if (st == CLF_OK && path)
+        st = clfi_json_parse(clfi_str_text(&text), text.length, path, &json);
+    if (st == CLF_OK && json)
+        st = clfi_json_opt_bool(json, path, "do_lower_case", false, out);
+    json_decref(json);
+    clfi_str_free(&text);
+    free(path);
+    return st;
+}
+
+/* Puts Lowercase before the other normalizers of tokenizer.json's text, in their list or in place of none. */
+static clf_status put_lowercase(const char *path, clf_str *text)
+{
+    json_t *root;
+    CLF_TRY(clfi_json_parse(clfi_str_text(text), text->length, path, &root));
+    json_t *given = json_object_get(root, "normalizer");
+    json_t *chain = json_is_object(given) ? json_pack("{s:s,s:[{s:s},O]}", "type", "Sequence", "normalizers", "type", "Lowercase", given)
+                                          : json_pack("{s:s}", "type", "Lowercase");
+    char *changed = chain && json_object_set_new(root, "normalizer", chain) == 0 ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    if (!changed)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", path);
+    clfi_str_clear(text);
+    const clf_status st = clfi_str_append_text(text, changed);
+    free(changed);
+    return st;
+}
+
+/* A vocab.txt is BERT's, which lowercases by itself unless it is told not to. */
+static clf_status check_lowercase(const clf_str *config_text, const char *name)
+{
+    json_t *config;
+    bool lowers;
+    CLF_TRY(clfi_json_parse(clfi_str_text(config_text), config_text->length, name, &config));
+    clf_status st = clfi_json_opt_bool(config, name, "do_lower_case", true, &lowers);
+    json_decref(config);
+    if (st == CLF_OK && !lowers)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: do_lower_case is false and sentence_bert_config.json's is true: expected a tokenizer.json",
+                       name);
+    return st;
+}
+
 clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
+    bool lowers;
     char *path = NULL, *config_path = NULL;
     clf_str text = CLF_STR_INIT, config = CLF_STR_INIT;
     clf_tokenizer *tokenizer = NULL;
@@ -198,16 +276,15 @@ clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
         return clfi_tokenizer_open_gguf(directory, out);
     CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config));
     CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
+    CLF_GOTO(read_lowercase(directory, &lowers));
     if (path) {
+        if (lowers)
+            CLF_GOTO(put_lowercase(path, &text));
         CLF_GOTO(clfi_tokenizer_from_json(clfi_str_text(&text), text.length, path, &tokenizer));
     } else {
-        CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
-        if (!path) {
-            st = clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt", directory);
-            goto done;
-        }
-        CLF_GOTO(clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_path ? clfi_str_text(&config) : NULL,
-                                                config.length, config_path, &tokenizer));
+        if (lowers && config_path)
+            CLF_GOTO(check_lowercase(&config, config_path));
+        CLF_GOTO(open_older(directory, config_path, &config, &tokenizer));
     }
     if (config_path)
         CLF_GOTO(read_roles(&config, config_path, tokenizer));

@@ -3,6 +3,7 @@
 #ifndef CLFI_TEXT_TOKENIZER_H
 #define CLFI_TEXT_TOKENIZER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,8 +19,14 @@ typedef struct clf_encode_options {
     clf_offset_unit offsets;
 } clf_encode_options;
 
-#define CLF_ENCODE_OPTIONS_INIT {true, 0, false, CLF_OFFSETS_NONE}
-#define CLF_ENCODING_INIT {0}
+#define CLF_ENCODE_OPTIONS_INIT          \
+    {                                    \
+        true, 0, false, CLF_OFFSETS_NONE \
+    }
+#define CLF_ENCODING_INIT \
+    {                     \
+        0                 \
+    }
 
 /* Frees what an encoding of the caller's own holds. */
 void clfi_encoding_free(clf_encoding *encoding);
@@ -29,6 +36,10 @@ void clfi_encoding_free(clf_encoding *encoding);
 clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *name, clf_tokenizer **out);
 clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const char *name, const char *config, size_t config_size,
                                           const char *config_name, clf_tokenizer **out);
+
+/* The same from what tokenizer.json holds, parsed or made. A token of a Unigram model may have null for its score: no text is divided into
+ * it. */
+clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, clf_tokenizer **out);
 
 /* clf_tokenizer_encode for callers inside. pair NULL: none. */
 clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size,

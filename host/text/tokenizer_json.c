@@ -91,18 +91,23 @@ static clf_status read_all(const json_t *root, const char *name, clf_tokenizer *
     return clfi_tokenizer_finish(tokenizer, name);
 }
 
+clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, clf_tokenizer **out)
+{
+    clf_tokenizer *tokenizer;
+    CLF_TRY(clfi_tokenizer_create(&tokenizer));
+    const clf_status st = read_all(root, name, tokenizer);
+    if (st == CLF_OK)
+        *out = tokenizer;
+    else
+        clf_tokenizer_destroy(tokenizer);
+    return st;
+}
+
 clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *name, clf_tokenizer **out)
 {
-    clf_status st;
-    json_t *root = NULL;
-    clf_tokenizer *tokenizer = NULL;
-    CLF_GOTO(clfi_json_parse(text, size, name, &root));
-    CLF_GOTO(clfi_tokenizer_create(&tokenizer));
-    CLF_GOTO(read_all(root, name, tokenizer));
-    *out = tokenizer;
-    tokenizer = NULL;
-done:
-    clf_tokenizer_destroy(tokenizer);
+    json_t *root;
+    CLF_TRY(clfi_json_parse(text, size, name, &root));
+    const clf_status st = clfi_tokenizer_from_parts(root, name, out);
     json_decref(root);
     return st;
 }

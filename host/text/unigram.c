@@ -109,16 +109,17 @@ static clf_status build(clf_unigram *unigram, const double *scores, size_t count
         CLF_FAIL(CLF_FORMAT, "%s: unknown token %d with %zu tokens", where, (int)unigram->unknown, count);
     CLF_TRY(clfi_alloc(count, sizeof *unigram->scores, "token scores", &unigram->scores));
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(scores[i]))
+        if (!isfinite(scores[i]) && scores[i] != -INFINITY)
             CLF_FAIL(CLF_FORMAT, "%s: the score of token %zu is not finite", where, i);
         unigram->scores[i] = scores[i];
-        least = scores[i] < least ? scores[i] : least;
+        least = isfinite(scores[i]) && scores[i] < least ? scores[i] : least;
     }
-    unigram->unknown_score = (count ? least : 0.0) - UNKNOWN_PENALTY;
+    unigram->unknown_score = (isfinite(least) ? least : 0.0) - UNKNOWN_PENALTY;
     CLF_TRY(add_node(unigram));
     for (size_t i = 0; i < vocabulary->count; i++) {
         const clf_vocabulary_entry *entry = &vocabulary->entries[i];
-        CLF_TRY(trie_add(unigram, vocabulary->text.data + entry->offset, entry->size, entry->id));
+        if (isfinite(scores[entry->id]))
+            CLF_TRY(trie_add(unigram, vocabulary->text.data + entry->offset, entry->size, entry->id));
     }
     for (unsigned byte = 0; byte < 256; byte++) {
         char token[8];
@@ -149,16 +150,16 @@ clf_status clfi_unigram_create(clf_vocabulary *vocabulary, const double *scores,
     return st;
 }
 
-/* "vocab": [["token", score], ...]; the place in the list is the id. */
+/* "vocab": [["token", score], ...]; the place in the list is the id. null for a score: only decoded. */
 static clf_status read_vocabulary(const json_t *vocab, const char *where, clf_vocabulary *vocabulary, double *scores)
 {
     for (size_t i = 0; i < json_array_size(vocab); i++) {
         const json_t *row = json_array_get(vocab, i), *token = json_array_get(row, 0), *score = json_array_get(row, 1);
-        if (json_array_size(row) != 2 || !json_is_string(token) || !json_is_number(score)) {
+        if (json_array_size(row) != 2 || !json_is_string(token) || !(json_is_number(score) || json_is_null(score))) {
             char found[CLFI_JSON_FOUND_BYTES];
             CLF_FAIL(CLF_FORMAT, "%s: vocab[%zu]: expected [token, score], found %s", where, i, clfi_json_found(row, found));
         }
-        scores[i] = json_number_value(score);
+        scores[i] = json_is_null(score) ? -INFINITY : json_number_value(score);
         CLF_TRY(clfi_vocabulary_add(vocabulary, json_string_value(token), json_string_length(token), (int64_t)i));
     }
     return clfi_vocabulary_index(vocabulary);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BERT encoders in double, from the checkpoint to sentence embeddings, with an estimate of what float32 arithmetic may change. */
+/* Encoders of BERT's kind in double, from the checkpoint to sentence embeddings, with an estimate of what float32 arithmetic may change. */
 #ifndef CLFI_WORKLOAD_REFERENCE_ENCODER_H
 #define CLFI_WORKLOAD_REFERENCE_ENCODER_H
 
@@ -11,8 +11,8 @@
 
 typedef struct clfi_ref_encoder clfi_ref_encoder;
 
-/* Reads config.json and the weights of a directory that clf_model_open takes; info is that model's (sizes, pooling). UNSUPPORTED: an
- * activation without a name in model_config.h. */
+/* Reads config.json and the weights of a directory that clf_model_open takes; info is that model's (sizes, pooling). UNSUPPORTED: a
+ * model_type that is not computed here, an activation without a name in model_config.h. */
 clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *info, clfi_ref_encoder **out);
 void clfi_ref_encoder_close(clfi_ref_encoder *encoder); /* NULL is a no-op */
 

@@ -27,8 +27,7 @@ enum { SELF_WEIGHTS, SELF_RESULT, SOURCE_WEIGHTS, SOURCE_RESULT, HIDDEN, FFN_RES
 
 static void drop(const pass *p, int place, float probability, int64_t first, int64_t count, double *x)
 {
-    const uint64_t seed =
-        p->extras->seed + 0x9e3779b97f4a7c15u * (uint64_t)(16 * p->layer + (p->is_decoder ? 8 : 0) + place + 1);
+    const uint64_t seed = p->extras->seed + 0x9e3779b97f4a7c15u * (uint64_t)(16 * p->layer + (p->is_decoder ? 8 : 0) + place + 1);
     for (int64_t i = 0; i < count && probability != 0.0f; i++)
         x[i] = clfi_ref_dropout_keeps((uint64_t)(first + i), probability, seed) ? x[i] / (1 - (double)probability) : 0;
 }
@@ -120,8 +119,16 @@ typedef struct head {
     int64_t keys, size, step;
     double *scores, *weights; /* [K] */
     bool is_source;
-    double *shown; /* [N,H,Q,K]; NULL: not wanted */
+    double *shown;      /* [N,H,Q,K]; NULL: not wanted */
+    const double *bias; /* [2 reach + 1] by distance; NULL: none */
 } head;
+
+/* j - i between -reach and reach, as an index. */
+static int64_t distance_index(const pass *p, int64_t i, int64_t j)
+{
+    const int64_t reach = p->extras->reach;
+    return (j - i < -reach ? -reach : j - i > reach ? reach : j - i) + reach;
+}
 
 /* q_i . k_j and, with relative positions, q_i . a_(j-i). */
 static double product(const pass *p, const head *h, const double *q, int64_t i, int64_t j)
@@ -129,10 +136,8 @@ static double product(const pass *p, const head *h, const double *q, int64_t i, 
     const double *k = h->k + j * h->step;
     const float *relative = NULL;
     double sum = 0;
-    if (p->extras && p->extras->relative && !h->is_source) {
-        const int64_t reach = p->extras->reach, distance = j - i < -reach ? -reach : j - i > reach ? reach : j - i;
-        relative = p->extras->relative + (distance + reach) * h->size;
-    }
+    if (p->extras && p->extras->relative && !h->is_source)
+        relative = p->extras->relative + distance_index(p, i, j) * h->size;
     for (int64_t c = 0; c < h->size; c++)
         sum += q[c] * (k[c] + (relative ? (double)relative[c] : 0));
     return sum;
@@ -145,7 +150,7 @@ static void attend(const pass *p, const head *h, int64_t i, int64_t row, const d
     const double weight_unit = u * (16 + sqrt((double)h->keys));
     for (int64_t j = 0; j < h->keys; j++) {
         const double bound = p->noise ? unit * norm_of(h->k + j * h->step, h->size) : 0;
-        h->scores[j] = clfi_ref_rounded(p->noise, scale * product(p, h, q, i, j), bound);
+        h->scores[j] = clfi_ref_rounded(p->noise, scale * product(p, h, q, i, j) + (h->bias ? h->bias[distance_index(p, i, j)] : 0), bound);
     }
     clfi_ref_softmax_row(h->scores, keep, (size_t)h->keys, CLF_EMPTY_ROWS_ZERO, h->weights);
     if (h->shown)
@@ -179,7 +184,9 @@ static clf_status attention(const pass *p, const char *prefix, bool is_source, i
     for (int64_t n = 0; n < batch; n++) {
         for (int64_t h = 0; h < heads; h++) {
             const int64_t at = n * keys * c + h * d;
-            const head one = {k + at, v + at, keys, d, c, scores, scores + keys, is_source, shown};
+            const double *bias = p->extras && !is_source ? p->extras->distance_bias : NULL;
+            const head one = {k + at, v + at,        keys,      d,     c,
+                              scores, scores + keys, is_source, shown, bias ? bias + h * (2 * p->extras->reach + 1) : NULL};
             for (int64_t i = 0; i < queries; i++) {
                 const int64_t row = (n * heads + h) * queries + i;
                 attend(p, &one, i, row, q + (n * queries + i) * c + h * d, keep ? keep + row * keys : NULL,
@@ -246,8 +253,7 @@ static clf_status run_block(const pass *p, int block, const char *prefix, const 
              p->extras->result_dropout, 0, rows * c, y);
     for (int64_t i = 0; i < rows * c; i++)
         x[i] = clfi_ref_rounded(p->noise, x[i] + y[i], u * fabs(x[i] + y[i]));
-    return config->norm_first ? CLF_OK
-                              : clfi_ref_norm(p->weights, prefix, norms[block], rows, c, (double)config->norm_eps, x, x, p->noise);
+    return config->norm_first ? CLF_OK : clfi_ref_norm(p->weights, prefix, norms[block], rows, c, (double)config->norm_eps, x, x, p->noise);
 }
 
 clf_status clfi_ref_stack(const clf_transformer_config *config, const clfi_ref_weights *weights, bool is_decoder, const clfi_ref_batch *b,

@@ -54,6 +54,7 @@ typedef struct clfi_ref_extras {
     uint64_t seed;
     /* [2 reach + 1, d]: self-attention scores are scale q_i . (k_j + relative[clamp(j - i) + reach]) (Shaw et al. 2018); NULL: none */
     const float *relative;
+    const double *distance_bias; /* [heads, 2 reach + 1]: added to these scores, by the same distance (MPNet); NULL: none */
     int64_t reach;
     double *self_weights, *source_weights, *ff_input; /* [layers,N,H,Q,K], [layers,N,H,Q,K], [layers,N,L,C]; NULL: not wanted */
 } clfi_ref_extras;

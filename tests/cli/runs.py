@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of runs of several processes share: texts, a model whose vectors weigh something, runs that are ended at a call and not at a
-time, and the list of failures."""
+"""What tests of the program share: the list of failures, runs of it, also such that are ended at a call and not at a time, texts, and a model
+whose vectors weigh something."""
 import json
 import os
 import random
@@ -13,9 +13,9 @@ model = os.path.join(data, "families", "distilbert")
 failures = []
 
 
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text, flush=True)
+def fail(*parts):
+    failures.append(parts)
+    print("FAIL:", *parts, flush=True)
 
 
 def finish():
@@ -70,12 +70,16 @@ def run(*command, **more):
     return subprocess.run(command, capture_output=True, text=True, check=False, **more)
 
 
+def clformer(*arguments, **more):
+    return run(program, *arguments, **more)
+
+
 def expect(name, done, status, *parts):
     if done.returncode != status:
         fail(f"{name}: status {done.returncode}, expected {status}: {done.stderr[-600:]}")
     for part in parts:
-        if part not in done.stderr:
-            fail(f'{name}: "{part}" is not in {done.stderr[-600:]}')
+        if part not in done.stderr + done.stdout:
+            fail(f'{name}: "{part}" is not in {done.stdout[-600:]}{done.stderr[-600:]}')
 
 
 def ending(call, **more):

@@ -6,23 +6,12 @@ import json
 import math
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from runs import clformer as run, data, fail, finish
+
 models = os.path.join(data, "classifiers")
 BOUND = 1e-5  # of the logits' length
-failures = []
-
-
-def fail(*parts):
-    failures.append(parts)
-    print("FAIL:", *parts)
-
-
-def run(*arguments):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
 
 
 def softmax(logits):
@@ -217,4 +206,4 @@ with tempfile.TemporaryDirectory() as folder:
     check_directory(folder, "modernbert", {"classifier_pooling": "max"}, 'classifier_pooling "max": expected "cls" or "mean"')
 check_refusals()
 check_info()
-sys.exit(1 if failures else 0)
+finish()

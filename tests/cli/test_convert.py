@@ -122,7 +122,8 @@ def check_refusals(folder):
         file.write(b"\x00\x00\x80\x7f" * 8)
     for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "is a directory"),
                                    ((source, out, "--weights", "q4_k"), 1, "expected f32, f16, q8_0 or q4_0"),
-                                   ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"),
+                                   ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"), ((source, ""), 2, "file to write"),
+                                   ((source, out, "--check", ""), 2, "text behind --check"),
                                    ((os.path.join(folder, "none"), out), 1, "No such file"), ((source, "/dev/full"), 1, "No space")):
         done = run("convert", *args, status=status)
         if expected not in done.stderr or os.path.exists(out):

@@ -84,7 +84,10 @@ for how in "" "-o $work/never.json" "-o $work/never.npy"; do
     expect_status 1 "an embedding that is not finite $how"; expect_error "not finite" "an embedding that is not finite $how"
     case $how in # a fingerprint's sentences come first
         *.npy) expect_error "the fingerprint's sentences: " "an embedding that is not finite $how" ;;
-        *) expect_error "texts.txt: line " "an embedding that is not finite $how" ;;
+        *)
+            expect_error "texts.txt: line " "an embedding that is not finite $how"
+            grep -q 'text [0-9]' "$work/err" && fail "counted twice: $(cat "$work/err")"
+            ;;
     esac
     [ -s "$work/out" ] && fail "printed: $(head -c 200 "$work/out")"
 done
@@ -92,8 +95,7 @@ done
 mkdir -p "$work/wrong/cpu" "$work/wrong/gpu"
 source=$(dirname "$0")/../../cl
 sed 's/^\( *\)store_queries(result, .*/\1result[0] = (float16)(NAN);\n&/' "$source/cpu/attention_vector.cl" >"$work/wrong/cpu/attention_vector.cl"
-sed 's/STORE_OUT(out, (long)row \* out_stride + column, .*/STORE_OUT(out, (long)row * out_stride + column, NAN);/' "$source/gpu/attention_group.cl" \
-    >"$work/wrong/gpu/attention_group.cl"
+sed 's/^    EACH_COLUMN_VECTOR(STORE_COLUMNS)/    o0_0_0 = (float4)(NAN);\n&/' "$source/gpu/attention_group.cl" >"$work/wrong/gpu/attention_group.cl"
 for name in cpu/attention_vector.cl gpu/attention_group.cl; do
     cmp -s "$source/$name" "$work/wrong/$name" && fail "$name was not changed"
 done

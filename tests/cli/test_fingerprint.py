@@ -6,28 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-failures = []
-
-
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
-
-
-def run(*arguments):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
-
-
-def expect(name, done, status, *parts):
-    if done.returncode != status:
-        fail(f"{name}: status {done.returncode}, expected {status}: {done.stderr[-400:]}")
-    for part in parts:
-        if part not in done.stderr + done.stdout:
-            fail(f'{name}: "{part}" is not in {done.stdout[-400:]}{done.stderr[-400:]}')
+from runs import clformer as run, data, expect, fail, finish, program, skip
 
 
 def change(path, **changes):
@@ -50,8 +31,7 @@ with tempfile.TemporaryDirectory() as work:
 
     done = run("embed", model, "-o", corpus, "one", "two", "three four")
     if done.returncode != 0 and "device" in done.stderr:
-        print("skipped:", done.stderr)
-        sys.exit(77)
+        skip(done.stderr)
     expect("embed", done, 0)
     with open(beside, encoding="utf-8") as file:
         told = json.load(file)
@@ -127,5 +107,4 @@ with tempfile.TemporaryDirectory() as work:
     if done.returncode != 0 or not done.stdout.startswith(b"\x93NUMPY") or os.path.exists(os.path.join(work, "-.json")):
         fail("embed to standard output")
 
-print("all passed" if not failures else f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

@@ -3,41 +3,16 @@
 """Every family of language models on its tiny model (tests/data/generation): logits, greedy text and perplexity against transformers' in
 float64; a batch against single prompts; samplers, stop texts, refusals.
 usage: test_generate.py PROGRAM DATA"""
-import ast
 import json
 import os
-import struct
 import subprocess
-import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from language_models import CLOSE, read_npy, run
+from runs import data, fail, finish, program
+
 families = os.path.join(data, "generation")
 BOUND = 2e-4  # of logits up to about 20
-CLOSE = 1e-3  # where two logits differ by less, either token may follow
-failures = []
-
-
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
-
-
-def run(*args, status=0):
-    done = subprocess.run([program, *args], capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        fail(f"{args}: status {done.returncode}, expected {status}: {done.stderr}")
-    return done
-
-
-def read_npy(path):
-    with open(path, "rb") as file:
-        raw = file.read()
-    size = struct.unpack("<H", raw[8:10])[0]
-    header = ast.literal_eval(raw[10:10 + size].decode())
-    rows, columns = header["shape"]
-    values = struct.unpack(f"<{rows * columns}f", raw[10 + size:])
-    return [values[i * columns:(i + 1) * columns] for i in range(rows)]
 
 
 def wanted_lines(golden, end):
@@ -78,6 +53,9 @@ def check_perplexity(name, model, golden, path):
     told = json.loads(run("perplexity", model, "--file", path, "--window", str(golden["window"]), "--json").stdout)["perplexity"]
     if not abs(told / golden["perplexity"] - 1) <= 1e-5:
         fail(f"{name}: perplexity {told}, expected {golden['perplexity']}")
+    window = json.loads(run("perplexity", model, "--file", path, "--json").stdout)["window"]  # at most the model's positions
+    if not 1 < window <= 512:
+        fail(f"{name}: a window of {window}")
 
 
 def check(name, folder):
@@ -161,6 +139,24 @@ def check_options():
         fail(f"options: embed: {done.stderr}")
 
 
+def check_chain():
+    """A step's kernels as one launch, on CPUs that can, and one by one: the same text, and where --stats tells of a chain it is in the first
+    alone. Blocks of all kinds and soft caps, so that most kernels of steps are parts of one."""
+    for name in ("llama_blocks", "gemma2"):
+        folder = os.path.join(families, name)
+        model = os.path.join(folder, "model.gguf") if name == "llama_blocks" else folder
+        done = []
+        for chain in ("1", "0"):
+            os.environ["CLF_CHAIN"] = chain
+            done.append(run("generate", model, "the cat", "--max-tokens", "9", "--temperature", "1", "--stats"))
+            del os.environ["CLF_CHAIN"]
+        if done[0].stdout != done[1].stdout or not done[0].stdout.strip():
+            fail(f"{name}: chained {done[0].stdout!r}, one by one {done[1].stdout!r}")
+        if "kernel          chain " in done[1].stderr:
+            fail(f"{name}: a chain although CLF_CHAIN is 0: {done[1].stderr}")
+        print(f"{name}: chained steps {'ran' if 'kernel          chain ' in done[0].stderr else 'did not run on this device'}")
+
+
 def check_plan():
     """The memory plan of a file of all kinds of blocks."""
     done = run("info", "--json", os.path.join(families, "llama_blocks", "model.gguf"))
@@ -181,5 +177,6 @@ with tempfile.TemporaryDirectory() as temporary:
     for entry in names:
         check(entry, temporary)
 check_options()
+check_chain()
 check_chat()
-sys.exit(1 if failures else 0)
+finish()

@@ -116,6 +116,16 @@ with tempfile.TemporaryDirectory() as work:
         if content(sidecar) != whole or content(beside) != told:
             fail(name, "was not made again")
 
+    # A name that nothing can be read or written at: told as what it is, and left.
+    os.rename(sidecar, "aside.npy")
+    for target in ("nowhere.npy", sidecar):
+        os.symlink(target, sidecar)
+        expect(f"a link to {target}", search(), len(LINES), "the embeddings are not kept")
+        if not os.path.islink(sidecar) or os.path.exists("nowhere.npy"):
+            fail(f"a link to {target} was followed or replaced")
+        os.remove(sidecar)
+    os.rename("aside.npy", sidecar)
+
     # Another's file of that name stays as it is.
     os.remove(beside)
     for name, make in (("no fingerprint", lambda: None),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""embed and search under mpirun: what one process gives, whoever takes which window; a rank that dies ends all and leaves nothing.
+"""embed and search under mpirun: what one process gives, whoever takes which window; a rank that dies ends all and leaves nothing. Other
+commands are refused.
 usage: test_mpi.py PROGRAM DATA"""
 import json
 import os
@@ -71,6 +72,21 @@ with tempfile.TemporaryDirectory() as work:
         expect(f"search in {name}", done, 2, part)
         if done.stdout:
             fail(f"search in {name}: {done.stdout[:300]}")
+
+    # What would be done by each of them is refused, once and by the first: commands that share nothing, and what the others cannot share. A
+    # line of one process's own is said by it.
+    listed = run(program, "--help").stdout.split("commands:\n")[1].split("\n\n")[0]
+    alone = [line.split()[0] for line in listed.splitlines() if not line.strip().startswith(("embed ", "search "))]
+    if len(alone) < 20 or "rerank" not in alone:
+        fail(f"commands: {alone}")
+    for name, command in [(name, [name, *(["softmax"] if name == "op" else ["a", "b"])]) for name in alone] + [("embed", ["embed", model, "x"]), ("search", ["search", model])]:
+        done = mpirun(2, program, *command)
+        expect(f"{name} of two ranks", done, 2)
+        ours = [line for line in done.stderr.splitlines() if line.startswith(("clformer: ", "E_"))]
+        if done.stdout or len(ours) != 1 or (name in alone and "mpirun started 2 processes" not in ours[0]):
+            fail(f"{name} of two ranks: {done.stdout[:300]} {done.stderr[-900:]}")
+    own = mpirun(2, "sh", "-c", f'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then sleep 7; else exec "{program}" rerank a b; fi')
+    expect("a refusal of one rank", own, 2, "clformer: rerank: mpirun started 2 processes")
 
     # A rank that fails says so with its name; one that is killed is told by mpirun with its number. Nothing is left, also where it dies while
     # all write the file.

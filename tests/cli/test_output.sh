@@ -49,6 +49,7 @@ if [ -c /dev/full ]; then
     expect_status 1 "/dev/full"; expect_error "/dev/full" "/dev/full"
     "$program" op positional_encoding --length 3 --dim 4 >/dev/full 2>"$work/err" && fail "standard output on a full disk: status 0"
     expect_error "standard output" "standard output on a full disk"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "standard output on a full disk is told of twice: $(cat "$work/err")"
     "$program" --version >/dev/full 2>/dev/null && fail "--version on a full disk: status 0"
 fi
 

@@ -3,11 +3,14 @@
 """What survives a process that is killed: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on the
 way, the bytes at the end are those of one run, and memory does not grow with the file. usage: test_parts.py PROGRAM DATA"""
 import os
+import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 from runs import data, expect, fail, failures, finish, make_wide_model, model, program, read, run, run_ending, skip, write_lines
 
@@ -88,6 +91,20 @@ with tempfile.TemporaryDirectory() as work:
     expect("20,000 lines resumed", run(*embed_many("many.txt", "killed.npy")), 0)
     if read("killed.npy") != read("many.npy") or read("killed.npy.json") != read("many.npy.json"):
         fail("20,000 lines, ended five times: other bytes than one run's")
+
+    # The same after kill -9 at any moment: at a share of a whole run's time.
+    rng = random.Random()
+    shares = sorted(rng.random() for _ in range(3))
+    began = time.monotonic()
+    expect("20,000 lines", run(*embed_many("many.txt", "timed.npy")), 0)
+    whole_run = time.monotonic() - began
+    for share in shares:
+        with subprocess.Popen(embed_many("many.txt", "random.npy"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            time.sleep(share * whole_run)
+            process.kill()
+    expect(f"20,000 lines resumed after {shares}", run(*embed_many("many.txt", "random.npy")), 0)
+    if read("random.npy") != read("many.npy") or read("random.npy.json") != read("many.npy.json") or os.path.exists("random.npy.part"):
+        fail(f"20,000 lines, ended at {shares} of {whole_run:.2f} s: other bytes than one run's")
 
     # A failure keeps what was done, too; the job must be the same.
     with open("lines.txt", encoding="ascii") as file:

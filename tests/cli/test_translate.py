@@ -3,41 +3,16 @@
 """Every family of encoder-decoders on its tiny model (tests/data/translation): token ids, logits of the first token and greedy texts against
 transformers' in float64, as a batch and alone; refusals.
 usage: test_translate.py PROGRAM DATA"""
-import ast
 import json
 import os
 import shutil
-import struct
-import subprocess
-import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from language_models import CLOSE, read_npy, run
+from runs import data, fail, finish
+
 families = os.path.join(data, "translation")
 BOUND = 1e-5  # of the largest logit
-CLOSE = 1e-3  # where two logits differ by less, either token may follow
-failures = []
-
-
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
-
-
-def run(*args, status=0):
-    done = subprocess.run([program, *args], capture_output=True, text=True, check=False)
-    if done.returncode != status:
-        fail(f"{args}: status {done.returncode}, expected {status}: {done.stderr}")
-    return done
-
-
-def read_npy(path):
-    with open(path, "rb") as file:
-        raw = file.read()
-    size = struct.unpack("<H", raw[8:10])[0]
-    rows, columns = ast.literal_eval(raw[10:10 + size].decode())["shape"]
-    values = struct.unpack(f"<{rows * columns}f", raw[10 + size:])
-    return [values[i * columns:(i + 1) * columns] for i in range(rows)]
 
 
 def lines_of(*args):
@@ -63,7 +38,7 @@ def check(name, folder):
         worst = max(abs(a - b) for a, b in zip(row, text["logits"])) / max(map(abs, text["logits"]))
         if len(row) != len(text["logits"]) or not worst <= BOUND:
             fail(f'{name}: "{text["text"]}": logits differ by {worst:.3g} of the largest')
-    count = str(len(texts[0]["tokens"]))
+    count = str(max(len(text["tokens"]) for text in texts))
     batch = lines_of("translate", model, "--file", sources, "--max-tokens", count, "--json")
     few = lines_of("generate", model, "--prompt-file", sources, "--max-tokens", count, "--json", "--batch", "2")
     alone = lines_of("translate", model, texts[-1]["text"], "--max-tokens", count, "--json")
@@ -90,7 +65,9 @@ def check_refusals(folder):
         run(*command, status=1)
     for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"]):
         run("translate", t5, *args, status=2)
-    broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5], "eos_token_id": [-1]}
+    broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5], "eos_token_id": [-1],
+              "suppress_tokens": [44, ["a"]], "begin_suppress_tokens": [[99]], "forced_eos_token_id": [44], "min_length": [-1, "a"],
+              "no_repeat_ngram_size": [1.5]}
     copy = os.path.join(folder, "copy")
     shutil.copytree(t5, copy)
     for key, values in broken.items():
@@ -120,4 +97,4 @@ with tempfile.TemporaryDirectory() as temporary:
     for entry in names:
         check(entry, temporary)
     check_refusals(temporary)
-sys.exit(1 if failures else 0)
+finish()

@@ -86,6 +86,10 @@ STATUS(clBuildProgram,
        (cl_program it, cl_uint count, const cl_device_id *devices, const char *options, void(CL_CALLBACK *done)(cl_program, void *),
         void *data),
        (it, count, devices, options, done, data))
+STATUS(clCompileProgram,
+       (cl_program it, cl_uint count, const cl_device_id *devices, const char *options, cl_uint headers, const cl_program *texts,
+        const char **names, void(CL_CALLBACK *done)(cl_program, void *), void *data),
+       (it, count, devices, options, headers, texts, names, done, data))
 STATUS(clSetKernelArg, (cl_kernel it, cl_uint index, size_t size, const void *value), (it, index, size, value))
 STATUS(clSetEventCallback, (cl_event it, cl_int type, void(CL_CALLBACK *done)(cl_event, cl_int, void *), void *data),
        (it, type, done, data))
@@ -110,6 +114,10 @@ CREATE(cl_program, SHIM_PROGRAM, clCreateProgramWithBinary,
        (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *sizes, const unsigned char **binaries, cl_int *status,
         cl_int *code),
        (context, count, devices, sizes, binaries, status, code))
+CREATE(cl_program, SHIM_PROGRAM, clLinkProgram,
+       (cl_context context, cl_uint count, const cl_device_id *devices, const char *options, cl_uint parts, const cl_program *programs,
+        void(CL_CALLBACK *done)(cl_program, void *), void *data, cl_int *code),
+       (context, count, devices, options, parts, programs, done, data, code))
 CREATE(cl_kernel, SHIM_KERNEL, clCreateKernel, (cl_program program, const char *name, cl_int *code), (program, name, code))
 CREATE(cl_event, SHIM_EVENT, clCreateUserEvent, (cl_context context, cl_int *code), (context, code))
 

@@ -35,8 +35,8 @@ OLD_TUNED = b'{"schema": "clformer-tuned", "schema_version": 1, "devices": []}\n
 LEAVES_IN_USE = ("clFinish", "clWaitForEvents")
 
 # given: files of the run's own folder at the start, {name: file of the inputs}. keeps: files that a failed run may leave to go on with; with
-# these, or where the outputs are optional (given themselves), the command runs again and is judged by what is there then.
-Case = collections.namedtuple("Case", "name arguments outputs same_results given keeps environment", defaults=({}, (), {}))
+# these, or where the outputs are optional (given themselves), the command runs again and is judged by what is there then. stdin: its text.
+Case = collections.namedtuple("Case", "name arguments outputs same_results given keeps environment stdin", defaults=({}, (), {}, ""))
 Run = collections.namedtuple("Run", "status stdout stderr outputs struck reports strangers seconds again")
 
 
@@ -93,6 +93,8 @@ def write_npy(path, rows, columns, seed):
 def write_inputs(folder):
     write_model(os.path.join(folder, "model"))
     shutil.copytree(os.path.join(TESTS, "data", "generation", "llama"), os.path.join(folder, "llama"))
+    with open(os.path.join(folder, "llama", "chat_template.jinja"), "w", encoding="utf-8") as file:
+        file.write("{% for m in messages %}{{ m.content }} {% endfor %}")
     write_npy(os.path.join(folder, "a.npy"), 5, 7, 1)
     write_npy(os.path.join(folder, "b.npy"), 7, 3, 2)
     with open(os.path.join(folder, "texts.txt"), "w", encoding="utf-8") as file:
@@ -111,6 +113,7 @@ def prepare(folder, arguments, environment):
             sys.exit(f"{words[0]} fails without a fault: {done.stderr[-500:]}")
 
     run("search", model, "--corpus", os.path.join(folder, "older.txt"), "food")
+    run("embed", model, "--file", texts, "-o", os.path.join(folder, "corpus.npy"))
     for shard in ("1/2", "2/2"):
         run("embed", model, "--file", texts, "--window", "1", "--shard", shard, "-o", os.path.join(folder, "shards"))
     run("embed", model, "--file", texts, "--window", "1", "--shard", "1/1", "-o", os.path.join(folder, "one"))
@@ -146,6 +149,13 @@ def cases(inputs, program, example):
         Case("pronounce", [program, "pronounce", "hi"], [], True),
         Case("generate", [program, "generate", os.path.join(inputs, "llama", "model.gguf"), " the cat", "--max-tokens", "3", "--json"], [], True),
         Case("logits", [program, "logits", os.path.join(inputs, "llama"), " the cat", "-o", "out.npy"], ["out.npy"], True),
+        Case("perplexity", [program, "perplexity", os.path.join(inputs, "llama"), "--file", texts, "--window", "16"], [], True),
+        Case("chat", [program, "chat", os.path.join(inputs, "llama"), "--max-tokens", "3"], [], True, stdin="the cat\nsat\n"),
+        Case("translate", [program, "translate", os.path.join(TESTS, "data", "translation", "marian"), "the cat", "--max-tokens", "3"], [], True),
+        Case("convert", [program, "convert", os.path.join(inputs, "llama", "model.gguf"), "out.gguf", "--weights", "f16"], ["out.gguf"], True),
+        Case("info", [program, "info", os.path.join(inputs, "llama")], [], True),
+        Case("verify", [program, "verify", os.path.join(inputs, "corpus.npy"), "--model", model], [], True),
+        Case("similarity", [program, "similarity", model, "the cat", "a man"], [], True),
         Case("selftest", [program, "selftest"], [], True),
         Case("bench", [program, "bench", "--suite", "ops", "--filter", "f32/96x128-lengths", "--quick", "--rounds", "1",
                        "--seconds", "0.001", "-o", "out.json"], ["out.json"], False),
@@ -215,7 +225,7 @@ class Sweep:
         began = time.monotonic()
         try:
             done = subprocess.run(case.arguments, cwd=place, env=environment, capture_output=True, timeout=timeout, check=False,
-                                  stdin=subprocess.DEVNULL)
+                                  input=case.stdin.encode())
             status, stdout, stderr = done.returncode, done.stdout, done.stderr.decode(errors="replace")
         except subprocess.TimeoutExpired as error:
             status, stdout, stderr = None, error.stdout or b"", (error.stderr or b"").decode(errors="replace")

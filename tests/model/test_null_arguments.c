@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of clformer.h for NULL and for options of another size, at every public function: a call for each pointer that must not be
- * NULL. That no function is left out is checked against the headers. */
+/* The rule of clformer.h for NULL at every public function: a call for each pointer that must not be NULL. That no function is left out is
+ * checked against the headers. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,23 +34,23 @@ static bool is_called(const char *name)
     return false;
 }
 
-#define REFUSES(call)                                                                                                             \
-    do {                                                                                                                          \
-        const clf_status null_status = (call);                                                                                    \
-        note(#call);                                                                                                              \
-        CHECK(null_status == CLF_INVALID_ARGUMENT, "%s: %s, expected invalid argument", #call, clf_status_text(null_status));    \
+#define REFUSES(call)                                                                                                         \
+    do {                                                                                                                      \
+        const clf_status null_status = (call);                                                                                \
+        note(#call);                                                                                                          \
+        CHECK(null_status == CLF_INVALID_ARGUMENT, "%s: %s, expected invalid argument", #call, clf_status_text(null_status)); \
     } while (0)
 
-#define GIVES(call, value)                                             \
-    do {                                                               \
-        note(#call);                                                   \
-        CHECK((call) == (value), "%s is not " #value, #call);          \
+#define GIVES(call, value)                                    \
+    do {                                                      \
+        note(#call);                                          \
+        CHECK((call) == (value), "%s is not " #value, #call); \
     } while (0)
 
-#define RETURNS(call)  \
-    do {               \
-        note(#call);   \
-        call;          \
+#define RETURNS(call) \
+    do {              \
+        note(#call);  \
+        call;         \
     } while (0)
 
 static const int64_t dim[2] = {2, 3};
@@ -505,7 +505,6 @@ static void test_list_is_whole(void **state)
     assert_true(count > 100);
 }
 
-/* A struct of an earlier version is shorter and of a later one longer. */
 static void test_tokenizers(void **state)
 {
     static const char json[] = "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"continuing_subword_prefix\":\"##\","
@@ -562,44 +561,6 @@ static void test_tokenizers(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
-static void test_option_sizes(void **state)
-{
-    clf_context *context = *state;
-    clf_tensor *x;
-    struct {
-        clf_softmax_params known;
-        int64_t later;
-    } longer = {.known = CLF_SOFTMAX_PARAMS_INIT};
-    clf_softmax_params params;
-    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, dim, numbers, &x));
-    memset(&params, 0, sizeof params);
-    CHECK_FAILS(clf_softmax(context, x, &params, x), CLF_INVALID_ARGUMENT, "clf_softmax_params: its member size is 0, expected sizeof");
-    memset(&params, 0xa5, sizeof params);
-    CHECK_FAILS(clf_softmax(context, x, &params, x), CLF_INVALID_ARGUMENT, "clf_softmax_params: its member size is");
-    params.size = offsetof(clf_softmax_params, scale); /* what follows is not read: the defaults */
-    params.axis = 0;
-    params.batch_axis = 0;
-    params.query_axis = CLF_AXIS_NONE;
-    CHECK_OK(clf_softmax(context, x, &params, x));
-    float got[6];
-    CHECK_OK(clf_tensor_read_f32(x, got, 6));
-    for (int i = 0; i < 3; i++)
-        CHECK(within(got[i], 1 / (1 + exp(3.0)), 1e-6) && within(got[3 + i], 1 / (1 + exp(-3.0)), 1e-6), "column %d: %g %g", i,
-              (double)got[i], (double)got[3 + i]);
-    longer.known.size = sizeof longer;
-    CHECK_OK(clf_softmax(context, x, &longer.known, x));
-    longer.later = 1;
-    CHECK_FAILS(clf_softmax(context, x, &longer.known, x), CLF_UNSUPPORTED, "does not know");
-    longer.known = (clf_softmax_params){0};
-    CHECK_OK(clf_softmax_params_default(&longer.known, sizeof longer));
-    assert_true(longer.known.size == sizeof longer && longer.known.axis == -1 && longer.known.scale == 1.0f && longer.later == 0);
-    memset(&params, 0xa5, sizeof params);
-    CHECK_OK(clf_softmax_params_default(&params, offsetof(clf_softmax_params, scale))); /* writes no more than the caller has */
-    assert_true(params.axis == -1 && params.is_causal == (int)0xa5a5a5a5);
-    CHECK_FAILS(clf_softmax_params_default(&params, 0), CLF_INVALID_ARGUMENT, "its member size is 0");
-    clf_tensor_destroy(x);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -611,7 +572,6 @@ int main(void)
         cmocka_unit_test(test_transformer),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_tokenizers),
-        cmocka_unit_test(test_option_sizes),
         cmocka_unit_test(test_list_is_whole),
     };
     return cmocka_run_group_tests_name("model.null_arguments", tests, device_setup, device_teardown);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clformer/generate.h"
 #include "clformer/model.h"
+#include "clformer/pronounce.h"
 #include "runtime/context.h"
 #include "support/check.h"
 #include "support/device.h"
@@ -81,8 +83,82 @@ static void test_kernels_are_counted_first(void **state)
     check_family("modernbert");
 }
 
+/* One piece of decoding in an empty cache. */
+typedef enum decoding { GENERATE, LOGITS, PERPLEXITY, PRONOUNCE } decoding;
+
+static clf_status run_model(clf_context *context, decoding what, const char *directory)
+{
+    static const clf_text text = {"the cat sat on the mat", 22};
+    static float logits[1 << 16];
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    clf_model *model;
+    clf_session *session;
+    double perplexity;
+    size_t tokens;
+    params.max_tokens = 4;
+    CHECK_OK(clf_model_open(context, directory, &model));
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    CHECK((size_t)clf_model_get_info(model)->vocabulary <= COUNT(logits), "%d", (int)clf_model_get_info(model)->vocabulary);
+    const clf_status st = what == GENERATE ? clf_generate(session, &text, 1, &params, NULL, NULL)
+                          : what == LOGITS ? clf_logits(session, &text, 1, &params, logits)
+                                           : clf_perplexity(session, &text, 64, &params, &perplexity, &tokens);
+    clf_session_destroy(session);
+    clf_model_destroy(model);
+    return st;
+}
+
+static clf_status run_pronouncer(clf_context *context)
+{
+    static const clf_text word = {"hello", 5};
+    clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
+    clf_pronouncer *pronouncer;
+    clf_pronunciations *found;
+    params.beam = 1; /* of more, hypotheses end one by one, and fewer may need other kernels */
+    CHECK_OK(clf_pronouncer_open(context, NULL, &pronouncer));
+    const clf_status st = clf_pronounce(pronouncer, &word, 1, &params, &found);
+    if (st == CLF_OK)
+        clf_pronunciations_destroy(found);
+    clf_pronouncer_destroy(pronouncer);
+    return st;
+}
+
+static void check_decoding(decoding what, const char *directory)
+{
+    char root[TEMP_PATH_BYTES], cache[TEMP_PATH_BYTES];
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_context *context;
+    clf_context_stats stats;
+    temp_directory_make(root);
+    temp_path(root, "cache", cache);
+    params.cache_dir = cache;
+    CHECK_OK(clf_context_create(&params, &context));
+    watched w = {.context = context};
+    context->on_build = on_build;
+    context->on_build_user = &w;
+    CHECK_OK(what == PRONOUNCE ? run_pronouncer(context) : run_model(context, what, directory));
+    clf_context_get_stats(context, &stats);
+    CHECK(w.first_expected > w.calls_before && w.first_expected == stats.programs_built, "%d of %s: %llu programs expected, %llu built",
+          (int)what, directory, (unsigned long long)w.first_expected, (unsigned long long)stats.programs_built);
+    clf_context_destroy(context);
+    temp_directory_remove(root);
+}
+
+static void test_kernels_of_decoding_are_counted_first(void **state)
+{
+    (void)state;
+    check_decoding(GENERATE, CLF_TEST_DATA "/generation/llama");
+    check_decoding(GENERATE, CLF_TEST_DATA "/translation/t5");
+    check_decoding(LOGITS, CLF_TEST_DATA "/generation/llama");
+    check_decoding(LOGITS, CLF_TEST_DATA "/translation/marian");
+    check_decoding(PERPLEXITY, CLF_TEST_DATA "/generation/qwen3");
+    check_decoding(PRONOUNCE, "the built-in model");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels_are_counted_first)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels_are_counted_first),
+        cmocka_unit_test(test_kernels_of_decoding_are_counted_first),
+    };
     return cmocka_run_group_tests(tests, device_setup_cached, device_teardown);
 }

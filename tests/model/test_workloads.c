@@ -9,6 +9,8 @@
 #include "support/device.h"
 #include "support/model.h"
 #include "support/operand.h"
+#include "workload/model_workloads.h"
+#include "workload/reference_encoder.h"
 #include "workload/workload.h"
 
 static void check_workload(const clfi_workload *workload, clf_context *context)
@@ -59,6 +61,31 @@ static void test_encoder(void **state)
     check_list(&list, *state);
 }
 
+/* Positions that begin after the padding's id, and MPNet's scores by distance. */
+static void test_relatives(void **state)
+{
+    static const char *const names[] = {"mpnet", "roberta", "camembert"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char directory[512];
+        clfi_workload_list list = {0};
+        clfi_bench_model model;
+        snprintf(directory, sizeof directory, CLF_TEST_DATA "/families/%s", names[i]);
+        CHECK_OK(clfi_bench_model_read(directory, &model));
+        CHECK_OK(clfi_encoder_add_ids(&list, &model, 3, 35));
+        check_workload(&list.items[0], *state);
+        clfi_workload_list_free(&list);
+        clfi_bench_model_free(&model);
+    }
+}
+
+static void test_unknown(void **state)
+{
+    clfi_ref_encoder *reference;
+    const clf_model_info info = {.architecture = "distilbert", .poolings = 1};
+    (void)state;
+    CHECK_FAILS(clfi_ref_encoder_open("x", &info, &reference), CLF_UNSUPPORTED, "\"distilbert\": the reference computes bert, roberta");
+}
+
 static void test_refusals(void **state)
 {
     clfi_workload_list list = {0};
@@ -69,7 +96,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in), cmocka_unit_test(test_relatives), cmocka_unit_test(test_unknown),
+                                          cmocka_unit_test(test_refusals)};
     const struct CMUnitTest directory[] = {cmocka_unit_test(test_encoder)}; /* leaves the program where there is no model */
     const int failed = cmocka_run_group_tests_name("built-in", built_in, device_setup_cached, device_teardown);
     return failed ? failed : cmocka_run_group_tests_name("directory", directory, device_setup_cached, device_teardown);

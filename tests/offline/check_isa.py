@@ -27,7 +27,23 @@ def tiled(item, reads):
             "-DIS_B_K_INNER=1", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}", "-DC_VECTOR=1"]
 
 
-# (title, file, kernel, options, {vendor: {"least": ..., "most": ...}})
+SLICE, PART_KEYS = 16, 16  # of attention_group, as its launcher has them
+
+
+def attention(head, items_k):
+    """64 queries to a work-group, no mask."""
+    macros = {"WIDTH": 4, "ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": 2, "KEY_VECTORS": 1, "COLUMN_VECTORS": 1, "SLICE": SLICE, "TILE_PARTS": 1,
+              "PART_KEYS": PART_KEYS, "IS_ALIGNED": 1, "HEAD": head, "HEAD_V": head, "IS_CAUSAL": 0, "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0,
+              "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
+    return [*typed("IN", "OUT"), *(f"-D{name}={value}" for name, value in macros.items())]
+
+
+def attention_products(head, items_k):
+    """isa.product_block's arguments: an item has 8 queries x 4 keys of scores and as many results; loops load two rows each."""
+    return 32 * head, max(head // SLICE, 4 * items_k // PART_KEYS), 2
+
+
+# (title, file, kernel, options, {vendor or target: {"least": ..., "most": ...}, "products": isa.product_block's arguments where there are two})
 KERNELS = [
     ("product, 8 x 8 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, "ALIGNED_VECTORS"), {
         "amd": {"least": {"fma": 0.88, "wide": 0.9, "load_bytes": 16, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
@@ -47,7 +63,23 @@ KERNELS = [
      ["-DHEAD=64", "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
       "-DIS_ALIGNED=1"],
      {"amd": {"least": {"flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"loads": 7}, "most": {"registers": 128}}, "intel": {}}),
+    ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
+        "products": attention_products(32, 8),
+        "amd": {"least": {"fma": 0.44}, "most": {"local_per_fma": 2.5, "registers": 144}},
+        "nvidia": {"least": {"fma": 0.48}, "most": {"local_per_fma": 2.1, "registers": 168}},
+        "intel_gen12lp": {"least": {"fma": 0.36}}}),
+    ("fused attention, heads of 64", "attention_group.cl", "attention_group", attention(64, 16), {
+        "products": attention_products(64, 16),
+        "amd": {"least": {"fma": 0.50}, "most": {"local_per_fma": 2.4, "registers": 144}},
+        "nvidia": {"least": {"fma": 0.55}, "most": {"local_per_fma": 2.0, "registers": 168}},
+        "intel_gen12lp": {"least": {"fma": 0.42}}, "intel_dg2": {"least": {"fma": 0.5}}}),
 ]
+
+
+def measure(target, file, kernel, options, rules):
+    if "products" in rules:
+        return isa.measure_products(target, file, kernel, options, rules["products"])
+    return isa.measure(target, file, kernel, options)
 
 
 def failures(have, rules):
@@ -62,9 +94,12 @@ def main():
     target = sys.argv[1]
     failed = 0
     for title, file, kernel, options, rules in KERNELS:
+        own = rules.get(target, rules.get(target.split("_")[0]))
+        if own is None:
+            continue
         try:
-            have = isa.measure(target, file, kernel, options)
-            bad = failures(have, rules[target.split("_")[0]])
+            have = measure(target, file, kernel, options, rules)
+            bad = failures(have, own)
         except Unavailable as reason:
             print(f"skipped: {reason}")
             sys.exit(SKIPPED)

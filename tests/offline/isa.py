@@ -331,6 +331,40 @@ def hot_loop(target, items):
     return code_of(items, blocks, loops[h]), code_of(items, blocks, loops[outer]) if outer is not None else None
 
 
+def kinds(target, op, rest):
+    """Both halves of an instruction of gfx1100 that holds two."""
+    second = re.search(r"::\s*v_dual_(\w+)", rest) if op.startswith("v_dual_") else None
+    return [kind(target, op, rest)] + (["fma" if re.match(r"fma", second[1]) else "valu"] if second else [])
+
+
+def product_block(target, items, product, around, other):
+    """One turn of a loop that goes through two products of `product` multiply-adds each: [(times, items)], items as often as they are executed, or None.
+    A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, any other `other` times. The two are
+    the loops with the highest share of multiply-adds; a third one is for special values and left out."""
+    blocks, loops = natural_loops(items)
+    ops = [[pipe for k, op, rest in code_of(items, blocks, {b}) if k == "op" for pipe in kinds(target, op, rest)] for b in range(len(blocks))]
+    parent = {h: min((o for o in loops if loops[h] < loops[o]), key=lambda o: len(loops[o]), default=None) for h in loops}
+    own = {h: [op for b in loops[h] if all(b not in loops[o] for o in loops if parent[o] == h) for op in ops[b]] for h in loops}
+    fma = {h: own[h].count("fma") for h in loops}
+    dense = sorted((h for h in loops if fma[h] >= 16), key=lambda h: -fma[h] / len(own[h]))
+    dense = [h for h in dense if parent[h] is not None]
+    both = [h for h in loops if sum(loops[p] < loops[h] for p in dense[:2]) == 2]
+    if len(dense) < 2 or not both:
+        return None
+    whole = max(both, key=lambda h: len(loops[h]))
+
+    def times(h):
+        if h == whole:
+            return 1
+        if h in dense[:2]:
+            return product / fma[h]
+        if h in dense:
+            return 0
+        return around if any(loops[p] < loops[h] for p in dense[:2]) else other * times(parent[h])
+    of_block = {b: min((h for h in loops if b in loops[h]), key=lambda h: len(loops[h])) for b in loops[whole]}
+    return [(times(h), items[blocks[b][0]:blocks[b][1] + 1]) for b, h in of_block.items()]
+
+
 def tally(target, items, width=32):
     c, b, names = collections.Counter(), collections.Counter(), collections.Counter()
     for k, op, rest in items:
@@ -376,6 +410,36 @@ def in_flight(items):
         elif op == "s_waitcnt" and re.search(r"vmcnt\(0\)", rest):
             now = 0
     return most
+
+
+def measure_products(target, file, kernel, options, products):
+    """As measure(), for a kernel whose loop goes through two products (product_block's arguments after the items): fma is the share of the products'
+    multiply-adds alone among all arithmetic of a turn, local_per_fma all of a turn's bytes for each of them."""
+    code, out = listing(target, file, kernel, options)
+    name = chip(target)
+    turn = product_block(name, parse(name, code), *products)
+    if not turn:
+        raise Broken("no loop with two products found")
+    counts, bytes_moved, lanes8 = collections.Counter(), 0.0, 0.0
+    for times, items in turn:
+        have, moved, _ = tally(name, items, out["lanes"])
+        for pipe, count in have.items():
+            counts[pipe] += times * count
+        bytes_moved += times * moved["lds"]
+        lanes8 += times * have["alu_lanes8"]
+    useful = 2 * products[0]
+    counts["valu"] += counts["fma"] - useful  # multiply-adds of exponentials and addresses
+    counts["fma"] = useful
+    out["counts"] = dict(counts)
+    if target.startswith("amd"):
+        out["fma"] = useful / (useful + counts["valu"] + counts["trans"])
+    elif target.startswith("nvidia"):
+        out["fma"] = useful / sum(count for pipe, count in counts.items() if pipe not in ("wait", "dual"))
+    else:
+        out["fma"] = useful * out["lanes"] / 8 / lanes8
+        return out
+    out["local_per_fma"] = bytes_moved / useful
+    return out
 
 
 def measure(target, file, kernel, options):

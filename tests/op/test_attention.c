@@ -194,6 +194,7 @@ static const attention_case small_cases[] = {
      .has_key_mask = true,
      .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
     {.sequences = 1, .queries = {2}, .keys = {17}, .heads = 1, .key_heads = 1, .d = 80, .dv = 112, .is_causal = true},
+    {.sequences = 1, .queries = {35}, .keys = {40}, .heads = 1, .key_heads = 1, .d = 32, .dv = 32, .is_causal = true},
 };
 static const attention_case cases[] = {
     {.sequences = 1, .queries = {128}, .keys = {128}, BASE},

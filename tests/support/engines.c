@@ -8,6 +8,7 @@
 
 #include "support/check.h"
 #include "support/device.h"
+#include "support/engine_watch.h"
 #include "support/operand.h"
 
 enum { MOST = 16, TEXT_BYTES = 128 };
@@ -27,23 +28,13 @@ static void add(engine_texts *list, const char *op, const char *engine, size_t l
     assert_true(written > 0 && (size_t)written < TEXT_BYTES - used);
 }
 
-/* The entry for `op` in CLF_ENGINE, or NULL. */
-static const char *forced_entry(const char *op)
-{
-    const size_t length = strlen(op);
-    for (const char *at = getenv("CLF_ENGINE"); at && *at; at += *at == ',') {
-        if (strncmp(at, op, length) == 0 && at[length] == '=')
-            return at + length + 1;
-        at += strcspn(at, ",");
-    }
-    return NULL;
-}
-
 static const char *const *list_engines(engine_texts *list, const clf_op *ops, size_t count)
 {
     const clf_engine_table *first = &clfi_engine_tables[ops[0]];
     memset(list, 0, sizeof *list);
-    const char *forced = forced_entry(first->op);
+    const char *forced = engine_forced_entry(first->op);
+    for (size_t i = 0; i < count; i++)
+        engine_watch(ops[i]);
     for (size_t e = 0; e < (forced ? 1 : first->count); e++) {
         for (size_t i = 0; i < count; i++) {
             const clf_engine_table *table = &clfi_engine_tables[ops[i]];

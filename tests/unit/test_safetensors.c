@@ -93,7 +93,7 @@ static const broken_file broken[] = {
     FILE_OF("shape_whole_real", W("\"F32\"", "[1.0]", "[0,4]"), 4, "found real number 1"),
     FILE_OF("shape_exponent", W("\"F32\"", "[1e0]", "[0,4]"), 4, "found real number 1"),
     FILE_OF("shape_null", W("\"F32\"", "[null]", "[0,4]"), 4, "found null"),
-    FILE_OF("shape_beyond_int64", W("\"F32\"", "[9223372036854775808]", "[0,4]"), 4, "too big integer"),
+    FILE_OF("shape_beyond_int64", W("\"F32\"", "[9223372036854775808]", "[0,4]"), 4, "found real number 9.2"),
     FILE_OF("shape_overflow", W("\"U8\"", "[4294967296,4294967296]", "[0,0]"), 0, "\"shape\": its size in bytes does not fit"),
     FILE_OF("shape_overflow_to_four", W("\"F32\"", "[4611686018427387905]", "[0,4]"), 4, "does not fit"),
     FILE_OF("shape_overflow_beside_zero", W("\"U8\"", "[0,4294967296,4294967296]", "[0,0]"), 0, "does not fit"),

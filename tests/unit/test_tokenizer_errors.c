@@ -13,7 +13,7 @@
 #define MODEL_HEAD "\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
 #define VOCAB "\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"a\":3,\"##b\":4}"
 #define MODEL "\"model\":{" MODEL_HEAD VOCAB "}"
-#define NORMALIZER                                                                                                 \
+#define NORMALIZER                                                                                                          \
     "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,\"strip_accents\":null," \
     "\"lowercase\":true}"
 #define PRE "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"}"
@@ -65,8 +65,8 @@ static const struct {
     {FILE_OF(MODEL, "\"normalizer\":7", PRE, ADDED, POST), CLF_FORMAT, "\"normalizer\""},
     {FILE_OF(MODEL, "\"normalizer\":{}", PRE, ADDED, POST), CLF_FORMAT, "normalizer: \"type\""},
     {FILE_OF(MODEL, "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":1}", PRE, ADDED, POST), CLF_FORMAT, "\"clean_text\""},
-    {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":{\"type\":\"Nix\"}", ADDED, POST),
-     CLF_UNSUPPORTED, "pre_tokenizer: type \"Nix\"; known are BertPreTokenizer"},
+    {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":{\"type\":\"Nix\"}", ADDED, POST), CLF_UNSUPPORTED,
+     "pre_tokenizer: type \"Nix\"; known are BertPreTokenizer"},
     {WITH_ADDED("{}"), CLF_FORMAT, "\"added_tokens\""},
     {WITH_ADDED("[5]"), CLF_FORMAT, "added_tokens[0]"},
     {WITH_ADDED("[{\"id\":0,\"content\":\"[UNK]\"}]"), CLF_FORMAT, "\"single_word\""},
@@ -78,10 +78,10 @@ static const struct {
              "\"added_tokens\":[{\"id\":2,\"content\":\"new\"," FLAGS "false}]", "\"post_processor\":null"),
      CLF_FORMAT, "id 2, which is that of \"a\""},
     {WITH_POST("\"post_processor\":{\"type\":\"Nix\"}"), CLF_UNSUPPORTED, "post_processor: type \"Nix\"; known are TemplateProcessing"},
-    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\"]}"),
-     CLF_FORMAT, "cls: expected [token, id]"},
-    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",99]}"),
-     CLF_FORMAT, "no token has id 99"},
+    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\"]}"), CLF_FORMAT,
+     "cls: expected [token, id]"},
+    {WITH_POST("\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",99]}"), CLF_FORMAT,
+     "no token has id 99"},
     {WITH_POST("\"post_processor\":{\"type\":\"RobertaProcessing\",\"cls\":[\"[CLS]\",1]}"), CLF_FORMAT, "\"sep\""},
     {WITH_POST(TEMPLATE("7", SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "post_processor"},
     {WITH_POST(TEMPLATE("{}", SEQUENCE("A", "0"), TOKENS)), CLF_FORMAT, "expected a Sequence or a SpecialToken"},
@@ -141,7 +141,9 @@ static const struct {
     {"a\nb\n", 0, NULL, CLF_FORMAT, "v.txt: the unknown token \"[UNK]\""},
     {"[UNK]\n[SEP]\n", 0, NULL, CLF_FORMAT, "the cls_token \"[CLS]\" is not in the vocabulary"},
     {"[UNK]\n[CLS]\n", 0, NULL, CLF_FORMAT, "the sep_token \"[SEP]\" is not in the vocabulary"},
-    {"[UNK]\nab\xff" "c\n", 0, NULL, CLF_FORMAT, "v.txt: line 2 is not UTF-8"},
+    {"[UNK]\nab\xff"
+     "c\n",
+     0, NULL, CLF_FORMAT, "v.txt: line 2 is not UTF-8"},
     {"[UNK]\n\xed\xa0\x80\n", 0, NULL, CLF_FORMAT, "v.txt: line 2 is not UTF-8"},
     {"[UNK]\nx\0y\n", 10, NULL, CLF_FORMAT, "v.txt: line 2 holds U+0000"},
     {LINES, 0, "{", CLF_FORMAT, "c.json: line 1"},
@@ -186,6 +188,72 @@ static void listed_tokens(void **state)
     assert_int_equal(clf_tokenizer_vocabulary_size(tokenizer), 8);
     clfi_encoding_free(&got);
     clf_tokenizer_destroy(tokenizer);
+}
+
+/* source.spm and vocab.json as they should not be. */
+static void marian_files(void **state)
+{
+#define PIECE          \
+    "\x0a\x08\x0a\x01" \
+    "a"                \
+    "\x15\x00\x00\x80\xbf"
+#define VOCABULARY "{\"</s>\":0,\"<unk>\":1,\"a\":2}"
+    static const struct {
+        const char *spm;
+        size_t size;
+        const char *vocabulary, *message;
+        clf_status status;
+    } rows[] = {
+        {"", 0, VOCABULARY, "found no pieces", CLF_FORMAT},
+        {"\x0a\x09\x0a\x01"
+         "a",
+         5, VOCABULARY, "byte 2: a field is cut short", CLF_FORMAT},
+        {"\x0a\x03\x0a\x02"
+         "a",
+         5, VOCABULARY, "cut short", CLF_FORMAT},
+        {"\x0b", 1, VOCABULARY, "a field of kind 3", CLF_FORMAT},
+        {"\x08\x01", 2, VOCABULARY, "field 1 is of kind 0, expected 2", CLF_FORMAT},
+        {"\x0a\x02\x08\x01", 4, VOCABULARY, "field 1 is of kind 0, expected 2", CLF_FORMAT},
+        {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", 11, VOCABULARY, "more than 64 bits", CLF_FORMAT},
+        {"\x0a\x05\x15\x00\x00\x80\xbf", 7, VOCABULARY, "piece 0 has no text", CLF_FORMAT},
+        {"\x0a\x08\x0a\x01"
+         "a"
+         "\x15\x00\x00\x80\x7f",
+         10, VOCABULARY, "not finite", CLF_FORMAT},
+        {PIECE "\x12\x02\x18\x02", 14, VOCABULARY, "model_type 2: expected Unigram", CLF_UNSUPPORTED},
+        {PIECE "\x12\x03\x98\x02\x01", 15, VOCABULARY, "with bytes", CLF_UNSUPPORTED},
+        {PIECE "\x1a\x02\x18\x00", 14, VOCABULARY, "add_dummy_prefix", CLF_UNSUPPORTED},
+        {"\x0a\x05\x0a\x01"
+         "a"
+         "\x18\x04",
+         7, VOCABULARY, "piece 0 is of type 4", CLF_UNSUPPORTED},
+        {PIECE, 10, "[]", "</s>", CLF_FORMAT},
+        {PIECE, 10, "{\"</s>\":0,\"a\":1}", "<unk>", CLF_FORMAT},
+        {PIECE, 10, "{\"</s>\":0,\"<unk>\":1,\"a\":1}", "expected ids from 0 to 2", CLF_FORMAT},
+        {PIECE, 10, "{\"</s>\":0,\"<unk>\":1,\"a\":\"x\"}", "expected ids from 0 to 2", CLF_FORMAT},
+    };
+    (void)state;
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer = NULL;
+    clf_encoding got = CLF_ENCODING_INIT;
+    clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
+    temp_directory_make(directory);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        temp_file(directory, "vocab.json", rows[i].vocabulary, strlen(rows[i].vocabulary), path);
+        temp_file(directory, "source.spm", rows[i].spm, rows[i].size, path);
+        CHECK_FAILS(clf_tokenizer_open(directory, &tokenizer), rows[i].status, rows[i].message);
+    }
+    temp_file(directory, "vocab.json", "{\"</s>\":0,\"<unk>\":1,\"a\":2,\"ab\":3,\">>x<<\":4}",
+              strlen("{\"</s>\":0,\"<unk>\":1,\"a\":2,\"ab\":3,\">>x<<\":4}"), path);
+    temp_file(directory, "source.spm", PIECE "\x0a\x0a\x0a\x03\xe2\x96\x81\x15\x00\x00\x80\xbf", 22, path);
+    CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, ">>x<< aab ", 10, NULL, 0, &options, &got));
+    static const int32_t want[] = {4, 1, 2, 2, 1, 0}; /* the mark of a space has no id, "ab" is the target's alone */
+    assert_int_equal(got.length, sizeof want / sizeof want[0]);
+    assert_memory_equal(got.ids, want, sizeof want);
+    clfi_encoding_free(&got);
+    clf_tokenizer_destroy(tokenizer);
+    temp_directory_remove(directory);
 }
 
 static void directories(void **state)
@@ -240,7 +308,9 @@ static void portions_and_reuse(void **state)
     clf_str text = CLF_STR_INIT;
     CHECK_OK(clfi_tokenizer_from_vocabulary(LINES, strlen(LINES), "v.txt", NULL, 0, NULL, &tokenizer));
     for (int i = 0; i < WORDS; i++)
-        CHECK_OK(clfi_str_append_text(&text, i % 7 ? "ab " : "A\xcc\x81" "b\n")); /* both are the tokens a, ##b */
+        CHECK_OK(clfi_str_append_text(&text, i % 7 ? "ab "
+                                                   : "A\xcc\x81"
+                                                     "b\n")); /* both are the tokens a, ##b */
     CHECK_OK(clfi_tokenizer_encode(tokenizer, text.data, text.length, NULL, 0, NULL, &got));
     assert_int_equal(got.length, 2 * WORDS + 2);
     for (size_t i = 1; i + 1 < got.length; i++)
@@ -257,9 +327,9 @@ static void portions_and_reuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_json),
-        cmocka_unit_test(good_json),     cmocka_unit_test(broken_vocabulary),  cmocka_unit_test(listed_tokens),
-        cmocka_unit_test(directories), cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse),
+        cmocka_unit_test(broken_json),   cmocka_unit_test(good_json),          cmocka_unit_test(broken_vocabulary),
+        cmocka_unit_test(listed_tokens), cmocka_unit_test(marian_files),       cmocka_unit_test(directories),
+        cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

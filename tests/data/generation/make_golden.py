@@ -41,9 +41,9 @@ def with_config(name, **more):
     return lambda: getattr(transformers, name + "ForCausalLM")(getattr(transformers, name + ("TextConfig" if name == "Gemma3" else "Config"))(**{**SIZES, **more}))
 
 
-def gpt2():
+def gpt2(**more):
     config = transformers.GPT2Config(vocab_size=len(VOCABULARY), n_embd=24, n_head=3, n_layer=2, n_positions=96, n_inner=None, bos_token_id=0,
-                                     eos_token_id=1)
+                                     eos_token_id=1, **more)
     return transformers.GPT2LMHeadModel(config)
 
 
@@ -55,8 +55,13 @@ FAMILIES = {
     "llama_linear": scaled(rope_type="linear", factor=3.0),
     "llama_llama3": scaled(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16),
     "llama_yarn": scaled(rope_type="yarn", factor=4.0, original_max_position_embeddings=24),
+    "llama_yarn_exact": lambda: llama(head_dim=8, rope_parameters={"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "truncate": False,
+                                                                   "original_max_position_embeddings": 24}),
     "mistral": with_config("Mistral", sliding_window=7),
     "qwen2": with_config("Qwen2"),
+    "qwen2_upper": with_config("Qwen2", use_sliding_window=True, sliding_window=5, max_window_layers=1, num_hidden_layers=4),
+    "qwen3_types": with_config("Qwen3", head_dim=6, num_attention_heads=4, use_sliding_window=True, sliding_window=5, num_hidden_layers=4,
+                               layer_types=[kind + "_attention" for kind in ("full", "full", "sliding", "full")]),
     "qwen3": with_config("Qwen3", head_dim=6, num_attention_heads=4),
     "gemma": with_config("Gemma", head_dim=6, num_attention_heads=4),
     "gemma2": with_config("Gemma2", head_dim=6, num_attention_heads=4, sliding_window=7, query_pre_attn_scalar=5, num_hidden_layers=3,
@@ -64,7 +69,9 @@ FAMILIES = {
     "gemma3": with_config("Gemma3", head_dim=6, num_attention_heads=4, intermediate_size=24, sliding_window=7, query_pre_attn_scalar=5,
                           num_hidden_layers=4, layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
     "phi3": with_config("Phi3"),
+    "phi3_partial": with_config("Phi3", hidden_size=48, rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}),
     "gpt2": gpt2,
+    "gpt2_scaled": lambda: gpt2(scale_attn_weights=False, scale_attn_by_inverse_layer_idx=True),
 }
 
 
@@ -140,6 +147,8 @@ def make(name):
     else:
         model.half().save_pretrained(folder)
         os.chmod(os.path.join(folder, "model.safetensors"), 0o644)
+    if name == "qwen2_upper":
+        write_older(folder)
     if name == "llama":
         write_gguf(folder, weights, SIZES)
     with Double():
@@ -147,6 +156,19 @@ def make(name):
         model.config._attn_implementation = "eager"
         model.load_state_dict(weights)
         write_golden(name, folder, model, tokenizer)
+
+
+def write_older(folder):
+    """config.json as hub files have it: layers with windows by a number, no list of them."""
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    config["rope_theta"] = config.pop("rope_parameters")["rope_theta"]
+    config["torch_dtype"] = config.pop("dtype")
+    del config["layer_types"]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=2)
+        file.write("\n")
 
 
 def write_golden(name, folder, model, tokenizer):

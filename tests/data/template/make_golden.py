@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Makes golden.json: templates, variables, and the text that Jinja gives with the settings of transformers. usage: make_golden.py (needs jinja2)"""
+import datetime
 import json
 import pathlib
 
@@ -32,6 +33,7 @@ def refuse(message):
 environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
 environment.filters["tojson"] = lambda x, indent=None, ensure_ascii=False: json.dumps(x, ensure_ascii=ensure_ascii, indent=indent)
 environment.globals["raise_exception"] = refuse
+environment.globals["strftime_now"] = lambda form: datetime.datetime.now().strftime(form)
 
 MESSAGES = [{"role": "system", "content": " Be brief. "}, {"role": "user", "content": "Hi <b>\"ä\"</b>\n"},
             {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Why?"}]
@@ -72,6 +74,7 @@ EXPRESSIONS = [
     "{'a': 1}.get('b', 3)", "{'a': 1}.get('b')", "range(3)|list", "range(5, 0, -2)|list", "'x' if false", "1 if true else 2", "1 or 2", "0 or 'a'", "'' and 1", "dict(a=1)",
     "'%' ~ '{{' ~ '}}'", "'a' 'b'", "'tab\\t\"q\"'", "['tab\\t\\'q']", "'\\u00e4\\x41'", "messages[0].content.strip().startswith('Be')", "'abcabc'.count('bc')", "'abc'.find('c')",
     "', '.join(['a', 'b'])", "[1] + [2]", "'ab' < 'b'", "'a'|string ~ 1|string", "none", "true", "[true, false]", "1 != 2", "((1))", "{'a': [1, 2]}['a'][1]", "'x'.upper",
+    "range is defined", "raise_exception is undefined", "strftime_now is not defined", "namespace is defined and dict is defined",
 ]
 BLOCKS = [
     "a\n  {% if true %}\n b\n  {% endif %}\nc\n", "a {#- c -#} b", "{# c #}\nx", "  {{ 1 }}\n", "x  {%- if true -%}  y  {%- endif -%}  z", "{% raw %}{{ x }}{% endraw %} y",

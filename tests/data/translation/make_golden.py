@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tiny random encoder-decoders with tokenizers, as transformers stores them, and what it computes with them in float64.
 
-Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers; writes beside itself)
+Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, sentencepiece; writes beside itself)
 
 Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits of
 the first token of their text and the tokens that are chosen where the largest logit is taken. Sources go beyond the buckets of distances."""
@@ -23,6 +23,8 @@ from make_golden import LETTERS, MERGES, WORDS, Double, randomise  # noqa: E402 
 TEXTS = ["a", "the cat sat", "zebra  quick!", "the cat sat, the cat sat! the dog ran and ran until the cat sat. the end of the tale, at last"]
 TOKENS = 10
 PIECES = ["▁", ",", "!", ".", "▁the", "▁cat", "▁sat", "at", "an", "▁dog", "▁a", "nd"]
+CORPUS = ["a dog and a cat sat at the end of the day", "the tale of the zebra that ran quickly!", "until the last cat ran, the dogs sat",
+          "vexed judges kept working, flying high by fog"] * 3
 SPECIAL = ["<pad>", "</s>", "<unk>"]
 
 
@@ -35,6 +37,47 @@ def unigram():
     tokenizer.post_processor = processors.TemplateProcessing("$A </s>", "$A </s> $B </s>", [("</s>", 1)])
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL])
     return tokenizer
+
+
+class Pieces:
+    """Marian's files as they are downloaded: a model of SentencePiece for each side and the ids of both."""
+
+    def __init__(self):
+        import io  # pylint: disable=import-outside-toplevel
+        import tempfile  # pylint: disable=import-outside-toplevel
+        import sentencepiece  # pylint: disable=import-outside-toplevel
+        self.models, self.ids = {}, {token: i for i, token in enumerate(SPECIAL)}
+        rules = tempfile.NamedTemporaryFile("w", suffix=".tsv")  # a small table of normal forms: z is s, ck is k
+        rules.write("7A\t73\n63 6B\t6B\n")
+        rules.flush()
+        for side, texts, size in (("source", TEXTS + CORPUS, 48), ("target", CORPUS, 44)):
+            model = io.BytesIO()
+            sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(texts), model_writer=model, vocab_size=size, model_type="unigram",
+                                                     hard_vocab_limit=False, normalization_rule_tsv=rules.name, minloglevel=2)
+            self.models[side] = model.getvalue()
+            pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+            for i in range(3, pieces.get_piece_size()):
+                self.ids.setdefault(pieces.id_to_piece(i), len(self.ids))
+        self.source = sentencepiece.SentencePieceProcessor(model_proto=self.models["source"])
+        self.ids[">>fra<<"] = len(self.ids)
+
+    def get_vocab_size(self):
+        return len(self.ids)
+
+    def encode(self, text):
+        ids = [self.ids.get(piece, 2) for piece in self.source.encode(text, out_type=str)] + [1]
+        return type("Encoding", (), {"ids": ids})
+
+    def decode(self, ids):
+        tokens = {i: token for token, i in self.ids.items()}
+        return "".join(tokens[i] for i in ids if i > 2).replace("▁", " ").removeprefix(" ")
+
+    def save(self, path):
+        with open(os.path.join(os.path.dirname(path), "source.spm"), "wb") as file:
+            file.write(self.models["source"])
+        with open(os.path.join(os.path.dirname(path), "vocab.json"), "w", encoding="utf-8") as file:
+            json.dump(self.ids, file, ensure_ascii=False, indent=0)
+            file.write("\n")
 
 
 def byte_level():
@@ -66,8 +109,8 @@ def bart():
     return transformers.BartForConditionalGeneration(config)
 
 
-def marian():
-    config = transformers.MarianConfig(**SIZES, vocab_size=unigram().get_vocab_size(), pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
+def marian(create_tokenizer=unigram):
+    config = transformers.MarianConfig(**SIZES, vocab_size=create_tokenizer().get_vocab_size(), pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
                                        activation_function="swish", scale_embedding=True)
     return transformers.MarianMTModel(config)
 
@@ -78,7 +121,11 @@ FAMILIES = {
     "t5_gated": (lambda: t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False), unigram, [0], None),
     "bart": (bart, byte_level, [2, 0], None),
     "marian": (marian, unigram, [0], 0),
+    "marian_pieces": (lambda: marian(Pieces), Pieces, [0], 0),
+    "bart_rules": (bart, byte_level, [2, 0], None),
 }
+# What generation_config.json says beside tokens to begin and to end with.
+RULES = {"bart_rules": {"suppress_tokens": [9, 17], "begin_suppress_tokens": [20, 38], "forced_eos_token_id": 2, "min_length": 6, "no_repeat_ngram_size": 2}}
 
 
 def logits(model, source, target, banned):
@@ -100,6 +147,15 @@ def go_on(model, source, start, banned):
     return made, least
 
 
+def go_on_by_rules(model, name, source, start):
+    """The same where generation_config.json has rules; those of transformers' own loop."""
+    settings = transformers.GenerationConfig(**{**settings_of(name, start, None), "pad_token_id": 1, "do_sample": False, "num_beams": 1})
+    made = model.generate(input_ids=torch.tensor([source]), generation_config=settings, max_new_tokens=TOKENS + len(start) - 1, use_cache=False,
+                          output_scores=True, return_dict_in_generate=True)
+    least = min((lambda two: (two[0] - two[1]).item())(scores[0].topk(2).values) for scores in made.scores)
+    return made.sequences[0].tolist()[len(start):], least
+
+
 def save(model, folder, has_own_head):
     """save_pretrained, and the head where it is not the embedding: transformers 5 ties it whatever the configuration says."""
     model.half().save_pretrained(folder)
@@ -117,12 +173,16 @@ def save(model, folder, has_own_head):
     os.chmod(os.path.join(folder, "model.safetensors"), 0o644)
 
 
-def write_generation_config(folder, start, banned):
+def settings_of(name, start, banned):
     settings = {"decoder_start_token_id": start[0], "eos_token_id": 2 if len(start) > 1 else 1}
     if len(start) > 1:
         settings["forced_bos_token_id"] = start[1]
     if banned is not None:
         settings["bad_words_ids"] = [[banned]]
+    return {**settings, **RULES.get(name, {})}
+
+
+def write_generation_config(folder, settings):
     with open(os.path.join(folder, "generation_config.json"), "w", encoding="utf-8") as file:
         json.dump(settings, file)
         file.write("\n")
@@ -138,13 +198,13 @@ def make(name):
     randomise(model, torch.Generator().manual_seed(sum(map(ord, name))))
     if hasattr(model, "final_logits_bias"):
         model.final_logits_bias = torch.linspace(-1, 1, model.final_logits_bias.shape[1]).reshape(1, -1).half().float()
-    if name == "marian":  # its sinusoids are no weights
+    if name.startswith("marian"):  # its sinusoids are no weights
         for side in (model.model.encoder, model.model.decoder):
             side.embed_positions.weight.data = side.embed_positions.create_weight().data
     tokenizer = create_tokenizer()
     tokenizer.save(os.path.join(folder, "tokenizer.json"))
     save(model, folder, has_own_head)
-    write_generation_config(folder, start, banned)
+    write_generation_config(folder, settings_of(name, start, banned))
     golden = []
     with Double():
         weights = {key: value.double() for key, value in model.state_dict().items()}
@@ -152,12 +212,12 @@ def make(name):
         if has_own_head:
             double.lm_head.weight = torch.nn.Parameter(double.lm_head.weight.detach().clone())
         double.load_state_dict(weights)
-        if name == "marian":
+        if name.startswith("marian"):
             for side in (double.model.encoder, double.model.decoder):
                 side.embed_positions.weight.data = side.embed_positions.create_weight().data.double()
         for text in TEXTS:
             ids = tokenizer.encode(text).ids
-            tokens, least = go_on(double, ids, start, banned)
+            tokens, least = go_on_by_rules(double, name, ids, start) if name in RULES else go_on(double, ids, start, banned)
             first = logits(double, ids, start, None).tolist()
             print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}, largest logit {max(map(abs, first)):.3g}")
             golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens, "distance": least,

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer rerank against a cross-encoder on ONNX Runtime, alternating: ratios that survive a noisy machine.
+
+usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 200] [--layers 6] [--rounds 5] [--threads 2] [-o result.json]
+
+A BERT of the size of ms-marco-MiniLM (6 layers of width 384) with random weights and a head of one class scores a question with documents of
+about that many tokens. The peer does what sentence-transformers' CrossEncoder does, with less around it: pairs tokenized by `tokenizers`,
+batches of 32 in order of length, a fused graph. Ours is what --stats tells of tokenizing and running, which leaves out loading on both sides.
+Scores are compared before anything is timed. Needs numpy, onnx, onnxruntime, safetensors, tokenizers, torch and transformers."""
+import argparse
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnxruntime
+import torch
+import transformers
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from compare_encoder import alternate, spread
+from encoder_graph import encoder_graph
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+QUESTION = "how do the words of this question meet those of a document"
+
+
+def make_words(count):
+    rng = random.Random(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = {"".join(rng.choices(letters, k=rng.randint(3, 9))) for _ in range(count)}
+    return sorted(words | set(QUESTION.split()))
+
+
+def make_model(directory, layers, words):
+    torch.manual_seed(1)
+    vocabulary = {token: index for index, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])}
+    config = transformers.BertConfig(vocab_size=len(vocabulary), hidden_size=384, num_hidden_layers=layers, num_attention_heads=12,
+                                     intermediate_size=1536, num_labels=1)
+    transformers.BertForSequenceClassification(config).eval().save_pretrained(directory)
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
+    tokenizer.save(os.path.join(directory, "tokenizer.json"))
+
+
+class Peer:
+    def __init__(self, directory, threads):
+        with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
+            config = json.load(file)
+        weights = {name.removeprefix("bert."): value for name, value in load_file(os.path.join(directory, "model.safetensors")).items()}
+        self.tokenizer = Tokenizer.from_file(os.path.join(directory, "tokenizer.json"))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(encoder_graph(config, weights, masked=True, classifies=True), options,
+                                                    providers=["CPUExecutionProvider"])
+
+    def scores(self, documents):
+        pairs = self.tokenizer.encode_batch([(QUESTION, document) for document in documents])
+        places = sorted(range(len(pairs)), key=lambda place: -len(pairs[place].ids))
+        out = np.empty(len(pairs), np.float32)
+        for first in range(0, len(places), 32):
+            chosen = places[first:first + 32]
+            lengths = np.array([len(pairs[place].ids) for place in chosen], np.int32)
+            ids, types = np.zeros((2, len(chosen), int(lengths.max())), np.int32)
+            for row, place in enumerate(chosen):
+                ids[row, :lengths[row]] = pairs[place].ids
+                types[row, :lengths[row]] = pairs[place].type_ids
+            out[chosen] = self.session.run(None, {"ids": ids, "types": types, "lengths": lengths})[0][:, 0]
+        return out
+
+
+def run_ours(options, directory, path, count):
+    """Logits in the documents' order, and milliseconds."""
+    environment = dict(os.environ)
+    environment.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))
+    command = [options.program, "rerank", directory, QUESTION, "--file", path, "--json", "--stats", "--top", str(count)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
+    logits = np.full(count, np.nan, np.float32)
+    for hit in json.loads(done.stdout)["hits"]:
+        logits[hit["index"]] = hit["logit"]
+    phases = {name: float(re.search(rf"^{name} +([\d.]+) ms", done.stderr, re.MULTILINE)[1]) for name in ("tokenize", "run")}
+    return logits, sum(phases.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--program", default=os.path.join(ROOT, "build", "clformer"))
+    parser.add_argument("--documents", type=int, default=100)
+    parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("-o", "--output")
+    options = parser.parse_args()
+    words, rng = make_words(20000), random.Random(2)
+    around = len(QUESTION.split()) + 3
+    documents = [" ".join(rng.choices(words, k=max(1, rng.randint(options.tokens * 3 // 4, options.tokens * 5 // 4) - around)))
+                 for _ in range(options.documents)]
+    with tempfile.TemporaryDirectory() as directory:
+        make_model(directory, options.layers, words)
+        path = os.path.join(directory, "documents.txt")
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(document + "\n" for document in documents)
+        peer = Peer(directory, options.threads)
+        theirs, (mine, _) = peer.scores(documents), run_ours(options, directory, path, len(documents))
+        error = float(np.abs(theirs - mine).max())
+        if not error < 1e-4:
+            sys.exit(f"scores differ by {error:.3g}")
+
+        def time_peer():
+            start = time.perf_counter()
+            peer.scores(documents)
+            return (time.perf_counter() - start) * 1e3
+
+        results = alternate(options.rounds, lambda: run_ours(options, directory, path, len(documents))[1], time_peer)
+    times = {"ours": [own for own, _ in results], "peer": [other for _, other in results]}
+    ratio = spread([other / own for own, other in zip(times["ours"], times["peer"])])
+    print(f"{options.documents} documents of about {options.tokens} tokens: ours {statistics.median(times['ours']):.1f} ms, ONNX Runtime "
+          f"{statistics.median(times['peer']):.1f} ms, {ratio['median']:.2f} x ({ratio['min']:.2f} to {ratio['max']:.2f}); scores differ by {error:.2g}")
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as file:
+            json.dump({"documents": options.documents, "tokens": options.tokens, "ms": times, "ratio": ratio}, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* A chain: launches that follow one another, in a single one, so that the driver is asked once. One group for each unit of the device, all
+ * of which run at once; they share the items of a step, and meet before the next step begins.
+ *
+ * A step is a record: how many bytes it has, which part it is (a kernel with its macros, compiled as a function part_<number> that takes
+ * items first .. end - 1), how many items there are in each dimension, how many of them were taken, and the part's arguments, buffers as
+ * their addresses. */
+#ifndef EACH_PART
+#error "EACH_PART(F): F(0) F(1) ... for every part that this program is linked from"
+#endif
+
+enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, TAKEN = 5 };
+
+/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, long waits, and whether one had no end. */
+enum { ARRIVED = 0, LATE = 32, LOST = 64 };
+
+/* Looks at the counter: a millisecond or two, and a minute. */
+#define LATE_LOOKS (1ul << 20)
+#define LOST_LOOKS (1ul << 36)
+
+#define DECLARE(number) void part_##number(uint first, uint end, uint items_x, uint items_y, __global const uchar *arguments);
+EACH_PART(DECLARE)
+
+#define CASE(number)                                               \
+    case number:                                                   \
+        part_##number(first, end, items_x, items_y, arguments);    \
+        break;
+
+static void run_part(uint part, uint first, uint end, uint items_x, uint items_y, __global const uchar *arguments)
+{
+    switch (part) {
+        EACH_PART(CASE)
+    }
+}
+
+/* Waits until `arrivals` groups have come; false: they don't, and nothing may be believed any more. */
+static bool meet(volatile __global uint *meeting, uint arrivals)
+{
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    atomic_inc(meeting + ARRIVED);
+    for (ulong looks = 0; (int)(meeting[ARRIVED] - arrivals) < 0; looks++) {
+        if (looks == LATE_LOOKS)
+            atomic_inc(meeting + LATE);
+        if (looks % 1024 == 1023 && (looks >= LOST_LOOKS || meeting[LOST])) {
+            meeting[LOST] = 1;
+            return false;
+        }
+    }
+    atomic_add(meeting + ARRIVED, 0u); /* what follows reads what the others wrote before they came */
+    return true;
+}
+
+/* The next items of a step for a group: half of its share of what is left, so that all end together however fast each is. False: none. */
+static bool take_items(volatile __global uint *taken, uint items, uint groups, uint *first, uint *end)
+{
+    uint begin = *taken;
+    while (begin < items) {
+        const uint next = begin + max((items - begin) / (2 * groups), 1u), found = atomic_cmpxchg(taken, begin, next);
+        if (found == begin) {
+            *first = begin;
+            *end = next;
+            return true;
+        }
+        begin = found;
+    }
+    return false;
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void chain(__global uchar *records, int steps, volatile __global uint *meeting, uint begun)
+{
+    const uint all = (uint)get_num_groups(0);
+    for (int i = 0; i < steps; i++) {
+        volatile __global uint *step = (volatile __global uint *)records;
+        const uint items = step[ITEMS_X] * step[ITEMS_Y] * step[ITEMS_Z];
+        uint first, end;
+        while (take_items(step + TAKEN, items, all, &first, &end))
+            run_part(step[PART], first, end, step[ITEMS_X], step[ITEMS_Y], records + HEADER_WORDS * sizeof(uint));
+        records += step[BYTES];
+        begun += all;
+        if (i + 1 < steps && !meet(meeting, begun))
+            return;
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over a row: by the tree of row_reduce.cl, or, where a row is a work-group's and the device has sub-groups that a probe found right,
+ * by sub-groups, which leaves two barriers of the tree's log2(LANES) + 2. */
+#include "row_reduce.cl"
+
+#if !defined(HAS_SUBGROUPS)
+#error "HAS_SUBGROUPS: 0 or 1"
+#endif
+#if HAS_SUBGROUPS && LANES != WG
+#error "HAS_SUBGROUPS: only where a row is a work-group's"
+#endif
+
+#if HAS_SUBGROUPS
+#ifdef cl_khr_subgroups
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+#ifdef cl_intel_subgroups
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#endif
+#define SUBGROUP_SUM_float(value) sub_group_reduce_add(value)
+#define SUBGROUP_SUM_float2(value) ((float2)(sub_group_reduce_add((value).x), sub_group_reduce_add((value).y)))
+
+/* type name(scratch, value): as ROW_REDUCTION of ROW_PLUS, for float and float2. */
+#define ROW_SUM(name, type, fence)                                         \
+    static inline type name(__local type *scratch, type value)             \
+    {                                                                      \
+        const type part = SUBGROUP_SUM_##type(value);                      \
+        if (get_sub_group_local_id() == 0)                                 \
+            scratch[get_sub_group_id()] = part;                            \
+        barrier(CLK_LOCAL_MEM_FENCE);                                      \
+        type result = scratch[0];                                          \
+        for (uint i = 1; i < get_num_sub_groups(); i++)                    \
+            result += scratch[i];                                          \
+        barrier(fence);                                                    \
+        return result;                                                     \
+    }
+#else
+#define ROW_SUM(name, type, fence) ROW_REDUCTION(name, type, ROW_PLUS, fence)
+#endif

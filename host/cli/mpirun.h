@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What mpirun tells its processes by their environment: MPI itself would need half a second to say so. */
+#ifndef CLFI_CLI_MPIRUN_H
+#define CLFI_CLI_MPIRUN_H
+
+/* How many processes it started; 1 without mpirun. */
+long cli_mpirun_size(void);
+
+/* In all but the first of several processes: waits until the end of the first one has made mpirun end this one. Returns where nobody did,
+ * since the first one was not refused. */
+void cli_mpirun_let_first_speak(void);
+
+#endif

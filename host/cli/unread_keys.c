@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys that nothing reads: the family's reader runs once more, watched. */
+#include "cli/unread_keys.h"
+
+#include <string.h>
+
+#include "io/json.h"
+#include "model/labels.h"
+
+/* They say nothing about a forward pass, or only what the stored tensors say too. */
+static bool is_idle(const char *key)
+{
+    static const char *const keys[] = {
+        /* files and programs */
+        "architectures", "auto_map", "_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "use_cache",
+        "gradient_checkpointing", "chunk_size_feed_forward", "return_dict", "output_past", "output_attentions", "output_hidden_states",
+        "torchscript", "is_encoder_decoder", "add_cross_attention", "deterministic_flash_attn", "reference_compile",
+        "repad_logits_with_grad", "_attn_implementation", "use_flash_attn", "use_xentropy", "fused_bias_fc", "fused_dropout_add_ln",
+        "pad_vocab_size_multiple", "dense_seq_output", "reorder_and_upcast_attn", "last_layer_subset", "model_type", "n_ctx",
+        /* training and other tasks */
+        "initializer_range", "initializer_cutoff_factor", "hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout",
+        "dropout", "attention_dropout", "qa_dropout", "seq_classif_dropout", "embedding_dropout", "mlp_dropout", "attn_pdrop", "embd_pdrop",
+        "resid_pdrop", "finetuning_task", "task_specific_params", "label2id", "num_labels", "tie_word_embeddings", "tie_weights_",
+        "decoder_bias", "sparse_prediction", "sparse_pred_ignore_index", "pooler_fc_size", "pooler_num_attention_heads",
+        "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type", "directionality", "summary_activation", "summary_first_dropout",
+        "summary_proj_to_labels", "summary_type", "summary_use_proj", "max_trained_positions",
+        /* tokens, which the tokenizer knows */
+        "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "pad_token_id", "unk_token_id",
+        /* told by the tensors */
+        "attention_bias", "mlp_bias", "norm_bias", "classifier_bias", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
+        "sinusoidal_pos_embds", "position_embedding_type", "head_dim"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_t **out)
+{
+    json_t *seen = json_object(), *list = json_array(), *value;
+    clf_network_config network;
+    int64_t labels;
+    const char *key;
+    clf_status st = seen && list ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    clfi_json_watch(config, seen);
+    if (st == CLF_OK)
+        st = family->read_config(config, &network);
+    if (st == CLF_OK) {
+        clf_labels read = {.name = NULL};
+        st = clfi_labels_count(config, &labels);
+        if (st == CLF_OK)
+            st = clfi_labels_read(config, &read);
+        clfi_labels_free(&read);
+    }
+    clfi_json_watch(NULL, NULL);
+    json_object_foreach((json_t *)config, key, value)
+    {
+        const bool is_told = json_object_get(seen, key) || is_idle(key) || json_is_null(value) || json_is_false(value) ||
+                             (labels == 0 && (strcmp(key, "id2label") == 0 || strncmp(key, "classifier_", strlen("classifier_")) == 0 ||
+                                              strcmp(key, "problem_type") == 0));
+        if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    }
+    json_decref(seen);
+    if (st != CLF_OK) {
+        json_decref(list);
+        return st;
+    }
+    *out = list;
+    return CLF_OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What kernels decoding needs, known before the first of them is compiled. */
+#ifndef CLFI_MODEL_DECODE_REHEARSAL_H
+#define CLFI_MODEL_DECODE_REHEARSAL_H
+
+#include "model/decode_batch.h"
+
+/* What is to come. The inputs' own sequences stay as they are. */
+typedef struct clf_decode_plan {
+    const clf_decode_input *sources; /* of each input; NULL: the decoder attends to none */
+    const clf_decode_input *inputs;  /* of the first pass */
+    size_t count;
+    bool is_all;       /* logits after every token */
+    int32_t following; /* sequences that each becomes, which go on token by token; 0: the first pass is the last */
+    clf_status (*score)(void *user, const clf_view *logits); /* what becomes of a pass's logits on the device; NULL: they are read */
+    void *user;
+} clf_decode_plan;
+
+/* Goes through the plan once as a rehearsal (runtime/rehearsal.h), in sequences of its own; no-op where *is_done, which is set. */
+clf_status clfi_decode_rehearse(clf_decode_batch *batch, const clf_decode_plan *plan, bool *is_done);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of the cache: an 8-byte mark of the format, 32 hexadecimal digits of the hash of what follows, 32 of the key that the content
+ * belongs to, the content. Readers in other processes see a whole file or none. */
+#ifndef CLFI_RUNTIME_CACHE_FILE_H
+#define CLFI_RUNTIME_CACHE_FILE_H
+
+#include "base/hash.h"
+#include "base/private_directory.h"
+
+/* The mark; part of every key, so that another format misses. */
+extern const char clfi_cache_mark[];
+
+enum { CLFI_CACHE_CONTENT_AT = 8 + 2 * (CLFI_HASH_TEXT_BYTES - 1) };
+
+/* *out: the whole file, its content from CLFI_CACHE_CONTENT_AT on; the caller frees it in any case. NOT_FOUND: there is none. FORMAT: it is
+ * short, altered, without content, longer than `most`, or another key's. IO. */
+clf_status clfi_cache_file_read(const clf_private_directory *directory, const char *name, const char *key, size_t most, clf_str *out);
+
+clf_status clfi_cache_file_write(const clf_private_directory *directory, const char *name, const char *key, const void *content,
+                                 size_t size);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* Marian's tokenizer as the parts of a tokenizer.json. */
+#include "text/tokenizer_marian.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "io/json.h"
+#include "io/sentencepiece.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
+
+enum { FILE_LIMIT = 256 << 20 };
+
+static const char end_token[] = "</s>", unknown_token[] = "<unk>", pad_token[] = "<pad>";
+
+static clf_status check(json_t *made)
+{
+    return made ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "not enough memory for a tokenizer");
+}
+
+/* A new reference goes into the object. */
+static clf_status set(json_t *object, const char *key, json_t *value)
+{
+    if (!value || json_object_set_new(object, key, value) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "not enough memory for %s of a tokenizer", key);
+    return CLF_OK;
+}
+
+static clf_status append(json_t *array, json_t *value)
+{
+    if (!value || json_array_append_new(array, value) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "not enough memory for a tokenizer");
+    return CLF_OK;
+}
+
+static clf_status check_model(const clf_sentencepiece *spm, const char *name)
+{
+    if (spm->model != CLFI_SENTENCEPIECE_UNIGRAM || spm->has_byte_fallback)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type %lld%s: expected Unigram, 1", name, (long long)spm->model,
+                 spm->has_byte_fallback ? " with bytes" : "");
+    if (!spm->adds_prefix || !spm->drops_spaces || !spm->escapes_spaces)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: expected add_dummy_prefix, remove_extra_whitespaces and escape_whitespaces to be true", name);
+    for (size_t i = 0; i < spm->count; i++)
+        if (spm->pieces[i].type == CLF_PIECE_USER_DEFINED || spm->pieces[i].type > CLF_PIECE_UNUSED)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: piece %zu is of type %lld: expected normal, unknown, control or unused", name, i,
+                     (long long)spm->pieces[i].type);
+    return CLF_OK;
+}
+
+/* [token, null] for each id: a token that no text is divided into, until a piece gives it a score. */
+static clf_status list_tokens(const json_t *vocab, const char *name, json_t *list)
+{
+    const size_t count = json_object_size(vocab);
+    const char *token;
+    json_t *id;
+    if (!json_is_object(vocab) || count == 0 || count > CLFI_VOCABULARY_MAX_ID)
+        CLF_FAIL(CLF_FORMAT, "%s: expected an object with the id of each token", name);
+    for (size_t i = 0; i < count; i++)
+        CLF_TRY(append(list, json_null()));
+    json_object_foreach((json_t *)vocab, token, id)
+    {
+        const json_int_t number = json_is_integer(id) ? json_integer_value(id) : -1;
+        if (number < 0 || (size_t)number >= count || !json_is_null(json_array_get(list, (size_t)number)))
+            CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected ids from 0 to %zu, each once", name, token, count - 1);
+        json_t *row = json_pack("[s, n]", token);
+        CLF_TRY(check(row));
+        json_array_set_new(list, (size_t)number, row);
+    }
+    return CLF_OK;
+}
+
+static clf_status score_pieces(const clf_sentencepiece *spm, const json_t *vocab, json_t *list)
+{
+    for (size_t i = 0; i < spm->count; i++) {
+        const clf_sentencepiece_piece *piece = &spm->pieces[i];
+        const json_t *id = piece->type == CLF_PIECE_NORMAL ? json_object_getn(vocab, piece->text, piece->size) : NULL;
+        json_t *row = id ? json_array_get(list, (size_t)json_integer_value(id)) : NULL;
+        if (row && json_array_set_new(row, 1, json_real((double)piece->score)) != 0)
+            return check(NULL);
+    }
+    return CLF_OK;
+}
+
+/* In base64, as tokenizer.json has such tables. */
+static clf_status encode_base64(const char *data, size_t size, char **out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text, *at;
+    CLF_TRY(clfi_alloc(size / 3 * 4 + 5, 1, "table of normal forms", &text));
+    at = text;
+    for (size_t i = 0; i < size; i += 3) {
+        const size_t left = size - i;
+        const uint32_t a = (unsigned char)data[i], b = left > 1 ? (unsigned char)data[i + 1] : 0,
+                       c = left > 2 ? (unsigned char)data[i + 2] : 0;
+        const uint32_t bits = a << 16 | b << 8 | c;
+        *at++ = digits[bits >> 18];
+        *at++ = digits[bits >> 12 & 63];
+        *at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
+        *at++ = left > 2 ? digits[bits & 63] : '=';
+    }
+    *at = 0;
+    *out = text;
+    return CLF_OK;
+}
+
+/* Normal forms, spaces at the end dropped, several made one. */
+static clf_status set_normalizer(const clf_sentencepiece *spm, json_t *root)
+{
+    json_t *list = json_array();
+    CLF_TRY(set(root, "normalizer", json_pack("{s:s, s:o*}", "type", "Sequence", "normalizers", list)));
+    if (spm->charsmap_size) {
+        char *text;
+        CLF_TRY(encode_base64(spm->charsmap, spm->charsmap_size, &text));
+        json_t *precompiled = json_pack("{s:s, s:s, s:b}", "type", "Precompiled", "precompiled_charsmap", text, "longest", 1);
+        free(text);
+        CLF_TRY(append(list, precompiled));
+    }
+    static const char *const rules[][2] = {{" +\\z", ""}, {" {2,}", "\xe2\x96\x81"}};
+    for (size_t i = 0; i < COUNT(rules); i++)
+        CLF_TRY(append(list, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", rules[i][0], "content", rules[i][1])));
+    return CLF_OK;
+}
+
+static clf_status set_parts(json_int_t end, json_t *root)
+{
+    static const char mark[] = "\xe2\x96\x81"; /* U+2581 */
+    static const char *const keys[] = {"pre_tokenizer", "decoder"};
+    for (size_t i = 0; i < COUNT(keys); i++)
+        CLF_TRY(set(root, keys[i],
+                    json_pack("{s:s, s:s, s:s, s:b}", "type", "Metaspace", "replacement", mark, "prepend_scheme", "always", "split", 1)));
+    json_t *single =
+        json_pack("[{s:{s:s, s:i}}, {s:{s:s, s:i}}]", "Sequence", "id", "A", "type_id", 0, "SpecialToken", "id", end_token, "type_id", 0);
+    json_t *pair = json_pack("[{s:{s:s, s:i}}, {s:{s:s, s:i}}, {s:{s:s, s:i}}]", "Sequence", "id", "A", "type_id", 0, "Sequence", "id", "B",
+                             "type_id", 0, "SpecialToken", "id", end_token, "type_id", 0);
+    json_t *tokens = json_pack("{s:{s:s, s:[I], s:[s]}}", end_token, "id", end_token, "ids", end, "tokens", end_token);
+    return set(root, "post_processor",
+               json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens", tokens));
+}
+
+static clf_status add_token(json_t *list, const char *token, json_int_t id, bool is_special)
+{
+    return append(list, json_pack("{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id, "content", token, "single_word", 0, "lstrip", 0,
+                                  "rstrip", 0, "normalized", 0, "special", is_special));
+}
+
+/* The three that every vocabulary has, and the languages of those that translate into several. */
+static clf_status set_added(const json_t *vocab, json_t *root)
+{
+    const char *token;
+    json_t *id, *list = json_array();
+    CLF_TRY(set(root, "added_tokens", list));
+    json_object_foreach((json_t *)vocab, token, id)
+    {
+        const size_t size = strlen(token);
+        const bool is_language = size > 4 && strncmp(token, ">>", 2) == 0 && strcmp(token + size - 2, "<<") == 0;
+        const bool is_special = strcmp(token, end_token) == 0 || strcmp(token, unknown_token) == 0 || strcmp(token, pad_token) == 0;
+        if (is_special || is_language)
+            CLF_TRY(add_token(list, token, json_integer_value(id), is_special));
+    }
+    return CLF_OK;
+}
+
+static clf_status make(const clf_sentencepiece *spm, const char *spm_name, const json_t *vocab, const char *vocab_name, json_t *root)
+{
+    int64_t end, unknown;
+    CLF_TRY(check_model(spm, spm_name));
+    CLF_TRY(clfi_json_get_int(vocab, vocab_name, end_token, 0, CLFI_VOCABULARY_MAX_ID, &end));
+    CLF_TRY(clfi_json_get_int(vocab, vocab_name, unknown_token, 0, CLFI_VOCABULARY_MAX_ID, &unknown));
+    json_t *list = json_array();
+    CLF_TRY(set(root, "model", json_pack("{s:s, s:I, s:o}", "type", "Unigram", "unk_id", (json_int_t)unknown, "vocab", list)));
+    CLF_TRY(list_tokens(vocab, vocab_name, list));
+    CLF_TRY(score_pieces(spm, vocab, list));
+    CLF_TRY(set_normalizer(spm, root));
+    CLF_TRY(set_parts((json_int_t)end, root));
+    return set_added(vocab, root);
+}
+
+clf_status clfi_tokenizer_open_marian(const char *spm_path, const char *vocab_path, clf_tokenizer **out)
+{
+    clf_status st;
+    clf_str bytes = CLF_STR_INIT;
+    clf_sentencepiece spm = {.pieces = NULL};
+    json_t *vocab = NULL, *root = json_object();
+    CLF_GOTO(check(root));
+    CLF_GOTO(clfi_file_read(spm_path, FILE_LIMIT, &bytes));
+    CLF_GOTO(clfi_sentencepiece_parse(clfi_str_text(&bytes), bytes.length, spm_path, &spm));
+    CLF_GOTO(clfi_json_read(vocab_path, FILE_LIMIT, &vocab));
+    CLF_GOTO(make(&spm, spm_path, vocab, vocab_path, root));
+    CLF_GOTO(clfi_tokenizer_from_parts(root, vocab_path, out));
+done:
+    json_decref(root);
+    json_decref(vocab);
+    clfi_sentencepiece_free(&spm);
+    clfi_str_free(&bytes);
+    return st;
+}

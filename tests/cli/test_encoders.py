@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Embeddings of legal and unusual models (tests/data/encoders) against sentence-transformers' in float64.
+usage: test_encoders.py PROGRAM DATA"""
+import json
+import math
+import os
+import shutil
+import tempfile
+
+from runs import clformer as run, data, fail, finish
+
+encoders = os.path.join(data, "encoders")
+BOUND = 1e-5
+
+
+def check(folder, name):
+    directory = os.path.join(encoders, name)
+    with open(os.path.join(directory, "golden.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    texts = os.path.join(folder, name + ".jsonl")
+    with open(texts, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(text) + "\n" for text in golden["texts"])
+    for call in golden["calls"]:
+        done = run("embed", "--format", "text", *call["options"], "--file", texts, directory)
+        if done.returncode != 0:
+            fail(name, call["options"], done.returncode, done.stderr)
+            continue
+        rows = [[float(value) for value in line.split()] for line in done.stdout.splitlines()]
+        if [len(row) for row in rows] != [len(row) for row in call["rows"]]:
+            fail(name, call["options"], "other sizes", [len(row) for row in rows])
+            continue
+        for text, row, wanted in zip(golden["texts"], rows, call["rows"]):
+            error = math.dist(row, wanted) / math.hypot(*wanted)
+            if not error <= BOUND:
+                fail(name, call["options"], text, f"relative error {error:.3g}")
+
+
+def check_refusals(folder):
+    """What would change numbers and is not computed is refused by its name."""
+    for name, file, change, *expected in (
+            ("bert_older", "config.json", {"is_decoder": True}, "is_decoder is true: expected false"),
+            ("nomic_authors", "config.json", {"causal": True}, "causal is true: expected false"),
+            ("nomic_authors", "config.json", {"rotary_scaling_factor": 2}, "rotary_scaling_factor: expected null, found integer 2"),
+            ("mpnet_padding", "config.json", {"relative_attention_num_buckets": 16}, "relative_attention_num_buckets", "integer 16"),
+            ("roberta_prompt", "sentence_bert_config.json", {"transformer_task": "fill-mask"}, 'transformer_task "fill-mask"', "feature-extraction")):
+        copy = os.path.join(folder, "refused")
+        shutil.copytree(os.path.join(encoders, name), copy)
+        path = os.path.join(copy, file)
+        with open(path, encoding="utf-8") as stream:
+            config = json.load(stream)
+        with open(path, "w", encoding="utf-8") as stream:
+            json.dump({**config, **change}, stream)
+        done = run("embed", copy, "a")
+        if done.returncode != 1 or done.stdout or any(part not in done.stderr for part in expected):
+            fail(name, change, done.returncode, done.stderr)
+        shutil.rmtree(copy)
+
+
+def check_unread(folder):
+    """info lists the keys of config.json that nothing reads; of these models it is none but the one that is added."""
+    for name in names:
+        copy = os.path.join(folder, "unread")
+        shutil.copytree(os.path.join(encoders, name), copy)
+        with open(os.path.join(copy, "config.json"), encoding="utf-8") as stream:
+            config = json.load(stream)
+        with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as stream:
+            json.dump({**config, "logit_scale": 3, "hidden_dropout_prob": 0.25, "embedding_size": None}, stream)
+        done = run("info", "--json", copy)
+        if done.returncode != 0 or json.loads(done.stdout).get("unread_keys") != ["logit_scale"]:
+            fail("info", name, done.returncode, done.stderr, done.stdout)
+        shutil.rmtree(copy)
+
+
+names = sorted(entry for entry in os.listdir(encoders) if os.path.isdir(os.path.join(encoders, entry)))
+if "mpnet_padding" not in names:
+    fail("cases:", names)
+with tempfile.TemporaryDirectory() as temporary:
+    for case in names:
+        check(temporary, case)
+    check_refusals(temporary)
+    check_unread(temporary)
+finish()

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* GPUs that the shim can show, as their vendors' drivers describe them: one row each. Of their extensions those are left out that choose
+ * code which PoCL cannot compile (fp16, integer dot products, CLBlast's for cl_intel_subgroups). */
+#ifndef CLF_TEST_GPU_SHOWN_DEVICES_H
+#define CLF_TEST_GPU_SHOWN_DEVICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SHOWN_KIB(n) ((uint64_t)(n) << 10)
+#define SHOWN_MIB(n) ((uint64_t)(n) << 20)
+
+typedef struct shown_device {
+    const char *key; /* in CLF_TEST_GPU */
+    const char *name, *vendor;
+    const char *board; /* CL_DEVICE_BOARD_NAME_AMD; NULL: the driver has no such question */
+    uint32_t vendor_id;
+    uint32_t compute_capability[2]; /* NVIDIA's; zeros: the driver has no such question */
+    uint32_t compute_units, clock_mhz;
+    uint64_t global_bytes, largest_bytes, local_bytes; /* largest_bytes: of one allocation */
+    uint32_t group_size;                               /* largest work-group */
+    uint32_t wave;                                     /* warp, wavefront or sub-group: what work-groups should be multiples of */
+    uint32_t vector_width;                             /* of float, native and preferred */
+    uint32_t alignment_bits;
+    bool unified;
+    const char *extensions;
+} shown_device;
+
+#define SHOWN_BASE                                                                                         \
+    "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics " \
+    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_icd"
+#define SHOWN_NVIDIA SHOWN_BASE " cl_khr_fp64 cl_nv_compiler_options cl_nv_device_attribute_query cl_nv_pragma_unroll"
+#define SHOWN_AMD SHOWN_BASE " cl_khr_fp64 cl_khr_subgroups cl_amd_device_attribute_query cl_amd_media_ops"
+#define SHOWN_INTEL SHOWN_BASE " cl_khr_subgroups cl_intel_required_subgroup_size"
+
+static const shown_device shown_devices[] = {
+    {.key = "nvidia_turing",
+     .name = "NVIDIA GeForce RTX 2080 Ti",
+     .vendor = "NVIDIA Corporation",
+     .vendor_id = 0x10de,
+     .compute_capability = {7, 5},
+     .compute_units = 68,
+     .clock_mhz = 1545,
+     .global_bytes = SHOWN_MIB(11019),
+     .largest_bytes = SHOWN_MIB(11019) / 4,
+     .local_bytes = SHOWN_KIB(48),
+     .group_size = 1024,
+     .wave = 32,
+     .vector_width = 1,
+     .alignment_bits = 4096,
+     .extensions = SHOWN_NVIDIA},
+    {.key = "nvidia_hopper",
+     .name = "NVIDIA H100 80GB HBM3",
+     .vendor = "NVIDIA Corporation",
+     .vendor_id = 0x10de,
+     .compute_capability = {9, 0},
+     .compute_units = 132,
+     .clock_mhz = 1980,
+     .global_bytes = SHOWN_MIB(81089),
+     .largest_bytes = SHOWN_MIB(81089) / 4,
+     .local_bytes = SHOWN_KIB(48),
+     .group_size = 1024,
+     .wave = 32,
+     .vector_width = 1,
+     .alignment_bits = 4096,
+     .extensions = SHOWN_NVIDIA},
+    {.key = "amd_rdna2",
+     .name = "gfx1030",
+     .vendor = "Advanced Micro Devices, Inc.",
+     .board = "AMD Radeon RX 6800 XT",
+     .vendor_id = 0x1002,
+     .compute_units = 36,
+     .clock_mhz = 2250,
+     .global_bytes = SHOWN_MIB(16368),
+     .largest_bytes = SHOWN_MIB(13912),
+     .local_bytes = SHOWN_KIB(64),
+     .group_size = 256,
+     .wave = 32,
+     .vector_width = 1,
+     .alignment_bits = 1024,
+     .extensions = SHOWN_AMD},
+    {.key = "amd_gcn",
+     .name = "gfx906:sramecc+:xnack-",
+     .vendor = "Advanced Micro Devices, Inc.",
+     .board = "AMD Radeon VII",
+     .vendor_id = 0x1002,
+     .compute_units = 60,
+     .clock_mhz = 1801,
+     .global_bytes = SHOWN_MIB(16368),
+     .largest_bytes = SHOWN_MIB(13912),
+     .local_bytes = SHOWN_KIB(64),
+     .group_size = 256,
+     .wave = 64,
+     .vector_width = 1,
+     .alignment_bits = 1024,
+     .extensions = SHOWN_AMD},
+    {.key = "intel_gen12",
+     .name = "Intel(R) Iris(R) Xe Graphics",
+     .vendor = "Intel(R) Corporation",
+     .vendor_id = 0x8086,
+     .compute_units = 96,
+     .clock_mhz = 1300,
+     .global_bytes = SHOWN_MIB(12615),
+     .largest_bytes = SHOWN_MIB(4095),
+     .local_bytes = SHOWN_KIB(64),
+     .group_size = 512,
+     .wave = 16,
+     .vector_width = 1,
+     .alignment_bits = 1024,
+     .unified = true,
+     .extensions = SHOWN_INTEL},
+    {.key = "intel_arc",
+     .name = "Intel(R) Arc(TM) A770 Graphics",
+     .vendor = "Intel(R) Corporation",
+     .vendor_id = 0x8086,
+     .compute_units = 512,
+     .clock_mhz = 2400,
+     .global_bytes = SHOWN_MIB(15473),
+     .largest_bytes = SHOWN_MIB(4095),
+     .local_bytes = SHOWN_KIB(64),
+     .group_size = 1024,
+     .wave = 16,
+     .vector_width = 1,
+     .alignment_bits = 1024,
+     .extensions = SHOWN_INTEL},
+    {.key = "arm_small",
+     .name = "Mali-G52 r1p0",
+     .vendor = "ARM",
+     .vendor_id = 0x13b5,
+     .compute_units = 2,
+     .clock_mhz = 800,
+     .global_bytes = SHOWN_MIB(1800),
+     .largest_bytes = SHOWN_MIB(64),
+     .local_bytes = SHOWN_KIB(32),
+     .group_size = 384,
+     .wave = 8,
+     .vector_width = 4,
+     .alignment_bits = 1024,
+     .unified = true,
+     .extensions = SHOWN_BASE},
+};
+
+#endif

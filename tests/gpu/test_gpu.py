@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that results are right,
+and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes for that device.
+usage: test_gpu.py PROGRAM DATA SHIM DEVICE
+
+Two of the devices, which have the most and the least local memory for an item, do the whole list. The others, whose kernels are the same and compile
+anew for every name, do what tells them apart; with CLF_GPU_ALL=1 in the environment they do all of it, too."""
+import collections
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+program, data, shim, device = sys.argv[1:]
+BOUND = 1e-5  # relative error of an embedding, as in test_families.py
+OURS = 46     # launches of a MiniLM pass: 7 a layer, embedding and its norm, pooling, normalisation
+# Shown name and limits, and launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3: at most so many.
+DEVICES = {
+    "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88),
+    "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70),
+    "amd_rdna2": ("gfx1030", 256, 64 << 10, 94),
+    "amd_gcn": ("gfx906:sramecc+:xnack-", 256, 64 << 10, 94),
+    "intel_gen12": ("Intel(R) Iris(R) Xe Graphics", 512, 64 << 10, 94),
+    "intel_arc": ("Intel(R) Arc(TM) A770 Graphics", 1024, 64 << 10, 94),
+    "arm_small": ("Mali-G52 r1p0", 384, 32 << 10, 94),
+}
+NAME, GROUP, LOCAL, CLBLAST = DEVICES[device]
+IS_WHOLE = device in ("nvidia_turing", "arm_small") or os.environ.get("CLF_GPU_ALL") == "1"
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAIL:", text)
+
+
+Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
+
+
+class Run:
+    """One run of the program, and what the shim wrote down."""
+
+    def __init__(self, arguments, engines="", idle=False, check=True):
+        log = os.path.join(work, "log")
+        if os.path.exists(log):
+            os.remove(log)
+        environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_CACHE_DIR="",
+                           CLF_ENGINE=engines, CLF_NO_TUNED="1", **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
+        environment.pop("CLF_DEVICE", None)
+        self.done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        self.name = f"{arguments[0]} {engines}"
+        if check and self.done.returncode != 0:
+            fail(f"{self.name}: status {self.done.returncode}: {self.done.stderr[-400:]}")
+        lines = []
+        if os.path.exists(log):
+            with open(log, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        self.launches = [Launch(word[1], [int(n) for n in word[2:5]], [int(n) for n in word[5:8]], int(word[8])) for word in
+                         (line.split() for line in lines if line.startswith("launch "))]
+        self.programs = [line for line in lines if line.startswith("program ")]
+        self.clblast = [line for line in lines if line.startswith("clblast ")]
+        for line in lines:
+            if line.startswith("refused "):
+                fail(f"{self.name}: beyond the device's limits: {line}")
+        for one in self.launches:
+            if math.prod(one.group) > GROUP or one.local_bytes > LOCAL or any(n % m for n, m in zip(one.items, one.group) if m):
+                fail(f"{self.name}: {one}")
+
+    def kernels(self):
+        return collections.Counter(one.kernel for one in self.launches)
+
+    def count_of_pass(self):
+        """Launches of the first pass over texts, the check of its result apart."""
+        names = [one.kernel for one in self.launches]
+        if "embedding_group" not in names or "row_check" not in names:
+            fail(f"{self.name}: no pass over texts: {self.kernels()}")
+            return -1
+        return names.index("row_check") - names.index("embedding_group")
+
+
+def check_devices():
+    """Shown as it is described, and chosen."""
+    [found] = json.loads(Run(["devices", "--json"]).done.stdout)["devices"]
+    shown = (found["name"], found["type"], found["max_work_group_size"], found["local_memory_bytes"], found["usable"], found["default"])
+    if shown != (NAME, "GPU", GROUP, LOCAL, True, True):
+        fail(f"devices: {shown}")
+    probes = [line.split(None, 4) for line in Run(["devices", "--all"]).done.stdout.splitlines() if line.startswith("   probes ")]
+    said = [" ".join(words[:4]) for words in probes]  # PoCL has no sub-groups, whatever the shim shows
+    if said != (["probes sub-group sums no:"] if found["subgroups"] else []):
+        fail(f"devices --all: {probes}")
+
+
+def check_selftest():
+    """Every operation on every engine of a GPU, against double precision."""
+    run = Run(["selftest"])
+    rows = [line.split() for line in run.done.stdout.splitlines()]
+    passed = {(row[0], row[1]) for row in rows if len(row) > 2 and row[2] == "pass"}
+    for op, engine in (("gemm", "tiled"), ("gemm", "clblast"), ("gemm", "gemv"), ("masked_softmax", "group"), ("layer_norm", "group"), ("attention", "group"),
+                       ("cached_attention", "group"), ("embedding", "group"), ("top_k", "group")):
+        if (op, engine) not in passed:
+            fail(f"selftest: {op} did not run on {engine}")
+    for kernel in ("gemm_tiled", "gemm_gemv_dot", "softmax_group", "attention_group", "cached_attention_group", "top_k_group"):
+        if not run.kernels()[kernel]:
+            fail(f"selftest: {kernel} was never launched: {sorted(run.kernels())}")
+
+
+def check_embedding(name, engines=""):
+    model = os.path.join(data, "families", name)
+    with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    run = Run(["embed", "--pooling", "mean", "--normalize", "no", "--format", "text", model, *golden["texts"]], engines)
+    rows = [[float(value) for value in line.split()] for line in run.done.stdout.splitlines()]
+    if [len(row) for row in rows] != [len(row) for row in golden["embeddings"]]:
+        fail(f"{name} {engines}: {[len(row) for row in rows]} numbers")
+        return run
+    for row, wanted in zip(rows, golden["embeddings"]):
+        error = math.dist(row, wanted) / math.hypot(*wanted)
+        if not error <= BOUND:
+            fail(f"{name} {engines}: relative error {error:.3g}")
+    return run
+
+
+def check_forced():
+    """An engine and its tile that are forced are what runs, and nothing else; a tile that the device cannot hold is refused."""
+    for item in (4, 8):
+        run = check_embedding("distilbert", f"gemm=tiled:item_m={item}:item_n={item}")
+        tiles = {word for line in run.programs for word in line.split() if word.startswith(("-DITEM_M=", "-DITEM_N="))}
+        if tiles != {f"-DITEM_M={item}", f"-DITEM_N={item}"} or not run.kernels()["gemm_tiled"] or run.kernels()["gemm_gemv_dot"]:
+            fail(f"forced tile {item}: built {sorted(tiles)}, launched {run.kernels()}")
+    run = check_embedding("distilbert", "gemm=clblast")
+    if not run.clblast or run.kernels()["gemm_tiled"] or run.kernels()["gemm_gemv_dot"]:
+        fail(f"forced clblast: {run.kernels()}")
+
+
+def check_generation():
+    model = os.path.join(data, "generation", "llama")
+    with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
+        text = json.load(file)["texts"][1]
+    run = Run(["generate", model, text["text"], "--max-tokens", str(len(text["tokens"])), "--json"])
+    told = [json.loads(line).get("tokens") for line in run.done.stdout.splitlines()]
+    if told != [text["tokens"]]:
+        fail(f"generate: {told}, expected {text['tokens']}")
+    if not run.kernels()["cached_attention_group"]:
+        fail(f"generate: {run.kernels()}")
+
+
+def check_launches():
+    """Both ways to multiply give the same; launches of a pass of 4,096 tokens, counted without running them."""
+    model = os.environ.get("CLF_MODEL_DIR", "")
+    if not os.path.exists(os.path.join(model, "config.json")):
+        print("no model in CLF_MODEL_DIR: launches of a pass are not counted")
+        return
+    rows = []
+    for engines in ("gemm=tiled", "gemm=clblast") if IS_WHOLE else ():  # products large enough for CLBlast's kernel of large products
+        run = Run(["embed", "--format", "text", model, *(f"{word} " * 100 for word in ("red", "green", "blue"))], engines)
+        rows.append([[float(value) for value in line.split()] for line in run.done.stdout.splitlines()])
+    if IS_WHOLE and (len(rows[0]) != 3 or len(rows[1]) != 3 or max(math.dist(a, b) for a, b in zip(*rows)) > BOUND):
+        fail("embeddings through our products and through CLBlast differ")
+    texts = os.path.join(work, "texts")
+    with open(texts, "w", encoding="utf-8") as file:
+        file.writelines(" ".join(["word"] * 126) + "\n" for _ in range(32))
+    for engines, most in (("gemm=tiled", OURS), ("gemm=clblast", CLBLAST)):
+        run = Run(["embed", model, "--file", texts], engines, idle=True, check=False)  # what is not computed is not finite
+        count = run.count_of_pass()
+        print(f"{device}: {engines}: {count} launches a pass; {dict(run.kernels())}")
+        if run.clblast:
+            print("\n".join(sorted(set(run.clblast))))
+        if count > most or (engines == "gemm=tiled" and count != most):
+            fail(f"{engines}: {count} launches a pass, expected {most}")
+
+
+with tempfile.TemporaryDirectory() as work:
+    vendors = os.path.join(work, "vendors")
+    os.mkdir(vendors)
+    system = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")
+    found = [name for name in (os.listdir(system) if os.path.isdir(system) else []) if name.startswith("pocl")]
+    if not found:
+        print("skipped: PoCL is not installed")
+        sys.exit(77)
+    shutil.copy(os.path.join(system, found[0]), vendors)
+    check_devices()
+    check_forced()
+    check_launches()
+    if IS_WHOLE:
+        check_selftest()
+        check_embedding("distilbert")
+        check_embedding("modernbert")
+        check_generation()
+sys.exit(1 if failures else 0)

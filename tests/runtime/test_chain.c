@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Chains: many launches in one give what they give one by one; what is no part of a chain ends it; errors leave nothing behind. On devices
+ * that run no chains the same launches run one by one. */
+#include "runtime/chain.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "runtime/launch.h"
+#include "support/check.h"
+#include "support/device.h"
+
+enum { SIZE = 60, STEPS = 301 };
+
+#define FILE_OF(path, text)         \
+    {                               \
+        path, text, sizeof text - 1 \
+    }
+
+/* Every item of a step reads another item's result of the step before. */
+static const clf_kernel_file files[] = {
+    FILE_OF("any/turn.cl", "#include \"item.cl\"\n"
+                           "typedef struct turn_pair { int by, unused; } turn_pair;\n"
+                           "inline int helper(int x) { return x + FACTOR; }\n"
+                           "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
+                           "void turn(ITEM_PARAMETERS __global const int *x, __global int *y, int add, long4 four, turn_pair pair)\n"
+                           "{\n"
+                           "    const int at = (int)((get_global_id(2) * 3 + get_global_id(1)) * get_global_size(0) + get_global_id(0));\n"
+                           "    y[at] = helper(x[(at + pair.by) % 60]) + add + (int)(four.w >> 32);\n"
+                           "}\n"),
+    FILE_OF("any/alone.cl", "__kernel void alone(__global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
+    FILE_OF("any/refuses.cl", "#include \"item.cl\"\n"
+                              "#ifdef CHAIN_PART\n#error \"no part of a chain\"\n#endif\n"
+                              "__kernel void refuses(ITEM_PARAMETERS __global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
+};
+static const clf_kernel_set own = {files, COUNT(files)};
+
+static clf_kernel_spec spec_of(const char *file, const char *kernel)
+{
+    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
+    spec.own = &own;
+    return spec;
+}
+
+static clf_status turn(clf_context *context, const clf_buffer *x, const clf_buffer *y, int step)
+{
+    const struct {
+        cl_int by, unused;
+    } pair = {1 + step % 7, 0};
+    const cl_long4 four = {{1, 2, 3, (cl_long)(step % 5) << 32}};
+    clf_kernel_spec spec = spec_of("turn.cl", "turn");
+    clfi_spec_int(&spec, "FACTOR", step % 3); /* three parts, each with a function of the same name */
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, x);
+    clfi_arg_buffer(&launch, y);
+    clfi_arg_int(&launch, step);
+    clfi_arg_struct(&launch, "long4", &four, sizeof four);
+    clfi_arg_struct(&launch, "turn_pair", &pair, sizeof pair);
+    return clfi_launch_3d(&launch, (size_t[3]){10, 3, 2}, (size_t[3]){1, 1, 1});
+}
+
+static void expected_turn(const int *x, int *y, int step)
+{
+    for (int at = 0; at < SIZE; at++)
+        y[at] = x[(at + 1 + step % 7) % SIZE] + step % 3 + step + step % 5;
+}
+
+static clf_status simple(clf_context *context, const char *file, const char *kernel, const clf_buffer *x)
+{
+    const clf_kernel_spec spec = spec_of(file, kernel);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, x);
+    return clfi_launch_1d(&launch, SIZE, 1);
+}
+
+/* Two buffers on the device, and what ought to be there. */
+typedef struct world {
+    clf_context *context;
+    clf_chain *chain;
+    clf_buffer *buffer[2];
+    int host[2][SIZE];
+    int step;
+} world;
+
+static void create(clf_context *context, world *w)
+{
+    *w = (world){.context = context};
+    for (int i = 0; i < SIZE; i++)
+        w->host[0][i] = i * i;
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(clfi_buffer_create(context, sizeof w->host[i], &w->buffer[i]));
+        CHECK_OK(clfi_buffer_write(w->buffer[i], 0, w->host[i], sizeof w->host[i]));
+    }
+    CHECK_OK(clfi_chain_create(context, &w->chain));
+}
+
+static void destroy(world *w)
+{
+    CHECK_OK(clf_context_finish(w->context));
+    clfi_chain_destroy(w->chain);
+    for (int i = 0; i < 2; i++)
+        clfi_buffer_release(w->buffer[i]);
+}
+
+static clf_status run(world *w, int count)
+{
+    for (const int end = w->step + count; w->step < end; w->step++) {
+        const int from = w->step % 2;
+        CLF_TRY(turn(w->context, w->buffer[from], w->buffer[1 - from], w->step));
+        expected_turn(w->host[from], w->host[1 - from], w->step);
+    }
+    return CLF_OK;
+}
+
+static void check(const world *w)
+{
+    int got[SIZE];
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(clfi_buffer_read(w->buffer[i], 0, got, sizeof got));
+        CHECK(memcmp(got, w->host[i], sizeof got) == 0, "buffer %d after %d steps: it begins with %d, expected %d", i, w->step, got[0],
+              w->host[i][0]);
+    }
+}
+
+static uint64_t launches(const clf_context *context)
+{
+    clf_context_stats stats;
+    clf_context_get_stats(context, &stats);
+    return stats.kernels_launched;
+}
+
+/* Twice, the second time with parts and places that are known. */
+static void test_steps(void **state)
+{
+    world w;
+    create(*state, &w);
+    for (int round = 0; round < 3; round++) {
+        const uint64_t before = launches(w.context);
+        clfi_chain_begin(w.chain);
+        CHECK_OK(clfi_chain_end(w.chain, run(&w, STEPS)));
+        check(&w);
+        if (w.chain && round > 0)
+            CHECK(launches(w.context) == before + 1, "%d steps took %llu launches", STEPS,
+                  (unsigned long long)(launches(w.context) - before));
+    }
+    destroy(&w);
+}
+
+/* Two at once without waiting in between, and their buffers let go at once. */
+static void test_released(void **state)
+{
+    world w;
+    clf_buffer *kept;
+    int got[SIZE];
+    create(*state, &w);
+    for (int round = 0; round < 2; round++) {
+        clfi_chain_begin(w.chain);
+        CHECK_OK(clfi_chain_end(w.chain, run(&w, 10)));
+    }
+    kept = clfi_buffer_retain(w.buffer[0]);
+    clfi_buffer_release(w.buffer[0]);
+    clfi_buffer_release(w.buffer[1]);
+    CHECK_OK(clfi_buffer_read(kept, 0, got, sizeof got));
+    CHECK(memcmp(got, w.host[0], sizeof got) == 0, "it begins with %d, expected %d", got[0], w.host[0][0]);
+    w.buffer[0] = kept;
+    w.buffer[1] = NULL;
+    destroy(&w);
+}
+
+/* A kernel that is no part of a chain, one that does not compile as a part, and a transfer: all happens, in order, launch by launch. */
+static void test_interruptions(void **state)
+{
+    static const char *const kernels[][2] = {{"alone.cl", "alone"}, {"refuses.cl", "refuses"}, {NULL, NULL}};
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        world w;
+        create(*state, &w);
+        clfi_chain_begin(w.chain);
+        clf_status st = run(&w, 4); /* the last result is in buffer 0 */
+        if (kernels[i][0]) {
+            st = st != CLF_OK ? st : simple(w.context, kernels[i][0], kernels[i][1], w.buffer[0]);
+            for (int k = 0; k < SIZE; k++)
+                w.host[0][k] *= 2;
+        } else {
+            memset(w.host[0], 1, sizeof w.host[0]);
+            st = st != CLF_OK ? st : clfi_buffer_write(w.buffer[0], 0, w.host[0], sizeof w.host[0]);
+        }
+        CHECK_OK(clfi_chain_end(w.chain, st != CLF_OK ? st : run(&w, 5)));
+        check(&w);
+        const uint64_t before = launches(w.context);
+        clfi_chain_begin(w.chain);
+        CHECK_OK(clfi_chain_end(w.chain, run(&w, 6)));
+        check(&w);
+        CHECK(launches(w.context) == before + 6, "6 launches after a chain was off are %llu",
+              (unsigned long long)(launches(w.context) - before));
+        destroy(&w);
+    }
+}
+
+/* Few launches are not worth a program of their own. */
+static void test_few(void **state)
+{
+    world w;
+    clf_context *context = *state;
+    context->chains = CLFI_CHAINS_LONG;
+    create(context, &w);
+    const uint64_t before = launches(context);
+    clfi_chain_begin(w.chain);
+    CHECK_OK(clfi_chain_end(w.chain, run(&w, 5)));
+    check(&w);
+    CHECK(launches(context) == before + 5, "%llu launches", (unsigned long long)(launches(context) - before));
+    context->chains = CLFI_CHAINS_ALWAYS;
+    destroy(&w);
+}
+
+/* What was noted before an error never runs. */
+static void test_error(void **state)
+{
+    world w, after;
+    create(*state, &w);
+    if (w.chain) {
+        after = w;
+        clfi_chain_begin(w.chain);
+        CHECK_OK(run(&after, 3));
+        CHECK_FAILS(clfi_chain_end(w.chain, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
+        check(&w);
+        CHECK_OK(run(&w, 3)); /* and launches are launches again */
+        check(&w);
+    }
+    destroy(&w);
+}
+
+static void test_lost(void **state)
+{
+    world w;
+    create(*state, &w);
+    if (w.chain) {
+        volatile uint32_t *is_lost = (volatile uint32_t *)w.context->is_lost;
+        *is_lost = 1;
+        CHECK_FAILS(clf_context_finish(w.context), CLF_DEVICE, "work-groups at once");
+        *is_lost = 0;
+    }
+    destroy(&w);
+}
+
+static void test_switched_off(void **state)
+{
+    world w;
+    clf_context *context = *state;
+    const clf_chains before = context->chains;
+    context->chains = CLFI_CHAINS_NEVER;
+    create(context, &w);
+    context->chains = before;
+    assert_null(w.chain);
+    clfi_chain_begin(w.chain);
+    CHECK_OK(clfi_chain_end(w.chain, run(&w, 7)));
+    check(&w);
+    destroy(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_steps), cmocka_unit_test(test_released), cmocka_unit_test(test_interruptions), cmocka_unit_test(test_few),
+        cmocka_unit_test(test_error), cmocka_unit_test(test_lost),     cmocka_unit_test(test_switched_off),
+    };
+    setenv("CLF_CHAIN", "1", 1);
+    return cmocka_run_group_tests_name("runtime.chain", tests, device_setup, device_teardown);
+}
