@@ -15,8 +15,8 @@ struct clf_buffer {
     size_t references;
     clf_file_map *map;       /* host memory used in place, retained; NULL: the device's own */
     clf_buffer *next_mapped; /* in the context's list */
-    uint64_t address;        /* on a device that runs chains; 0: not asked for yet */
-    uint64_t recording;      /* the last chain's that holds it */
+    uint64_t address;        /* on a device that runs launch graphs; 0: not asked for yet */
+    uint64_t recording;      /* the number of the last one that holds it */
 };
 
 /* New device memory; contents undefined. size 0 gives a buffer of the smallest legal size. OUT_OF_MEMORY: larger than the device's

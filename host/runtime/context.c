@@ -62,7 +62,7 @@ cl_command_queue clf_context_queue(const clf_context *context)
 
 clf_status clfi_context_interrupt(clf_context *context)
 {
-    return context->chain ? context->interrupt(context->chain) : CLF_OK;
+    return context->recording ? context->interrupt(context->recording) : CLF_OK;
 }
 
 clf_status clfi_context_wait(clf_context *context)
@@ -72,7 +72,7 @@ clf_status clfi_context_wait(clf_context *context)
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "finish: %s (%d)", clfi_cl_name(code), code);
     if (context->is_lost && *context->is_lost)
-        CLF_FAIL(CLF_DEVICE, "chain: %s does not run its %u work-groups at once (CLF_CHAIN=0 launches kernels one by one)",
+        CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its %u work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
                  context->device.info.name, context->device.caps.compute_units);
     return CLF_OK;
 }

@@ -27,12 +27,12 @@ typedef struct clf_usage {
     uint64_t peak;
 } clf_usage;
 
-/* Whether kernels are launched as chains (runtime/chain.h): $CLF_CHAIN. */
-typedef enum clf_chains {
-    CLFI_CHAINS_LONG,  /* not set: those of many launches */
-    CLFI_CHAINS_NEVER, /* 0 */
-    CLFI_CHAINS_ALWAYS /* 1 */
-} clf_chains;
+/* Whether launches are recorded as graphs (runtime/launch_graph.h): $CLF_GRAPH. */
+typedef enum clf_graph_use {
+    CLFI_GRAPHS_LONG,  /* not set: those of many launches */
+    CLFI_GRAPHS_NEVER, /* 0 */
+    CLFI_GRAPHS_ALWAYS /* 1 */
+} clf_graph_use;
 
 struct clf_context {
     const clf_context_life *life;
@@ -52,10 +52,10 @@ struct clf_context {
     clf_profile *profile; /* NULL unless profiling */
     clf_context_stats stats;
     clf_usage usage;
-    clf_chains chains;
-    struct clf_chain_record *chain; /* of runtime/chain_record.h: launches are noted there; NULL: they enter the queue */
-    clf_status (*interrupt)(struct clf_chain_record *chain); /* enqueues what it noted, launch by launch, and ends it */
-    const volatile uint32_t *is_lost; /* not 0: a chain ended before its end (runtime/chain.h); NULL: there are none */
+    clf_graph_use graphs;
+    struct clf_recording *recording;                          /* of runtime/recording.h: launches go there; NULL: they enter the queue */
+    clf_status (*interrupt)(struct clf_recording *recording); /* enqueues what it holds, launch by launch, and ends it */
+    const volatile uint32_t *is_lost; /* not 0: a graph ended before its end (runtime/launch_graph.h); NULL: there are none */
     struct clf_rehearsal *rehearsal;  /* of runtime/rehearsal.h; NULL: work is done */
     uint64_t builds_expected;         /* programs from source that a rehearsal found necessary, and those built before */
     void (*on_build)(void *user);     /* called before a program is built from source; NULL: nobody watches */
@@ -69,7 +69,7 @@ struct clf_context {
 void clfi_context_retain(clf_context *context);
 void clfi_context_release(clf_context *context);
 
-/* Before anything but a launch enters the queue: launches that a chain has noted enter it first. */
+/* Before anything but a launch enters the queue: launches that were recorded enter it first. */
 clf_status clfi_context_interrupt(clf_context *context);
 
 /* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE. */

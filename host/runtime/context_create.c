@@ -124,9 +124,9 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     const char *engines = choose(params->engines, "CLF_ENGINE");
     if ((unsigned)params->precision > CLF_PRECISION_MEDIUM)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context: precision %d is not one of highest, high, medium", (int)params->precision);
-    const char *chains = getenv("CLF_CHAIN");
+    const char *graphs = getenv("CLF_GRAPH");
     context->references = 1;
-    context->chains = !chains || !chains[0] ? CLFI_CHAINS_LONG : strcmp(chains, "0") == 0 ? CLFI_CHAINS_NEVER : CLFI_CHAINS_ALWAYS;
+    context->graphs = !graphs || !graphs[0] ? CLFI_GRAPHS_LONG : strcmp(graphs, "0") == 0 ? CLFI_GRAPHS_NEVER : CLFI_GRAPHS_ALWAYS;
     context->precision = params->precision;
     set_log(context, params);
     CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));

@@ -137,7 +137,7 @@ static void set_caps(clf_device *device)
 
     /* Quirks. */
     caps->serial_compiler = strcmp(info->platform_name, "Portable Computing Language") == 0;
-    caps->runs_chains = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
+    caps->runs_graphs = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */
@@ -266,8 +266,9 @@ void clfi_device_clear(clf_device *device)
 clf_status clfi_device_copy(const clf_device *from, clf_device *out)
 {
     clf_device copy = *from;
-    const char **texts[] = {&copy.info.name, &copy.info.vendor, &copy.info.driver_version, &copy.info.device_version,
-                            &copy.info.opencl_c_version, &copy.info.platform_name, &copy.info.reason};
+    const char **texts[] = {&copy.info.name,           &copy.info.vendor,           &copy.info.driver_version,
+                            &copy.info.device_version, &copy.info.opencl_c_version, &copy.info.platform_name,
+                            &copy.info.reason};
     clf_status st = CLF_OK;
     size_t done = 0;
     for (; done < COUNT(texts); done++) {

@@ -25,7 +25,7 @@ typedef struct clf_device_caps {
     bool has_fp16, has_subgroups, has_integer_dot;
     bool slow_compiler;   /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
     bool serial_compiler; /* builds in several threads at once end the process, also of different contexts */
-    bool runs_chains;     /* runs as many work-groups at once as it has units, and buffers stay where they are: runtime/chain.h */
+    bool runs_graphs;     /* runs as many work-groups at once as it has units, and buffers stay where they are: runtime/launch_graph.h */
     bool short_loops;     /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 

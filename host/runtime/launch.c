@@ -5,17 +5,17 @@
 #include <limits.h>
 
 #include "base/alloc.h"
-#include "runtime/chain_record.h"
+#include "runtime/recording.h"
 #include "runtime/profile.h"
 #include "runtime/rehearsal.h"
 
 clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
 {
     clf_launch launch = {.context = context};
-    if (context->chain) {
+    if (context->recording) {
         bool is_taken = false;
-        launch.status = clfi_chain_note(context->chain, spec, &is_taken);
-        launch.chain = is_taken ? context->chain : NULL;
+        launch.status = clfi_recording_launch(context->recording, spec, &is_taken);
+        launch.recording = is_taken ? context->recording : NULL;
         if (launch.status == CLF_OK && !is_taken)
             launch.status = clfi_context_interrupt(context);
         if (launch.status != CLF_OK || is_taken)
@@ -30,8 +30,8 @@ clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
 
 void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size)
 {
-    if (launch->status == CLF_OK && launch->chain)
-        launch->status = clfi_chain_note_value(launch->chain, type, value, size);
+    if (launch->status == CLF_OK && launch->recording)
+        launch->status = clfi_recording_value(launch->recording, type, value, size);
     if (launch->status != CLF_OK || !launch->kernel)
         return;
     const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, size, value);
@@ -48,8 +48,8 @@ void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size)
 
 void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 {
-    if (launch->status == CLF_OK && launch->chain) {
-        launch->status = clfi_chain_note_buffer(launch->chain, (clf_buffer *)buffer);
+    if (launch->status == CLF_OK && launch->recording) {
+        launch->status = clfi_recording_buffer(launch->recording, (clf_buffer *)buffer);
         return;
     }
     const cl_mem memory = buffer ? buffer->memory : NULL;
@@ -58,9 +58,9 @@ void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer)
 
 void clfi_arg_int(clf_launch *launch, int64_t value)
 {
-    if (launch->status == CLF_OK && (launch->kernel || launch->chain) && (value < INT_MIN || value > INT_MAX)) {
+    if (launch->status == CLF_OK && (launch->kernel || launch->recording) && (value < INT_MIN || value > INT_MAX)) {
         launch->status = clfi_fail(CLF_UNSUPPORTED, "kernel %s: argument %u is %lld, more than 32 bits",
-                                   launch->kernel ? launch->kernel->name : "of a chain", launch->argument, (long long)value);
+                                   launch->kernel ? launch->kernel->name : "of a launch graph", launch->argument, (long long)value);
         return;
     }
     const cl_int narrow = (cl_int)value;
@@ -90,8 +90,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     size_t global[3];
     CLF_TRY(launch->status);
     clf_kernel *kernel = launch->kernel;
-    if (launch->chain)
-        return clfi_chain_note_end(launch->chain, dimensions, groups, local);
+    if (launch->recording)
+        return clfi_recording_end(launch->recording, dimensions, groups, local);
     if (!kernel)
         return CLF_OK;
     if (launch->argument != kernel->argument_count)

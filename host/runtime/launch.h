@@ -14,8 +14,8 @@
 
 typedef struct clf_launch {
     clf_context *context;
-    clf_kernel *kernel;             /* NULL in a rehearsal and in a chain */
-    struct clf_chain_record *chain; /* of runtime/chain_record.h: the launch is noted there and enters the queue with others; else NULL */
+    clf_kernel *kernel;              /* NULL in a rehearsal and where launches are recorded */
+    struct clf_recording *recording; /* of runtime/recording.h: the launch goes there; NULL: it enters the queue */
     cl_uint argument;
     clf_status status;
 } clf_launch;
@@ -29,7 +29,7 @@ void clfi_arg_uint(clf_launch *launch, uint32_t value);             /* uint */
 void clfi_arg_float(clf_launch *launch, float value);
 void clfi_arg_bytes(clf_launch *launch, const void *value, size_t size); /* any by-value struct or vector */
 
-/* The same in a kernel that can be part of a chain; type: what it is called in the kernel's source, a literal. */
+/* The same in a kernel that can be part of a launch graph; type: what it is called in the kernel's source, a literal. */
 void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, size_t size);
 
 /* Enqueues `groups` work-groups of `local` items in each dimension. Any group count of 0: nothing to do, OK. */

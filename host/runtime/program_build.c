@@ -89,7 +89,7 @@ static clf_status compile_main(clf_context *context, const clf_kernel_spec *spec
 static clf_status compile_part(clf_context *context, const clf_program_part *part, cl_program *out)
 {
     /* Parts have functions of the same names, which are no others' business. */
-    static const char head[] = "#define CHAIN_PART\n#undef inline\n#define inline __attribute__((internal_linkage)) inline\n";
+    static const char head[] = "#define GRAPH_PART\n#undef inline\n#define inline __attribute__((internal_linkage)) inline\n";
     clf_str source = CLF_STR_INIT;
     clf_status st = clfi_str_append_text(&source, head);
     if (st == CLF_OK)

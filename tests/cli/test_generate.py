@@ -139,22 +139,22 @@ def check_options():
         fail(f"options: embed: {done.stderr}")
 
 
-def check_chain():
-    """A step's kernels as one launch, on CPUs that can, and one by one: the same text, and where --stats tells of a chain it is in the first
-    alone. Blocks of all kinds and soft caps, so that most kernels of steps are parts of one."""
+def check_graph():
+    """A step's kernels as one launch, on CPUs that can, and one by one: the same text, and where --stats tells of a launch graph it is in the
+    first alone. Blocks of all kinds and soft caps, so that most kernels of steps are parts of one."""
     for name in ("llama_blocks", "gemma2"):
         folder = os.path.join(families, name)
         model = os.path.join(folder, "model.gguf") if name == "llama_blocks" else folder
         done = []
-        for chain in ("1", "0"):
-            os.environ["CLF_CHAIN"] = chain
+        for use in ("1", "0"):
+            os.environ["CLF_GRAPH"] = use
             done.append(run("generate", model, "the cat", "--max-tokens", "9", "--temperature", "1", "--stats"))
-            del os.environ["CLF_CHAIN"]
+            del os.environ["CLF_GRAPH"]
         if done[0].stdout != done[1].stdout or not done[0].stdout.strip():
-            fail(f"{name}: chained {done[0].stdout!r}, one by one {done[1].stdout!r}")
-        if "kernel          chain " in done[1].stderr:
-            fail(f"{name}: a chain although CLF_CHAIN is 0: {done[1].stderr}")
-        print(f"{name}: chained steps {'ran' if 'kernel          chain ' in done[0].stderr else 'did not run on this device'}")
+            fail(f"{name}: as a graph {done[0].stdout!r}, one by one {done[1].stdout!r}")
+        if "kernel          launch_graph " in done[1].stderr:
+            fail(f"{name}: a launch graph although CLF_GRAPH is 0: {done[1].stderr}")
+        print(f"{name}: steps as one launch {'ran' if 'kernel          launch_graph ' in done[0].stderr else 'did not run on this device'}")
 
 
 def check_plan():
@@ -177,6 +177,6 @@ with tempfile.TemporaryDirectory() as temporary:
     for entry in names:
         check(entry, temporary)
 check_options()
-check_chain()
+check_graph()
 check_chat()
 finish()

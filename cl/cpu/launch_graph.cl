@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A chain: launches that follow one another, in a single one, so that the driver is asked once. One group for each unit of the device, all
- * of which run at once; they share the items of a step, and meet before the next step begins.
+/* A launch graph: launches that follow one another, in a single one, so that the driver is asked once. One group for each unit of the
+ * device, all of which run at once; they share the items of a launch, and meet before the next begins.
  *
- * A step is a record: how many bytes it has, which part it is (a kernel with its macros, compiled as a function part_<number> that takes
+ * A launch is a record: how many bytes it has, which part it is (a kernel with its macros, compiled as a function part_<number> that takes
  * items first .. end - 1), how many items there are in each dimension, how many of them were taken, and the part's arguments, buffers as
  * their addresses. */
 #ifndef EACH_PART
@@ -50,7 +50,7 @@ static bool meet(volatile __global uint *meeting, uint arrivals)
     return true;
 }
 
-/* The next items of a step for a group: half of its share of what is left, so that all end together however fast each is. False: none. */
+/* The next items of a launch for a group: half of its share of what is left, so that all end together however fast each is. False: none. */
 static bool take_items(volatile __global uint *taken, uint items, uint groups, uint *first, uint *end)
 {
     uint begin = *taken;
@@ -67,18 +67,18 @@ static bool take_items(volatile __global uint *taken, uint items, uint groups, u
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void chain(__global uchar *records, int steps, volatile __global uint *meeting, uint begun)
+void launch_graph(__global uchar *records, int launches, volatile __global uint *meeting, uint begun)
 {
     const uint all = (uint)get_num_groups(0);
-    for (int i = 0; i < steps; i++) {
-        volatile __global uint *step = (volatile __global uint *)records;
-        const uint items = step[ITEMS_X] * step[ITEMS_Y] * step[ITEMS_Z];
+    for (int i = 0; i < launches; i++) {
+        volatile __global uint *header = (volatile __global uint *)records;
+        const uint items = header[ITEMS_X] * header[ITEMS_Y] * header[ITEMS_Z];
         uint first, end;
-        while (take_items(step + TAKEN, items, all, &first, &end))
-            run_part(step[PART], first, end, step[ITEMS_X], step[ITEMS_Y], records + HEADER_WORDS * sizeof(uint));
-        records += step[BYTES];
+        while (take_items(header + TAKEN, items, all, &first, &end))
+            run_part(header[PART], first, end, header[ITEMS_X], header[ITEMS_Y], records + HEADER_WORDS * sizeof(uint));
+        records += header[BYTES];
         begun += all;
-        if (i + 1 < steps && !meet(meeting, begun))
+        if (i + 1 < launches && !meet(meeting, begun))
             return;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains: many launches in one give what they give one by one; what is no part of a chain ends it; errors leave nothing behind. On devices
- * that run no chains the same launches run one by one. */
-#include "runtime/chain.h"
+/* Launch graphs: many launches in one give what they give one by one; what is no part of a graph ends it; errors leave nothing behind. On
+ * devices that run no graphs the same launches run one by one. */
+#include "runtime/launch_graph.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const clf_kernel_file files[] = {
                            "}\n"),
     FILE_OF("any/alone.cl", "__kernel void alone(__global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
     FILE_OF("any/refuses.cl", "#include \"item.cl\"\n"
-                              "#ifdef CHAIN_PART\n#error \"no part of a chain\"\n#endif\n"
+                              "#ifdef GRAPH_PART\n#error \"no part of a graph\"\n#endif\n"
                               "__kernel void refuses(ITEM_PARAMETERS __global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
 };
 static const clf_kernel_set own = {files, COUNT(files)};
@@ -76,7 +76,7 @@ static clf_status simple(clf_context *context, const char *file, const char *ker
 /* Two buffers on the device, and what ought to be there. */
 typedef struct world {
     clf_context *context;
-    clf_chain *chain;
+    clf_launch_graph *graph;
     clf_buffer *buffer[2];
     int host[2][SIZE];
     int step;
@@ -91,13 +91,13 @@ static void create(clf_context *context, world *w)
         CHECK_OK(clfi_buffer_create(context, sizeof w->host[i], &w->buffer[i]));
         CHECK_OK(clfi_buffer_write(w->buffer[i], 0, w->host[i], sizeof w->host[i]));
     }
-    CHECK_OK(clfi_chain_create(context, &w->chain));
+    CHECK_OK(clfi_graph_create(context, &w->graph));
 }
 
 static void destroy(world *w)
 {
     CHECK_OK(clf_context_finish(w->context));
-    clfi_chain_destroy(w->chain);
+    clfi_graph_destroy(w->graph);
     for (int i = 0; i < 2; i++)
         clfi_buffer_release(w->buffer[i]);
 }
@@ -136,10 +136,10 @@ static void test_steps(void **state)
     create(*state, &w);
     for (int round = 0; round < 3; round++) {
         const uint64_t before = launches(w.context);
-        clfi_chain_begin(w.chain);
-        CHECK_OK(clfi_chain_end(w.chain, run(&w, STEPS)));
+        clfi_graph_begin(w.graph);
+        CHECK_OK(clfi_graph_end(w.graph, run(&w, STEPS)));
         check(&w);
-        if (w.chain && round > 0)
+        if (w.graph && round > 0)
             CHECK(launches(w.context) == before + 1, "%d steps took %llu launches", STEPS,
                   (unsigned long long)(launches(w.context) - before));
     }
@@ -154,8 +154,8 @@ static void test_released(void **state)
     int got[SIZE];
     create(*state, &w);
     for (int round = 0; round < 2; round++) {
-        clfi_chain_begin(w.chain);
-        CHECK_OK(clfi_chain_end(w.chain, run(&w, 10)));
+        clfi_graph_begin(w.graph);
+        CHECK_OK(clfi_graph_end(w.graph, run(&w, 10)));
     }
     kept = clfi_buffer_retain(w.buffer[0]);
     clfi_buffer_release(w.buffer[0]);
@@ -167,14 +167,14 @@ static void test_released(void **state)
     destroy(&w);
 }
 
-/* A kernel that is no part of a chain, one that does not compile as a part, and a transfer: all happens, in order, launch by launch. */
+/* A kernel that is no part of a graph, one that does not compile as a part, and a transfer: all happens, in order, launch by launch. */
 static void test_interruptions(void **state)
 {
     static const char *const kernels[][2] = {{"alone.cl", "alone"}, {"refuses.cl", "refuses"}, {NULL, NULL}};
     for (size_t i = 0; i < COUNT(kernels); i++) {
         world w;
         create(*state, &w);
-        clfi_chain_begin(w.chain);
+        clfi_graph_begin(w.graph);
         clf_status st = run(&w, 4); /* the last result is in buffer 0 */
         if (kernels[i][0]) {
             st = st != CLF_OK ? st : simple(w.context, kernels[i][0], kernels[i][1], w.buffer[0]);
@@ -184,13 +184,13 @@ static void test_interruptions(void **state)
             memset(w.host[0], 1, sizeof w.host[0]);
             st = st != CLF_OK ? st : clfi_buffer_write(w.buffer[0], 0, w.host[0], sizeof w.host[0]);
         }
-        CHECK_OK(clfi_chain_end(w.chain, st != CLF_OK ? st : run(&w, 5)));
+        CHECK_OK(clfi_graph_end(w.graph, st != CLF_OK ? st : run(&w, 5)));
         check(&w);
         const uint64_t before = launches(w.context);
-        clfi_chain_begin(w.chain);
-        CHECK_OK(clfi_chain_end(w.chain, run(&w, 6)));
+        clfi_graph_begin(w.graph);
+        CHECK_OK(clfi_graph_end(w.graph, run(&w, 6)));
         check(&w);
-        CHECK(launches(w.context) == before + 6, "6 launches after a chain was off are %llu",
+        CHECK(launches(w.context) == before + 6, "6 launches after a graph was off are %llu",
               (unsigned long long)(launches(w.context) - before));
         destroy(&w);
     }
@@ -201,14 +201,14 @@ static void test_few(void **state)
 {
     world w;
     clf_context *context = *state;
-    context->chains = CLFI_CHAINS_LONG;
+    context->graphs = CLFI_GRAPHS_LONG;
     create(context, &w);
     const uint64_t before = launches(context);
-    clfi_chain_begin(w.chain);
-    CHECK_OK(clfi_chain_end(w.chain, run(&w, 5)));
+    clfi_graph_begin(w.graph);
+    CHECK_OK(clfi_graph_end(w.graph, run(&w, 5)));
     check(&w);
     CHECK(launches(context) == before + 5, "%llu launches", (unsigned long long)(launches(context) - before));
-    context->chains = CLFI_CHAINS_ALWAYS;
+    context->graphs = CLFI_GRAPHS_ALWAYS;
     destroy(&w);
 }
 
@@ -217,11 +217,11 @@ static void test_error(void **state)
 {
     world w, after;
     create(*state, &w);
-    if (w.chain) {
+    if (w.graph) {
         after = w;
-        clfi_chain_begin(w.chain);
+        clfi_graph_begin(w.graph);
         CHECK_OK(run(&after, 3));
-        CHECK_FAILS(clfi_chain_end(w.chain, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
+        CHECK_FAILS(clfi_graph_end(w.graph, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
         check(&w);
         CHECK_OK(run(&w, 3)); /* and launches are launches again */
         check(&w);
@@ -233,7 +233,7 @@ static void test_lost(void **state)
 {
     world w;
     create(*state, &w);
-    if (w.chain) {
+    if (w.graph) {
         volatile uint32_t *is_lost = (volatile uint32_t *)w.context->is_lost;
         *is_lost = 1;
         CHECK_FAILS(clf_context_finish(w.context), CLF_DEVICE, "work-groups at once");
@@ -246,13 +246,13 @@ static void test_switched_off(void **state)
 {
     world w;
     clf_context *context = *state;
-    const clf_chains before = context->chains;
-    context->chains = CLFI_CHAINS_NEVER;
+    const clf_graph_use before = context->graphs;
+    context->graphs = CLFI_GRAPHS_NEVER;
     create(context, &w);
-    context->chains = before;
-    assert_null(w.chain);
-    clfi_chain_begin(w.chain);
-    CHECK_OK(clfi_chain_end(w.chain, run(&w, 7)));
+    context->graphs = before;
+    assert_null(w.graph);
+    clfi_graph_begin(w.graph);
+    CHECK_OK(clfi_graph_end(w.graph, run(&w, 7)));
     check(&w);
     destroy(&w);
 }
@@ -263,6 +263,6 @@ int main(void)
         cmocka_unit_test(test_steps), cmocka_unit_test(test_released), cmocka_unit_test(test_interruptions), cmocka_unit_test(test_few),
         cmocka_unit_test(test_error), cmocka_unit_test(test_lost),     cmocka_unit_test(test_switched_off),
     };
-    setenv("CLF_CHAIN", "1", 1);
-    return cmocka_run_group_tests_name("runtime.chain", tests, device_setup, device_teardown);
+    setenv("CLF_GRAPH", "1", 1);
+    return cmocka_run_group_tests_name("runtime.launch_graph", tests, device_setup, device_teardown);
 }

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Chains: from a recording to one launch, or to single ones. */
+#include "runtime/launch_graph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "runtime/recording.h"
+#include "runtime/launch.h"
+#include "runtime/rehearsal.h"
+#include "runtime/slot.h"
+
+enum {
+    MEETING_WORDS = 96,
+    PAGE = 4096,
+    LATE_WORD = 32,
+    LOST_WORD = 64,
+    FEW_LAUNCHES = 64, /* these gain less than the program takes to compile */
+    MOST_LATE = 8,     /* long waits, and one more for every LATE_LAUNCHES: beyond it others have the device's units */
+    LATE_LAUNCHES = 4
+};
+
+/* Memory of the host that the device uses in place: written while the queue is idle, without a transfer. */
+typedef struct host_memory {
+    void *data;
+    size_t size;
+    cl_mem memory;
+} host_memory;
+
+static void free_memory(host_memory *m)
+{
+    if (m->memory)
+        clReleaseMemObject(m->memory);
+    free(m->data);
+    *m = (host_memory){.size = 0};
+}
+
+static clf_status allocate_memory(clf_context *context, size_t size, host_memory *out)
+{
+    host_memory m = {.size = size};
+    cl_int code = CL_SUCCESS;
+    clfi_round_up(size, PAGE, &m.size);
+    m.data = aligned_alloc(PAGE, m.size);
+    if (!m.data)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "launch graph: %zu bytes: not enough memory", m.size);
+    memset(m.data, 0, m.size);
+    m.memory = clCreateBuffer(context->opencl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m.size, m.data, &code);
+    if (code != CL_SUCCESS) {
+        free(m.data);
+        CLF_FAIL(CLF_DEVICE, "launch graph: buffer of %zu bytes: %s (%d)", m.size, clfi_cl_name(code), code);
+    }
+    *out = m;
+    return CLF_OK;
+}
+
+/* Where the work-groups of a context's graphs meet. */
+typedef struct meeting {
+    host_memory words;
+    uint32_t begun; /* arrivals that earlier launches will have made */
+    uint64_t launches;
+    clf_context *context;
+} meeting;
+
+/* A launch finds the memory of its arguments by their addresses, so that the driver does not know what it uses. Where the queue does not
+ * end, all of it stays: lost memory is better than a kernel that writes where nothing is. */
+static bool is_queue_idle(const clf_context *context)
+{
+    return clFinish(context->queue) == CL_SUCCESS;
+}
+
+static void clear_meeting(void *content)
+{
+    meeting *m = content;
+    if (!m->context)
+        return;
+    m->context->is_lost = NULL;
+    if (is_queue_idle(m->context))
+        free_memory(&m->words);
+}
+
+static const clf_slot_type meeting_slot = {"launch graphs", sizeof(meeting), clear_meeting};
+
+struct clf_launch_graph {
+    clf_recording recording; /* first: an interruption finds the graph by it */
+    clf_context *context;
+    meeting *meeting;
+    clf_kernel_spec spec;
+    size_t spec_parts; /* that it was made for */
+    host_memory records;
+    clf_buffer **running; /* buffers of the launch that may still run */
+    size_t running_count, running_capacity;
+    bool is_off;
+};
+
+static clf_status get_meeting(clf_context *context, meeting **out)
+{
+    meeting *m;
+    CLF_TRY(clfi_slot_get(context, &meeting_slot, &m));
+    if (!m->words.data)
+        CLF_TRY(allocate_memory(context, MEETING_WORDS * sizeof(uint32_t), &m->words));
+    m->context = context;
+    context->is_lost = (const uint32_t *)m->words.data + LOST_WORD;
+    *out = m;
+    return CLF_OK;
+}
+
+/* One launch after the other. They stay recorded. */
+static clf_status enqueue_launches(clf_launch_graph *graph)
+{
+    const clf_recording *recording = &graph->recording;
+    for (size_t i = 0; i < recording->launch_count; i++) {
+        const clf_recorded_launch *l = &recording->launches[i];
+        clf_launch launch = clfi_launch(graph->context, &recording->parts.list[l->part].spec);
+        for (size_t k = 0; k < l->arguments; k++) {
+            const clf_recorded_argument *a = &recording->arguments[l->first + k];
+            if (a->type)
+                clfi_arg_struct(&launch, a->type, recording->records.data + a->at, a->size);
+            else
+                clfi_arg_buffer(&launch, a->buffer);
+        }
+        CLF_TRY(clfi_launch_3d(&launch, l->groups, l->local));
+    }
+    return CLF_OK;
+}
+
+/* Something else is to enter the queue. */
+static clf_status interrupt(clf_recording *recording)
+{
+    clf_launch_graph *graph = (clf_launch_graph *)recording;
+    graph->context->recording = NULL;
+    graph->is_off = true;
+    const clf_status st = enqueue_launches(graph);
+    clfi_recording_clear(recording);
+    return st;
+}
+
+clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
+{
+    clf_launch_graph *graph;
+    meeting *place = NULL;
+    *out = NULL;
+    if (!context->device.caps.runs_graphs || context->graphs == CLFI_GRAPHS_NEVER)
+        return CLF_OK;
+    CLF_TRY(get_meeting(context, &place));
+    CLF_TRY(clfi_alloc(1, sizeof *graph, "launch graph", &graph));
+    graph->context = context;
+    graph->meeting = place;
+    *out = graph;
+    return CLF_OK;
+}
+
+static void release_running(clf_launch_graph *graph)
+{
+    for (size_t i = 0; i < graph->running_count; i++)
+        clfi_buffer_release(graph->running[i]);
+    graph->running_count = 0;
+}
+
+void clfi_graph_destroy(clf_launch_graph *graph)
+{
+    if (!graph)
+        return;
+    if (is_queue_idle(graph->context)) {
+        release_running(graph);
+        free_memory(&graph->records);
+    }
+    clfi_recording_free(&graph->recording);
+    free(graph->running);
+    free(graph);
+}
+
+void clfi_graph_begin(clf_launch_graph *graph)
+{
+    if (!graph || graph->is_off)
+        return;
+    if (((const volatile uint32_t *)graph->meeting->words.data)[LATE_WORD] > MOST_LATE + graph->meeting->launches / LATE_LAUNCHES) {
+        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups waited long for each other; launching one by one from here on");
+        graph->is_off = true;
+        return;
+    }
+    clfi_recording_start(&graph->recording);
+    graph->context->recording = &graph->recording;
+    graph->context->interrupt = interrupt;
+}
+
+/* The hash of the parts' kernels and macros, by which contexts that share programs tell one graph's from another's. */
+static clf_status hash_parts(const clf_program_parts *parts, char out[CLFI_HASH_TEXT_BYTES])
+{
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < parts->count; i++)
+        st = clfi_str_appendf(&text, "%s%s\n", parts->list[i].spec.kernel, parts->list[i].spec.options);
+    clfi_hash(clfi_str_text(&text), text.length, out);
+    clfi_str_free(&text);
+    return st;
+}
+
+/* The program for all parts that were noted so far. */
+static clf_status find_spec(clf_launch_graph *graph)
+{
+    clf_program_parts *parts = &graph->recording.parts;
+    char key[CLFI_HASH_TEXT_BYTES];
+    if (graph->spec_parts == parts->count)
+        return CLF_OK;
+    clfi_str_clear(&parts->head);
+    CLF_TRY(clfi_str_append_text(&parts->head, "#define EACH_PART(F)"));
+    for (size_t i = 0; i < parts->count; i++)
+        CLF_TRY(clfi_str_appendf(&parts->head, " F(%zu)", i));
+    CLF_TRY(clfi_str_append_char(&parts->head, '\n'));
+    CLF_TRY(hash_parts(parts, key));
+    graph->spec = clfi_kernel_spec("launch_graph.cl", "launch_graph");
+    graph->spec.parts = parts;
+    clfi_spec_text(&graph->spec, "KEY", key);
+    graph->spec_parts = parts->count;
+    return CLF_OK;
+}
+
+static clf_kernel_spec address_spec(void)
+{
+    return clfi_kernel_spec("buffer_address.cl", "buffer_address");
+}
+
+/* Asks the device where the buffers lie whose places are not known. */
+static clf_status ask_addresses(clf_launch_graph *graph, clf_buffer *answer, const size_t *unknown, size_t count, cl_ulong *addresses)
+{
+    const clf_kernel_spec spec = address_spec();
+    clf_buffer **held = graph->recording.held;
+    for (size_t i = 0; i < count; i++) {
+        clf_launch launch = clfi_launch(graph->context, &spec);
+        clfi_arg_buffer(&launch, held[unknown[i]]);
+        clfi_arg_buffer(&launch, answer);
+        clfi_arg_int(&launch, (int64_t)i);
+        CLF_TRY(clfi_launch_1d(&launch, 1, 1));
+    }
+    CLF_TRY(clfi_buffer_read(answer, 0, addresses, count * sizeof *addresses));
+    for (size_t i = 0; i < count; i++)
+        held[unknown[i]]->address = addresses[i];
+    return CLF_OK;
+}
+
+static clf_status find_addresses(clf_launch_graph *graph)
+{
+    const clf_recording *recording = &graph->recording;
+    size_t *unknown, count = 0;
+    cl_ulong *addresses = NULL;
+    clf_buffer *answer = NULL;
+    clf_status st;
+    while (count < recording->held_count && recording->held[count]->address)
+        count++;
+    if (count == recording->held_count) /* of every recording but the first few */
+        return CLF_OK;
+    CLF_TRY(clfi_alloc(recording->held_count, sizeof *unknown, "launch graph", &unknown));
+    count = 0;
+    for (size_t i = 0; i < recording->held_count; i++)
+        if (!recording->held[i]->address)
+            unknown[count++] = i;
+    CLF_GOTO(clfi_alloc(count, sizeof *addresses, "launch graph", &addresses));
+    CLF_GOTO(clfi_buffer_create(graph->context, count * sizeof *addresses, &answer));
+    CLF_GOTO(ask_addresses(graph, answer, unknown, count, addresses));
+done:
+    clfi_buffer_release(answer);
+    free(addresses);
+    free(unknown);
+    return st;
+}
+
+static clf_status send_records(clf_launch_graph *graph)
+{
+    const clf_str *records = &graph->recording.records;
+    clfi_recording_put_addresses(&graph->recording);
+    CLF_TRY(clfi_context_wait(graph->context)); /* the launch before this one has read its records */
+    if (graph->records.size < records->length) {
+        free_memory(&graph->records);
+        CLF_TRY(allocate_memory(graph->context, 2 * records->length, &graph->records));
+    }
+    memcpy(graph->records.data, records->data, records->length);
+    return CLF_OK;
+}
+
+/* The launch before this one has ended, as send_records saw to it; its buffers may go. */
+static void exchange_held(clf_launch_graph *graph)
+{
+    clf_recording *recording = &graph->recording;
+    release_running(graph);
+    clf_buffer **free_list = graph->running;
+    const size_t capacity = graph->running_capacity;
+    graph->running = recording->held;
+    graph->running_count = recording->held_count;
+    graph->running_capacity = recording->held_capacity;
+    recording->held = free_list;
+    recording->held_count = 0;
+    recording->held_capacity = capacity;
+}
+
+static clf_status enqueue_graph(clf_launch_graph *graph)
+{
+    const size_t launches = graph->recording.launch_count, units = graph->context->device.caps.compute_units;
+    meeting *m = graph->meeting;
+    CLF_TRY(find_addresses(graph));
+    CLF_TRY(send_records(graph));
+    exchange_held(graph);
+    clf_launch launch = clfi_launch(graph->context, &graph->spec);
+    clfi_arg_bytes(&launch, &graph->records.memory, sizeof graph->records.memory);
+    clfi_arg_int(&launch, (int64_t)launches);
+    clfi_arg_bytes(&launch, &m->words.memory, sizeof m->words.memory);
+    clfi_arg_uint(&launch, m->begun);
+    CLF_TRY(clfi_launch_1d(&launch, units, 1));
+    m->begun += (uint32_t)((launches - 1) * units);
+    m->launches++;
+    return CLF_OK;
+}
+
+/* Whether the graph's program is there, or can be built. */
+static clf_status find_program(clf_launch_graph *graph)
+{
+    clf_kernel *kernel;
+    CLF_TRY(find_spec(graph));
+    if (graph->context->rehearsal) {
+        const clf_kernel_spec address = address_spec();
+        CLF_TRY(clfi_rehearsal_note(graph->context, &address));
+        return clfi_rehearsal_note(graph->context, &graph->spec);
+    }
+    return clfi_kernel_get(graph->context, &graph->spec, &kernel);
+}
+
+clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
+{
+    if (!graph || graph->context->recording != &graph->recording)
+        return st;
+    graph->context->recording = NULL;
+    if (st == CLF_OK && graph->recording.launch_count < FEW_LAUNCHES && graph->context->graphs != CLFI_GRAPHS_ALWAYS) {
+        st = enqueue_launches(graph);
+    } else if (st == CLF_OK && graph->recording.launch_count > 0) {
+        st = find_program(graph);
+        if (st == CLF_BUILD) {
+            clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; launching one by one", clf_last_error());
+            graph->is_off = true;
+            st = enqueue_launches(graph);
+        } else if (st == CLF_OK && !graph->context->rehearsal) {
+            st = enqueue_graph(graph);
+        }
+    }
+    clfi_recording_clear(&graph->recording);
+    return st;
+}

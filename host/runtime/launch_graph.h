@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Launch graphs: launches that follow one another, recorded and run as a single one (cl/cpu/launch_graph.cl). A driver takes some
+ * microseconds for a launch, which is as long as a small kernel runs; the step of a language model is hundreds of them. Here a launch of as
+ * many work-groups as the device runs at once goes through all of them, and its groups meet after each.
+ *
+ *     clfi_graph_begin(graph);
+ *     clf_status st = what_launches_kernels(context);
+ *     st = clfi_graph_end(graph, st);
+ *
+ * Numbers are those of single launches: the kernels are the same. Only on devices that run the groups of a launch at once and leave buffers
+ * where they are (caps.runs_graphs), and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that
+ * are no parts of graphs, transfers and whatever else enters the queue between begin and end end the graph early: all is enqueued launch by
+ * launch, in the same order, now and from then on. */
+#ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
+#define CLFI_RUNTIME_LAUNCH_GRAPH_H
+
+#include "runtime/context.h"
+
+typedef struct clf_launch_graph clf_launch_graph;
+
+/* *out NULL where the device runs no graphs, or CLF_GRAPH is 0. OUT_OF_MEMORY. */
+clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out);
+void clfi_graph_destroy(clf_launch_graph *graph); /* waits for the queue; NULL is a no-op */
+
+/* From here on launches of the context are recorded; a graph that is NULL records none. Graphs of one context do not nest. */
+void clfi_graph_begin(clf_launch_graph *graph);
+
+/* Enqueues what was recorded, unless st is an error: then it is forgotten. Returns st, or what went wrong here. */
+clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st);
+
+#endif

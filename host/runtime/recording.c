@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording launches: their kernels, each once, their arguments as the device reads them, and their buffers. */
+#include "runtime/recording.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum {
+    HEADER_WORDS = 8, /* of a record, as in cl/cpu/launch_graph.cl */
+    HEADER_BYTES = HEADER_WORDS * sizeof(uint32_t),
+    RECORD_ALIGNMENT = 32 /* so that vectors among the arguments are where vectors may be */
+};
+
+void clfi_recording_clear(clf_recording *recording)
+{
+    for (size_t i = 0; i < recording->held_count; i++)
+        clfi_buffer_release(recording->held[i]);
+    recording->held_count = recording->launch_count = recording->argument_count = recording->end = 0;
+    clfi_str_clear(&recording->records);
+}
+
+void clfi_recording_free(clf_recording *recording)
+{
+    clfi_recording_clear(recording);
+    for (size_t i = 0; i < recording->parts.count; i++)
+        clfi_str_free(&recording->parts.list[i].tail);
+    free(recording->parts.list);
+    clfi_str_free(&recording->parts.head);
+    clfi_str_free(&recording->records);
+    free(recording->launches);
+    free(recording->arguments);
+    free(recording->held);
+}
+
+void clfi_recording_start(clf_recording *recording)
+{
+    static atomic_uint_fast64_t recordings;
+    clfi_recording_clear(recording);
+    recording->number = atomic_fetch_add(&recordings, 1) + 1;
+}
+
+/* Whether the kernels of a file can be told which work-item they are (cl/shared/item.cl). */
+static bool takes_item(const clf_kernel_spec *spec)
+{
+    const clf_kernel_file *file = clfi_kernel_find(spec->own, spec->file);
+    return file && strstr(file->text, "ITEM_PARAMETERS") != NULL;
+}
+
+static bool is_part(const clf_program_part *part, const clf_kernel_spec *spec)
+{
+    return part->spec.hash == spec->hash && strcmp(part->spec.options, spec->options) == 0 && strcmp(part->spec.kernel, spec->kernel) == 0;
+}
+
+/* Zeros up to a length; no gap is longer than a header. */
+static clf_status pad(clf_str *to, size_t length)
+{
+    static const char zeros[HEADER_BYTES];
+    return clfi_str_append(to, zeros, length - to->length);
+}
+
+/* What is left of a launch that did not come to its end. */
+static void forget_unfinished(clf_recording *recording)
+{
+    const clf_recorded_launch *last = recording->launch_count > 0 ? &recording->launches[recording->launch_count - 1] : NULL;
+    recording->argument_count = last ? last->first + last->arguments : 0;
+    recording->records.length = recording->end;
+}
+
+clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, bool *out_is_taken)
+{
+    clf_program_parts *parts = &recording->parts;
+    size_t part = 0;
+    while (part < parts->count && !is_part(&parts->list[part], spec))
+        part++;
+    *out_is_taken = part < parts->count || (!spec->overflow && takes_item(spec));
+    if (!*out_is_taken)
+        return CLF_OK;
+    if (part == parts->count) {
+        CLF_TRY(clfi_grow(&parts->list, &parts->capacity, part + 1, sizeof *parts->list, "parts of a launch graph"));
+        parts->list[parts->count++] = (clf_program_part){*spec, CLF_STR_INIT};
+    }
+    CLF_TRY(clfi_grow(&recording->launches, &recording->launch_capacity, recording->launch_count + 1, sizeof *recording->launches,
+                      "launches of a launch graph"));
+    forget_unfinished(recording);
+    recording->launches[recording->launch_count] = (clf_recorded_launch){.part = part, .first = recording->argument_count};
+    return pad(&recording->records, recording->end + HEADER_BYTES);
+}
+
+/* Where an argument of `size` bytes lies in a launch's arguments when `offset` bytes are taken: vectors are loaded from there. */
+static size_t place(size_t offset, size_t size)
+{
+    const size_t alignment = size > 16 ? 32 : size > 8 ? 16 : 8;
+    return (offset + alignment - 1) / alignment * alignment;
+}
+
+static clf_status add_argument(clf_recording *recording, const char *type, clf_buffer *buffer, const void *value, size_t size)
+{
+    const size_t at = place(recording->records.length, size); /* records and headers are aligned for every size */
+    CLF_TRY(clfi_grow(&recording->arguments, &recording->argument_capacity, recording->argument_count + 1, sizeof *recording->arguments,
+                      "arguments of a launch graph"));
+    CLF_TRY(pad(&recording->records, at));
+    CLF_TRY(clfi_str_append(&recording->records, value, size));
+    recording->arguments[recording->argument_count++] = (clf_recorded_argument){type, buffer, at, size};
+    return CLF_OK;
+}
+
+clf_status clfi_recording_value(clf_recording *recording, const char *type, const void *value, size_t size)
+{
+    if (!type)
+        CLF_FAIL(CLF_INTERNAL, "launch graph: kernel %s has an argument without a type",
+                 recording->parts.list[recording->launches[recording->launch_count].part].spec.kernel);
+    return add_argument(recording, type, NULL, value, size);
+}
+
+clf_status clfi_recording_buffer(clf_recording *recording, clf_buffer *buffer)
+{
+    static const cl_ulong null_pointer;
+    if (buffer && buffer->recording != recording->number) {
+        CLF_TRY(clfi_grow(&recording->held, &recording->held_capacity, recording->held_count + 1, sizeof *recording->held,
+                          "buffers of a launch graph"));
+        recording->held[recording->held_count++] = clfi_buffer_retain(buffer);
+        buffer->recording = recording->number;
+    }
+    return add_argument(recording, NULL, buffer, &null_pointer, sizeof null_pointer);
+}
+
+/* The function by which the graph's kernel calls a part: takes the arguments from their places, and goes through its items. */
+static clf_status add_tail(const clf_recording *recording, const clf_recorded_launch *launch, clf_program_part *part)
+{
+    clf_str *tail = &part->tail;
+    const size_t arguments = recording->end + HEADER_BYTES;
+    CLF_TRY(clfi_str_appendf(
+        tail, "\nvoid part_%zu(uint first, uint end, uint items_x, uint items_y, __global const uchar *arguments)\n{\n", launch->part));
+    for (size_t i = 0; i < launch->arguments; i++) {
+        const clf_recorded_argument *a = &recording->arguments[launch->first + i];
+        const size_t offset = a->at - arguments;
+        if (a->type)
+            CLF_TRY(clfi_str_appendf(tail, "    const %s argument_%zu = *(__global const %s *)(arguments + %zu);\n", a->type, i, a->type,
+                                     offset));
+        else
+            CLF_TRY(clfi_str_appendf(
+                tail, "    __global void *argument_%zu = (__global void *)*(__global const ulong *)(arguments + %zu);\n", i, offset));
+    }
+    CLF_TRY(clfi_str_appendf(tail,
+                             "    for (uint i = first; i < end; i++) {\n        const uint row = i / items_x, plane = row / items_y;\n"
+                             "        %s(i - row * items_x, row - plane * items_y, plane, items_x",
+                             part->spec.kernel));
+    for (size_t i = 0; i < launch->arguments; i++)
+        CLF_TRY(clfi_str_appendf(tail, ", argument_%zu", i));
+    return clfi_str_append_text(tail, ");\n    }\n}\n");
+}
+
+clf_status clfi_recording_end(clf_recording *recording, cl_uint dimensions, const size_t *groups, const size_t *local)
+{
+    clf_recorded_launch *launch = &recording->launches[recording->launch_count];
+    clf_program_part *part = &recording->parts.list[launch->part];
+    uint32_t header[HEADER_WORDS] = {0, (uint32_t)launch->part};
+    size_t end;
+    for (cl_uint i = 0; i < 3; i++) {
+        launch->groups[i] = i < dimensions ? groups[i] : 1;
+        launch->local[i] = i < dimensions ? local[i] : 1;
+        if (launch->groups[i] == 0)
+            return CLF_OK;
+        header[2 + i] = (uint32_t)(launch->groups[i] * launch->local[i]);
+    }
+    launch->arguments = recording->argument_count - launch->first;
+    if (!part->tail.length)
+        CLF_TRY(add_tail(recording, launch, part));
+    clfi_round_up(recording->records.length, RECORD_ALIGNMENT, &end);
+    CLF_TRY(pad(&recording->records, end));
+    header[0] = (uint32_t)(end - recording->end);
+    memcpy(recording->records.data + recording->end, header, sizeof header);
+    recording->end = end;
+    recording->launch_count++;
+    return CLF_OK;
+}
+
+void clfi_recording_put_addresses(clf_recording *recording)
+{
+    forget_unfinished(recording);
+    for (size_t i = 0; i < recording->argument_count; i++) {
+        const clf_recorded_argument *a = &recording->arguments[i];
+        const cl_ulong address = a->buffer ? a->buffer->address : 0;
+        if (!a->type)
+            memcpy(recording->records.data + a->at, &address, sizeof address);
+    }
+}
