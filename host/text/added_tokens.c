@@ -127,10 +127,10 @@ static clf_status add_form(clf_added_tokens *added, const clf_added_token *token
     return CLF_OK;
 }
 
-clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_chain *normalizers)
+clf_status clfi_added_tokens_finish(clf_added_tokens *added, size_t known, const clf_chain *normalizers)
 {
     clf_text_workspace work = {.repaired = CLF_STR_INIT};
-    clf_status st = clfi_vocabulary_index(&added->ids);
+    clf_status st = clfi_vocabulary_index(&added->ids, known);
     if (st == CLF_OK)
         st = clfi_alloc(added->count, sizeof *added->forms, "added tokens", &added->forms);
     for (size_t i = 0; st == CLF_OK && i < added->count; i++) {

@@ -43,9 +43,9 @@ void clfi_added_tokens_free(clf_added_tokens *added);
 /* Adds one token; of tokens with equal content the last counts, and an empty one is ignored. */
 clf_status clfi_added_tokens_add(clf_added_tokens *added, const clf_added_token *token);
 
-/* Prepares the searches once all tokens are there. UNSUPPORTED: a normalised token that the normaliser turns into nothing.
- * FORMAT: two added tokens share an id. */
-clf_status clfi_added_tokens_finish(clf_added_tokens *added, const clf_chain *normalizers);
+/* Prepares the searches once all tokens are there. known: ids of the model's vocabulary. UNSUPPORTED: a normalised token that the
+ * normaliser turns into nothing. FORMAT: two added tokens share an id. */
+clf_status clfi_added_tokens_finish(clf_added_tokens *added, size_t known, const clf_chain *normalizers);
 
 /* What decoding writes for an added token, as the reference does: its normal form if it is looked for in the normalised text, else its
  * content. NULL: no added token has this id. */
@@ -59,8 +59,8 @@ typedef struct clf_segment {
 
 /* Where a walk over the segments stands; zero at its start. */
 typedef struct clf_segment_walk {
-    size_t done;   /* text before this is given out */
-    size_t search; /* the next match begins here or later */
+    size_t done;      /* text before this is given out */
+    size_t search;    /* the next match begins here or later */
     clf_segment held; /* a match that waits for the text before it */
     bool holds;
 } clf_segment_walk;

@@ -23,6 +23,6 @@ clf_status clfi_token_model_read_vocabulary(const json_t *json, const char *wher
         if (st != CLF_OK)
             return clfi_fail_prefix(st, "%s: vocab", where);
     }
-    const clf_status st = clfi_vocabulary_index(vocabulary);
+    const clf_status st = clfi_vocabulary_index(vocabulary, 0);
     return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "%s", where);
 }

@@ -99,7 +99,7 @@ static clf_status collect_special(clf_tokenizer *tokenizer)
 
 clf_status clfi_tokenizer_finish(clf_tokenizer *tokenizer, const char *where)
 {
-    const clf_status st = clfi_added_tokens_finish(&tokenizer->added, &tokenizer->normalizers);
+    const clf_status st = clfi_added_tokens_finish(&tokenizer->added, vocabulary_of(tokenizer)->id_count, &tokenizer->normalizers);
     if (st != CLF_OK)
         return clfi_fail_prefix(st, "%s", where);
     /* an added token may hold the spaces where portions end */

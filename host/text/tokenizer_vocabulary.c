@@ -139,7 +139,7 @@ static clf_status create_model(const char *text, size_t size, const char *name, 
     settings.unknown = unknown;
     clf_status st = clfi_vocabulary_parse_lines(&vocabulary, text, size, name);
     if (st == CLF_OK) {
-        st = clfi_vocabulary_index(&vocabulary);
+        st = clfi_vocabulary_index(&vocabulary, 0);
         if (st != CLF_OK)
             clfi_fail_prefix(st, "%s", name);
     }

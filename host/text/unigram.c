@@ -162,7 +162,7 @@ static clf_status read_vocabulary(const json_t *vocab, const char *where, clf_vo
         scores[i] = json_is_null(score) ? -INFINITY : json_number_value(score);
         CLF_TRY(clfi_vocabulary_add(vocabulary, json_string_value(token), json_string_length(token), (int64_t)i));
     }
-    return clfi_vocabulary_index(vocabulary);
+    return clfi_vocabulary_index(vocabulary, 0);
 }
 
 static clf_status read(const json_t *json, const char *where, void **out)

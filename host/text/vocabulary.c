@@ -71,8 +71,7 @@ clf_status clfi_vocabulary_add(clf_vocabulary *vocabulary, const char *token, si
     }
     if (vocabulary->count > CLFI_VOCABULARY_MAX_ID)
         CLF_FAIL(CLF_FORMAT, "vocabulary: more than %d tokens", CLFI_VOCABULARY_MAX_ID + 1);
-    CLF_TRY(clfi_grow(&vocabulary->entries, &vocabulary->entry_capacity, vocabulary->count + 1, sizeof *vocabulary->entries,
-                      "vocabulary"));
+    CLF_TRY(clfi_grow(&vocabulary->entries, &vocabulary->entry_capacity, vocabulary->count + 1, sizeof *vocabulary->entries, "vocabulary"));
     const size_t offset = vocabulary->text.length;
     CLF_TRY(clfi_str_append(&vocabulary->text, token, size));
     CLF_TRY(clfi_str_append_char(&vocabulary->text, '\0'));
@@ -83,13 +82,13 @@ clf_status clfi_vocabulary_add(clf_vocabulary *vocabulary, const char *token, si
     return CLF_OK;
 }
 
-clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary)
+clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary, size_t known)
 {
     size_t id_count = 0;
     for (size_t i = 0; i < vocabulary->count; i++)
         if ((size_t)vocabulary->entries[i].id >= id_count)
             id_count = (size_t)vocabulary->entries[i].id + 1;
-    if (id_count > HOLES_PER_TOKEN * vocabulary->count + HOLES_ALLOWED)
+    if (id_count > known + HOLES_PER_TOKEN * vocabulary->count + HOLES_ALLOWED)
         CLF_FAIL(CLF_FORMAT, "vocabulary: highest id %zu with only %zu tokens", id_count - 1, vocabulary->count);
     free(vocabulary->by_id);
     vocabulary->by_id = NULL;

@@ -9,7 +9,8 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* Highest id accepted is CLFI_VOCABULARY_MAX_ID; the array from id to text is no larger than 8 entries for each token plus 65,536. */
+/* Highest id accepted is CLFI_VOCABULARY_MAX_ID; the array from id to text is no larger than 8 entries for each token plus 65,536, or
+ * than that of the vocabulary to which tokens are added with as many. */
 enum { CLFI_VOCABULARY_MAX_ID = (1 << 24) - 1 };
 
 typedef struct clf_vocabulary_entry {
@@ -22,14 +23,17 @@ typedef struct clf_vocabulary {
     clf_str text; /* every token with a NUL after it */
     clf_vocabulary_entry *entries;
     size_t count, entry_capacity;
-    uint32_t *slots; /* entry index + 1, 0 = free */
+    uint32_t *slots;   /* entry index + 1, 0 = free */
     size_t slot_count; /* power of two */
-    uint32_t *by_id; /* entry index + 1, 0 = hole; filled by clfi_vocabulary_index */
-    size_t id_count; /* highest id + 1 */
-    size_t longest;  /* bytes of the longest token */
+    uint32_t *by_id;   /* entry index + 1, 0 = hole; filled by clfi_vocabulary_index */
+    size_t id_count;   /* highest id + 1 */
+    size_t longest;    /* bytes of the longest token */
 } clf_vocabulary;
 
-#define CLF_VOCABULARY_INIT {.text = CLF_STR_INIT}
+#define CLF_VOCABULARY_INIT  \
+    {                        \
+        .text = CLF_STR_INIT \
+    }
 
 void clfi_vocabulary_free(clf_vocabulary *vocabulary);
 
@@ -37,8 +41,9 @@ void clfi_vocabulary_free(clf_vocabulary *vocabulary);
  * FORMAT: id outside 0..CLFI_VOCABULARY_MAX_ID. */
 clf_status clfi_vocabulary_add(clf_vocabulary *vocabulary, const char *token, size_t size, int64_t id);
 
-/* Builds the array from id to token. FORMAT: two tokens share an id, or the highest id is out of proportion to the number of tokens. */
-clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary);
+/* Builds the array from id to token. known: ids of the vocabulary that these tokens are added to, 0 where there is none. FORMAT: two tokens
+ * share an id, or the highest id is out of proportion to the number of tokens. */
+clf_status clfi_vocabulary_index(clf_vocabulary *vocabulary, size_t known);
 
 /* Id of a token, -1 when absent. */
 int32_t clfi_vocabulary_find(const clf_vocabulary *vocabulary, const char *token, size_t size);

@@ -77,7 +77,7 @@ static clf_status fill_vocabulary(const clf_vocabulary_spec *spec, const char *n
         CLF_TRY(check_text(&spec->tokens[i], "token", i, name));
         CLF_TRY(clfi_vocabulary_add(vocabulary, spec->tokens[i].size ? spec->tokens[i].data : "", spec->tokens[i].size, (int64_t)i));
     }
-    return clfi_vocabulary_index(vocabulary);
+    return clfi_vocabulary_index(vocabulary, 0);
 }
 
 static clf_status add_merges(const clf_vocabulary_spec *spec, const char *name, clf_bpe *bpe)

@@ -217,12 +217,12 @@ static void broken_specs(void **state)
     (void)state;
     static clf_llama llama;
     clf_tokenizer *tokenizer = NULL;
-#define BROKEN(change, status, part)                                                                    \
-    do {                                                                                                \
-        make_llama(&llama);                                                                             \
-        change;                                                                                         \
-        CHECK_FAILS(clf_tokenizer_from_vocabulary(&llama.spec, "x.gguf", &tokenizer), status, part);    \
-        CHECK(strncmp(clf_last_error(), "x.gguf", 6) == 0, "no file name: %s", clf_last_error());       \
+#define BROKEN(change, status, part)                                                                 \
+    do {                                                                                             \
+        make_llama(&llama);                                                                          \
+        change;                                                                                      \
+        CHECK_FAILS(clf_tokenizer_from_vocabulary(&llama.spec, "x.gguf", &tokenizer), status, part); \
+        CHECK(strncmp(clf_last_error(), "x.gguf", 6) == 0, "no file name: %s", clf_last_error());    \
     } while (0)
     const clf_text broken = {"\xff", 1}, merge = text_of("a b"), none = text_of("ab"), lost = text_of("a x");
     BROKEN(llama.spec.model = "rwkv", CLF_UNSUPPORTED, "model \"rwkv\"; known are gpt2 and llama");
@@ -245,6 +245,35 @@ static void broken_specs(void **state)
     CHECK_OK(clf_tokenizer_from_vocabulary(&llama.spec, "x.gguf", &tokenizer));
     check_ids(tokenizer, "abba", NULL, IDS(6, 5, 4));
     clf_tokenizer_destroy(tokenizer);
+}
+
+/* Llama 3 has 128,000 tokens and its few control tokens behind them. */
+static void late_control_tokens(void **state)
+{
+    enum { COUNT_OF_TOKENS = 140000, DIGITS = 8 };
+    char(*texts)[DIGITS] = calloc(COUNT_OF_TOKENS, sizeof *texts);
+    clf_text *tokens = calloc(COUNT_OF_TOKENS, sizeof *tokens);
+    int32_t *types = calloc(COUNT_OF_TOKENS, sizeof *types);
+    clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
+    clf_tokenizer *tokenizer;
+    (void)state;
+    assert_true(texts && tokens && types);
+    for (size_t i = 0; i < COUNT_OF_TOKENS; i++) {
+        snprintf(texts[i], sizeof texts[i], "%zx", i + 0x100000);
+        tokens[i] = text_of(texts[i]);
+        types[i] = i + 1 < COUNT_OF_TOKENS ? CLF_TOKEN_NORMAL : CLF_TOKEN_CONTROL;
+    }
+    spec.model = "gpt2";
+    spec.pre = "llama-bpe";
+    spec.tokens = tokens;
+    spec.token_count = COUNT_OF_TOKENS;
+    spec.types = types;
+    CHECK_OK(clf_tokenizer_from_vocabulary(&spec, "late", &tokenizer));
+    check_ids(tokenizer, texts[COUNT_OF_TOKENS - 1], NULL, (const int32_t[]){COUNT_OF_TOKENS - 1}, 1);
+    clf_tokenizer_destroy(tokenizer);
+    free(types);
+    free(tokens);
+    free(texts);
 }
 
 /* --- regular expressions --- */
@@ -270,7 +299,11 @@ static void check_matches(const char *pattern, const char *text, const char *wan
 static void regex_dialect(void **state)
 {
     (void)state;
-    check_matches("\\s+", "a \xc2\x85\u3000" "b\u180e" "c", "[ \xc2\x85\u3000]"); /* U+180E is no white space */
+    check_matches("\\s+",
+                  "a \xc2\x85\u3000"
+                  "b\u180e"
+                  "c",
+                  "[ \xc2\x85\u3000]"); /* U+180E is no white space */
     check_matches("[^\\S]|x", " x\u180e", "[ ][x]");
     check_matches("\\w+", "a\u0301_1\u00b2\u24b6 \u2460", "[a\u0301_1\u00b2\u24b6]");
     check_matches("\\d{,2}5", "12345 5", "[345][5]");
@@ -484,17 +517,10 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_cuts),
-        cmocka_unit_test(llama),
-        cmocka_unit_test(broken_specs),
-        cmocka_unit_test(regex_dialect),
-        cmocka_unit_test(hostile_regex),
-        cmocka_unit_test(long_words),
-        cmocka_unit_test(byte_offsets),
-        cmocka_unit_test(broken_parts),
-        cmocka_unit_test(too_many_parts),
-        cmocka_unit_test(roles),
-        cmocka_unit_test(unknown_without_token),
+        cmocka_unit_test(named_cuts),          cmocka_unit_test(llama),         cmocka_unit_test(broken_specs),
+        cmocka_unit_test(late_control_tokens), cmocka_unit_test(regex_dialect), cmocka_unit_test(hostile_regex),
+        cmocka_unit_test(long_words),          cmocka_unit_test(byte_offsets),  cmocka_unit_test(broken_parts),
+        cmocka_unit_test(too_many_parts),      cmocka_unit_test(roles),         cmocka_unit_test(unknown_without_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static void wordpiece(void **state)
     void *model;
     for (size_t i = 0; i < COUNT(tokens); i++)
         CHECK_OK(clfi_vocabulary_add(&vocabulary, tokens[i], strlen(tokens[i]), (int64_t)i));
-    CHECK_OK(clfi_vocabulary_index(&vocabulary));
+    CHECK_OK(clfi_vocabulary_index(&vocabulary, 0));
     settings.max_word_characters = 8;
     CHECK_OK(clfi_wordpiece_create(&vocabulary, &settings, "test", &model));
     check_pieces(model, "una", (const int32_t[]){1, 4}, 2);
@@ -108,7 +108,7 @@ static void vocabulary(void **state)
     static const char lines[] = "[UNK]\r\na b\n\nword \u3000\nlast\nword";
     clf_vocabulary v = CLF_VOCABULARY_INIT;
     CHECK_OK(clfi_vocabulary_parse_lines(&v, lines, sizeof lines - 1, "lines"));
-    CHECK_OK(clfi_vocabulary_index(&v));
+    CHECK_OK(clfi_vocabulary_index(&v, 0));
     assert_int_equal(clfi_vocabulary_find(&v, "[UNK]", 5), 0);
     assert_int_equal(clfi_vocabulary_find(&v, "a b", 3), 1);
     assert_int_equal(clfi_vocabulary_find(&v, "", 0), 2);
@@ -123,7 +123,7 @@ static void vocabulary(void **state)
     char token[16]; /* enough to grow several times */
     for (int i = 0; i < 5000; i++)
         CHECK_OK(clfi_vocabulary_add(&v, token, (size_t)snprintf(token, sizeof token, "t%d", i), i * 3));
-    CHECK_OK(clfi_vocabulary_index(&v));
+    CHECK_OK(clfi_vocabulary_index(&v, 0));
     for (int i = 0; i < 5000; i++) {
         assert_int_equal(clfi_vocabulary_find(&v, token, (size_t)snprintf(token, sizeof token, "t%d", i)), i * 3);
         assert_string_equal(clfi_vocabulary_token(&v, i * 3), token);
@@ -148,7 +148,7 @@ static void added_tokens(void **state)
     };
     for (size_t i = 0; i < COUNT(tokens); i++)
         CHECK_OK(clfi_added_tokens_add(&added, &tokens[i]));
-    CHECK_OK(clfi_added_tokens_finish(&added, &lower));
+    CHECK_OK(clfi_added_tokens_finish(&added, 0, &lower));
     assert_int_equal(added.count, 4);
 
     static const char text[] = "abcd abc  <m>\u3000 XY ab";
