@@ -19,7 +19,7 @@ static clf_status run_windows(cli_session *session, const cli_classifying *optio
                               void *user, clf_embed_stats *stats)
 {
     const size_t labels = clf_model_label_count(session->model), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
-    size_t failed = 0;
+    size_t failed = SIZE_MAX;
     clf_text_pair *pairs = NULL;
     float *logits = NULL, *scores = NULL;
     cli_progress progress = cli_progress_start("texts", session->context);
@@ -44,7 +44,7 @@ static clf_status run_windows(cli_session *session, const cli_classifying *optio
             st = clf_model_score_pairs(session->model, pairs, inputs->count, &params, logits, &window);
         else
             st = clf_model_classify(session->model, pairs, inputs->count, &params, logits, scores, &window);
-        CLF_GOTO(cli_fail_text(st, inputs, failed));
+        CLF_GOTO(cli_inputs_blame(inputs, &failed, st));
         cli_add_stats(stats, &window);
         cli_progress_count(&progress, inputs->count);
         CLF_GOTO(sink(user, inputs, logits, scores, labels));

@@ -99,7 +99,11 @@ static clf_status answer(chat *c, const clf_str *line)
     CLF_TRY(make_prompt(c));
     const clf_text prompt = {clfi_str_text(&c->prompt), c->prompt.length};
     clfi_str_clear(&c->answer);
-    CLF_TRY(clf_generate(c->session, &prompt, 1, &c->params, on_token, c));
+    size_t failed = SIZE_MAX;
+    c->params.failed_text = &failed;
+    const clf_status st = clf_generate(c->session, &prompt, 1, &c->params, on_token, c);
+    if (st != CLF_OK)
+        return failed == 0 ? clfi_fail_prefix(st, "the conversation") : st;
     CLF_TRY(c->st);
     putchar('\n');
     return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);

@@ -10,8 +10,8 @@
 
 clf_embed_params cli_embed_params(const cli_embedding *options)
 {
-    static const int poolings[] = {CLF_POOLING_CLS, CLF_POOLING_MAX, CLF_POOLING_MEAN, CLF_POOLING_MEAN_SQRT_LEN, CLF_POOLING_LAST,
-                                   CLF_POOLING_WEIGHTED_MEAN, CLF_AS_MODEL};
+    static const int poolings[] = {CLF_POOLING_CLS,  CLF_POOLING_MAX,           CLF_POOLING_MEAN, CLF_POOLING_MEAN_SQRT_LEN,
+                                   CLF_POOLING_LAST, CLF_POOLING_WEIGHTED_MEAN, CLF_AS_MODEL};
     static const int normalize[] = {0, 1, CLF_AS_MODEL};
     clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     params.pooling = poolings[options->pooling];
@@ -47,18 +47,11 @@ void cli_say_truncated(const cli_session *session, size_t truncated, size_t max_
                 max_tokens ? max_tokens : (size_t)clf_model_get_info(session->model)->max_tokens);
 }
 
-clf_status cli_fail_text(clf_status st, const cli_inputs *inputs, size_t failed)
-{
-    char where[512];
-    return st == CLF_INTERNAL && failed < inputs->count ? clfi_fail_prefix(st, "%s", cli_inputs_where(inputs, failed, where, sizeof where))
-                                                        : st;
-}
-
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats)
 {
     const size_t truncated_before = stats->truncated;
-    size_t width, failed = 0;
+    size_t width, failed = SIZE_MAX;
     float *rows = NULL;
     cli_progress progress = cli_progress_start("texts", session->context);
     clf_embed_params params = cli_embed_params(options);
@@ -75,7 +68,7 @@ clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli
             break;
         progress.passed = cli_inputs_passed_share(inputs);
         cli_progress_window(&progress, cli_inputs_share(inputs));
-        CLF_GOTO(cli_fail_text(clf_model_embed(session->model, inputs->texts, inputs->count, &params, rows, &window), inputs, failed));
+        CLF_GOTO(cli_inputs_blame(inputs, &failed, clf_model_embed(session->model, inputs->texts, inputs->count, &params, rows, &window)));
         cli_add_stats(stats, &window);
         cli_progress_count(&progress, inputs->count);
         CLF_GOTO(sink(user, &(cli_embedded){inputs->texts, rows, inputs->count, width, inputs->window, inputs->total}));

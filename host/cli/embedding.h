@@ -53,9 +53,6 @@ typedef clf_status (*cli_embedding_sink)(void *user, const cli_embedded *window)
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats);
 
-/* `st` with the input's name in front where text `failed` of the window is to blame. */
-clf_status cli_fail_text(clf_status st, const cli_inputs *inputs, size_t failed);
-
 void cli_add_stats(clf_embed_stats *sum, const clf_embed_stats *more);
 void cli_say_truncated(const cli_session *session, size_t truncated, size_t max_tokens); /* max_tokens 0: the model's */
 

@@ -107,13 +107,14 @@ static void print_stats(const cli_session *session, size_t tokens, uint64_t ns)
                 ns ? (double)tokens * 1e9 / (double)ns : 0.0);
 }
 
-static clf_status generate_window(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
-                                  bool as_json, size_t *tokens)
+static clf_status generate_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, bool as_json, size_t *tokens)
 {
     job j = {.as_json = as_json, .st = CLF_OK};
-    CLF_TRY(clfi_alloc(count, sizeof *j.answers, "texts", &j.answers));
-    j.count = count;
-    clf_status st = clf_generate(session, prompts, count, params, on_token, &j);
+    size_t failed = SIZE_MAX;
+    params.failed_text = &failed;
+    CLF_TRY(clfi_alloc(inputs->count, sizeof *j.answers, "texts", &j.answers));
+    j.count = inputs->count;
+    clf_status st = cli_inputs_blame(inputs, &failed, clf_generate(session, inputs->texts, inputs->count, &params, on_token, &j));
     if (st == CLF_OK)
         st = j.st;
     for (size_t i = 0; i < j.count; i++)
@@ -132,7 +133,7 @@ static clf_status generate_all(const cli_session *session, cli_inputs *inputs, c
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = generate_window(own, inputs->texts, inputs->count, params, as_json, &tokens);
+            st = generate_window(own, inputs, *params, as_json, &tokens);
     } while (st == CLF_OK && inputs->count > 0);
     if (st == CLF_OK)
         print_stats(session, tokens, clfi_now_ns() - start);

@@ -213,3 +213,11 @@ const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, siz
         snprintf(text, size, "text %zu", inputs->total + i + 1);
     return text;
 }
+
+clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st)
+{
+    char where[512];
+    if (st == CLF_OK || *failed >= inputs->count)
+        return st;
+    return clfi_fail_prefix(st, "%s", cli_inputs_where(inputs, *failed, where, sizeof where));
+}

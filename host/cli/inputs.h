@@ -58,8 +58,11 @@ double cli_inputs_passed_share(const cli_inputs *inputs);
 /* Whether all texts have been read: after the last window, and after the one before it only if that was full. */
 bool cli_inputs_are_read(const cli_inputs *inputs);
 
-/* Where texts[i] of the window stands, for messages: "line 7 of F", "text 3"; valid until the next call. */
+/* Where texts[i] of the window stands, for messages: "F: line 7", "text 3", both counted from 1. */
 const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, size_t size);
+
+/* `st`, with that in front of the message where text *failed of the window is to blame (the library's failed_text; other values: none). */
+clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st);
 
 /* Fills texts[0..count) with the next window that is wanted; count 0 at the end. The texts live until the next call. */
 clf_status cli_inputs_next(cli_inputs *inputs);

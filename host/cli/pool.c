@@ -120,7 +120,7 @@ static clf_status embed(cli_session *session, const cli_embedding *options, rece
 static clf_status work(int socket, cli_session *session, const request *q, received *r, clf_embed_stats *stats, size_t *out_width,
                        bool *out_open)
 {
-    size_t width, at = 0, failed = 0;
+    size_t width, at = 0, failed = SIZE_MAX;
     CLF_TRY(width_of(session, &q->what, &width));
     *out_width = width;
     CLF_TRY(clfi_alloc(q->bytes + 1, 1, "texts", &r->bytes));
@@ -134,7 +134,7 @@ static clf_status work(int socket, cli_session *session, const request *q, recei
         r->texts[i] = (clf_text){r->bytes + at, r->sizes[i]};
     const clf_status st = q->what.scoring.query.data ? score(session, &q->what.scoring, r, q->count, &failed, stats)
                                                      : embed(session, &q->what.embedding, r, q->count, &failed, stats);
-    return st == CLF_INTERNAL ? clfi_fail_prefix(st, "text %zu", q->first + failed + 1) : st;
+    return st != CLF_OK && failed < q->count ? clfi_fail_prefix(st, "text %zu", q->first + failed + 1) : st;
 }
 
 static bool send_reply(int socket, clf_status status, const clf_embed_stats *stats, const float *rows, size_t numbers)

@@ -146,16 +146,30 @@ static clf_status take_token(generation *g, size_t index, int32_t token)
     return CLF_OK;
 }
 
-clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
-                                  size_t index, clf_encoding *out)
+clf_status clfi_generation_blame(const clf_generate_params *params, const char *what, size_t index, clf_status st)
+{
+    if (st == CLF_OK)
+        return st;
+    if (!params->failed_text)
+        return clfi_fail_prefix(st, "%s[%zu]", what, index);
+    *params->failed_text = index;
+    return st;
+}
+
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
 {
     clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
     encode.add_special_tokens = !params->no_special_tokens;
     encode.ignore_special = params->ignore_special;
     CLF_TRY(clf_tokenizer_encode(model->tokenizer, text, NULL, &encode, out));
     if (out->length == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s %zu has no tokens: there is nothing to continue", what, index);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
     return CLF_OK;
+}
+
+static clf_status blame(const generation *g, const text_run *run, clf_status st)
+{
+    return clfi_generation_blame(&g->params, "generate: prompts", run->prompt, st);
 }
 
 static clf_status start_run(generation *g)
@@ -166,14 +180,14 @@ static clf_status start_run(generation *g)
     clf_text text;
     *run = (text_run){.prompt = g->next, .sequence = -1, .pending = CLF_STR_INIT};
     g->active++; /* released with the others from here on */
-    CLF_TRY(clfi_generation_encode(model, &g->params, &g->prompts[run->prompt], "generate: prompt", run->prompt, g->encoding));
+    CLF_TRY(blame(g, run, clfi_generation_encode(model, &g->params, &g->prompts[run->prompt], g->encoding)));
     const clf_generation_config *settings = &model->generation;
     const size_t tokens = g->encoding->length, count = has_source ? settings->start_count : tokens;
     const size_t room = (size_t)model->network->config.target.max_positions;
     const size_t most_tokens = has_source ? (size_t)model->network->config.source.max_positions : room - 1;
     if (tokens > most_tokens || count >= room)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: prompt %zu has %zu tokens, the model has %zu positions", run->prompt, tokens,
-                 has_source ? most_tokens : room);
+        return blame(g, run,
+                     clfi_fail(CLF_INVALID_ARGUMENT, "%zu tokens, the model has %zu positions", tokens, has_source ? most_tokens : room));
     if (has_source) {
         CLF_TRY(clfi_alloc(tokens, sizeof *run->source, "tokens", &run->source));
         memcpy(run->source, g->encoding->ids, tokens * sizeof *run->source);
@@ -283,8 +297,9 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
         const clf_text_state text = {run->tokens, run->count, run->prompt_count,
                                      run->count + 1 - run->prompt_count >= g->params.max_tokens};
         clfi_generation_config_constrain(&g->session->model->generation, &text, g->logits + i * vocabulary, vocabulary);
-        CLF_TRY(
-            clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token));
+        CLF_TRY(blame(
+            g, run,
+            clfi_sampler_choose(g->sampler, g->logits + i * vocabulary, run->tokens, run->count, run->count - run->prompt_count, &token)));
         CLF_TRY(take_token(g, i, token));
     }
     return CLF_OK;
@@ -331,14 +346,16 @@ static void destroy(generation *g)
 clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out)
 {
     CLF_TRY(clf_generate_params_read(params, out));
+    if (out->failed_text)
+        *out->failed_text = count;
     for (size_t i = 0; i < count; i++)
         if (texts[i].size && !texts[i].data)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: text %zu is NULL", i);
+            return clfi_generation_blame(out, "generate: texts", i, clfi_fail(CLF_INVALID_ARGUMENT, "data is NULL"));
     if (out->stop_count && !out->stops)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu stop texts at NULL", out->stop_count);
     for (size_t i = 0; i < out->stop_count; i++)
         if (out->stops[i].size == 0 || !out->stops[i].data)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stop text %zu is empty", i);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stops[%zu] is empty", i);
     if (out->max_tokens == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: max_tokens 0: expected 1 or more");
     return CLF_OK;

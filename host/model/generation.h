@@ -20,8 +20,11 @@ clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const
 /* The session's decoding batch is there. UNSUPPORTED: the model does not generate. */
 clf_status clfi_generation_ready(clf_session *session);
 
-/* Token ids of a text; INVALID_ARGUMENT ("<what> <index> ..."): there are none. */
-clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, const char *what,
-                                  size_t index, clf_encoding *out);
+/* Token ids of a text. INVALID_ARGUMENT: there are none. */
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out);
+
+/* A call ends with `st` at text `index`: told by params->failed_text, or without it in front of the message ("generate: prompts[2]: ...") with
+ * the caller's name for the texts ("generate: prompts"). Returns st. */
+clf_status clfi_generation_blame(const clf_generate_params *params, const char *what, size_t index, clf_status st);
 
 #endif

@@ -19,7 +19,7 @@ static clf_status check_finite(const float *logits, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!isfinite(logits[i]))
-            CLF_FAIL(CLF_FORMAT, "logits: %g of token %zu: expected finite numbers", (double)logits[i], i);
+            CLF_FAIL(CLF_FORMAT, "the logit of token %zu is %g: expected a finite number", i, (double)logits[i]);
     return CLF_OK;
 }
 
@@ -41,11 +41,12 @@ static clf_status give(const reading *r, const int32_t *tokens, size_t count, bo
     return st == CLF_OK && out ? check_finite(out, wanted) : st;
 }
 
-static clf_status check_length(const clf_session *session, const char *what, size_t index, size_t count)
+static clf_status encode(const clf_session *session, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
 {
     const int64_t positions = session->model->info.max_positions;
-    if ((int64_t)count > positions)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s %zu has %zu tokens, the model has %lld positions", what, index, count, (long long)positions);
+    CLF_TRY(clfi_generation_encode(session->model, params, text, out));
+    if ((int64_t)out->length > positions)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%zu tokens, the model has %lld positions", out->length, (long long)positions);
     return CLF_OK;
 }
 
@@ -79,15 +80,12 @@ clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count,
     clf_status st = CLF_OK;
     reading r = {.session = session, .vocabulary = (size_t)session->model->info.vocabulary};
     for (size_t i = 0; st == CLF_OK && i < count; i++) {
-        st = clfi_generation_encode(session->model, &own, &texts[i], "logits: text", i, encoding);
+        st = clfi_generation_blame(&own, "logits: texts", i, encode(session, &own, &texts[i], encoding));
         if (st == CLF_OK)
-            st = check_length(session, "logits: text", i, encoding->length);
+            st = clfi_decode_open(session->decoding, &r.sequence);
         if (st != CLF_OK)
             break;
-        st = clfi_decode_open(session->decoding, &r.sequence);
-        if (st != CLF_OK)
-            break;
-        st = read_text(&r, encoding, out + i * r.vocabulary);
+        st = clfi_generation_blame(&own, "logits: texts", i, read_text(&r, encoding, out + i * r.vocabulary));
         const clf_status dropped = clfi_decode_drop(session->decoding, r.sequence);
         st = st == CLF_OK ? dropped : st;
     }
@@ -152,9 +150,10 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
     reading r = {.session = session, .vocabulary = (size_t)session->model->info.vocabulary};
     CLF_GOTO(clfi_alloc(CLFI_LOGIT_TOKENS * r.vocabulary, sizeof *r.logits, "logits", &r.logits));
     CLF_GOTO(clf_encoding_create(&encoding));
-    CLF_GOTO(clfi_generation_encode(session->model, &own, text, "perplexity: text", 0, encoding));
-    if (encoding->length < 2) {
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "perplexity: a text of %zu tokens: expected two or more", encoding->length);
+    if ((st = clfi_generation_encode(session->model, &own, text, encoding)) == CLF_OK && encoding->length < 2)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "a text of %zu tokens: expected two or more", encoding->length);
+    if (st != CLF_OK) {
+        clfi_fail_prefix(st, "perplexity");
         goto done;
     }
     CLF_GOTO(read_windows(&r, encoding, window, &sum, &predicted));

@@ -78,7 +78,7 @@ static clf_status find_largest(const clf_sampler *s, const float *logits, int32_
     size_t largest = 0;
     for (size_t i = 0; i < s->vocabulary; i++) {
         if (!isfinite(logits[i]))
-            CLF_FAIL(CLF_FORMAT, "generate: the logit of token %zu is %g: expected a finite number", i, (double)logits[i]);
+            CLF_FAIL(CLF_FORMAT, "the logit of token %zu is %g: expected a finite number", i, (double)logits[i]);
         largest = logits[i] > logits[largest] ? i : largest;
     }
     *out = (int32_t)largest;

@@ -263,7 +263,7 @@ clf_status clfi_rows_of_texts(clf_session *session, const clf_row_pass *pass, co
     done_stats.run_ns = end - tokenized_at;
     tokenized_free(&t);
     if (failed < texts->count)
-        clfi_fail_prefix(st, texts->failed ? "%s" : "%s: text %zu", pass->what, failed); /* who is given the number says which */
+        clfi_fail_prefix(st, texts->failed ? "%s" : "%s: texts[%zu]", pass->what, failed); /* who is given the number says which */
     if (texts->failed)
         *texts->failed = failed;
     if (st == CLF_OK && stats)

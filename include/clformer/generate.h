@@ -31,6 +31,8 @@ typedef struct clf_generate_params {
     int no_special_tokens; /* nonzero: a prompt gets no special tokens around it */
     int ignore_special;    /* nonzero: control tokens written in a prompt are text like any other */
     size_t batch;          /* prompts that run together; 0 = suited to the device */
+    size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the number of
+                              texts; NULL = not wanted */
 } clf_generate_params;
 
 #define CLF_GENERATE_PARAMS_INIT                                                                      \
@@ -57,7 +59,7 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
  * INVALID_ARGUMENT: a NULL, a parameter out of range, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a
- * model that does not generate text. FORMAT: logits that are not finite. */
+ * model that does not generate text. FORMAT: logits that are not finite (the prompt named). */
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 

@@ -79,6 +79,22 @@ def check(name, folder):
         check_perplexity(name, model, golden, long)
 
 
+def check_texts_told(folder):
+    """A text that is refused is told by its number from 1, or by its line in a file, whatever window it is in."""
+    source, path = os.path.join(families, "llama"), os.path.join(folder, "refused.txt")
+    positions, output = 96, os.path.join(folder, "refused.npy")
+    for number, bad, words in ((1, "", "no tokens"), (3, "", "no tokens"), (2, " the cat" * positions, " tokens, the model has ")):
+        lines = [bad if i == number else " the cat" for i in range(1, 4)]
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in lines)
+        of_file = f"{path}: line {number}: "
+        for done, where in ((run("generate", source, "--prompt-file", path, "--max-tokens", "1", status=2), of_file),
+                            (run("logits", source, "--file", path, "-o", output, status=2), of_file),
+                            (run("logits", source, *lines, "-o", output, status=2), f"clformer: text {number}: ")):
+            if where not in done.stderr or words not in done.stderr or "[" in done.stderr:
+                fail(f"{bad[:9]!r} as {number}: {done.stderr}")
+
+
 def check_chat():
     """Two questions; the tiny model's files have no template of their own."""
     source = os.path.join(families, "llama")
@@ -176,6 +192,7 @@ with tempfile.TemporaryDirectory() as temporary:
         fail(f"families: {names}")
     for entry in names:
         check(entry, temporary)
+    check_texts_told(temporary)
 check_options()
 check_graph()
 check_chat()

@@ -235,6 +235,16 @@ static void test_refusals(void **state)
     CHECK_FAILS(clf_sequence_set_source(of_t5, (const int32_t[]){64}, 1), CLF_INVALID_ARGUMENT, "outside 0");
     CHECK_OK(clf_sequence_set_source(of_t5, tokens, 2));
     CHECK_FAILS(clf_sequence_set_source(of_t5, tokens, 2), CLF_INVALID_ARGUMENT, "has a source");
+    size_t failed;
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    const clf_text prompts[2] = {{" the cat", 8}, {"", 0}};
+    CHECK_FAILS(clf_generate(f.session, prompts, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "generate: prompts[1]: no tokens");
+    CHECK_FAILS(clf_logits(f.session, prompts, 2, &params, logits), CLF_INVALID_ARGUMENT, "logits: texts[1]: no tokens");
+    params.failed_text = &failed;
+    CHECK_FAILS(clf_logits(f.session, prompts, 2, &params, logits), CLF_INVALID_ARGUMENT, "no tokens");
+    assert_true(failed == 1 && !strstr(clf_last_error(), "texts"));
+    CHECK_OK(clf_logits(f.session, prompts, 1, &params, logits));
+    assert_int_equal(failed, 1);
     logits[0] = NAN;
     CHECK_FAILS(clf_choose_token(f.model, NULL, logits, NULL, 0, 0, &chosen), CLF_FORMAT, "finite");
     CHECK_FAILS(clf_choose_token(f.model, NULL, logits, tokens, 3, 0, &chosen), CLF_INVALID_ARGUMENT, "outside 0");
