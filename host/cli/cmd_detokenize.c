@@ -96,6 +96,10 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
     };
     cli_inputs *inputs = NULL;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
+    if (st == CLF_OK && positional == 2 && !file && strcmp(argv[1], "-") == 0) {
+        file = argv[1];
+        positional--;
+    }
     if (st == CLF_OK && (positional < 1 || (positional == 1 && !file)))
         st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
     if (st == CLF_OK && file)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer perplexity: how well a language model foretells a text. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/commands.h"
@@ -34,6 +37,19 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     return CLF_OK;
 }
 
+/* Of a file, a pipe or, for "-", standard input. */
+static clf_status read_text(const char *file, clf_str *out)
+{
+    const bool is_stdin = strcmp(file, "-") == 0;
+    const int descriptor = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return clfi_fail_errno("open", file);
+    const clf_status st = clfi_descriptor_read(descriptor, is_stdin ? "standard input" : file, LIMIT_BYTES, out);
+    if (!is_stdin)
+        close(descriptor);
+    return st;
+}
+
 int cmd_perplexity(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
@@ -42,7 +58,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     size_t window = 0;
     int as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "the text", CLI_TEXT, &file},
+        {"file", 'f', "F", "the text; - for standard input", CLI_TEXT, &file},
         {"window", 'w', "N",
          "tokens that are read together; the first of each window is not predicted (default: 512, or the model's positions)", CLI_SIZE,
          &window},
@@ -59,7 +75,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)
-        st = clfi_file_read(file, LIMIT_BYTES, &bytes);
+        st = read_text(file, &bytes);
     if (st == CLF_OK) {
         const clf_text text = {clfi_str_text(&bytes), bytes.length};
         st = perplexity(&session, argv[0], &text, window, &params, as_json);

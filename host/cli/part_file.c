@@ -260,13 +260,30 @@ clf_status cli_part_next(cli_part *part, float **rows, size_t *capacity, cli_emb
 
 /* ---- Opening ---- */
 
+/* Whether it begins as every part file does, however short it is. */
+static clf_status check_beginning(const cli_part *part)
+{
+    static const char beginning[] = "{\"schema\":\"clformer-part\"";
+    char found[sizeof beginning - 1];
+    struct stat info;
+    bool is_whole;
+    if (fstat(part->descriptor, &info) != 0)
+        return clfi_fail_errno("stat", part->path);
+    const size_t size = info.st_size < (off_t)sizeof found ? (size_t)info.st_size : sizeof found;
+    CLF_TRY(read_all(part, found, size, 0, &is_whole));
+    if (!is_whole || memcmp(found, beginning, size) != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: not a part file of this program; it is left as it is", part->path);
+    return CLF_OK;
+}
+
 /* *out_torn: the process that wrote it was ended before it was whole. */
 static clf_status read_header(cli_part *part, bool *out_torn)
 {
-    static const char beginning[] = "{\"schema\":\"clformer-part\"";
     char *text;
     json_t *root = NULL;
     struct stat info;
+    *out_torn = false;
+    CLF_TRY(check_beginning(part));
     if (fstat(part->descriptor, &info) != 0)
         return clfi_fail_errno("stat", part->path);
     const size_t most = info.st_size < HEADER_BYTES ? (size_t)info.st_size : HEADER_BYTES;
@@ -275,7 +292,7 @@ static clf_status read_header(cli_part *part, bool *out_torn)
     clf_status st;
     CLF_GOTO(read_all(part, text, most, 0, &is_whole));
     const char *newline = memchr(text, '\n', most);
-    *out_torn = !newline && most < HEADER_BYTES && memcmp(text, beginning, most < sizeof beginning - 1 ? most : sizeof beginning - 1) == 0;
+    *out_torn = !newline && most < HEADER_BYTES;
     if (!newline)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: not a part file: no line of JSON at its beginning", part->path));
     part->start = part->end = (uint64_t)(newline - text) + 1;
@@ -321,16 +338,36 @@ static clf_status recover(cli_part *part)
     return st;
 }
 
+/* A file of its own under that name: a link leads to what is another's, a pipe would block. */
+static clf_status open_file(cli_part *part, int flags)
+{
+    struct stat info, named;
+    part->descriptor = open(part->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
+    if (part->descriptor < 0 && errno == ELOOP && lstat(part->path, &info) == 0 && S_ISLNK(info.st_mode))
+        CLF_FAIL(CLF_IO, "%s: a link; expected a part file or nothing", part->path);
+    if (part->descriptor < 0)
+        return clfi_fail_errno("open", part->path);
+    if (fstat(part->descriptor, &info) != 0)
+        return clfi_fail_errno("stat", part->path);
+    if (!S_ISREG(info.st_mode))
+        CLF_FAIL(CLF_IO, "%s: not a regular file", part->path);
+    if (flags == O_RDONLY)
+        return CLF_OK;
+    if (flock(part->descriptor, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK ? clfi_fail(CLF_IO, "%s: another process writes it", part->path) : CLF_OK; /* not all can lock */
+    if (stat(part->path, &named) != 0 || named.st_dev != info.st_dev || named.st_ino != info.st_ino)
+        CLF_FAIL(CLF_IO, "%s: another process ended with it just now", part->path);
+    return CLF_OK;
+}
+
 static clf_status new_part(const char *path, int flags, cli_part **out)
 {
     cli_part *part;
     CLF_TRY(clfi_alloc(1, sizeof *part, "part file", &part));
     part->descriptor = -1;
     clf_status st = clfi_strdup(path, &part->path);
-    if (st == CLF_OK && (part->descriptor = open(path, flags | O_CLOEXEC, 0666)) < 0)
-        st = clfi_fail_errno("open", path);
-    if (st == CLF_OK && flags != O_RDONLY && flock(part->descriptor, LOCK_EX | LOCK_NB) != 0)
-        st = errno == EWOULDBLOCK ? clfi_fail(CLF_IO, "%s: another process writes it", path) : CLF_OK; /* not every file system locks */
+    if (st == CLF_OK)
+        st = open_file(part, flags);
     if (st != CLF_OK) {
         cli_part_close(part);
         return st;
@@ -343,6 +380,7 @@ static clf_status start(cli_part *part, const cli_job *job)
 {
     float *canaries;
     const size_t numbers = CLI_CANARIES * job->made_by.width;
+    CLF_TRY(check_beginning(part));
     if (ftruncate(part->descriptor, 0) != 0)
         return clfi_fail_errno("ftruncate", part->path);
     CLF_TRY(clfi_alloc(numbers, sizeof *canaries, "canaries", &canaries));

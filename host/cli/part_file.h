@@ -41,10 +41,11 @@ typedef struct cli_part {
 } cli_part;
 
 /* Creates the file with the job, or with `keeps` goes on with one that is there: its torn end is cut off, and what it holds is kept if it
- * is of the same job. IO: another process has it open. The job is copied but its canaries. */
+ * is of the same job. IO: another process has it open, a link or no regular file. FORMAT: a file that this program did not write, which is
+ * left alone. The job is copied but its canaries. */
 clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool on_one_device, cli_part **out);
 
-/* For reading only; the job is the file's own. FORMAT: it is not complete, or broken. */
+/* For reading only; the job is the file's own. IO, FORMAT as above. */
 clf_status cli_part_open_complete(const char *path, cli_part **out);
 void cli_part_close(cli_part *part); /* NULL is a no-op */
 

@@ -95,8 +95,10 @@ clf_status cli_embed_shard(cli_session *session, const cli_embedding *options, c
     CLF_GOTO(cli_shard_path(directory, job->shard, job->shards, false, &path));
     CLF_GOTO(cli_shard_path(directory, job->shard, job->shards, true, &done_path));
     CLF_GOTO(clfi_file_exists(done_path, &is_done));
-    if (is_done)
+    if (is_done) {
+        st = cli_part_open_complete(done_path, &part);
         goto done;
+    }
     CLF_GOTO(cli_part_open(path, job, true, false, &part));
     st = complete(session, options, inputs, part, done_path, stats);
 done:

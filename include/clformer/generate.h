@@ -31,8 +31,8 @@ typedef struct clf_generate_params {
     int no_special_tokens; /* nonzero: a prompt gets no special tokens around it */
     int ignore_special;    /* nonzero: control tokens written in a prompt are text like any other */
     size_t batch;          /* prompts that run together; 0 = suited to the device */
-    size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the number of
-                              texts; NULL = not wanted */
+    size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the
+                              number of texts; NULL = not wanted */
 } clf_generate_params;
 
 #define CLF_GENERATE_PARAMS_INIT                                                                      \

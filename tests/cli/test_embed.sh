@@ -129,6 +129,8 @@ run tokenize "$model" 'one text' 'another'
 cp "$work/out" "$work/ids.txt"
 run detokenize "$model" --json --file "$work/ids.txt"
 [ "$(cat "$work/out")" = "$(printf '"[CLS] one text [SEP]"\n"[CLS] another [SEP]"')" ] || fail "detokenize --file: $(cat "$work/out")"
+"$program" detokenize "$model" - <"$work/ids.txt" >"$work/out" 2>"$work/err" || fail "detokenize -: $(cat "$work/err")"
+[ "$(cat "$work/out")" = "$(printf '[CLS] one text [SEP]\n[CLS] another [SEP]')" ] || fail "detokenize -: $(cat "$work/out")"
 run detokenize "$model" 30522
 expect_status 2 "detokenize of an id outside the vocabulary"
 expect_error "token id 30522" "detokenize"

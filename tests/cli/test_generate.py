@@ -53,6 +53,11 @@ def check_perplexity(name, model, golden, path):
     told = json.loads(run("perplexity", model, "--file", path, "--window", str(golden["window"]), "--json").stdout)["perplexity"]
     if not abs(told / golden["perplexity"] - 1) <= 1e-5:
         fail(f"{name}: perplexity {told}, expected {golden['perplexity']}")
+    with open(path, "rb") as file:
+        piped = subprocess.run([program, "perplexity", model, "--file", "-", "--window", str(golden["window"]), "--json"], stdin=file,
+                               capture_output=True, check=False).stdout
+    if json.loads(piped)["perplexity"] != told:
+        fail(f"{name}: perplexity of standard input: {piped}")
     window = json.loads(run("perplexity", model, "--file", path, "--json").stdout)["window"]  # at most the model's positions
     if not 1 < window <= 512:
         fail(f"{name}: a window of {window}")

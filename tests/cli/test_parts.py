@@ -29,6 +29,32 @@ def resident(done):
     return float(re.search(r"host memory +([\d.]+) MB", done.stderr).group(1))
 
 
+def check_strangers(command):
+    """What bears the part file's name and is none is told, and left as it is, also where nothing is to be gone on with. `command`: several
+    windows into b.npy."""
+    def write(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("precious\n")
+
+    for name, make, words in (("file", write, "not a part file"), ("link", lambda path: os.symlink("precious", path), "a link"),
+                              ("dangling link", lambda path: os.symlink("nowhere", path), "a link"),
+                              ("pipe", os.mkfifo, "not a regular file"), ("directory", os.mkdir, "")):
+        for path, arguments in (("b.npy.part", command), ("b.npy.part", [*command, "--resume"]),
+                                ("one/shard-00001-of-00001.part", [*command[:command.index("-o")], "--shard", "1/1", "-o", "one"]),
+                                ("one/shard-00001-of-00001.done", [*command[:command.index("-o")], "--shard", "1/1", "-o", "one"])):
+            os.makedirs("one", exist_ok=True)
+            write("precious")
+            make(path)
+            before = os.lstat(path)
+            expect(f"{name} at {path}, {arguments[-3:]}", run(*arguments, timeout=120), 1, f"{path}: ", words)
+            after = os.lstat(path)
+            if (before.st_ino, before.st_mode) != (after.st_ino, after.st_mode) or read("precious") != b"precious\n" or \
+                    name == "file" and read(path) != b"precious\n" or os.path.exists("nowhere") or os.path.exists("b.npy"):
+                fail(f"{name} at {path}, {arguments[-3:]}: not left alone")
+            os.rmdir(path) if name == "directory" else os.remove(path)
+            shutil.rmtree("one")
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     os.environ["POCL_AFFINITY"] = "0"
@@ -121,6 +147,9 @@ with tempfile.TemporaryDirectory() as work:
     expect("another start", run(*broken), 0)
     if os.path.exists("b.npy.part"):
         fail("a part file outlived its output")
+    for name in ("b.npy", "b.npy.json"):
+        os.remove(name)
+    check_strangers([*broken[:-1], "128"])
     expect("--resume of standard input", run(program, "embed", model, "-", "--resume", "-o", "c.npy"), 2, "--resume: expected")
 
     # --shard: ended in the middle, run again, joined.
