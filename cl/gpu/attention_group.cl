@@ -147,8 +147,6 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)
     const uint item = (uint)get_local_id(0), y = item % ITEMS_Q, x = item / ITEMS_Q;
     const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, rows = min(TILE, tile.q_count - skipped);
-    if (rows <= 0)
-        return;
     const int q_index = tile.q_index + skipped;
     q += (long)skipped * q_stride;
     out += (long)skipped * out_stride;
@@ -166,6 +164,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
     all_end = max(0, min(all_end, window_end(place, window)));
     keys = min(keys, window_end(place + rows - 1, window));
 #endif
+    if (rows <= 0) /* no return: PoCL would compile all that follows with and without it */
+        keys = begin;
 #if HAS_KEEP
     __global const uint *words = keep_words(keep + keep_offset, &keep_step, tile.sequence, head, q_index);
 #endif
@@ -211,7 +211,9 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
                 }
                 atomic_or(&votes[turn], vote);
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); /* for every block: PoCL compiles what follows a barrier under a condition twice */
+        if (is_mixed) {
             const uint seen = votes[turn];
             turn = turn == 2 ? 0 : turn + 1;
             if (item == 0)
