@@ -219,6 +219,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
         st = cli_ranks_open(&session, &ranks);
     if (st == CLF_OK) {
         inputs->window_texts = o.window;
+        inputs->stays = o.shards || o.format == FORMAT_NPY; /* what is kept tells the file's hash */
         st = embed(&session, &o, argv[0], inputs, ranks, &stats);
     }
     cli_ranks_abort(ranks, st);

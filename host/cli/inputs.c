@@ -29,9 +29,25 @@ static clf_status open_stream(cli_inputs *inputs, const char *name)
     inputs->name = is_stdin ? "standard input" : name;
     inputs->is_jsonl = length >= 6 && strcmp(name + length - 6, ".jsonl") == 0;
     inputs->line_number = 0;
-    struct stat info;
+    struct stat info = {0};
     if (!is_stdin && fstat(fileno(inputs->stream), &info) == 0 && S_ISREG(info.st_mode))
         inputs->file_bytes = (uint64_t)info.st_size;
+    inputs->opened = info;
+    return CLF_OK;
+}
+
+/* Others read the file as well, to hash it: its name must stand for the same bytes from its opening to its end. */
+static clf_status check_stays(const cli_inputs *inputs)
+{
+    const struct stat *then = &inputs->opened;
+    struct stat now;
+    if (!inputs->stays || !inputs->owns_stream || !S_ISREG(then->st_mode))
+        return CLF_OK;
+    if (stat(inputs->name, &now) != 0)
+        return clfi_fail_errno("stat", inputs->name);
+    if (now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
+        now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
+        CLF_FAIL(CLF_IO, "%s: was changed while it was read", inputs->name);
     return CLF_OK;
 }
 
@@ -125,7 +141,9 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
 static clf_status read_line(cli_inputs *inputs)
 {
     bool any;
-    const clf_status st = clfi_line_read(inputs->stream, inputs->name, LINE_BYTES, &inputs->line, &any);
+    clf_status st = clfi_line_read(inputs->stream, inputs->name, LINE_BYTES, &inputs->line, &any);
+    if (st == CLF_OK && !any)
+        st = check_stays(inputs);
     if (st != CLF_OK || !any) {
         close_stream(inputs);
         return st;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/str.h"
 #include "cli/options.h"
@@ -22,6 +23,8 @@ typedef struct cli_inputs {
     size_t line_number;
     int argument_total;              /* at the start */
     uint64_t file_bytes, bytes_read; /* of the file's whole size, 0 where nobody knows it: how far its reading is */
+    bool stays;                      /* the caller sets it: IO where a regular file was changed or replaced before its end was read */
+    struct stat opened;              /* such a file as it was at first */
     clf_str line;
     clf_str bytes; /* the window's texts, one after another */
     clf_text texts[CLI_WINDOW];

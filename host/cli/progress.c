@@ -152,7 +152,7 @@ static void on_interrupt(int number)
 
 void cli_interrupts_watch(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction old, action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
     for (size_t i = 0; i < COUNT(numbers); i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) /* nohup's stay ignored */

@@ -44,7 +44,7 @@ const char *cli_duration(double seconds, char text[32]);
 /* While kernels are compiled for the context, the line says so. */
 void cli_progress_watch_builds(clf_context *context);
 
-/* Ctrl-C and SIGTERM clear the line, say what was kept, and end the program as they would have. */
+/* Ctrl-C, SIGTERM and SIGHUP clear the line, say what was kept, and end the program as they would have. */
 void cli_interrupts_watch(void);
 
 /* What an interruption leaves, from now on; nothing is said before the first call. */

@@ -29,6 +29,39 @@ def resident(done):
     return float(re.search(r"host memory +([\d.]+) MB", done.stderr).group(1))
 
 
+def while_running(do, *command):
+    """The command, with do(process) called once its part file c.npy.part is there. Its status and standard error."""
+    with subprocess.Popen([*command, "-o", "c.npy"], stderr=subprocess.PIPE, text=True) as process:
+        end = time.monotonic() + 300
+        while process.poll() is None and not os.path.exists("c.npy.part") and time.monotonic() < end:
+            time.sleep(0.005)
+        do(process)
+        told = process.communicate()[1]
+    return subprocess.CompletedProcess(command, process.returncode, "", told)
+
+
+def check_changes(command):
+    """Texts that change while they are read end in no output, and a terminal that is closed says what is kept. `command`: many windows of
+    c.txt."""
+    def append(_):
+        with open("c.txt", "a", encoding="ascii") as file:
+            file.write("one more\n")
+
+    def replace(_):
+        shutil.copy("c.txt", "other.txt")
+        os.replace("other.txt", "c.txt")
+
+    for name, do in (("cut", lambda _: os.truncate("c.txt", os.path.getsize("c.txt") // 2)), ("longer", append), ("replaced", replace)):
+        shutil.copy("lines.txt", "c.txt")
+        expect(f"texts {name} while they are read", while_running(do, *command), 1, "c.txt: was changed while it was read")
+        if os.path.exists("c.npy"):
+            fail(f"texts {name} while they are read: an output")
+        os.remove("c.npy.part")
+    shutil.copy("lines.txt", "c.txt")
+    expect("SIGHUP", while_running(lambda process: process.send_signal(signal.SIGHUP), *command), -signal.SIGHUP,
+           "clformer: interrupted; ", "embeddings are kept in c.npy.part")
+
+
 def check_strangers(command):
     """What bears the part file's name and is none is told, and left as it is, also where nothing is to be gone on with. `command`: several
     windows into b.npy."""
@@ -150,6 +183,8 @@ with tempfile.TemporaryDirectory() as work:
     for name in ("b.npy", "b.npy.json"):
         os.remove(name)
     check_strangers([*broken[:-1], "128"])
+    check_changes([program, "embed", model, "--file", "c.txt", "--window", "8"])
+    os.remove("c.npy.part")
     expect("--resume of standard input", run(program, "embed", model, "-", "--resume", "-o", "c.npy"), 2, "--resume: expected")
 
     # --shard: ended in the middle, run again, joined.
