@@ -206,8 +206,7 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && job.weights && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: unexpected argument \"%s\": --weights goes without model and text", argv[0]);
     if (st == CLF_OK && !job.weights && positional != 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: expected a model directory and one text; usage: clformer attention %s",
-                       self->arguments);
+        st = cli_refuse(self, "expected a model directory and one text");
     if (st == CLF_OK && !job.weights) {
         job.directory = argv[0];
         job.text = argv[1];

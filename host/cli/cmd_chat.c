@@ -181,7 +181,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     options.max_tokens = 512;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 1)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+        st = cli_refuse(self, "expected one model, found %d arguments; questions come from standard input", positional);
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)

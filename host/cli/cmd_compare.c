@@ -41,8 +41,7 @@ int cmd_compare(const cli_command *self, int argc, char **argv)
     double threshold = 0;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "compare: expected two files, found %d; usage: clformer compare %s", positional,
-                       self->arguments);
+        st = cli_refuse(self, "expected two files, found %d", positional);
     if (st == CLF_OK && percent)
         st = parse_percent(percent, &threshold);
     if (st == CLF_OK)

@@ -89,7 +89,7 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s", self->name, self->arguments);
+        st = cli_refuse(self, "expected two files, found %d", positional);
     if (st == CLF_OK && !argv[1][0])
         st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected the name of a file to write, found \"\"");
     if (st == CLF_OK && text && !text[0])

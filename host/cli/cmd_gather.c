@@ -143,7 +143,7 @@ int cmd_gather(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional != 1 || !output))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "gather: expected one directory and -o F.npy; usage: clformer gather %s", self->arguments);
+        st = cli_refuse(self, "expected one directory and -o F.npy");
     if (st == CLF_OK)
         st = gather(argv[0], output, &g);
     for (size_t i = 0; g.parts && i < g.job.shards; i++)

@@ -20,7 +20,7 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))
-        st =
-            clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s, or --prompt-file F in the prompt's place", self->name, self->arguments);
+        st = cli_refuse(self, "expected a model and one prompt (in quotation marks) or --prompt-file F, found %d arguments%s", positional,
+                        what.file ? " and --prompt-file" : "");
     return cli_generated_texts(&session, &what, cli_session_open_model, positional, argv, st);
 }

@@ -385,7 +385,7 @@ int cmd_info(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 1)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "info: expected one model; usage: clformer info %s", self->arguments);
+        st = cli_refuse(self, "expected one model");
     if (st == CLF_OK)
         st = tell(&session, argv[0], as_json);
     return cli_embedding_end(&session, NULL, NULL, st);

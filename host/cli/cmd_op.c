@@ -161,6 +161,18 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     return status;
 }
 
+static clf_status fail_unknown(const char *name)
+{
+    const char *names[COUNT(rows)];
+    for (size_t i = 0; i < COUNT(rows); i++)
+        names[i] = rows[i]->name;
+    const char *nearest = name ? cli_nearest(name, names, COUNT(rows)) : NULL;
+    if (!name)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: no name of an op; clformer op --list tells them");
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": there is none of that name%s%s; clformer op --list tells them", name,
+             nearest ? ", did you mean " : "", nearest ? nearest : "");
+}
+
 int cmd_op(const cli_command *self, int argc, char **argv)
 {
     int index;
@@ -172,9 +184,7 @@ int cmd_op(const cli_command *self, int argc, char **argv)
     }
     const op_row *row = find_op(argc, argv, &index);
     if (!row)
-        return cli_fail_coded(clfi_fail(CLF_INVALID_ARGUMENT,
-                                        "E_OPTION: op \"%s\": there is none of that name; clformer op --list tells them",
-                                        argc > 1 ? argv[1] : ""));
+        return cli_fail_coded(fail_unknown(argc > 1 ? argv[1] : NULL));
     memmove(argv + index, argv + index + 1, (size_t)(argc - index) * sizeof *argv); /* the NULL at the end too */
     return run_command(self, row, argc - 1, argv);
 }

@@ -55,9 +55,9 @@ int cmd_report(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional == 0)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "report: no result file; usage: clformer report %s", self->arguments);
+        st = cli_refuse(self, "no result file");
     if (st == CLF_OK && !output)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "report: no -o F.html, F.svg or F.md");
+        st = cli_refuse(self, "no -o F.html, F.svg or F.md");
     if (st == CLF_OK)
         st = report(argv, (size_t)positional, output, (clfi_report_part)part);
     return st == CLF_OK ? EXIT_SUCCESS : cli_fail(st);

@@ -318,7 +318,7 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional == 0 || !search.corpus))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "search: no model directory or no --corpus; usage: clformer search %s", self->arguments);
+        st = cli_refuse(self, "no model directory or no --corpus");
     if (st == CLF_OK && search.top > 1024)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--top: expected at most 1024, found %zu", search.top);
     if (st == CLF_OK)

@@ -30,6 +30,7 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "usage: clformer %s %s, or --file F in the text's place", self->name, self->arguments);
+        st = cli_refuse(self, "expected a model and one text (in quotation marks) or --file F, found %d arguments%s", positional,
+                        what.file ? " and --file" : "");
     return cli_generated_texts(&session, &what, open_translator, positional, argv, st);
 }

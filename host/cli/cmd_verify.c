@@ -77,7 +77,7 @@ int cmd_verify(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional != 1 || !model))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "verify: expected one file and --model; usage: clformer verify %s", self->arguments);
+        st = cli_refuse(self, "expected one file and --model");
     if (st == CLF_OK)
         st = verify(&session, argv[0], model);
     return cli_embedding_end(&session, NULL, NULL, st);

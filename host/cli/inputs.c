@@ -78,7 +78,9 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
 clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out)
 {
     if (count == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: no model directory; usage: clformer %s %s", command->name, command->name, command->arguments);
+        return cli_refuse(command, "no model directory");
+    if (count == 1 && !file)
+        return cli_refuse(command, "no texts behind the model directory \"%s\"", positional[0]);
     return cli_inputs_open(positional + 1, count - 1, file, out);
 }
 

@@ -9,33 +9,36 @@
 
 #include "cli/commands.h"
 #include "cli/platform_guard.h"
+#include "cli/terminal.h"
 #include "clformer/context.h"
+
+enum { NAME_COLUMNS = 12 };
 
 static const cli_command commands[] = {
     {"attention", "MODEL_DIR TEXT -o F.png|F.svg",
      "Attention weights of a layer for a text, or of a file, as a picture, a NumPy file or JSON.", cmd_attention, false},
     {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench, false},
-    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify, false},
     {"chat", "MODEL", "A conversation with a language model, a line of standard input at a time.", cmd_chat, false},
+    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify, false},
     {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare, false},
     {"convert", "IN.gguf OUT.gguf", "A GGUF file with its weights in another type.", cmd_convert, false},
     {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize, false},
     {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices, false},
+    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum, false},
     {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed, true},
     {"gather", "DIR -o F.npy", "Join what embed --shard left in a directory. Needs no device.", cmd_gather, false},
     {"generate", "MODEL [PROMPT]", "Prompts continued by a language model: a GGUF file or a hub directory.", cmd_generate, false},
-    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits, false},
-    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity, false},
     {"info", "MODEL_DIR", "What a model is: family, sizes, tasks, tokenizer, pooling, prompts, labels, memory.", cmd_info, false},
-    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report, false},
-    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank, false},
-    {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity, false},
-    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, true},
-    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest, false},
-    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum, false},
+    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits, false},
     {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.",
      cmd_op, false},
+    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity, false},
     {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce, false},
+    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report, false},
+    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank, false},
+    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, true},
+    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest, false},
+    {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity, false},
     {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize, false},
     {"translate", "MODEL_DIR [TEXT]", "Texts that an encoder-decoder makes of others: T5, Marian, BART.", cmd_translate, false},
     {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune, false},
@@ -46,7 +49,7 @@ static void print_usage(FILE *stream)
 {
     fprintf(stream, "usage: clformer COMMAND [OPTIONS] [ARGUMENTS]\n\nTransformers on every OpenCL device.\n\ncommands:\n");
     for (size_t i = 0; i < COUNT(commands); i++)
-        fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+        cli_print_entry(stream, commands[i].name, NAME_COLUMNS, commands[i].summary);
     fprintf(stream, "\nclformer COMMAND --help tells a command's options; clformer --version (-V) the version.\n"
                     "Exit status: 0 done, 1 something failed at work, 2 the command line is refused.\n");
 }

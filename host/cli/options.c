@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 #include "base/file.h"
 #include "cli/mpirun.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
-enum { MAX_OPTIONS = 48, FIRST_LONG = 256 };
+enum { MAX_OPTIONS = 48, FIRST_LONG = 256, OPTION_COLUMNS = 30 };
 
 void cli_print_options(const cli_option *options, size_t count)
 {
@@ -24,7 +26,7 @@ void cli_print_options(const cli_option *options, size_t count)
         const cli_option *o = &options[i];
         snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : "", o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
                  o->metavar ? " " : "", o->metavar ? o->metavar : "");
-        printf("  %-30s %s\n", left, o->help);
+        cli_print_entry(stdout, left, OPTION_COLUMNS, o->help);
     }
 }
 
@@ -280,6 +282,16 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
     *positional = argc - optind;
     memmove(argv, argv + optind, (size_t)*positional * sizeof *argv);
     return check_outputs(options, count);
+}
+
+clf_status cli_refuse(const cli_command *command, const char *format, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s; usage: clformer %s %s", command->name, what, command->name, command->arguments);
 }
 
 int cli_exit_status(clf_status st)

@@ -52,7 +52,10 @@ typedef struct cli_command {
  * a section of the manual page. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
 
-/* The rows of a table of options as help prints them, one line each. */
+/* INVALID_ARGUMENT, "NAME: <what is wrong>; usage: clformer NAME ARGUMENTS". */
+clf_status cli_refuse(const cli_command *command, const char *format, ...) CLFI_PRINTF(2, 3);
+
+/* The rows of a table of options as help prints them: one line each, on a terminal as many as its width asks for. */
 void cli_print_options(const cli_option *options, size_t count);
 
 /* Of names[0..count) the one that `word` is most likely a misspelling of; NULL where none is near. */

@@ -2,6 +2,7 @@
 /* Width by utf8proc's tables. */
 #include "cli/terminal.h"
 
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utf8proc.h>
@@ -9,7 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80 };
+enum { REPLACEMENT = 0xfffd, ELLIPSIS = 0x2026, USUAL_COLUMNS = 80, LEAST_COLUMNS = 20 };
 
 int cli_terminal_columns(int fd)
 {
@@ -57,6 +58,26 @@ void cli_print_line(FILE *stream, const char *text, size_t size, int columns)
     }
     if (is_cut)
         put(stream, ELLIPSIS);
+}
+
+void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
+{
+    const int width = cli_terminal_columns(fileno(stream)), indent = columns + 3;
+    int used = fprintf(stream, "  %-*s ", columns, name);
+    if (width - indent < LEAST_COLUMNS) { /* no terminal, or one in which every word would be a line */
+        fprintf(stream, "%s\n", text);
+        return;
+    }
+    if (used > indent)
+        used = fprintf(stream, "\n%*s", indent, "") - 1;
+    for (const char *at = text; *at;) {
+        const int word = (int)strcspn(at, " "), space = used > indent;
+        if (space && used + 1 + word >= width)
+            used = fprintf(stream, "\n%*s", indent, "") - 1;
+        used += fprintf(stream, "%s%.*s", used > indent ? " " : "", word, at);
+        at += word + (at[word] == ' ');
+    }
+    putc('\n', stream);
 }
 
 json_t *cli_text_json(const char *text, size_t size)

@@ -14,6 +14,9 @@ int cli_terminal_columns(int fd);
  * is cut and ends in an ellipsis. */
 void cli_print_line(FILE *stream, const char *text, size_t size, int columns);
 
+/* "  NAME  what it is" to the stream, the text from column `columns` + 3 on; on a terminal in lines of its width, below a longer name. */
+void cli_print_entry(FILE *stream, const char *name, int columns, const char *text);
+
 /* The text as a JSON string, with U+FFFD where it is not UTF-8. NULL without memory. */
 json_t *cli_text_json(const char *text, size_t size);
 

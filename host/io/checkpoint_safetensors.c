@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints of safetensors: a directory as Hugging Face lays it out, or the same files in memory. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -108,7 +109,8 @@ static clf_status read_config(const char *directory, json_t **out)
 {
     char *path;
     if (!clfi_directory_exists(directory))
-        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: no such directory", directory);
+        CLF_FAIL(CLF_NOT_FOUND, "model directory %s: %s", directory,
+                 access(directory, F_OK) == 0 ? "is no directory: expected one with config.json" : "no such directory");
     CLF_TRY(clfi_path_join(directory, CLFI_MODEL_CONFIG, &path));
     const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
     free(path);

@@ -152,6 +152,9 @@ def check_options():
         run("generate", model, *args, status=2)
     for command in (["logits", model, "a"], ["perplexity", model], ["perplexity", model, "--file", __file__, "--window", "1"]):
         run(*command, status=2)
+    done = run("generate", model, "once", "upon", "a", "time", status=2)
+    if "one prompt (in quotation marks)" not in done.stderr or "found 5 arguments; usage: clformer generate" not in done.stderr:
+        fail(f"options: a prompt without quotation marks: {done.stderr}")
     done = run("generate", os.path.join(data, "families", "distilbert"), "a", status=1)
     if "does not generate" not in done.stderr:
         fail(f"options: distilbert: {done.stderr}")

@@ -297,6 +297,9 @@ def check_refusals():
 
 
 def check_help():
+    mistyped = subprocess.run([program, "op", "sofmax"], capture_output=True, text=True, check=False)
+    if mistyped.returncode != 2 or "did you mean softmax" not in mistyped.stderr:
+        fail(f"sofmax: {mistyped.stderr}")
     listed = run("--list").stdout
     for op in sorted({case["op"] for case in cases}):
         own = subprocess.run([program, "op", op, "--help"], capture_output=True, text=True, check=False)

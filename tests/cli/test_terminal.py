@@ -76,6 +76,19 @@ def many_words(folder, count):
     return path
 
 
+def help_fits():
+    """A terminal's help is the piped one's words in lines of its width; a name that is wide stands above its text."""
+    for args in (["--help"], ["embed", "--help"], ["op", "--list"]):
+        piped = subprocess.run([program, *args], capture_output=True, text=True, check=False).stdout
+        status, got = on_terminal(*args, columns=84)
+        told = got.decode()
+        if status or told.split() != piped.split():
+            fail(args, "on a terminal: status", status, "and other words")
+        wide = [line for line in told.split("\n") if line.startswith("   ") and len(line) > 84 and "|" not in line]
+        if len(told.split("\n")) <= len(piped.split("\n")) or wide and args[0] != "op":
+            fail(args, "on a terminal: lines of", [len(line) for line in wide])
+
+
 def progress(folder):
     words, out = many_words(folder, 200000), os.path.join(folder, "out.txt")
     with open(out, "wb") as file:
@@ -165,6 +178,7 @@ if first.returncode and ("no usable" in first.stderr or "no platform" in first.s
     print("skipped:", first.stderr.strip())
     sys.exit(77)
 with tempfile.TemporaryDirectory() as directory:
+    help_fits()
     progress(directory)
     nothing_for_short_work()
     if not compiling(directory):
