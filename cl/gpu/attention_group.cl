@@ -259,12 +259,17 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         __local const float *const from = floats + (4 * BIASES + KEY(v) + j + TILE - 1 - QUERY(r));       \
         s##v##_##j##_##r += (float4)(from[0], from[-1], from[-2], from[-3]);                 \
     }
-        EACH_SCORE(ADD_BIAS)
+#else
+#define ADD_BIAS(v, j, r)
 #endif
-        if (is_mixed) {
 #define KEPT(key, r) kept_queries(used[QUERY(r) / 32 * KEY_BLOCK + (key)] >> QUERY(r) % 32)
 #define MASK_SCORE(v, j, r) s##v##_##j##_##r = KEPT(KEY(v) + j, r) ? s##v##_##j##_##r : (float4)(-INFINITY);
-            EACH_SCORE(MASK_SCORE)
+#define ADD_BIAS_AND_MASK(v, j, r) ADD_BIAS(v, j, r) MASK_SCORE(v, j, r)
+        /* Score by score: were all biases added first, AMD's compiler would test every mask before them and spill the outcomes. */
+        if (is_mixed) {
+            EACH_SCORE(ADD_BIAS_AND_MASK)
+        } else {
+            EACH_SCORE(ADD_BIAS)
         }
 
         /* Maxima of the rows: fmax passes over a NaN, whose weight below is NaN. */
