@@ -1,17 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json]
+/* bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json] [--turns]
  *
  * Sentence embeddings of a model by the catalogue's workloads. Without --file: B sequences of T random token ids each, from ids to
  * embeddings on the host. With --file: every line of a file, from text to embeddings on the host (tokenizing included). Verified first,
- * against float64. Environment: CLF_DEVICE, CLF_ENGINE. */
+ * against float64. With --turns it is timed again for each line of standard input, so that another program decides when, and verified once.
+ * Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <stdio.h>
 
 #include "support/measure.h"
 #include "workload/model_workloads.h"
 
+static void print_result(const bench_row *row, const clf_context *context, double items, bool as_json)
+{
+    const clfi_summary wall = bench_summary(&row->wall_ms);
+    const char *engine = clfi_encoder_info(row->state)->linear_engine;
+    const size_t texts = (size_t)items, tokens = clfi_encoder_tokens(row->state);
+    const double rate = items / (wall.median / 1e3);
+    if (as_json) {
+        json_t *record = bench_row_json(row, context);
+        json_object_set_new(record, "engine", json_string(engine));
+        json_object_set_new(record, "texts", json_integer((json_int_t)texts));
+        json_object_set_new(record, "tokens", json_integer((json_int_t)tokens));
+        json_object_set_new(record, "texts_per_second", json_real(rate));
+        bench_print_json(record);
+    } else {
+        printf("%s, engine %s: %zu texts, %zu tokens: median %.3f ms, p10 %.3f, p90 %.3f, %.1f texts/s (%zu samples; largest error %.2g)\n",
+               clf_context_device(context)->name, engine, texts, tokens, wall.median, wall.p10, wall.p90, rate, row->wall_ms.count,
+               row->verdict.error);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    bench_arguments(argc, argv, 1, "bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json]");
+    bench_arguments(argc, argv, 1, "bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json] [--turns]");
     const char *file = bench_option(argc, argv, "--file");
     const size_t batch = bench_size(argc, argv, "--batch", 1), tokens = bench_size(argc, argv, "--tokens", 128);
     clf_context *context;
@@ -22,22 +43,10 @@ int main(int argc, char **argv)
     BENCH_OK(clfi_bench_model_read(argv[1], &model));
     BENCH_OK(file ? clfi_encoder_add_file(&list, &model, file) : clfi_encoder_add_ids(&list, &model, batch, tokens));
     bench_row_single(&list, context, 3, bench_seconds(argc, argv, 1), 10, &row);
-
-    const clfi_summary wall = bench_summary(&row.wall_ms);
-    const char *engine = clfi_encoder_info(row.state)->linear_engine;
-    const size_t texts = (size_t)list.items[0].items, all_tokens = clfi_encoder_tokens(row.state);
-    const double rate = (double)texts / (wall.median / 1e3);
-    if (bench_flag(argc, argv, "--json")) {
-        json_t *record = bench_row_json(&row, context);
-        json_object_set_new(record, "engine", json_string(engine));
-        json_object_set_new(record, "texts", json_integer((json_int_t)texts));
-        json_object_set_new(record, "tokens", json_integer((json_int_t)all_tokens));
-        json_object_set_new(record, "texts_per_second", json_real(rate));
-        bench_print_json(record);
-    } else {
-        printf("%s, engine %s: %zu texts, %zu tokens: median %.3f ms, p10 %.3f, p90 %.3f, %.1f texts/s (%zu samples; largest error %.2g)\n",
-               clf_context_device(context)->name, engine, texts, all_tokens, wall.median, wall.p10, wall.p90, rate, row.wall_ms.count,
-               row.verdict.error);
+    print_result(&row, context, list.items[0].items, bench_flag(argc, argv, "--json"));
+    while (bench_flag(argc, argv, "--turns") && bench_is_turn()) {
+        bench_row_measure(&row, 1, bench_seconds(argc, argv, 1), BENCH_TURN_RUNS);
+        print_result(&row, context, list.items[0].items, bench_flag(argc, argv, "--json"));
     }
     bench_row_close(&row);
     clfi_workload_list_free(&list);

@@ -21,14 +21,33 @@ from ort_minilm import Peer, random_rows, read_texts, sample, summary
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
-def run_ours(options, *arguments):
-    environment = dict(os.environ)
-    environment.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))
-    command = [options.bench, options.model, *arguments, "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
-    return json.loads(done.stdout)
+class Ours:
+    """A bench_encoder that stays: verified once, and timed whenever it is asked."""
+
+    def __init__(self, options, *arguments):
+        environment = dict(os.environ)
+        environment.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))
+        self.command = [options.bench, options.model, *arguments, "--json", "--turns"]
+        self.process = subprocess.Popen(self.command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.first = self.read()
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{' '.join(self.command)}: exit status {self.process.wait()}")
+        return json.loads(line)
+
+    def turn(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return self.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def spread(values):
@@ -50,9 +69,8 @@ def alternate(rounds, ours, peer):
 
 def compare_case(options, peer, batch, tokens):
     rows = random_rows(batch, tokens)
-    results = alternate(options.rounds,
-                        lambda: run_ours(options, "--batch", str(batch), "--tokens", str(tokens)),
-                        lambda: summary(sample(lambda: peer.run(rows), 1.0, 3)))
+    with Ours(options, "--batch", str(batch), "--tokens", str(tokens)) as ours:
+        results = alternate(options.rounds, ours.turn, lambda: summary(sample(lambda: peer.run(rows), 1.0, 3)))
     ratio = spread([theirs["median_ms"] / mine["median_ms"] for mine, theirs in results])
     case = {"batch": batch, "tokens": tokens, "ratio": ratio, "engine": results[0][0].get("engine"), "device": results[0][0].get("device"),
             "ours_ms": spread([mine["median_ms"] for mine, _ in results]),
@@ -72,8 +90,8 @@ def compare_file(options, peer):
 
     cases = []
     for order in ("sorted", "unsorted"):
-        results = alternate(min(options.rounds, 3), lambda: run_ours(options, "--file", options.file)["texts_per_second"],
-                            lambda order=order: theirs(order))
+        with Ours(options, "--file", options.file) as ours:
+            results = alternate(min(options.rounds, 3), lambda: ours.turn()["texts_per_second"], lambda: theirs(order))
         ratio = spread([mine / other for mine, other in results])
         cases.append({"file": os.path.basename(options.file), "texts": len(texts), "peer_order": order, "ratio": ratio,
                       "ours_texts_per_second": spread([mine for mine, _ in results]),

@@ -16,6 +16,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import time
 
 import numpy as np
 import onnxruntime
@@ -24,7 +25,7 @@ import torch
 import transformers
 from safetensors.numpy import load_file
 
-from compare_encoder import run_ours, spread
+from compare_encoder import Ours, spread
 from encoder_graph import encoder_graph, relative_bias
 from ort_minilm import sample, summary
 
@@ -105,13 +106,15 @@ def compare(options, kind, directory, sides, model):
             error = float(np.abs(run() - want).max() / np.abs(want).max())
             if not error < 1e-4:
                 sys.exit(f"{kind}: {name} differs from PyTorch by {error:.3g}")
-        jobs = {"ours": lambda: run_ours(options, "--batch", str(batch), "--tokens", str(tokens))["median_ms"]}
-        for name, run in runs.items():
-            jobs[name] = lambda run=run: summary(sample(run, 1.0, 3))["median_ms"]
-        times = {name: [] for name in jobs}
-        for index in range(options.rounds):
-            for name in (list(jobs) if index % 2 == 0 else list(reversed(jobs))):
-                times[name].append(jobs[name]())
+        with Ours(options, "--batch", str(batch), "--tokens", str(tokens)) as ours:
+            jobs = {"ours": lambda: ours.turn()["median_ms"]}
+            for name, run in runs.items():
+                jobs[name] = lambda run=run: summary(sample(run, 1.0, 3))["median_ms"]
+            times = {name: [] for name in jobs}
+            for index in range(options.rounds):
+                for name in (list(jobs) if index % 2 == 0 else list(reversed(jobs))):
+                    times[name].append(jobs[name]())
+                    time.sleep(0.1)  # threads of one side stop spinning
         ratios = {name: spread([theirs / mine for mine, theirs in zip(times["ours"], times[name])]) for name in sides}
         cases.append({"family": kind, "batch": batch, "tokens": tokens, "ratios": ratios, "ms": times})
         print(f"{kind} {batch:>3} x {tokens:<4} ours {statistics.median(times['ours']):9.2f} ms" + "".join(

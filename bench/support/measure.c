@@ -134,6 +134,15 @@ double bench_row_turn(bench_row *row)
     return bench_summary(&last).median;
 }
 
+bool bench_is_turn(void)
+{
+    int c;
+    fflush(stdout);
+    while ((c = getchar()) != EOF && c != '\n')
+        ;
+    return c != EOF;
+}
+
 void bench_row_measure(bench_row *row, size_t warm_up, double min_seconds, size_t min_samples)
 {
     for (size_t i = 0; i < warm_up; i++)

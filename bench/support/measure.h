@@ -42,6 +42,9 @@ void bench_row_close(bench_row *row);
 enum { BENCH_TURN_RUNS = 3 };
 double bench_row_turn(bench_row *row);
 
+/* Waits for a line on standard input; false at its end. What was printed is flushed first. */
+bool bench_is_turn(void);
+
 /* Runs until min_seconds and min_samples are both reached, after dropping `warm_up` runs. */
 void bench_row_measure(bench_row *row, size_t warm_up, double min_seconds, size_t min_samples);
 
