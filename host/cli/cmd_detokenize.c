@@ -59,7 +59,7 @@ static clf_status detokenize(const char *directory, char **arguments, int count,
     clf_token_decoder *decoder = NULL;
     cli_ids list = {0};
     clf_str line = CLF_STR_INIT;
-    CLF_GOTO(clf_tokenizer_open(directory, &tokenizer));
+    CLF_GOTO(clf_tokenizer_open_target(directory, &tokenizer));
     CLF_GOTO(clf_token_decoder_create(tokenizer, skip_special, &decoder));
     for (int i = 0; i < count; i++)
         CLF_GOTO(read_ids(arguments[i], tokenizer, &list));

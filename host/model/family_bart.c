@@ -14,25 +14,15 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-/* A size that the decoder must have in common with the encoder. */
-static clf_status check_common(const json_t *json, const char *encoder_key, const char *decoder_key, int64_t expected)
-{
-    int64_t decoder;
-    CLF_TRY(clfi_json_get_int(json, where, decoder_key, 1, CLFI_CONFIG_LARGEST, &decoder));
-    if (decoder != expected)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld: expected %s, %lld", where, decoder_key, (long long)decoder, encoder_key,
-                 (long long)expected);
-    return CLF_OK;
-}
-
+/* The decoder has layers, heads and a feed-forward width of its own. */
 static clf_status read_sizes(const json_t *json, clf_network_config *config)
 {
+    static const clf_size_keys keys = {"d_model", "decoder_ffn_dim", "decoder_attention_heads", "decoder_layers", NULL, NULL};
     CLF_TRY(clfi_model_config_sizes(json, &clfi_family_bart.sizes, &config->encoder, &config->source));
-    CLF_TRY(check_common(json, "encoder_ffn_dim", "decoder_ffn_dim", config->encoder.hidden_width));
-    CLF_TRY(check_common(json, "encoder_attention_heads", "decoder_attention_heads", config->encoder.attention.heads));
     config->decoder = config->encoder;
+    CLF_TRY(clfi_model_config_sizes(json, &keys, &config->decoder, &config->target));
     config->decoder.attention.is_causal = config->decoder.has_source = true;
-    return clfi_json_get_int(json, where, "decoder_layers", 1, CLFI_CONFIG_MOST_LAYERS, &config->decoder.layers);
+    return CLF_OK;
 }
 
 /* Marian may have a vocabulary for each side. */
@@ -87,7 +77,7 @@ static clf_status read_marian(const json_t *json, clf_network_config *out)
     return read_config(json, true, out);
 }
 
-const clf_family clfi_family_bart = {"bart", CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, BART_SIZES, read_bart,
+const clf_family clfi_family_bart = {"bart",          CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, BART_SIZES, read_bart,
                                      &clfi_names_bart};
-const clf_family clfi_family_marian = {"marian", CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, BART_SIZES, read_marian,
+const clf_family clfi_family_marian = {"marian",        CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, BART_SIZES, read_marian,
                                        &clfi_names_bart};

@@ -197,7 +197,7 @@ static clf_status start_run(generation *g)
     CLF_TRY(clfi_grow(&run->tokens, &run->capacity, count + most, sizeof *run->tokens, "tokens"));
     memcpy(run->tokens, has_source ? settings->start : g->encoding->ids, count * sizeof *run->tokens);
     run->count = run->prompt_count = count;
-    CLF_TRY(clf_token_decoder_create(model->tokenizer, 1, &run->decoder));
+    CLF_TRY(clf_token_decoder_create(has_source ? model->target : model->tokenizer, 1, &run->decoder));
     for (size_t i = 0; i < count && !has_source; i++)
         CLF_TRY(clf_token_decoder_push(run->decoder, run->tokens[i], &text));
     CLF_TRY(clfi_decode_open(g->session->decoding, &run->sequence));

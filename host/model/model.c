@@ -8,6 +8,7 @@ void clfi_model_release(clf_model *model)
         return;
     clfi_context_drain(model->context); /* kernels may still read the mapped weights */
     clf_tokenizer_destroy(model->tokenizer);
+    clf_tokenizer_destroy(model->target);
     clfi_generation_config_free(&model->generation);
     clfi_network_destroy(model->network);
     clfi_labels_free(&model->labels);

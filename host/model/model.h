@@ -26,6 +26,7 @@ struct clf_model {
     clf_sentence_head sentence;
     clf_prompts prompts;
     clf_tokenizer *tokenizer;
+    clf_tokenizer *target; /* of the texts that an encoder-decoder writes; NULL: any other model */
     clf_generation_config generation;
     clf_session *own; /* on `context`: what calls without a session run in */
 };

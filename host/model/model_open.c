@@ -70,16 +70,23 @@ static void describe(clf_model *model)
                                    .linear_engine = clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS)};
 }
 
+/* name: of the tokenizer. */
+static clf_status check_tokenizer(const clf_tokenizer *tokenizer, const char *name, int64_t rows)
+{
+    const size_t tokens = clf_tokenizer_vocabulary_size(tokenizer);
+    if ((int64_t)tokens > rows)
+        CLF_FAIL(CLF_FORMAT, "%s: %zu tokens, the embedding table has %lld rows", name, tokens, (long long)rows);
+    return CLF_OK;
+}
+
 static clf_status open_text(clf_model *model, const char *directory)
 {
+    const clf_network_config *network = &model->network->config;
+    const bool has_encoder = network->encoder.layers > 0;
     clf_sentence_config sentence;
     clf_model_info *info = &model->info;
     if (can_generate(model)) {
-        const clf_network_config *config = &model->network->config;
-        CLF_TRY(clfi_generation_config_check(&model->generation, config->target.vocabulary, config->decoder.has_source));
-        if (config->encoder.layers > 0 && config->source.vocabulary != config->target.vocabulary)
-            CLF_FAIL(CLF_UNSUPPORTED, "config.json: vocabularies of %lld and %lld tokens: expected one that sources and texts share",
-                     (long long)config->source.vocabulary, (long long)config->target.vocabulary);
+        CLF_TRY(clfi_generation_config_check(&model->generation, network->target.vocabulary, network->decoder.has_source));
         sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
     } else {
         CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, &sentence));
@@ -88,9 +95,11 @@ static clf_status open_text(clf_model *model, const char *directory)
     CLF_TRY(clfi_sentence_head_load(model->context, directory, &sentence, info->width, &model->sentence));
     CLF_TRY(clfi_sentence_head_width(&model->sentence, sentence.pooling_count, &info->embedding_width));
     CLF_TRY(clf_tokenizer_open(directory, &model->tokenizer));
-    if ((int64_t)clf_tokenizer_vocabulary_size(model->tokenizer) > info->vocabulary)
-        CLF_FAIL(CLF_FORMAT, "tokenizer: %zu tokens, the embedding table has %lld rows", clf_tokenizer_vocabulary_size(model->tokenizer),
-                 (long long)info->vocabulary);
+    CLF_TRY(check_tokenizer(model->tokenizer, "tokenizer", has_encoder ? network->source.vocabulary : network->target.vocabulary));
+    if (has_encoder && network->decoder.layers > 0) {
+        CLF_TRY(clf_tokenizer_open_target(directory, &model->target));
+        CLF_TRY(check_tokenizer(model->target, "tokenizer of the target", network->target.vocabulary));
+    }
     info->pooling = sentence.pooling[0];
     info->poolings = (int64_t)sentence.pooling_count;
     for (size_t i = 0; i < sentence.module_count; i++)

@@ -187,6 +187,16 @@ clf_status clf_transformer_open(clf_context *context, const char *directory, clf
         return st;
     }
     CLF_TRY(clfi_network_open(context, checkpoint, family, false, &network));
+    const clf_stack_config *encoder = &network->config.encoder, *decoder = &network->config.decoder;
+    if (decoder->attention.heads != encoder->attention.heads || decoder->hidden_width != encoder->hidden_width) {
+        const clf_status unlike =
+            clfi_fail(CLF_UNSUPPORTED,
+                      "%s: the decoder has %lld heads and a feed-forward width of %lld, the encoder %lld and %lld: expected the same",
+                      directory, (long long)decoder->attention.heads, (long long)decoder->hidden_width, (long long)encoder->attention.heads,
+                      (long long)encoder->hidden_width);
+        clfi_network_destroy(network);
+        return unlike;
+    }
     const clf_transformer_config config = clfi_transformer_config_of(&network->config);
     return wrap(context, network, &config, out);
 }

@@ -263,15 +263,13 @@ static clf_status check_lowercase(const clf_str *config_text, const char *name)
     return st;
 }
 
-clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
+static clf_status open_any(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
     bool lowers;
     char *path = NULL, *config_path = NULL;
     clf_str text = CLF_STR_INIT, config = CLF_STR_INIT;
     clf_tokenizer *tokenizer = NULL;
-    if (!directory || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
     CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config));
@@ -296,6 +294,52 @@ done:
     clfi_str_free(&config);
     free(path);
     free(config_path);
+    return st;
+}
+
+clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
+{
+    if (!directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
+    return open_any(directory, out);
+}
+
+/* tokenizer_config.json's separate_vocabs, which transformers takes for false where it is absent. */
+static clf_status has_target(const char *directory, bool *out)
+{
+    char *path = NULL;
+    clf_str text = CLF_STR_INIT;
+    json_t *config = NULL;
+    *out = false;
+    if (clfi_is_gguf(directory))
+        return CLF_OK;
+    clf_status st = read_if_there(directory, "tokenizer_config.json", &path, &text);
+    if (st == CLF_OK && path)
+        st = clfi_json_parse(clfi_str_text(&text), text.length, path, &config);
+    if (st == CLF_OK && config)
+        st = clfi_json_opt_bool(config, path, "separate_vocabs", false, out);
+    json_decref(config);
+    clfi_str_free(&text);
+    free(path);
+    return st;
+}
+
+clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out)
+{
+    char *spm = NULL, *vocab = NULL;
+    bool is_separate;
+    clf_status st;
+    if (!directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
+    CLF_TRY(has_target(directory, &is_separate));
+    if (!is_separate)
+        return open_any(directory, out);
+    CLF_GOTO(clfi_path_join(directory, "target.spm", &spm));
+    CLF_GOTO(clfi_path_join(directory, "target_vocab.json", &vocab));
+    CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
+done:
+    free(spm);
+    free(vocab);
     return st;
 }
 

@@ -22,7 +22,11 @@ typedef struct clf_tokenizer clf_tokenizer;
  * known ones. FORMAT: a broken file. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out);
 
-/* The same from the text of a tokenizer.json. `name` is used in messages. */
+/* The tokenizer of the texts that an encoder-decoder writes: Marian's target.spm with target_vocab.json where tokenizer_config.json's
+ * separate_vocabs is true, else that of clf_tokenizer_open. Statuses as there; NOT_FOUND: one of the two files. */
+CLF_API CLF_NODISCARD clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out);
+
+/* The same as clf_tokenizer_open from the text of a tokenizer.json. `name` is used in messages. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_from_json(const clf_text *json, const char *name, clf_tokenizer **out);
 
 CLF_API void clf_tokenizer_destroy(clf_tokenizer *tokenizer); /* NULL is a no-op */
@@ -49,12 +53,14 @@ typedef struct clf_vocabulary_spec {
     const clf_text *merges; /* [merge_count]: "a b", best first; gpt2 */
     size_t merge_count;
     int32_t bos, eos, unknown, separator, padding; /* ids; -1 = none */
-    int add_bos, add_eos;   /* nonzero: encoding puts them around a text */
-    int add_space_prefix;   /* llama: text begins with a space of its own */
+    int add_bos, add_eos;                          /* nonzero: encoding puts them around a text */
+    int add_space_prefix;                          /* llama: text begins with a space of its own */
 } clf_vocabulary_spec;
 
-#define CLF_VOCABULARY_SPEC_INIT \
-    {.size = sizeof(clf_vocabulary_spec), .bos = -1, .eos = -1, .unknown = -1, .separator = -1, .padding = -1, .add_space_prefix = 1}
+#define CLF_VOCABULARY_SPEC_INIT                                                                                                        \
+    {                                                                                                                                   \
+        .size = sizeof(clf_vocabulary_spec), .bos = -1, .eos = -1, .unknown = -1, .separator = -1, .padding = -1, .add_space_prefix = 1 \
+    }
 CLF_API CLF_NODISCARD clf_status clf_vocabulary_spec_default(clf_vocabulary_spec *out, size_t size); /* clformer.h: options */
 
 /* Opens such a tokenizer. `name` is used in messages. UNSUPPORTED: another model or pre, with the known ones. FORMAT: an id, token or merge
@@ -72,7 +78,10 @@ typedef struct clf_encode_params {
     clf_offset_unit offsets; /* with any other value than CLF_OFFSETS_NONE encoding takes longer */
 } clf_encode_params;
 
-#define CLF_ENCODE_PARAMS_INIT {.size = sizeof(clf_encode_params), .add_special_tokens = 1}
+#define CLF_ENCODE_PARAMS_INIT                                     \
+    {                                                              \
+        .size = sizeof(clf_encode_params), .add_special_tokens = 1 \
+    }
 CLF_API CLF_NODISCARD clf_status clf_encode_params_default(clf_encode_params *out, size_t size); /* clformer.h: options */
 
 /* Where a token's text is: [start, end). Tokens that share a character (parts of an emoji, say) share its place. */

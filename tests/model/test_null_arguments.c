@@ -518,6 +518,8 @@ static void test_tokenizers(void **state)
     (void)state;
     REFUSES(clf_tokenizer_open(NULL, &tokenizer));
     REFUSES(clf_tokenizer_open(".", NULL));
+    REFUSES(clf_tokenizer_open_target(NULL, &tokenizer));
+    REFUSES(clf_tokenizer_open_target(".", NULL));
     REFUSES(clf_tokenizer_from_json(NULL, "", &tokenizer));
     REFUSES(clf_tokenizer_from_json(&broken, "", &tokenizer));
     REFUSES(clf_tokenizer_from_json(&file, NULL, &tokenizer));

@@ -116,12 +116,49 @@ def marian(create_tokenizer=unigram):
 
 
 # What makes a model; its tokenizer; what texts begin with; the token that no text has.
+class TwoVocabularies(Pieces):
+    """Marian whose texts have tokens of their own: target.spm and target_vocab.json, which alone `decode` knows."""
+
+    def __init__(self):
+        import sentencepiece  # pylint: disable=import-outside-toplevel
+        super().__init__()
+        target = sentencepiece.SentencePieceProcessor(model_proto=self.models["target"])
+        self.target_ids = {"<unk>": 0, "</s>": 1, "<pad>": 2}
+        for i in range(3, target.get_piece_size()):
+            self.target_ids[target.id_to_piece(i)] = len(self.target_ids)
+
+    def decode(self, ids):
+        tokens = {i: token for token, i in self.target_ids.items()}
+        return "".join(tokens[i] for i in ids if i > 2).replace("▁", " ").removeprefix(" ")
+
+    def save(self, path):
+        super().save(path)
+        folder = os.path.dirname(path)
+        with open(os.path.join(folder, "target.spm"), "wb") as file:
+            file.write(self.models["target"])
+        for name, value in (("target_vocab.json", self.target_ids), ("tokenizer_config.json", {"separate_vocabs": True})):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                json.dump(value, file, ensure_ascii=False, indent=0)
+                file.write("\n")
+
+
+def marian_apart():
+    """Two vocabularies, and a decoder with heads, layers and a feed-forward width of its own."""
+    pieces = TwoVocabularies()
+    config = transformers.MarianConfig(**{**SIZES, "decoder_layers": 1, "decoder_attention_heads": 2, "decoder_ffn_dim": 24},
+                                       vocab_size=pieces.get_vocab_size(), decoder_vocab_size=len(pieces.target_ids), eos_token_id=1,
+                                       share_encoder_decoder_embeddings=False, pad_token_id=2,
+                                       decoder_start_token_id=2, activation_function="swish", scale_embedding=True)
+    return transformers.MarianMTModel(config)
+
+
 FAMILIES = {
     "t5": (t5, unigram, [0], None),
     "t5_gated": (lambda: t5(feed_forward_proj="gated-gelu", tie_word_embeddings=False), unigram, [0], None),
     "bart": (bart, byte_level, [2, 0], None),
     "marian": (marian, unigram, [0], 0),
     "marian_pieces": (lambda: marian(Pieces), Pieces, [0], 0),
+    "marian_apart": (marian_apart, TwoVocabularies, [2], 2),
     "bart_rules": (bart, byte_level, [2, 0], None),
 }
 # What generation_config.json says beside tokens to begin and to end with.
