@@ -235,7 +235,7 @@ static clf_status reserve(clf_encoding *out, size_t length)
     return CLF_OK;
 }
 
-static clf_status apply_template(const clf_template *template, bool add_special_tokens, bool with_offsets, const clf_token_list tokens[2],
+static clf_status apply_template(const clf_template *template, bool add_special_tokens, bool with_offsets, const clf_token *const tokens[2],
                                  const size_t count[2], clf_encoding *out)
 {
     size_t length = 0;
@@ -246,7 +246,7 @@ static clf_status apply_template(const clf_template *template, bool add_special_
         if (special && !add_special_tokens)
             continue;
         const size_t which = piece->kind == CLF_PIECE_SECOND, size = special ? 1 : count[which];
-        const clf_token one = {piece->id, 0, 0}, *source = special ? &one : tokens[which].tokens;
+        const clf_token one = {piece->id, 0, 0}, *source = special ? &one : tokens[which];
         for (size_t k = 0; k < size; k++) {
             out->ids[length + k] = source[k].id;
             out->type_ids[length + k] = piece->type_id;
@@ -286,7 +286,7 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
         .tokenizer = tokenizer,
         .work = work,
         .tokens = &tokens[0],
-        .enough = pair || room == SIZE_MAX ? SIZE_MAX : room + 1, /* a pair is cut by both lengths */
+        .enough = pair || room == SIZE_MAX || tokenizer->cuts_left ? SIZE_MAX : room + 1, /* a pair is cut by both lengths */
         .ignore_special = o->ignore_special,
         .is_aligned = with_offsets || tokenizer->needs_spans,
     };
@@ -304,5 +304,8 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
     else if (count[0] > room)
         count[0] = room;
     out->truncated = count[0] < tokens[0].count || count[1] < tokens[1].count;
-    return apply_template(template, o->add_special_tokens, with_offsets, tokens, count, out);
+    const clf_token *kept[2];
+    for (int i = 0; i < 2; i++)
+        kept[i] = tokens[i].tokens ? tokens[i].tokens + (tokenizer->cuts_left ? tokens[i].count - count[i] : 0) : NULL;
+    return apply_template(template, o->add_special_tokens, with_offsets, kept, count, out);
 }

@@ -154,8 +154,20 @@ int32_t clf_tokenizer_role(const clf_tokenizer *tokenizer, clf_token_role role)
     return tokenizer && (unsigned)role < CLF_TOKEN_ROLE_COUNT ? tokenizer->roles[role] : -1;
 }
 
-/* "cls_token": "[CLS]", or an object with "content". A token that the vocabulary has not has no role. */
-static clf_status read_roles(const clf_str *config_text, const char *name, clf_tokenizer *tokenizer)
+/* "truncation_side" goes before tokenizer.json's own direction, as in transformers. */
+static clf_status read_side(const json_t *config, const char *name, clf_tokenizer *tokenizer)
+{
+    const char *side;
+    CLF_TRY(clfi_json_opt_string(config, name, "truncation_side", tokenizer->cuts_left ? "left" : "right", &side));
+    tokenizer->cuts_left = strcmp(side, "left") == 0;
+    if (!tokenizer->cuts_left && strcmp(side, "right") != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: truncation_side: expected \"left\" or \"right\", found \"%s\"", name, side);
+    return CLF_OK;
+}
+
+/* What tokenizer_config.json tells beside the tokenizer's parts. "cls_token": "[CLS]", or an object with "content"; a token that the
+ * vocabulary has not has no role. */
+static clf_status read_config(const clf_str *config_text, const char *name, clf_tokenizer *tokenizer)
 {
     static const char *const keys[CLF_TOKEN_ROLE_COUNT] = {
         [CLF_TOKEN_BOS] = "bos_token", [CLF_TOKEN_EOS] = "eos_token", [CLF_TOKEN_UNK] = "unk_token",   [CLF_TOKEN_SEP] = "sep_token",
@@ -168,8 +180,9 @@ static clf_status read_roles(const clf_str *config_text, const char *name, clf_t
         const char *token = json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
         tokenizer->roles[i] = clf_tokenizer_id(tokenizer, token);
     }
+    const clf_status st = read_side(config, name, tokenizer);
     json_decref(config);
-    return CLF_OK;
+    return st;
 }
 
 /* Reads directory/name if it exists; *path stays NULL when it does not. */
@@ -285,7 +298,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
         CLF_GOTO(open_older(directory, config_path, &config, &tokenizer));
     }
     if (config_path)
-        CLF_GOTO(read_roles(&config, config_path, tokenizer));
+        CLF_GOTO(read_config(&config, config_path, tokenizer));
     *out = tokenizer;
     tokenizer = NULL;
 done:

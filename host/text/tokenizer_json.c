@@ -83,8 +83,25 @@ static clf_status read_added_tokens(const json_t *root, const char *name, clf_to
     return CLF_OK;
 }
 
+/* Of "truncation" the direction alone: how many tokens is the caller's business. */
+static clf_status read_direction(const json_t *root, const char *name, clf_tokenizer *tokenizer)
+{
+    char where[WHERE_BYTES];
+    const json_t *truncation;
+    const char *direction;
+    CLF_TRY(clfi_json_opt_object(root, name, "truncation", &truncation));
+    if (!truncation)
+        return CLF_OK;
+    CLF_TRY(clfi_json_opt_string(truncation, part(where, name, "truncation"), "direction", "Right", &direction));
+    tokenizer->cuts_left = strcmp(direction, "Left") == 0;
+    if (!tokenizer->cuts_left && strcmp(direction, "Right") != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: direction: expected \"Left\" or \"Right\", found \"%s\"", where, direction);
+    return CLF_OK;
+}
+
 static clf_status read_all(const json_t *root, const char *name, clf_tokenizer *tokenizer)
 {
+    CLF_TRY(read_direction(root, name, tokenizer));
     CLF_TRY(read_model(root, name, tokenizer));
     CLF_TRY(clfi_tokenizer_read_chains(root, name, tokenizer));
     CLF_TRY(read_added_tokens(root, name, tokenizer));

@@ -21,6 +21,7 @@ struct clf_tokenizer {
     size_t special_count;
     int32_t roles[CLF_TOKEN_ROLE_COUNT];
     bool needs_spans; /* a part asks where its piece begins in the given text */
+    bool cuts_left;   /* a longer text loses its first tokens, not its last */
 };
 
 clf_status clfi_tokenizer_create(clf_tokenizer **out);

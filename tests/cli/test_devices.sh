@@ -61,6 +61,10 @@ if [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.
     LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=1 "$program" selftest --device 0 >/dev/null 2>"$work/err" && fail "a device that says nothing is used"
     grep -q 'device 0 .* cannot be used: clGetDeviceInfo of CL_DEVICE_TYPE: CL_OUT_OF_HOST_MEMORY (-6)' "$work/err" ||
         fail "the failed query is not named: $(cat "$work/err")"
+    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_CRASH=1 "$program" pronounce word >"$work/out" 2>"$work/err"
+    status=$?
+    [ "$status" -eq 139 ] || fail "a driver that crashes with its device: status $status"
+    [ "$(grep -c '^clformer: an OpenCL driver crashes while its device is opened' "$work/err")" -eq 1 ] || fail "the crash is not told: $(cat "$work/err")"
 fi
 
 # Every op of this device is right, and a kernel that is wrong is found.

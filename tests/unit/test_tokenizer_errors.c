@@ -67,6 +67,7 @@ static const struct {
     {FILE_OF(MODEL, "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":1}", PRE, ADDED, POST), CLF_FORMAT, "\"clean_text\""},
     {FILE_OF(MODEL, NORMALIZER, "\"pre_tokenizer\":{\"type\":\"Nix\"}", ADDED, POST), CLF_UNSUPPORTED,
      "pre_tokenizer: type \"Nix\"; known are BertPreTokenizer"},
+    {"{" MODEL "," PRE ",\"truncation\":{\"direction\":\"Up\"}}", CLF_FORMAT, "truncation: direction: expected \"Left\" or \"Right\""},
     {WITH_ADDED("{}"), CLF_FORMAT, "\"added_tokens\""},
     {WITH_ADDED("[5]"), CLF_FORMAT, "added_tokens[0]"},
     {WITH_ADDED("[{\"id\":0,\"content\":\"[UNK]\"}]"), CLF_FORMAT, "\"single_word\""},
@@ -298,6 +299,48 @@ static void encode_limits(void **state)
     clf_tokenizer_destroy(NULL);
 }
 
+/* tokenizer_config.json's side before tokenizer.json's direction, as transformers has it; from the left the last tokens stay. */
+static void sides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *direction, *config;
+        bool is_left;
+    } rows[] = {
+        {"", NULL, false},
+        {"", "{}", false},
+        {"", "{\"truncation_side\":\"left\"}", true},
+        {",\"truncation\":{\"direction\":\"Left\",\"max_length\":9}", NULL, true},
+        {",\"truncation\":{\"direction\":\"Left\"}", "{\"truncation_side\":\"right\"}", false},
+        {",\"truncation\":{\"direction\":\"Right\"}", "{\"truncation_side\":\"left\"}", true},
+        {",\"truncation\":null", "{\"truncation_side\":null}", false},
+    };
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES], text[2048];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_tokenizer *tokenizer;
+        clf_encoding got = CLF_ENCODING_INIT;
+        const clf_encode_options four = {.add_special_tokens = true, .max_tokens = 4, .offsets = CLF_OFFSETS_BYTES};
+        clf_encode_options pair = {.add_special_tokens = false, .max_tokens = 2, .offsets = CLF_OFFSETS_BYTES};
+        temp_directory_make(directory);
+        snprintf(text, sizeof text, "{" MODEL "," PRE "," POST "%s}", rows[i].direction);
+        temp_file(directory, "tokenizer.json", text, strlen(text), path);
+        if (rows[i].config)
+            temp_file(directory, "tokenizer_config.json", rows[i].config, strlen(rows[i].config), path);
+        CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, "a z a ab", 8, NULL, 0, &four, &got)); /* a [UNK] a a ##b */
+        CHECK(got.length == 4 && got.truncated && got.offsets[1].start == (rows[i].is_left ? 4 : 0) &&
+                  got.offsets[3].end == (rows[i].is_left ? 8 : 5),
+              "row %zu: %zu tokens, at %d", i, got.length, (int)got.offsets[1].start);
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, "a z", 3, "z ab", 4, &pair, &got)); /* one of each */
+        CHECK(got.length == 2 && got.truncated && got.offsets[0].start == (rows[i].is_left ? 2 : 0) &&
+                  got.offsets[1].start == (rows[i].is_left ? 3 : 0),
+              "row %zu: a pair: %zu tokens, at %d and %d", i, got.length, (int)got.offsets[0].start, (int)got.offsets[1].start);
+        clfi_encoding_free(&got);
+        clf_tokenizer_destroy(tokenizer);
+        temp_directory_remove(directory);
+    }
+}
+
 /* A long text in portions gives the ids of the whole; an encoding used before keeps its memory. */
 static void portions_and_reuse(void **state)
 {
@@ -329,7 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_json),   cmocka_unit_test(good_json),          cmocka_unit_test(broken_vocabulary),
         cmocka_unit_test(listed_tokens), cmocka_unit_test(marian_files),       cmocka_unit_test(directories),
-        cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse),
+        cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse), cmocka_unit_test(sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
