@@ -22,6 +22,11 @@
         __global const float *restrict bias, long bias_offset, __global const R_T *restrict residual, long r_offset, long r_row_stride, \
         long r_column_stride, float alpha, uint4 batch_size, long4 c_batch_stride, long4 r_batch_stride
 
+/* The same for a function that is given them all. */
+#define RESULT_ARGUMENTS                                                                                                                  \
+    c, c_offset, c_row_stride, c_column_stride, column_block, block_stride, bias, bias_offset, residual, r_offset, r_row_stride,          \
+        r_column_stride, alpha, batch_size, c_batch_stride, r_batch_stride
+
 /* Start of row `row` in batch `batch` of the result and of the residual, as element offsets. */
 #define C_ROW(batch, row) (c_offset + batch_offset(batch, batch_size, c_batch_stride) + (row) * c_row_stride)
 #define R_ROW(batch, row) (r_offset + batch_offset(batch, batch_size, r_batch_stride) + (row) * r_row_stride)

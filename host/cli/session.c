@@ -8,6 +8,7 @@
 #include "bench/resident.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
+#include "op/engines.h"
 #include "runtime/profile.h"
 
 clf_status cli_session_open(cli_session *session)
@@ -71,6 +72,10 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     char precisions[64];
     cli_precisions_text(s.product_precisions, precisions, sizeof precisions);
     fprintf(stderr, "precision       %s (asked for: %s)\n", precisions, clf_precision_name((clf_precision)session->precision));
+    const clf_engine_table *gemm = &clfi_engine_tables[CLF_OP_GEMM];
+    for (size_t i = 0; i < gemm->count; i++)
+        if (gemm->engines[i].accuracy && s.product_precisions >> gemm->engines[i].precision & 1)
+            fprintf(stderr, "accuracy        engine %s, against highest: %s\n", gemm->engines[i].name, gemm->engines[i].accuracy);
     fprintf(stderr, "upload          %.1f ms (%.2f MB)\n", ms(s.upload_ns), (double)s.upload_bytes / 1e6);
     fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);
     fprintf(stderr, "device memory   %.1f MB at its peak, %.1f MB of host memory used in place\n", (double)s.peak_device_bytes / 1e6,
@@ -81,9 +86,8 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     for (size_t i = 0; i < kernels; i++) {
         clf_kernel_stats kernel;
         if (clf_context_kernel_get(session->context, i, &kernel) == CLF_OK)
-            fprintf(stderr, "kernel          %-28s %6llu launches %10.2f ms %5.1f %%\n", kernel.kernel,
-                    (unsigned long long)kernel.launches, ms(kernel.total_ns),
-                    s.kernel_ns ? 100.0 * (double)kernel.total_ns / (double)s.kernel_ns : 0.0);
+            fprintf(stderr, "kernel          %-28s %6llu launches %10.2f ms %5.1f %%\n", kernel.kernel, (unsigned long long)kernel.launches,
+                    ms(kernel.total_ns), s.kernel_ns ? 100.0 * (double)kernel.total_ns / (double)s.kernel_ns : 0.0);
     }
 }
 

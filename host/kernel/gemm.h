@@ -105,6 +105,9 @@ bool clfi_gemm_bundles_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_bundles_run(clf_context *context, const void *args);
 clf_status clfi_gemm_clblast_pack_weight(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                          const clf_view *biases, clf_gemm_weight *out);
+bool clfi_gemm_bytes_supports(const clf_context *context, const void *args);
+clf_status clfi_gemm_bytes_run(clf_context *context, const void *args);
+clf_status clfi_gemm_byte_pairs_run(clf_context *context, const void *args);
 bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);

@@ -2,11 +2,11 @@
 /* GEMM engine `bundles` for CPU devices: quantised weights, 16 rows side by side. Few rows of A multiply them as they are; for many they
  * become panels of floats, some columns at a time, which the engine `packed` multiplies while they are in the cache. */
 #include "base/alloc.h"
-#include "kernel/gemm_common.h"
+#include "kernel/gemm_bundles.h"
 #include "kernel/weight_rows.h"
 
 enum {
-    BUNDLE = 16,
+    BUNDLE = CLFI_BUNDLE,
     FEW_ROWS = 24,        /* up to here in place */
     GATED_ROWS = 4,       /* of two weights at once */
     TILE_ROWS = 8,        /* of these at once */
@@ -92,6 +92,16 @@ static bool is_c_vector(const clf_gemm_args *args)
     return args->c.column_stride == 1 && args->column_block % BUNDLE == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
 }
 
+void clfi_gemm_spec_tile(clf_kernel_spec *spec, const clf_gemm_args *args, int64_t rows, int64_t vectors)
+{
+    clfi_gemm_spec_result(spec, args, BUNDLE);
+    clfi_spec_blocks(spec, args->weight->blocks);
+    clfi_spec_int(spec, "ROWS", rows);
+    clfi_spec_int(spec, "VECTORS", vectors);
+    clfi_spec_int(spec, "IS_C_VECTOR", is_c_vector(args));
+    clfi_spec_int(spec, "IS_GATED", args->gate != NULL);
+}
+
 /* Rows of a tile: few numbers, each a kernel to build. The last tile computes some rows a second time. */
 static int64_t tile_rows(int64_t m)
 {
@@ -109,12 +119,7 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     if (a.dtype != CLF_F32 || a.column_stride != 1)
         CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
     clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles.cl", "gemm_bundles");
-    clfi_gemm_spec_result(&spec, args, BUNDLE);
-    clfi_spec_blocks(&spec, args->weight->blocks);
-    clfi_spec_int(&spec, "ROWS", rows);
-    clfi_spec_int(&spec, "VECTORS", vectors);
-    clfi_spec_int(&spec, "IS_C_VECTOR", is_c_vector(args));
-    clfi_spec_int(&spec, "IS_GATED", args->gate != NULL);
+    clfi_gemm_spec_tile(&spec, args, rows, vectors);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);

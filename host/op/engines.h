@@ -16,9 +16,10 @@ typedef struct clf_engine {
     bool (*runs_on)(const clf_device_caps *caps); /* whether the device has what every kernel of the row needs; NULL: any device has */
     bool (*supports)(const clf_context *context, const void *args); /* whether it can run this case there; pure and cheap */
     bool (*suits)(const clf_context *context, const void *args); /* the choice on devices that were not measured; NULL: all it supports */
-    clf_status (*run)(clf_context *context, const void *args); /* enqueues */
-    const clf_tiling *tiling;      /* what its kernels can be built with; NULL: no choice */
-    const clf_gemm_traits *gemm;   /* rows of CLF_OP_GEMM: how they take a constant B */
+    clf_status (*run)(clf_context *context, const void *args);   /* enqueues */
+    const clf_tiling *tiling;                                    /* what its kernels can be built with; NULL: no choice */
+    const clf_gemm_traits *gemm;                                 /* rows of CLF_OP_GEMM: how they take a constant B */
+    const char *accuracy; /* of rows that keep less than the highest precision: what was measured, for people */
 } clf_engine;
 
 /* Ops that have engines. */

@@ -118,6 +118,16 @@ static clf_status query_extensions(survey *s, clf_device *device)
     return CLF_OK;
 }
 
+/* Of the processor that this program runs on. */
+static bool has_vnni(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
 static void set_caps(clf_device *device)
 {
     const clf_device_info *info = &device->info;
@@ -137,6 +147,7 @@ static void set_caps(clf_device *device)
 
     /* Quirks. */
     caps->serial_compiler = strcmp(info->platform_name, "Portable Computing Language") == 0;
+    caps->has_byte_dot = caps->serial_compiler && caps->is_cpu && caps->vector_width == 16 && has_vnni();
     caps->runs_graphs = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {

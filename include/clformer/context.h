@@ -21,8 +21,8 @@ typedef struct clf_context clf_context;
  * keeps more may be. */
 typedef enum clf_precision {
     CLF_PRECISION_HIGHEST, /* error of a float32 FMA product */
-    CLF_PRECISION_HIGH,    /* relative error about 1e-5 */
-    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: one bfloat16 product */
+    CLF_PRECISION_HIGH,    /* relative error about 1e-5: with quantised weights, inputs as integers of 16 bits, 32 to a scale */
+    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: one bfloat16 product, or inputs as integers of 8 bits, 32 to a scale */
 } clf_precision;
 
 /* "highest", "high" or "medium"; "?" for anything else. */

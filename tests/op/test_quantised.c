@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Quantised weights of every type on every engine that takes them: linear layers of few and many rows, parts of several types, column
- * blocks, rows of a table; against the same blocks decoded in double. */
+ * blocks, rows of a table; against the same blocks decoded in double. Engines that round x are compared with products of the rounded x. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,29 @@
 
 static const clf_weight_type types[] = {CLF_WEIGHT_Q8_0, CLF_WEIGHT_Q4_0, CLF_WEIGHT_Q4_1, CLF_WEIGHT_Q5_0,
                                         CLF_WEIGHT_Q5_1, CLF_WEIGHT_Q4_K, CLF_WEIGHT_Q5_K, CLF_WEIGHT_Q6_K};
-static const char *const engines[] = {"gemm=bundles", "gemm=blocks"};
+
+/* Of x, where an engine rounds it: integers up to `most` in groups of 32; 0: it does not. */
+static const struct {
+    const char *name;
+    clf_precision precision;
+    float most;
+} engines[] = {{"gemm=bundles", CLF_PRECISION_HIGHEST, 0},
+               {"gemm=blocks", CLF_PRECISION_HIGHEST, 0},
+               {"gemm=byte_pairs", CLF_PRECISION_HIGH, 256 * 127},
+               {"gemm=bytes", CLF_PRECISION_MEDIUM, 127}};
+
+/* x as such an engine takes it. */
+static void round_groups(operand *x, float most)
+{
+    enum { GROUP = 32 };
+    for (size_t first = 0; most > 0 && first < x->count; first += GROUP) {
+        float largest = 0;
+        for (size_t i = first; i < first + GROUP; i++)
+            largest = fmaxf(largest, fabsf((float)x->value[i]));
+        for (size_t i = first; i < first + GROUP && largest > 0; i++)
+            x->value[i] = (double)(largest / most) * (double)rintf((float)x->value[i] * (most / largest));
+    }
+}
 
 /* A weight [rows, k] of random blocks, and what they are. */
 typedef struct quantised {
@@ -77,7 +99,7 @@ typedef struct quantised_case {
     clf_activation activation;
 } quantised_case;
 
-static void check_case(clf_context *context, const quantised_case *one, const char *engine)
+static void check_case(clf_context *context, const quantised_case *one, const char *engine, float most)
 {
     char id[128];
     rng r = {(uint64_t)(one->m * 8191 + one->k + one->type[0])};
@@ -122,6 +144,7 @@ static void check_case(clf_context *context, const quantised_case *one, const ch
                         one->has_residual ? clfi_tensor_view(residual.tensor) : NULL, clfi_tensor_view(y.tensor)) != CLF_OK)
         fail_msg("%s: %s", id, clf_last_error());
     operand_read(&y, id);
+    round_groups(&x, most);
     clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m,
                                        .n = n,
                                        .k = one->k,
@@ -158,7 +181,7 @@ static void test_linear(void **state)
 {
     (void)state;
     for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
-        clf_context *context = engine_context(engines[e]);
+        clf_context *context = precise_context(engines[e].name, engines[e].precision);
         for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
             const clf_weight_type type = types[t];
             const quantised_case cases[] = {
@@ -168,26 +191,34 @@ static void test_linear(void **state)
                 {41, 256, 1, {70}, {type}, .activation = CLF_ACTIVATION_SILU},
                 {9, 256, 2, {48, 16}, {type, CLF_WEIGHT_Q8_0}, .column_block = 16, .has_bias = true},
             };
-            const size_t count = only_small_cases()                                   ? 1
-                                 : type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q6_K ? sizeof cases / sizeof cases[0]
-                                                                                      : 2;
+            const bool is_thorough = type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q6_K;
+            const bool is_rounding = engines[e].most > 0; /* kernels that differ little: fewer of them */
+            const size_t count = only_small_cases()                     ? 1
+                                 : is_thorough && engines[e].most < 256 ? sizeof cases / sizeof cases[0]
+                                 : is_rounding                          ? 1
+                                                                        : 2;
+            if (engines[e].precision == CLF_PRECISION_HIGH && !is_thorough)
+                continue;
             if (!clfi_linear_takes_blocks(context, type, 64, 256))
                 continue; /* not an engine for this device */
             for (size_t i = 0; i < count; i++)
-                check_case(context, &cases[i], engines[e]);
+                check_case(context, &cases[i], engines[e].name, engines[e].most);
         }
         clf_context_destroy(context);
     }
 }
 
 /* Two weights at once, where an engine does that: f(x W) * (x G). */
-static void test_gated(void **state)
+static void check_gated(clf_precision precision)
 {
     enum { M = 3, N = 35, K = 256 };
-    (void)state;
-    clf_context *context = engine_context("");
+    clf_context *context = precise_context("", precision);
+    /* Only devices with engines for them round x. */
+    const float most = !context->device.caps.has_byte_dot ? 0 : precision == CLF_PRECISION_MEDIUM ? 127 : 0;
     rng r = {9};
     for (size_t t = 0; t < (only_small_cases() ? 1 : sizeof types / sizeof types[0]); t++) {
+        if (most > 0 && types[t] != CLF_WEIGHT_Q4_1 && types[t] != CLF_WEIGHT_Q6_K)
+            continue;
         quantised w = make(context, types[t], N, K, 0, &r), g = make(context, types[t], N, K, 2, &r);
         clf_linear *linear, *gate;
         CHECK_OK(clfi_linear_create(context, 1, &w.view, NULL, &linear));
@@ -195,11 +226,12 @@ static void test_gated(void **state)
         operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
         operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
         operand_fill_uniform(&x, &r, -1, 1);
-        CHECK(!clfi_linear_takes_gate(context, linear, gate, 500), "500 rows");
+        CHECK(most > 0 || !clfi_linear_takes_gate(context, linear, gate, 500), "500 rows");
         if (clfi_linear_takes_gate(context, linear, gate, M)) {
             CHECK_OK(
                 clfi_linear_run_gated(context, linear, gate, clfi_tensor_view(x.tensor), CLF_ACTIVATION_RELU, clfi_tensor_view(y.tensor)));
             operand_read(&y, "gated");
+            round_groups(&x, most);
             for (int i = 0; i < M; i++)
                 for (int j = 0; j < N; j++) {
                     double a = 0, b = 0;
@@ -220,6 +252,54 @@ static void test_gated(void **state)
         operand_destroy(&y);
     }
     clf_context_destroy(context);
+}
+
+static void test_gated(void **state)
+{
+    (void)state;
+    check_gated(CLF_PRECISION_HIGHEST);
+    check_gated(CLF_PRECISION_MEDIUM);
+}
+
+/* A row with what is not finite, or with next to nothing, beside an ordinary one: neither changes the other. */
+static void test_extremes(void **state)
+{
+    enum { M = 4, N = 32, K = 64 };
+    (void)state;
+    for (clf_precision precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
+        clf_context *context = precise_context("", precision);
+        rng r = {11};
+        quantised w = make(context, CLF_WEIGHT_Q4_1, N, K, 0, &r);
+        clf_linear *linear;
+        float *values = calloc(M * K, sizeof *values);
+        assert_non_null(values);
+        CHECK_OK(clfi_linear_create(context, 1, &w.view, NULL, &linear));
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, K});
+        operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){M, N});
+        for (int i = 0; i < K; i++) {
+            values[i] = 1;
+            values[2 * K + i] = 1e-38f;
+        }
+        values[K + 40] = INFINITY;
+        values[3 * K + 3] = NAN;
+        CHECK_OK(clf_tensor_write(x.tensor, values, M * K * sizeof *values));
+        CHECK_OK(clfi_linear_run(context, linear, clfi_tensor_view(x.tensor), CLF_ACTIVATION_NONE, NULL, clfi_tensor_view(y.tensor)));
+        operand_read(&y, "extremes");
+        for (int j = 0; j < N; j++) {
+            double want = 0;
+            for (int p = 0; p < K; p++)
+                want += w.value[j * K + p];
+            CHECK(within(y.value[j], want, 1e-5 * K), "%d: %.9g, want %.9g", j, y.value[j], want);
+            CHECK(!isfinite(y.value[N + j]) && !isfinite(y.value[3 * N + j]), "%d: infinity and NaN became numbers", j);
+            CHECK(fabs(y.value[2 * N + j]) < 1e-30, "%d: %.9g of next to nothing", j, y.value[2 * N + j]);
+        }
+        free(values);
+        clfi_linear_destroy(linear);
+        destroy(&w);
+        operand_destroy(&x);
+        operand_destroy(&y);
+        clf_context_destroy(context);
+    }
 }
 
 /* Every device has one engine that takes every type. */
@@ -269,10 +349,8 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_some_engine),
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_gated),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_some_engine), cmocka_unit_test(test_linear), cmocka_unit_test(test_gated),
+        cmocka_unit_test(test_extremes),    cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,9 +148,12 @@ void operand_read(operand *o, const char *id)
 double operand_rounding(clf_dtype dtype, double magnitude)
 {
     switch (dtype) {
-    case CLF_F16: return ldexp(fabs(magnitude), -11) + ldexp(1.0, -25);
-    case CLF_BF16: return ldexp(fabs(magnitude), -8) + ldexp(1.0, -126);
-    default: return ldexp(fabs(magnitude), -24) + ldexp(1.0, -126); /* f32; results below the normal range may flush */
+    case CLF_F16:
+        return ldexp(fabs(magnitude), -11) + ldexp(1.0, -25);
+    case CLF_BF16:
+        return ldexp(fabs(magnitude), -8) + ldexp(1.0, -126);
+    default:
+        return ldexp(fabs(magnitude), -24) + ldexp(1.0, -126); /* f32; results below the normal range may flush */
     }
 }
 
@@ -183,9 +186,15 @@ bool only_small_cases(void)
 
 clf_context *engine_context(const char *engines)
 {
+    return precise_context(engines, CLF_PRECISION_HIGHEST);
+}
+
+clf_context *precise_context(const char *engines, clf_precision precision)
+{
     clf_context *context = NULL;
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     params.engines = engines;
+    params.precision = precision;
     CHECK_OK(clf_context_create(&params, &context));
     return context;
 }

@@ -52,5 +52,6 @@ bool only_small_cases(void);
 
 /* A context on the device under test with engines forced; fails the test when there is none. */
 clf_context *engine_context(const char *engines);
+clf_context *precise_context(const char *engines, clf_precision precision); /* whose products keep that precision */
 
 #endif

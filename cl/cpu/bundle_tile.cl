@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* A tile of a product with weights in bundles: ROWS rows of A by VECTORS bundles, all lanes rows of the weight; which bundles they are, and
+ * the way of their sums into the result. IS_GATED: the two bundles of a work-item are the same rows of two weights, and the result is
+ * f(a b + bias) * (a gate). */
+#include "bundle_lines.cl"
+#include "gemm_common.cl"
+#include "gemm_unroll.cl"
+#include "prefetch.cl"
+
+#if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR) || !defined(IS_GATED)
+#error "ROWS: 1 to 16; VECTORS: 1 to 4 bundles of a work-item; IS_C_VECTOR: columns of c and residual contiguous, blocks of whole vectors; \
+IS_GATED: 0 or 1"
+#endif
+
+#if IS_GATED
+#define COLUMN_BUNDLES 1
+#define FIND_BUNDLE(unused, v) bundle[v] = (v ? gate : b) + first * bundle_bytes;
+#define GATED(value, i) ((value) * sums[(i) * VECTORS + VECTORS - 1])
+#else
+#define COLUMN_BUNDLES VECTORS
+#define FIND_BUNDLE(unused, v) bundle[v] = b + min(first + v, bundles - 1) * bundle_bytes;
+#define GATED(value, i) (value)
+#endif
+#define FIND_GROUP(unused, v) group[v] = bundle[v] + HEAD_BYTES + g * GROUP_BYTES;
+#if HAS_FIFTH_BITS
+#define LOAD_FIFTH(unused, v) fifth[v] = vload16(0, (__global const uint *)(group[v] + SCALES_BYTES));
+#else
+#define LOAD_FIFTH(unused, v)
+#endif
+/* The scales of a unit; the unit that comes AHEAD bytes later is asked for, which the processor would not do beyond the end of a page. */
+#define AHEAD 4096
+#define LOAD_SCALE(unused, v)                                 \
+    d[v] = unit_half(bundle[v], 0);                           \
+    for (int byte = 0; byte < UNIT_BYTES; byte += 64)         \
+        PREFETCH_STREAM(bundle[v] + AHEAD + byte);
+#define NEXT_UNIT(unused, v) bundle[v] += UNIT_BYTES;
+
+#define START(i, v) total[i][v] = (floatv)(0.0f);
+#define START_ROW(i) EACH_VECTOR(START, i)
+#define KEEP(i, v) kept[(i) * VECTORS + v] = total[i][v];
+#define KEEP_ROW(i) EACH_VECTOR(KEEP, i)
+
+/* sums [ROWS][VECTORS]: of rows first_row .. and bundles first .. */
+inline void store_tile(const floatv *sums, int first_row, int first, int n, RESULT_PARAMETERS)
+{
+    for (int i = 0; i < ROWS; i++) {
+        const int row = first_row + i;
+        for (int v = 0; v < COLUMN_BUNDLES && (first + v) * BUNDLE < n; v++) {
+            const int at = (first + v) * BUNDLE;
+            const floatv sum = sums[i * VECTORS + v];
+            floatv value = GATED(FINISH(sum, HAS_BIAS ? VECTOR_LOAD(bias + bias_offset + at) : (floatv)(0.0f)), i);
+            if (IS_C_VECTOR && at + BUNDLE <= n) {
+#if HAS_RESIDUAL
+                value += PASTE(vector_, LOAD_R)(residual + R_ROW(0, row) + at);
+#endif
+                PASTE(vector_, STORE_C)(c + C_ROW(0, row) + C_COLUMN(at), value);
+                continue;
+            }
+            for (int j = 0; j < min(BUNDLE, n - at); j++)
+                STORE_C(c, C_ROW(0, row) + C_COLUMN(at + j),
+                        ADD_RESIDUAL(((__private const float *)&value)[j], R_ROW(0, row) + (at + j) * r_column_stride));
+        }
+    }
+}

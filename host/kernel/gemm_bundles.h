@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engines that multiply weights in bundles share. */
+#ifndef CLFI_KERNEL_GEMM_BUNDLES_H
+#define CLFI_KERNEL_GEMM_BUNDLES_H
+
+#include "kernel/gemm_common.h"
+
+enum { CLFI_BUNDLE = 16 /* rows of the weight side by side */ };
+
+/* Macros of cl/cpu/bundle_tile.cl: a work-item multiplies `rows` rows of A with `vectors` bundles. */
+void clfi_gemm_spec_tile(clf_kernel_spec *spec, const clf_gemm_args *args, int64_t rows, int64_t vectors);
+
+#endif
