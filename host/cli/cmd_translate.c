@@ -19,11 +19,15 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
     cli_session session = CLI_SESSION_INIT;
     cli_generating what = CLI_GENERATING_INIT;
     int positional;
+    what.options.beams = 0;
     const cli_option table[] = {
         {"file", 'f', "F", "a text on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input", CLI_TEXT,
          &what.file},
         CLI_GENERATION_OPTIONS(what.options),
         CLI_SAMPLING_OPTIONS(what.options),
+        {"beams", 0, "N",
+         "hypotheses of a beam search, 1 to 64; 1: the most probable token each time (default: what the model's files say)", CLI_SIZE,
+         &what.options.beams},
         {"batch", 0, "N", "texts that run together (default: 16)", CLI_SIZE, &what.options.batch},
         {"json", 0, NULL, "a line for each text: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length\"}", CLI_FLAG, &what.as_json},
         CLI_SESSION_OPTIONS(session),

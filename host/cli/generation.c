@@ -37,5 +37,6 @@ clf_status cli_generation_params(const cli_generation *options, clf_text stops[C
     out->no_special_tokens = options->no_special_tokens;
     out->ignore_special = options->no_special;
     out->batch = options->batch;
+    out->beams = options->beams;
     return CLF_OK;
 }

@@ -7,19 +7,24 @@
 #include "clformer/generate.h"
 
 typedef struct cli_generation {
-    size_t max_tokens, top_k, batch;
+    size_t max_tokens, top_k, batch, beams;
     double temperature, top_p, min_p, repeat_penalty;
     int64_t seed;
     cli_list stops;
     int no_special_tokens, no_special;
 } cli_generation;
 
-#define CLI_GENERATION_INIT {.max_tokens = 128, .top_p = 1, .repeat_penalty = 1}
+#define CLI_GENERATION_INIT                                            \
+    {                                                                  \
+        .max_tokens = 128, .top_p = 1, .repeat_penalty = 1, .beams = 1 \
+    }
 
 /* What a text becomes. */
-#define CLI_GENERATION_OPTIONS(g)                                                                                              \
-    {"no-special", 0, NULL, "control tokens written in a text are text like any other", CLI_FLAG, &(g).no_special},            \
-    {"no-special-tokens", 0, NULL, "do not add the tokenizer's beginning of text and the like", CLI_FLAG, &(g).no_special_tokens}
+#define CLI_GENERATION_OPTIONS(g)                                                                                                   \
+    {"no-special", 0, NULL, "control tokens written in a text are text like any other", CLI_FLAG, &(g).no_special},                 \
+    {                                                                                                                               \
+        "no-special-tokens", 0, NULL, "do not add the tokenizer's beginning of text and the like", CLI_FLAG, &(g).no_special_tokens \
+    }
 
 /* How it goes on. */
 #define CLI_SAMPLING_OPTIONS(g)                                                                                                    \

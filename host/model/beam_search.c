@@ -36,8 +36,9 @@ typedef struct beam_source {
 struct clf_beam_search {
     const clf_network *network; /* borrowed */
     clf_decode_batch *decoding;
-    bool is_rehearsed;                  /* the kernels of its passes are known */
-    int32_t begin, end, width, longest; /* longest: tokens of a result */
+    bool is_rehearsed; /* the kernels of its passes are known */
+    clf_beam_rules rules;
+    int32_t width, longest; /* longest: tokens of a result */
     clf_beam_stats stats;
     /* the sources at work */
     size_t source_count;
@@ -48,7 +49,9 @@ struct clf_beam_search {
     size_t capacity;               /* sources in these arrays */
     token_node *nodes;
     size_t node_count, node_capacity;
-    int32_t *tail;     /* [longest]: one result */
+    int32_t *tail; /* [begin_count + longest]: one result behind what it starts with */
+    float *rows;   /* [hypotheses][V]: with rules.config, log-probabilities on the host */
+    size_t rows_capacity;
     clf_packer scores; /* f32 bits of the hypotheses' scores */
     float *values;     /* [hypotheses][k]: the best extensions of each */
     int32_t *tokens;
@@ -57,25 +60,28 @@ struct clf_beam_search {
     void *user;
 };
 
-clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, int32_t begin, int32_t end, int32_t width,
-                                   clf_beam_search **out)
+clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, const clf_beam_rules *rules, clf_beam_search **out)
 {
     clf_beam_search *search;
     clf_status st;
+    const int64_t room = network->config.target.max_positions - (int64_t)rules->begin_count;
+    const int32_t width = rules->width;
     if (width < 1 || width > CLFI_BEAM_MOST)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: width %d, expected 1 to %d", width, CLFI_BEAM_MOST);
+    if (rules->begin_count < 1 || room < 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: targets begin with %zu tokens, expected 1 to %lld", rules->begin_count,
+                 (long long)network->config.target.max_positions - 1);
     if (!network->decoder.config.has_source)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "beam search: expected a network with an encoder and a decoder");
     CLF_TRY(clfi_alloc(1, sizeof *search, "beam search", &search));
     search->network = network;
-    search->begin = begin;
-    search->end = end;
+    search->rules = *rules;
     search->width = width;
-    search->longest = (int32_t)network->config.target.max_positions - 1;
+    search->longest = (int32_t)(rules->longest && (int64_t)rules->longest < room ? (int64_t)rules->longest : room);
     search->scores = clfi_packer(context);
     CLF_GOTO(clfi_decode_create(context, network, &search->decoding));
     CLF_GOTO(clfi_alloc((size_t)width, sizeof *search->next, "beam search", &search->next));
-    CLF_GOTO(clfi_alloc((size_t)search->longest, sizeof *search->tail, "beam search", &search->tail));
+    CLF_GOTO(clfi_alloc(rules->begin_count + (size_t)search->longest, sizeof *search->tail, "beam search", &search->tail));
     *out = search;
     return CLF_OK;
 done:
@@ -106,6 +112,7 @@ void clfi_beam_search_destroy(clf_beam_search *search)
     free(search->next);
     free(search->nodes);
     free(search->tail);
+    free(search->rows);
     free(search->values);
     free(search->tokens);
     free(search);
@@ -136,7 +143,7 @@ static clf_status reserve(clf_beam_search *search, size_t sources)
     return CLF_OK;
 }
 
-/* Every source has one hypothesis, which holds `begin`. */
+/* Every source has one hypothesis, which is to be given `begin`. */
 static clf_status begin(clf_beam_search *search, size_t sources)
 {
     CLF_TRY(reserve(search, sources));
@@ -144,7 +151,7 @@ static clf_status begin(clf_beam_search *search, size_t sources)
     search->node_count = 0;
     for (size_t s = 0; s < sources; s++) {
         open_hypothesis *first = &search->open[s * (size_t)search->width];
-        *first = (open_hypothesis){.node = -1, .token = search->begin};
+        *first = (open_hypothesis){.node = -1};
         search->sources[s] = (beam_source){.open = 1};
         CLF_TRY(clfi_decode_open_on(search->decoding, (int32_t)s, &first->sequence));
     }
@@ -169,34 +176,108 @@ static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *
     for (size_t s = 0; s < search->source_count; s++)
         for (size_t i = 0; i < (size_t)search->sources[s].open; i++, count++) {
             const open_hypothesis *h = &search->open[s * width + i];
-            search->inputs[count] = (clf_decode_input){h->sequence, &h->token, 1};
-            memcpy(&scores[count], &h->score, sizeof h->score);
+            const float score = search->rules.config ? 0 : h->score; /* added on the host, behind the rules */
+            search->inputs[count] = h->node < 0 ? (clf_decode_input){h->sequence, search->rules.begin, (int32_t)search->rules.begin_count}
+                                                : (clf_decode_input){h->sequence, &h->token, 1};
+            memcpy(&scores[count], &score, sizeof score);
         }
     return clfi_packer_send(&search->scores, count);
+}
+
+/* log p of every extension in place of the logits, with the scores of `give` added. */
+static clf_status log_probabilities(const clf_beam_search *search, const clf_view *logits)
+{
+    const clf_view scores = clfi_view_dense(search->scores.buffer, CLF_F32, 0, 1, &logits->dim[0]);
+    return clfi_log_softmax(clfi_decode_context(search->decoding), logits, &scores, logits);
 }
 
 /* The k best extensions of each hypothesis, in falling order of their scores: values and tokens. */
 static clf_status score_extensions(clf_beam_search *search, const clf_view *logits, int32_t k)
 {
     clf_context *context = clfi_decode_context(search->decoding);
-    const int64_t rows = logits->dim[0], dim[2] = {rows, k};
-    const size_t count = (size_t)rows * (size_t)k;
-    const clf_view scores = clfi_view_dense(search->scores.buffer, CLF_F32, 0, 1, &rows);
+    const int64_t dim[2] = {logits->dim[0], k};
+    const size_t count = (size_t)logits->dim[0] * (size_t)k;
     clf_view values, indices;
-    CLF_TRY(clfi_grow(&search->values, &search->value_capacity, count, sizeof *search->values, "beam search"));
-    CLF_TRY(clfi_grow(&search->tokens, &search->token_capacity, count, sizeof *search->tokens, "beam search"));
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, dim, &values));
     CLF_TRY(clfi_view_temporary(context, CLF_I32, 2, dim, &indices));
-    CLF_TRY(clfi_log_softmax(context, logits, &scores, logits));
+    CLF_TRY(log_probabilities(search, logits));
     CLF_TRY(clfi_top_k(context, logits, k, &values, &indices));
     CLF_TRY(clfi_buffer_read(values.buffer, (size_t)values.offset * sizeof(float), search->values, count * sizeof(float)));
     return clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t));
 }
 
-/* How many of a hypothesis's extensions are looked at. */
-static int32_t extensions(const clf_beam_search *search, const clf_view *logits)
+/* The tokens of a hypothesis, those that targets start with first, at the end of search->tail. */
+static clf_text_state text_of(const clf_beam_search *search, int32_t node)
 {
-    return logits->dim[1] < search->width ? (int32_t)logits->dim[1] : search->width;
+    const clf_beam_rules *rules = &search->rules;
+    const size_t all = rules->begin_count + (size_t)search->longest;
+    size_t at = all;
+    for (; node >= 0; node = search->nodes[node].parent)
+        search->tail[--at] = search->nodes[node].token;
+    at -= rules->begin_count;
+    memcpy(search->tail + at, rules->begin, rules->begin_count * sizeof *rules->begin);
+    const size_t count = all - at;
+    return (clf_text_state){search->tail + at, count, rules->begin_count, count - rules->begin_count + 1 == (size_t)search->longest};
+}
+
+/* The k best of a row, the lower token first of equal ones; what no text may have is behind all others. */
+static clf_status choose_best(const float *row, size_t vocabulary, float score, int32_t k, float *values, int32_t *tokens)
+{
+    int32_t count = 0;
+    for (size_t v = 0; v < vocabulary; v++) {
+        if (!isfinite(row[v]))
+            CLF_FAIL(CLF_FORMAT, "beam search: the log-probability of token %zu is %g: expected a finite number", v, (double)row[v]);
+        const float value = row[v] + score;
+        if (count == k && !(value > values[k - 1]))
+            continue;
+        int32_t i = count < k ? count++ : k - 1;
+        for (; i > 0 && value > values[i - 1]; i--) {
+            values[i] = values[i - 1];
+            tokens[i] = tokens[i - 1];
+        }
+        values[i] = value;
+        tokens[i] = (int32_t)v;
+    }
+    return CLF_OK;
+}
+
+/* The same on the host, where the model's files say which tokens may come next. */
+static clf_status score_by_rules(clf_beam_search *search, const clf_view *logits, int32_t k)
+{
+    const size_t vocabulary = (size_t)logits->dim[1], count = (size_t)logits->dim[0] * vocabulary;
+    size_t row = 0;
+    CLF_TRY(clfi_grow(&search->rows, &search->rows_capacity, count, sizeof *search->rows, "beam search"));
+    CLF_TRY(log_probabilities(search, logits));
+    CLF_TRY(clfi_buffer_read(logits->buffer, (size_t)logits->offset * sizeof(float), search->rows, count * sizeof(float)));
+    for (size_t s = 0; s < search->source_count; s++)
+        for (int32_t i = 0; i < search->sources[s].open; i++, row++) {
+            const open_hypothesis *h = &search->open[s * (size_t)search->width + (size_t)i];
+            const clf_text_state text = text_of(search, h->node);
+            float *own = search->rows + row * vocabulary;
+            clfi_generation_config_constrain(search->rules.config, &text, own, vocabulary);
+            CLF_TRY(choose_best(own, vocabulary, h->score, k, search->values + row * (size_t)k, search->tokens + row * (size_t)k));
+        }
+    return CLF_OK;
+}
+
+/* Extensions of a source that are looked at: where those that end take no place, as many more as may end. */
+static int32_t candidates(const clf_beam_search *search)
+{
+    const size_t ends = search->rules.end_count > 1 ? search->rules.end_count : 1;
+    const size_t most = search->rules.is_refilled ? (1 + ends) * (size_t)search->width : (size_t)search->width;
+    return most < INT32_MAX ? (int32_t)most : INT32_MAX;
+}
+
+/* How many of a hypothesis's extensions are looked at, with memory for those of all of them. */
+static clf_status extensions(clf_beam_search *search, const clf_view *logits, int32_t *out)
+{
+    const int32_t most = candidates(search);
+    size_t count;
+    *out = logits->dim[1] < most ? (int32_t)logits->dim[1] : most;
+    if (!clfi_mul_size((size_t)logits->dim[0], (size_t)*out, &count))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: beam search over %lld hypotheses", (long long)logits->dim[0]);
+    CLF_TRY(clfi_grow(&search->values, &search->value_capacity, count, sizeof *search->values, "beam search"));
+    return clfi_grow(&search->tokens, &search->token_capacity, count, sizeof *search->tokens, "beam search");
 }
 
 /* A clf_decode_plan's score. */
@@ -204,11 +285,12 @@ static clf_status rehearse_scores(void *user, const clf_view *logits)
 {
     clf_beam_search *search = user;
     const size_t count = (size_t)logits->dim[0];
-    int32_t *scores;
+    int32_t *scores, k;
     CLF_TRY(clfi_packer_host(&search->scores, count, &scores));
     memset(scores, 0, count * sizeof *scores);
     CLF_TRY(clfi_packer_send(&search->scores, count));
-    return score_extensions(search, logits, extensions(search, logits));
+    CLF_TRY(extensions(search, logits, &k));
+    return search->rules.config ? log_probabilities(search, logits) : score_extensions(search, logits, k);
 }
 
 /* Every source gives `begin`, and then what its hypotheses have become. */
@@ -222,7 +304,7 @@ static clf_status rehearse(clf_beam_search *search, const int32_t *ids, const in
     CLF_GOTO(clfi_alloc(count, sizeof *inputs, "sources", &inputs));
     for (size_t s = 0; s < count; s++) {
         sources[s] = (clf_decode_input){-1, ids + offsets[s], offsets[s + 1] - offsets[s]};
-        inputs[s] = (clf_decode_input){-1, &search->begin, 1};
+        inputs[s] = (clf_decode_input){-1, search->rules.begin, (int32_t)search->rules.begin_count};
     }
     const clf_decode_plan plan = {sources, inputs, count, false, search->width, rehearse_scores, search};
     CLF_GOTO(clfi_decode_rehearse(search->decoding, &plan, &search->is_rehearsed));
@@ -230,6 +312,21 @@ done:
     free(sources);
     free(inputs);
     return st;
+}
+
+static bool is_end(const clf_beam_search *search, int32_t token)
+{
+    for (size_t i = 0; i < search->rules.end_count; i++)
+        if (search->rules.ends[i] == token)
+            return true;
+    return false;
+}
+
+/* The score of a hypothesis whose result has `count` tokens, as finished ones are compared by. */
+static float normalised(const clf_beam_search *search, float score, int32_t count)
+{
+    const double length = (double)count + (double)search->rules.begin_count - 1;
+    return (float)((double)score / pow(length, (double)search->rules.length_penalty));
 }
 
 /* Among the finished ones of a source, if it is good enough. */
@@ -245,19 +342,22 @@ static void finish(const clf_beam_search *search, size_t source, int32_t node, f
     best[i] = (finished_hypothesis){node, score};
 }
 
-/* The best `width` extensions of a source's hypotheses, whose values begin at row `row`: those that end are finished, the others become
- * search->next. Equal scores: the better hypothesis first, then the lower token. */
-static clf_status extend(clf_beam_search *search, size_t source, size_t row, int32_t k, int32_t *out_next, int32_t *parents)
+/* The best extensions of a source's hypotheses, whose values begin at row `row`, to results of `length` tokens: those that end are
+ * finished, the others become search->next. Equal scores: the better hypothesis first, then the lower token. */
+static clf_status extend(clf_beam_search *search, size_t source, size_t row, int32_t k, int32_t length, int32_t *out_next, int32_t *parents)
 {
+    const int32_t most = candidates(search);
+    const bool is_last = search->rules.is_refilled && length == search->longest;
     const open_hypothesis *open = &search->open[source * (size_t)search->width];
     const int32_t count = search->sources[source].open;
     int32_t taken[CLFI_BEAM_MOST] = {0}; /* of each hypothesis's extensions */
+    const float least = search->rules.config ? CLFI_IMPOSSIBLE / 2 : -INFINITY;
     *out_next = 0;
-    for (int32_t n = 0; n < search->width; n++) {
+    for (int32_t n = 0; n < most && *out_next < search->width; n++) {
         int32_t best = -1;
-        float score = -INFINITY;
+        float score = least;
         for (int32_t i = 0; i < count; i++) {
-            const float value = taken[i] < k ? search->values[(row + (size_t)i) * (size_t)k + (size_t)taken[i]] : -INFINITY;
+            const float value = taken[i] < k ? search->values[(row + (size_t)i) * (size_t)k + (size_t)taken[i]] : least;
             if (value > score) {
                 best = i;
                 score = value;
@@ -269,8 +369,9 @@ static clf_status extend(clf_beam_search *search, size_t source, size_t row, int
         CLF_TRY(clfi_grow(&search->nodes, &search->node_capacity, search->node_count + 1, sizeof *search->nodes, "beam search"));
         const int32_t node = (int32_t)search->node_count++;
         search->nodes[node] = (token_node){token, open[best].node};
-        if (token == search->end) {
-            finish(search, source, node, score);
+        if (is_end(search, token) || is_last) {
+            if (n < search->width)
+                finish(search, source, node, normalised(search, score, length));
         } else {
             parents[*out_next] = best;
             search->next[(*out_next)++] = (open_hypothesis){.node = node, .token = token, .score = score};
@@ -302,10 +403,8 @@ static clf_status replace(clf_beam_search *search, size_t source, int32_t count,
 
 static clf_status hand_on(clf_beam_search *search, size_t source, size_t rank, int32_t node, float score, bool has_ended)
 {
-    int32_t at = search->longest;
-    for (; node >= 0; node = search->nodes[node].parent)
-        search->tail[--at] = search->nodes[node].token;
-    const clf_hypothesis hypothesis = {search->tail + at, (size_t)(search->longest - at), score, has_ended};
+    const clf_text_state text = text_of(search, node);
+    const clf_hypothesis hypothesis = {text.tokens + text.start, text.count - text.start, score, has_ended};
     return search->sink(search->user, source, rank, &hypothesis);
 }
 
@@ -315,20 +414,31 @@ static clf_status hand_on_all(clf_beam_search *search, size_t source, int32_t co
     const finished_hypothesis *finished = &search->finished[source * (size_t)search->width];
     const int32_t found = search->sources[source].finished;
     for (int32_t i = 0; i < found; i++)
-        CLF_TRY(hand_on(search, source, (size_t)i, finished[i].node, finished[i].score, true));
+        CLF_TRY(
+            hand_on(search, source, (size_t)i, finished[i].node, finished[i].score, is_end(search, search->nodes[finished[i].node].token)));
     return found == 0 && count > 0 ? hand_on(search, source, 0, search->next[0].node, search->next[0].score, false) : CLF_OK;
+}
+
+/* Whether a source with open hypotheses, the best of them search->next[0] with `length` tokens, is done by rules.stop. */
+static bool is_done(const clf_beam_search *search, size_t source, int32_t length)
+{
+    const int32_t width = search->width;
+    const finished_hypothesis *finished = &search->finished[source * (size_t)width];
+    const bool looks_on = search->rules.stop == CLF_BEAM_STOP_NEVER && search->rules.length_penalty > 0;
+    if (search->sources[source].finished < width)
+        return false;
+    return search->rules.stop == CLF_BEAM_STOP_FULL ||
+           normalised(search, search->next[0].score, looks_on ? search->longest : length) <= finished[width - 1].score;
 }
 
 /* One step of a source. row: of its first hypothesis among the values. */
 static clf_status step(clf_beam_search *search, size_t source, size_t row, int32_t k)
 {
-    const finished_hypothesis *finished = &search->finished[source * (size_t)search->width];
-    const int32_t tokens = clfi_decode_length(search->decoding, search->open[source * (size_t)search->width].sequence); /* with `begin` */
-    const int32_t width = search->width;
+    const int32_t given = clfi_decode_length(search->decoding, search->open[source * (size_t)search->width].sequence);
+    const int32_t length = given - (int32_t)search->rules.begin_count + 1; /* of the results that come now */
     int32_t parents[CLFI_BEAM_MOST], count;
-    CLF_TRY(extend(search, source, row, k, &count, parents));
-    const bool is_beaten = search->sources[source].finished == width && count > 0 && search->next[0].score <= finished[width - 1].score;
-    if (count > 0 && !is_beaten && tokens < search->longest)
+    CLF_TRY(extend(search, source, row, k, length, &count, parents));
+    if (count > 0 && length < search->longest && !is_done(search, source, length))
         return replace(search, source, count, parents);
     CLF_TRY(hand_on_all(search, source, count));
     return replace(search, source, 0, parents);
@@ -338,9 +448,10 @@ static clf_status step(clf_beam_search *search, size_t source, size_t row, int32
 static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
 {
     clf_beam_search *search = user;
-    const int32_t k = extensions(search, logits);
+    int32_t k;
     (void)inputs;
-    CLF_TRY(score_extensions(search, logits, k));
+    CLF_TRY(extensions(search, logits, &k));
+    CLF_TRY(search->rules.config ? score_by_rules(search, logits, k) : score_extensions(search, logits, k));
     search->stats.steps++;
     search->stats.step_rows += count;
     size_t row = 0;

@@ -5,6 +5,7 @@
 #define CLFI_MODEL_BEAM_SEARCH_H
 
 #include "model/beam_hypothesis.h"
+#include "model/generation_config.h"
 #include "nn/network.h"
 
 enum { CLFI_BEAM_MOST = 64 };
@@ -13,17 +14,30 @@ enum { CLFI_BEAM_MOST = 64 };
  * nothing. */
 typedef struct clf_beam_search clf_beam_search;
 
-/* context: the network's, or one that shares its cl_context. begin: the token that every target starts with; end: the one that ends it (and
- * is part of the result). width 1 to 64. */
-clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, int32_t begin, int32_t end, int32_t width,
-                                   clf_beam_search **out);
+/* How a search goes. What it points to is borrowed for as long as the search lives. */
+typedef struct clf_beam_rules {
+    int32_t width;        /* open hypotheses of a source: 1 to 64 */
+    const int32_t *begin; /* [begin_count], at least one: what every target starts with */
+    size_t begin_count;
+    const int32_t *ends; /* [end_count]: tokens that end a target, and are part of the result */
+    size_t end_count;
+    size_t longest;       /* tokens of a result; 0: as many as there are positions */
+    float length_penalty; /* p: scores of finished hypotheses of n tokens, those of `begin` but the first among them, are divided by n^p */
+    clf_beam_stop stop;   /* when a source with `width` finished hypotheses is done */
+    bool is_refilled;     /* extensions that end take no place from those that go on, and only those among the `width` best ones count;
+                           * those of the greatest length are finished too (as transformers searches) */
+    const clf_generation_config *config; /* which tokens may come next; NULL: all */
+} clf_beam_rules;
+
+/* context: the network's, or one that shares its cl_context. INVALID_ARGUMENT: a width out of range, no `begin`, no source. */
+clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, const clf_beam_rules *rules, clf_beam_search **out);
 void clfi_beam_search_destroy(clf_beam_search *search); /* NULL is a no-op */
 
 /* Searches all sources together: source s is ids[offsets[s] .. offsets[s+1]), offsets[0] = 0. Each step extends every open hypothesis by
  * every token and keeps the best `width` extensions of each source; those that end join its finished ones. A source is done when it has no
- * open hypothesis, or `width` finished ones of which the last is no worse than the best open one; it then leaves the batch, and its
- * hypotheses are handed on. At max_target - 1 tokens it is done too, and gives its best open hypothesis if none has finished. Synchronous.
- * INVALID_ARGUMENT: an id outside the vocabulary, a source longer than max_source. */
+ * open hypothesis, or as rules.stop says; it then leaves the batch, and its hypotheses are handed on. At the greatest length it is done too,
+ * and gives its best open hypothesis if none has finished. Synchronous. INVALID_ARGUMENT: an id outside the vocabulary, a source longer than
+ * max_source. FORMAT: with rules.config, logits that are no numbers. */
 clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources,
                                 clf_hypothesis_sink sink, void *user);
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "model/beam_search.h"
 #include "model/decode_loop.h"
 #include "model/decode_rehearsal.h"
 #include "model/generation.h"
@@ -17,6 +18,8 @@ typedef struct text_run {
     int32_t *source; /* of an encoder-decoder: the prompt's tokens */
     int32_t *tokens; /* of the prompt (of an encoder-decoder: what texts begin with), then of its text */
     size_t source_count;
+    int32_t *found; /* [found_count]: what a beam search has found */
+    size_t found_count;
     size_t prompt_count, count, given, capacity;
     clf_token_decoder *decoder;
     clf_str pending; /* decoded, but perhaps the beginning of a stop text */
@@ -45,6 +48,7 @@ static void clear_run(text_run *run)
     clfi_str_free(&run->pending);
     free(run->tokens);
     free(run->source);
+    free(run->found);
     *run = (text_run){.sequence = -1};
 }
 
@@ -305,6 +309,94 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
     return CLF_OK;
 }
 
+/* A clf_hypothesis_sink: the best hypothesis becomes its run's, to be told when all sources are done. */
+static clf_status take_best(void *user, size_t source, size_t rank, const clf_hypothesis *hypothesis)
+{
+    text_run *run = &((generation *)user)->runs[source];
+    if (rank > 0)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc(hypothesis->count, sizeof *run->found, "tokens", &run->found));
+    memcpy(run->found, hypothesis->tokens, hypothesis->count * sizeof *run->found);
+    run->found_count = hypothesis->count;
+    return CLF_OK;
+}
+
+/* Tells the last run's text, which ends it. */
+static clf_status tell_found(generation *g)
+{
+    const size_t index = g->active - 1;
+    for (size_t i = 0; g->active > index && i < g->runs[index].found_count; i++)
+        CLF_TRY(take_token(g, index, g->runs[index].found[i]));
+    return g->active > index ? finish_run(g, index, CLF_FINISH_LENGTH) : CLF_OK;
+}
+
+static clf_status search_window(generation *g, clf_beam_search *search)
+{
+    clf_decode_input *sources = g->inputs;
+    int32_t *ids = NULL, *offsets = NULL, all = 0;
+    clf_status st;
+    CLF_TRY(join(g));
+    const size_t count = list_sources(g, 0, sources);
+    CLF_GOTO(clfi_alloc(count + 1, sizeof *offsets, "texts", &offsets));
+    for (size_t i = 0; i < count; i++)
+        all += sources[i].count;
+    CLF_GOTO(clfi_alloc((size_t)all, sizeof *ids, "texts", &ids));
+    all = 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(ids + all, sources[i].tokens, (size_t)sources[i].count * sizeof *ids);
+        offsets[i + 1] = all += sources[i].count;
+    }
+    CLF_GOTO(clfi_beam_search_run(search, ids, offsets, count, take_best, g));
+    while (g->active > 0)
+        CLF_GOTO(tell_found(g));
+done:
+    free(ids);
+    free(offsets);
+    return st;
+}
+
+/* All prompts by beam search. */
+static clf_status generate_by_beams(generation *g)
+{
+    const clf_model *model = g->session->model;
+    const clf_generation_config *config = &model->generation;
+    const clf_beam_rules rules = {.width = (int32_t)g->params.beams,
+                                  .begin = config->start,
+                                  .begin_count = config->start_count,
+                                  .ends = config->ends,
+                                  .end_count = config->end_count,
+                                  .longest = g->params.max_tokens,
+                                  .length_penalty = config->length_penalty,
+                                  .stop = config->stop,
+                                  .is_refilled = true,
+                                  .config = config};
+    clf_beam_search *search;
+    CLF_TRY(clfi_beam_search_create(g->session->context, model->network, &rules, &search));
+    clf_status st = CLF_OK;
+    while (st == CLF_OK && g->next < g->count)
+        st = search_window(g, search);
+    clfi_beam_search_destroy(search);
+    return st;
+}
+
+/* How many beams there are; 1: tokens are chosen one by one. */
+static clf_status settle_beams(const clf_model *model, clf_generate_params *params)
+{
+    const bool has_chance = params->temperature > 0.0f || (params->repeat_penalty != 0.0f && params->repeat_penalty != 1.0f);
+    const bool has_source = model->network->config.decoder.has_source, is_asked = params->beams > 1;
+    if (params->beams == 0)
+        params->beams = has_source && !has_chance ? model->generation.beams : 1;
+    if (params->beams > CLFI_BEAM_MOST)
+        CLF_FAIL(is_asked ? CLF_INVALID_ARGUMENT : CLF_UNSUPPORTED, "generate: %zu beams%s: expected 1 to %d", params->beams,
+                 is_asked ? "" : " (num_beams)", CLFI_BEAM_MOST);
+    if (is_asked && has_chance)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu beams: expected neither a temperature nor a penalty of repetitions", params->beams);
+    if (is_asked && !has_source)
+        CLF_FAIL(CLF_UNSUPPORTED, "generate: %zu beams: model_type \"%s\" has no encoder, expected 1", params->beams,
+                 model->family->model_type);
+    return CLF_OK;
+}
+
 clf_status clfi_generation_ready(clf_session *session)
 {
     const clf_model *model = session->model;
@@ -371,6 +463,10 @@ clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t co
     CLF_TRY(clfi_generate_params_check(prompts, count, params, &g.params));
     clf_status st = create(&g);
     if (st == CLF_OK)
+        st = settle_beams(session->model, &g.params);
+    if (st == CLF_OK && g.params.beams > 1)
+        st = generate_by_beams(&g);
+    else if (st == CLF_OK)
         st = clfi_decode_loop(g.session->decoding, &chooser, &g);
     destroy(&g);
     return st;

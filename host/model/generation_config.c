@@ -2,6 +2,7 @@
 /* generation_config.json. */
 #include "model/generation_config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,23 @@ static clf_status read_count(const sources *from, const char *key, size_t *out)
     return CLF_OK;
 }
 
+/* What a beam search asks for; how wide it may be is checked where it begins. */
+static clf_status read_beams(const sources *from, clf_generation_config *out)
+{
+    const char *where;
+    const json_t *penalty = find_rule(from, "length_penalty", &where), *stopping;
+    out->length_penalty = penalty ? (float)json_number_value(penalty) : 1.0f;
+    if (penalty && (!json_is_number(penalty) || !(fabsf(out->length_penalty) <= 100.0f)))
+        CLF_FAIL(CLF_FORMAT, "%s: length_penalty: expected a number from -100 to 100", where);
+    CLF_TRY(read_count(from, "num_beams", &out->beams));
+    out->beams = out->beams ? out->beams : 1;
+    stopping = find_rule(from, "early_stopping", &where);
+    out->stop = json_is_true(stopping) ? CLF_BEAM_STOP_FULL : json_is_string(stopping) ? CLF_BEAM_STOP_NEVER : CLF_BEAM_STOP_BEATEN;
+    if (stopping && !json_is_boolean(stopping) && !(json_is_string(stopping) && strcmp(json_string_value(stopping), "never") == 0))
+        CLF_FAIL(CLF_FORMAT, "%s: early_stopping: expected true, false or \"never\"", where);
+    return CLF_OK;
+}
+
 /* Tokens that no text has, from both of the keys that name them. */
 static clf_status read_banned(const sources *from, clf_generation_config *out)
 {
@@ -144,6 +162,7 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     CLF_GOTO(read_rule(&from, "forced_eos_token_id", false, &made.forced_ends, &made.forced_end_count));
     CLF_GOTO(read_count(&from, "min_length", &made.min_length));
     CLF_GOTO(read_count(&from, "no_repeat_ngram_size", &made.no_repeat_ngram));
+    CLF_GOTO(read_beams(&from, &made));
     CLF_GOTO(read_start(&from, &made));
     *out = made;
     made = (clf_generation_config){.ends = NULL};
@@ -172,13 +191,11 @@ clf_status clfi_generation_config_check(const clf_generation_config *config, int
     return check_ids("bad_words_ids, suppress_tokens", config->banned, config->banned_count, vocabulary);
 }
 
-static const float impossible = -1e30f; /* still finite behind any penalty */
-
 static void ban(const int32_t *ids, size_t count, float *logits, size_t vocabulary)
 {
     for (size_t i = 0; i < count; i++)
         if ((size_t)ids[i] < vocabulary)
-            logits[ids[i]] = impossible;
+            logits[ids[i]] = CLFI_IMPOSSIBLE;
 }
 
 /* Tokens that would end a run of n for the second time. */
@@ -187,7 +204,7 @@ static void ban_repeated(const clf_text_state *text, size_t n, float *logits)
     const int32_t *last = text->tokens + text->count + 1 - n; /* what the run begins with */
     for (size_t i = 0; n <= text->count && i + n <= text->count; i++)
         if (n == 1 || memcmp(text->tokens + i, last, (n - 1) * sizeof *last) == 0)
-            logits[text->tokens[i + n - 1]] = impossible;
+            logits[text->tokens[i + n - 1]] = CLFI_IMPOSSIBLE;
 }
 
 static void force(const int32_t *ids, size_t count, float *logits, size_t vocabulary)
@@ -196,7 +213,7 @@ static void force(const int32_t *ids, size_t count, float *logits, size_t vocabu
         bool is_one = false;
         for (size_t k = 0; k < count; k++)
             is_one = is_one || (size_t)ids[k] == i;
-        logits[i] = is_one ? 0.0f : impossible;
+        logits[i] = is_one ? 0.0f : CLFI_IMPOSSIBLE;
     }
 }
 

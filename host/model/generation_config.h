@@ -8,6 +8,10 @@
 
 #include "base/status.h"
 
+/* When a beam search with as many finished hypotheses as it is wide ends: where the best open one is no better than the last of them
+ * (early_stopping false); at once (true); where it would not be better at the greatest length ("never"). */
+typedef enum clf_beam_stop { CLF_BEAM_STOP_BEATEN, CLF_BEAM_STOP_FULL, CLF_BEAM_STOP_NEVER } clf_beam_stop;
+
 typedef struct clf_generation_config {
     int32_t *ends; /* [end_count]: tokens that end texts */
     size_t end_count;
@@ -21,12 +25,15 @@ typedef struct clf_generation_config {
     size_t forced_end_count;
     size_t min_length;      /* tokens, those before the text among them, before one may end it */
     size_t no_repeat_ngram; /* above 0: no run of so many tokens stands twice in a sequence */
+    size_t beams;           /* num_beams: hypotheses of a search; 1 where it is absent */
+    float length_penalty;   /* of clf_beam_rules */
+    clf_beam_stop stop;
 } clf_generation_config;
 
 /* From generation_config.json where `path` is a directory that has one, else from config.json: rules from one of them alone,
  * eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id and, behind it,
  * forced_bos_token_id) key by key. The rules are bad_words_ids, suppress_tokens, begin_suppress_tokens, forced_eos_token_id, min_length
- * and no_repeat_ngram_size. FORMAT: no numbers from 0. UNSUPPORTED: bad words of several tokens. Release with
+ * and no_repeat_ngram_size; for searches num_beams, length_penalty and early_stopping. FORMAT: no numbers from 0. UNSUPPORTED: bad words of several tokens. Release with
  * clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
@@ -37,7 +44,9 @@ typedef struct clf_text_state {
     bool is_last;
 } clf_text_state;
 
-/* Logits [vocabulary] of tokens that must not come next: as improbable as a finite number can say. */
+#define CLFI_IMPOSSIBLE (-1e30f) /* still finite behind any penalty */
+
+/* Logits (or their logarithms of probabilities) [vocabulary] of tokens that must not come next become CLFI_IMPOSSIBLE. */
 void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary);
 
 /* FORMAT: nothing to start the texts of an encoder-decoder (has_source) with, or a token outside the vocabulary. */

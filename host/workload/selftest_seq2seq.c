@@ -10,11 +10,22 @@
 
 enum { WIDTH = 32, HIDDEN = 48, HEADS = 2, VOCABULARY = 13, LONGEST = 8, SOURCE = 5, BEGIN = 1, BEAM = 4, SEED = 9 };
 
-static const clf_transformer_config config = {
-    .size = sizeof(clf_transformer_config),
-    .width = WIDTH, .hidden_width = HIDDEN, .heads = HEADS, .encoder_layers = 1, .decoder_layers = 2, .source_vocabulary = VOCABULARY,
-    .target_vocabulary = VOCABULARY, .max_source = LONGEST, .max_target = LONGEST, .activation = CLF_ACTIVATION_RELU, .norm_first = 1,
-    .has_final_norm = 1, .has_generator = 1, .positions = CLF_POSITIONS_SINUSOIDAL, .norm_eps = 1e-5f};
+static const clf_transformer_config config = {.size = sizeof(clf_transformer_config),
+                                              .width = WIDTH,
+                                              .hidden_width = HIDDEN,
+                                              .heads = HEADS,
+                                              .encoder_layers = 1,
+                                              .decoder_layers = 2,
+                                              .source_vocabulary = VOCABULARY,
+                                              .target_vocabulary = VOCABULARY,
+                                              .max_source = LONGEST,
+                                              .max_target = LONGEST,
+                                              .activation = CLF_ACTIVATION_RELU,
+                                              .norm_first = 1,
+                                              .has_final_norm = 1,
+                                              .has_generator = 1,
+                                              .positions = CLF_POSITIONS_SINUSOIDAL,
+                                              .norm_eps = 1e-5f};
 
 static const int32_t source[SOURCE] = {3, 12, 0, 7, 7};
 
@@ -130,12 +141,14 @@ static clf_status check_hypothesis(void *user, size_t source_index, size_t rank,
 static clf_status search_case(clfi_selftest *test, const clf_transformer *network, const clfi_ref_weights *weights, int32_t end)
 {
     clf_beam_search *search = NULL;
+    static const int32_t first = BEGIN;
+    const clf_beam_rules rules = {.width = BEAM, .begin = &first, .begin_count = 1, .ends = &end, .end_count = 1};
     hypothesis want[BEAM];
     search_check found = {test, want, 0};
     size_t expected = 0;
     clf_status st;
     CLF_GOTO(reference_search(weights, end, want));
-    CLF_GOTO(clfi_beam_search_create(test->context, network->network, BEGIN, end, BEAM, &search));
+    CLF_GOTO(clfi_beam_search_create(test->context, network->network, &rules, &search));
     CLF_GOTO(clfi_beam_search_run(search, source, (int32_t[]){0, SOURCE}, 1, check_hypothesis, &found));
     while (expected < BEAM && want[expected].score > -INFINITY)
         expected++;

@@ -16,7 +16,11 @@ extern "C" {
  *   top_k           the k most probable
  *   top_p           of these, renormalised, the fewest that come to top_p together (Holtzman et al. 2020)
  *   min_p           of these, those at least min_p times as probable as the most probable
- *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch */
+ *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch
+ *
+ * With several beams whole texts are compared instead: each step keeps the so many most probable beginnings, and the text whose sum of
+ * log p, divided by its number of tokens to the power of length_penalty, is largest is told when its search is over, which is when
+ * early_stopping has it so (both as the model's files say, 1 and false where they don't). */
 typedef struct clf_generate_params {
     size_t size;          /* sizeof(clf_generate_params) */
     size_t max_tokens;    /* longest text */
@@ -33,11 +37,12 @@ typedef struct clf_generate_params {
     size_t batch;          /* prompts that run together; 0 = suited to the device */
     size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the
                               number of texts; NULL = not wanted */
+    size_t beams;          /* of encoder-decoders, 1 to 64: above 1 a beam search, below; 0: as many as the model's files say (num_beams) */
 } clf_generate_params;
 
-#define CLF_GENERATE_PARAMS_INIT                                                                      \
-    {                                                                                                 \
-        .size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .repeat_penalty = 1.0f \
+#define CLF_GENERATE_PARAMS_INIT                                                                                  \
+    {                                                                                                             \
+        .size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .repeat_penalty = 1.0f, .beams = 1 \
     }
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 
@@ -58,8 +63,9 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 /* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
- * INVALID_ARGUMENT: a NULL, a parameter out of range, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a
- * model that does not generate text. FORMAT: logits that are not finite (the prompt named). */
+ * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a prompt without tokens or of more
+ * than the model's positions (named). UNSUPPORTED: a model that does not generate text, beams of one without an encoder. FORMAT: logits
+ * that are not finite (the prompt named). */
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 

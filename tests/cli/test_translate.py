@@ -56,6 +56,35 @@ def check(name, folder):
             fail(f'{name}: "{text["text"]}": "{line["text"]}", expected "{text["decoded"]}"')
 
 
+def check_beams(name, folder):
+    """Beam searches as generation_config.json asks for them; --beams 1 is greedy, and a batch does not matter."""
+    model, copy = os.path.join(families, name), os.path.join(folder, "beams")
+    with open(os.path.join(model, "beams.json"), encoding="utf-8") as file:
+        rows = json.load(file)
+    with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
+        texts = json.load(file)["texts"]
+    shutil.copytree(model, copy)
+    sources, seen = os.path.join(folder, "beams.jsonl"), set()
+    with open(sources, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(text["text"]) + "\n" for text in texts)
+    for i, row in enumerate(rows):
+        settings = row["settings"]
+        asked = ["--beams", str(settings["num_beams"])] if i == 1 else []
+        with open(os.path.join(copy, "generation_config.json"), "w", encoding="utf-8") as file:
+            json.dump({**settings, "num_beams": 1} if asked else settings, file)
+        lines = lines_of("translate", copy, "--file", sources, "--max-tokens", "10", "--json", *asked, *(["--batch", "3"] if i == 2 else []))
+        if [line["tokens"] for line in lines] != row["tokens"]:
+            fail(f"{name}: {settings}: {lines}, expected {row['tokens']}")
+        seen.add(json.dumps(row["tokens"]))
+    greedy = lines_of("translate", copy, "--file", sources, "--max-tokens", "10", "--json", "--beams", "1")
+    if greedy != lines_of("generate", copy, "--prompt-file", sources, "--max-tokens", "10", "--json") or len(seen) < 2:
+        fail(f"{name}: greedy {greedy}, searches {seen}")
+    text = run("translate", copy, texts[1]["text"], "--max-tokens", "10").stdout
+    if text != lines_of("translate", copy, texts[1]["text"], "--max-tokens", "10", "--json")[0]["text"] + "\n":
+        fail(f"{name}: {text!r}")
+    shutil.rmtree(copy)
+
+
 def check_refusals(folder):
     t5 = os.path.join(families, "t5")
     done = run("translate", os.path.join(data, "generation", "llama"), "a", status=1)
@@ -63,11 +92,11 @@ def check_refusals(folder):
         fail(f"llama: {done.stderr}")
     for command in (["embed", t5, "a"], ["perplexity", t5, "--file", __file__]):
         run(*command, status=1)
-    for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"]):
+    for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"], ["a", "--beams", "65"], ["a", "--beams", "2", "--temperature", "1"]):
         run("translate", t5, *args, status=2)
     broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5], "eos_token_id": [-1],
               "suppress_tokens": [44, ["a"]], "begin_suppress_tokens": [[99]], "forced_eos_token_id": [44], "min_length": [-1, "a"],
-              "no_repeat_ngram_size": [1.5]}
+              "no_repeat_ngram_size": [1.5], "num_beams": [-1, 65], "length_penalty": ["a", 1e9], "early_stopping": ["always", 1]}
     copy = os.path.join(folder, "copy")
     shutil.copytree(t5, copy)
     for key, values in broken.items():
@@ -96,5 +125,7 @@ with tempfile.TemporaryDirectory() as temporary:
         fail(f"families: {names}")
     for entry in names:
         check(entry, temporary)
+    for entry in ("t5", "marian", "bart_rules"):
+        check_beams(entry, temporary)
     check_refusals(temporary)
 finish()

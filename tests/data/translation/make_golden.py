@@ -5,7 +5,7 @@
 Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, sentencepiece; writes beside itself)
 
 Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits of
-the first token of their text and the tokens that are chosen where the largest logit is taken. Sources go beyond the buckets of distances."""
+the first token of their text and the tokens that are chosen where the largest logit is taken; some have beams.json, what beam searches find. Sources go beyond the buckets of distances."""
 import json
 import math
 import os
@@ -193,6 +193,30 @@ def go_on_by_rules(model, name, source, start):
     return made.sequences[0].tolist()[len(start):], least
 
 
+# Beam searches: what generation_config.json says beside the rest.
+BEAMS = [{"num_beams": 2}, {"num_beams": 3, "length_penalty": 2.0, "early_stopping": True}, {"num_beams": 4, "length_penalty": -1.0},
+         {"num_beams": 3, "length_penalty": 0.7, "early_stopping": "never"}, {"num_beams": 5, "length_penalty": 0.0, "eos_token_id": [1, 2, 17, 9]}]
+
+
+def write_beams(folder, model, settings, sources, start):
+    """beams.json: what transformers' own beam search finds, up to the token that ends it."""
+    rows = []
+    model.generation_config = transformers.GenerationConfig()
+    for more in BEAMS:
+        own = {**settings, **more}
+        ends = own["eos_token_id"] if isinstance(own["eos_token_id"], list) else [own["eos_token_id"]]
+        config = transformers.GenerationConfig(**{**own, "pad_token_id": ends[0], "do_sample": False})
+        texts = []
+        for source in sources:
+            made = model.generate(input_ids=torch.tensor([source]), generation_config=config, max_new_tokens=TOKENS + len(start) - 1, use_cache=False)
+            made = made[0].tolist()[len(start):]
+            texts.append(made[:next((i for i, token in enumerate(made) if token in ends), len(made))])
+        rows.append({"settings": own, "tokens": texts})
+    with open(os.path.join(folder, "beams.json"), "w", encoding="utf-8") as file:
+        json.dump(rows, file, indent=None, separators=(",", ":"))
+        file.write("\n")
+
+
 def save(model, folder, has_own_head):
     """save_pretrained, and the head where it is not the embedding: transformers 5 ties it whatever the configuration says."""
     model.half().save_pretrained(folder)
@@ -259,6 +283,8 @@ def make(name):
             print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}, largest logit {max(map(abs, first)):.3g}")
             golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens, "distance": least,
                            "decoded": tokenizer.decode(tokens)})
+        if name in ("t5", "marian", "bart_rules"):
+            write_beams(folder, double, settings_of(name, start, banned), [text["ids"] for text in golden], start)
     with open(os.path.join(folder, "golden.json"), "w", encoding="utf-8") as file:
         json.dump({"texts": golden, "end": 2 if len(start) > 1 else 1}, file, indent=None, separators=(",", ":"))
         file.write("\n")
