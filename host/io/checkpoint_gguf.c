@@ -85,8 +85,14 @@ static clf_file_map *file_map(const void *state, int file)
     return clfi_gguf_map(state);
 }
 
-static const clf_checkpoint_form form = {.name = CLFI_FORM_GGUF, .count = count, .at = at, .find = find, .file_count = file_count,
-                                         .file_path = file_path, .file_map = file_map, .close = close_file};
+static const clf_checkpoint_form form = {.name = CLFI_FORM_GGUF,
+                                         .count = count,
+                                         .at = at,
+                                         .find = find,
+                                         .file_count = file_count,
+                                         .file_path = file_path,
+                                         .file_map = file_map,
+                                         .close = close_file};
 
 /* The configuration while it is made. */
 typedef struct writer {
@@ -188,24 +194,40 @@ static clf_status copy_scaling(const writer *w)
     return copy(w, scaling, "rope.scaling.yarn_beta_slow", false, "beta_slow");
 }
 
-/* Llama 3's scaling comes as a tensor of divisors. */
+/* Longrope's divisors within the trained positions, as config.json has them. */
+static clf_status set_long(const writer *w, json_t *list)
+{
+    json_t *scaling = json_object();
+    clf_status st = set(w->config, "rope_scaling", scaling);
+    if (st != CLF_OK) {
+        json_decref(list);
+        return st;
+    }
+    CLF_TRY(set(scaling, "short_factor", list));
+    CLF_TRY(set(scaling, "rope_type", json_string("longrope")));
+    CLF_TRY(copy(w, scaling, "rope.scaling.original_context_length", true, "original_max_position_embeddings"));
+    return copy(w, scaling, "rope.scaling.attn_factor", false, "attention_factor");
+}
+
+/* The scalings of Llama 3 and longrope come as tensors of divisors. */
 static clf_status copy_frequency_factors(const writer *w)
 {
     const clf_gguf_tensor *tensor = clfi_gguf_find(w->file, "rope_freqs.weight");
-    if (clfi_gguf_find(w->file, "rope_factors_long.weight"))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_factors_long.weight: rotations by \"longrope\" are not built", clfi_gguf_path(w->file));
-    if (!tensor)
+    const clf_gguf_tensor *longer = clfi_gguf_find(w->file, "rope_factors_short.weight");
+    if (!tensor && !longer)
         return CLF_OK;
+    const char *name = tensor ? "rope_freqs.weight" : "rope_factors_short.weight";
+    tensor = tensor ? tensor : longer;
     if (tensor->type != CLF_WEIGHT_F32 || tensor->rank != 1 || tensor->dim[0] > 65536)
-        CLF_FAIL(CLF_FORMAT, "%s: rope_freqs.weight: expected a vector of f32", clfi_gguf_path(w->file));
+        CLF_FAIL(CLF_FORMAT, "%s: %s: expected a vector of f32", clfi_gguf_path(w->file), name);
     json_t *list = json_array();
-    CLF_TRY(set(w->config, "rope_frequency_factors", list));
+    CLF_TRY(longer == tensor ? set_long(w, list) : set(w->config, "rope_frequency_factors", list));
     for (int64_t i = 0; i < tensor->dim[0]; i++) {
         float factor;
         memcpy(&factor, (const char *)tensor->data + (size_t)i * sizeof factor, sizeof factor);
         if (!(factor > 0.0f) || !isfinite(factor))
-            CLF_FAIL(CLF_FORMAT, "%s: rope_freqs.weight[%lld] is %g: expected a finite number above 0", clfi_gguf_path(w->file),
-                     (long long)i, (double)factor);
+            CLF_FAIL(CLF_FORMAT, "%s: %s[%lld] is %g: expected a finite number above 0", clfi_gguf_path(w->file), name, (long long)i,
+                     (double)factor);
         json_t *number = json_real((double)factor);
         if (!number || json_array_append_new(list, number) != 0)
             CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: rope_freqs.weight");

@@ -48,8 +48,13 @@ static bool describe(const clf_file_tensor *tensor, clf_checkpoint_tensor *out)
     } types[] = {{CLF_FILE_F32, CLF_WEIGHT_F32}, {CLF_FILE_F16, CLF_WEIGHT_F16}, {CLF_FILE_BF16, CLF_WEIGHT_BF16}};
     if (!tensor)
         return false;
-    *out = (clf_checkpoint_tensor){.name = tensor->name, .type_name = clfi_file_dtype_name(tensor->dtype), .rank = tensor->rank,
-                                   .data = tensor->data, .bytes = tensor->bytes, .offset = tensor->offset, .file = tensor->shard};
+    *out = (clf_checkpoint_tensor){.name = tensor->name,
+                                   .type_name = clfi_file_dtype_name(tensor->dtype),
+                                   .rank = tensor->rank,
+                                   .data = tensor->data,
+                                   .bytes = tensor->bytes,
+                                   .offset = tensor->offset,
+                                   .file = tensor->shard};
     _Static_assert((int)CLFI_CHECKPOINT_MAX_RANK >= (int)CLFI_SAFETENSORS_MAX_RANK, "sizes of every rank fit");
     memcpy(out->dim, tensor->dim, sizeof tensor->dim);
     for (size_t i = 0; i < COUNT(types); i++) {
@@ -102,8 +107,8 @@ static clf_status read_tokenizer(const void *state, json_t **out)
     return st;
 }
 
-static const clf_checkpoint_form form = {"safetensors", load,   count,          at,           find, file_count, file_path,
-                                         file_map, read_tokenizer, close_storage};
+static const clf_checkpoint_form form = {"safetensors", load,     count,          at,           find, file_count,
+                                         file_path,     file_map, read_tokenizer, close_storage};
 
 static clf_status read_config(const char *directory, json_t **out)
 {
@@ -117,6 +122,29 @@ static clf_status read_config(const char *directory, json_t **out)
     return st;
 }
 
+/* Gemma 3 with a part for pictures: what reads text stands under text_config, without the keys that have transformers' usual values. */
+static clf_status take_text_part(json_t **config)
+{
+    const char *type = json_string_value(json_object_get(*config, "model_type"));
+    const json_t *text = json_object_get(*config, "text_config");
+    if (!type || strcmp(type, "gemma3") != 0 || !json_is_object(text))
+        return CLF_OK;
+    json_t *made = json_deep_copy(text);
+    json_t *usual = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "hidden_size", 2304, "intermediate_size", 9216,
+                              "num_hidden_layers", 26, "num_attention_heads", 8, "num_key_value_heads", 4, "head_dim", 256, "vocab_size",
+                              262208, "max_position_embeddings", 131072);
+    const bool is_made = made && usual && json_object_set_new(made, "model_type", json_string("gemma3_text")) == 0 &&
+                         json_object_update_missing(made, usual) == 0 && json_object_update_missing(made, *config) == 0;
+    json_decref(usual);
+    if (!is_made) {
+        json_decref(made);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", CLFI_MODEL_CONFIG);
+    }
+    json_decref(*config);
+    *config = made;
+    return CLF_OK;
+}
+
 clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out)
 {
     storage *s;
@@ -125,6 +153,8 @@ clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out)
         return clfi_checkpoint_open_gguf(path, out);
     CLF_TRY(clfi_alloc(1, sizeof *s, "checkpoint", &s));
     clf_status st = read_config(path, &config);
+    if (st == CLF_OK)
+        st = take_text_part(&config);
     if (st == CLF_OK)
         st = clfi_strdup(path, &s->directory);
     if (st != CLF_OK) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* config.json of decoders that are built as Llama is. */
-#include <math.h>
 #include <string.h>
 
 #include "io/json.h"
@@ -8,23 +7,17 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-/* GGUF's divisors of frequencies. */
+/* Divisors of frequencies: GGUF's, or those that a scaling brought. */
 static clf_status read_divisors(const json_t *json, clf_rotary *rotary)
 {
     const json_t *list;
     CLF_TRY(clfi_json_opt_array(json, where, "rope_frequency_factors", &list));
-    if (!list)
-        return CLF_OK;
-    if (json_array_size(list) != (size_t)rotary->dims / 2 || json_array_size(list) > CLFI_ROTARY_MOST_DIVISORS)
-        CLF_FAIL(CLF_FORMAT, "%s: rope_frequency_factors has %zu numbers, expected one for each of %lld pairs, %d at most", where,
-                 json_array_size(list), (long long)rotary->dims / 2, CLFI_ROTARY_MOST_DIVISORS);
-    rotary->divisor_count = (int32_t)json_array_size(list);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const double divisor = json_number_value(json_array_get(list, i));
-        if (!(divisor > 0) || !isfinite(divisor))
-            CLF_FAIL(CLF_FORMAT, "%s: rope_frequency_factors[%zu]: expected a number above 0", where, i);
-        rotary->divisors[i] = (float)divisor;
-    }
+    if (list)
+        CLF_TRY(clfi_model_config_divisors(list, where, "rope_frequency_factors", rotary));
+    if (rotary->divisor_count && rotary->divisor_count != rotary->dims / 2)
+        CLF_FAIL(CLF_FORMAT, "%s: %s has %d numbers, expected one for each of %lld pairs, %d at most", where,
+                 list ? "rope_frequency_factors" : "short_factor", rotary->divisor_count, (long long)rotary->dims / 2,
+                 CLFI_ROTARY_MOST_DIVISORS);
     return CLF_OK;
 }
 
@@ -56,6 +49,9 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     CLF_TRY(clfi_json_get_int(json, where, "vocab_size", 1, INT32_MAX, &config.target.vocabulary));
     CLF_TRY(clfi_json_get_int(json, where, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &config.target.max_positions));
     CLF_TRY(read_attention(json, defaults->rope_theta, &decoder->attention, decoder->width));
+    const clf_rotary *rotary = &decoder->attention.rotary;
+    if (rotary->scaling == CLF_ROTARY_PLAIN && rotary->trained_positions > 0 && rotary->trained_positions < config.target.max_positions)
+        config.target.max_positions = rotary->trained_positions; /* longrope */
     CLF_TRY(clfi_json_opt_number(json, where, "rms_norm_eps", 0, 1, defaults->norm_eps, &eps));
     CLF_TRY(clfi_model_config_activation(json, defaults->activation_key ? defaults->activation_key : "hidden_act", defaults->activation,
                                          &decoder->activation));

@@ -106,13 +106,47 @@ static clf_status read_yarn(const json_t *json, const char *at, int64_t max_posi
     return clfi_json_opt_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, max_positions, &out->trained_positions);
 }
 
-static clf_status read_scaling(const json_t *json, const char *at, int64_t max_positions, clf_rotary *out)
+/* Longrope's divisors of texts no longer than the trained positions; those of longer texts turn all that came before otherwise, so that
+ * cached keys would be wrong. */
+static clf_status read_long(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
+{
+    const json_t *list;
+    double factor;
+    CLF_TRY(clfi_json_opt_int(config, where, "original_max_position_embeddings", 2, CLFI_CONFIG_LARGEST, max_positions,
+                              &out->trained_positions));
+    CLF_TRY(clfi_json_opt_int(json, at, "original_max_position_embeddings", 2, CLFI_CONFIG_LARGEST, out->trained_positions,
+                              &out->trained_positions));
+    CLF_TRY(clfi_json_opt_number(json, at, "factor", 1e-3, 1e6, (double)max_positions / (double)out->trained_positions, &factor));
+    const double standard = factor > 1 ? sqrt(1 + log(factor) / log((double)out->trained_positions)) : 1;
+    CLF_TRY(clfi_json_opt_number(json, at, "attention_factor", 1e-6, 1e6, standard, &out->magnitude));
+    CLF_TRY(clfi_json_get_array(json, at, "short_factor", &list));
+    return clfi_model_config_divisors(list, at, "short_factor", out);
+}
+
+clf_status clfi_model_config_divisors(const json_t *list, const char *at, const char *key, clf_rotary *out)
+{
+    if (json_array_size(list) < 1 || json_array_size(list) > CLFI_ROTARY_MOST_DIVISORS)
+        CLF_FAIL(CLF_FORMAT, "%s: %s has %zu numbers, expected one for each pair, 1 to %d", at, key, json_array_size(list),
+                 CLFI_ROTARY_MOST_DIVISORS);
+    out->divisor_count = (int32_t)json_array_size(list);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const double divisor = json_number_value(json_array_get(list, i));
+        if (!(divisor > 0) || !isfinite(divisor))
+            CLF_FAIL(CLF_FORMAT, "%s: %s[%zu]: expected a number above 0", at, key, i);
+        out->divisors[i] = (float)divisor;
+    }
+    return CLF_OK;
+}
+
+static clf_status read_scaling(const json_t *json, const char *at, const json_t *config, int64_t max_positions, clf_rotary *out)
 {
     const char *type;
     CLF_TRY(clfi_json_opt_string(json, at, "type", "default", &type)); /* the key's older name */
     CLF_TRY(clfi_json_opt_string(json, at, "rope_type", type, &type));
-    if (strcmp(type, "default") == 0)
+    if (strcmp(type, "default") == 0 || strcmp(type, "dynamic") == 0) /* dynamic: only texts of more than the positions turn otherwise */
         return CLF_OK;
+    if (strcmp(type, "longrope") == 0 || strcmp(type, "su") == 0) /* its older name */
+        return read_long(json, at, config, max_positions, out);
     if (strcmp(type, "linear") == 0)
         out->scaling = CLF_ROTARY_LINEAR;
     else if (strcmp(type, "llama3") == 0)
@@ -120,7 +154,7 @@ static clf_status read_scaling(const json_t *json, const char *at, int64_t max_p
     else if (strcmp(type, "yarn") == 0)
         out->scaling = CLF_ROTARY_YARN;
     else
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_type \"%s\": expected default, linear, llama3 or yarn", at, type);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: rope_type \"%s\": expected default, dynamic, linear, llama3, longrope or yarn", at, type);
     CLF_TRY(clfi_json_get_number(json, at, "factor", 1, 1e6, &out->factor));
     if (out->scaling == CLF_ROTARY_LINEAR)
         return CLF_OK;
@@ -143,7 +177,7 @@ clf_status clfi_model_config_rotary(const json_t *config, const char *kind, doub
     CLF_TRY(clfi_json_opt_number(config, where, "rope_theta", 1, 1e12, standard, &rotary.base));
     CLF_TRY(clfi_json_opt_object(config, where, "rope_scaling", &scaling));
     if (scaling)
-        CLF_TRY(read_scaling(scaling, "config.json: rope_scaling", max_positions, &rotary));
+        CLF_TRY(read_scaling(scaling, "config.json: rope_scaling", config, max_positions, &rotary));
     CLF_TRY(clfi_json_opt_object(config, where, "rope_parameters", &parameters));
     if (parameters && kind)
         CLF_TRY(clfi_json_opt_object(parameters, "config.json: rope_parameters", kind, &of_kind));
@@ -151,7 +185,7 @@ clf_status clfi_model_config_rotary(const json_t *config, const char *kind, doub
         parameters = of_kind;
     if (parameters) {
         CLF_TRY(clfi_json_opt_number(parameters, "config.json: rope_parameters", "rope_theta", 1, 1e12, rotary.base, &rotary.base));
-        CLF_TRY(read_scaling(parameters, "config.json: rope_parameters", max_positions, &rotary));
+        CLF_TRY(read_scaling(parameters, "config.json: rope_parameters", config, max_positions, &rotary));
     }
     *out = rotary;
     return CLF_OK;

@@ -100,6 +100,37 @@ def check_texts_told(folder):
                 fail(f"{bad[:9]!r} as {number}: {done.stderr}")
 
 
+def check_text_part():
+    """Gemma 3 as it comes with a part for pictures: text_config, which lacks usual values, and names with a prefix of their own."""
+    source = os.path.join(families, "gemma3")
+    with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    with open(os.path.join(source, "golden.json"), encoding="utf-8") as file:
+        golden = json.load(file)
+    with open(os.path.join(source, "model.safetensors"), "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header, body = json.loads(file.read(size)), file.read()
+    outer = {"model_type": "gemma3", "vision_config": {"hidden_size": 8}, "eos_token_id": config.pop("eos_token_id")}
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(os.path.join(source, "tokenizer.json"), os.path.join(folder, "tokenizer.json"))
+        prompts, output = (os.path.join(folder, name) for name in ("p.jsonl", "o.npy"))
+        with open(prompts, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(text["text"]) + "\n" for text in golden["texts"])
+        with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+            json.dump({**outer, "text_config": config}, file)
+        for prefix in ("language_model.model.", "model.language_model."):
+            renamed = json.dumps({key.replace("model.", prefix, 1): value for key, value in header.items()}).encode()
+            with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+                file.write(len(renamed).to_bytes(8, "little") + renamed + body)
+            check_logits(f"gemma3 {prefix}", folder, golden, prompts, output)
+        del config["num_attention_heads"]  # 8, which the weights are not made for
+        with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+            json.dump({**outer, "text_config": config}, file)
+        done = run("logits", folder, "a", "-o", output, status=1)
+        if "q_proj.weight: expected [48,24], found [24,24]" not in done.stderr:
+            fail(f"text_config: {done.stderr}")
+
+
 def check_chat():
     """Two questions; the tiny model's files have no template of their own."""
     source = os.path.join(families, "llama")
@@ -203,5 +234,6 @@ with tempfile.TemporaryDirectory() as temporary:
     check_texts_told(temporary)
 check_options()
 check_graph()
+check_text_part()
 check_chat()
 finish()

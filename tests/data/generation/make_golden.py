@@ -70,6 +70,8 @@ FAMILIES = {
                           num_hidden_layers=4, layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
     "phi3": with_config("Phi3"),
     "phi3_partial": with_config("Phi3", hidden_size=48, rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}),
+    "phi3_longrope": with_config("Phi3", original_max_position_embeddings=64, rope_parameters={
+        "rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.1, 1.3], "long_factor": [2.0, 3.0], "original_max_position_embeddings": 64}),
     "gpt2": gpt2,
     "gpt2_scaled": lambda: gpt2(scale_attn_weights=False, scale_attn_by_inverse_layer_idx=True),
 }
