@@ -35,9 +35,9 @@ void clfi_beam_search_destroy(clf_beam_search *search); /* NULL is a no-op */
 
 /* Searches all sources together: source s is ids[offsets[s] .. offsets[s+1]), offsets[0] = 0. Each step extends every open hypothesis by
  * every token and keeps the best `width` extensions of each source; those that end join its finished ones. A source is done when it has no
- * open hypothesis, or as rules.stop says; it then leaves the batch, and its hypotheses are handed on. At the greatest length it is done too,
- * and gives its best open hypothesis if none has finished. Synchronous. INVALID_ARGUMENT: an id outside the vocabulary, a source longer than
- * max_source. FORMAT: with rules.config, logits that are no numbers. */
+ * open hypothesis, or as rules.stop says; it then leaves the batch, and its hypotheses are handed on. At the greatest length it is done
+ * too, and gives its best open hypothesis if none has finished. Synchronous. INVALID_ARGUMENT: an id outside the vocabulary, a source
+ * longer than max_source. FORMAT: with rules.config, logits that are no numbers. */
 clf_status clfi_beam_search_run(clf_beam_search *search, const int32_t *ids, const int32_t *offsets, size_t sources,
                                 clf_hypothesis_sink sink, void *user);
 

@@ -33,8 +33,8 @@ typedef struct clf_generation_config {
 /* From generation_config.json where `path` is a directory that has one, else from config.json: rules from one of them alone,
  * eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id and, behind it,
  * forced_bos_token_id) key by key. The rules are bad_words_ids, suppress_tokens, begin_suppress_tokens, forced_eos_token_id, min_length
- * and no_repeat_ngram_size; for searches num_beams, length_penalty and early_stopping. FORMAT: no numbers from 0. UNSUPPORTED: bad words of several tokens. Release with
- * clfi_generation_config_free. */
+ * and no_repeat_ngram_size; for searches num_beams, length_penalty and early_stopping. FORMAT: no numbers from 0, or another value that a
+ * key cannot have. UNSUPPORTED: bad words of several tokens. Release with clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
 
 /* A text at work: `tokens` before and in it, `start` of them before it; the next token may be its last one. */
