@@ -247,6 +247,35 @@ static clf_status add_unread(info_rows *info, const clf_model *model, const char
     return st;
 }
 
+/* Of language models: generation_config.json's keys that no command follows, such as those of sampling: the most probable token is taken
+ * unless the options say otherwise. */
+static clf_status add_ignored(info_rows *info, const char *path)
+{
+    static const char *const followed[] = {
+        "eos_token_id",        "bos_token_id",   "pad_token_id",         "decoder_start_token_id", "forced_bos_token_id",
+        "forced_eos_token_id", "bad_words_ids",  "min_length",           "suppress_tokens",        "begin_suppress_tokens",
+        "num_beams",           "length_penalty", "no_repeat_ngram_size", "early_stopping",         "transformers_version",
+        "_from_model_config",  "use_cache"};
+    json_t *config = NULL, *list, *value;
+    const char *key;
+    if (!clfi_directory_exists(path))
+        return CLF_OK;
+    CLF_TRY(clfi_sentence_file_read(path, "generation_config.json", &config));
+    list = config ? json_array() : NULL;
+    json_object_foreach(config, key, value)
+    {
+        bool is_followed = json_is_null(value) || json_is_false(value);
+        for (size_t i = 0; i < COUNT(followed); i++)
+            is_followed = is_followed || strcmp(followed[i], key) == 0;
+        if (!is_followed)
+            append_text(info, list, key);
+    }
+    if (config)
+        add(info, "generation_ignored", list);
+    json_decref(config);
+    return CLF_OK;
+}
+
 static void add_sentence(info_rows *info, const clf_model *model)
 {
     static const char *const poolings[CLF_POOLING_COUNT] = {[CLF_POOLING_MEAN] = "mean", [CLF_POOLING_CLS] = "cls",
@@ -295,6 +324,8 @@ static clf_status collect(cli_session *session, const char *path, info_rows *inf
     CLF_TRY(add_types(info, path));
     if (model->family->tasks & CLF_TASK_GENERATE)
         CLF_TRY(add_plan(info, model, path));
+    if (model->tasks & CLF_TASK_GENERATE)
+        CLF_TRY(add_ignored(info, path));
     CLF_TRY(add_tokenizer(info, model->tokenizer));
     if (model->tasks & CLF_TASK_EMBED)
         add_sentence(info, model);

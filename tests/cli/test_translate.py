@@ -76,6 +76,11 @@ def check_beams(name, folder):
         if [line["tokens"] for line in lines] != row["tokens"]:
             fail(f"{name}: {settings}: {lines}, expected {row['tokens']}")
         seen.add(json.dumps(row["tokens"]))
+    with open(os.path.join(copy, "generation_config.json"), "w", encoding="utf-8") as file:
+        json.dump({**settings, "do_sample": True, "temperature": 0.7, "top_k": None, "transformers_version": "4"}, file)
+    told = json.loads(run("info", "--json", copy).stdout)["generation_ignored"]
+    if told != ["do_sample", "temperature"]:
+        fail(f"{name}: ignored {told}")
     greedy = lines_of("translate", copy, "--file", sources, "--max-tokens", "10", "--json", "--beams", "1")
     if greedy != lines_of("generate", copy, "--prompt-file", sources, "--max-tokens", "10", "--json") or len(seen) < 2:
         fail(f"{name}: greedy {greedy}, searches {seen}")
