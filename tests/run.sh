@@ -16,11 +16,11 @@ part() { # TITLE COMMAND...
     note "${title}: $result"
 }
 
-# ctest on a build directory. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
+# ctest on a build directory, with one test more than processors: drivers start linkers and wait for them. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
 run_ctest() { # BUILD CTEST-OPTIONS...
     local build=$1
     shift
-    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null
+    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "$@" </dev/null
 }
 
 # Lines "index name / platform" of the devices that can be used.

@@ -12,7 +12,8 @@ lanes to fit, spills are listed as a remark.
 
 The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the GPU
 family; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU
-chooses. The generations of a vendor share the variants, so that one or another compiles each. CLF_OFFLINE_ALL=1: every variant on every target.
+chooses. The generations of a vendor share the variants, so that one or another compiles each, and of those of cl/any they take a third.
+CLF_OFFLINE_ALL=1: every variant on every target.
 
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
 import argparse
@@ -148,9 +149,11 @@ def read_variants(directory, newer_than):
 
 
 def share(variants, target):
-    """The part of this target among those of its vendor."""
+    """The part of this target in a sample: each variant by one target of every vendor; of the plain kernels of cl/any every third variant."""
     vendor = [name for name in TARGETS if name.split("_")[0] == target.split("_")[0]]
-    return variants[vendor.index(target)::len(vendor)]
+    plain = [variant for variant in variants if variant[1].startswith("any/")]
+    others = [variant for variant in variants if not variant[1].startswith("any/")]
+    return (others + plain[::3])[vendor.index(target)::len(vendor)]
 
 
 def is_cpu_family(variant):
