@@ -56,9 +56,13 @@ static clf_status verify(cli_session *session, const char *path, const char *dir
         CLF_GOTO(clfi_fail(CLF_NOT_FOUND, "%s has no fingerprint: there is no %s.json", path, path));
     CLF_GOTO(cli_fingerprint_options(path, &of_file, &options));
     CLF_GOTO(cli_session_open_model(session, directory));
-    CLF_GOTO(cli_fingerprint_take(session, &options, directory, &now));
-    CLF_GOTO(cli_fingerprint_canaries(session, &options, &now));
-    st = compare(path, &of_file, &now);
+    st = cli_fingerprint_take(session, &options, directory, &now);
+    if (st == CLF_OK)
+        st = cli_fingerprint_canaries(session, &options, &now);
+    if (st == CLF_INVALID_ARGUMENT) /* the file's options, nobody's arguments */
+        CLF_GOTO(clfi_fail_prefix(CLF_FORMAT, "%s was not made by this model", path));
+    if (st == CLF_OK)
+        st = compare(path, &of_file, &now);
 done:
     cli_fingerprint_free(&of_file);
     cli_fingerprint_free(&now);

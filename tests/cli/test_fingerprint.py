@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from runs import clformer as run, data, expect, fail, finish, program, skip
+from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip
 
 
 def change(path, **changes):
@@ -57,6 +57,10 @@ with tempfile.TemporaryDirectory() as work:
     expect("verify with a prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
     expect("verify", run("verify", corpus, "--model", model), 0, "cosine 1.0000")
     expect("verify by another model", run("verify", corpus, "--model", other), 1, "model: ", "the least cosine is")
+    wide, made = os.path.join(work, "wide"), os.path.join(work, "wide.npy")
+    make_wide_model(wide, 40)
+    expect("embed by a wide model", run("embed", wide, "-o", made, "one"), 0)
+    expect("verify by a narrower model", run("verify", made, "--model", model), 1, f"{made} was not made by this model: embed: dimensions 40")
     expect("verify without a model", run("verify", corpus), 2, "--model")
 
     # its own pooling, not the model's
