@@ -265,9 +265,15 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #define KEPT(key, r) kept_queries(used[QUERY(r) / 32 * KEY_BLOCK + (key)] >> QUERY(r) % 32)
 #define MASK_SCORE(v, j, r) s##v##_##j##_##r = KEPT(KEY(v) + j, r) ? s##v##_##j##_##r : (float4)(-INFINITY);
 #define ADD_BIAS_AND_MASK(v, j, r) ADD_BIAS(v, j, r) MASK_SCORE(v, j, r)
-        /* Score by score: were all biases added first, AMD's compiler would test every mask before them and spill the outcomes. */
+        /* Score by score, and all of a row before the next: were every bias added first, AMD's compiler would test every mask before them
+         * and spill the outcomes. */
+#if KEY_VECTORS == 2
+#define EACH_SCORE_OF_ROW(F, unused, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r)
+#else
+#define EACH_SCORE_OF_ROW(F, unused, r) FOUR_OF_ROW(F, 0, r)
+#endif
         if (is_mixed) {
-            EACH_SCORE(ADD_BIAS_AND_MASK)
+            EACH_ROW(EACH_SCORE_OF_ROW, ADD_BIAS_AND_MASK, )
         } else {
             EACH_SCORE(ADD_BIAS)
         }
