@@ -17,8 +17,9 @@
 
 /* What clformer tune left for a device. */
 typedef struct tuned_state {
-    bool is_tuned;  /* a context would use it */
-    char note[512]; /* why not, though there is something; "" otherwise */
+    bool is_tuned;       /* a context would use it */
+    char note[512];      /* why not, though there is something; "" otherwise */
+    char first_use[512]; /* what was measured when a model was first loaded; "": nothing */
 } tuned_state;
 
 /* Asks the library as a program would, but opens only a device that the file names. */
@@ -30,7 +31,10 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     bool other_driver = false;
     clf_context *context = NULL;
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    *out = (tuned_state){false, ""};
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    bool is_all = false;
+    *out = (tuned_state){false, "", ""};
     if (is_refused || !d->usable || clfi_tuned_path(&path) != CLF_OK)
         return CLF_OK;
     const clf_status found = clfi_tuned_file_find(path, d, &other_driver, &entry);
@@ -48,8 +52,14 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     out->is_tuned = clfi_context_is_tuned(context);
     if (!out->is_tuned)
         snprintf(out->note, sizeof out->note, "what is kept for it is refused, or not to be used; CLF_LOG=error tells more");
+    else
+        st = clfi_tuning_first_use_text(context, &is_all, &text);
+    if (st == CLF_OK)
+        snprintf(out->first_use, sizeof out->first_use, "%s", clfi_str_text(&text));
+    out->is_tuned = out->is_tuned && !is_all;
+    clfi_str_free(&text);
     clf_context_destroy(context);
-    return CLF_OK;
+    return st;
 }
 
 /* Precisions that matrix engines of this device compute at, "highest" or "highest, medium". */
@@ -128,6 +138,8 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
         printf("   tuned         yes\n");
     else
         printf("   tuned         no%s%s\n", tuned->note[0] ? ": " : "", tuned->note);
+    if (tuned->first_use[0])
+        printf("   first use     large products, by columns in and out: %s\n", tuned->first_use);
     if (d->is_default)
         printf("   default       because: %s\n", d->default_reason);
     if (d->same_hardware_as >= 0)
@@ -140,7 +152,7 @@ static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps
     precisions_text(caps, precisions, sizeof precisions);
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i, s:b, s:s, s:s}",
+        "s:b, s:s, s:i, s:b, s:s, s:s, s:s}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -150,7 +162,7 @@ static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
-        "tuned_note", tuned->note, "precision", precisions);
+        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions);
 }
 
 /* Each line of `text`. */

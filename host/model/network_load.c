@@ -9,6 +9,7 @@
 #include "kernel/combine.h"
 #include "nn/positional_encoding.h"
 #include "op/activation.h"
+#include "op/first_use.h"
 
 enum { NAME_BYTES = 256, MOST_PARTS = CLFI_MOST_FUSED };
 
@@ -270,6 +271,17 @@ static clf_status load_part(const loader *l, const part *p, int64_t layer, const
     return st;
 }
 
+/* Before a matrix of the first layer is packed, on a device that was not measured: its product decides which engine packs such ones. */
+static void measure_product(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int count,
+                            const clf_row_blocks *weight)
+{
+    int64_t rows = 0;
+    for (int i = 0; i < count; i++)
+        rows += rows_of(s->config, layer, roles[i]);
+    if (layer == 0 && weight->count > 0 && weight->view[0].blocks == CLF_WEIGHT_F32)
+        clfi_first_use(l->context, rows, columns_of(s->config, layer, roles[0]));
+}
+
 /* Matrices of the roles side by side, packed. */
 static clf_status load_linear(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int role_count, clf_linear **out)
 {
@@ -283,6 +295,7 @@ static clf_status load_linear(const loader *l, const side *s, int64_t layer, con
         if (has(l, parts[i].row, layer, "bias"))
             CLF_GOTO(load_part(l, &parts[i], layer, "bias", 1, 0, &biases[i]));
     }
+    measure_product(l, s, layer, roles, role_count, &weights[0]);
     CLF_GOTO(clfi_linear_create_blocks(l->context, count, weights, biases, out));
     if (clfi_linear_is_packed(*out)) {
         CLF_GOTO(clf_context_finish(l->context)); /* the packing kernel still reads the weights */

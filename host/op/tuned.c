@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "op/tuned_file.h"
@@ -11,6 +12,7 @@
 
 const char *const clfi_gemm_kind_names[CLF_GEMM_KIND_COUNT] = {"linear", "product", "interleaved"};
 
+enum { MOST_RULES = 1024 };   /* that a file grows to by first uses */
 static const double NEAR = 2; /* binary logarithm of the product of the factors between two products */
 
 clf_gemm_kind clfi_gemm_kind_of(const clf_gemm_args *args)
@@ -26,7 +28,7 @@ void clfi_tuning_clear(clf_tuning *tuning)
 
 /* What a context keeps. */
 typedef struct tuned {
-    bool is_read;
+    bool is_read, is_broken;
     clf_tuning *tuning; /* NULL: nothing was measured here */
 } tuned;
 
@@ -84,14 +86,93 @@ static clf_status read_once(const clf_context *context, const clf_tuning **out)
 static const clf_tuning *tuning_of(const clf_context *context)
 {
     const clf_tuning *tuning = NULL;
-    if (context->tuned_file && read_once(context, &tuning) != CLF_OK)
+    tuned *kept;
+    if (context->tuned_file && read_once(context, &tuning) != CLF_OK) {
         clfi_log(context, CLF_LOG_ERROR, "tuned choices are ignored: %s", clf_last_error());
+        if (clfi_slot_get(context, &tuned_slot, &kept) == CLF_OK)
+            kept->is_broken = true;
+    }
     return tuning;
 }
 
 bool clfi_context_is_tuned(const clf_context *context)
 {
     return tuning_of(context) != NULL;
+}
+
+bool clfi_tuning_is_open(const clf_context *context)
+{
+    tuned *kept;
+    const clf_tuning *tuning = tuning_of(context);
+    return context->tuned_file && clfi_slot_get(context, &tuned_slot, &kept) == CLF_OK && !kept->is_broken &&
+           (!tuning || tuning->count < MOST_RULES);
+}
+
+/* In the place of a rule of a first use for the same product. */
+static clf_status put_rule(clf_tuning *tuning, const clf_gemm_rule *rule)
+{
+    clf_gemm_rule *rules;
+    for (size_t i = 0; i < tuning->count; i++) {
+        clf_gemm_rule *old = &tuning->rules[i];
+        if (old->is_first_use && old->kind == rule->kind && old->precision == rule->precision && old->batch == rule->batch &&
+            old->m == rule->m && old->n == rule->n && old->k == rule->k) {
+            *old = *rule;
+            return CLF_OK;
+        }
+    }
+    CLF_TRY(clfi_alloc(tuning->count + 1, sizeof *rules, "tuned choices", &rules));
+    if (tuning->count)
+        memcpy(rules, tuning->rules, tuning->count * sizeof *rules);
+    rules[tuning->count++] = *rule;
+    free(tuning->rules);
+    tuning->rules = rules;
+    return CLF_OK;
+}
+
+static clf_status add_to_file(const clf_context *context, const clf_gemm_rule *rule)
+{
+    clf_tuning *tuning = NULL;
+    json_t *entry = NULL;
+    clf_status st;
+    CLF_TRY(read_tuning(context, &tuning));
+    if (!tuning)
+        CLF_TRY(clfi_alloc(1, sizeof *tuning, "tuned choices", &tuning));
+    CLF_GOTO(put_rule(tuning, rule));
+    CLF_GOTO(clfi_tuning_entry(&context->device.info, tuning, &entry));
+    st = clfi_tuned_file_store(context->tuned_file, &context->device.info, entry);
+done:
+    json_decref(entry);
+    clfi_tuning_clear(tuning);
+    free(tuning);
+    return st;
+}
+
+clf_status clfi_tuning_add(const clf_context *context, const clf_gemm_rule *rule)
+{
+    tuned *kept;
+    CLF_TRY(clfi_slot_get(context, &tuned_slot, &kept));
+    if (!kept->tuning)
+        CLF_TRY(clfi_alloc(1, sizeof *kept->tuning, "tuned choices", &kept->tuning));
+    CLF_TRY(put_rule(kept->tuning, rule));
+    const clf_status st = add_to_file(context, rule);
+    if (st != CLF_OK && st != CLF_OUT_OF_MEMORY)
+        clfi_log(context, CLF_LOG_INFO, "measured again at the next start: %s", clf_last_error());
+    return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
+}
+
+clf_status clfi_tuning_first_use_text(const clf_context *context, bool *out_is_all, clf_str *out)
+{
+    const clf_tuning *tuning = tuning_of(context);
+    size_t count = 0;
+    for (size_t i = 0; tuning && i < tuning->count; i++) {
+        const clf_gemm_rule *rule = &tuning->rules[i];
+        if (!rule->is_first_use)
+            continue;
+        CLF_TRY(clfi_str_appendf(out, "%s%lld x %lld %s", count++ ? ", " : "", (long long)rule->k, (long long)rule->n,
+                                 rule->engine ? rule->engine->name : "default"));
+    }
+    *out_is_all = tuning && count > 0 && count == tuning->count && !clfi_clblast_is_any(&tuning->clblast);
+    return CLF_OK;
 }
 
 const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context)

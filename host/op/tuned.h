@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Choices measured on a device (clformer tune): which engine with which tile runs a matrix product, and CLBlast's own parameters.
+/* Choices measured on a device (clformer tune, op/first_use.h): which engine with which tile runs a matrix product, and CLBlast's own
+ * parameters.
  *
  * A context reads the file that its parameters name once, at the first choice of an engine. The file is a hint from outside: what is wrong
  * in it is logged and ignored, and so is what was measured with another driver. */
@@ -23,6 +24,7 @@ typedef struct clf_gemm_rule {
     int64_t batch, m, n, k;
     const clf_engine *engine; /* NULL: the table's choice is the best */
     clf_tile tile;
+    bool is_first_use; /* measured when a model was first loaded (op/first_use.h), not by clformer tune */
 } clf_gemm_rule;
 
 /* All choices for one device. Start from zeros. */
@@ -47,6 +49,18 @@ clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precisi
 
 /* Whether choices measured on this device with this driver are in use. */
 bool clfi_context_is_tuned(const clf_context *context);
+
+/* Whether rules may be added: the context has a file of choices, which is neither broken nor full. */
+bool clfi_tuning_is_open(const clf_context *context);
+
+/* Adds a rule to the choices of this context, in which an older one for the same product goes, and to its file. What another process wrote
+ * there meanwhile is kept. OUT_OF_MEMORY. Otherwise, where the file cannot be written, the rule serves this context alone and the log says
+ * so. */
+clf_status clfi_tuning_add(const clf_context *context, const clf_gemm_rule *rule);
+
+/* Appends the rules of a first use, "384 x 1152 tiled, 384 x 1536 clblast" by k and n; nothing where there are none. *out_is_all: there are
+ * no others. OUT_OF_MEMORY. */
+clf_status clfi_tuning_first_use_text(const clf_context *context, bool *out_is_all, clf_str *out);
 
 /* CLBlast's parameters in use on this context; NULL: CLBlast's own. Borrowed from the context. */
 const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context);

@@ -3,7 +3,7 @@
  *
  *     "gemm": [{"kind": "linear", "precision": "highest", "batch": 1, "m": 128, "n": 384, "k": 384, "engine": "packed", "tile": {"rows":
  *     6}}, ...] "clblast": {"Xgemm": {"MWG": 64, ...}}
- * engine "default" is the choice of the table. */
+ * engine "default" is the choice of the table; "first_use": true marks what was measured when a model was first loaded. */
 #include <limits.h>
 #include <string.h>
 
@@ -76,6 +76,7 @@ static clf_status parse_rule(const clf_context *context, const json_t *json, clf
             CLF_FAIL(CLF_FORMAT, "%s: engine \"%s\" is unknown", where, engine);
     }
     CLF_TRY(parse_tile(context, json, &rule));
+    CLF_TRY(clfi_json_opt_bool(json, where, "first_use", false, &rule.is_first_use));
     *out = rule;
     return CLF_OK;
 }
@@ -144,10 +145,10 @@ static json_t *rule_json(const clf_gemm_rule *rule)
             return NULL;
         }
     json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "kind", clfi_gemm_kind_names[rule->kind], "precision",
-                             clf_precision_name(rule->precision), "batch", (json_int_t)rule->batch,
-                             "m", (json_int_t)rule->m, "n", (json_int_t)rule->n, "k", (json_int_t)rule->k, "engine",
-                             engine ? engine->name : "default");
-    if (json && json_object_size(tile) > 0 && json_object_set(json, "tile", tile) != 0) {
+                             clf_precision_name(rule->precision), "batch", (json_int_t)rule->batch, "m", (json_int_t)rule->m, "n",
+                             (json_int_t)rule->n, "k", (json_int_t)rule->k, "engine", engine ? engine->name : "default");
+    if (json && ((json_object_size(tile) > 0 && json_object_set(json, "tile", tile) != 0) ||
+                 (rule->is_first_use && json_object_set_new(json, "first_use", json_true()) != 0))) {
         json_decref(json);
         json = NULL;
     }

@@ -41,8 +41,10 @@ typedef struct clf_context_params {
     const char *cache_dir;     /* compiled programs; NULL: $CLF_CACHE_DIR, else $XDG_CACHE_HOME/clformer; "" = no cache */
     const char *kernel_dir;    /* kernel files that replace the built-in ones; NULL: $CLF_KERNEL_DIR, else none */
     const char
-        *tuned_file; /* choices that clformer tune measured on this device; NULL: none if $CLF_NO_TUNED is set to something but 0, else
-                                  $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and ignored */
+        *tuned_file; /* choices that clformer tune measured on this device, and that loading a model on a GPU without any adds (CLBlast or
+                                  our product at the sizes of its first layer, below a second); NULL: none if $CLF_NO_TUNED is set to
+                                  something but 0, else $XDG_CONFIG_HOME/clformer/tuned.json; "" = none. A broken file is logged and
+                                  ignored */
     clf_precision precision;   /* default CLF_PRECISION_HIGHEST */
     int profile;               /* nonzero: events of every kernel are kept for clf_context_stats and the trace */
     clf_log_function log;      /* NULL: lines up to $CLF_LOG (error, info, debug) go to standard error; unset = none */

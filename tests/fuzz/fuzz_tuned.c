@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < copy.count; i++) {
         const clf_gemm_rule *x = &tuning.rules[i], *y = &copy.rules[i];
         if (x->kind != y->kind || x->batch != y->batch || x->m != y->m || x->n != y->n || x->k != y->k || x->engine != y->engine ||
-            memcmp(&x->tile, &y->tile, sizeof x->tile) != 0)
+            memcmp(&x->tile, &y->tile, sizeof x->tile) != 0 || x->is_first_use != y->is_first_use)
             abort();
     }
     for (int i = 0; i < CLFI_CLBLAST_KERNELS; i++)

@@ -44,12 +44,13 @@ Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
 class Run:
     """One run of the program, and what the shim wrote down."""
 
-    def __init__(self, arguments, engines="", idle=False, check=True):
+    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache=""):
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
-        environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_CACHE_DIR="",
-                           CLF_ENGINE=engines, CLF_NO_TUNED="1", **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
+        environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_CACHE_DIR=tuned_cache,
+                           CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1", XDG_CONFIG_HOME=os.path.join(work, "config"),
+                           **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
         self.done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         self.name = f"{arguments[0]} {engines}"
@@ -173,6 +174,30 @@ def check_launches():
             fail(f"{engines}: {count} launches a pass, expected {most}")
 
 
+def check_first_use():
+    """A model's large products are measured once on both engines, shown, used from then on, and not at all where measured choices are refused."""
+    model = os.environ.get("CLF_MODEL_DIR", "")
+    if not os.path.exists(os.path.join(model, "config.json")):
+        print("no model in CLF_MODEL_DIR: nothing is measured at first use")
+        return
+    if os.path.exists(os.path.join(work, "config")):
+        fail("first use: CLF_NO_TUNED=1 left a file")
+    cache = os.path.join(work, "cache")  # so that the second run builds nothing
+    runs = [Run(["embed", "--format", "text", model, "red " * 100], tuned_cache=cache) for _ in range(2)]
+    [found] = json.loads(Run(["devices", "--json"], tuned_cache=cache).done.stdout)["devices"]
+    measured = dict(word.rsplit(" ", 1) for word in found["first_use"].split(", ") if word)
+    print(f"{device}: first use: {found['first_use']}")
+    if set(measured) != {"384 x 1152", "384 x 384", "384 x 1536", "1536 x 384"} or not set(measured.values()) <= {"tiled", "clblast"} or found["tuned"]:
+        fail(f"devices: first use \"{found['first_use']}\", tuned {found['tuned']}")
+    if len(runs[1].launches) >= len(runs[0].launches) or not runs[0].clblast:
+        fail(f"first use: {[len(run.launches) for run in runs]} launches in the first and the second run")
+    if set(measured.values()) == {"tiled"} and (runs[1].clblast or not runs[1].kernels()["gemm_tiled"]):
+        fail(f"first use chose tiled, and there ran {runs[1].kernels()}")
+    rows = [[float(value) for value in run.done.stdout.split()] for run in runs]
+    if len(rows[0]) != 384 or len(rows[1]) != 384 or math.dist(*rows) > BOUND:
+        fail("first use: another embedding")
+
+
 with tempfile.TemporaryDirectory() as work:
     vendors = os.path.join(work, "vendors")
     os.mkdir(vendors)
@@ -185,6 +210,8 @@ with tempfile.TemporaryDirectory() as work:
     check_devices()
     check_forced()
     check_launches()
+    if device == "nvidia_turing":
+        check_first_use()
     if IS_WHOLE:
         check_selftest()
         check_embedding("distilbert")

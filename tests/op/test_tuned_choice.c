@@ -69,8 +69,8 @@ static void test_rules(void **state)
         args.a.dtype = args.c.dtype = CLF_F32;
         if (!clfi_engine_is_able(plain, engine, &args))
             continue;
-        clf_gemm_rule rules[] = {{CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 33, 48, 40, engine, {{0}}},
-                                 {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 48, 40, engine, {{0}}}};
+        clf_gemm_rule rules[] = {{CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 33, 48, 40, engine, {{0}}, false},
+                                 {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 48, 40, engine, {{0}}, false}};
         store(path, device, &(clf_tuning){rules, COUNT(rules), {{false}, {{0}}}});
         check_engine(path, "", engine->name);
         check_engine(path, "gemm=tiled", "tiled");

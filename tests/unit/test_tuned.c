@@ -88,7 +88,7 @@ static void test_precisions(void **state)
     for (int round = 0; round < 2; round++) {
         for (int precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
             clf_gemm_rule rule = {
-                CLF_GEMM_LINEAR, (clf_precision)precision, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, names[precision]), {{0}}};
+                CLF_GEMM_LINEAR, (clf_precision)precision, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, names[precision]), {{0}}, false};
             const clf_tuning tuning = {&rule, 1, {{false}, {{0}}}};
             json_t *entry, *old = NULL;
             CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
@@ -114,9 +114,9 @@ static void test_round_trip(void **state)
 {
     fixture *f = *state;
     clf_gemm_rule rules[] = {
-        {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, "packed"), {{6, 2, 32}}},
-        {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 1, 384, 384, NULL, {{0}}},
-        {CLF_GEMM_INTERLEAVED, CLF_PRECISION_HIGHEST, 96, 128, 128, 32, clfi_engine_find(CLF_OP_GEMM, "interleaved"), {{4, 0, 0}}},
+        {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, "packed"), {{6, 2, 32}}, false},
+        {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 1, 384, 384, NULL, {{0}}, true},
+        {CLF_GEMM_INTERLEAVED, CLF_PRECISION_HIGHEST, 96, 128, 128, 32, clfi_engine_find(CLF_OP_GEMM, "interleaved"), {{4, 0, 0}}, false},
     };
     clf_tuning tuning = {rules, COUNT(rules), {{false}, {{0}}}};
     tuning.clblast.is_set[CLFI_CLBLAST_ROUTINE] = true;
@@ -131,16 +131,54 @@ static void test_round_trip(void **state)
     const clf_gemm_rule *rule = clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 128, 384, 384);
     assert_non_null(rule);
     assert_string_equal(rule->engine->name, "packed");
+    assert_false(rule->is_first_use);
     assert_int_equal(rule->tile.value[0], 6);
     assert_int_equal(rule->tile.value[1], 2);
     assert_int_equal(rule->tile.value[2], 32);
     rule = clfi_tuned_rule(&f->context, CLF_GEMM_LINEAR, 1, 1, 384, 384);
-    assert_true(rule && !rule->engine && rule->m == 1);
+    assert_true(rule && !rule->engine && rule->m == 1 && rule->is_first_use);
     rule = clfi_tuned_rule(&f->context, CLF_GEMM_INTERLEAVED, 96, 128, 128, 32);
     assert_true(rule && strcmp(rule->engine->name, "interleaved") == 0);
     const clf_clblast_parameters *clblast = clfi_context_clblast_parameters(&f->context);
     assert_true(clblast && clblast->is_set[CLFI_CLBLAST_ROUTINE] && !clblast->is_set[CLFI_CLBLAST_XGEMM]);
     assert_int_equal(clblast->value[CLFI_CLBLAST_ROUTINE][0], 256);
+}
+
+/* A rule that is added serves at once and from the file, beside what another process wrote there; one of a first use replaces its like. */
+static void test_added(void **state)
+{
+    fixture *f = *state;
+    clf_gemm_rule rule = {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 256, 384, 384, clfi_engine_find(CLF_OP_GEMM, "tiled"), {{0}}, true};
+    const clf_tuning others = {
+        &(clf_gemm_rule){CLF_GEMM_PRODUCT, CLF_PRECISION_HIGHEST, 1, 8, 8, 8, NULL, {{0}}, false}, 1, {{false}, {{0}}}};
+    json_t *entry;
+    clf_str text = CLF_STR_INIT;
+    bool is_all = true;
+    assert_true(clfi_tuning_is_open(&f->context) && !clfi_context_is_tuned(&f->context));
+    CHECK_OK(clfi_tuning_entry(&info, &others, &entry));
+    CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
+    json_decref(entry);
+    CHECK_OK(clfi_tuning_add(&f->context, &rule));
+    CHECK_OK(clfi_tuning_first_use_text(&f->context, &is_all, &text));
+    assert_string_equal(clfi_str_text(&text), "384 x 384 tiled");
+    assert_true(is_all); /* this context read the file before the other process wrote it */
+    rule.engine = clfi_engine_find(CLF_OP_GEMM, "gemv");
+    CHECK_OK(clfi_tuning_add(&f->context, &rule));
+    clear_context(f);
+    set_context(f);
+    clfi_str_clear(&text);
+    CHECK_OK(clfi_tuning_first_use_text(&f->context, &is_all, &text));
+    assert_string_equal(clfi_str_text(&text), "384 x 384 gemv");
+    assert_false(is_all);
+    assert_non_null(clfi_tuned_rule(&f->context, CLF_GEMM_PRODUCT, 1, 8, 8, 8));
+    clfi_str_free(&text);
+}
+
+static void test_closed(void **state)
+{
+    fixture *f = *state;
+    write_text(f, "{");
+    assert_false(clfi_tuning_is_open(&f->context));
 }
 
 /* The nearest rule of the kind, up to a factor of 4 in all; rows beyond the most that were measured are taken as that many. */
@@ -150,9 +188,9 @@ static void test_nearest(void **state)
         clf_gemm_kind kind;
         int64_t m, n, k, want; /* the rule's m; 0: none */
     } cases[] = {
-        {CLF_GEMM_LINEAR, 128, 384, 384, 128}, {CLF_GEMM_LINEAR, 100, 384, 384, 128}, {CLF_GEMM_LINEAR, 20, 384, 384, 16},
-        {CLF_GEMM_LINEAR, 128, 768, 768, 128}, {CLF_GEMM_LINEAR, 128, 769, 768, 0},   {CLF_GEMM_LINEAR, 60, 768, 384, 0},
-        {CLF_GEMM_LINEAR, 4096, 384, 384, 128}, {CLF_GEMM_LINEAR, 1, 384, 384, 0},    {CLF_GEMM_PRODUCT, 128, 384, 384, 0},
+        {CLF_GEMM_LINEAR, 128, 384, 384, 128},  {CLF_GEMM_LINEAR, 100, 384, 384, 128}, {CLF_GEMM_LINEAR, 20, 384, 384, 16},
+        {CLF_GEMM_LINEAR, 128, 768, 768, 128},  {CLF_GEMM_LINEAR, 128, 769, 768, 0},   {CLF_GEMM_LINEAR, 60, 768, 384, 0},
+        {CLF_GEMM_LINEAR, 4096, 384, 384, 128}, {CLF_GEMM_LINEAR, 1, 384, 384, 0},     {CLF_GEMM_PRODUCT, 128, 384, 384, 0},
         {CLF_GEMM_LINEAR, 0, 384, 384, 0},
     };
     fixture *f = *state;
@@ -286,6 +324,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(test_precisions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_added, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
         cmocka_unit_test_setup_teardown(test_absent, setup, teardown),

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* CLBlast against our own product at one shape. */
+#include "op/first_use.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "op/gemm.h"
+#include "op/tuned.h"
+#include "runtime/arena.h"
+#include "runtime/buffer.h"
+
+enum { ROWS = 256, PLACES = 64, MOST_PAIRS = 5, MOST_RUNS = 64, SIDES = 2 };
+static const int64_t MOST_WEIGHTS = 1 << 24;
+static const double PAIRS_NS = 1e8, SAMPLE_NS = 2e6;
+
+/* One engine. */
+typedef struct contender {
+    const clf_engine *engine;
+    clf_gemm_weight weight;
+    float *result;
+    size_t runs; /* of a sample */
+    double ns;   /* the least time of a run */
+    clf_status status;
+} contender;
+
+typedef struct contest {
+    clf_context *context;
+    int64_t n, k;
+    float *x, *w; /* [ROWS, k], [n, k] */
+    clf_buffer *x_buffer, *w_buffer, *y_buffer;
+    contender side[SIDES];
+} contest;
+
+static void fill(float *values, size_t count, uint32_t state)
+{
+    for (size_t i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        values[i] = (float)(state >> 8) * 0x1p-23f - 1;
+    }
+}
+
+static clf_status make_buffer(const contest *c, const float *values, size_t count, clf_buffer **out)
+{
+    CLF_TRY(clfi_buffer_create(c->context, count * sizeof *values, out));
+    return values ? clfi_buffer_write(*out, 0, values, count * sizeof *values) : CLF_OK;
+}
+
+static clf_status prepare(contest *c)
+{
+    const size_t x = (size_t)(ROWS * c->k), w = (size_t)(c->n * c->k), y = (size_t)(ROWS * c->n);
+    CLF_TRY(clfi_alloc(x, sizeof *c->x, "first use", &c->x));
+    CLF_TRY(clfi_alloc(w, sizeof *c->w, "first use", &c->w));
+    fill(c->x, x, 1);
+    fill(c->w, w, 2);
+    CLF_TRY(make_buffer(c, c->x, x, &c->x_buffer));
+    CLF_TRY(make_buffer(c, c->w, w, &c->w_buffer));
+    CLF_TRY(make_buffer(c, NULL, y, &c->y_buffer));
+    for (int i = 0; i < SIDES; i++)
+        CLF_TRY(clfi_alloc(y, sizeof *c->side[i].result, "first use", &c->side[i].result));
+    return CLF_OK;
+}
+
+static void release(contest *c)
+{
+    for (int i = 0; i < SIDES; i++) {
+        clfi_gemm_weight_clear(&c->side[i].weight);
+        free(c->side[i].result);
+    }
+    clfi_buffer_release(c->x_buffer);
+    clfi_buffer_release(c->w_buffer);
+    clfi_buffer_release(c->y_buffer);
+    free(c->x);
+    free(c->w);
+}
+
+/* The product of a model: its rows dense, no bias. weight NULL: as the choice of an engine sees it before anything is packed. */
+static clf_gemm_args args_of(const contest *c, const clf_gemm_weight *weight)
+{
+    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+    args.m = ROWS;
+    args.n = c->n;
+    args.k = c->k;
+    args.a = (clf_gemm_operand){.buffer = c->x_buffer, .dtype = CLF_F32, .row_stride = c->k, .column_stride = 1};
+    args.c = (clf_gemm_operand){.buffer = c->y_buffer, .dtype = CLF_F32, .row_stride = c->n, .column_stride = 1};
+    args.b.dtype = CLF_F32;
+    args.weight = weight;
+    return args;
+}
+
+/* Enqueued. */
+static clf_status run(const contest *c, const contender *side, size_t runs)
+{
+    const clf_gemm_args args = args_of(c, &side->weight);
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < runs; i++) {
+        const clf_arena_mark mark = clfi_arena_top(c->context);
+        st = side->engine->run(c->context, &args);
+        clfi_arena_release(c->context, mark);
+    }
+    return st;
+}
+
+static clf_status sample(const contest *c, contender *side)
+{
+    const uint64_t start = clfi_now_ns();
+    CLF_TRY(run(c, side, side->runs));
+    CLF_TRY(clf_context_finish(c->context));
+    side->ns = fmin(side->ns, (double)(clfi_now_ns() - start) / (double)side->runs);
+    return CLF_OK;
+}
+
+/* The first run builds kernels and its result is kept, the second says how many make a sample. */
+static clf_status start(const contest *c, contender *side)
+{
+    static const clf_tile own = {{0}};
+    const int64_t dim[2] = {c->n, c->k};
+    const clf_view weight = clfi_view_dense(c->w_buffer, CLF_F32, 0, 2, dim);
+    const size_t bytes = (size_t)(ROWS * c->n) * sizeof *side->result;
+    memset(side->result, 0xff, bytes); /* NaN, so that a run that writes nothing is seen */
+    CLF_TRY(clfi_buffer_write(c->y_buffer, 0, side->result, bytes));
+    CLF_TRY(side->engine->gemm->pack(c->context, &own, 1, &weight, NULL, &side->weight));
+    CLF_TRY(run(c, side, 1));
+    CLF_TRY(clfi_buffer_read(c->y_buffer, 0, side->result, bytes));
+    side->runs = 1;
+    side->ns = INFINITY;
+    CLF_TRY(sample(c, side));
+    side->runs = (size_t)fmax(1, fmin(MOST_RUNS, SAMPLE_NS / side->ns));
+    return CLF_OK;
+}
+
+/* What two float32 sums of k terms of a size differ by. */
+static bool is_near(const contest *c, double a, double b, double largest)
+{
+    return fabs(a - b) <= (double)(c->k + 2) * 0x1p-23 * largest;
+}
+
+static double largest_of(const contest *c, const contender *side)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < ROWS * c->n; i++)
+        largest = fmax(largest, fabs((double)side->result[i]));
+    return largest;
+}
+
+/* In PLACES, spread so that they fall on every place in a tile, against double. */
+static bool is_right(const contest *c, const contender *side)
+{
+    const double largest = largest_of(c, side);
+    for (int64_t i = 0; i < PLACES; i++) {
+        const int64_t row = i * 37 % ROWS, column = (i * 101 + c->n - 1) % c->n;
+        double sum = 0;
+        for (int64_t k = 0; k < c->k; k++)
+            sum += (double)c->x[row * c->k + k] * (double)c->w[column * c->k + k];
+        if (!is_near(c, (double)side->result[row * c->n + column], sum, largest))
+            return false;
+    }
+    return true;
+}
+
+static bool agree(const contest *c)
+{
+    const double largest = largest_of(c, &c->side[0]);
+    for (int64_t i = 0; i < ROWS * c->n; i++)
+        if (!is_near(c, (double)c->side[0].result[i], (double)c->side[1].result[i], largest))
+            return false;
+    return true;
+}
+
+static clf_status time_both(contest *c)
+{
+    const uint64_t begin = clfi_now_ns();
+    for (int pair = 0; pair < MOST_PAIRS && (pair == 0 || (double)(clfi_now_ns() - begin) < PAIRS_NS); pair++)
+        for (int i = 0; i < SIDES; i++)
+            CLF_TRY(sample(c, &c->side[(i + pair) % SIDES]));
+    return CLF_OK;
+}
+
+/* *out NULL: undecided. */
+static clf_status decide(contest *c, const clf_engine **out)
+{
+    bool is_good[SIDES];
+    CLF_TRY(prepare(c));
+    for (int i = 0; i < SIDES; i++) {
+        contender *side = &c->side[i];
+        side->status = start(c, side);
+        if (side->status == CLF_OUT_OF_MEMORY)
+            return side->status;
+        if (side->status != CLF_OK)
+            clfi_log(c->context, CLF_LOG_ERROR, "first use: %s: %s", side->engine->name, clf_last_error());
+        is_good[i] = side->status == CLF_OK && is_right(c, side);
+        if (side->status == CLF_OK && !is_good[i])
+            clfi_log(c->context, CLF_LOG_ERROR, "first use: %s computes %d x %lld x %lld wrong", side->engine->name, ROWS, (long long)c->n,
+                     (long long)c->k);
+    }
+    *out = is_good[0] ? c->side[0].engine : is_good[1] ? c->side[1].engine : NULL;
+    if (!is_good[0] || !is_good[1])
+        return CLF_OK;
+    if (!agree(c))
+        CLF_FAIL(CLF_DEVICE, "results of %s and %s differ", c->side[0].engine->name, c->side[1].engine->name);
+    CLF_TRY(time_both(c));
+    if (c->side[1].ns < c->side[0].ns)
+        *out = c->side[1].engine;
+    return CLF_OK;
+}
+
+/* Whether the table alone sends such products to CLBlast, though `tiled` could do them. */
+static bool is_open(const contest *c)
+{
+    const clf_gemm_weight typical = {.form = CLFI_GEMM_ROWS, .dtype = CLF_F32, .n = c->n, .k = c->k};
+    const clf_gemm_args args = args_of(c, &typical);
+    clf_engine_choice forced, table;
+    if (!clfi_tuning_is_open(c->context) || c->context->rehearsal || clfi_engine_forced(c->context, CLF_OP_GEMM, &forced) != CLF_OK ||
+        forced.engine)
+        return false;
+    const clf_gemm_rule *rule = clfi_tuned_rule(c->context, CLF_GEMM_LINEAR, 1, ROWS, c->n, c->k);
+    if (rule && (!rule->is_first_use || (rule->n == c->n && rule->k == c->k)))
+        return false;
+    return clfi_engine_choose(c->context, CLF_OP_GEMM, &args, NULL, &table) == CLF_OK && table.engine == c->side[1].engine &&
+           clfi_engine_is_able(c->context, c->side[0].engine, &args);
+}
+
+void clfi_first_use(clf_context *context, int64_t n, int64_t k)
+{
+    contest c = {.context = context, .n = n, .k = k};
+    c.side[0].engine = clfi_engine_find(CLF_OP_GEMM, "tiled");
+    c.side[1].engine = clfi_engine_find(CLF_OP_GEMM, "clblast");
+    if (!c.side[0].engine || !c.side[1].engine || !is_open(&c))
+        return;
+    clf_gemm_rule rule = {
+        .kind = CLF_GEMM_LINEAR, .precision = CLF_PRECISION_HIGHEST, .batch = 1, .m = ROWS, .n = n, .k = k, .is_first_use = true};
+    while (c.n * k > MOST_WEIGHTS && c.n > ROWS)
+        c.n /= 2;
+    clf_status st = decide(&c, &rule.engine);
+    if (st == CLF_OK && rule.engine)
+        st = clfi_tuning_add(context, &rule);
+    if (st != CLF_OK)
+        clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
+    else if (rule.engine)
+        clfi_log(context, CLF_LOG_INFO, "first use: products with %lld x %lld: %s %.3f ms, %s %.3f ms: %s", (long long)n, (long long)k,
+                 c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name, c.side[1].ns * 1e-6, rule.engine->name);
+    if (clf_context_finish(context) != CLF_OK) /* what was enqueued may use the buffers */
+        clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
+    release(&c);
+}
