@@ -12,11 +12,12 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
-typedef struct classify_output {
+typedef struct classify_job {
+    cli_classifying options;
     const clf_model *model;
     int as_json;
     int columns; /* of the terminal */
-} classify_output;
+} classify_job;
 
 /* {"label": "POSITIVE", "score": 0.98, "logits": [-1.9, 2.1]} */
 static clf_status print_json(const clf_model *model, size_t best, const float *logits, const float *scores, size_t labels)
@@ -30,59 +31,52 @@ static clf_status print_json(const clf_model *model, size_t best, const float *l
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "labels");
 }
 
-static void print_row(const classify_output *output, const char *label, float score, clf_text text)
+static void print_row(const classify_job *job, const char *label, float score, clf_text text)
 {
     const int used = printf("%7.4f  %-16s  ", (double)score, label);
-    cli_print_line(stdout, text.data, text.size, output->columns > used ? output->columns - used : output->columns ? 1 : 0);
+    cli_print_line(stdout, text.data, text.size, job->columns > used ? job->columns - used : job->columns ? 1 : 0);
     putchar('\n');
 }
 
 /* A cli_classifying_sink. */
 static clf_status print_window(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels)
 {
-    const classify_output *output = user;
+    const classify_job *job = user;
     cli_line_clear();
     for (size_t i = 0; i < inputs->count; i++, logits += labels, scores += labels) {
         size_t best = 0;
         for (size_t k = 1; k < labels; k++)
             best = scores[k] > scores[best] ? k : best;
-        if (output->as_json)
-            CLF_TRY(print_json(output->model, best, logits, scores, labels));
+        if (job->as_json)
+            CLF_TRY(print_json(job->model, best, logits, scores, labels));
         else
-            print_row(output, clf_model_label(output->model, best), scores[best], inputs->texts[i]);
+            print_row(job, clf_model_label(job->model, best), scores[best], inputs->texts[i]);
     }
     return CLF_OK;
 }
 
-static clf_status classify(cli_session *session, const cli_classifying *options, const char *directory, cli_inputs *inputs, int as_json,
-                           clf_embed_stats *stats)
+/* A cli_texts_work. */
+static clf_status classify(void *user, cli_session *session, const char *directory, cli_inputs *inputs, clf_embed_stats *stats)
 {
-    classify_output output = {.as_json = as_json, .columns = cli_terminal_columns(STDOUT_FILENO)};
+    classify_job *job = user;
     inputs->takes_pairs = true;
     CLF_TRY(cli_session_open_model(session, directory));
-    output.model = session->model;
-    return cli_classify_all(session, options, inputs, print_window, &output, stats);
+    job->model = session->model;
+    job->columns = cli_terminal_columns(STDOUT_FILENO);
+    return cli_classify_all(session, &job->options, inputs, print_window, job, stats);
 }
 
 int cmd_classify(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    cli_classifying options = {.max_tokens = 0};
+    classify_job job = {.as_json = 0};
     const char *file = NULL;
-    int as_json = 0, positional;
     const cli_option table[] = {
         {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string, an object with \"text\", or an array of two texts per line",
          CLI_TEXT, &file},
-        {"json", 0, NULL, "print an object a text: label, score, logits", CLI_FLAG, &as_json},
-        CLI_CLASSIFYING_OPTIONS(options),
+        {"json", 0, NULL, "print an object a text: label, score, logits", CLI_FLAG, &job.as_json},
+        CLI_CLASSIFYING_OPTIONS(job.options),
         CLI_SESSION_OPTIONS(session),
     };
-    cli_inputs *inputs = NULL;
-    clf_embed_stats stats = {0};
-    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK)
-        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
-    if (st == CLF_OK)
-        st = classify(&session, &options, argv[0], inputs, as_json, &stats);
-    return cli_embedding_end(&session, inputs, &stats, st);
+    return cli_run_on_texts(self, table, COUNT(table), argc, argv, &file, &session, classify, &job);
 }

@@ -56,18 +56,24 @@ static clf_status print_matrix(const float *scores, const cli_collection *all, i
     return cli_json_print(rows, true, JSON_REAL_PRECISION(9), "similarities");
 }
 
-static clf_status similarity(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs, int as_json,
-                             clf_embed_stats *stats)
+typedef struct similarity_job {
+    cli_embedding options;
+    int as_json;
+} similarity_job;
+
+/* A cli_texts_work. */
+static clf_status similarity(void *user, cli_session *session, const char *directory, cli_inputs *inputs, clf_embed_stats *stats)
 {
+    const similarity_job *job = user;
     cli_collection all = {.rows = NULL};
     float *scores = NULL;
     clf_status st;
     CLF_GOTO(cli_session_open_model(session, directory));
-    CLF_GOTO(cli_embed_all(session, options, inputs, cli_collect, &all, stats));
+    CLF_GOTO(cli_embed_all(session, &job->options, inputs, cli_collect, &all, stats));
     CLF_GOTO(clfi_alloc(all.count * all.count, sizeof *scores, "similarities", &scores));
     CLF_GOTO(cli_cosine_matrix(session->context, all.rows, all.count, all.rows, all.count, all.width, scores));
     cli_line_clear();
-    CLF_GOTO(print_matrix(scores, &all, as_json));
+    CLF_GOTO(print_matrix(scores, &all, job->as_json));
 done:
     free(scores);
     cli_collection_free(&all);
@@ -77,21 +83,13 @@ done:
 int cmd_similarity(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    cli_embedding options = CLI_EMBEDDING_INIT;
+    similarity_job job = {.options = CLI_EMBEDDING_INIT};
     const char *file = NULL;
-    int as_json = 0, positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(file),
-        {"json", 0, NULL, "print the matrix as a JSON array of rows", CLI_FLAG, &as_json},
-        CLI_EMBEDDING_OPTIONS(options),
+        {"json", 0, NULL, "print the matrix as a JSON array of rows", CLI_FLAG, &job.as_json},
+        CLI_EMBEDDING_OPTIONS(job.options),
         CLI_SESSION_OPTIONS(session),
     };
-    cli_inputs *inputs = NULL;
-    clf_embed_stats stats = {0};
-    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK)
-        st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
-    if (st == CLF_OK)
-        st = similarity(&session, &options, argv[0], inputs, as_json, &stats);
-    return cli_embedding_end(&session, inputs, &stats, st);
+    return cli_run_on_texts(self, table, COUNT(table), argc, argv, &file, &session, similarity, &job);
 }

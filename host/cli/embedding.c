@@ -113,6 +113,20 @@ void cli_collection_free(cli_collection *c)
     *c = (cli_collection){.rows = NULL};
 }
 
+int cli_run_on_texts(const cli_command *command, const cli_option *table, size_t options, int argc, char **argv, const char *const *file,
+                     cli_session *session, cli_texts_work work, void *user)
+{
+    cli_inputs *inputs = NULL;
+    clf_embed_stats stats = {0};
+    int positional;
+    clf_status st = cli_parse(command, table, options, argc, argv, &positional);
+    if (st == CLF_OK)
+        st = cli_inputs_open_after_model(command, argv, positional, *file, &inputs);
+    if (st == CLF_OK)
+        st = work(user, session, argv[0], inputs, &stats);
+    return cli_embedding_end(session, inputs, &stats, st);
+}
+
 int cli_embedding_end(cli_session *session, cli_inputs *inputs, const clf_embed_stats *stats, clf_status st)
 {
     const int status = st == CLF_OK ? 0 : cli_fail(st);

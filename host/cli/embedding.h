@@ -13,7 +13,10 @@ typedef struct cli_embedding {
     const char *prompt, *prompt_name;
 } cli_embedding;
 
-#define CLI_EMBEDDING_INIT {.pooling = 6, .normalize = 2}
+#define CLI_EMBEDDING_INIT           \
+    {                                \
+        .pooling = 6, .normalize = 2 \
+    }
 
 #define CLI_EMBEDDING_OPTIONS(e)                                                                                              \
     {"pooling",                                                                                                               \
@@ -65,9 +68,17 @@ typedef struct cli_collection {
     size_t end_capacity;
 } cli_collection;
 
-clf_status cli_collect(void *collection, const cli_embedded *window); /* a sink */
+clf_status cli_collect(void *collection, const cli_embedded *window);     /* a sink */
 clf_text cli_collection_text(const cli_collection *collection, size_t i); /* "" where it holds no texts */
 void cli_collection_free(cli_collection *collection);
+
+/* What a command `MODEL_DIR [TEXT ...]` does with its texts once they are open. */
+typedef clf_status (*cli_texts_work)(void *user, cli_session *session, const char *directory, cli_inputs *inputs, clf_embed_stats *stats);
+
+/* Such a command as a whole: the table's options, --file's value among them at *file, then the work, then its end. Returns the exit
+ * status. */
+int cli_run_on_texts(const cli_command *command, const cli_option *table, size_t options, int argc, char **argv, const char *const *file,
+                     cli_session *session, cli_texts_work work, void *user);
 
 /* The end of such a command: reports `st` if it is a failure, closes inputs (may be NULL) and session, returns the exit status. */
 int cli_embedding_end(cli_session *session, cli_inputs *inputs, const clf_embed_stats *stats, clf_status st);

@@ -44,23 +44,12 @@ const json_t *clfi_checkpoint_config(const clf_checkpoint *checkpoint)
     return checkpoint->config;
 }
 
-clf_status clfi_checkpoint_tokenizer(const clf_checkpoint *checkpoint, json_t **out)
-{
-    *out = NULL;
-    return checkpoint->form->read_tokenizer ? checkpoint->form->read_tokenizer(checkpoint->state, out) : CLF_OK;
-}
-
 clf_status clfi_checkpoint_load(clf_checkpoint *checkpoint)
 {
     if (!checkpoint->is_loaded && checkpoint->form->load)
         CLF_TRY(checkpoint->form->load(checkpoint->state));
     checkpoint->is_loaded = true;
     return CLF_OK;
-}
-
-size_t clfi_checkpoint_count(const clf_checkpoint *checkpoint)
-{
-    return checkpoint->form->count(checkpoint->state);
 }
 
 bool clfi_checkpoint_at(const clf_checkpoint *checkpoint, size_t index, clf_checkpoint_tensor *out)

@@ -20,7 +20,7 @@ enum { CLFI_CHECKPOINT_MAX_RANK = 16 };
 /* A tensor as it is stored; texts and data are borrowed until close. */
 typedef struct clf_checkpoint_tensor {
     const char *name;
-    bool is_weight;       /* of a type that weights have; otherwise whole numbers and the like, of which only type_name tells */
+    bool is_weight; /* of a type that weights have; otherwise whole numbers and the like, of which only type_name tells */
     clf_weight_type type;
     const char *type_name; /* as the file's format calls it: "BF16", "q4_k" */
     int rank;
@@ -38,14 +38,11 @@ typedef struct clf_checkpoint_form {
     const char *name; /* "safetensors" */
     /* Opens the files of weights; called once, before anything below it is asked. NULL: they are open already. */
     clf_status (*load)(void *state);
-    size_t (*count)(const void *state);
     bool (*at)(const void *state, size_t index, clf_checkpoint_tensor *out);
     bool (*find)(const void *state, const char *name, clf_checkpoint_tensor *out);
     size_t (*file_count)(const void *state);
     const char *(*file_path)(const void *state, int file);
     clf_file_map *(*file_map)(const void *state, int file);
-        /* The keys of tokenizer.json, a new reference; *out NULL: there are none. NULL: the form never has them. */
-    clf_status (*read_tokenizer)(const void *state, json_t **out);
     void (*close)(void *state);
 } clf_checkpoint_form;
 
@@ -64,14 +61,11 @@ void clfi_checkpoint_close(clf_checkpoint *checkpoint); /* NULL is a no-op */
 
 const char *clfi_checkpoint_form(const clf_checkpoint *checkpoint);     /* the name of its form; static storage */
 const json_t *clfi_checkpoint_config(const clf_checkpoint *checkpoint); /* borrowed until close */
-/* a new reference; *out NULL: there are no such keys */
-clf_status clfi_checkpoint_tokenizer(const clf_checkpoint *checkpoint, json_t **out);
 
 /* Opens the files of weights; the second call does nothing. Everything below needs it. Statuses as clfi_safetensors_open_directory. */
 clf_status clfi_checkpoint_load(clf_checkpoint *checkpoint);
 
 /* Tensors in the form's order; false where there is none. */
-size_t clfi_checkpoint_count(const clf_checkpoint *checkpoint);
 bool clfi_checkpoint_at(const clf_checkpoint *checkpoint, size_t index, clf_checkpoint_tensor *out);
 bool clfi_checkpoint_find(const clf_checkpoint *checkpoint, const char *name, clf_checkpoint_tensor *out);
 

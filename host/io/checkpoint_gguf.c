@@ -36,11 +36,6 @@ static void close_file(void *state)
     clfi_gguf_close(state);
 }
 
-static size_t count(const void *state)
-{
-    return clfi_gguf_count(state);
-}
-
 static bool describe(const clf_gguf_tensor *tensor, clf_checkpoint_tensor *out)
 {
     if (!tensor)
@@ -86,7 +81,6 @@ static clf_file_map *file_map(const void *state, int file)
 }
 
 static const clf_checkpoint_form form = {.name = CLFI_FORM_GGUF,
-                                         .count = count,
                                          .at = at,
                                          .find = find,
                                          .file_count = file_count,

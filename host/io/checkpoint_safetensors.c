@@ -9,7 +9,7 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 
-enum { CONFIG_LIMIT_BYTES = 16 << 20, TOKENIZER_LIMIT_BYTES = 256 << 20 };
+enum { CONFIG_LIMIT_BYTES = 16 << 20 };
 
 typedef struct storage {
     char *directory;  /* NULL: memory */
@@ -32,11 +32,6 @@ static clf_status load(void *state)
     storage *s = state;
     return s->directory ? clfi_safetensors_open_directory(s->directory, &s->file)
                         : clfi_safetensors_parse(s->data, s->bytes, s->name, &s->file);
-}
-
-static size_t count(const void *state)
-{
-    return clfi_safetensors_count(((const storage *)state)->file);
 }
 
 /* NULL: none. */
@@ -68,7 +63,7 @@ static bool describe(const clf_file_tensor *tensor, clf_checkpoint_tensor *out)
 
 static bool at(const void *state, size_t index, clf_checkpoint_tensor *out)
 {
-    return describe(index < count(state) ? clfi_safetensors_at(((const storage *)state)->file, index) : NULL, out);
+    return describe(clfi_safetensors_at(((const storage *)state)->file, index), out);
 }
 
 static bool find(const void *state, const char *name, clf_checkpoint_tensor *out)
@@ -91,24 +86,7 @@ static clf_file_map *file_map(const void *state, int file)
     return clfi_safetensors_shard_map(((const storage *)state)->file, file);
 }
 
-static clf_status read_tokenizer(const void *state, json_t **out)
-{
-    const storage *s = state;
-    char *path;
-    *out = NULL;
-    if (!s->directory)
-        return CLF_OK;
-    CLF_TRY(clfi_path_join(s->directory, "tokenizer.json", &path));
-    bool is_there;
-    clf_status st = clfi_file_exists(path, &is_there);
-    if (st == CLF_OK && is_there)
-        st = clfi_json_read(path, TOKENIZER_LIMIT_BYTES, out);
-    free(path);
-    return st;
-}
-
-static const clf_checkpoint_form form = {"safetensors", load,     count,          at,           find, file_count,
-                                         file_path,     file_map, read_tokenizer, close_storage};
+static const clf_checkpoint_form form = {"safetensors", load, at, find, file_count, file_path, file_map, close_storage};
 
 static clf_status read_config(const char *directory, json_t **out)
 {

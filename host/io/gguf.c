@@ -59,11 +59,6 @@ const char *clfi_gguf_path(const clf_gguf *file)
     return file->map->path;
 }
 
-int clfi_gguf_version(const clf_gguf *file)
-{
-    return file->version;
-}
-
 clf_file_map *clfi_gguf_map(const clf_gguf *file)
 {
     return file->map;
@@ -168,14 +163,6 @@ clf_status clfi_gguf_get_number(const clf_gguf *file, const char *key, double le
     }
     snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
     return fail_value(file, key, expected, value);
-}
-
-clf_status clfi_gguf_opt_number(const clf_gguf *file, const char *key, double least, double most, double standard, double *out)
-{
-    if (clfi_gguf_value(file, key))
-        return clfi_gguf_get_number(file, key, least, most, out);
-    *out = standard;
-    return CLF_OK;
 }
 
 clf_status clfi_gguf_opt_bool(const clf_gguf *file, const char *key, bool standard, bool *out)

@@ -82,9 +82,8 @@ clf_status clfi_gguf_parse(const void *data, size_t size, const char *name, clf_
 
 void clfi_gguf_close(clf_gguf *file); /* NULL is a no-op */
 
-/* The file's name for messages, its version, and the whole of it: a buffer that wraps it keeps it after close. */
+/* The file's name for messages, and the whole of it: a buffer that wraps it keeps it after close. */
 const char *clfi_gguf_path(const clf_gguf *file);
-int clfi_gguf_version(const clf_gguf *file);
 clf_file_map *clfi_gguf_map(const clf_gguf *file);
 
 /* Tensors in the order of the file; NULL out of range, or when there is none of the name (O(log n)). Borrowed until close. */
@@ -116,7 +115,6 @@ bool clfi_gguf_strings(const clf_gguf_value *value, clf_gguf_string *out);
 clf_status clfi_gguf_get_int(const clf_gguf *file, const char *key, int64_t least, int64_t most, int64_t *out);
 clf_status clfi_gguf_opt_int(const clf_gguf *file, const char *key, int64_t least, int64_t most, int64_t standard, int64_t *out);
 clf_status clfi_gguf_get_number(const clf_gguf *file, const char *key, double least, double most, double *out);
-clf_status clfi_gguf_opt_number(const clf_gguf *file, const char *key, double least, double most, double standard, double *out);
 clf_status clfi_gguf_opt_bool(const clf_gguf *file, const char *key, bool standard, bool *out);
 clf_status clfi_gguf_get_text(const clf_gguf *file, const char *key, clf_gguf_string *out);
 

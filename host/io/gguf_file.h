@@ -7,7 +7,6 @@
 
 struct clf_gguf {
     clf_file_map *map;
-    int version;
     size_t alignment;
     clf_gguf_value *values; /* sorted by key */
     size_t value_count, value_capacity;

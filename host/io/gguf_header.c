@@ -59,7 +59,7 @@ static clf_status take_count(reader *r, const char *what, size_t least, size_t *
     return CLF_OK;
 }
 
-static clf_status check_start(reader *r, clf_gguf *file)
+static clf_status check_start(reader *r)
 {
     const uint8_t *magic = NULL;
     uint64_t version = 0;
@@ -72,7 +72,6 @@ static clf_status check_start(reader *r, clf_gguf *file)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: a big-endian GGUF file: expected little-endian", r->path);
     if (version != 2 && version != 3)
         CLF_FAIL(version == 1 ? CLF_UNSUPPORTED : CLF_FORMAT, "%s: GGUF version: expected 2 or 3, found %" PRIu64, r->path, version);
-    file->version = (int)version;
     return CLF_OK;
 }
 
@@ -297,7 +296,7 @@ clf_status clfi_gguf_read_header(clf_gguf *file)
     enum { LEAST_TENSOR = 8 + 1 + 4 + 8 + 4 + 8, LEAST_VALUE = 8 + 1 + 4 + 1 };
     reader r = {file->map->path, file->map->data, file->map->size, 0};
     size_t tensors = 0, values = 0;
-    CLF_TRY(check_start(&r, file));
+    CLF_TRY(check_start(&r));
     CLF_TRY(take_count(&r, "number of tensors", LEAST_TENSOR, &tensors));
     CLF_TRY(take_count(&r, "number of metadata keys", LEAST_VALUE, &values));
     CLF_TRY(read_values(&r, file, values));

@@ -17,7 +17,7 @@ static clf_status add_shard(clf_safetensors *file, clf_file_map *map)
         clfi_file_map_release(map);
         return st;
     }
-    file->shards[file->shard_count++] = (safetensors_shard){map, NULL};
+    file->shards[file->shard_count++] = map;
     return CLF_OK;
 }
 
@@ -41,8 +41,8 @@ clf_status clfi_safetensors_sort(clf_safetensors *file)
     for (size_t i = 1; i < file->count; i++) {
         const clf_file_tensor *a = &file->tensors[i - 1], *b = &file->tensors[i];
         if (strcmp(a->name, b->name) == 0)
-            CLF_FAIL(CLF_FORMAT, "tensor \"%.200s\" comes twice: in %s and in %s", a->name, file->shards[a->shard].map->path,
-                     file->shards[b->shard].map->path);
+            CLF_FAIL(CLF_FORMAT, "tensor \"%.200s\" comes twice: in %s and in %s", a->name, file->shards[a->shard]->path,
+                     file->shards[b->shard]->path);
     }
     return CLF_OK;
 }
@@ -85,11 +85,8 @@ void clfi_safetensors_close(clf_safetensors *file)
         return;
     for (size_t i = 0; i < file->count; i++)
         free((char *)file->tensors[i].name);
-    for (size_t i = 0; i < file->shard_count; i++) {
-        safetensors_shard *shard = &file->shards[i];
-        json_decref(shard->metadata);
-        clfi_file_map_release(shard->map);
-    }
+    for (size_t i = 0; i < file->shard_count; i++)
+        clfi_file_map_release(file->shards[i]);
     free(file->tensors);
     free(file->shards);
     free(file);
@@ -115,16 +112,6 @@ const clf_file_tensor *clfi_safetensors_find(const clf_safetensors *file, const 
     return file->count ? bsearch(name, file->tensors, file->count, sizeof *file->tensors, name_against) : NULL;
 }
 
-const char *clfi_safetensors_metadata(const clf_safetensors *file, const char *key)
-{
-    for (size_t i = 0; i < file->shard_count; i++) {
-        const json_t *value = json_object_get(file->shards[i].metadata, key);
-        if (value)
-            return json_string_value(value);
-    }
-    return NULL;
-}
-
 size_t clfi_safetensors_shard_count(const clf_safetensors *file)
 {
     return file->shard_count;
@@ -132,15 +119,10 @@ size_t clfi_safetensors_shard_count(const clf_safetensors *file)
 
 const char *clfi_safetensors_shard_path(const clf_safetensors *file, int shard)
 {
-    return file->shards[shard].map->path;
+    return file->shards[shard]->path;
 }
 
 clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard)
 {
-    return file->shards[shard].map;
-}
-
-void clfi_safetensors_forget(const clf_safetensors *file, const clf_file_tensor *tensor)
-{
-    clfi_file_map_forget(file->shards[tensor->shard].map, tensor->offset, tensor->bytes);
+    return file->shards[shard];
 }

@@ -56,22 +56,10 @@ const clf_file_tensor *clfi_safetensors_at(const clf_safetensors *file, size_t i
 /* NULL when there is no such tensor. O(log n). */
 const clf_file_tensor *clfi_safetensors_find(const clf_safetensors *file, const char *name);
 
-/* Text of a "__metadata__" key, of the first shard that has it; NULL when there is none. Borrowed until close. */
-const char *clfi_safetensors_metadata(const clf_safetensors *file, const char *key);
-
 size_t clfi_safetensors_shard_count(const clf_safetensors *file);
 const char *clfi_safetensors_shard_path(const clf_safetensors *file, int shard);
 
 /* The whole file's mapping, for devices that use weights in place: a buffer that wraps it keeps it after close. */
 clf_file_map *clfi_safetensors_shard_map(const clf_safetensors *file, int shard);
-
-/* Tells the system that this tensor's pages will not be read again soon; they stay readable. No-op for parsed memory. */
-void clfi_safetensors_forget(const clf_safetensors *file, const clf_file_tensor *tensor);
-
-/* Writes count tensors (name, dtype, rank, dim, data are read) and the text metadata (object of strings; NULL: none) so that the old
- * file stays until the new one is complete. Order and bytes are those of the reference implementation: largest elements first, then by
- * dtype and name, the header padded to a multiple of 8, so that all data is aligned to its elements. INVALID_ARGUMENT: a name twice, not
- * UTF-8 or "__metadata__"; a bad shape. */
-clf_status clfi_safetensors_write(const char *path, const clf_file_tensor *tensors, size_t count, const json_t *metadata);
 
 #endif

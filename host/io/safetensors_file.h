@@ -5,13 +5,8 @@
 
 #include "io/safetensors.h"
 
-typedef struct safetensors_shard {
-    clf_file_map *map;
-    json_t *metadata; /* NULL: none */
-} safetensors_shard;
-
 struct clf_safetensors {
-    safetensors_shard *shards;
+    clf_file_map **shards;
     size_t shard_count, shard_capacity;
     clf_file_tensor *tensors;
     size_t count, capacity;

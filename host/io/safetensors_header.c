@@ -23,11 +23,11 @@ typedef struct header_view {
     size_t data_offset;
 } header_view;
 
-static clf_status locate(const safetensors_shard *shard, header_view *out)
+static clf_status locate(const clf_file_map *map, header_view *out)
 {
-    const char *path = shard->map->path;
-    const uint8_t *bytes = shard->map->data;
-    const size_t size = shard->map->size;
+    const char *path = map->path;
+    const uint8_t *bytes = map->data;
+    const size_t size = map->size;
     if (size < PREFIX_BYTES)
         CLF_FAIL(CLF_FORMAT, "%s: expected a header size of %d bytes, found a file of %zu", path, PREFIX_BYTES, size);
     uint64_t header = 0;
@@ -81,7 +81,8 @@ static clf_status check_metadata(const header_view *view, const json_t *metadata
     json_t *value;
     if (!json_is_object(metadata))
         CLF_FAIL(CLF_FORMAT, "%s: \"__metadata__\": expected object, found %s", view->path, clfi_json_found(metadata, found));
-    json_object_foreach ((json_t *)metadata, key, value) {
+    json_object_foreach((json_t *)metadata, key, value)
+    {
         if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
             CLF_FAIL(CLF_FORMAT, "%s: \"__metadata__\": \"%.200s\": expected string without U+0000, found %s", view->path, key,
                      clfi_json_found(value, found));
@@ -195,12 +196,12 @@ static clf_status read_entries(clf_safetensors *file, size_t shard, const header
     const size_t first = file->count;
     const char *name;
     json_t *info;
-    json_object_foreach ((json_t *)root, name, info) {
+    json_object_foreach((json_t *)root, name, info)
+    {
         if (strcmp(name, "__metadata__") == 0) {
             if (json_is_null(info))
                 continue;
             CLF_TRY(check_metadata(view, info));
-            file->shards[shard].metadata = json_incref(info);
             continue;
         }
         clf_file_tensor tensor = {.shard = (int)shard};
@@ -216,7 +217,7 @@ clf_status clfi_safetensors_read_header(clf_safetensors *file, size_t shard)
 {
     header_view view = {0};
     json_t *root = NULL;
-    CLF_TRY(locate(&file->shards[shard], &view));
+    CLF_TRY(locate(file->shards[shard], &view));
     CLF_TRY(check_brackets(&view));
     CLF_TRY(clfi_json_parse(view.text, view.text_bytes, view.path, &root));
     const clf_status st = read_entries(file, shard, &view, root);

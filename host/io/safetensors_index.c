@@ -21,8 +21,7 @@ static bool plain_name(const char *name)
 }
 
 /* Appends the shard unless an earlier entry did; `numbers` maps shard names to their numbers. */
-static clf_status add_shard_once(clf_safetensors *file, const char *directory, const char *index_path, const char *name,
-                                 json_t *numbers)
+static clf_status add_shard_once(clf_safetensors *file, const char *directory, const char *index_path, const char *name, json_t *numbers)
 {
     if (json_object_get(numbers, name))
         return CLF_OK;
@@ -43,7 +42,8 @@ static clf_status add_shards(clf_safetensors *file, const char *directory, const
     char found[CLFI_JSON_FOUND_BYTES];
     const char *tensor;
     json_t *shard;
-    json_object_foreach ((json_t *)weight_map, tensor, shard) {
+    json_object_foreach((json_t *)weight_map, tensor, shard)
+    {
         const char *name = json_string_value(shard);
         if (!name || strlen(name) != json_string_length(shard) || !plain_name(name))
             CLF_FAIL(CLF_FORMAT, "%s: \"weight_map\": \"%.200s\": expected a file name without directories, found %s", index_path, tensor,
@@ -58,15 +58,16 @@ static clf_status check_places(const clf_safetensors *file, const char *index_pa
 {
     const char *name;
     json_t *shard;
-    json_object_foreach ((json_t *)weight_map, name, shard) {
+    json_object_foreach((json_t *)weight_map, name, shard)
+    {
         const int number = (int)json_integer_value(json_object_get(numbers, json_string_value(shard)));
         const clf_file_tensor *tensor = clfi_safetensors_find(file, name);
         if (!tensor)
             CLF_FAIL(CLF_FORMAT, "%s: \"weight_map\": expected tensor \"%.200s\" in %s, found in no shard", index_path, name,
-                     file->shards[number].map->path);
+                     file->shards[number]->path);
         if (tensor->shard != number)
             CLF_FAIL(CLF_FORMAT, "%s: \"weight_map\": expected tensor \"%.200s\" in %s, found in %s", index_path, name,
-                     file->shards[number].map->path, file->shards[tensor->shard].map->path);
+                     file->shards[number]->path, file->shards[tensor->shard]->path);
     }
     return CLF_OK;
 }

@@ -308,26 +308,39 @@ static clf_status create_weight_buffer(clf_context *context, int64_t columns, cl
     return clfi_buffer_create(context, bytes, &weight->buffer);
 }
 
-clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                      const clf_view *biases, clf_gemm_weight *out)
+static clf_status pack_parts(clf_context *context, int parts, const clf_view *weights, clf_gemm_weight *weight)
 {
-    (void)tile; /* one form for all of them */
+    const int64_t panel = weight->panel, padded = panel ? (weight->n + panel - 1) / panel * panel : weight->n;
+    int64_t first = 0;
+    CLF_TRY(create_weight_buffer(context, padded, weight));
+    for (int i = 0; i < parts; i++) {
+        const pack_source from = weight_source(&weights[i]);
+        if (panel)
+            CLF_TRY(pack_panels(context, &from, weight->buffer, weight->dtype, 0, panel, first, padded));
+        else
+            CLF_TRY(pack_rows(context, &from, weight->buffer, weight->dtype, first * weight->k));
+        first += from.rows;
+    }
+    return CLF_OK;
+}
+
+/* tile: of the engine, for panels. */
+static clf_status pack_weight(clf_context *context, clf_gemm_form form, const clf_tile *tile, int parts, const clf_view *weights,
+                              const clf_view *biases, clf_gemm_weight *out)
+{
     clf_gemm_weight weight;
     clf_status st;
-    CLF_TRY(start_weight(parts, weights, CLFI_GEMM_ROWS, &weight));
-    if (parts == 1 && (weights[0].stride[1] == 1 || weight.k <= 1)) { /* as it lies */
+    CLF_TRY(start_weight(parts, weights, form, &weight));
+    if (form == CLFI_GEMM_PANELS)
+        weight.panel = clfi_gemm_panel(context, tile, weight.n);
+    else
+        weight.row_stride = weight.k;
+    if (form == CLFI_GEMM_ROWS && parts == 1 && (weights[0].stride[1] == 1 || weight.k <= 1)) { /* as it lies */
         weight.buffer = clfi_buffer_retain(weights[0].buffer);
         weight.offset = weights[0].offset;
         weight.row_stride = weights[0].stride[0];
     } else {
-        CLF_GOTO(create_weight_buffer(context, weight.n, &weight));
-        weight.row_stride = weight.k;
-        int64_t first = 0;
-        for (int i = 0; i < parts; i++) {
-            const pack_source from = weight_source(&weights[i]);
-            CLF_GOTO(pack_rows(context, &from, weight.buffer, weight.dtype, first * weight.k));
-            first += from.rows;
-        }
+        CLF_GOTO(pack_parts(context, parts, weights, &weight));
     }
     CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
     *out = weight;
@@ -335,6 +348,18 @@ clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile
 done:
     clfi_gemm_weight_clear(&weight);
     return st;
+}
+
+clf_status clfi_gemm_pack_weight_rows(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                      const clf_view *biases, clf_gemm_weight *out)
+{
+    return pack_weight(context, CLFI_GEMM_ROWS, tile, parts, weights, biases, out);
+}
+
+clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
+                                        const clf_view *biases, clf_gemm_weight *out)
+{
+    return pack_weight(context, CLFI_GEMM_PANELS, tile, parts, weights, biases, out);
 }
 
 clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *weight)
@@ -355,29 +380,6 @@ clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *
         clfi_buffer_release(weight->columns);
         weight->columns = NULL;
     }
-    return st;
-}
-
-clf_status clfi_gemm_pack_weight_panels(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
-                                        const clf_view *biases, clf_gemm_weight *out)
-{
-    clf_gemm_weight weight;
-    clf_status st;
-    CLF_TRY(start_weight(parts, weights, CLFI_GEMM_PANELS, &weight));
-    weight.panel = clfi_gemm_panel(context, tile, weight.n);
-    const int64_t padded = (weight.n + weight.panel - 1) / weight.panel * weight.panel;
-    CLF_GOTO(create_weight_buffer(context, padded, &weight));
-    int64_t first = 0;
-    for (int i = 0; i < parts; i++) {
-        const pack_source from = weight_source(&weights[i]);
-        CLF_GOTO(pack_panels(context, &from, weight.buffer, weight.dtype, 0, weight.panel, first, padded));
-        first += from.rows;
-    }
-    CLF_GOTO(clfi_gemm_pack_biases(context, parts, weights, biases, &weight));
-    *out = weight;
-    return CLF_OK;
-done:
-    clfi_gemm_weight_clear(&weight);
     return st;
 }
 

@@ -35,7 +35,6 @@ clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_fami
 
 /* Shared by BERT's relatives. */
 clf_status clfi_bert_read_config(const json_t *json, clf_network_config *out);
-clf_status clfi_roberta_read_config(const json_t *json, clf_network_config *out);
 clf_status clfi_roberta_set_padding(int64_t padding, clf_network_config *config); /* positions begin after this id */
 extern const clf_weight_name clfi_bert_names[], clfi_bert_head[], clfi_roberta_head[];
 #define CLFI_BERT_SIZES                                                                                                         \

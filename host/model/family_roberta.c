@@ -18,7 +18,7 @@ clf_status clfi_roberta_set_padding(int64_t padding, clf_network_config *config)
     return CLF_OK;
 }
 
-clf_status clfi_roberta_read_config(const json_t *json, clf_network_config *out)
+static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     clf_network_config config;
     int64_t padding;
@@ -38,7 +38,6 @@ const clf_weight_name clfi_roberta_head[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "roberta.", NULL}, .encoder = clfi_bert_names, .head = clfi_roberta_head};
 
-const clf_family clfi_family_roberta = {"roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, clfi_roberta_read_config, &names};
-const clf_family clfi_family_xlm_roberta = {"xlm-roberta",   CLF_TASK_EMBED,           CLF_POOLING_MEAN,
-                                            CLFI_BERT_SIZES, clfi_roberta_read_config, &names};
-const clf_family clfi_family_camembert = {"camembert", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, clfi_roberta_read_config, &names};
+const clf_family clfi_family_roberta = {"roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};
+const clf_family clfi_family_xlm_roberta = {"xlm-roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};
+const clf_family clfi_family_camembert = {"camembert", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};

@@ -65,7 +65,8 @@ static clf_status check_config(const clf_transformer_config *c)
     return CLF_OK;
 }
 
-clf_network_config clfi_transformer_network_config(const clf_transformer_config *c, int64_t position_offset)
+/* The network that a checked public configuration describes; position_offset: of learned tables. */
+static clf_network_config network_config_of(const clf_transformer_config *c, int64_t position_offset)
 {
     clf_network_config network = clfi_network_config_default();
     const float scale = c->embedding_scale > 0.0f ? c->embedding_scale : (float)sqrt((double)c->width);
@@ -141,7 +142,7 @@ static clf_status build(clf_context *context, const clf_transformer_config *conf
 {
     clf_network *network;
     CLF_TRY(check_config(config));
-    const clf_network_config network_config = clfi_transformer_network_config(config, position_offset);
+    const clf_network_config network_config = network_config_of(config, position_offset);
     CLF_TRY(clfi_network_load(context, &network_config, names, source, &network));
     return wrap(context, network, config, out);
 }

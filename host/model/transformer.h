@@ -13,9 +13,6 @@ struct clf_transformer {
     clf_packer packer;
 };
 
-/* The network that a checked public configuration describes; position_offset: of learned tables. */
-clf_network_config clfi_transformer_network_config(const clf_transformer_config *config, int64_t position_offset);
-
 /* The other way, for networks whose two stacks are alike, as those of the families for CLF_TASK_TRANSFORM are. */
 clf_transformer_config clfi_transformer_config_of(const clf_network_config *network);
 

@@ -89,7 +89,8 @@ static clf_status make_weights(clf_context *context, const clf_dense_attention *
     return clfi_softmax(context, &softmax);
 }
 
-clf_status clfi_dense_weights(clf_context *context, const clf_dense_attention *a)
+/* The weights alone: out and v are not looked at. */
+static clf_status weights_alone(clf_context *context, const clf_dense_attention *a)
 {
     return make_weights(context, a, a->weights);
 }
@@ -244,7 +245,7 @@ static clf_status attend_rows(clf_context *context, const clf_stack *stack, cons
     if (!weights || attention.weights)
         return CLF_OK;
     attention.weights = weights;
-    return clfi_dense_weights(context, &attention);
+    return weights_alone(context, &attention);
 }
 
 static clf_status dense_self(clf_context *context, const clf_stack *stack, const clf_layer_pass *pass, int64_t layer, const clf_view *q,

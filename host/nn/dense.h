@@ -27,7 +27,7 @@ typedef struct clf_dense_attention {
     float scale;
     float dropout; /* of the weights; 0: none */
     uint64_t seed;
-    const clf_view *weights; /* [N,H,Q,K] f32: receives the weights before dropout; NULL: not wanted */
+    const clf_view *weights;  /* [N,H,Q,K] f32: receives the weights before dropout; NULL: not wanted */
     clf_score_function score; /* changes the scores; NULL: none */
     void *score_user;
     clf_score_call call; /* whose attention this is, for it; the rest is filled in */
@@ -37,12 +37,9 @@ typedef struct clf_dense_attention {
  * softmax and context one by one. Enqueued; temporaries come from the context's arena. */
 clf_status clfi_dense_attend(clf_context *context, const clf_dense_attention *attention);
 
-/* The weights alone: out and v are not looked at. Enqueued. */
-clf_status clfi_dense_weights(clf_context *context, const clf_dense_attention *attention);
-
 typedef struct clf_dense_batch {
     clf_layout layout;
-    int64_t batch, length;            /* N, and L of the rows that run */
+    int64_t batch, length; /* N, and L of the rows that run */
     const clf_dense_masks *self;
     const clf_decoder_memory *memory; /* of decoders: projected rows in the same layout */
     int64_t memory_length;            /* S */

@@ -92,7 +92,6 @@ static clf_status measure(clf_attention_batch *batch, int32_t sequences, const c
         tiles += ((size_t)spans[s].q_count + (size_t)tile - 1) / (size_t)tile;
     if (tiles > INT32_MAX / sizeof *batch->tiles)
         CLF_FAIL(CLF_UNSUPPORTED, "attention: %zu tiles of queries", tiles);
-    batch->max_queries = max_queries;
     batch->max_keys = max_keys;
     batch->q_end = q_end;
     batch->k_end = k_end;

@@ -7,15 +7,15 @@
 #include "op/attention.h"
 
 struct clf_attention_batch {
-    clf_context *context; /* retained */
+    clf_context *context;      /* retained */
     clf_attention_span *spans; /* scratch of clfi_attention_batch_set */
     size_t span_capacity;
     clf_attention_tile *tiles;
     size_t tile_capacity;
     clf_buffer *buffer; /* NULL until the first non-empty batch */
     int32_t sequences, tile_count, tile_queries;
-    int32_t max_queries, max_keys; /* of one sequence */
-    int32_t q_end, k_end;          /* rows that q and k must have at least */
+    int32_t max_keys;     /* of one sequence */
+    int32_t q_end, k_end; /* rows that q and k must have at least */
 };
 
 #endif

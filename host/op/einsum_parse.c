@@ -8,13 +8,8 @@
 
 #include "base/alloc.h"
 
-/* Records the code, then fails with a reason that begins with it. */
-#define REFUSE_AS(form, status, id, ...)          \
-    do {                                          \
-        (form)->code = CLFI_EINSUM_##id;          \
-        CLF_FAIL(status, "E_" #id ": " __VA_ARGS__); \
-    } while (0)
-#define REFUSE(form, id, ...) REFUSE_AS(form, CLF_INVALID_ARGUMENT, id, __VA_ARGS__)
+#define REFUSE_AS(status, id, ...) CLF_FAIL(status, "E_" #id ": " __VA_ARGS__)
+#define REFUSE(id, ...) REFUSE_AS(CLF_INVALID_ARGUMENT, id, __VA_ARGS__)
 
 /* One side of a comma, or the output, as written: [start, end) and whether it holds an ellipsis. */
 typedef struct term_text {
@@ -38,16 +33,6 @@ static int label_of(char c)
     if (c >= 'a' && c <= 'z')
         return 26 + c - 'a';
     return -1;
-}
-
-const char *clfi_einsum_code_name(clf_einsum_code code)
-{
-    static const char *const names[] = {
-#define X(id) "E_" #id,
-        CLFI_EINSUM_CODE_MAP(X)
-#undef X
-    };
-    return (size_t)code < COUNT(names) ? names[code] : "E_UNKNOWN";
 }
 
 char *clfi_einsum_label_text(const clf_einsum_form *form, int label, char text[CLFI_EINSUM_LABEL_TEXT])
@@ -75,7 +60,7 @@ static void close_term(scan *s, const term_text *term, size_t end)
     }
 }
 
-static clf_status scan_equation(clf_einsum_form *form, scan *s)
+static clf_status scan_equation(scan *s)
 {
     const char *text = s->text;
     term_text term = {0, 0, 0, false};
@@ -89,27 +74,27 @@ static clf_status scan_equation(clf_einsum_form *form, scan *s)
             i++;
         } else if (c == ',') {
             if (s->explicit_output)
-                REFUSE(form, CHAR, "',' at %zu: the output is one term", i);
+                REFUSE(CHAR, "',' at %zu: the output is one term", i);
             close_term(s, &term, i++);
             term = (term_text){i, i, 0, false};
         } else if (c == '.') {
             if (strncmp(text + i, "...", 3) != 0 || text[i + 3] == '.')
-                REFUSE(form, ELLIPSIS_SYNTAX, "'.' at %zu is not part of exactly \"...\"", i);
+                REFUSE(ELLIPSIS_SYNTAX, "'.' at %zu is not part of exactly \"...\"", i);
             if (term.ellipsis)
-                REFUSE(form, ELLIPSIS_SYNTAX, "second \"...\" in a term, at %zu", i);
+                REFUSE(ELLIPSIS_SYNTAX, "second \"...\" in a term, at %zu", i);
             term.ellipsis = true;
             i += 3;
         } else if (c == '-' || c == '>') {
             if (c == '>' || text[i + 1] != '>')
-                REFUSE(form, ARROW, "'%c' at %zu is not part of \"->\"", c, i);
+                REFUSE(ARROW, "'%c' at %zu is not part of \"->\"", c, i);
             if (s->explicit_output)
-                REFUSE(form, ARROW, "second \"->\" at %zu", i);
+                REFUSE(ARROW, "second \"->\" at %zu", i);
             close_term(s, &term, i);
             s->explicit_output = true;
             i += 2;
             term = (term_text){i, i, 0, false};
         } else {
-            REFUSE(form, CHAR, "byte 0x%02x at %zu is not a letter, ',', \"...\", \"->\" or a space", (unsigned char)c, i);
+            REFUSE(CHAR, "byte 0x%02x at %zu is not a letter, ',', \"...\", \"->\" or a space", (unsigned char)c, i);
         }
     }
     close_term(s, &term, i);
@@ -119,28 +104,28 @@ static clf_status scan_equation(clf_einsum_form *form, scan *s)
 static clf_status check_counts(clf_einsum_form *form, const scan *s, const clf_einsum_shape *shapes, int count)
 {
     if (count <= 0)
-        REFUSE(form, OPERAND_COUNT, "%zu terms, %d operands", s->terms, count);
+        REFUSE(OPERAND_COUNT, "%zu terms, %d operands", s->terms, count);
     if (s->terms != (size_t)count)
-        REFUSE(form, OPERAND_COUNT, "%zu terms, %d operands", s->terms, count);
+        REFUSE(OPERAND_COUNT, "%zu terms, %d operands", s->terms, count);
     if (count > CLFI_EINSUM_MAX_OPERANDS)
-        REFUSE_AS(form, CLF_UNSUPPORTED, LIMIT, "%d operands, at most %d", count, CLFI_EINSUM_MAX_OPERANDS);
+        REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "%d operands, at most %d", count, CLFI_EINSUM_MAX_OPERANDS);
     if (!shapes)
-        REFUSE(form, ARGUMENT, "no operand shapes");
+        REFUSE(ARGUMENT, "no operand shapes");
     for (int k = 0; k < count; k++) {
         const term_text *term = &s->term[k];
         const clf_einsum_shape *shape = &shapes[k];
         if (shape->rank < 0 || (shape->rank > 0 && !shape->dim))
-            REFUSE(form, ARGUMENT, "operand %d has no shape", k);
+            REFUSE(ARGUMENT, "operand %d has no shape", k);
         if (term->ellipsis ? term->letters > (size_t)shape->rank : term->letters != (size_t)shape->rank)
-            REFUSE(form, RANK, "operand %d has rank %d, its term %s%zu labels", k, shape->rank, term->ellipsis ? "\"...\" and " : "",
+            REFUSE(RANK, "operand %d has rank %d, its term %s%zu labels", k, shape->rank, term->ellipsis ? "\"...\" and " : "",
                    term->letters);
     }
     for (int k = 0; k < count; k++) {
         if (shapes[k].rank > CLFI_EINSUM_MAX_RANK)
-            REFUSE_AS(form, CLF_UNSUPPORTED, LIMIT, "operand %d has rank %d, at most %d", k, shapes[k].rank, CLFI_EINSUM_MAX_RANK);
+            REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "operand %d has rank %d, at most %d", k, shapes[k].rank, CLFI_EINSUM_MAX_RANK);
         for (int axis = 0; axis < shapes[k].rank; axis++)
             if (shapes[k].dim[axis] < 0)
-                REFUSE(form, ARGUMENT, "operand %d axis %d has size %lld", k, axis, (long long)shapes[k].dim[axis]);
+                REFUSE(ARGUMENT, "operand %d axis %d has size %lld", k, axis, (long long)shapes[k].dim[axis]);
         const int covered = s->term[k].ellipsis ? shapes[k].rank - (int)s->term[k].letters : 0;
         if (covered > form->ellipsis_rank)
             form->ellipsis_rank = covered;
@@ -176,7 +161,7 @@ static clf_status implicit_output(clf_einsum_form *form)
     for (int label = 0; label < CLFI_EINSUM_LETTERS; label++)
         rank += seen[label] == 1;
     if (rank > CLFI_EINSUM_MAX_RANK)
-        REFUSE_AS(form, CLF_UNSUPPORTED, LIMIT, "the output has rank %d, at most %d", rank, CLFI_EINSUM_MAX_RANK);
+        REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "the output has rank %d, at most %d", rank, CLFI_EINSUM_MAX_RANK);
     for (int e = 0; e < form->ellipsis_rank; e++)
         form->output[form->output_rank++] = (uint8_t)(CLFI_EINSUM_LETTERS + e);
     for (int label = 0; label < CLFI_EINSUM_LETTERS; label++)
@@ -193,14 +178,14 @@ static clf_status explicit_output(clf_einsum_form *form, const scan *s)
         if (label < 0)
             continue;
         if (!labels_has(form->used, label))
-            REFUSE(form, OUTPUT_UNKNOWN, "output label '%c' is in no operand", s->text[i]);
+            REFUSE(OUTPUT_UNKNOWN, "output label '%c' is in no operand", s->text[i]);
         if (labels_has(seen, label))
-            REFUSE(form, OUTPUT_REPEAT, "output label '%c' occurs twice", s->text[i]);
+            REFUSE(OUTPUT_REPEAT, "output label '%c' occurs twice", s->text[i]);
         labels_add(&seen, label);
     }
     const int ellipsis_axes = s->output.ellipsis ? form->ellipsis_rank : 0;
     if (s->output.letters + (size_t)ellipsis_axes > CLFI_EINSUM_MAX_RANK)
-        REFUSE_AS(form, CLF_UNSUPPORTED, LIMIT, "the output has rank %zu, at most %d", s->output.letters + (size_t)ellipsis_axes,
+        REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "the output has rank %zu, at most %d", s->output.letters + (size_t)ellipsis_axes,
                   CLFI_EINSUM_MAX_RANK);
     form->output_rank = expand_term(form, s, &s->output, ellipsis_axes, form->output);
     return CLF_OK;
@@ -223,7 +208,7 @@ static clf_status check_operand_sizes(clf_einsum_form *form, int k)
     for (int axis = 0; axis < operand->rank; axis++)
         for (int other = 0; other < axis; other++)
             if (operand->label[other] == operand->label[axis] && operand->dim[other] != operand->dim[axis])
-                REFUSE(form, DIAGONAL, "operand %d label '%s' is %lld at axis %d and %lld at axis %d", k,
+                REFUSE(DIAGONAL, "operand %d label '%s' is %lld at axis %d and %lld at axis %d", k,
                        clfi_einsum_label_text(form, operand->label[axis], (char[CLFI_EINSUM_LABEL_TEXT]){0}),
                        (long long)operand->dim[other], other, (long long)operand->dim[axis], axis);
     for (int ellipsis = 0; ellipsis < 2; ellipsis++)
@@ -232,9 +217,9 @@ static clf_status check_operand_sizes(clf_einsum_form *form, int k)
             if ((label >= CLFI_EINSUM_LETTERS) != ellipsis || join_size(form, label, operand->dim[axis]))
                 continue;
             if (ellipsis)
-                REFUSE(form, ELLIPSIS_BROADCAST, "operand %d axis %d (ellipsis) is %lld, expected %lld or 1", k, axis,
+                REFUSE(ELLIPSIS_BROADCAST, "operand %d axis %d (ellipsis) is %lld, expected %lld or 1", k, axis,
                        (long long)operand->dim[axis], (long long)form->size[label]);
-            REFUSE(form, SIZE, "operand %d label '%s' is %lld, expected %lld", k,
+            REFUSE(SIZE, "operand %d label '%s' is %lld, expected %lld", k,
                    clfi_einsum_label_text(form, label, (char[CLFI_EINSUM_LABEL_TEXT]){0}), (long long)operand->dim[axis],
                    (long long)form->size[label]);
         }
@@ -262,11 +247,11 @@ static clf_status measure(clf_einsum_form *form)
     size_t elements;
     for (int k = 0; k < form->operand_count; k++)
         if (!count_elements(form->operand[k].dim, form->operand[k].rank, &elements))
-            REFUSE_AS(form, CLF_UNSUPPORTED, OVERFLOW, "the element count of operand %d does not fit", k);
+            REFUSE_AS(CLF_UNSUPPORTED, OVERFLOW, "the element count of operand %d does not fit", k);
     for (int axis = 0; axis < form->output_rank; axis++)
         form->output_dim[axis] = form->size[form->output[axis]];
     if (!count_elements(form->output_dim, form->output_rank, &form->output_elements))
-        REFUSE_AS(form, CLF_UNSUPPORTED, OVERFLOW, "the element count of the output does not fit");
+        REFUSE_AS(CLF_UNSUPPORTED, OVERFLOW, "the element count of the output does not fit");
     return CLF_OK;
 }
 
@@ -276,9 +261,9 @@ clf_status clfi_einsum_parse(const char *equation, const clf_einsum_shape *shape
     for (int label = 0; label < CLFI_EINSUM_MAX_LABELS; label++)
         out->size[label] = 1;
     if (!equation)
-        REFUSE(out, ARGUMENT, "the equation is NULL");
+        REFUSE(ARGUMENT, "the equation is NULL");
     scan s = {.text = equation};
-    CLF_TRY(scan_equation(out, &s));
+    CLF_TRY(scan_equation(&s));
     CLF_TRY(check_counts(out, &s, shapes, count));
     out->operand_count = count;
     for (int k = 0; k < count; k++) {

@@ -68,7 +68,6 @@ static clf_status resolve_limit(clf_einsum_plan *plan, int64_t memory_limit)
     if (memory_limit == CLFI_EINSUM_NO_LIMIT)
         return CLF_OK;
     if (memory_limit == 0 || memory_limit < CLFI_EINSUM_MAX_INPUT) {
-        plan->form.code = CLFI_EINSUM_LIMIT;
         CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: memory limit %lld, expected a positive number of elements", (long long)memory_limit);
     }
     plan->limited = 1;

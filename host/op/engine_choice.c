@@ -7,14 +7,6 @@
 
 enum { FORCED_BYTES = 128 };
 
-const clf_engine_table *clfi_engine_table_find(const char *op)
-{
-    for (int i = 0; i < CLF_OP_COUNT; i++)
-        if (strcmp(clfi_engine_tables[i].op, op) == 0)
-            return &clfi_engine_tables[i];
-    return NULL;
-}
-
 const clf_engine *clfi_engine_find(clf_op op, const char *name)
 {
     const clf_engine_table *table = &clfi_engine_tables[op];

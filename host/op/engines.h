@@ -53,8 +53,7 @@ typedef struct clf_engine_choice {
     clf_tile tile;
 } clf_engine_choice;
 
-/* The table of that op, the row of that name; NULL when there is none. */
-const clf_engine_table *clfi_engine_table_find(const char *op);
+/* The row of that name; NULL when there is none. */
 const clf_engine *clfi_engine_find(clf_op op, const char *name);
 
 /* Whether the row keeps the context's precision and can run the case. */

@@ -11,7 +11,7 @@ enum { CLFI_REPORT_COLOURS = 8, CLFI_LABEL_BYTES = 160 };
 typedef struct clfi_report_device {
     const clfi_result *file;
     const clfi_result_device *device;
-    size_t place; /* in its file */
+    size_t place;                 /* in its file */
     char label[CLFI_LABEL_BYTES]; /* short, different for each */
 } clfi_report_device;
 
@@ -70,9 +70,6 @@ double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_
 
 /* What it could reach: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */
 double clfi_report_roof(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
-
-/* Whether what measured this limit on the device spread more than 10 %; false for NULL or a limit that was not measured. */
-bool clfi_report_is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit);
 
 /* Texts, returned: share of the limit ("87 %", "~87 %" where the limit was noisy, a dash without one), and the rate or time with its
  * unit. */

@@ -61,7 +61,8 @@ double clfi_report_roof(const clfi_result_device *device, const clfi_report_work
     return arithmetic < memory ? arithmetic : isnan(arithmetic) ? NAN : memory;
 }
 
-bool clfi_report_is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit)
+/* Whether what measured this limit on the device spread more than 10 %; false for NULL or a limit that was not measured. */
+static bool is_limit_noisy(const clfi_report_data *data, size_t device, const char *limit)
 {
     for (size_t i = 0; limit && i < data->row_count; i++) {
         const clfi_report_row *row = &data->rows[i];
@@ -75,7 +76,7 @@ bool clfi_report_is_limit_noisy(const clfi_report_data *data, size_t device, con
 const char *clfi_report_share(const clfi_report_data *data, const clfi_report_row *row, char text[CLFI_FIGURE_BYTES])
 {
     const double percent = row->row->facts.percent_of_limit;
-    const bool is_noisy = clfi_report_is_limit_noisy(data, row->device, data->works[row->work].workload->limit);
+    const bool is_noisy = is_limit_noisy(data, row->device, data->works[row->work].workload->limit);
     if (!isfinite(percent))
         snprintf(text, CLFI_FIGURE_BYTES, "\u2013");
     else

@@ -11,6 +11,8 @@ static clf_status no_memory(void)
     CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's variable");
 }
 
+static clf_status run_statement(template_run *run, const template_node *node);
+
 /* An empty scope inside the present one. Where this succeeds, the caller makes it the present one. */
 static clf_status open_scope(const template_run *run, template_scope *scope)
 {
@@ -57,8 +59,8 @@ static clf_status run_if(template_run *run, const template_node *node)
     const bool is_true = clfi_value_is_true(value);
     json_decref(value);
     if (is_true)
-        return clfi_run_statement(run, node->b);
-    return node->c ? clfi_run_statement(run, node->c) : CLF_OK;
+        return run_statement(run, node->b);
+    return node->c ? run_statement(run, node->c) : CLF_OK;
 }
 
 /* What a block prints, as a value. */
@@ -66,7 +68,7 @@ static clf_status capture(template_run *run, const template_node *block, json_t 
 {
     clf_str text = CLF_STR_INIT, *const outer = run->out;
     run->out = &text;
-    clf_status st = clfi_run_statement(run, block);
+    clf_status st = run_statement(run, block);
     run->out = outer;
     if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
@@ -149,7 +151,7 @@ static clf_status run_scoped(template_run *run, const template_node *node, json_
     if (st == CLF_OK && loop)
         st = set_variable(run, "loop", json_incref(loop));
     if (st == CLF_OK && body)
-        st = clfi_run_statement(run, body);
+        st = run_statement(run, body);
     if (st == CLF_OK && is_wanted) {
         st = clfi_run_expression(run, node->d, &condition);
         *is_wanted = clfi_value_is_true(condition);
@@ -214,7 +216,7 @@ static clf_status run_for(template_run *run, const template_node *node)
     CLF_TRY(st);
     st = choose(run, node, elements);
     if (st == CLF_OK && json_array_size(elements) == 0)
-        st = node->c ? clfi_run_statement(run, node->c) : CLF_OK;
+        st = node->c ? run_statement(run, node->c) : CLF_OK;
     else if (st == CLF_OK)
         st = run_elements(run, node, elements);
     json_decref(elements);
@@ -231,7 +233,7 @@ static clf_status add_macro(template_run *run, const template_node *node)
 static clf_status run_block(template_run *run, const template_node *node)
 {
     for (size_t i = 0; i < node->count && run->flow == FLOW_ON; i++)
-        CLF_TRY(clfi_run_statement(run, node->items[i]));
+        CLF_TRY(run_statement(run, node->items[i]));
     return CLF_OK;
 }
 
@@ -262,7 +264,7 @@ static clf_status perform(template_run *run, const template_node *node)
     }
 }
 
-clf_status clfi_run_statement(template_run *run, const template_node *node)
+static clf_status run_statement(template_run *run, const template_node *node)
 {
     CLF_TRY(clfi_run_enter(run, node));
     const clf_status st = perform(run, node);
@@ -329,7 +331,7 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
     clf_status st = run.namespaces ? open_scope(&run, &globals) : no_memory();
     run.globals = run.scope = &globals;
     if (st == CLF_OK)
-        st = clfi_run_statement(&run, tpl->root);
+        st = run_statement(&run, tpl->root);
     if (st == CLF_OK)
         st = clfi_str_append(out, clfi_str_text(&text), text.length);
     if (st != CLF_OK && out->length > before)

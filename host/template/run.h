@@ -39,7 +39,6 @@ typedef struct template_arguments {
 
 /* *out: a new reference, NULL: undefined. */
 clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out);
-clf_status clfi_run_statement(template_run *run, const template_node *node);
 
 /* Counts a step and a level of nesting; leave with run->depth--. */
 clf_status clfi_run_enter(template_run *run, const template_node *node);

@@ -33,8 +33,9 @@ struct clf_bpe {
     uint64_t made_ns;
 };
 
-void clfi_bpe_destroy(clf_bpe *bpe)
+static void destroy(void *model)
 {
+    clf_bpe *bpe = model;
     if (!bpe)
         return;
     clfi_vocabulary_free(&bpe->vocabulary);
@@ -79,7 +80,7 @@ clf_status clfi_bpe_create(clf_vocabulary *vocabulary, const clf_bpe_settings *s
     if (st == CLF_OK)
         *out = bpe;
     else
-        clfi_bpe_destroy(bpe);
+        destroy(bpe);
     return st;
 }
 
@@ -260,7 +261,7 @@ static clf_status read(const json_t *json, const char *where, void **out)
     if (st == CLF_OK)
         *out = bpe;
     else
-        clfi_bpe_destroy(bpe);
+        destroy(bpe);
     return st;
 }
 
@@ -447,11 +448,6 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     }
     clfi_model_memory_keep(slot, word, size, tokens, first);
     return CLF_OK;
-}
-
-static void destroy(void *model)
-{
-    clfi_bpe_destroy(model);
 }
 
 static const clf_vocabulary *vocabulary_of(const void *model)

@@ -33,6 +33,4 @@ clf_status clfi_bpe_add_merge(clf_bpe *bpe, const char *left, size_t left_size, 
  * scores[i] belongs to the token of id i. FORMAT: a score is not a number. */
 clf_status clfi_bpe_add_scores(clf_bpe *bpe, const float *scores, size_t count, const char *where);
 
-void clfi_bpe_destroy(clf_bpe *bpe);
-
 #endif

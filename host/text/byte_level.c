@@ -3,7 +3,8 @@
 #include "text/byte_level.h"
 
 /* Bytes 0..32, 127..160 and 173 have no picture of their own; in this order they are U+0100, U+0101, ... */
-uint32_t clfi_byte_to_char(unsigned char byte)
+/* The character of a byte. */
+static uint32_t byte_to_char(unsigned char byte)
 {
     if (byte <= 0x20)
         return 0x100u + byte;
@@ -20,13 +21,13 @@ int clfi_char_to_byte(uint32_t code)
         return (int)(code - 0x121 + 0x7f);
     if (code == 0x143)
         return 0xad;
-    return code <= 0xff && clfi_byte_to_char((unsigned char)code) == code ? (int)code : -1;
+    return code <= 0xff && byte_to_char((unsigned char)code) == code ? (int)code : -1;
 }
 
 clf_status clfi_byte_level_append(clf_aligned_text *to, const clf_aligned_text *from, size_t start, size_t end)
 {
     const clf_char_span nowhere = {0, 0};
     for (size_t i = start; i < end; i++)
-        CLF_TRY(clfi_aligned_append(to, clfi_byte_to_char((unsigned char)from->text.data[i]), from->is_aligned ? from->spans[i] : nowhere));
+        CLF_TRY(clfi_aligned_append(to, byte_to_char((unsigned char)from->text.data[i]), from->is_aligned ? from->spans[i] : nowhere));
     return CLF_OK;
 }

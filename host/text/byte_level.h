@@ -6,9 +6,6 @@
 
 #include "text/aligned_text.h"
 
-/* The character of a byte. */
-uint32_t clfi_byte_to_char(unsigned char byte);
-
 /* The byte of a character, -1 when it stands for none. */
 int clfi_char_to_byte(uint32_t code);
 

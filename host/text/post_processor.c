@@ -180,11 +180,11 @@ static clf_status read_new(clf_status (*read)(const json_t *, const char *, clf_
     return st;
 }
 
-#define ROW(name, type)                                                              \
-    static clf_status new_##name(const json_t *json, const char *where, void **out)  \
-    {                                                                                \
-        return read_new(read_##name, json, where, out);                              \
-    }                                                                                \
+#define ROW(name, type)                                                             \
+    static clf_status new_##name(const json_t *json, const char *where, void **out) \
+    {                                                                               \
+        return read_new(read_##name, json, where, out);                             \
+    }                                                                               \
     static const clf_part_kind name##_row = {type, new_##name, destroy};
 
 ROW(templates, "TemplateProcessing")
@@ -193,7 +193,7 @@ ROW(roberta, "RobertaProcessing")
 ROW(trim, "ByteLevel")
 
 static const clf_part_kind *const rows[] = {&templates_row, &bert_row, &roberta_row, &trim_row};
-const clf_part_table clfi_post_processors = {rows, COUNT(rows), "processors"};
+static const clf_part_table table = {rows, COUNT(rows), "processors"};
 
 /* Parts of a chain become one: the template of the one that has it, and whether any of them trims. */
 static clf_status merge(clf_chain *chain, const char *where, clf_post_processor *processor)
@@ -219,7 +219,7 @@ static clf_status merge(clf_chain *chain, const char *where, clf_post_processor 
 clf_status clfi_post_processor_read(const json_t *json, const char *where, clf_post_processor *processor)
 {
     clf_chain chain = {0};
-    clf_status st = clfi_chain_read(json, where, &clfi_post_processors, &chain);
+    clf_status st = clfi_chain_read(json, where, &table, &chain);
     if (st == CLF_OK)
         st = merge(&chain, where, processor);
     clfi_chain_free(&chain);

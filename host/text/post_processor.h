@@ -40,8 +40,6 @@ void clfi_post_processor_free(clf_post_processor *processor);
 /* One token before each sequence and one behind it; -1 = none. The processor is empty before. */
 clf_status clfi_post_processor_around(int32_t before, int32_t behind, clf_post_processor *processor);
 
-extern const clf_part_table clfi_post_processors;
-
 /* Reads the "post_processor" of a tokenizer.json: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which trims offsets
  * alone), a Sequence of them, or NULL for none. `where` comes first in messages. UNSUPPORTED: another type, a template without its
  * sequences, two parts that add tokens. The processor is empty before; the caller frees. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Unigram: a trie of the tokens, kept as a hash map from (node, byte) to node, and the best path through a word from its start
- * (Viterbi). */
-#include "text/unigram.h"
-
+/* Unigram language model: of all ways to divide a word into tokens, the one with the highest sum of scores. Source: Kudo 2018
+ * (arXiv:1804.10959); SentencePiece's search with a score for unknown characters. A trie of the tokens, kept as a hash map from (node, byte)
+ * to node, and the best path through a word from its start (Viterbi). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +21,7 @@ typedef struct clf_trie_edge {
 
 enum { TRIE_NODES_MAX = 1 << 24 };
 
-struct clf_unigram {
+typedef struct clf_unigram {
     clf_vocabulary vocabulary;
     double *scores; /* by id */
     clf_trie_edge *edges;
@@ -34,10 +33,11 @@ struct clf_unigram {
     bool byte_fallback;
     int32_t byte_id[256];
     uint64_t made_ns;
-};
+} clf_unigram;
 
-void clfi_unigram_destroy(clf_unigram *unigram)
+static void destroy(void *model)
 {
+    clf_unigram *unigram = model;
     if (!unigram)
         return;
     clfi_vocabulary_free(&unigram->vocabulary);
@@ -128,8 +128,12 @@ static clf_status build(clf_unigram *unigram, const double *scores, size_t count
     return CLF_OK;
 }
 
-clf_status clfi_unigram_create(clf_vocabulary *vocabulary, const double *scores, size_t count, int32_t unknown, bool byte_fallback,
-                               const char *where, clf_unigram **out)
+/* Takes the vocabulary, whose ids are 0 .. count-1, over (also when it fails) and leaves it empty. scores[i] belongs to id i; unknown is the
+ * id of what is not in the vocabulary, -1 for none: then a text that needs it is refused. With byte_fallback it becomes the tokens "<0x00>"
+ * .. "<0xFF>" of its bytes where they are all there. A token whose score is -INFINITY is in no division of a text. FORMAT: another score is
+ * not finite, unknown is outside the vocabulary. */
+static clf_status create(clf_vocabulary *vocabulary, const double *scores, size_t count, int32_t unknown, bool byte_fallback,
+                         const char *where, clf_unigram **out)
 {
     clf_unigram *unigram = NULL;
     clf_status st = clfi_alloc(1, sizeof *unigram, "Unigram model", &unigram);
@@ -146,7 +150,7 @@ clf_status clfi_unigram_create(clf_vocabulary *vocabulary, const double *scores,
     if (st == CLF_OK)
         *out = unigram;
     else
-        clfi_unigram_destroy(unigram);
+        destroy(unigram);
     return st;
 }
 
@@ -180,7 +184,7 @@ static clf_status read(const json_t *json, const char *where, void **out)
     const size_t count = json_array_size(vocab);
     CLF_GOTO(clfi_alloc(count, sizeof *scores, "token scores", &scores));
     CLF_GOTO(read_vocabulary(vocab, where, &vocabulary, scores));
-    CLF_GOTO(clfi_unigram_create(&vocabulary, scores, count, (int32_t)unknown, byte_fallback, where, &unigram));
+    CLF_GOTO(create(&vocabulary, scores, count, (int32_t)unknown, byte_fallback, where, &unigram));
     *out = unigram;
 done:
     clfi_vocabulary_free(&vocabulary);
@@ -280,11 +284,6 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     CLF_TRY(append_path(unigram, word, size, memory->paths, tokens));
     clfi_model_memory_keep(slot, word, size, tokens, first);
     return CLF_OK;
-}
-
-static void destroy(void *model)
-{
-    clfi_unigram_destroy(model);
 }
 
 static const clf_vocabulary *vocabulary_of(const void *model)

@@ -23,9 +23,9 @@ const char *clfi_tune_product_text(const clfi_tune_product *product, char text[C
 
 /* A candidate on one product. */
 typedef struct clfi_tune_timing {
-    double ratio;            /* its time by the reference's; NaN: it does not apply */
-    double ns, reference_ns; /* the least over runs in turn: what else runs on the machine only ever adds time */
-    char engine[24];         /* what ran */
+    double ratio;    /* its time by the reference's; NaN: it does not apply */
+    double ns;       /* the least over runs in turn: what else runs on the machine only ever adds time */
+    char engine[24]; /* what ran */
 } clfi_tune_timing;
 
 /* What is measured: engines as CLF_ENGINE takes them ("": the table's choice), and CLBlast's parameters. */

@@ -108,12 +108,11 @@ static clf_status read_timings(const json_t *reply, size_t count, clfi_tune_timi
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_array_get(list, i);
         const char *engine = json_string_value(json_object_get(one, "engine"));
-        timing[i] = (clfi_tune_timing){NAN, NAN, NAN, ""};
+        timing[i] = (clfi_tune_timing){NAN, NAN, ""};
         if (!engine)
             continue;
         timing[i].ratio = json_number_value(json_object_get(one, "ratio"));
         timing[i].ns = json_number_value(json_object_get(one, "ns"));
-        timing[i].reference_ns = json_number_value(json_object_get(one, "reference_ns"));
         snprintf(timing[i].engine, sizeof timing[i].engine, "%s", engine);
     }
     return CLF_OK;

@@ -9,7 +9,8 @@
 
 enum { MOST_SENTENCES = 12, LARGEST_FILE = 1 << 30 };
 
-const char *const clfi_sentences[] = {
+/* Sentences of different lengths; a text of the benchmark is some of them in a row. */
+static const char *const sentences[] = {
     "The ferry was late again.",
     "She keeps a list of every bird that has landed on the balcony since spring.",
     "Rain is expected in the north by Thursday, with strong winds along the coast and a chance of snow above eight hundred metres.",
@@ -44,9 +45,10 @@ const char *const clfi_sentences[] = {
     "Turn left at the old mill, follow the stream for a mile, and you will see a green gate.",
     "He tuned the piano twice, first by ear and then with an instrument, and preferred the first.",
 };
-const size_t clfi_sentence_count = COUNT(clfi_sentences);
+static const size_t sentence_count = COUNT(sentences);
 
-const char *const clfi_words[] = {
+/* Common words of 2 to 13 letters. */
+static const char *const words[] = {
     "about",     "accident", "across",      "action",   "afternoon",  "against",    "almost",   "already",   "although",  "animal",
     "another",   "answer",   "apple",       "around",   "autumn",     "balance",    "basket",   "beautiful", "because",   "become",
     "before",    "behind",   "believe",     "between",  "bicycle",    "blanket",    "bottle",   "branch",    "bread",     "bridge",
@@ -70,7 +72,7 @@ const char *const clfi_words[] = {
     "river",     "scissors", "secret",      "sentence", "shoulder",   "silver",     "sister",   "south",     "spring",    "station",
     "strange",   "sugar",    "temperature", "thought",  "together",   "university",
 };
-const size_t clfi_word_count = COUNT(clfi_words);
+static const size_t word_count = COUNT(words);
 
 /* Adds a text of `size` bytes at the end of the storage. Its address is set by point(), as the storage may still move. */
 static clf_status add(clfi_texts *texts, size_t size)
@@ -94,9 +96,9 @@ clf_status clfi_texts_make(size_t count, clfi_texts *out)
 {
     *out = (clfi_texts){.storage = CLF_STR_INIT};
     for (size_t i = 0; i < count; i++) {
-        const size_t begin = out->storage.length, sentences = 1 + i * 5 % MOST_SENTENCES;
-        for (size_t j = 0; j < sentences; j++)
-            CLF_TRY(clfi_str_appendf(&out->storage, "%s%s", j ? " " : "", clfi_sentences[(i + j) % clfi_sentence_count]));
+        const size_t begin = out->storage.length, many = 1 + i * 5 % MOST_SENTENCES;
+        for (size_t j = 0; j < many; j++)
+            CLF_TRY(clfi_str_appendf(&out->storage, "%s%s", j ? " " : "", sentences[(i + j) % sentence_count]));
         CLF_TRY(add(out, out->storage.length - begin));
     }
     point(out, 0);
@@ -107,7 +109,7 @@ clf_status clfi_texts_words(size_t count, clfi_texts *out)
 {
     *out = (clfi_texts){.storage = CLF_STR_INIT};
     for (size_t i = 0; i < count; i++) {
-        const char *word = clfi_words[i % clfi_word_count];
+        const char *word = words[i % word_count];
         CLF_TRY(add(out, strlen(word)));
         out->items[i].data = word;
     }

@@ -8,14 +8,6 @@
 #include "base/str.h"
 #include "clformer/model.h"
 
-/* Sentences of different lengths; a text of the benchmark is some of them in a row. */
-extern const char *const clfi_sentences[];
-extern const size_t clfi_sentence_count;
-
-/* Common words of 2 to 13 letters. */
-extern const char *const clfi_words[];
-extern const size_t clfi_word_count;
-
 typedef struct clfi_texts {
     clf_text *items;
     size_t count, capacity;

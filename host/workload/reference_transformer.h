@@ -24,9 +24,6 @@ typedef struct clfi_ref_weights {
     size_t count, capacity;
 } clfi_ref_weights;
 
-/* Adds a weight of zeros; *out is good until the next one is added. INVALID_ARGUMENT: name or rank too long. */
-clf_status clfi_ref_weights_add(clfi_ref_weights *weights, const char *name, int rank, const int64_t *dim, clfi_ref_weight **out);
-
 /* Adds a tensor of a checkpoint under another name. NOT_FOUND: it has none of that name. */
 clf_status clfi_ref_weights_load(clfi_ref_weights *weights, const clf_safetensors *file, const char *file_name, const char *name);
 

@@ -7,7 +7,8 @@
 
 #include "base/alloc.h"
 
-clf_status clfi_ref_weights_add(clfi_ref_weights *weights, const char *name, int rank, const int64_t *dim, clfi_ref_weight **out)
+/* Adds a weight of zeros; *out is good until the next one is added. INVALID_ARGUMENT: name or rank too long. */
+static clf_status add_weight(clfi_ref_weights *weights, const char *name, int rank, const int64_t *dim, clfi_ref_weight **out)
 {
     size_t count = 1;
     clfi_ref_weight weight = {.rank = rank};
@@ -31,7 +32,7 @@ static clf_status add_named(clfi_ref_weights *weights, const char *prefix, const
     char full[2 * CLFI_REF_NAME_BYTES]; /* what is too long is refused */
     clfi_ref_weight *added;
     snprintf(full, sizeof full, "%s%s", prefix, name);
-    return clfi_ref_weights_add(weights, full, rank, dim, &added);
+    return add_weight(weights, full, rank, dim, &added);
 }
 
 /* dim: [out, in] of a linear layer, or the one size of a norm. */
@@ -122,7 +123,7 @@ clf_status clfi_ref_weights_load(clfi_ref_weights *weights, const clf_safetensor
     clfi_ref_weight *weight;
     if (!tensor)
         CLF_FAIL(CLF_NOT_FOUND, "reference: the checkpoint has no %s", file_name);
-    CLF_TRY(clfi_ref_weights_add(weights, name, tensor->rank, tensor->dim, &weight));
+    CLF_TRY(add_weight(weights, name, tensor->rank, tensor->dim, &weight));
     const size_t step = clfi_file_dtype_bytes(tensor->dtype);
     return clfi_file_to_f32(tensor->dtype, false, tensor->data, (ptrdiff_t)step, tensor->bytes / step, weight->value);
 }

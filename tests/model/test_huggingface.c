@@ -5,6 +5,7 @@
 #include "support/device.h"
 #include "support/named_tensors.h"
 #include "support/temp.h"
+#include "support/write_safetensors.h"
 
 #include <stdio.h>
 
@@ -131,7 +132,7 @@ static void set_key(json_t *config, const char *key, json_t *value)
 static void write_weights(const char *directory, const clf_file_tensor *tensors, size_t count)
 {
     char path[PATH_BYTES];
-    CHECK_OK(clfi_safetensors_write(temp_path(directory, "model.safetensors", path), tensors, count, NULL));
+    write_safetensors(temp_path(directory, "model.safetensors", path), tensors, count);
 }
 
 static size_t list_weights(const clf_safetensors *file, clf_file_tensor *tensors)

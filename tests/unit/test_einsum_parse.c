@@ -14,14 +14,13 @@ static void check_case(const einsum_case *one, void *user)
     if (one->code[0]) {
         const bool limit = strcmp(one->code, "E_LIMIT") == 0;
         CHECK(status == (limit ? CLF_UNSUPPORTED : CLF_INVALID_ARGUMENT), "%s: status %s", one->id, clf_status_id(status));
-        CHECK(strcmp(clfi_einsum_code_name(form.code), one->code) == 0, "%s: %s, want %s", one->id, clf_last_error(), one->code);
         const size_t length = strlen(one->code);
         CHECK(strncmp(clf_last_error(), one->code, length) == 0 && clf_last_error()[length] == ':', "%s: %s", one->id, clf_last_error());
         ++*refused;
         return;
     }
     CHECK(status == CLF_OK, "%s: %s", one->id, clf_last_error());
-    CHECK(form.code == CLFI_EINSUM_NONE && form.output_rank == one->output_rank, "%s: rank %d", one->id, form.output_rank);
+    CHECK(form.output_rank == one->output_rank, "%s: rank %d", one->id, form.output_rank);
     for (int axis = 0; axis < form.output_rank; axis++)
         CHECK(form.output_dim[axis] == one->output_dim[axis], "%s: axis %d is %lld", one->id, axis, (long long)form.output_dim[axis]);
     CHECK(form.output_elements == one->output_elements, "%s: %zu elements", one->id, form.output_elements);
@@ -108,7 +107,6 @@ static void overflow(void **state)
     const int64_t large[] = {INT64_C(1) << 40, 0};
     const clf_einsum_shape shapes[] = {{1, large}, {1, large}, {2, large}};
     CHECK_FAILS(clfi_einsum_parse("i,j->ij", shapes, 2, &form), CLF_UNSUPPORTED, "E_OVERFLOW");
-    assert_int_equal(form.code, CLFI_EINSUM_OVERFLOW);
     CHECK_OK(clfi_einsum_parse("i,i->i", shapes, 2, &form));
     CHECK_OK(clfi_einsum_parse("i,j,kl->ijkl", shapes, 3, &form)); /* empty, so it fits */
     assert_int_equal(form.output_elements, 0);
@@ -121,7 +119,8 @@ static void all_labels(void **state)
     einsum_case one;
     einsum_case_make("abcdefghijklm,nopqrstuvwxyz,ABCDEFGHIJKLM,NOPQRSTUVWXYZ,...->aZ",
                      "2x1x1x1x1x1x1x1x1x1x1x1x1,1x1x1x1x1x1x1x1x1x1x1x1x1,1x1x1x1x1x1x1x1x1x1x1x1x1,1x1x1x1x1x1x1x1x1x1x1x1x3,"
-                     "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2", &one);
+                     "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2",
+                     &one);
     CHECK_OK(clfi_einsum_parse(one.equation, one.shape, one.count, &form));
     assert_int_equal(form.ellipsis_rank, 16);
     for (int label = 0; label < CLFI_EINSUM_MAX_LABELS; label++)
@@ -133,8 +132,8 @@ static void all_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden),   cmocka_unit_test(reference), cmocka_unit_test(messages), cmocka_unit_test(bad_pointers),
-        cmocka_unit_test(overflow), cmocka_unit_test(all_labels),
+        cmocka_unit_test(golden),       cmocka_unit_test(reference), cmocka_unit_test(messages),
+        cmocka_unit_test(bad_pointers), cmocka_unit_test(overflow),  cmocka_unit_test(all_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

