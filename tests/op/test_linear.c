@@ -8,8 +8,8 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/engines.h"
+#include "support/linear_check.h"
 #include "support/operand.h"
-#include "workload/reference_gemm.h"
 
 enum { MAX_PARTS = 3 };
 
@@ -54,14 +54,6 @@ static const linear_case cases[] = {
     {QKV(9, 20, 48, 48, 48), .column_block = 48, .y_type = CLF_BF16, .y = LAYOUT_REVERSED},
 };
 
-/* Column n of row i of y, whichever shape y has. */
-static double result_at(const linear_case *one, const operand *y, int64_t n, int64_t i, int64_t j)
-{
-    if (!one->column_block)
-        return y->value[i * n + j];
-    return y->value[(j / one->column_block * one->m + i) * one->column_block + j % one->column_block];
-}
-
 static void check_case(clf_context *context, const linear_case *one, const char *engine)
 {
     char id[128];
@@ -72,7 +64,7 @@ static void check_case(clf_context *context, const linear_case *one, const char 
     snprintf(id, sizeof id, "linear[%s %lldx%lldx%lld parts=%d %s block=%lld]", engine, (long long)one->m, (long long)n, (long long)one->k,
              one->parts, clf_dtype_name(one->type), (long long)one->column_block);
     double *w = calloc((size_t)(n * one->k) + 1, sizeof *w), *b = calloc((size_t)n + 1, sizeof *b); /* w as [k, n] */
-    operand weight[MAX_PARTS] = {{0}}, bias[MAX_PARTS] = {{0}}, residual = {0};
+    operand weight[MAX_PARTS] = {{0}}, bias[MAX_PARTS] = {{0}};
     clf_view weights[MAX_PARTS] = {{0}}, biases[MAX_PARTS] = {{0}};
     clf_linear *linear = NULL;
     assert_true(w && b);
@@ -99,45 +91,24 @@ static void check_case(clf_context *context, const linear_case *one, const char 
             operand_fill_uniform(&weight[p], &r, 100, 200);
         operand_destroy(&bias[p]);
     }
-    operand x = operand_create(context, CLF_F32, one->x, 2, (int64_t[]){one->m, one->k});
-    operand y = one->column_block
-                    ? operand_create(context, one->y_type, one->y, 3, (int64_t[]){n / one->column_block, one->m, one->column_block})
-                    : operand_create(context, one->y_type, one->y, 2, (int64_t[]){one->m, n});
-    operand_fill_uniform(&x, &r, -1, 1);
-    if (one->has_residual) {
-        residual = operand_create(context, one->y_type, LAYOUT_CONTIGUOUS, 2, (int64_t[]){one->m, n});
-        operand_fill_uniform(&residual, &r, -4, 4);
-    }
-    if (clfi_linear_run(context, linear, clfi_tensor_view(x.tensor), one->activation,
-                        one->has_residual ? clfi_tensor_view(residual.tensor) : NULL, clfi_tensor_view(y.tensor)) != CLF_OK)
-        fail_msg("%s: %s", id, clf_last_error());
-    operand_read(&y, id);
-    double *want = calloc((size_t)(one->m * n) + 1, sizeof *want), *bound = calloc((size_t)(one->m * n) + 1, sizeof *bound);
-    assert_true(want && bound);
-    clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m,
-                                       .n = n,
-                                       .k = one->k,
-                                       .alpha = 1,
-                                       .activation = one->activation,
-                                       .a = x.value,
-                                       .b = w,
-                                       .bias = b,
-                                       .residual = one->has_residual ? residual.value : NULL},
-                      want, bound);
-    for (int64_t i = 0; i < one->m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            const double got = result_at(one, &y, n, i, j), expected = want[i * n + j], error = bound[i * n + j];
-            CHECK(within(got, expected, error + operand_rounding(one->y_type, fabs(expected) + error)), "%s: %lld,%lld: %.9g, want %.9g",
-                  id, (long long)i, (long long)j, got, expected);
-        }
+    linear_check_run(context, linear,
+                     &(linear_check){.id = id,
+                                     .m = one->m,
+                                     .n = n,
+                                     .k = one->k,
+                                     .weight = w,
+                                     .bias = b,
+                                     .x = one->x,
+                                     .y = one->y,
+                                     .y_type = one->y_type,
+                                     .activation = one->activation,
+                                     .has_residual = one->has_residual,
+                                     .column_block = one->column_block,
+                                     .slack = 1},
+                     &r);
     for (int p = 0; p < one->parts; p++)
         operand_destroy(&weight[p]);
     clfi_linear_destroy(linear);
-    operand_destroy(&x);
-    operand_destroy(&y);
-    operand_destroy(&residual);
-    free(want);
-    free(bound);
     free(w);
     free(b);
 }

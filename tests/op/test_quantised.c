@@ -11,8 +11,8 @@
 #include "op/linear.h"
 #include "runtime/context.h"
 #include "support/check.h"
+#include "support/linear_check.h"
 #include "support/operand.h"
-#include "workload/reference_gemm.h"
 
 static const clf_weight_type types[] = {CLF_WEIGHT_Q8_0, CLF_WEIGHT_Q4_0, CLF_WEIGHT_Q4_1, CLF_WEIGHT_Q5_0,
                                         CLF_WEIGHT_Q5_1, CLF_WEIGHT_Q4_K, CLF_WEIGHT_Q5_K, CLF_WEIGHT_Q6_K};
@@ -111,10 +111,9 @@ static void check_case(clf_context *context, const quantised_case *one, const ch
         n += one->n[p];
     snprintf(id, sizeof id, "%s %s %lldx%lldx%lld block %lld", engine, clfi_weight_type_info(one->type[0])->name, (long long)one->m,
              (long long)n, (long long)one->k, (long long)one->column_block);
-    double *b = calloc((size_t)(n * one->k) + 1, sizeof *b), *want = calloc((size_t)(one->m * n) + 1, sizeof *want),
-           *bound = calloc((size_t)(one->m * n) + 1, sizeof *bound), *bias_value = calloc((size_t)n + 1, sizeof *bias_value);
-    operand bias[2] = {{0}}, residual = {0};
-    assert_true(b && want && bound && bias_value);
+    double *b = calloc((size_t)(n * one->k) + 1, sizeof *b), *bias_value = calloc((size_t)n + 1, sizeof *bias_value);
+    operand bias[2] = {{0}};
+    assert_true(b && bias_value);
     for (int p = 0; p < one->parts; first += one->n[p++]) {
         weight[p] = make(context, one->type[p], one->n[p], one->k, 2 * (size_t)p, &r);
         weights[p] = weight[p].view;
@@ -131,49 +130,29 @@ static void check_case(clf_context *context, const quantised_case *one, const ch
     if (clfi_linear_create(context, one->parts, weights, one->has_bias ? biases : NULL, &linear) != CLF_OK)
         fail_msg("%s: %s", id, clf_last_error());
     CHECK_OK(clf_context_finish(context));
-    operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){one->m, one->k});
-    operand y = one->column_block
-                    ? operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){n / one->column_block, one->m, one->column_block})
-                    : operand_create(context, CLF_F32, LAYOUT_SLICED, 2, (int64_t[]){one->m, n});
-    operand_fill_uniform(&x, &r, -1, 1);
-    if (one->has_residual) {
-        residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){one->m, n});
-        operand_fill_uniform(&residual, &r, -4, 4);
-    }
-    if (clfi_linear_run(context, linear, clfi_tensor_view(x.tensor), one->activation,
-                        one->has_residual ? clfi_tensor_view(residual.tensor) : NULL, clfi_tensor_view(y.tensor)) != CLF_OK)
-        fail_msg("%s: %s", id, clf_last_error());
-    operand_read(&y, id);
-    round_groups(&x, most);
-    clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m,
-                                       .n = n,
-                                       .k = one->k,
-                                       .alpha = 1,
-                                       .activation = one->activation,
-                                       .a = x.value,
-                                       .b = b,
-                                       .bias = bias_value,
-                                       .residual = one->has_residual ? residual.value : NULL},
-                      want, bound);
-    for (int64_t i = 0; i < one->m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            const int64_t c = one->column_block;
-            const double got = c ? y.value[(j / c * one->m + i) * c + j % c] : y.value[i * n + j];
-            /* Sums of integers times x, up to some 20 times the weights' own where a zero or a minimum is taken from them. */
-            CHECK(within(got, want[i * n + j], 40 * bound[i * n + j]), "%s: %lld,%lld: %.9g, want %.9g", id, (long long)i, (long long)j,
-                  got, want[i * n + j]);
-        }
+    linear_check_run(context, linear,
+                     &(linear_check){.id = id,
+                                     .m = one->m,
+                                     .n = n,
+                                     .k = one->k,
+                                     .weight = b,
+                                     .bias = bias_value,
+                                     .y = one->column_block ? LAYOUT_CONTIGUOUS : LAYOUT_SLICED,
+                                     .activation = one->activation,
+                                     .has_residual = one->has_residual,
+                                     .column_block = one->column_block,
+                                     /* Sums of integers times x, up to some 20 times the weights' own where a zero or a minimum is
+                                      * taken from them. */
+                                     .slack = 40,
+                                     .round = round_groups,
+                                     .most = most},
+                     &r);
     for (int p = 0; p < one->parts; p++) {
         destroy(&weight[p]);
         operand_destroy(&bias[p]);
     }
     clfi_linear_destroy(linear);
-    operand_destroy(&x);
-    operand_destroy(&y);
-    operand_destroy(&residual);
     free(b);
-    free(want);
-    free(bound);
     free(bias_value);
 }
 

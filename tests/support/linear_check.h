@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Linear layers of any weights against double precision. */
+#ifndef CLF_TEST_LINEAR_CHECK_H
+#define CLF_TEST_LINEAR_CHECK_H
+
+#include "clformer/linear.h"
+#include "support/operand.h"
+
+typedef struct linear_check {
+    const char *id;
+    int64_t m, n, k;
+    const double *weight, *bias; /* [k, n], [n] */
+    layout x, y;
+    clf_dtype y_type;
+    clf_activation activation;
+    bool has_residual;
+    int64_t column_block;                  /* 0: y is [m, n] */
+    double slack;                          /* how often the bound of products of float32 weights holds */
+    void (*round)(operand *x, float most); /* what the layer makes of x before it multiplies; NULL: nothing */
+    float most;
+} linear_check;
+
+/* Runs the layer on random rows, with a random residual, and compares every result. */
+void linear_check_run(clf_context *context, const clf_linear *linear, const linear_check *c, rng *r);
+
+#endif
