@@ -3,6 +3,7 @@
  * become panels of floats, some columns at a time, which the engine `packed` multiplies while they are in the cache. */
 #include "base/alloc.h"
 #include "kernel/gemm_bundles.h"
+#include "kernel/gemm_panel.h"
 #include "kernel/weight_rows.h"
 
 enum {

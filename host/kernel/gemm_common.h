@@ -51,10 +51,4 @@ clf_status clfi_gemm_pack_biases(clf_context *context, int parts, const clf_view
 /* The sizes and the type of a quantised weight in that form. UNSUPPORTED: a part is of another type or not quantised. */
 clf_status clfi_gemm_start_block_weight(int parts, const clf_view *weights, clf_gemm_form form, clf_gemm_weight *out);
 
-/* Columns of a panel for n columns on this device: what the tile of `packed` says, else the cheapest for n. */
-int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n);
-
-/* Vectors that the registers of this CPU device hold. */
-int clfi_gemm_registers(const clf_context *context);
-
 #endif

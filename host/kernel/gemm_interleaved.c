@@ -3,12 +3,13 @@
  * memory, where engines that compute one matrix at a time would touch a line of memory for every element. */
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_lanes.h"
+#include "kernel/gemm_panel.h"
 #include "kernel/loops.h"
 
 enum { BLOCK_K = 32, BLOCK_COLUMNS = 32 };   /* as in gemm_interleaved.cl */
 enum { ITEMS_PER_UNIT = 4, MOST_TILES = 8 }; /* of work-items and their row tiles */
 enum { ITEM_BYTES = 1 << 14 };               /* interleaved by one work-item */
-enum { ROWS, COLUMNS, CACHED_KIB }; /* places in clf_tile: vectors of a register tile, and how much of B is to stay in a cache */
+enum { ROWS, COLUMNS, CACHED_KIB };          /* places in clf_tile: vectors of a register tile, and how much of B is to stay in a cache */
 
 static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 3, 4, 5, 6}},

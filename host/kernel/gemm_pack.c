@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "kernel/gemm_common.h"
+#include "kernel/gemm_panel.h"
 
 enum {
     BIAS_UNIT = 64, /* at least the widest panel */

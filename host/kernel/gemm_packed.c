@@ -1,70 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GEMM engine `packed` for CPU devices: register tiles over panels of B. */
 #include "kernel/gemm_common.h"
-
-/* Tile sizes by vector width: ROWS x VECTORS sums, VECTORS of B and one broadcast have to fit the register file (32 registers beside
- * AVX-512, 16 elsewhere). cost[v - 1] is the time of one panel of v vectors and one k, in tenths of a cycle per 8 rows: narrow panels are
- * bound by loads. */
-typedef struct tile_shape {
-    int max_rows, max_vectors;
-    int cost[3];
-} tile_shape;
-
-enum { ROWS, VECTORS, SUPER_ROWS }; /* places in clf_tile; SUPER_ROWS row tiles pass over a panel before the next one */
-
-static const clf_tile_parameter parameters[] = {
-    [ROWS] = {"rows", {1, 2, 3, 4, 5, 6, 7, 8}},
-    [VECTORS] = {"vectors", {1, 2, 3}},
-    [SUPER_ROWS] = {"super_rows", {4, 8, 16, 32, 64}},
-};
-
-static tile_shape shape_of(const clf_context *context)
-{
-    return context->device.caps.vector_width == 16 ? (tile_shape){8, 3, {50, 82, 120}} : (tile_shape){6, 2, {50, 82, 0}};
-}
-
-int clfi_gemm_registers(const clf_context *context)
-{
-    return context->device.caps.vector_width == 16 ? 32 : 16;
-}
-
-/* The widest panel for the case counts where there is no choice of vectors. */
-static bool fits(const clf_context *context, const clf_tile *tile)
-{
-    const tile_shape shape = shape_of(context);
-    const int rows = tile->value[ROWS] ? tile->value[ROWS] : shape.max_rows;
-    const int vectors = tile->value[VECTORS] ? tile->value[VECTORS] : shape.max_vectors;
-    return vectors * (rows + 1) + 1 <= clfi_gemm_registers(context);
-}
-
-static clf_tile standard(const clf_context *context, const clf_tile *tile)
-{
-    clf_tile all = *tile;
-    if (!all.value[ROWS])
-        all.value[ROWS] = shape_of(context).max_rows;
-    if (!all.value[SUPER_ROWS])
-        all.value[SUPER_ROWS] = 16;
-    return all;
-}
-
-const clf_tiling clfi_gemm_packed_tiling = {parameters, COUNT(parameters), fits, standard};
-
-int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n)
-{
-    const tile_shape shape = shape_of(context);
-    const int64_t width = context->device.caps.vector_width;
-    int64_t best_panel = width, best_cost = INT64_MAX;
-    if (tile->value[VECTORS])
-        return tile->value[VECTORS] * width;
-    for (int v = shape.max_vectors; v >= 1; v--) {
-        const int64_t panel = v * width, panels = (n + panel - 1) / panel;
-        if (panels * shape.cost[v - 1] < best_cost) {
-            best_cost = panels * shape.cost[v - 1];
-            best_panel = panel;
-        }
-    }
-    return best_panel;
-}
+#include "kernel/gemm_panel.h"
 
 /* Whole vectors of columns lie together in the result and the residual. */
 static bool is_c_vector(const clf_gemm_args *args, int width)
@@ -89,8 +26,8 @@ bool clfi_gemm_packed_supports(const clf_context *context, const void *call)
 static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width;
-    const clf_tile tile = standard(context, &args->tile);
-    const int max_rows = tile.value[ROWS];
+    const clf_tile tile = clfi_gemm_panel_tile(context, &args->tile);
+    const int max_rows = tile.value[CLFI_PANEL_ROWS];
     const clf_gemm_weight *weight = args->weight;
     const int64_t panel = weight ? weight->panel : clfi_gemm_panel(context, &tile, args->n);
     const int64_t row_tiles_at_most = (args->m + max_rows - 1) / max_rows;
@@ -114,7 +51,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_spec_dtype(&spec, "B", b.dtype);
     clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "VECTORS", panel / width);
-    clfi_spec_int(&spec, "SUPER_ROWS", tile.value[SUPER_ROWS]);
+    clfi_spec_int(&spec, "SUPER_ROWS", tile.value[CLFI_PANEL_SUPER_ROWS]);
     clfi_spec_int(&spec, "IS_C_VECTOR", is_c_vector(args, width));
     clfi_spec_int(&spec, "IS_BATCH_INNER", batch_inner);
     clf_launch launch = clfi_launch(context, &spec);

@@ -2,10 +2,11 @@
 /* GEMM engine `staged`: tiles of single matrices whose A or C passes through private memory, because its batches lie side by side there. */
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_lanes.h"
+#include "kernel/gemm_panel.h"
 
 enum {
-    CACHED_BYTES = 640 << 10,  /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
-    NEAR_BYTES = 256 << 10,    /* of B, beside the sums of several tiles */
+    CACHED_BYTES = 640 << 10, /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
+    NEAR_BYTES = 256 << 10,   /* of B, beside the sums of several tiles */
     TILES = 4,
     WIDE_VECTORS = 4, /* with 6 rows as many registers as 3 with 8 */
     MIN_LANES = 2,
