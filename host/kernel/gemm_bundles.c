@@ -87,19 +87,13 @@ done:
     return st;
 }
 
-/* Whole vectors of columns lie together in the result and the residual. */
-static bool is_c_vector(const clf_gemm_args *args)
-{
-    return args->c.column_stride == 1 && args->column_block % BUNDLE == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
-}
-
 void clfi_gemm_spec_tile(clf_kernel_spec *spec, const clf_gemm_args *args, int64_t rows, int64_t vectors)
 {
     clfi_gemm_spec_result(spec, args, BUNDLE);
     clfi_spec_blocks(spec, args->weight->blocks);
     clfi_spec_int(spec, "ROWS", rows);
     clfi_spec_int(spec, "VECTORS", vectors);
-    clfi_spec_int(spec, "IS_C_VECTOR", is_c_vector(args));
+    clfi_spec_int(spec, "IS_C_VECTOR", clfi_gemm_is_c_vector(args, BUNDLE));
     clfi_spec_int(spec, "IS_GATED", args->gate != NULL);
 }
 

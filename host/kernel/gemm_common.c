@@ -25,11 +25,13 @@ clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args)
     const clf_gemm_weight *weight = args->weight;
     if (!weight)
         return args->b;
-    return (clf_gemm_operand){.buffer = weight->buffer,
-                              .dtype = weight->dtype,
-                              .offset = weight->offset,
-                              .row_stride = 1,
-                              .column_stride = weight->row_stride};
+    return (clf_gemm_operand){
+        .buffer = weight->buffer, .dtype = weight->dtype, .offset = weight->offset, .row_stride = 1, .column_stride = weight->row_stride};
+}
+
+bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width)
+{
+    return args->c.column_stride == 1 && args->column_block % width == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
 }
 
 void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width)

@@ -14,6 +14,9 @@ clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args);
 /* Whether every row of an operand, outer_stride apart, begins at a multiple of four elements: where that is f32, at 16 bytes. */
 bool clfi_gemm_is_by_four(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride);
 
+/* Whether vectors of `width` columns lie together in the result and the residual. */
+bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width);
+
 /* Macros of gemm_common.cl; `width` lanes. */
 void clfi_gemm_spec_result(clf_kernel_spec *spec, const clf_gemm_args *args, int width);
 

@@ -20,13 +20,9 @@ static const clf_tile_parameter parameters[] = {
 /* Half of a usual second-level cache for B. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
-    static const int usual[] = {[ROWS] = 6, [COLUMNS] = 4, [CACHED_KIB] = 512};
-    clf_tile all = *tile;
+    static const clf_tile usual = {{[ROWS] = 6, [COLUMNS] = 4, [CACHED_KIB] = 512}};
     (void)context;
-    for (size_t i = 0; i < COUNT(usual); i++)
-        if (!all.value[i])
-            all.value[i] = usual[i];
-    return all;
+    return clfi_tile_or(tile, &usual);
 }
 
 /* Narrow registers are fewer: there the default spills into the first-level cache. */

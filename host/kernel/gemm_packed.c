@@ -3,12 +3,6 @@
 #include "kernel/gemm_common.h"
 #include "kernel/gemm_panel.h"
 
-/* Whole vectors of columns lie together in the result and the residual. */
-static bool is_c_vector(const clf_gemm_args *args, int width)
-{
-    return args->c.column_stride == 1 && args->column_block % width == 0 && (!args->residual.buffer || args->residual.column_stride == 1);
-}
-
 /* Batches interleaved element by element (heads innermost, as in "ibhd,jbhd->ijbh"): batches that share lines of c should follow one
  * another. */
 static bool is_batch_inner(const clf_gemm_args *args)
@@ -52,7 +46,7 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     clfi_spec_int(&spec, "ROWS", rows);
     clfi_spec_int(&spec, "VECTORS", panel / width);
     clfi_spec_int(&spec, "SUPER_ROWS", tile.value[CLFI_PANEL_SUPER_ROWS]);
-    clfi_spec_int(&spec, "IS_C_VECTOR", is_c_vector(args, width));
+    clfi_spec_int(&spec, "IS_C_VECTOR", clfi_gemm_is_c_vector(args, width));
     clfi_spec_int(&spec, "IS_BATCH_INNER", batch_inner);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);

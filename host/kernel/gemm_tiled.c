@@ -6,26 +6,22 @@
 /* Places in clf_tile: work-items down and across a group, results of one item down and across, the slice of k in local memory, and the
  * parts that k is split into among groups. */
 enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE, SPLIT };
-enum { MAX_LOADS = 16, PADDING = 4 };           /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
+enum { MAX_LOADS = 16, PADDING = 4 }; /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
 /* results and loaded elements of a work-item: with 96, gfx1100's compiler spills registers */
 enum { MAX_VALUES = 80 };
 enum { GROUPS_PER_UNIT = 2, LEAST_PART = 128, MOST_PARTS = 8 };
 
 static const clf_tile_parameter parameters[] = {
-    [WG_M] = {"wg_m", {8, 16}},  [WG_N] = {"wg_n", {8, 16}},        [ITEM_M] = {"item_m", {4, 8}},
+    [WG_M] = {"wg_m", {8, 16}},    [WG_N] = {"wg_n", {8, 16}},       [ITEM_M] = {"item_m", {4, 8}},
     [ITEM_N] = {"item_n", {4, 8}}, [SLICE] = {"slice", {8, 16, 32}}, [SPLIT] = {"split", {1, 2, 4, 8}},
 };
 
 /* 8 x 8 work-items with slices of 8. How many results an item has and how many parts k has depends on the case. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
-    static const int usual[] = {[WG_M] = 8, [WG_N] = 8, [SLICE] = 8};
-    clf_tile all = *tile;
+    static const clf_tile usual = {{[WG_M] = 8, [WG_N] = 8, [SLICE] = 8}};
     (void)context;
-    for (size_t i = 0; i < COUNT(usual); i++)
-        if (!all.value[i])
-            all.value[i] = usual[i];
-    return all;
+    return clfi_tile_or(tile, &usual);
 }
 
 static int loads_a(const clf_tile *tile)

@@ -25,4 +25,14 @@ typedef struct clf_tiling {
     clf_tile (*standard)(const clf_context *context, const clf_tile *tile);
 } clf_tiling;
 
+/* The tile with `usual` where it has 0. */
+static inline clf_tile clfi_tile_or(const clf_tile *tile, const clf_tile *usual)
+{
+    clf_tile all = *tile;
+    for (int i = 0; i < CLFI_TILE_PARAMETERS; i++)
+        if (!all.value[i])
+            all.value[i] = usual->value[i];
+    return all;
+}
+
 #endif
