@@ -34,8 +34,8 @@ typedef struct clf_einsum_form {
 } clf_einsum_form;
 
 /* Parses `equation` for `count` operands. Order of checks: characters from left to right, operand count, ranks, output labels, then sizes
- * operand by operand (diagonal, labels, ellipsis). The reason begins with a code that says which rule is broken, "E_SIZE: operand 1 label 'j'
- * is 4, expected 3". INVALID_ARGUMENT:
+ * operand by operand (diagonal, labels, ellipsis). The reason begins with a code that says which rule is broken, "E_SIZE: operand 1 label
+ * 'j' is 4, expected 3". INVALID_ARGUMENT:
  *   E_ARGUMENT            a NULL pointer or an impossible count
  *   E_CHAR                a character that no equation has
  *   E_ELLIPSIS_SYNTAX     dots that are not "...", or a second ellipsis
