@@ -64,12 +64,14 @@ static clf_status make_dict(template_run *run, const template_node *node, json_t
     clf_status st = dict ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's dictionary");
     for (size_t i = 0; st == CLF_OK && i < node->count; i += 2) {
         json_t *key = NULL, *value = NULL;
+        template_key stored;
         st = clfi_run_expression(run, node->items[i], &key);
-        if (st == CLF_OK && !json_is_string(key))
-            st = clfi_run_fail(run, node, CLF_UNSUPPORTED, "a dictionary's key is %s, expected string", clfi_value_kind(key));
+        if (st == CLF_OK && !json_is_string(key) && !json_is_integer(key))
+            st = clfi_run_fail(run, node, CLF_UNSUPPORTED, "a dictionary's key is %s, expected string or integer", clfi_value_kind(key));
         if (st == CLF_OK)
             st = clfi_run_expression(run, node->items[i + 1], &value);
-        if (st == CLF_OK && json_object_setn_new(dict, json_string_value(key), json_string_length(key), value ? value : json_null()) != 0)
+        if (st == CLF_OK && clfi_value_key(key, &stored) &&
+            json_object_setn_new_nocheck(dict, stored.text, stored.length, value ? value : json_null()) != 0)
             st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's dictionary");
         json_decref(key);
     }
@@ -88,18 +90,18 @@ clf_status clfi_run_attribute(const template_run *run, const template_node *node
     return CLF_OK;
 }
 
-/* value[index] */
-static clf_status find_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out)
+clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out)
 {
     size_t length;
     *out = NULL;
     if (!value)
         RUN_FAIL(run, node, CLF_FORMAT, "an item of a value that is undefined");
-    if (json_is_object(value) && json_is_string(index))
-        *out = json_incref(json_object_getn(value, json_string_value(index), json_string_length(index)));
-    if (!json_is_integer(index) || json_is_object(value) || !clfi_value_length(value, &length))
+    if (json_is_object(value))
+        *out = json_incref(clfi_value_entry(value, index));
+    if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
         return CLF_OK;
-    const json_int_t at = json_integer_value(index) < 0 ? json_integer_value(index) + (json_int_t)length : json_integer_value(index);
+    const json_int_t given = json_is_integer(index) ? json_integer_value(index) : json_is_true(index);
+    const json_int_t at = given < 0 ? given + (json_int_t)length : given;
     if (at < 0 || at >= (json_int_t)length)
         return CLF_OK;
     if (json_is_string(value))
@@ -198,6 +200,36 @@ static clf_status join(const json_t *a, const json_t *b, bool *is_done, json_t *
     return CLF_OK;
 }
 
+/* A string or list, `count` times; *is_done false for other kinds. */
+static clf_status repeat(const template_run *run, const template_node *node, const json_t *part, const json_t *count, bool *is_done,
+                         json_t **out)
+{
+    json_t *list = NULL;
+    clf_str text = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    *is_done = json_is_integer(count) && (json_is_string(part) || json_is_array(part));
+    if (!*is_done)
+        return CLF_OK;
+    const json_int_t times = json_integer_value(count);
+    const size_t size = json_is_string(part) ? json_string_length(part) : json_array_size(part);
+    if (times > 0 && size > 0 && (size_t)times > CLFI_TEMPLATE_MAX_ELEMENTS / size)
+        RUN_FAIL(run, node, CLF_FORMAT, "%s * %lld: more than %d bytes or elements", clfi_value_kind(part), (long long)times,
+                 CLFI_TEMPLATE_MAX_ELEMENTS);
+    CLF_TRY(json_is_string(part) ? CLF_OK : clfi_value_new(json_array(), &list));
+    for (json_int_t i = 0; st == CLF_OK && size > 0 && i < times; i++)
+        st = !list                                          ? clfi_value_append(part, &text)
+             : json_array_extend(list, (json_t *)part) == 0 ? CLF_OK
+                                                            : clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+    if (st == CLF_OK && !list)
+        st = clfi_value_of_text(clfi_str_text(&text), text.length, &list);
+    clfi_str_free(&text);
+    if (st == CLF_OK)
+        *out = list;
+    else
+        json_decref(list);
+    return st;
+}
+
 static clf_status integers(const template_run *run, const template_node *node, char sign, bool is_double, json_int_t a, json_int_t b,
                            json_t **out)
 {
@@ -242,6 +274,12 @@ static clf_status calculate(const template_run *run, const template_node *node, 
         return concatenate(a, b, out);
     if (sign == '+') {
         CLF_TRY(join(a, b, &is_done, out));
+        if (is_done)
+            return CLF_OK;
+    }
+    if (sign == '*' && !is_double) {
+        const bool is_first = json_is_string(a) || json_is_array(a);
+        CLF_TRY(repeat(run, node, is_first ? a : b, is_first ? b : a, &is_done, out));
         if (is_done)
             return CLF_OK;
     }
@@ -303,7 +341,7 @@ static clf_status run_unary(template_run *run, const template_node *node, json_t
     return st;
 }
 
-static bool contains(const json_t *container, const json_t *item, bool *out)
+bool clfi_run_contains(const json_t *container, const json_t *item, bool *out)
 {
     *out = false;
     if (json_is_string(container) && json_is_string(item)) {
@@ -312,7 +350,7 @@ static bool contains(const json_t *container, const json_t *item, bool *out)
         return true;
     }
     if (json_is_object(container)) {
-        *out = json_is_string(item) && json_object_getn(container, json_string_value(item), json_string_length(item));
+        *out = clfi_value_entry(container, item) != NULL;
         return true;
     }
     for (size_t i = 0; i < json_array_size(container) && !*out; i++)
@@ -329,7 +367,7 @@ static clf_status compare(const template_run *run, const template_node *node, co
         return CLF_OK;
     }
     if (operation[0] == 'i' || operation[0] == 'n') {
-        if (!contains(b, a, out))
+        if (!clfi_run_contains(b, a, out))
             RUN_FAIL(run, node, CLF_FORMAT, "%s %s %s: expected a string, list or dictionary on the right", clfi_value_kind(a), operation,
                      clfi_value_kind(b));
         *out = *out == (operation[0] == 'i');
@@ -423,7 +461,7 @@ static clf_status run_part(template_run *run, const template_node *node, json_t 
     } else {
         st = clfi_run_expression(run, node->b, &index);
         if (st == CLF_OK)
-            st = find_item(run, node, value, index, out);
+            st = clfi_run_item(run, node, value, index, out);
         json_decref(index);
     }
     json_decref(value);

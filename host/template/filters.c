@@ -47,14 +47,18 @@ static clf_status count(template_run *run, const template_node *node, const json
 static clf_status as_json(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                           json_t **out)
 {
-    const json_t *indent = clfi_argument(arguments, 0, "indent");
+    const json_t *indent = clfi_argument(arguments, 1, "indent"), *separators = clfi_argument(arguments, 2, "separators");
+    const template_json how = {.is_ascii = clfi_value_is_true(clfi_argument(arguments, 0, "ensure_ascii")),
+                               .indent = json_is_integer(indent) ? (int)json_integer_value(indent) : -1,
+                               .comma = json_string_value(json_array_get(separators, 0)),
+                               .is = json_string_value(json_array_get(separators, 1))};
     clf_str text = CLF_STR_INIT;
-    CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "indent ensure_ascii"));
-    if (json_is_true(clfi_argument(arguments, SIZE_MAX, "ensure_ascii")))
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "tojson with ensure_ascii is not built");
-    if (!value || (json_is_integer(indent) && (json_integer_value(indent) < 0 || json_integer_value(indent) > 64)))
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 3, "ensure_ascii indent separators"));
+    if (!value || (indent && !json_is_null(indent) && (how.indent < 0 || json_integer_value(indent) > 64)))
         RUN_FAIL(run, node, CLF_FORMAT, "tojson: expected a value that is defined, and an indent from 0 to 64");
-    clf_status st = clfi_value_append_json(value, json_is_integer(indent) ? (int)json_integer_value(indent) : -1, &text);
+    if (separators && !json_is_null(separators) && (json_array_size(separators) != 2 || !how.comma || !how.is))
+        RUN_FAIL(run, node, CLF_FORMAT, "tojson: expected two strings as separators");
+    clf_status st = clfi_value_append_json(value, &how, &text);
     if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
     clfi_str_free(&text);
@@ -74,19 +78,6 @@ static clf_status standard(template_run *run, const template_node *node, const j
     return clfi_value_new(given ? json_incref(given) : json_string(""), out);
 }
 
-/* map(attribute=...)'s and join(attribute=...)'s attribute of an element. */
-static clf_status take_attribute(const template_run *run, const template_node *node, const json_t *element, const json_t *attribute,
-                                 json_t **out)
-{
-    *out = json_incref((json_t *)element);
-    if (!attribute)
-        return CLF_OK;
-    json_decref(*out);
-    if (!json_is_string(attribute))
-        RUN_FAIL(run, node, CLF_UNSUPPORTED, "%s: the attribute is %s, expected string", node->name, clfi_value_kind(attribute));
-    return clfi_run_attribute(run, node, element, json_string_value(attribute), out);
-}
-
 static clf_status join(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
 {
     const json_t *between = clfi_argument(arguments, 0, "d"), *attribute = clfi_argument(arguments, 1, "attribute");
@@ -100,7 +91,7 @@ static clf_status join(template_run *run, const template_node *node, const json_
         if (i)
             st = clfi_value_append(between, &text);
         if (st == CLF_OK)
-            st = take_attribute(run, node, json_array_get(elements, i), attribute, &element);
+            st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &element);
         if (st == CLF_OK)
             st = clfi_value_append(element, &text);
         json_decref(element);
@@ -168,6 +159,8 @@ static clf_status number(template_run *run, const template_node *node, const jso
     const json_t *otherwise = clfi_argument(arguments, 0, "default");
     double x = 0;
     CLF_TRY(clfi_check_arguments(run, node, arguments, 1, "default"));
+    if (!value)
+        RUN_FAIL(run, node, CLF_FORMAT, "%s of a value that is undefined", node->name);
     bool is_number = clfi_value_number(value, &x);
     if (json_is_string(value)) {
         char *end;
@@ -222,7 +215,7 @@ static clf_status map(template_run *run, const template_node *node, const json_t
     for (size_t i = 0; st == CLF_OK && i < json_array_size(elements); i++) {
         json_t *result = NULL;
         if (attribute) {
-            st = take_attribute(run, node, json_array_get(elements, i), attribute, &result);
+            st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &result);
             if (st == CLF_OK && !result)
                 result = json_incref(otherwise ? (json_t *)otherwise : json_null());
         } else {
@@ -260,7 +253,7 @@ static clf_status choose(template_run *run, const template_node *node, const jso
     for (size_t i = 0; st == CLF_OK && i < json_array_size(elements);) {
         json_t *part = NULL;
         bool passes = false;
-        st = take_attribute(run, node, json_array_get(elements, i), attribute, &part);
+        st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &part);
         if (st != CLF_OK)
             break;
         if (test) {
@@ -321,12 +314,38 @@ clf_status clfi_run_filter(template_run *run, const template_node *node, const j
     static const struct {
         const char *name;
         filter *call;
-    } rows[] = {{"trim", as_method},    {"upper", as_method}, {"lower", as_method}, {"title", as_method},   {"capitalize", as_method},
-                {"replace", as_method}, {"length", count},    {"count", count},     {"tojson", as_json},    {"default", standard},
-                {"d", standard},        {"join", join},       {"first", pick},      {"last", pick},         {"list", list},
-                {"reverse", reverse},   {"string", string},   {"safe", same},       {"int", number},        {"float", number},
-                {"abs", absolute},      {"items", items},     {"map", map},         {"selectattr", choose}, {"rejectattr", choose},
-                {"select", choose},     {"reject", choose},   {"indent", indent}};
+    } rows[] = {{"trim", as_method},
+                {"upper", as_method},
+                {"lower", as_method},
+                {"title", as_method},
+                {"capitalize", as_method},
+                {"replace", as_method},
+                {"length", count},
+                {"count", count},
+                {"tojson", as_json},
+                {"default", standard},
+                {"d", standard},
+                {"join", join},
+                {"first", pick},
+                {"last", pick},
+                {"list", list},
+                {"reverse", reverse},
+                {"string", string},
+                {"safe", same},
+                {"int", number},
+                {"float", number},
+                {"abs", absolute},
+                {"items", items},
+                {"map", map},
+                {"selectattr", choose},
+                {"rejectattr", choose},
+                {"select", choose},
+                {"reject", choose},
+                {"indent", indent},
+                {"dictsort", clfi_run_order},
+                {"sort", clfi_run_order},
+                {"min", clfi_run_order},
+                {"max", clfi_run_order}};
     for (size_t i = 0; i < COUNT(rows); i++)
         if (strcmp(rows[i].name, node->name) == 0)
             return rows[i].call(run, node, value, arguments, out);
@@ -389,10 +408,16 @@ static clf_status compare(template_run *run, const template_node *node, const ch
                           bool *is_known, bool *out)
 {
     static const char *const equal[] = {"equalto", "eq", "==", "sameas"}, *const parity[] = {"odd", "even", "divisibleby"};
+    static const struct {
+        const char *name, *sign;
+        int least, most;
+    } orders[] = {{"lt", "<", -1, -1}, {"le", "<=", -1, 0},       {"gt", ">", 1, 1},
+                  {"ge", ">=", 0, 1},  {"lessthan", "<", -1, -1}, {"greaterthan", ">", 1, 1}};
+    int order;
     *is_known = true;
     for (size_t i = 0; i < COUNT(equal); i++) {
         if (strcmp(name, equal[i]) == 0) {
-            *out = clfi_value_equal(value, other);
+            *out = clfi_value_equal(value, other) && (name[0] != 's' || strcmp(clfi_value_kind(value), clfi_value_kind(other)) == 0);
             return CLF_OK;
         }
     }
@@ -401,12 +426,17 @@ static clf_status compare(template_run *run, const template_node *node, const ch
         return CLF_OK;
     }
     if (strcmp(name, "in") == 0) {
-        json_t *elements = NULL;
-        CLF_TRY(clfi_run_elements(run, node, other, &elements));
-        *out = false;
-        for (size_t i = 0; i < json_array_size(elements) && !*out; i++)
-            *out = clfi_value_equal(json_array_get(elements, i), value);
-        json_decref(elements);
+        if (!clfi_run_contains(other, value, out))
+            RUN_FAIL(run, node, CLF_FORMAT, "test in of %s: expected a string, list or dictionary", clfi_value_kind(other));
+        return CLF_OK;
+    }
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        if (strcmp(name, orders[i].name) != 0 && strcmp(name, orders[i].sign) != 0)
+            continue;
+        if (!clfi_value_order(value, other, &order))
+            RUN_FAIL(run, node, CLF_FORMAT, "test %s of %s and %s: these have no order", name, clfi_value_kind(value),
+                     clfi_value_kind(other));
+        *out = orders[i].least <= order && order <= orders[i].most;
         return CLF_OK;
     }
     for (size_t i = 0; i < COUNT(parity); i++) {

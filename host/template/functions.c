@@ -52,13 +52,20 @@ clf_status clfi_run_elements(const template_run *run, const template_node *node,
     CLF_TRY(clfi_value_new(json_array(), &list));
     clf_status st = CLF_OK;
     if (json_is_object(value)) {
-        json_object_keylen_foreach((json_t *)value, key, bytes,
-                                   element) if (st == CLF_OK && json_array_append_new(list, json_stringn(key, bytes)) != 0) st =
-            clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+        json_object_keylen_foreach((json_t *)value, key, bytes, element)
+        {
+            json_t *name = NULL;
+            st = st == CLF_OK ? clfi_value_of_key(key, bytes, &name) : st;
+            if (st == CLF_OK && json_array_append_new(list, name) != 0)
+                st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+        }
     } else if (value && clfi_value_length(value, &length)) {
-        for (size_t i = 0; st == CLF_OK && i < length; i++) {
+        const char *at = json_string_value(value);
+        for (size_t i = 0; st == CLF_OK && i < length; i++, at += bytes) {
             json_t *character = NULL;
-            st = clfi_value_characters(value, i, 1, 1, &character);
+            for (bytes = 1; ((unsigned char)at[bytes] & 0xc0) == 0x80;)
+                bytes++;
+            st = clfi_value_of_text(at, bytes, &character);
             if (st == CLF_OK && json_array_append_new(list, character) != 0)
                 st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
         }
@@ -328,7 +335,7 @@ static clf_status split(template_run *run, const template_node *node, const json
 }
 
 /* upper, lower, title, capitalize: by the simple mappings of Unicode. */
-static clf_status change_case(const char *how, const json_t *self, json_t **out)
+clf_status clfi_run_case(const char *how, const json_t *self, json_t **out)
 {
     const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)json_string_value(self);
     utf8proc_ssize_t left = (utf8proc_ssize_t)json_string_length(self);
@@ -357,7 +364,7 @@ static clf_status letter_case(template_run *run, const template_node *node, cons
                               json_t **out)
 {
     CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
-    return change_case(node->name, self, out);
+    return clfi_run_case(node->name, self, out);
 }
 
 static clf_status replace(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
@@ -443,7 +450,7 @@ static clf_status get(template_run *run, const template_node *node, const json_t
     const json_t *key = clfi_argument(arguments, 0, NULL);
     json_t *standard = clfi_argument(arguments, 1, "default");
     CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "default"));
-    json_t *found = json_is_string(key) ? json_object_getn(self, json_string_value(key), json_string_length(key)) : NULL;
+    json_t *found = clfi_value_entry(self, key);
     *out = json_incref(found ? found : standard ? standard : json_null());
     return CLF_OK;
 }
@@ -459,10 +466,13 @@ static clf_status parts(template_run *run, const template_node *node, const json
     CLF_TRY(clfi_value_new(json_array(), &list));
     json_object_keylen_foreach((json_t *)self, key, length, value)
     {
+        json_t *name = NULL;
+        is_whole = is_whole && clfi_value_of_key(key, length, &name) == CLF_OK;
         json_t *part = node->name[0] == 'v'   ? json_incref(value)
-                       : node->name[0] == 'k' ? json_stringn(key, length)
-                                              : json_pack("[s%, O]", key, length, value);
+                       : node->name[0] == 'k' ? json_incref(name)
+                                              : json_pack("[O, O]", name, value);
         is_whole = is_whole && json_array_append_new(list, part) == 0;
+        json_decref(name);
     }
     if (!is_whole) {
         json_decref(list);
@@ -495,6 +505,7 @@ clf_status clfi_run_method(template_run *run, const template_node *call, const j
         {JSON_STRING, "find", find},
         {JSON_STRING, "count", find},
         {JSON_STRING, "join", join_parts},
+        {JSON_STRING, "format", clfi_run_format},
         {JSON_OBJECT, "get", get},
         {JSON_OBJECT, "items", parts},
         {JSON_OBJECT, "keys", parts},

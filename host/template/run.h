@@ -46,7 +46,7 @@ clf_status clfi_run_enter(template_run *run, const template_node *node);
 /* A macro's text. NOT_FOUND without a message: there is no macro of the name. */
 clf_status clfi_run_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro, json_t **out);
 
-/* What calls, filters and tests of these names do (functions.c, methods.c, filters.c, tests.c). UNSUPPORTED names what there is none of. */
+/* What calls, filters and tests of these names do (functions.c, filters.c). UNSUPPORTED names what there is none of. */
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
 bool clfi_is_function(const char *name); /* "is defined" holds for these names too */
 clf_status clfi_run_method(template_run *run, const template_node *call, const json_t *self, const template_arguments *arguments,
@@ -65,6 +65,24 @@ clf_status clfi_check_arguments(const template_run *run, const template_node *no
 
 /* value.name or value[key]: *out NULL where there is none. FORMAT: `value` is undefined. */
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out);
+
+/* value[index], in the same way. */
+clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out);
+
+/* Whether the item is in the container; false where that is no string (of a string), list or dictionary. */
+bool clfi_run_contains(const json_t *container, const json_t *item, bool *out);
+
+/* The value, or what is at its attribute "a.b.0" (NULL: itself), as map, sort and others take it of each element. */
+clf_status clfi_run_path(const template_run *run, const template_node *node, const json_t *value, const json_t *path, json_t **out);
+
+/* upper, lower, title or capitalize of a string. */
+clf_status clfi_run_case(const char *how, const json_t *text, json_t **out);
+
+/* dictsort, sort, min and max (order.c); the string method format (format.c). */
+clf_status clfi_run_order(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                          json_t **out);
+clf_status clfi_run_format(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
+                           json_t **out);
 
 /* The elements that a loop over the value sees, as a new list: a list's, a dictionary's keys, a string's characters; none of undefined. */
 clf_status clfi_run_elements(const template_run *run, const template_node *node, const json_t *value, json_t **out);

@@ -3,9 +3,9 @@
  * transformers does: trim_blocks and lstrip_blocks on, Python's text of values, loop controls, `generation` blocks.
  *
  * Statements: if, for (with a condition, else, unpacking), set (variables, namespaces, blocks), macro, break, continue, generation, raw,
- * comments. Expressions: literals, lists, dictionaries, attributes, items, slices, arithmetic, ~, comparisons, in, and / or / not, `a if b
- * else c`, filters, tests, methods of strings and dictionaries, range, namespace, dict, raise_exception, strftime_now. Tuples are lists.
- * Anything else is refused by its name and line. */
+ * comments. Expressions: literals, lists, dictionaries (keys: strings and integers), attributes, items, slices, arithmetic, ~,
+ * comparisons, in, and / or / not, `a if b else c`, filters, tests, methods of strings and dictionaries, range, namespace, dict,
+ * raise_exception, strftime_now. Tuples are lists. Anything else is refused by its name and line. */
 #ifndef CLFI_TEMPLATE_TEMPLATE_H
 #define CLFI_TEMPLATE_TEMPLATE_H
 

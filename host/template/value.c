@@ -10,6 +10,9 @@
 
 #include "base/utf8.h"
 
+/* Before the digits of an integer key: no UTF-8 has this byte. */
+#define INTEGER_KEY '\xff'
+
 const char *clfi_value_kind(const json_t *value)
 {
     static const char *const names[] = {"dictionary", "list", "string", "integer", "real number", "bool", "bool", "none"};
@@ -91,11 +94,15 @@ static clf_status append_plain(const json_t *value, const char *const names[3], 
     return clfi_str_append_text(out, names[json_is_true(value) ? 0 : json_is_false(value) ? 1 : 2]);
 }
 
-/* Python's repr of a string: single quotes unless it has some and no double ones. Characters above ASCII stand as they are. */
-static clf_status append_quoted(const json_t *string, clf_str *out)
+static size_t step_over(const char *text, size_t size)
 {
-    const char *text = json_string_value(string);
-    const size_t size = json_string_length(string);
+    uint32_t code;
+    return clfi_utf8_decode((const unsigned char *)text, size, &code);
+}
+
+/* Python's repr of a string: single quotes unless it has some and no double ones. Characters above ASCII stand as they are. */
+static clf_status append_quoted(const char *text, size_t size, clf_str *out)
+{
     const char quote = memchr(text, '\'', size) && !memchr(text, '"', size) ? '"' : '\'';
     CLF_TRY(clfi_str_append_char(out, quote));
     for (size_t i = 0; i < size; i++) {
@@ -112,28 +119,39 @@ static clf_status append_quoted(const json_t *string, clf_str *out)
     return clfi_str_append_char(out, quote);
 }
 
-static clf_status append_json_string(const json_t *string, clf_str *out)
+/* A character as \uXXXX, above 0xffff as two of them. */
+static clf_status append_escaped(uint32_t code, clf_str *out)
+{
+    if (code < 0x10000)
+        return clfi_str_appendf(out, "\\u%04x", (unsigned)code);
+    code -= 0x10000;
+    return clfi_str_appendf(out, "\\u%04x\\u%04x", (unsigned)(0xd800 + (code >> 10)), (unsigned)(0xdc00 + (code & 0x3ff)));
+}
+
+static clf_status append_json_string(const char *text, size_t size, bool is_ascii, clf_str *out)
 {
     static const char from[] = "\"\\\n\r\t\b\f", to[] = "\"\\nrtbf";
-    const char *text = json_string_value(string);
     CLF_TRY(clfi_str_append_char(out, '"'));
-    for (size_t i = 0; i < json_string_length(string); i++) {
+    for (size_t i = 0; i < size;) {
         const char *escape = text[i] ? strchr(from, text[i]) : NULL;
+        uint32_t code;
+        const size_t bytes = clfi_utf8_decode((const unsigned char *)text + i, size - i, &code);
         if (escape)
             CLF_TRY(clfi_str_appendf(out, "\\%c", to[escape - from]));
-        else if ((unsigned char)text[i] < ' ')
-            CLF_TRY(clfi_str_appendf(out, "\\u%04x", (unsigned char)text[i]));
+        else if (code < ' ' || (is_ascii && code > '~'))
+            CLF_TRY(append_escaped(code, out));
         else
-            CLF_TRY(clfi_str_append_char(out, text[i]));
+            CLF_TRY(clfi_str_append(out, text + i, bytes));
+        i += bytes;
     }
     return clfi_str_append_char(out, '"');
 }
 
 /* One form of writing: Python's or JSON's. */
 typedef struct writer {
-    bool is_json;
+    bool is_json, is_ascii;
     int indent; /* < 0: one line */
-    const char *names[3];
+    const char *comma, *is, *names[3];
     clf_str *out;
 } writer;
 
@@ -143,13 +161,21 @@ static clf_status append_any(const writer *w, const json_t *value, int depth);
 static clf_status append_break(const writer *w, int depth, bool is_first, bool is_end)
 {
     if (!is_first && !is_end)
-        CLF_TRY(clfi_str_append_text(w->out, w->indent < 0 ? ", " : ","));
+        CLF_TRY(clfi_str_append_text(w->out, w->comma));
     return w->indent < 0 ? CLF_OK : clfi_str_appendf(w->out, "\n%*s", w->indent * depth, "");
 }
 
-static clf_status append_string(const writer *w, const json_t *string)
+static clf_status append_string(const writer *w, const char *text, size_t size)
 {
-    return w->is_json ? append_json_string(string, w->out) : append_quoted(string, w->out);
+    return w->is_json ? append_json_string(text, size, w->is_ascii, w->out) : append_quoted(text, size, w->out);
+}
+
+static clf_status append_key(const writer *w, const char *key, size_t length)
+{
+    if (key[0] != INTEGER_KEY)
+        return append_string(w, key, length);
+    const char *quote = w->is_json ? "\"" : "";
+    return clfi_str_appendf(w->out, "%s%s%s", quote, key + 1, quote);
 }
 
 static clf_status append_dict(const writer *w, const json_t *dict, int depth)
@@ -161,13 +187,9 @@ static clf_status append_dict(const writer *w, const json_t *dict, int depth)
     CLF_TRY(clfi_str_append_char(w->out, '{'));
     json_object_keylen_foreach((json_t *)dict, key, length, value)
     {
-        json_t *name = NULL;
         CLF_TRY(append_break(w, depth + 1, is_first, false));
-        CLF_TRY(clfi_value_of_text(key, length, &name));
-        const clf_status st = append_string(w, name);
-        json_decref(name);
-        CLF_TRY(st);
-        CLF_TRY(clfi_str_append_text(w->out, ": "));
+        CLF_TRY(append_key(w, key, length));
+        CLF_TRY(clfi_str_append_text(w->out, w->is));
         CLF_TRY(append_any(w, value, depth + 1));
         is_first = false;
     }
@@ -198,22 +220,29 @@ static clf_status append_any(const writer *w, const json_t *value, int depth)
         return append_dict(w, value, depth);
     if (json_is_array(value))
         return append_list(w, value, depth);
-    return json_is_string(value) ? append_string(w, value) : append_plain(value, w->names, w->out);
+    return json_is_string(value) ? append_string(w, json_string_value(value), json_string_length(value))
+                                 : append_plain(value, w->names, w->out);
+}
+
+clf_status clfi_value_append_literal(const json_t *value, clf_str *out)
+{
+    const writer w = {false, false, -1, ", ", ": ", {"True", "False", "None"}, out};
+    return append_any(&w, value, 0);
 }
 
 clf_status clfi_value_append(const json_t *value, clf_str *out)
 {
-    const writer w = {false, -1, {"True", "False", "None"}, out};
     if (!value)
         return CLF_OK;
     if (json_is_string(value))
         return clfi_str_append(out, json_string_value(value), json_string_length(value));
-    return append_any(&w, value, 0);
+    return clfi_value_append_literal(value, out);
 }
 
-clf_status clfi_value_append_json(const json_t *value, int indent, clf_str *out)
+clf_status clfi_value_append_json(const json_t *value, const template_json *how, clf_str *out)
 {
-    const writer w = {true, indent, {"true", "false", "null"}, out};
+    const char *const comma = how->comma ? how->comma : how->indent < 0 ? ", " : ",", *const is = how->is ? how->is : ": ";
+    const writer w = {true, how->is_ascii, how->indent, comma, is, {"true", "false", "null"}, out};
     return append_any(&w, value, 0);
 }
 
@@ -237,12 +266,6 @@ clf_status clfi_value_of_text(const char *text, size_t size, json_t **out)
     return CLF_OK;
 }
 
-static size_t step_over(const char *text, size_t size)
-{
-    uint32_t code;
-    return clfi_utf8_decode((const unsigned char *)text, size, &code);
-}
-
 bool clfi_value_length(const json_t *value, size_t *out)
 {
     size_t count = 0;
@@ -259,6 +282,34 @@ bool clfi_value_length(const json_t *value, size_t *out)
     }
     *out = count;
     return true;
+}
+
+bool clfi_value_key(const json_t *value, template_key *out)
+{
+    if (json_is_string(value)) {
+        out->text = json_string_value(value);
+        out->length = json_string_length(value);
+        return true;
+    }
+    if (!json_is_integer(value) && !json_is_boolean(value))
+        return false;
+    const json_int_t number = json_is_integer(value) ? json_integer_value(value) : json_is_true(value);
+    out->length = (size_t)snprintf(out->room, sizeof out->room, "%c%lld", INTEGER_KEY, (long long)number);
+    out->text = out->room;
+    return true;
+}
+
+clf_status clfi_value_of_key(const char *text, size_t length, json_t **out)
+{
+    if (text[0] == INTEGER_KEY)
+        return clfi_value_new(json_integer(strtoll(text + 1, NULL, 10)), out);
+    return clfi_value_of_text(text, length, out);
+}
+
+json_t *clfi_value_entry(const json_t *dict, const json_t *key)
+{
+    template_key stored;
+    return json_is_object(dict) && clfi_value_key(key, &stored) ? json_object_getn(dict, stored.text, stored.length) : NULL;
 }
 
 static const char *character_at(const char *text, size_t index)

@@ -26,8 +26,32 @@ bool clfi_value_order(const json_t *a, const json_t *b, int *out);
 /* Appends str(value): a string itself, otherwise its literal; undefined is "". FORMAT: nested beyond CLFI_TEMPLATE_MAX_DEPTH. */
 clf_status clfi_value_append(const json_t *value, clf_str *out);
 
-/* Appends json.dumps(value, ensure_ascii=False, indent=indent); indent < 0: one line. */
-clf_status clfi_value_append_json(const json_t *value, int indent, clf_str *out);
+/* Appends repr(value): the literal of a string too. */
+clf_status clfi_value_append_literal(const json_t *value, clf_str *out);
+
+/* The arguments of json.dumps. */
+typedef struct template_json {
+    bool is_ascii;          /* other characters as \uXXXX */
+    int indent;             /* < 0: one line */
+    const char *comma, *is; /* NULL: as Python has them with or without an indent */
+} template_json;
+
+/* Appends json.dumps(value, ...); an integer key becomes a string. */
+clf_status clfi_value_append_json(const json_t *value, const template_json *how, clf_str *out);
+
+/* A dictionary keeps a string key as it is, and an integer one as its digits behind a byte that no string has. A bool is 0 or 1 here. */
+typedef struct template_key {
+    char room[24];
+    const char *text;
+    size_t length;
+} template_key;
+
+/* False: neither string nor integer nor bool. `out` points into itself or into `value`. */
+bool clfi_value_key(const json_t *value, template_key *out);
+clf_status clfi_value_of_key(const char *text, size_t length, json_t **out);
+
+/* dict[key], borrowed; NULL: none, or `dict` is no dictionary. */
+json_t *clfi_value_entry(const json_t *dict, const json_t *key);
 
 /* *out = value, which a constructor of jansson made. OUT_OF_MEMORY: it made none. */
 clf_status clfi_value_new(json_t *value, json_t **out);

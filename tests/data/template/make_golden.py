@@ -31,7 +31,8 @@ def refuse(message):
 
 
 environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
-environment.filters["tojson"] = lambda x, indent=None, ensure_ascii=False: json.dumps(x, ensure_ascii=ensure_ascii, indent=indent)
+environment.filters["tojson"] = lambda x, ensure_ascii=False, indent=None, separators=None, sort_keys=False: json.dumps(
+    x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 environment.globals["raise_exception"] = refuse
 environment.globals["strftime_now"] = lambda form: datetime.datetime.now().strftime(form)
 
@@ -74,6 +75,23 @@ EXPRESSIONS = [
     "{'a': 1}.get('b', 3)", "{'a': 1}.get('b')", "range(3)|list", "range(5, 0, -2)|list", "'x' if false", "1 if true else 2", "1 or 2", "0 or 'a'", "'' and 1", "dict(a=1)",
     "'%' ~ '{{' ~ '}}'", "'a' 'b'", "'tab\\t\"q\"'", "['tab\\t\\'q']", "'\\u00e4\\x41'", "messages[0].content.strip().startswith('Be')", "'abcabc'.count('bc')", "'abc'.find('c')",
     "', '.join(['a', 'b'])", "[1] + [2]", "'ab' < 'b'", "'a'|string ~ 1|string", "none", "true", "[true, false]", "1 != 2", "((1))", "{'a': [1, 2]}['a'][1]", "'x'.upper",
+    "{'b': 1, 'A': 2, 'c': 0}|dictsort|map('first')|join", "{'b': 1, 'A': 2}|dictsort(true)|map('last')|list", "{'a': 2, 'b': 1}|dictsort(by='value')|map('first')|list",
+    "{'b': 1, 'A': 2}|dictsort(false, 'value', true)|map('join')|list", "{'b': 1, 'A': 2}|dictsort(reverse=true)|map('first')|list", "{}|dictsort|length",
+    "{10: 'a', 9: 'b', -1: 'c'}|dictsort|map('first')|list", "[3, 1.5, 2, true]|min", "[3, 1, 3.0]|max", "['b', 'A', 'c']|min", "['b', 'A', 'c']|max", "['a', 'A']|min ~ ['a', 'A']|max",
+    "['a', 'A', 'b', 'B']|min(true) ~ ['a', 'B']|max(case_sensitive=true)", "[]|min", "nothing|max", "'hello'|max", "{'a': 1, 'z': 2}|max", "messages|min(attribute='role')", "messages|max(attribute='role')",
+    "[[1, 'x'], [0, 'y']]|min(attribute=0|string)", "[3, 1, 2]|sort", "['b', 'A', 'c', 'a']|sort", "['b', 'A', 'c', 'a']|sort(true)", "['b', 'A', 'c']|sort(case_sensitive=true)",
+    "messages|sort(attribute='role')|map(attribute='content')|list", "messages|sort(attribute='role', reverse=true)|map(attribute='content')|list", "range(40)|sort(true)",
+    "tools|map(attribute='function.name')|join", "tools|map(attribute='function.parameters.b.0')|list", "tools|tojson(true)", "'ä\U0001f600\u2028\x7f\\x01\"'|tojson(ensure_ascii=true)",
+    "'ä\U0001f600\x7f'|tojson(false)", "tools|tojson(false, 2)", "tools|tojson(ensure_ascii=False, indent=4)", "tools|tojson(indent=none)", "[1, {'a': []}]|tojson(indent=0)",
+    "tools|tojson(separators=(',', ':'))", "[1, {'a': {}}]|tojson(indent=1, separators=(', ', ' = '))", "'{} and {}'.format(1, 'b')", "'{0}{1}{0}'.format('a', 2)", "'{x}:{y}'.format(x=1, y=none)",
+    "'{{}} {} }}{{'.format(1.5)", "'{!r} {!s} {!r:>5}|'.format('a', 'b', 'c')", "'{0.role} {0[content]}'.format(messages[0])", "'{0[1]}{0[0][a]}{0[5]}'.format([{'a': 1}, 2])",
+    "'{:>5}|{:<5}|{:^6}|{:*^7}|{:ä>3}'.format('a', 'ö', 'c', 'd', 'e')", "'{:5}|{:5}|{:<5}|'.format('a', 3, 4)", "'{:05d} {:05d} {:3d}'.format(42, -42, 12345)", "'{:.2f} {:8.1f} {:08.3f} {:f}'.format(3.14159, 2, -1.5, true)",
+    "'{:.3} {:6.2s}|{:s}'.format('äbcdef', 'abc', 'x')", "'{} {} {}'.format([1, 'a'], {'a': 1}, true)", "'{:>5}'.format(true)", "'{}|'.format(nothing)", "'{}'.format(0.1)", "''.format(1)",
+    "{1: 'a', '1': 'b', -2: 'c'}", "{1: 'a'}[1] ~ {1: 'a'}['1'] ~ {'1': 'a'}[1]", "{1: 'a', 1: 'b'}", "{1: 'a', 'x': {2: []}}|tojson", "{1: 'a'}.get(1) ~ {1: 'a'}.get('1', 'no')",
+    "1 in {1: 'a'}", "'1' in {1: 'a'}", "2 in {1: 'a'}", "{2: 'a', 1: 'b'}.keys()|list", "{2: 'a'}.values()|list", "{1: 'a'} == {1: 'a'}", "{1: 'a'} == {'1': 'a'}", "{1: 2}[true]", "dict({1: 2}, a=3)",
+    "none.a", "none['a']", "none[0]", "none.a is defined", "none.a|default('d')", "5['a']", "5 .a", "'abc'[9]", "'abc'['x']", "'abc'.foo", "[1]['a']", "[1][none]", "{'a': 1}[none]", "[5, 6][true]", "messages[0].a is none",
+    "messages[0].tool_calls is defined and messages[0].tool_calls is not none", "'abc' is in 'abcd'", "'a' is in ['a']", "'a' is not in {'a': 1}", "1 is gt 0", "1 is lt(2)", "2 is ge 2", "2 is le 1", "[1, 2, 3]|select('gt', 1)|list",
+    "[1, 2, 3]|reject('lessthan', 2)|list", "true is sameas 1", "true is sameas true", "'ab' * 3 ~ 2 * '-'", "[1, 2] * 2", "'a' * -1 ~ 'b' * 0",
     "range is defined", "raise_exception is undefined", "strftime_now is not defined", "namespace is defined and dict is defined",
 ]
 BLOCKS = [
@@ -85,6 +103,8 @@ BLOCKS = [
     "{{ loop.previtem }}{{ loop.nextitem }} {% endfor %}", "a\n{% set x = 1 %}\nb\n\n", "a\r\n{% if true %}\r\nb{% endif %}", "{%+ if true +%}\nx{% endif %}", " {%+ if true %}x{% endif %}",
     "{% if nothing %}a{% elif 0 %}b{% elif 'x' %}c{% else %}d{% endif %}", "{{ nothing }}|{{ nothing|length }}|{{ none }}",
     "{% macro m(a, b=2) %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 3) }}{{ m(b=4, a=5) }}{{ m() }}", "{% set t = 1, 2 %}{{ t[1] }}",
+    "{% for k, v in {1: 'a', 2: 'b'}.items() %}{{ k + 1 }}{{ v }}{% endfor %}", "{% for k in {1: 'a', -2: 'b'} %}{{ k - 1 }},{% endfor %}", "{% set d = {3: 'x'} %}{% for m in messages %}{{ d[loop.index] }}{% endfor %}",
+    "{% for k, v in tools[0].function|dictsort %}{{ k }}:{{ v }};{% endfor %}", "{% if messages[0].tool_calls %}a{% else %}b{% endif %}{% for t in messages[0].tool_calls %}c{% endfor %}",
     "  {# c #}\n  x\n", "{{ 'a' -}}  \n b", "\n\n{% if true %}\n\n{% endif %}", "\t{% if true %}\tx\t{% endif %}\t\n",
 ]
 
