@@ -165,24 +165,12 @@ static clf_status read_side(const json_t *config, const char *name, clf_tokenize
     return CLF_OK;
 }
 
-/* What tokenizer_config.json tells beside the tokenizer's parts. "cls_token": "[CLS]", or an object with "content"; a token that the
- * vocabulary has not has no role. */
-static clf_status read_config(const clf_str *config_text, const char *name, clf_tokenizer *tokenizer)
+/* What tokenizer_config.json tells beside the tokenizer's parts. A token that the vocabulary has not has no role. */
+static clf_status read_config(const json_t *config, const char *name, clf_tokenizer *tokenizer)
 {
-    static const char *const keys[CLF_TOKEN_ROLE_COUNT] = {
-        [CLF_TOKEN_BOS] = "bos_token", [CLF_TOKEN_EOS] = "eos_token", [CLF_TOKEN_UNK] = "unk_token",   [CLF_TOKEN_SEP] = "sep_token",
-        [CLF_TOKEN_PAD] = "pad_token", [CLF_TOKEN_CLS] = "cls_token", [CLF_TOKEN_MASK] = "mask_token",
-    };
-    json_t *config;
-    CLF_TRY(clfi_json_parse(clfi_str_text(config_text), config_text->length, name, &config));
-    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++) {
-        const json_t *value = json_object_get(config, keys[i]);
-        const char *token = json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
-        tokenizer->roles[i] = clf_tokenizer_id(tokenizer, token);
-    }
-    const clf_status st = read_side(config, name, tokenizer);
-    json_decref(config);
-    return st;
+    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
+        tokenizer->roles[i] = clf_tokenizer_id(tokenizer, clfi_named_content(json_object_get(config, clfi_token_role_keys[i])));
+    return read_side(config, name, tokenizer);
 }
 
 /* Reads directory/name if it exists; *path stays NULL when it does not. */
@@ -244,36 +232,37 @@ static clf_status read_lowercase(const char *directory, bool *out)
     return st;
 }
 
-/* Puts Lowercase before the other normalizers of tokenizer.json's text, in their list or in place of none. */
-static clf_status put_lowercase(const char *path, clf_str *text)
+/* Puts Lowercase before the other normalizers of tokenizer.json, in their list or in place of none. */
+static clf_status put_lowercase(const char *path, json_t *root)
 {
-    json_t *root;
-    CLF_TRY(clfi_json_parse(clfi_str_text(text), text->length, path, &root));
     json_t *given = json_object_get(root, "normalizer");
     json_t *chain = json_is_object(given) ? json_pack("{s:s,s:[{s:s},O]}", "type", "Sequence", "normalizers", "type", "Lowercase", given)
                                           : json_pack("{s:s}", "type", "Lowercase");
-    char *changed = chain && json_object_set_new(root, "normalizer", chain) == 0 ? json_dumps(root, JSON_COMPACT) : NULL;
-    json_decref(root);
-    if (!changed)
+    if (!chain || json_object_set_new(root, "normalizer", chain) != 0)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", path);
-    clfi_str_clear(text);
-    const clf_status st = clfi_str_append_text(text, changed);
-    free(changed);
+    return CLF_OK;
+}
+
+static clf_status open_json(const char *path, const clf_str *text, bool lowers, const json_t *config, const char *config_path,
+                            clf_tokenizer **out)
+{
+    json_t *root;
+    CLF_TRY(clfi_json_parse(clfi_str_text(text), text->length, path, &root));
+    clf_status st = lowers ? put_lowercase(path, root) : CLF_OK;
+    if (st == CLF_OK)
+        st = clfi_tokenizer_from_parts(root, path, config, config_path, out);
+    json_decref(root);
     return st;
 }
 
 /* A vocab.txt is BERT's, which lowercases by itself unless it is told not to. */
-static clf_status check_lowercase(const clf_str *config_text, const char *name)
+static clf_status check_lowercase(const json_t *config, const char *name)
 {
-    json_t *config;
     bool lowers;
-    CLF_TRY(clfi_json_parse(clfi_str_text(config_text), config_text->length, name, &config));
-    clf_status st = clfi_json_opt_bool(config, name, "do_lower_case", true, &lowers);
-    json_decref(config);
-    if (st == CLF_OK && !lowers)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: do_lower_case is false and sentence_bert_config.json's is true: expected a tokenizer.json",
-                       name);
-    return st;
+    CLF_TRY(clfi_json_opt_bool(config, name, "do_lower_case", true, &lowers));
+    if (!lowers)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: do_lower_case is false and sentence_bert_config.json's is true: expected a tokenizer.json", name);
+    return CLF_OK;
 }
 
 static clf_status open_any(const char *directory, clf_tokenizer **out)
@@ -281,30 +270,32 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     clf_status st;
     bool lowers;
     char *path = NULL, *config_path = NULL;
-    clf_str text = CLF_STR_INIT, config = CLF_STR_INIT;
+    clf_str text = CLF_STR_INIT, config_text = CLF_STR_INIT;
+    json_t *config = NULL;
     clf_tokenizer *tokenizer = NULL;
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
-    CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config));
+    CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config_text));
+    if (config_path)
+        CLF_GOTO(clfi_json_parse(clfi_str_text(&config_text), config_text.length, config_path, &config));
     CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
     CLF_GOTO(read_lowercase(directory, &lowers));
     if (path) {
-        if (lowers)
-            CLF_GOTO(put_lowercase(path, &text));
-        CLF_GOTO(clfi_tokenizer_from_json(clfi_str_text(&text), text.length, path, &tokenizer));
+        CLF_GOTO(open_json(path, &text, lowers, config, config_path, &tokenizer));
     } else {
-        if (lowers && config_path)
-            CLF_GOTO(check_lowercase(&config, config_path));
-        CLF_GOTO(open_older(directory, config_path, &config, &tokenizer));
+        if (lowers && config)
+            CLF_GOTO(check_lowercase(config, config_path));
+        CLF_GOTO(open_older(directory, config_path, &config_text, &tokenizer));
     }
-    if (config_path)
-        CLF_GOTO(read_config(&config, config_path, tokenizer));
+    if (config)
+        CLF_GOTO(read_config(config, config_path, tokenizer));
     *out = tokenizer;
     tokenizer = NULL;
 done:
     clf_tokenizer_destroy(tokenizer);
+    json_decref(config);
     clfi_str_free(&text);
-    clfi_str_free(&config);
+    clfi_str_free(&config_text);
     free(path);
     free(config_path);
     return st;

@@ -38,8 +38,9 @@ clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const c
                                           const char *config_name, clf_tokenizer **out);
 
 /* The same from what tokenizer.json holds, parsed or made. A token of a Unigram model may have null for its score: no text is divided into
- * it. */
-clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, clf_tokenizer **out);
+ * it. config: tokenizer_config.json, whose special tokens become added tokens; NULL: none. */
+clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, const json_t *config, const char *config_name,
+                                     clf_tokenizer **out);
 
 /* clf_tokenizer_encode for callers inside. pair NULL: none. */
 clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size,

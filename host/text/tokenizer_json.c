@@ -99,20 +99,23 @@ static clf_status read_direction(const json_t *root, const char *name, clf_token
     return CLF_OK;
 }
 
-static clf_status read_all(const json_t *root, const char *name, clf_tokenizer *tokenizer)
+static clf_status read_all(const json_t *root, const char *name, const json_t *config, const char *config_name, clf_tokenizer *tokenizer)
 {
     CLF_TRY(read_direction(root, name, tokenizer));
     CLF_TRY(read_model(root, name, tokenizer));
     CLF_TRY(clfi_tokenizer_read_chains(root, name, tokenizer));
     CLF_TRY(read_added_tokens(root, name, tokenizer));
+    if (config)
+        CLF_TRY(clfi_tokenizer_add_named(config, config_name, tokenizer));
     return clfi_tokenizer_finish(tokenizer, name);
 }
 
-clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, clf_tokenizer **out)
+clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, const json_t *config, const char *config_name,
+                                     clf_tokenizer **out)
 {
     clf_tokenizer *tokenizer;
     CLF_TRY(clfi_tokenizer_create(&tokenizer));
-    const clf_status st = read_all(root, name, tokenizer);
+    const clf_status st = read_all(root, name, config, config_name, tokenizer);
     if (st == CLF_OK)
         *out = tokenizer;
     else
@@ -124,7 +127,7 @@ clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *n
 {
     json_t *root;
     CLF_TRY(clfi_json_parse(text, size, name, &root));
-    const clf_status st = clfi_tokenizer_from_parts(root, name, out);
+    const clf_status st = clfi_tokenizer_from_parts(root, name, NULL, NULL, out);
     json_decref(root);
     return st;
 }

@@ -189,7 +189,7 @@ clf_status clfi_tokenizer_open_marian(const char *spm_path, const char *vocab_pa
     CLF_GOTO(clfi_sentencepiece_parse(clfi_str_text(&bytes), bytes.length, spm_path, &spm));
     CLF_GOTO(clfi_json_read(vocab_path, FILE_LIMIT, &vocab));
     CLF_GOTO(make(&spm, spm_path, vocab, vocab_path, root));
-    CLF_GOTO(clfi_tokenizer_from_parts(root, vocab_path, out));
+    CLF_GOTO(clfi_tokenizer_from_parts(root, vocab_path, NULL, NULL, out));
 done:
     json_decref(root);
     json_decref(vocab);

@@ -16,7 +16,7 @@ struct clf_tokenizer {
     void *model;
     clf_added_tokens added;
     clf_post_processor post_processor;
-    bool in_portions; /* a long text may be taken in portions that end behind an ASCII space or line end */
+    bool in_portions;     /* a long text may be taken in portions that end behind an ASCII space or line end */
     int32_t *special_ids; /* sorted */
     size_t special_count;
     int32_t roles[CLF_TOKEN_ROLE_COUNT];
@@ -32,6 +32,17 @@ clf_status clfi_tokenizer_read_chains(const json_t *root, const char *name, clf_
 /* Adds a token as HF does: it has the id of an equal token of the model, otherwise the next free one behind the vocabulary.
  * FORMAT: want_id >= 0 and the id would be another. The model must be there. token->id is not read. */
 clf_status clfi_tokenizer_add_token(clf_tokenizer *tokenizer, const clf_added_token *token, int64_t want_id, const char *where);
+
+/* Of each role the key in tokenizer_config.json, "bos_token" ... */
+extern const char *const clfi_token_role_keys[CLF_TOKEN_ROLE_COUNT];
+
+/* The content of such a key's value, which is a string or an object with "content"; NULL: neither. */
+const char *clfi_named_content(const json_t *value);
+
+/* Adds, as transformers does, the tokens that tokenizer_config.json (an object) names and tokenizer.json did not add: those of
+ * added_tokens_decoder, then as special ones those of the roles and of additional_special_tokens and extra_special_tokens. A token that the
+ * vocabulary has not is left out: the model has no row for the id that it would get. */
+clf_status clfi_tokenizer_add_named(const json_t *config, const char *name, clf_tokenizer *tokenizer);
 
 /* Last step of a reader: prepares the search for added tokens and checks that the templates' ids exist. */
 clf_status clfi_tokenizer_finish(clf_tokenizer *tokenizer, const char *where);

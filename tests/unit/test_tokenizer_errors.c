@@ -269,6 +269,7 @@ static void directories(void **state)
     temp_file(directory, "tokenizer_config.json", "{]", 2, path);
     CHECK_FAILS(clf_tokenizer_open(directory, &tokenizer), CLF_FORMAT, "/tokenizer_config.json: line 1");
     temp_file(directory, "tokenizer.json", "{]", 2, path);
+    temp_file(directory, "tokenizer_config.json", "{}", 2, path);
     CHECK_FAILS(clf_tokenizer_open(directory, &tokenizer), CLF_FORMAT, "/tokenizer.json: line 1");
     assert_null(tokenizer);
     temp_directory_remove(directory);
@@ -341,6 +342,73 @@ static void sides(void **state)
     }
 }
 
+/* Tokens that only tokenizer_config.json names: ids of transformers 5.23, but that "[NEW]", which the vocabulary has not, is none. */
+static void named_tokens(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,"
+        "\"special\":true}],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+        "\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+        "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
+        "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
+        "\"vocab\":{\"[UNK]\":0,\"[\":1,\"]\":2,\"mask\":3,\"[MASK]\":4,\"a\":5,\"[PAD]\":6,\"<x>\":7}}}";
+    static const char text[] = "a [MASK] a[mask] [PAD] <x> [NEW]";
+    static const struct {
+        const char *config;
+        int32_t ids[20];
+        bool mask, x; /* are special */
+    } rows[] = {
+        {"{}", {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2}, false, false},
+        {"{\"mask_token\":\"[MASK]\"}", {5, 4, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2}, true, false},
+        {"{\"unk_token\":\"[MASK]\"}", {5, 4, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2}, true, false},
+        {"{\"mask_token\":\"[MASK]\",\"pad_token\":\"[PAD]\",\"unk_token\":null}", {5, 4, 5, 1, 3, 2, 6, 0, 0, 0, 1, 0, 2}, true, false},
+        {"{\"mask_token\":{\"__type\":\"AddedToken\",\"content\":\"[MASK]\",\"lstrip\":true,\"rstrip\":false,\"normalized\":true,"
+         "\"single_word\":false,\"special\":false}}",
+         {5, 4, 5, 4, 1, 0, 2, 0, 0, 0, 1, 0, 2},
+         true,
+         false},
+        {"{\"additional_special_tokens\":[\"<x>\"]}", {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2}, false, true},
+        {"{\"extra_special_tokens\":[\"<x>\"]}", {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2}, false, true},
+        {"{\"extra_special_tokens\":{\"x_token\":\"<x>\"}}", {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2}, false, true},
+        {"{\"added_tokens_decoder\":{\"7\":{\"content\":\"<x>\",\"lstrip\":false,\"rstrip\":false,\"normalized\":false,"
+         "\"single_word\":false,\"special\":false}}}",
+         {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2},
+         false,
+         false},
+        {"{\"mask_token\":\"[NEW]\",\"pad_token\":\"\",\"additional_special_tokens\":null}",
+         {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2},
+         false,
+         false},
+    };
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer = NULL;
+    temp_directory_make(directory);
+    temp_file(directory, "tokenizer.json", json, strlen(json), path);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_encoding got = CLF_ENCODING_INIT;
+        size_t want = COUNT(rows[i].ids);
+        while (rows[i].ids[want - 1] == 0)
+            want--;
+        temp_file(directory, "tokenizer_config.json", rows[i].config, strlen(rows[i].config), path);
+        CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, text, strlen(text), NULL, 0, &(clf_encode_options)CLF_ENCODE_OPTIONS_INIT, &got));
+        CHECK(got.length == want, "row %zu: %zu ids, want %zu", i, got.length, want);
+        for (size_t j = 0; j < want; j++)
+            CHECK(got.ids[j] == rows[i].ids[j], "row %zu: id %zu is %d, want %d", i, j, (int)got.ids[j], (int)rows[i].ids[j]);
+        CHECK(clf_tokenizer_is_special(tokenizer, 4) == rows[i].mask && clf_tokenizer_is_special(tokenizer, 7) == rows[i].x, "row %zu", i);
+        assert_int_equal(clf_tokenizer_vocabulary_size(tokenizer), 8);
+        clfi_encoding_free(&got);
+        clf_tokenizer_destroy(tokenizer);
+        tokenizer = NULL;
+    }
+    static const char broken[] = "{\"mask_token\":{\"content\":\"[MASK]\",\"lstrip\":5}}";
+    temp_file(directory, "tokenizer_config.json", broken, strlen(broken), path);
+    CHECK_FAILS(clf_tokenizer_open(directory, &tokenizer), CLF_FORMAT,
+                "tokenizer_config.json: mask_token: \"lstrip\": expected true or false");
+    temp_directory_remove(directory);
+}
+
 /* A long text in portions gives the ids of the whole; an encoding used before keeps its memory. */
 static void portions_and_reuse(void **state)
 {
@@ -373,6 +441,7 @@ int main(void)
         cmocka_unit_test(broken_json),   cmocka_unit_test(good_json),          cmocka_unit_test(broken_vocabulary),
         cmocka_unit_test(listed_tokens), cmocka_unit_test(marian_files),       cmocka_unit_test(directories),
         cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse), cmocka_unit_test(sides),
+        cmocka_unit_test(named_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
