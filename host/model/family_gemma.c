@@ -29,26 +29,33 @@ static clf_status read_first(const json_t *json, clf_network_config *out)
     return read_gemma(json, 10000, out);
 }
 
-/* What the second and the third have in common. `standard`: query_pre_attn_scalar where the key is absent. */
+/* A soft cap, 0 for none: null says none, and where the key is absent it is `standard`. */
+static clf_status read_soft_cap(const json_t *json, const char *key, double standard, float *out)
+{
+    double cap;
+    CLF_TRY(clfi_json_opt_number(json, where, key, 0, 1e9, json_object_get(json, key) ? 0 : standard, &cap));
+    *out = (float)cap;
+    return CLF_OK;
+}
+
+/* What the second and the third have in common. */
 static clf_status read_later(const json_t *json, double rope_theta, int64_t period, clf_network_config *out)
 {
-    double scalar, scores, logits;
-    clf_attention_shape *attention;
+    double scalar;
     CLF_TRY(read_gemma(json, rope_theta, out));
-    attention = &out->decoder.attention;
     CLF_TRY(clfi_json_opt_number(json, where, "query_pre_attn_scalar", 1e-6, 1e9, 256, &scalar));
-    CLF_TRY(clfi_json_opt_number(json, where, "attn_logit_softcapping", 0, 1e9, 0, &scores));
-    CLF_TRY(clfi_json_opt_number(json, where, "final_logit_softcapping", 0, 1e9, 0, &logits));
-    attention->scale = (float)(1 / sqrt(scalar));
-    attention->soft_cap = (float)scores;
-    out->logit_soft_cap = (float)logits;
+    out->decoder.attention.scale = (float)(1 / sqrt(scalar));
     out->decoder.place = CLF_NORM_BOTH;
     return clfi_decoder_read_windows(json, CLFI_WINDOW, &(clf_local_rule){.period = period, .phase = period - 1}, out);
 }
 
 static clf_status read_second(const json_t *json, clf_network_config *out)
 {
-    return read_later(json, 10000, 2, out);
+    CLF_TRY(read_later(json, 10000, 2, out));
+    clf_attention_shape *const shapes[] = {&out->decoder.attention, &out->decoder.local};
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        CLF_TRY(read_soft_cap(json, "attn_logit_softcapping", 50, &shapes[i]->soft_cap));
+    return read_soft_cap(json, "final_logit_softcapping", 30, &out->logit_soft_cap);
 }
 
 static clf_status read_third(const json_t *json, clf_network_config *out)
@@ -60,6 +67,7 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
     CLF_TRY(clfi_json_opt_int(json, where, "sliding_window_pattern", 1, CLFI_CONFIG_MOST_LAYERS, 6, &period));
     CLF_TRY(read_later(json, 1e6, period, out));
     CLF_TRY(clfi_json_opt_bool(json, where, "use_bidirectional_attention", false, &sees_later));
+    CLF_TRY(read_soft_cap(json, "final_logit_softcapping", 0, &out->logit_soft_cap));
     out->decoder.has_query_key_norm = true;
     CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
     if (parameters)

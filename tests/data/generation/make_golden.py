@@ -67,7 +67,8 @@ FAMILIES = {
     "gemma2": with_config("Gemma2", head_dim=6, num_attention_heads=4, sliding_window=7, query_pre_attn_scalar=5, num_hidden_layers=3,
                           final_logit_softcapping=9.0, attn_logit_softcapping=3.0),
     "gemma3": with_config("Gemma3", head_dim=6, num_attention_heads=4, intermediate_size=24, sliding_window=7, query_pre_attn_scalar=5,
-                          num_hidden_layers=4, layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]),
+                          num_hidden_layers=4, layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"],
+                          attn_logit_softcapping=3.0),  # without effect
     "phi3": with_config("Phi3"),
     "phi3_partial": with_config("Phi3", hidden_size=48, rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}),
     "phi3_longrope": with_config("Phi3", original_max_position_embeddings=64, rope_parameters={
