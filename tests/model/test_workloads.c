@@ -90,7 +90,8 @@ static void test_refusals(void **state)
 {
     clfi_workload_list list = {0};
     (void)state;
-    CHECK_FAILS(clfi_model_workloads(&list, "/nonexistent", true), CLF_NOT_FOUND, "model directory /nonexistent: no such directory");
+    CHECK_FAILS(clfi_model_workloads(&list, "/nonexistent/model", true), CLF_NOT_FOUND,
+                "model directory /nonexistent/model: no such directory");
     clfi_workload_list_free(&list);
 }
 
