@@ -29,11 +29,16 @@ def resident(done):
     return float(re.search(r"host memory +([\d.]+) MB", done.stderr).group(1))
 
 
-def while_running(do, *command):
-    """The command, with do(process) called once its part file c.npy.part is there. Its status and standard error."""
+def has_window():
+    """Whether c.npy.part holds more than its header."""
+    return b"\n" in (read("c.npy.part") or b"")[:-1]
+
+
+def while_running(do, *command, ready=lambda: os.path.exists("c.npy.part")):
+    """The command, with do(process) called once it is ready, or else its part file is there. Its status and standard error."""
     with subprocess.Popen([*command, "-o", "c.npy"], stderr=subprocess.PIPE, text=True) as process:
         end = time.monotonic() + 300
-        while process.poll() is None and not os.path.exists("c.npy.part") and time.monotonic() < end:
+        while process.poll() is None and not ready() and time.monotonic() < end:
             time.sleep(0.005)
         do(process)
         told = process.communicate()[1]
@@ -58,7 +63,7 @@ def check_changes(command):
             fail(f"texts {name} while they are read: an output")
         os.remove("c.npy.part")
     shutil.copy("lines.txt", "c.txt")
-    expect("SIGHUP", while_running(lambda process: process.send_signal(signal.SIGHUP), *command), -signal.SIGHUP,
+    expect("SIGHUP", while_running(lambda process: process.send_signal(signal.SIGHUP), *command, ready=has_window), -signal.SIGHUP,
            "clformer: interrupted; ", "embeddings are kept in c.npy.part")
 
 
