@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer convert: a GGUF file with its weights in another type, and what that does to the logits. */
+/* clformer convert: a directory or a GGUF file as a GGUF file with its weights in a type, and what that does to the logits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +11,33 @@
 #include "cli/session.h"
 #include "clformer/generate.h"
 #include "io/gguf_convert.h"
+#include "model/gguf_export.h"
+
+static clf_status convert_file(const char *from, const char *to, clf_weight_type type, clf_gguf_converted *done)
+{
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open(from, &file));
+    const clf_status st = clfi_gguf_convert(file, type, to, done);
+    clfi_gguf_close(file);
+    return st;
+}
 
 static clf_status convert(const char *from, const char *to, const char *weights)
 {
     clf_weight_type type;
-    clf_gguf *file;
-    clf_gguf_converted done;
+    clf_gguf_exported done = {.positions = 0};
     if (!clfi_weight_type_from_name(weights, &type))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--weights %s: expected f32, f16, q8_0 or q4_0", weights);
     if (clfi_directory_exists(from))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s is a directory: expected a GGUF file", from);
-    CLF_TRY(clfi_gguf_open(from, &file));
-    const clf_status st = clfi_gguf_convert(file, type, to, &done);
-    clfi_gguf_close(file);
-    if (st == CLF_OK)
-        fprintf(stderr, "%zu tensors as %s, %zu as they were, %.1f MB\n", done.changed, weights, done.kept, (double)done.bytes / 1e6);
-    return st;
+        CLF_TRY(clfi_gguf_export(from, type, to, &done));
+    else
+        CLF_TRY(convert_file(from, to, type, &done.tensors));
+    fprintf(stderr, "%zu tensors as %s, %zu as they were, %.1f MB\n", done.tensors.changed, weights, done.tensors.kept,
+            (double)done.tensors.bytes / 1e6);
+    if (done.positions > 0)
+        fprintf(stderr, "texts of at most %lld tokens: layers see a window of so many, which the file cannot say\n",
+                (long long)done.positions);
+    return CLF_OK;
 }
 
 /* The logits behind the text; *out_count: the vocabulary. The session's model is closed again. */
@@ -84,12 +95,12 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default) or q4_0", CLI_TEXT, &weights},
-        {"check", 0, "TEXT", "run both files on this text and tell by how much the logits differ", CLI_TEXT, &text},
+        {"check", 0, "TEXT", "run both models on this text and tell by how much the logits differ", CLI_TEXT, &text},
         CLI_SESSION_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 2)
-        st = cli_refuse(self, "expected two files, found %d", positional);
+        st = cli_refuse(self, "expected a model and a file to write, found %d", positional);
     if (st == CLF_OK && !argv[1][0])
         st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected the name of a file to write, found \"\"");
     if (st == CLF_OK && text && !text[0])

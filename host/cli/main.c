@@ -21,7 +21,7 @@ static const cli_command commands[] = {
     {"chat", "MODEL", "A conversation with a language model, a line of standard input at a time.", cmd_chat, false},
     {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify, false},
     {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare, false},
-    {"convert", "IN.gguf OUT.gguf", "A GGUF file with its weights in another type.", cmd_convert, false},
+    {"convert", "MODEL OUT.gguf", "A language model, of a GGUF file or a hub directory, as a GGUF file.", cmd_convert, false},
     {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize, false},
     {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices, false},
     {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum, false},

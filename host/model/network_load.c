@@ -2,21 +2,21 @@
 /* Loading a network: roles to names, fused tensors to their parts, linears packed, small tables kept as they are. */
 #include "model/network_load.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "kernel/combine.h"
+#include "model/weight_lookup.h"
 #include "nn/positional_encoding.h"
 #include "op/activation.h"
 #include "op/first_use.h"
 
-enum { NAME_BYTES = 256, MOST_PARTS = CLFI_MOST_FUSED };
+enum { NAME_BYTES = CLFI_WEIGHT_NAME_BYTES, MOST_PARTS = CLFI_MOST_FUSED };
 
 typedef struct loader {
     clf_context *context;
     const clf_weight_source *source;
-    const char *prefix;
+    clf_weight_lookup lookup;
     clf_network *made;
 } loader;
 
@@ -29,50 +29,17 @@ typedef struct side {
 
 static void full_name(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, char out[NAME_BYTES])
 {
-    const bool is_absolute = row->pattern[0] == '/';
-    const char *prefix = is_absolute ? "" : l->prefix, *pattern = row->pattern + is_absolute, *at = strstr(pattern, "%d");
-    const size_t length = strlen(pattern);
-    const char last = length ? pattern[length - 1] : '\0';
-    const int body = (int)(last == '*' || last == '!' ? length - 1 : length);
-    if (row->stored == CLF_STORED_GAMMA)
-        suffix = strcmp(suffix, "weight") == 0 ? "gamma" : "beta";
-    const char *point = last == '*' || last == '!' ? "" : ".", *end = last == '!' ? "" : suffix;
-    if (at)
-        snprintf(out, NAME_BYTES, "%s%.*s%lld%.*s%s%s", prefix, (int)(at - pattern), pattern, (long long)layer,
-                 body - (int)(at - pattern) - 2, at + 2, point, end);
-    else
-        snprintf(out, NAME_BYTES, "%s%.*s%s%s", prefix, body, pattern, point, end);
+    clfi_weight_full_name(l->lookup.prefix, row, layer, suffix, out);
 }
 
 static bool has(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix)
 {
-    char name[NAME_BYTES];
-    full_name(l, row, layer, suffix, name);
-    return l->source->has(l->source->user, name);
+    return clfi_weight_has(&l->lookup, row, layer, suffix);
 }
 
-static bool holds(const clf_weight_name *row, clf_weight_role role)
-{
-    if (row->role == role)
-        return true;
-    for (int i = 0; row->role == CLF_WEIGHT_FUSED && i < CLFI_MOST_FUSED; i++)
-        if (row->parts[i] == role)
-            return true;
-    return false;
-}
-
-/* The row whose weight is there; else the first, so that messages name what was looked for. NULL: the map has no such role. */
 static const clf_weight_name *find(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t layer)
 {
-    const clf_weight_name *first = NULL;
-    for (; rows && rows->role != CLF_WEIGHT_END; rows++) {
-        if (!holds(rows, role))
-            continue;
-        if (has(l, rows, layer, "weight"))
-            return rows;
-        first = first ? first : rows;
-    }
-    return first;
+    return clfi_weight_find(&l->lookup, rows, role, layer);
 }
 
 static clf_status need(const loader *l, const clf_weight_name *rows, clf_weight_role role, int64_t layer, const clf_weight_name **out)
@@ -192,65 +159,16 @@ static clf_status load_norm(const loader *l, const clf_weight_name *rows, clf_we
     return CLF_OK;
 }
 
-/* Rows of a layer's matrix. */
-static int64_t rows_of(const clf_stack_config *config, int64_t layer, clf_weight_role role)
-{
-    const clf_attention_shape *shape = clfi_stack_attention(config, layer);
-    switch (role) {
-    case CLF_WEIGHT_QUERY:
-    case CLF_WEIGHT_SOURCE_QUERY:
-        return shape->heads * shape->head_size;
-    case CLF_WEIGHT_KEY:
-    case CLF_WEIGHT_VALUE:
-    case CLF_WEIGHT_SOURCE_KEY:
-    case CLF_WEIGHT_SOURCE_VALUE:
-        return shape->key_heads * shape->head_size;
-    case CLF_WEIGHT_FFN_IN:
-    case CLF_WEIGHT_FFN_GATE:
-        return config->hidden_width;
-    default:
-        return config->width;
-    }
-}
-
-static int64_t columns_of(const clf_stack_config *config, int64_t layer, clf_weight_role role)
-{
-    const clf_attention_shape *shape = clfi_stack_attention(config, layer);
-    if (role == CLF_WEIGHT_OUTPUT || role == CLF_WEIGHT_SOURCE_OUTPUT)
-        return shape->heads * shape->head_size;
-    return role == CLF_WEIGHT_FFN_OUT ? config->hidden_width : config->width;
-}
-
-/* One stored tensor's rows first .. first + count, of `stored` in all. */
-typedef struct part {
-    const clf_weight_name *row;
-    int64_t stored, first, count;
-} part;
-
-static part part_of(const side *s, int64_t layer, const clf_weight_name *row, clf_weight_role role)
-{
-    const int64_t count = rows_of(s->config, layer, role);
-    part p = {row, 0, 0, count};
-    if (row->role != CLF_WEIGHT_FUSED)
-        p.stored = count;
-    for (int i = 0; row->role == CLF_WEIGHT_FUSED && i < CLFI_MOST_FUSED && row->parts[i] != CLF_WEIGHT_END; i++) {
-        if (row->parts[i] == role)
-            p.first = p.stored;
-        p.stored += rows_of(s->config, layer, row->parts[i]);
-    }
-    return p;
-}
-
 /* The roles' places; neighbours in one tensor are one part. */
-static clf_status find_parts(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int count, part *parts,
+static clf_status find_parts(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int count, clf_weight_part *parts,
                              int *out_count)
 {
     int made = 0;
     for (int i = 0; i < count; i++) {
         const clf_weight_name *row;
         CLF_TRY(need(l, s->names, roles[i], layer, &row));
-        const part p = part_of(s, layer, row, roles[i]);
-        part *last = made ? &parts[made - 1] : NULL;
+        const clf_weight_part p = clfi_weight_part(s->config, layer, row, roles[i]);
+        clf_weight_part *last = made ? &parts[made - 1] : NULL;
         if (last && last->row == row && last->first + last->count == p.first)
             last->count += p.count;
         else
@@ -260,7 +178,7 @@ static clf_status find_parts(const loader *l, const side *s, int64_t layer, cons
     return CLF_OK;
 }
 
-static clf_status load_part(const loader *l, const part *p, int64_t layer, const char *suffix, int rank, int64_t columns,
+static clf_status load_part(const loader *l, const clf_weight_part *p, int64_t layer, const char *suffix, int rank, int64_t columns,
                             clf_row_blocks *out)
 {
     clf_row_blocks stored = CLF_ROW_BLOCKS_INIT;
@@ -277,21 +195,21 @@ static void measure_product(const loader *l, const side *s, int64_t layer, const
 {
     int64_t rows = 0;
     for (int i = 0; i < count; i++)
-        rows += rows_of(s->config, layer, roles[i]);
+        rows += clfi_weight_rows(s->config, layer, roles[i]);
     if (layer == 0 && weight->count > 0 && weight->view[0].blocks == CLF_WEIGHT_F32)
-        clfi_first_use(l->context, rows, columns_of(s->config, layer, roles[0]));
+        clfi_first_use(l->context, rows, clfi_weight_columns(s->config, layer, roles[0]));
 }
 
 /* Matrices of the roles side by side, packed. */
 static clf_status load_linear(const loader *l, const side *s, int64_t layer, const clf_weight_role *roles, int role_count, clf_linear **out)
 {
     clf_row_blocks weights[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT}, biases[MOST_PARTS] = {CLF_ROW_BLOCKS_INIT};
-    part parts[MOST_PARTS];
+    clf_weight_part parts[MOST_PARTS];
     int count = 0;
     clf_status st;
     CLF_GOTO(find_parts(l, s, layer, roles, role_count, parts, &count));
     for (int i = 0; i < count; i++) {
-        CLF_GOTO(load_part(l, &parts[i], layer, "weight", 2, columns_of(s->config, layer, roles[0]), &weights[i]));
+        CLF_GOTO(load_part(l, &parts[i], layer, "weight", 2, clfi_weight_columns(s->config, layer, roles[0]), &weights[i]));
         if (has(l, parts[i].row, layer, "bias"))
             CLF_GOTO(load_part(l, &parts[i], layer, "bias", 1, 0, &biases[i]));
     }
@@ -564,25 +482,13 @@ static clf_status load_classifier(const loader *l, const clf_weight_name *rows)
     return load_head_linear(l, rows, CLF_WEIGHT_CLASSIFIER, config->labels, width, &classifier->out);
 }
 
-/* The prefix under which the first row of the map is there; the first prefix where it is under none. */
-static const char *find_prefix(loader *l, const clf_name_map *names)
-{
-    const clf_weight_name *probe = names->encoder ? names->encoder : names->decoder;
-    for (const char *const *prefix = names->prefixes; prefix && *prefix; prefix++) {
-        l->prefix = *prefix;
-        if (has(l, probe, 0, "weight"))
-            return *prefix;
-    }
-    return names->prefixes ? names->prefixes[0] : "";
-}
-
 clf_status clfi_network_load(clf_context *context, const clf_network_config *config, const clf_name_map *names,
                              const clf_weight_source *source, clf_network **out)
 {
-    loader l = {context, source, "", NULL};
+    loader l = {context, source, {source->has, source->user, ""}, NULL};
     clf_status st;
     CLF_TRY(clfi_network_create(context, config, &l.made));
-    l.prefix = find_prefix(&l, names);
+    l.lookup.prefix = clfi_weight_prefix(&l.lookup, names);
     const side encoder = {names->encoder, &l.made->config.encoder, &l.made->encoder},
                decoder = {names->decoder, &l.made->config.decoder, &l.made->decoder};
     CLF_GOTO(load_embedding(&l, &encoder, NULL, NULL, &l.made->source));

@@ -10,13 +10,14 @@
 #include "io/json.h"
 #include "text/bpe.h"
 #include "text/tokenizer_parts.h"
+#include "text/vocabulary_export.h"
 
 CLFI_OPTIONS(clf_vocabulary_spec, CLF_VOCABULARY_SPEC_INIT)
 
 #define SPLIT(regex) "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex "\"},\"behavior\":\"Isolated\",\"invert\":false}"
 #define BYTES(use_regex) "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":" use_regex "}"
 #define PRE(parts) "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[" parts "]},\"decoder\":{\"type\":\"ByteLevel\"}}"
-#define WORDS(digits)                                                                                                                  \
+#define WORDS(digits)                                                                                                           \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|" digits "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|" \
     "\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 
@@ -26,9 +27,9 @@ static const struct {
     bool ignore_merges;
 } cuts[] = {
     {"default",
-     PRE(SPLIT("[\\\\p{P}\\\\$\\\\+<=>\\\\^~\\\\|]+") ","
-         SPLIT("'s|'t|'re|'ve|'m|'ll|'d| ?\\\\p{L}+| ?\\\\p{N}+| ?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)") ","
-         SPLIT("\\\\p{N}+") "," SPLIT("[0-9][0-9][0-9]") "," BYTES("false")),
+     PRE(SPLIT("[\\\\p{P}\\\\$\\\\+<=>\\\\^~\\\\|]+") "," SPLIT("'s|'t|'re|'ve|'m|'ll|'d| ?\\\\p{L}+| ?\\\\p{N}+| "
+                                                                "?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)") "," SPLIT(
+         "\\\\p{N}+") "," SPLIT("[0-9][0-9][0-9]") "," BYTES("false")),
      false},
     {"gpt-2", PRE(BYTES("true")), false},
     {"llama-bpe", PRE(SPLIT(WORDS("\\\\p{N}{1,3}")) "," BYTES("false")), true},
@@ -136,6 +137,43 @@ static clf_status read_parts(const char *text, const char *name, clf_tokenizer *
     return st;
 }
 
+clf_status clfi_vocabulary_cut_names(clf_str *out)
+{
+    for (size_t i = 0; i < COUNT(cuts); i++)
+        CLF_TRY(clfi_str_appendf(out, "%s%s", i ? ", " : "", cuts[i].name));
+    return CLF_OK;
+}
+
+/* A list of its parts, without what does not decide where text is cut, and with what is left out. NULL: not enough memory, or none. */
+static json_t *plain_parts(const json_t *pre_tokenizer)
+{
+    const json_t *parts = json_object_get(pre_tokenizer, "pretokenizers");
+    json_t *list = parts ? json_deep_copy(parts) : json_pack("[o]", json_deep_copy(pre_tokenizer));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *part = json_array_get(list, i);
+        const char *type = json_string_value(json_object_get(part, "type"));
+        json_object_del(part, "trim_offsets");
+        if (type && strcmp(type, "ByteLevel") == 0 && !json_object_get(part, "use_regex"))
+            json_object_set_new(part, "use_regex", json_true());
+    }
+    return list;
+}
+
+const char *clfi_vocabulary_cut_name(const json_t *pre_tokenizer, bool ignore_merges)
+{
+    const char *name = NULL;
+    json_t *wanted = json_is_object(pre_tokenizer) ? plain_parts(pre_tokenizer) : NULL;
+    for (size_t i = 0; wanted && !name && i < COUNT(cuts); i++) {
+        json_t *root = json_loads(cuts[i].parts, 0, NULL), *parts = plain_parts(json_object_get(root, "pre_tokenizer"));
+        if (json_equal(wanted, parts) && cuts[i].ignore_merges == ignore_merges)
+            name = cuts[i].name;
+        json_decref(parts);
+        json_decref(root);
+    }
+    json_decref(wanted);
+    return name;
+}
+
 static clf_status build_gpt2(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer *tokenizer)
 {
     const char *pre = spec->pre ? spec->pre : "default";
@@ -146,9 +184,7 @@ static clf_status build_gpt2(const clf_vocabulary_spec *spec, const char *name, 
             return read_parts(cuts[i].parts, name, tokenizer);
         }
     clf_str names = CLF_STR_INIT;
-    clf_status st = CLF_OK;
-    for (size_t i = 0; st == CLF_OK && i < COUNT(cuts); i++)
-        st = clfi_str_appendf(&names, "%s%s", i ? ", " : "", cuts[i].name);
+    clf_status st = clfi_vocabulary_cut_names(&names);
     if (st == CLF_OK)
         st = clfi_fail(CLF_UNSUPPORTED, "%s: pre-tokenizer \"%s\"; known are %s", name, pre, clfi_str_text(&names));
     clfi_str_free(&names);

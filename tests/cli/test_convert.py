@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer convert: every byte of Q8_0 and Q4_0 blocks against the definition in float32, metadata that stays, refusals that leave no file.
+"""clformer convert: every byte of Q8_0 and Q4_0 blocks against the definition in float32, metadata that stays, directories
+of each family that say the same as GGUF files, refusals that leave no file.
 usage: test_convert.py PROGRAM DATA"""
+import json
 import math
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -109,6 +112,147 @@ def check_blocks(folder):
         fail("onto itself", done.stderr)
 
 
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        raw = file.read()
+    size = struct.unpack_from("<Q", raw)[0]
+    header = json.loads(raw[8:8 + size])
+    return {name: (row["dtype"], row["shape"], raw[8 + size + row["data_offsets"][0]:8 + size + row["data_offsets"][1]])
+            for name, row in header.items() if name != "__metadata__"}
+
+
+def write_safetensors(path, tensors):
+    header, at = {}, 0
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(content)]}
+        at += len(content)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(content for *_, content in tensors.values()))
+
+
+def change_json(path, change):
+    with open(path, encoding="utf-8") as file:
+        content = json.load(file)
+    change(content)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+
+
+def copy_of(folder, family, name=None):
+    path = os.path.join(folder, name or family)
+    shutil.copytree(os.path.join(data, "generation", family), path)
+    for file in os.listdir(path):
+        os.chmod(os.path.join(path, file), 0o644)
+    return path
+
+
+def gemma3_of_six(folder):
+    """Six layers, of which the last sees the whole text, as GGUF has it; in two shards."""
+    path = copy_of(folder, "gemma3", "gemma3_six")
+    tensors = read_safetensors(os.path.join(path, "model.safetensors"))
+    for name, tensor in list(tensors.items()):
+        for source_layer, layer in ((0, 4), (2, 5)):
+            if f"layers.{source_layer}." in name:
+                tensors[name.replace(f"layers.{source_layer}.", f"layers.{layer}.")] = tensor
+    os.remove(os.path.join(path, "model.safetensors"))
+    names, index = sorted(tensors), {}
+    for shard, part in (("one.safetensors", names[::2]), ("two.safetensors", names[1::2])):
+        write_safetensors(os.path.join(path, shard), {name: tensors[name] for name in part})
+        index.update({name: shard for name in part})
+    with open(os.path.join(path, "model.safetensors.index.json"), "w", encoding="utf-8") as file:
+        json.dump({"metadata": {}, "weight_map": index}, file)
+    change_json(os.path.join(path, "config.json"), lambda config: config.update(
+        num_hidden_layers=6, layer_types=["sliding_attention"] * 5 + ["full_attention"]))
+    return path
+
+
+def sentencepiece(folder):
+    """Llama with tokens as SentencePiece has them, merges by score, a bos before texts, more rows than tokens, two tokens that end texts."""
+    path = copy_of(folder, "llama", "llama_spm")
+
+    def change(content):
+        model = content["model"]
+        content["normalizer"] = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"},
+                                                                     {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]}
+        content["pre_tokenizer"] = None
+        content["decoder"] = {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+                                                               {"type": "ByteFallback"}, {"type": "Fuse"},
+                                                               {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
+        content["post_processor"] = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                                                                              {"Sequence": {"id": "A", "type_id": 0}}],
+                                     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+                                     "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}}
+        model.update(byte_fallback=True, fuse_unk=True, vocab={token.replace("\u0120", "\u2581"): i for token, i in model["vocab"].items()},
+                     merges=[[part.replace("\u0120", "\u2581") for part in merge] for merge in model["merges"]])
+        del model["vocab"]["!"]  # a hole, and one behind the last
+    change_json(os.path.join(path, "tokenizer.json"), change)
+    change_json(os.path.join(path, "config.json"), lambda config: config.update(eos_token_id=[1, 30]))
+    with open(os.path.join(path, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"bos_token": "<s>", "eos_token": "</s>", "chat_template": "{{ messages[0].content }}"}, file)
+    return path
+
+
+def check_directories(folder):
+    """Each family of GGUF: the same text, and logits that differ by less than rotations in another order."""
+    texts = {"mistral": "the cat", "qwen2_upper": "a"}  # their windows become the longest text
+    paths = [os.path.join(data, "generation", name) for name in ("llama_llama3", "llama_yarn", "llama_linear", "mistral", "qwen2", "qwen3", "gemma",
+                                                                "gemma2", "phi3_partial", "phi3_longrope", "gpt2", "qwen2_upper")]
+    for path in paths + [gemma3_of_six(folder), sentencepiece(folder)]:
+        name = os.path.basename(path)
+        text, out = texts.get(name, "the cat sat, zebra"), os.path.join(folder, name + ".gguf")
+        done = run("convert", path, out, "--weights", "f32", "--check", text)
+        worst = float(done.stdout.split("differ by ")[1].split()[0]) if "differ by" in done.stdout else math.inf
+        if not worst <= 1e-5 or "token is the same" not in done.stdout:
+            fail(name, done.stdout, done.stderr)
+        if (name in texts) != ("texts of at most" in done.stderr):
+            fail(name, "positions", done.stderr)
+        if name in texts:
+            continue
+        commands = [("tokenize",)] + [("generate", "--max-tokens", "6")] * (name in ("gemma3_six", "llama_spm", "phi3_partial"))
+        for command, *options in commands:
+            both = [run(command, model, text, *options).stdout for model in (path, out)]
+            if both[0] != both[1] or not both[0].strip():
+                fail(name, command, both)
+    blocks = os.path.join(folder, "blocks.gguf")
+    done = run("convert", os.path.join(folder, "gemma3_six"), blocks, "--weights", "q8_0", "--check", "the cat")
+    if "logits differ by" not in done.stdout or any(kind == Q8_0 and sizes[0] % 32 for sizes, kind, _ in read_gguf(blocks)[1].values()):
+        fail("q8_0", done.stdout, done.stderr)
+    values = read_gguf(os.path.join(folder, "llama_spm.gguf"))[0]
+    for key, wanted in (("tokenizer.ggml.eot_token_id", struct.pack("<II", 4, 30)), ("tokenizer.ggml.add_bos_token", struct.pack("<IB", 7, 1)),
+                        ("tokenizer.chat_template", struct.pack("<IQ", 8, 25) + b"{{ messages[0].content }}")):
+        if values.get(key) != wanted:
+            fail(key, values.get(key))
+
+
+def check_refused_directories(folder):
+    out = os.path.join(folder, "unwritten.gguf")
+    no_tokenizer, unigram, cuts, rows, short = (copy_of(folder, "llama", name) for name in ("none", "unigram", "cuts", "rows", "short"))
+    os.remove(os.path.join(no_tokenizer, "tokenizer.json"))
+    change_json(os.path.join(unigram, "tokenizer.json"), lambda content: content.update(
+        model={"type": "Unigram", "unk_id": 0, "vocab": [["a", 0.0], ["b", -1.0]], "byte_fallback": True}))
+    change_json(os.path.join(cuts, "tokenizer.json"), lambda content: content.update(pre_tokenizer={"type": "Whitespace"}))
+    change_json(os.path.join(rows, "tokenizer.json"), lambda content: content["model"]["vocab"].update(more=41))
+    tensors = read_safetensors(os.path.join(short, "model.safetensors"))
+    del tensors["model.layers.1.self_attn.k_proj.weight"]
+    write_safetensors(os.path.join(short, "model.safetensors"), tensors)
+    bert = os.path.join(folder, "bert")
+    os.mkdir(bert)
+    with open(os.path.join(bert, "config.json"), "w", encoding="utf-8") as file:
+        json.dump({"model_type": "bert"}, file)
+    embeds = copy_of(folder, "qwen3", "embeds")
+    with open(os.path.join(embeds, "modules.json"), "w", encoding="utf-8") as file:
+        file.write("[]")
+    own = os.path.join(data, "generation")
+    for path, expected in ((bert, 'model_type "bert" is not written as GGUF: expected llama, mistral, qwen2'), (no_tokenizer, "tokenizer.json"),
+                           (unigram, "model Unigram"), (cuts, "gpt-2, llama-bpe"), (rows, "42 tokens"), (embeds, "modules.json"),
+                           (short, "layers.1.self_attn.k_proj.weight"), (os.path.join(own, "gemma3"), "layer_types"),
+                           (os.path.join(own, "gpt2_scaled"), "scale_attn"), (os.path.join(own, "llama_yarn_exact"), "truncate")):
+        done = run("convert", path, out, status=1)
+        if expected not in done.stderr or os.path.exists(out):
+            fail(path, done.stderr)
+
+
 def check_refusals(folder):
     out, broken = os.path.join(folder, "out.gguf"), os.path.join(folder, "broken.gguf")
     with open(source, "rb") as file:
@@ -120,7 +264,7 @@ def check_refusals(folder):
     with open(infinite, "r+b") as file:
         file.seek(-32, os.SEEK_END)
         file.write(b"\x00\x00\x80\x7f" * 8)
-    for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "is a directory"),
+    for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "config.json"),
                                    ((source, out, "--weights", "q4_k"), 1, "expected f32, f16, q8_0 or q4_0"),
                                    ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"), ((source, ""), 2, "file to write"),
                                    ((source, out, "--check", ""), 2, "text behind --check"),
@@ -137,4 +281,6 @@ def check_refusals(folder):
 with tempfile.TemporaryDirectory() as temporary:
     check_blocks(temporary)
     check_refusals(temporary)
+    check_directories(temporary)
+    check_refused_directories(temporary)
 sys.exit(1 if failures else 0)

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing GGUF files: header, metadata, tensors block by block. */
+#include "io/gguf_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+enum { PIECE_BLOCKS = 1024, QUANTIZATION_VERSION = 2 };
+
+typedef struct writing {
+    const clf_gguf_source *source;
+    clf_weight_type type;
+    clf_atomic_file output;
+    size_t written;
+    float *values; /* of a piece */
+    uint8_t *blocks;
+} writing;
+
+static void put(writing *w, const void *data, size_t size)
+{
+    clfi_atomic_write(&w->output, data, size); /* commit reports what failed */
+    w->written += size;
+}
+
+static void put_number(writing *w, uint64_t value, size_t bytes)
+{
+    uint8_t out[8];
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (uint8_t)(value >> (8 * i));
+    put(w, out, bytes);
+}
+
+static void put_string(writing *w, const char *text)
+{
+    put_number(w, strlen(text), 8);
+    put(w, text, strlen(text));
+}
+
+static void pad(writing *w)
+{
+    static const uint8_t zeros[64];
+    size_t end;
+    if (!clfi_round_up(w->written, w->source->alignment, &end))
+        return;
+    while (w->written < end)
+        put(w, zeros, end - w->written < sizeof zeros ? end - w->written : sizeof zeros);
+}
+
+/* What a tensor is written as: vectors stay as they are, and so do positions, which are added and not multiplied. */
+static clf_weight_type type_of(const writing *w, const clf_gguf_tensor *t)
+{
+    const bool is_matrix = t->rank > 1 && strcmp(t->name, "position_embd.weight") != 0;
+    return is_matrix && t->dim[t->rank - 1] % clfi_weight_type_info(w->type)->block_weights == 0 ? w->type : t->type;
+}
+
+static size_t weights_of(const clf_gguf_tensor *t)
+{
+    return t->bytes / (size_t)clfi_weight_type_info(t->type)->block_bytes * (size_t)clfi_weight_type_info(t->type)->block_weights;
+}
+
+static size_t bytes_as(const clf_gguf_tensor *t, clf_weight_type type)
+{
+    const clf_weight_type_info *info = clfi_weight_type_info(type);
+    return weights_of(t) / (size_t)info->block_weights * (size_t)info->block_bytes;
+}
+
+static void put_setting(writing *w, const char *key, uint64_t value)
+{
+    put_string(w, key);
+    put_number(w, CLF_GGUF_U32, 4);
+    put_number(w, value, 4);
+}
+
+static clf_status put_header(writing *w, uint64_t file_type)
+{
+    const clf_gguf_source *source = w->source;
+    size_t offset = 0;
+    put(w, "GGUF", 4);
+    put_number(w, 3, 4);
+    put_number(w, source->tensor_count, 8);
+    put_number(w, source->values->count + 2, 8);
+    put(w, clfi_str_text(&source->values->bytes), source->values->bytes.length);
+    put_setting(w, CLFI_GGUF_FILE_TYPE, file_type);
+    put_setting(w, CLFI_GGUF_QUANTIZATION_VERSION, QUANTIZATION_VERSION);
+    for (size_t i = 0; i < source->tensor_count; i++) {
+        const clf_gguf_tensor *t = source->tensor(source->user, i);
+        const clf_weight_type type = type_of(w, t);
+        put_string(w, t->name);
+        put_number(w, (uint64_t)t->rank, 4);
+        for (int d = t->rank - 1; d >= 0; d--)
+            put_number(w, (uint64_t)t->dim[d], 8);
+        put_number(w, (uint64_t)clfi_weight_type_info(type)->gguf, 4);
+        put_number(w, offset, 8);
+        if (!clfi_add_size(offset, bytes_as(t, type), &offset) || !clfi_round_up(offset, source->alignment, &offset))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: as %s it is larger than a file can be", source->name, clfi_weight_type_info(type)->name);
+    }
+    pad(w);
+    return CLF_OK;
+}
+
+static clf_status check_halves(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabsf(values[i]) < 65520.0f))
+            CLF_FAIL(CLF_FORMAT, "weight %zu is %g, expected one that a half can hold", i, (double)values[i]);
+    return CLF_OK;
+}
+
+/* Weights in pieces that hold whole blocks of every type. */
+static clf_status put_encoded(writing *w, size_t index, const clf_gguf_tensor *t, clf_weight_type type)
+{
+    const clf_weight_type_info *to = clfi_weight_type_info(type);
+    const size_t all = weights_of(t), piece = (size_t)PIECE_BLOCKS * CLFI_WEIGHT_BLOCK_MOST;
+    for (size_t first = 0; first < all; first += piece) {
+        const size_t count = all - first < piece ? all - first : piece, blocks = count / (size_t)to->block_weights;
+        clf_status st = w->source->read(w->source->user, index, first, count, w->values);
+        if (st == CLF_OK && type == CLF_WEIGHT_F16)
+            st = check_halves(w->values, count);
+        if (st == CLF_OK)
+            st = clfi_weight_encode(type, w->values, blocks, w->blocks);
+        if (st != CLF_OK)
+            return clfi_fail_prefix(st, "%s: tensor \"%s\"", w->source->name, t->name);
+        put(w, w->blocks, blocks * (size_t)to->block_bytes);
+    }
+    return CLF_OK;
+}
+
+static clf_status put_tensors(writing *w, clf_gguf_converted *done)
+{
+    for (size_t i = 0; i < w->source->tensor_count; i++) {
+        const clf_gguf_tensor *t = w->source->tensor(w->source->user, i);
+        const clf_weight_type type = type_of(w, t);
+        done->bytes += bytes_as(t, type);
+        done->changed += type != t->type;
+        done->kept += type == t->type;
+        if (type == t->type && t->data)
+            put(w, t->data, t->bytes);
+        else
+            CLF_TRY(put_encoded(w, i, t, type));
+        w->source->forget(w->source->user, i);
+        pad(w);
+    }
+    return CLF_OK;
+}
+
+/* llama.cpp's number for files that are mostly of the type. */
+static clf_status find_file_type(clf_weight_type type, uint64_t *out)
+{
+    static const struct {
+        clf_weight_type type;
+        uint64_t number;
+    } rows[] = {{CLF_WEIGHT_F32, 0}, {CLF_WEIGHT_F16, 1}, {CLF_WEIGHT_Q4_0, 2}, {CLF_WEIGHT_Q8_0, 7}};
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].type == type) {
+            *out = rows[i].number;
+            return CLF_OK;
+        }
+    CLF_FAIL(CLF_UNSUPPORTED, "convert: weights as %s: expected f32, f16, q8_0 or q4_0", clfi_weight_type_info(type)->name);
+}
+
+clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out)
+{
+    const size_t piece = (size_t)PIECE_BLOCKS * CLFI_WEIGHT_BLOCK_MOST;
+    writing w = {.source = source, .type = type};
+    clf_gguf_converted done = {.bytes = 0};
+    uint64_t file_type = 0;
+    clf_status st;
+    CLF_TRY(find_file_type(type, &file_type));
+    CLF_TRY(clfi_output_open(path, false, &w.output));
+    CLF_GOTO(clfi_alloc(piece, sizeof *w.values, "weights", &w.values));
+    CLF_GOTO(clfi_alloc(piece, sizeof(float), "weights", &w.blocks));
+    CLF_GOTO(put_header(&w, file_type));
+    CLF_GOTO(put_tensors(&w, &done));
+    CLF_GOTO(clfi_atomic_commit(&w.output));
+    *out = done;
+done:
+    clfi_atomic_abandon(&w.output);
+    free(w.values);
+    free(w.blocks);
+    return st;
+}

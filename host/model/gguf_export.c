@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* A directory's configuration, tokenizer and weights, put together as a GGUF file. */
+#include "model/gguf_export.h"
+
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "io/json.h"
+#include "model/chat_template.h"
+#include "model/generation_config.h"
+#include "text/tokenizer_gguf_put.h"
+
+enum { ALIGNMENT = 32 };
+
+/* Rules of generation, which a GGUF file cannot hold. */
+static clf_status check_rules(const clf_generation_config *rules)
+{
+    if (rules->banned_count || rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->no_repeat_ngram)
+        CLF_FAIL(CLF_UNSUPPORTED, "generation_config.json: rules of which tokens may come have no form in GGUF");
+    return CLF_OK;
+}
+
+/* Texts are continued where there is none. */
+static clf_status put_template(const char *directory, clf_gguf_values *values)
+{
+    char *text = NULL;
+    clf_status st = clfi_chat_template_read(directory, &text);
+    if (st == CLF_NOT_FOUND)
+        return CLF_OK;
+    if (st == CLF_OK)
+        st = clfi_gguf_put_text(values, "tokenizer.chat_template", text);
+    free(text);
+    return st;
+}
+
+static clf_status put_tokenizer(const char *directory, const json_t *config, const clf_network_config *network, clf_gguf_values *values)
+{
+    clf_generation_config rules;
+    int64_t bos;
+    CLF_TRY(clfi_json_opt_int(config, CLFI_MODEL_CONFIG, "bos_token_id", 0, INT32_MAX, -1, &bos));
+    CLF_TRY(clfi_generation_config_read(directory, config, &rules));
+    clf_status st = check_rules(&rules);
+    if (st == CLF_OK)
+        st = clfi_tokenizer_put_gguf(directory, (size_t)network->target.vocabulary, (int32_t)bos, rules.ends, rules.end_count, values);
+    clfi_generation_config_free(&rules);
+    return st == CLF_OK ? put_template(directory, values) : st;
+}
+
+/* Decoders with sentence-transformers' list of modules make embeddings. */
+static clf_status check_modules(const char *directory)
+{
+    char *path;
+    bool is_there;
+    CLF_TRY(clfi_path_join(directory, "modules.json", &path));
+    clf_status st = clfi_file_exists(path, &is_there);
+    free(path);
+    if (st == CLF_OK && is_there)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: a model of embeddings (modules.json) is not written as GGUF", directory);
+    return st;
+}
+
+static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_weight_type type, const char *path, clf_gguf_exported *out)
+{
+    const json_t *config = clfi_checkpoint_config(checkpoint);
+    const clf_gguf_architecture *architecture;
+    const clf_family *family;
+    clf_network_config network;
+    clf_gguf_tensors *tensors = NULL;
+    clf_gguf_values values = CLF_GGUF_VALUES_INIT;
+    clf_gguf_source source = {.name = directory, .alignment = ALIGNMENT, .values = &values};
+    clf_status st;
+    CLF_TRY(clfi_gguf_architecture_find(config, &architecture));
+    CLF_TRY(clfi_family_find(config, CLF_TASK_GENERATE, &family));
+    CLF_TRY(family->read_config(config, &network));
+    CLF_GOTO(clfi_gguf_put_network(architecture, &network, config, &values, &out->positions));
+    CLF_GOTO(clfi_checkpoint_load(checkpoint));
+    CLF_GOTO(clfi_gguf_tensors_create(checkpoint, architecture, family, &network, &tensors));
+    CLF_GOTO(put_tokenizer(directory, config, &network, &values));
+    clfi_gguf_tensors_describe(tensors, &source);
+    CLF_GOTO(clfi_gguf_write(&source, type, path, &out->tensors));
+done:
+    clfi_gguf_tensors_destroy(tensors);
+    clfi_gguf_values_free(&values);
+    return st;
+}
+
+clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, clf_gguf_exported *out)
+{
+    clf_checkpoint *checkpoint;
+    CLF_TRY(check_modules(directory));
+    CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
+    const clf_status st = export(directory, checkpoint, type, path, out);
+    clfi_checkpoint_close(checkpoint);
+    return st;
+}

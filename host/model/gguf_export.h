@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories of decoders as GGUF files. */
+#ifndef CLFI_MODEL_GGUF_EXPORT_H
+#define CLFI_MODEL_GGUF_EXPORT_H
+
+#include "io/checkpoint.h"
+#include "io/gguf_write.h"
+#include "model/family.h"
+
+/* How GGUF describes a family's networks. */
+typedef struct clf_gguf_architecture {
+    const char *model_type, *name; /* general.architecture */
+    clf_activation activation;     /* the only one that it has */
+    bool is_interleaved;           /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
+    bool fuses_qkv;
+    bool takes_scaling; /* linear and yarn; linear alone otherwise */
+    int64_t period;     /* above 0: layers have windows but each period-th */
+    int64_t largest;    /* above 0: with so many layers scores are divided by sqrt(width / heads), else by sqrt(head_size) */
+} clf_gguf_architecture;
+
+/* What a conversion did. */
+typedef struct clf_gguf_exported {
+    clf_gguf_converted tensors;
+    int64_t positions; /* above 0: the file has so many, since its architecture has no windows, of this width */
+} clf_gguf_exported;
+
+/* The GGUF form of a model_type. UNSUPPORTED: it has none; the message lists those that have. */
+clf_status clfi_gguf_architecture_find(const json_t *config, const clf_gguf_architecture **out);
+
+/* The factor of the queries that takes up what the architecture lacks: another scale of the scores. */
+double clfi_gguf_query_scale(const clf_gguf_architecture *architecture, const clf_network_config *network);
+
+/* The network's sizes and settings as metadata; *out_positions as clf_gguf_exported has them. UNSUPPORTED: what the architecture lacks, by
+ * its key in config.json. */
+clf_status clfi_gguf_put_network(const clf_gguf_architecture *architecture, const clf_network_config *network, const json_t *config,
+                                 clf_gguf_values *values, int64_t *out_positions);
+
+/* The network's weights as GGUF's tensors. Borrows the checkpoint, which is loaded. */
+typedef struct clf_gguf_tensors clf_gguf_tensors;
+clf_status clfi_gguf_tensors_create(const clf_checkpoint *checkpoint, const clf_gguf_architecture *architecture, const clf_family *family,
+                                    const clf_network_config *network, clf_gguf_tensors **out);
+void clfi_gguf_tensors_destroy(clf_gguf_tensors *tensors); /* NULL is a no-op */
+void clfi_gguf_tensors_describe(const clf_gguf_tensors *tensors, clf_gguf_source *source);
+
+/* Writes a directory (config.json, safetensors, tokenizer.json) to path, matrices as `type`. The file appears whole or not at all.
+ * UNSUPPORTED: a family, a tokenizer or a setting without form in GGUF, by name. Other statuses as clfi_gguf_write,
+ * clfi_checkpoint_open and clfi_vocabulary_export. */
+clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, clf_gguf_exported *out);
+
+#endif

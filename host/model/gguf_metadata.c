@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Networks as GGUF's metadata: the keys that io/checkpoint_gguf.c reads. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "io/json.h"
+#include "model/gguf_export.h"
+
+enum { KEY_BYTES = 128 };
+
+static const clf_gguf_architecture architectures[] = {
+    {.model_type = "llama", .name = "llama", .activation = CLF_ACTIVATION_SILU, .is_interleaved = true, .takes_scaling = true},
+    {.model_type = "mistral", .name = "llama", .activation = CLF_ACTIVATION_SILU, .is_interleaved = true, .takes_scaling = true},
+    {.model_type = "qwen2", .name = "qwen2", .activation = CLF_ACTIVATION_SILU, .takes_scaling = true},
+    {.model_type = "qwen3", .name = "qwen3", .activation = CLF_ACTIVATION_SILU, .takes_scaling = true},
+    {.model_type = "gemma", .name = "gemma", .activation = CLF_ACTIVATION_GELU_TANH},
+    {.model_type = "gemma2", .name = "gemma2", .activation = CLF_ACTIVATION_GELU_TANH, .period = 2, .largest = 46},
+    {.model_type = "gemma3_text", .name = "gemma3", .activation = CLF_ACTIVATION_GELU_TANH, .period = 6, .largest = 62},
+    {.model_type = "phi3", .name = "phi3", .activation = CLF_ACTIVATION_SILU, .fuses_qkv = true},
+    {.model_type = "gpt2", .name = "gpt2", .activation = CLF_ACTIVATION_GELU_TANH, .fuses_qkv = true},
+};
+
+clf_status clfi_gguf_architecture_find(const json_t *config, const clf_gguf_architecture **out)
+{
+    const char *type;
+    clf_str known = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_json_get_string(config, CLFI_MODEL_CONFIG, "model_type", &type));
+    for (size_t i = 0; i < COUNT(architectures); i++)
+        if (strcmp(architectures[i].model_type, type) == 0) {
+            *out = &architectures[i];
+            return CLF_OK;
+        }
+    for (size_t i = 0; st == CLF_OK && i < COUNT(architectures); i++)
+        st = clfi_str_appendf(&known, "%s%s", i == 0 ? "" : i + 1 < COUNT(architectures) ? ", " : " or ", architectures[i].model_type);
+    if (st == CLF_OK)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: model_type \"%s\" is not written as GGUF: expected %s", CLFI_MODEL_CONFIG, type,
+                       clfi_str_text(&known));
+    clfi_str_free(&known);
+    return st;
+}
+
+static bool is(const clf_gguf_architecture *a, const char *name)
+{
+    return strcmp(a->name, name) == 0;
+}
+
+static clf_status refuse(const clf_gguf_architecture *a, const char *what)
+{
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s has no form in GGUF's architecture \"%s\"", CLFI_MODEL_CONFIG, what, a->name);
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+/* What all layers have, or those without a window. */
+static const clf_attention_shape *shape_of(const clf_network_config *network)
+{
+    return &network->decoder.attention;
+}
+
+static int64_t window_of(const clf_network_config *network)
+{
+    const clf_stack_config *decoder = &network->decoder;
+    return clfi_stack_local_count(decoder) > 0 ? decoder->local.window : decoder->attention.window;
+}
+
+double clfi_gguf_query_scale(const clf_gguf_architecture *a, const clf_network_config *network)
+{
+    const clf_attention_shape *shape = shape_of(network);
+    const int64_t divisor = network->decoder.layers == a->largest ? network->decoder.width / shape->heads : shape->head_size;
+    const double factor = shape->scale > 0 ? (double)shape->scale * sqrt((double)divisor) : 1;
+    return is_near(factor, 1) ? 1 : factor;
+}
+
+/* Whether the layers with windows are those that the architecture has them in. */
+static bool has_its_windows(const clf_gguf_architecture *a, const clf_network_config *network)
+{
+    const clf_stack_config *decoder = &network->decoder;
+    for (int64_t i = 0; i < decoder->layers; i++)
+        if ((clfi_stack_attention(decoder, i)->window > 0) != (a->period == 0 || i % a->period != a->period - 1))
+            return false;
+    return true;
+}
+
+static clf_status check_network(const clf_gguf_architecture *a, const clf_network_config *network)
+{
+    const clf_stack_config *decoder = &network->decoder;
+    const clf_attention_shape *shape = shape_of(network);
+    const clf_rotary *rotary = &shape->rotary;
+    const bool is_plain = rotary->scaling == CLF_ROTARY_PLAIN;
+    if (decoder->activation != a->activation)
+        return refuse(a, clf_activation_name(decoder->activation));
+    if (decoder->divides_by_depth || (a->largest == 0 && shape->scale > 0))
+        return refuse(a, "another scale of the scores (scale_attn_weights, scale_attn_by_inverse_layer_idx)");
+    if (is(a, "gpt2"))
+        return CLF_OK;
+    if (!shape->is_causal)
+        return refuse(a, "use_bidirectional_attention");
+    if (a->period > 0 && !has_its_windows(a, network))
+        return refuse(a, "layer_types of another order than its own");
+    if (is(a, "gemma2") && !(shape->soft_cap > 0))
+        return refuse(a, "attn_logit_softcapping null");
+    if (is(a, "gemma2") && !(network->logit_soft_cap > 0))
+        return refuse(a, "final_logit_softcapping null");
+    if (is(a, "gemma3") && shape->soft_cap > 0)
+        return refuse(a, "attn_logit_softcapping");
+    if (rotary->dims % 2 != 0)
+        return refuse(a, "an odd number of rotary elements");
+    if (rotary->dims != shape->head_size && !is(a, "phi3"))
+        return refuse(a, "partial_rotary_factor");
+    if (rotary->divisor_count > 0 && !is(a, "phi3"))
+        return refuse(a, "rope_type longrope");
+    if (rotary->scaling == CLF_ROTARY_LLAMA3 && !a->is_interleaved)
+        return refuse(a, "rope_type llama3");
+    if (rotary->scaling == CLF_ROTARY_YARN &&
+        (!a->takes_scaling || rotary->has_exact_range || !is_near(rotary->magnitude, 0.1 * log(rotary->factor) + 1)))
+        return refuse(a, a->takes_scaling ? "rope_type yarn with truncate false or an attention_factor" : "rope_type yarn");
+    if (!is_plain && is(a, "gemma2"))
+        return refuse(a, "a scaling of the rotary positions");
+    return CLF_OK;
+}
+
+typedef struct writer {
+    const clf_gguf_architecture *architecture;
+    clf_gguf_values *values;
+} writer;
+
+static const char *full_key(const writer *w, const char *suffix, char out[KEY_BYTES])
+{
+    snprintf(out, KEY_BYTES, "%s.%s", w->architecture->name, suffix);
+    return out;
+}
+
+static clf_status put_int(const writer *w, const char *suffix, int64_t value)
+{
+    char key[KEY_BYTES];
+    return clfi_gguf_put_int(w->values, full_key(w, suffix, key), (uint32_t)value);
+}
+
+static clf_status put_number(const writer *w, const char *suffix, double value)
+{
+    char key[KEY_BYTES];
+    return clfi_gguf_put_number(w->values, full_key(w, suffix, key), value);
+}
+
+static clf_status put_text(const writer *w, const char *suffix, const char *value)
+{
+    char key[KEY_BYTES];
+    return clfi_gguf_put_text(w->values, full_key(w, suffix, key), value);
+}
+
+static clf_status put_scaling(const writer *w, const clf_rotary *rotary)
+{
+    if (rotary->divisor_count > 0) { /* longrope: beside its tensors */
+        CLF_TRY(put_int(w, "rope.scaling.original_context_length", rotary->trained_positions));
+        return put_number(w, "rope.scaling.attn_factor", rotary->magnitude);
+    }
+    if (rotary->scaling != CLF_ROTARY_LINEAR && rotary->scaling != CLF_ROTARY_YARN)
+        return CLF_OK;
+    CLF_TRY(put_text(w, "rope.scaling.type", rotary->scaling == CLF_ROTARY_LINEAR ? "linear" : "yarn"));
+    CLF_TRY(put_number(w, "rope.scaling.factor", rotary->factor));
+    if (rotary->scaling == CLF_ROTARY_LINEAR)
+        return CLF_OK;
+    CLF_TRY(put_int(w, "rope.scaling.original_context_length", rotary->trained_positions));
+    CLF_TRY(put_number(w, "rope.scaling.yarn_beta_fast", rotary->high_frequency_factor));
+    return put_number(w, "rope.scaling.yarn_beta_slow", rotary->low_frequency_factor);
+}
+
+static clf_status put_rotary(const writer *w, const clf_network_config *network)
+{
+    const clf_attention_shape *shape = shape_of(network);
+    const bool has_own_base = is(w->architecture, "gemma3"); /* of the layers with windows */
+    const bool is_local = shape->window > 0;
+    CLF_TRY(put_int(w, "attention.key_length", shape->head_size));
+    CLF_TRY(put_int(w, "attention.value_length", shape->head_size));
+    CLF_TRY(put_int(w, "rope.dimension_count", shape->rotary.dims));
+    if (has_own_base)
+        CLF_TRY(put_number(w, "rope.freq_base_swa", is_local ? shape->rotary.base : network->decoder.local.rotary.base));
+    CLF_TRY(put_number(w, "rope.freq_base", has_own_base && is_local ? 1e6 : shape->rotary.base));
+    return put_scaling(w, &shape->rotary);
+}
+
+/* Windows and caps. Where the architecture knows no windows, texts as long as one see all of it. */
+static clf_status put_attention(const writer *w, const clf_network_config *network, int64_t *out_positions)
+{
+    const clf_gguf_architecture *a = w->architecture;
+    const int64_t window = window_of(network);
+    const bool has_windows = a->period > 0 || (is(a, "phi3") && has_its_windows(a, network));
+    if (window > 0 && has_windows)
+        CLF_TRY(put_int(w, "attention.sliding_window", window));
+    else if (window > 0 && window < network->target.max_positions)
+        *out_positions = window;
+    if (shape_of(network)->soft_cap > 0)
+        CLF_TRY(put_number(w, "attn_logit_softcapping", (double)shape_of(network)->soft_cap));
+    if (network->logit_soft_cap > 0)
+        CLF_TRY(put_number(w, "final_logit_softcapping", (double)network->logit_soft_cap));
+    return CLF_OK;
+}
+
+clf_status clfi_gguf_put_network(const clf_gguf_architecture *a, const clf_network_config *network, const json_t *config,
+                                 clf_gguf_values *values, int64_t *out_positions)
+{
+    const writer w = {a, values};
+    const clf_stack_config *decoder = &network->decoder;
+    const bool is_gpt2 = is(a, "gpt2");
+    int64_t positions = network->target.max_positions;
+    CLF_TRY(check_network(a, network));
+    CLF_TRY(clfi_gguf_put_text(values, "general.architecture", a->name));
+    CLF_TRY(put_int(&w, "block_count", decoder->layers));
+    CLF_TRY(put_int(&w, "embedding_length", decoder->width));
+    CLF_TRY(put_int(&w, "feed_forward_length", decoder->hidden_width));
+    CLF_TRY(put_int(&w, "attention.head_count", decoder->attention.heads));
+    CLF_TRY(put_int(&w, "attention.head_count_kv", decoder->attention.key_heads));
+    CLF_TRY(put_number(&w, is_gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", (double)decoder->norm_eps));
+    *out_positions = 0;
+    if (!is_gpt2) {
+        CLF_TRY(clfi_json_get_int(config, CLFI_MODEL_CONFIG, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &positions));
+        CLF_TRY(put_rotary(&w, network));
+        CLF_TRY(put_attention(&w, network, out_positions));
+    }
+    return put_int(&w, "context_length", *out_positions > 0 ? *out_positions : positions);
+}
