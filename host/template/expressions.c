@@ -96,10 +96,14 @@ clf_status clfi_run_item(const template_run *run, const template_node *node, con
     *out = NULL;
     if (!value)
         RUN_FAIL(run, node, CLF_FORMAT, "an item of a value that is undefined");
+    if (json_is_string(index))
+        CLF_TRY(clfi_run_touch(run, node, index));
     if (json_is_object(value))
         *out = json_incref(clfi_value_entry(value, index));
     if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
         return CLF_OK;
+    if (json_is_string(value))
+        CLF_TRY(clfi_run_touch(run, node, value));
     const json_int_t given = json_is_integer(index) ? json_integer_value(index) : json_is_true(index);
     const json_int_t at = given < 0 ? given + (json_int_t)length : given;
     if (at < 0 || at >= (json_int_t)length)
@@ -160,6 +164,8 @@ static clf_status run_slice(template_run *run, const template_node *node, const 
     for (int i = 0; st == CLF_OK && i < 3; i++)
         if (parts[i])
             st = clfi_run_expression(run, parts[i], &bounds[i]);
+    if (st == CLF_OK && json_is_string(value))
+        st = clfi_run_touch(run, node, value);
     if (st == CLF_OK)
         st = take_slice(run, node, value, bounds, out);
     for (int i = 0; i < 3; i++)
@@ -253,12 +259,11 @@ static clf_status integers(const template_run *run, const template_node *node, c
         result = a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
     else if (b < 0)
         return clfi_value_new(json_real(pow((double)a, (double)b)), out);
+    else if (a >= -1 && a <= 1)
+        result = b == 0 || a == 1 || (a == -1 && b % 2 == 0) ? 1 : a;
     else
-        for (result = 1; b > 0 && !overflows; b--) {
+        for (result = 1; b > 0 && !overflows; b--)
             overflows = __builtin_mul_overflow(result, a, &result);
-            if (result == 0 || (result == 1 && a == 1))
-                break;
-        }
     if (overflows)
         RUN_FAIL(run, node, CLF_FORMAT, "an integer beyond 64 bits");
     return clfi_value_new(json_integer(result), out);
@@ -362,6 +367,8 @@ static clf_status compare(const template_run *run, const template_node *node, co
                           bool *out)
 {
     int order;
+    CLF_TRY(clfi_run_weigh(run, node, a));
+    CLF_TRY(json_is_object(b) && operation[0] != '=' && operation[0] != '!' ? CLF_OK : clfi_run_weigh(run, node, b));
     if (strcmp(operation, "==") == 0 || strcmp(operation, "!=") == 0) {
         *out = clfi_value_equal(a, b) == (operation[0] == '=');
         return CLF_OK;
@@ -439,6 +446,10 @@ static clf_status run_call(template_run *run, const template_node *node, json_t 
     st = clfi_alloc(node->count, sizeof *arguments.values, "template arguments", &arguments.values);
     for (; st == CLF_OK && arguments.count < node->count; arguments.count++)
         st = clfi_run_expression(run, node->items[arguments.count], &arguments.values[arguments.count]);
+    if (st == CLF_OK && !json_is_array(value)) /* who goes through a list counts its elements */
+        st = clfi_run_touch(run, node, value);
+    for (size_t i = 0; st == CLF_OK && i < arguments.count; i++)
+        st = json_is_array(arguments.values[i]) ? CLF_OK : clfi_run_touch(run, node, arguments.values[i]);
     if (st == CLF_OK)
         st = call(run, node, value, &arguments, out);
     for (size_t i = 0; i < arguments.count; i++)
@@ -504,7 +515,15 @@ static clf_status evaluate(template_run *run, const template_node *node, json_t 
 clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out)
 {
     CLF_TRY(clfi_run_enter(run, node));
-    const clf_status st = evaluate(run, node, out);
+    clf_status st = evaluate(run, node, out);
     run->depth--;
+    if (st == CLF_OK && node->kind >= NODE_LIST && node->kind != NODE_ATTRIBUTE && node->kind != NODE_ITEM) /* it was made here */
+        st = clfi_run_touch(run, node, *out);
+    if (st == CLF_OK && json_array_size(*out) > CLFI_TEMPLATE_MAX_ELEMENTS)
+        st = clfi_run_fail(run, node, CLF_FORMAT, "a list of more than %d elements", CLFI_TEMPLATE_MAX_ELEMENTS);
+    if (st != CLF_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
     return st;
 }

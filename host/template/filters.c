@@ -94,6 +94,8 @@ static clf_status join(template_run *run, const template_node *node, const json_
             st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &element);
         if (st == CLF_OK)
             st = clfi_value_append(element, &text);
+        if (st == CLF_OK && text.length > CLFI_TEMPLATE_MAX_OUTPUT)
+            st = clfi_run_fail(run, node, CLF_FORMAT, "join: more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
         json_decref(element);
     }
     if (st == CLF_OK)
@@ -120,6 +122,15 @@ static clf_status list(template_run *run, const template_node *node, const json_
     return clfi_run_elements(run, node, value, out);
 }
 
+void clfi_run_reverse(json_t *list)
+{
+    for (size_t i = 0, j = json_array_size(list); i + 1 < j; i++, j--) {
+        json_t *first = json_incref(json_array_get(list, i));
+        json_array_set(list, i, json_array_get(list, j - 1));
+        json_array_set_new(list, j - 1, first);
+    }
+}
+
 static clf_status reverse(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                           json_t **out)
 {
@@ -129,11 +140,7 @@ static clf_status reverse(template_run *run, const template_node *node, const js
     if (json_is_string(value) && clfi_value_length(value, &length))
         return clfi_value_characters(value, length ? length - 1 : 0, length, -1, out);
     CLF_TRY(clfi_run_elements(run, node, value, &elements));
-    for (size_t i = 0, j = json_array_size(elements); i + 1 < j; i++, j--) {
-        json_t *first = json_incref(json_array_get(elements, i));
-        json_array_set(elements, i, json_array_get(elements, j - 1));
-        json_array_set_new(elements, j - 1, first);
-    }
+    clfi_run_reverse(elements);
     *out = elements;
     return CLF_OK;
 }
@@ -224,6 +231,8 @@ static clf_status map(template_run *run, const template_node *node, const json_t
             one.name = (char *)json_string_value(name);
             st = clfi_run_enter(run, node);
             if (st == CLF_OK)
+                st = clfi_run_touch(run, node, json_array_get(elements, i));
+            if (st == CLF_OK)
                 st = clfi_run_filter(run, &one, json_array_get(elements, i), &rest, &result);
             run->depth--;
         }
@@ -264,10 +273,13 @@ static clf_status choose(template_run *run, const template_node *node, const jso
             passes = clfi_value_is_true(part);
         }
         json_decref(part);
-        if (passes != is_reject)
+        if (passes != is_reject) {
             i++;
-        else
-            json_array_remove(elements, i);
+            continue;
+        }
+        if (st == CLF_OK)
+            st = clfi_run_work(run, node, (json_array_size(elements) - i) / 16);
+        json_array_remove(elements, i);
     }
     if (st == CLF_OK)
         *out = elements;
@@ -415,6 +427,8 @@ static clf_status compare(template_run *run, const template_node *node, const ch
                   {"ge", ">=", 0, 1},  {"lessthan", "<", -1, -1}, {"greaterthan", ">", 1, 1}};
     int order;
     *is_known = true;
+    CLF_TRY(clfi_run_weigh(run, node, value));
+    CLF_TRY(clfi_run_weigh(run, node, other));
     for (size_t i = 0; i < COUNT(equal); i++) {
         if (strcmp(name, equal[i]) == 0) {
             *out = clfi_value_equal(value, other) && (name[0] != 's' || strcmp(clfi_value_kind(value), clfi_value_kind(other)) == 0);

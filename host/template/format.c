@@ -137,6 +137,7 @@ static clf_status append_value(formatter *f, const json_t *value, char conversio
     if (spec_size == 0 && conversion != 'r')
         return clfi_value_append(value, &f->out);
     CLF_TRY(read_spec(f, spec_text, spec_size, &spec));
+    CLF_TRY(clfi_run_touch(f->run, f->node, value));
     if (!conversion && spec.type != 's' && clfi_value_number(value, &x) && (spec.type || spec.decimals >= 0 || !json_is_real(value)))
         return append_number(f, &spec, value);
     if (!value || spec.type == 'd' || spec.type == 'f' || spec.align == '=' || (!conversion && !json_is_string(value)))

@@ -45,10 +45,13 @@ clf_status clfi_run_elements(const template_run *run, const template_node *node,
     size_t length, bytes;
     const char *key;
     json_t *element;
+    CLF_TRY(clfi_run_touch(run, node, value));
     if (json_is_array(value))
         return clfi_value_new(json_copy((json_t *)value), out);
     if (value && !json_is_string(value) && !json_is_object(value))
         RUN_FAIL(run, node, CLF_FORMAT, "%s has no elements: expected a list, dictionary or string", clfi_value_kind(value));
+    if (clfi_value_length(value, &length) && length > CLFI_TEMPLATE_MAX_ELEMENTS)
+        RUN_FAIL(run, node, CLF_FORMAT, "a list of more than %d elements", CLFI_TEMPLATE_MAX_ELEMENTS);
     CLF_TRY(clfi_value_new(json_array(), &list));
     clf_status st = CLF_OK;
     if (json_is_object(value)) {
@@ -223,6 +226,7 @@ static clf_status strip(template_run *run, const template_node *node, const json
     json_t *characters = NULL;
     CLF_TRY(clfi_check_arguments(run, node, arguments, 1, ""));
     CLF_TRY(text_argument(run, node, arguments, 0, true, &characters));
+    CLF_TRY(clfi_run_work(run, node, (uint64_t)size / 4 * json_string_length(characters)));
     clfi_value_strip(&text, &size, characters, node->name[0] != 'r', node->name[0] != 'l');
     return clfi_value_of_text(text, size, out);
 }
@@ -243,6 +247,7 @@ static clf_status ends(template_run *run, const template_node *node, const json_
     if (!json_is_string(part) && !json_is_array(part))
         RUN_FAIL(run, node, CLF_FORMAT, "%s: argument 1 is %s, expected string", node->name, clfi_value_kind(part));
     bool is = has_end(self, part, at_start);
+    CLF_TRY(clfi_run_weigh(run, node, part));
     for (size_t i = 0; i < json_array_size(part) && !is; i++)
         is = has_end(self, json_array_get(part, i), at_start);
     return clfi_value_new(json_boolean(is), out);
@@ -251,6 +256,8 @@ static clf_status ends(template_run *run, const template_node *node, const json_
 static clf_status append_part(json_t *list, const char *text, size_t size)
 {
     json_t *part = NULL;
+    if (json_array_size(list) >= CLFI_TEMPLATE_MAX_ELEMENTS)
+        CLF_FAIL(CLF_FORMAT, "a template splits a text into more than %d parts", CLFI_TEMPLATE_MAX_ELEMENTS);
     CLF_TRY(clfi_value_of_text(text, size, &part));
     if (json_array_append_new(list, part) != 0)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
@@ -292,18 +299,13 @@ static clf_status split_from_end(const char *text, size_t size, const json_t *se
     for (size_t at = size; most > 0 && at >= length; at--) {
         if (memcmp(text + at - length, json_string_value(separator), length) != 0)
             continue;
-        json_t *part = NULL;
-        CLF_TRY(clfi_value_of_text(text + at, size - at, &part));
-        if (json_array_insert_new(list, 0, part) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+        CLF_TRY(append_part(list, text + at, size - at));
         size = at - length;
         at = size + 1;
         most--;
     }
-    json_t *first = NULL;
-    CLF_TRY(clfi_value_of_text(text, size, &first));
-    if (json_array_insert_new(list, 0, first) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
+    CLF_TRY(append_part(list, text, size));
+    clfi_run_reverse(list);
     return CLF_OK;
 }
 
@@ -437,6 +439,8 @@ static clf_status join_parts(template_run *run, const template_node *node, const
                                clfi_value_kind(json_array_get(elements, i)));
         if (st == CLF_OK)
             st = clfi_value_append(json_array_get(elements, i), &text);
+        if (st == CLF_OK && text.length > CLFI_TEMPLATE_MAX_OUTPUT)
+            st = clfi_run_fail(run, node, CLF_FORMAT, "join: more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
     }
     if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&text), text.length, out);

@@ -69,6 +69,11 @@ static clf_status take_key(const template_run *run, const template_node *node, c
 {
     json_t *key = NULL;
     CLF_TRY(clfi_run_path(run, node, value, path, &key));
+    const clf_status touched = clfi_run_touch(run, node, key);
+    if (touched != CLF_OK) {
+        json_decref(key);
+        return touched;
+    }
     if (by_case || !json_is_string(key)) {
         *out = key;
         return CLF_OK;
@@ -101,6 +106,7 @@ static clf_status order(template_run *run, const template_node *node, const json
 {
     const size_t count = json_array_size(list);
     element *elements = NULL;
+    CLF_TRY(clfi_run_work(run, node, 16 * (uint64_t)count));
     clf_status st = clfi_alloc(count, 2 * sizeof *elements, "template elements", &elements);
     for (size_t i = 0; st == CLF_OK && i < count; i++) {
         elements[i].value = json_incref(json_array_get(list, i));

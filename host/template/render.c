@@ -71,6 +71,8 @@ static clf_status capture(template_run *run, const template_node *block, json_t 
     clf_status st = run_statement(run, block);
     run->out = outer;
     if (st == CLF_OK)
+        st = clfi_run_work(run, block, text.length / 4);
+    if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&text), text.length, out);
     clfi_str_free(&text);
     return st;
@@ -90,6 +92,9 @@ static clf_status check_kept(const template_run *run, const template_node *node,
 {
     const char *key;
     json_t *element;
+    CLF_TRY(clfi_run_touch(run, node, value));
+    if (depth > 0 && json_is_object(value))
+        CLF_TRY(clfi_run_work(run, node, json_array_size(run->namespaces)));
     if (depth > CLFI_TEMPLATE_MAX_DEPTH)
         RUN_FAIL(run, node, CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
     if (depth > 0 && json_is_object(value) && is_namespace(run, value))
@@ -104,6 +109,8 @@ static clf_status set_attribute(template_run *run, const template_node *node, js
 {
     json_t *of = NULL;
     clf_status st = clfi_run_expression(run, node->a, &of);
+    if (st == CLF_OK)
+        st = clfi_run_work(run, node, json_array_size(run->namespaces));
     if (st == CLF_OK && !is_namespace(run, of))
         st = clfi_run_fail(run, node, CLF_FORMAT, "\"%s.%s\" cannot be set: expected a namespace, found %s", node->a->name, node->name,
                            clfi_value_kind(of));
@@ -167,10 +174,12 @@ static clf_status choose(template_run *run, const template_node *node, json_t *e
     for (size_t i = 0; node->d && i < json_array_size(elements);) {
         bool is_wanted = true;
         CLF_TRY(run_scoped(run, node, json_array_get(elements, i), NULL, NULL, &is_wanted));
-        if (is_wanted)
+        if (is_wanted) {
             i++;
-        else
-            json_array_remove(elements, i);
+            continue;
+        }
+        CLF_TRY(clfi_run_work(run, node, (json_array_size(elements) - i) / 16));
+        json_array_remove(elements, i);
     }
     return CLF_OK;
 }
@@ -301,6 +310,7 @@ clf_status clfi_run_macro(template_run *run, const template_node *call, const te
 {
     const template_node *macro = NULL;
     template_scope scope, *const caller = run->scope;
+    CLF_TRY(clfi_run_work(run, call, run->macro_count));
     for (size_t i = run->macro_count; i-- > 0 && !macro;) /* the latest of the name */
         if (strcmp(run->macros[i]->name, call->name) == 0)
             macro = run->macros[i];
@@ -327,7 +337,8 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
     const size_t before = out->length;
     template_scope globals = {NULL, NULL};
     clf_str text = CLF_STR_INIT;
-    template_run run = {.tpl = tpl, .variables = variables, .namespaces = json_array(), .now = now, .out = &text};
+    uint32_t work = 0;
+    template_run run = {.work = &work, .tpl = tpl, .variables = variables, .namespaces = json_array(), .now = now, .out = &text};
     clf_status st = run.namespaces ? open_scope(&run, &globals) : no_memory();
     run.globals = run.scope = &globals;
     if (st == CLF_OK)

@@ -3,6 +3,8 @@
 #ifndef CLFI_TEMPLATE_RUN_H
 #define CLFI_TEMPLATE_RUN_H
 
+#include <stdint.h>
+
 #include "template/syntax.h"
 #include "template/value.h"
 
@@ -26,6 +28,7 @@ typedef struct template_run {
     time_t now;
     int depth;
     size_t steps;
+    uint32_t *work;
     template_flow flow;
     clf_str *out;
 } template_run;
@@ -42,6 +45,12 @@ clf_status clfi_run_expression(template_run *run, const template_node *node, jso
 
 /* Counts a step and a level of nesting; leave with run->depth--. */
 clf_status clfi_run_enter(template_run *run, const template_node *node);
+
+/* Counts what an operation reads or makes. FORMAT: more than CLFI_TEMPLATE_MAX_WORK in all. touch: the elements or bytes of the value;
+ * weigh: those of its elements too, and of theirs. */
+clf_status clfi_run_work(const template_run *run, const template_node *node, uint64_t amount);
+clf_status clfi_run_touch(const template_run *run, const template_node *node, const json_t *value);
+clf_status clfi_run_weigh(const template_run *run, const template_node *node, const json_t *value);
 
 /* A macro's text. NOT_FOUND without a message: there is no macro of the name. */
 clf_status clfi_run_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro, json_t **out);
@@ -74,6 +83,9 @@ bool clfi_run_contains(const json_t *container, const json_t *item, bool *out);
 
 /* The value, or what is at its attribute "a.b.0" (NULL: itself), as map, sort and others take it of each element. */
 clf_status clfi_run_path(const template_run *run, const template_node *node, const json_t *value, const json_t *path, json_t **out);
+
+/* The last element first. */
+void clfi_run_reverse(json_t *list);
 
 /* upper, lower, title or capitalize of a string. */
 clf_status clfi_run_case(const char *how, const json_t *text, json_t **out);

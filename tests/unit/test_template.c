@@ -128,6 +128,52 @@ static void failures(void **state)
     }
 }
 
+#define DOUBLED "{% set n = namespace(a='aaaaaaaaaaaaaaaa') %}{% for i in range(19) %}{% set n.a = n.a + n.a %}{% endfor %}"
+#define PAIRED "{% set n = namespace(a=1) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% endfor %}"
+#define WORK "too much work: more than 67108864"
+
+/* A few steps over long values, or over values that are shared at every level, end as well. */
+static void long_values(void **state)
+{
+    static const struct {
+        const char *source, *part;
+    } rows[] = {
+        {PAIRED, WORK},
+        {"{% set n = namespace(a=[1]) %}{% for i in range(40) %}{% set n.a = n.a + n.a %}{% endfor %}",
+         "a list of more than 1048576 elements"},
+        {"{% set b = range(99999) %}{% for i in range(99999) %}{% set x = b|sort %}{% endfor %}", WORK},
+        {"{% set b = range(99999) %}{% for i in range(99) %}{% set x = b|reject('ge', 0)|list %}{% endfor %}", WORK},
+        {DOUBLED "{% for i in range(99999) %}{{ 'b' in n.a }}{% endfor %}", WORK},
+        {DOUBLED "{% for i in range(99999) %}{{ n.a[5:6] }}{% endfor %}", WORK},
+        {DOUBLED "{{ ('{0:.1}' * 100000).format(n.a) }}", WORK},
+        {DOUBLED "{% for c in n.a %}{% endfor %}", "a list of more than 1048576 elements"},
+        {DOUBLED "{{ n.a.split('a')|length }}", "into more than 1048576 parts"},
+        {DOUBLED "{{ ([n.a] * 100000)|join|length }}", "join: more than 16777216 bytes"},
+        {DOUBLED "{{ n.a.join([n.a] * 100000)|length }}", "join: more than 16777216 bytes"},
+        {DOUBLED "{{ n.a.replace('a', n.a)|length }}", "replace: more than 16777216 bytes"},
+        {"{{ ('a' * 1000000).strip('b' * 999999 ~ 'a')|length }}", WORK},
+        {"{{ ('\\na' * 500000)|indent(1024, true) }}", "indent: more than 16777216 bytes"},
+        {"{% for i in range(99999) %}{% macro m() %}{% endmacro %}{{ range(1) }}{% endfor %}", WORK},
+        {"{% for i in range(99999) %}{% set n = namespace() %}{% set n.a = {} %}{% endfor %}", WORK},
+        {"{% macro a(x) %}{{ b(x) }}{{ b(x) }}{% endmacro %}{% macro b(x) %}{{ a(x) }}{% endmacro %}{{ a(1) }}", "nested too deep"},
+        {"{% macro a(x) %}{% if x %}{{ a(x - 1) }}{{ a(x - 1) }}{% endif %}{% endmacro %}{{ a(60) }}", "more than 1000000 steps"},
+        {"{% macro m(x) %}{{ m(x + x) }}{% endmacro %}{{ m('a') }}", "bytes"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        clf_str out = CLF_STR_INIT;
+        const clf_status st = render(rows[i].source, NULL, &out);
+        CHECK(st == CLF_FORMAT && strstr(clf_last_error(), rows[i].part) && out.length == 0, "%s: want \"%s\", got %s: %s", rows[i].source,
+              rows[i].part, clf_status_text(st), clf_last_error());
+        clfi_str_free(&out);
+    }
+    clf_str out = CLF_STR_INIT;
+    CHECK_OK(render("{{ (-1) ** 9223372036854775807 }} {{ 0 ** 0 }} {{ 1 ** 9223372036854775807 }} {{ ('a b' * 9).rsplit('b', 5)|length }}",
+                    NULL, &out));
+    assert_string_equal(out.data, "-1 1 1 6");
+    clfi_str_free(&out);
+}
+
 /* Any number of brackets and of nested blocks ends with a message, not with the stack. */
 static void deep(void **state)
 {
@@ -169,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden),
         cmocka_unit_test(failures),
+        cmocka_unit_test(long_values),
         cmocka_unit_test(deep),
         cmocka_unit_test(clock_of_the_caller),
     };

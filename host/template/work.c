@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What a rendering does beside its steps: a few of them over long values may otherwise take hours. */
+#include "template/run.h"
+
+clf_status clfi_run_work(const template_run *run, const template_node *node, uint64_t amount)
+{
+    if (amount > CLFI_TEMPLATE_MAX_WORK - *run->work)
+        RUN_FAIL(run, node, CLF_FORMAT, "too much work: more than %d elements or fours of bytes", CLFI_TEMPLATE_MAX_WORK);
+    *run->work += (uint32_t)amount;
+    return CLF_OK;
+}
+
+clf_status clfi_run_touch(const template_run *run, const template_node *node, const json_t *value)
+{
+    const char *key;
+    size_t length;
+    json_t *element;
+    uint64_t amount = 1 + json_array_size(value) + json_string_length(value) / 4;
+    json_object_keylen_foreach((json_t *)value, key, length, element)
+    {
+        amount += 1 + length / 4;
+    }
+    return clfi_run_work(run, node, amount);
+}
+
+clf_status clfi_run_weigh(const template_run *run, const template_node *node, const json_t *value)
+{
+    const char *key;
+    json_t *element;
+    size_t i;
+    CLF_TRY(clfi_run_touch(run, node, value));
+    json_object_foreach((json_t *)value, key, element) CLF_TRY(clfi_run_weigh(run, node, element));
+    json_array_foreach(value, i, element) CLF_TRY(clfi_run_weigh(run, node, element));
+    return CLF_OK;
+}
