@@ -116,6 +116,7 @@ static clf_status build(clf_unigram *unigram, const double *scores, size_t count
     }
     unigram->unknown_score = (isfinite(least) ? least : 0.0) - UNKNOWN_PENALTY;
     CLF_TRY(add_node(unigram));
+    CLF_TRY(grow_edges(unigram)); /* a vocabulary may have no token that a text is divided into */
     for (size_t i = 0; i < vocabulary->count; i++) {
         const clf_vocabulary_entry *entry = &vocabulary->entries[i];
         if (isfinite(scores[entry->id]))

@@ -436,6 +436,33 @@ static const struct {
     {BPE("\"merges\":[],\"dropout\":0.1"), CLF_UNSUPPORTED, "dropout 0.1"},
     {BPE("\"merges\":[],\"unk_token\":\"c\""), CLF_FORMAT, "unknown token \"c\""},
     {BPE("\"merges\":[[\"a\",\"b\"]],\"continuing_subword_prefix\":\"##\""), CLF_FORMAT, "shorter than the prefix"},
+    {BPE("\"merges\":null"), CLF_FORMAT, "\"merges\""},
+    {BPE("\"merges\":{}"), CLF_FORMAT, "\"merges\""},
+    {BPE("\"merges\":[null]"), CLF_FORMAT, "merges[0]: expected two tokens, found null"},
+    {BPE("\"merges\":[[]]"), CLF_FORMAT, "merges[0]: expected two tokens"},
+    {BPE("\"merges\":[[\"a\",1]]"), CLF_FORMAT, "merges[0]: expected two tokens"},
+    {BPE("\"merges\":[[\"a\",\"b\",\"a\"]]"), CLF_FORMAT, "merges[0]: expected two tokens"},
+    {BPE("\"merges\":[\"c a\"]"), CLF_FORMAT, "\"c\" is not in the vocabulary"},
+    {BPE("\"merges\":[],\"unk_token\":7"), CLF_FORMAT, "\"unk_token\""},
+    {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":2147483648},\"merges\":[]}}", CLF_FORMAT, "id 2147483648 is outside"},
+    {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":99999999999999999999},\"merges\":[]}}", CLF_FORMAT,
+     "expected an integer id, found real number"},
+    {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1e999},\"merges\":[]}}", CLF_FORMAT, "x.json: line 1"},
+    {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"a\":1},\"merges\":[]}}", CLF_FORMAT, "duplicate"},
+    {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]}}", CLF_FORMAT, "share id 0"},
+    {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":null},\"merges\":[]}}", CLF_FORMAT, "expected an integer id, found null"},
+    {UNIGRAM("\"vocab\":{}"), CLF_FORMAT, "\"vocab\""},
+    {UNIGRAM("\"vocab\":[null]"), CLF_FORMAT, "vocab[0]: expected [token, score], found null"},
+    {UNIGRAM("\"vocab\":[[1,\"a\"]]"), CLF_FORMAT, "vocab[0]: expected [token, score]"},
+    {UNIGRAM("\"vocab\":[[\"a\",\"1\"]]"), CLF_FORMAT, "vocab[0]: expected [token, score]"},
+    {UNIGRAM("\"vocab\":[[\"a\",1.0]],\"unk_id\":-1"), CLF_FORMAT, "\"unk_id\""},
+    {UNIGRAM("\"vocab\":[[\"a\",1.0]],\"unk_id\":4294967296"), CLF_FORMAT, "\"unk_id\""},
+    {UNIGRAM("\"vocab\":[[\"a\",1.0]],\"unk_id\":\"a\""), CLF_FORMAT, "\"unk_id\""},
+    {NORMALIZER("{\"type\":\"Sequence\",\"normalizers\":{}}"), CLF_FORMAT, "\"normalizers\""},
+    {NORMALIZER("[]"), CLF_FORMAT, "\"normalizer\""},
+    {PRE("{\"type\":\"Sequence\",\"pretokenizers\":null}"), CLF_FORMAT, "\"pretokenizers\""},
+    {DECODER("{\"type\":\"Sequence\",\"decoders\":[null]}"), CLF_FORMAT, "expected an object"},
+    {DECODER("true"), CLF_FORMAT, "\"decoder\""},
     {UNIGRAM("\"vocab\":[[\"a\"]]"), CLF_FORMAT, "vocab[0]: expected [token, score]"},
     {UNIGRAM("\"vocab\":[[\"a\",1.0]],\"unk_id\":1"), CLF_FORMAT, "unknown token 1 with 1 tokens"},
     {NORMALIZER("{\"type\":\"Sequence\"}"), CLF_FORMAT, "\"normalizers\""},
@@ -463,6 +490,48 @@ static void broken_parts(void **state)
         const clf_text json = text_of(cases[i].text);
         CHECK_FAILS(clf_tokenizer_from_json(&json, "x.json", &tokenizer), cases[i].status, cases[i].part);
         CHECK(!tokenizer && strncmp(clf_last_error(), "x.json", 6) == 0, "case %zu: no file name: %s", i, clf_last_error());
+    }
+}
+
+/* Vocabularies without a token that a text may be divided into. */
+static void no_usable_token(void **state)
+{
+    static const char *const texts[] = {UNIGRAM("\"vocab\":[[\"a\",null]],\"unk_id\":0"), UNIGRAM("\"vocab\":[[\"\",0.0]],\"unk_id\":0"),
+                                        UNIGRAM("\"vocab\":[],\"unk_id\":null")};
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        clf_tokenizer *tokenizer = NULL;
+        clf_encoding got = CLF_ENCODING_INIT;
+        const clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
+        CHECK_OK(clfi_tokenizer_from_json(texts[i], strlen(texts[i]), "x.json", &tokenizer));
+        const clf_status st = clfi_tokenizer_encode(tokenizer, "ab", 2, NULL, 0, &options, &got);
+        if (i == 2)
+            CHECK(st == CLF_UNSUPPORTED && strstr(clf_last_error(), "\"a\" is not in the vocabulary"), "%s", clf_last_error());
+        else
+            CHECK(st == CLF_OK && got.length == 1 && got.ids[0] == 0, "case %zu: %zu ids", i, got.length);
+        clfi_encoding_free(&got);
+        clf_tokenizer_destroy(tokenizer);
+    }
+}
+
+/* Sequences in each other and brackets end with a message, however many. */
+static void deep_parts(void **state)
+{
+    static const char opening[] = "{\"type\":\"Sequence\",\"normalizers\":[";
+    static const int depths[] = {100, 1000, 100000};
+    (void)state;
+    for (size_t i = 0; i < COUNT(depths); i++) {
+        clf_str json = CLF_STR_INIT;
+        clf_tokenizer *tokenizer;
+        CHECK_OK(clfi_str_append_text(&json, "{" MODEL ",\"normalizer\":"));
+        for (int j = 0; j < depths[i]; j++)
+            CHECK_OK(clfi_str_append_text(&json, opening));
+        CHECK_OK(clfi_str_append_text(&json, "{\"type\":\"NFC\"}"));
+        for (int j = 0; j < depths[i]; j++)
+            CHECK_OK(clfi_str_append_text(&json, "]}"));
+        CHECK_OK(clfi_str_append_text(&json, "}"));
+        CHECK_FAILS(clfi_tokenizer_from_json(json.data, json.length, "x.json", &tokenizer), CLF_FORMAT, "x.json");
+        clfi_str_free(&json);
     }
 }
 
@@ -517,10 +586,13 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_cuts),          cmocka_unit_test(llama),         cmocka_unit_test(broken_specs),
-        cmocka_unit_test(late_control_tokens), cmocka_unit_test(regex_dialect), cmocka_unit_test(hostile_regex),
-        cmocka_unit_test(long_words),          cmocka_unit_test(byte_offsets),  cmocka_unit_test(broken_parts),
-        cmocka_unit_test(too_many_parts),      cmocka_unit_test(roles),         cmocka_unit_test(unknown_without_token),
+        cmocka_unit_test(named_cuts),      cmocka_unit_test(llama),
+        cmocka_unit_test(broken_specs),    cmocka_unit_test(late_control_tokens),
+        cmocka_unit_test(regex_dialect),   cmocka_unit_test(hostile_regex),
+        cmocka_unit_test(long_words),      cmocka_unit_test(byte_offsets),
+        cmocka_unit_test(broken_parts),    cmocka_unit_test(too_many_parts),
+        cmocka_unit_test(no_usable_token), cmocka_unit_test(deep_parts),
+        cmocka_unit_test(roles),           cmocka_unit_test(unknown_without_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
