@@ -277,6 +277,9 @@ static clf_status make_config(writer *w)
     if (architecture.length >= sizeof w->architecture)
         CLF_FAIL(CLF_FORMAT, "%s: general.architecture has %zu bytes", clfi_gguf_path(w->file), architecture.length);
     memcpy(w->architecture, architecture.data, architecture.length);
+    for (size_t i = 0; i < architecture.length; i++)
+        if (architecture.data[i] <= ' ' || architecture.data[i] > '~')
+            CLF_FAIL(CLF_FORMAT, "%s: general.architecture: expected letters and digits", clfi_gguf_path(w->file));
     if (value_of(w, "expert_count"))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
     CLF_TRY(set(w->config, "model_type", json_string(strcmp(w->architecture, "gemma3") == 0 ? "gemma3_text" : w->architecture)));

@@ -28,6 +28,9 @@ static clf_status read_attention(const json_t *json, double rope_theta, clf_atte
     CLF_TRY(clfi_json_get_int(json, where, "num_attention_heads", 1, CLFI_CONFIG_LARGEST, &shape->heads));
     CLF_TRY(clfi_json_opt_int(json, where, "num_key_value_heads", 1, CLFI_CONFIG_LARGEST, shape->heads, &shape->key_heads));
     CLF_TRY(clfi_json_opt_int(json, where, "head_dim", 1, CLFI_CONFIG_LARGEST, width / shape->heads, &shape->head_size));
+    if (shape->head_size < 1)
+        CLF_FAIL(CLF_FORMAT, "%s: hidden_size is %lld for %lld heads: expected at least one element for each", where, (long long)width,
+                 (long long)shape->heads);
     CLF_TRY(clfi_json_opt_number(json, where, "partial_rotary_factor", 0.01, 1, 1, &fraction));
     CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
     if (parameters)

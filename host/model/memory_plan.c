@@ -48,6 +48,8 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     if (stack->layers == 0 || stack->has_source || !config->has_generator)
         return plan;
     const uint64_t layer = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) * sizeof(float);
+    if (layer == 0) /* a configuration that is refused later */
+        return plan;
     const uint64_t taken = plan.weight_bytes + scratch_of(config), most = context->device.caps.max_allocation_bytes;
     plan.scratch_bytes = scratch_of(config);
     plan.cache_bytes = layer * (uint64_t)stack->layers;

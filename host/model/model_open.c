@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "io/checkpoint_gguf.h"
 #include "model/network_open.h"
 #include "model/sentence_config.h"
 #include "model/session.h"
@@ -29,7 +30,7 @@ static clf_status find_tasks(clf_model *model, const char *path)
     return CLF_OK;
 }
 
-static clf_status open_network(clf_model *model, const char *directory)
+static clf_status find_network(clf_model *model, const char *directory)
 {
     clf_checkpoint *checkpoint;
     CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
@@ -46,6 +47,15 @@ static clf_status open_network(clf_model *model, const char *directory)
     }
     const bool as_encoder = model->tasks == CLF_TASK_EMBED && !(model->family->tasks & CLF_TASK_EMBED);
     return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->network);
+}
+
+/* What is wrong with the configuration in a GGUF file is told by the keys of config.json: the file's name goes before them. */
+static clf_status open_network(clf_model *model, const char *directory)
+{
+    const clf_status st = find_network(model, directory);
+    if (st == CLF_OK || !clfi_is_gguf(directory) || strstr(clf_last_error(), directory))
+        return st;
+    return clfi_fail_prefix(st, "%s", directory);
 }
 
 static void describe(clf_model *model)

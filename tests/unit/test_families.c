@@ -60,8 +60,27 @@ static void readme_table(void **state)
     assert_int_equal(listed + count, families);
 }
 
+/* Fewer elements than heads: a head would have none, and what divides by its size came before what checks it. */
+static void empty_heads(void **state)
+{
+    clf_network_config config;
+    json_t *json = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "hidden_size", 5, "num_attention_heads", 6, "intermediate_size", 8,
+                             "num_hidden_layers", 1, "vocab_size", 9, "max_position_embeddings", 16);
+    size_t refused = 0;
+    (void)state;
+    assert_non_null(json);
+    for (size_t i = 0; clfi_family_at(i); i++) {
+        static const char *const names[] = {"llama", "mistral", "qwen2", "qwen3", "gemma", "phi3"};
+        for (size_t j = 0; j < COUNT(names); j++)
+            if (strcmp(clfi_family_at(i)->model_type, names[j]) == 0 && clfi_family_at(i)->read_config(json, &config) != CLF_OK)
+                refused += strstr(clf_last_error(), "hidden_size is 5 for 6 heads") != NULL;
+    }
+    assert_int_equal(refused, 6);
+    json_decref(json);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(readme_table)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(readme_table), cmocka_unit_test(empty_heads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
