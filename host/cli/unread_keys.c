@@ -39,7 +39,7 @@ clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_
 {
     json_t *seen = json_object(), *list = json_array(), *value;
     clf_network_config network;
-    int64_t labels;
+    int64_t labels = 0;
     const char *key;
     clf_status st = seen && list ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
     clfi_json_watch(config, seen);

@@ -158,7 +158,6 @@ static clf_status fail_type(const json_t *value, const char *where, const char *
     CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected %s, found %s", where, key, expected, clfi_json_found(value, found));
 }
 
-/* The value of the key into *out; NULL when it is missing or null and that is allowed. */
 static _Thread_local const json_t *watched;
 static _Thread_local json_t *watched_keys;
 
@@ -168,6 +167,7 @@ void clfi_json_watch(const json_t *object, json_t *seen)
     watched_keys = seen;
 }
 
+/* The value of the key into *out; NULL when it is missing or null and that is allowed. */
 static clf_status lookup(const json_t *object, const char *where, const char *key, bool required, const char *expected, const json_t **out)
 {
     char found[CLFI_JSON_FOUND_BYTES];

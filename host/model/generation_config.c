@@ -201,8 +201,10 @@ static void ban(const int32_t *ids, size_t count, float *logits, size_t vocabula
 /* Tokens that would end a run of n for the second time. */
 static void ban_repeated(const clf_text_state *text, size_t n, float *logits)
 {
+    if (n > text->count)
+        return;
     const int32_t *last = text->tokens + text->count + 1 - n; /* what the run begins with */
-    for (size_t i = 0; n <= text->count && i + n <= text->count; i++)
+    for (size_t i = 0; i + n <= text->count; i++)
         if (n == 1 || memcmp(text->tokens + i, last, (n - 1) * sizeof *last) == 0)
             logits[text->tokens[i + n - 1]] = CLFI_IMPOSSIBLE;
 }

@@ -214,18 +214,18 @@ done:
     return st;
 }
 
-/* sentence_bert_config.json's do_lower_case: texts are lowercased before the tokenizer's own normalizers. */
-static clf_status read_lowercase(const char *directory, bool *out)
+/* A key of a file of JSON; false where the key or the file is not there. */
+static clf_status read_flag(const char *directory, const char *name, const char *key, bool *out)
 {
     char *path = NULL;
     clf_str text = CLF_STR_INIT;
     json_t *json = NULL;
     *out = false;
-    clf_status st = read_if_there(directory, "sentence_bert_config.json", &path, &text);
+    clf_status st = read_if_there(directory, name, &path, &text);
     if (st == CLF_OK && path)
         st = clfi_json_parse(clfi_str_text(&text), text.length, path, &json);
     if (st == CLF_OK && json)
-        st = clfi_json_opt_bool(json, path, "do_lower_case", false, out);
+        st = clfi_json_opt_bool(json, path, key, false, out);
     json_decref(json);
     clfi_str_free(&text);
     free(path);
@@ -279,7 +279,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     if (config_path)
         CLF_GOTO(clfi_json_parse(clfi_str_text(&config_text), config_text.length, config_path, &config));
     CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
-    CLF_GOTO(read_lowercase(directory, &lowers));
+    CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
     if (path) {
         CLF_GOTO(open_json(path, &text, lowers, config, config_path, &tokenizer));
     } else {
@@ -308,34 +308,15 @@ clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
     return open_any(directory, out);
 }
 
-/* tokenizer_config.json's separate_vocabs, which transformers takes for false where it is absent. */
-static clf_status has_target(const char *directory, bool *out)
-{
-    char *path = NULL;
-    clf_str text = CLF_STR_INIT;
-    json_t *config = NULL;
-    *out = false;
-    if (clfi_is_gguf(directory))
-        return CLF_OK;
-    clf_status st = read_if_there(directory, "tokenizer_config.json", &path, &text);
-    if (st == CLF_OK && path)
-        st = clfi_json_parse(clfi_str_text(&text), text.length, path, &config);
-    if (st == CLF_OK && config)
-        st = clfi_json_opt_bool(config, path, "separate_vocabs", false, out);
-    json_decref(config);
-    clfi_str_free(&text);
-    free(path);
-    return st;
-}
-
 clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out)
 {
     char *spm = NULL, *vocab = NULL;
-    bool is_separate;
+    bool is_separate = false; /* which transformers takes for false where it is absent */
     clf_status st;
     if (!directory || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
-    CLF_TRY(has_target(directory, &is_separate));
+    if (!clfi_is_gguf(directory))
+        CLF_TRY(read_flag(directory, "tokenizer_config.json", "separate_vocabs", &is_separate));
     if (!is_separate)
         return open_any(directory, out);
     CLF_GOTO(clfi_path_join(directory, "target.spm", &spm));

@@ -28,6 +28,11 @@ def skip(why):
     sys.exit(1 if failures else 77)
 
 
+def folders(path):
+    """Names of the folders in it, in order."""
+    return sorted(entry for entry in os.listdir(path) if os.path.isdir(os.path.join(path, entry)))
+
+
 def read(path):
     """Its bytes; none where it is not there."""
     try:

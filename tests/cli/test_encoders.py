@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from runs import clformer as run, data, fail, finish
+from runs import clformer as run, data, fail, finish, folders
 
 encoders = os.path.join(data, "encoders")
 BOUND = 1e-5
@@ -72,7 +72,7 @@ def check_unread(folder):
         shutil.rmtree(copy)
 
 
-names = sorted(entry for entry in os.listdir(encoders) if os.path.isdir(os.path.join(encoders, entry)))
+names = folders(encoders)
 if "mpnet_padding" not in names:
     fail("cases:", names)
 with tempfile.TemporaryDirectory() as temporary:

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from language_models import CLOSE, read_npy, run
-from runs import data, fail, finish, program
+from runs import data, fail, finish, folders, program
 
 families = os.path.join(data, "generation")
 BOUND = 2e-4  # of logits up to about 20
@@ -226,7 +226,7 @@ def check_plan():
 
 check_plan()
 with tempfile.TemporaryDirectory() as temporary:
-    names = sorted(entry for entry in os.listdir(families) if os.path.isdir(os.path.join(families, entry)))
+    names = folders(families)
     if "llama" not in names:
         fail(f"families: {names}")
     for entry in names:

@@ -9,7 +9,7 @@ import shutil
 import struct
 import tempfile
 
-from runs import clformer as run, data, fail, finish
+from runs import clformer as run, data, fail, finish, folders
 
 sentence, encoder = os.path.join(data, "sentence"), os.path.join(data, "families", "distilbert")
 BOUND = 1e-5  # of the vector's length
@@ -136,7 +136,7 @@ def check_refusals(folder):
     changed("6_Normalize/config.json", ('"sentence_embedding"', '"token_embeddings"'), 'module_input_name "token_embeddings"')
 
 
-names = sorted(entry for entry in os.listdir(sentence) if os.path.isdir(os.path.join(sentence, entry)))
+names = folders(sentence)
 if "dense" not in names:
     fail("cases:", names)
 with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 
 from language_models import CLOSE, read_npy, run
-from runs import data, fail, finish
+from runs import data, fail, finish, folders
 
 families = os.path.join(data, "translation")
 BOUND = 1e-5  # of the largest logit
@@ -125,7 +125,7 @@ def check_refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    names = sorted(entry for entry in os.listdir(families) if os.path.isdir(os.path.join(families, entry)))
+    names = folders(families)
     if not {"t5", "bart", "marian"} <= set(names):
         fail(f"families: {names}")
     for entry in names:

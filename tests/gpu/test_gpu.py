@@ -149,11 +149,19 @@ def check_generation():
         fail(f"generate: {run.kernels()}")
 
 
+def sentence_model(left_out):
+    """The model in CLF_MODEL_DIR; None where there is none, which is said."""
+    model = os.environ.get("CLF_MODEL_DIR", "")
+    if os.path.exists(os.path.join(model, "config.json")):
+        return model
+    print(f"no model in CLF_MODEL_DIR: {left_out}")
+    return None
+
+
 def check_launches():
     """Both ways to multiply give the same; launches of a pass of 4,096 tokens, counted without running them."""
-    model = os.environ.get("CLF_MODEL_DIR", "")
-    if not os.path.exists(os.path.join(model, "config.json")):
-        print("no model in CLF_MODEL_DIR: launches of a pass are not counted")
+    model = sentence_model("launches of a pass are not counted")
+    if not model:
         return
     rows = []
     for engines in ("gemm=tiled", "gemm=clblast") if IS_WHOLE else ():  # products large enough for CLBlast's kernel of large products
@@ -176,9 +184,8 @@ def check_launches():
 
 def check_first_use():
     """A model's large products are measured once on both engines, shown, used from then on, and not at all where measured choices are refused."""
-    model = os.environ.get("CLF_MODEL_DIR", "")
-    if not os.path.exists(os.path.join(model, "config.json")):
-        print("no model in CLF_MODEL_DIR: nothing is measured at first use")
+    model = sentence_model("nothing is measured at first use")
+    if not model:
         return
     if os.path.exists(os.path.join(work, "config")):
         fail("first use: CLF_NO_TUNED=1 left a file")
