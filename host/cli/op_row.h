@@ -47,7 +47,7 @@ typedef struct op_row {
 extern const op_row op_softmax_row, op_masked_softmax_row, op_layer_norm_row, op_rms_norm_row, op_activation_row, op_attention_row,
     op_mha_row, op_positional_encoding_row;
 
-/* A file as tensor, which the job keeps; path NULL gives NULL. */
+/* op_job.c. A file as tensor, which the job keeps; path NULL gives NULL. */
 clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out);
 
 /* The job destroys the tensor, at once where it has no room for it. */

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An open model: its end, and what is asked of it. */
+/* What is asked of an open model. */
 #include "model/model.h"
-
-void clfi_model_release(clf_model *model)
-{
-    if (atomic_fetch_sub(&model->references, 1) > 1)
-        return;
-    clfi_context_drain(model->context); /* kernels may still read the mapped weights */
-    clf_tokenizer_destroy(model->tokenizer);
-    clf_tokenizer_destroy(model->target);
-    clfi_generation_config_free(&model->generation);
-    clfi_network_destroy(model->network);
-    clfi_labels_free(&model->labels);
-    clfi_sentence_head_clear(&model->sentence);
-    clfi_prompts_free(&model->prompts);
-    clfi_context_release(model->context);
-    free(model->directory);
-    free(model);
-}
 
 const clf_model_info *clf_model_get_info(const clf_model *model)
 {

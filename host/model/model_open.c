@@ -148,12 +148,3 @@ clf_status clf_model_open(clf_context *context, const char *directory, clf_model
     *out = model;
     return CLF_OK;
 }
-
-void clf_model_destroy(clf_model *model)
-{
-    if (!model)
-        return;
-    clfi_session_free(model->own);
-    model->own = NULL;
-    clfi_model_release(model);
-}

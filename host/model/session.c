@@ -3,7 +3,6 @@
 #include "model/session.h"
 
 #include "base/alloc.h"
-#include "model/decode_batch.h"
 
 clf_status clfi_session_make(clf_model *model, clf_context *context, clf_session **out)
 {
@@ -15,18 +14,6 @@ clf_status clfi_session_make(clf_model *model, clf_context *context, clf_session
     clfi_context_retain(context);
     *out = session;
     return CLF_OK;
-}
-
-void clfi_session_free(clf_session *session)
-{
-    if (!session)
-        return;
-    clfi_context_drain(session->context); /* kernels may still read the model's weights */
-    clfi_decode_destroy(session->decoding);
-    clfi_packer_clear(&session->packer);
-    clf_model_destroy(session->portable);
-    clfi_context_release(session->context);
-    free(session);
 }
 
 clf_status clf_session_create(clf_model *model, clf_context *context, clf_session **out)

@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Expressions. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "template/run.h"
-
-clf_status clfi_run_fail(const template_run *run, const template_node *node, clf_status status, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return clfi_fail(status, "%s line %d: %s", run->tpl->name, node->line, text);
-}
-
-clf_status clfi_run_enter(template_run *run, const template_node *node)
-{
-    if (++run->steps > CLFI_TEMPLATE_MAX_STEPS)
-        RUN_FAIL(run, node, CLF_FORMAT, "more than %d steps", CLFI_TEMPLATE_MAX_STEPS);
-    if (++run->depth > 4 * CLFI_TEMPLATE_MAX_DEPTH)
-        RUN_FAIL(run, node, CLF_FORMAT, "calls are nested too deep");
-    return CLF_OK;
-}
 
 static clf_status find_variable(const template_run *run, const char *name, json_t **out)
 {
@@ -80,38 +60,6 @@ static clf_status make_dict(template_run *run, const template_node *node, json_t
     else
         json_decref(dict);
     return st;
-}
-
-clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out)
-{
-    if (!value)
-        RUN_FAIL(run, node, CLF_FORMAT, "\"%s\" of a value that is undefined", name);
-    *out = json_incref(json_object_get(value, name));
-    return CLF_OK;
-}
-
-clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out)
-{
-    size_t length;
-    *out = NULL;
-    if (!value)
-        RUN_FAIL(run, node, CLF_FORMAT, "an item of a value that is undefined");
-    if (json_is_string(index))
-        CLF_TRY(clfi_run_touch(run, node, index));
-    if (json_is_object(value))
-        *out = json_incref(clfi_value_entry(value, index));
-    if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
-        return CLF_OK;
-    if (json_is_string(value))
-        CLF_TRY(clfi_run_touch(run, node, value));
-    const json_int_t given = json_is_integer(index) ? json_integer_value(index) : json_is_true(index);
-    const json_int_t at = given < 0 ? given + (json_int_t)length : given;
-    if (at < 0 || at >= (json_int_t)length)
-        return CLF_OK;
-    if (json_is_string(value))
-        return clfi_value_characters(value, (size_t)at, 1, 1, out);
-    *out = json_incref(json_array_get(value, (size_t)at));
-    return CLF_OK;
 }
 
 /* One bound of a slice as Python clamps it. */
@@ -346,23 +294,6 @@ static clf_status run_unary(template_run *run, const template_node *node, json_t
     return st;
 }
 
-bool clfi_run_contains(const json_t *container, const json_t *item, bool *out)
-{
-    *out = false;
-    if (json_is_string(container) && json_is_string(item)) {
-        *out =
-            memmem(json_string_value(container), json_string_length(container), json_string_value(item), json_string_length(item)) != NULL;
-        return true;
-    }
-    if (json_is_object(container)) {
-        *out = clfi_value_entry(container, item) != NULL;
-        return true;
-    }
-    for (size_t i = 0; i < json_array_size(container) && !*out; i++)
-        *out = clfi_value_equal(json_array_get(container, i), item);
-    return json_is_array(container) || !container; /* undefined holds nothing */
-}
-
 static clf_status compare(const template_run *run, const template_node *node, const char *operation, const json_t *a, const json_t *b,
                           bool *out)
 {
@@ -374,7 +305,7 @@ static clf_status compare(const template_run *run, const template_node *node, co
         return CLF_OK;
     }
     if (operation[0] == 'i' || operation[0] == 'n') {
-        if (!clfi_run_contains(b, a, out))
+        if (!clfi_value_contains(b, a, out))
             RUN_FAIL(run, node, CLF_FORMAT, "%s %s %s: expected a string, list or dictionary on the right", clfi_value_kind(a), operation,
                      clfi_value_kind(b));
         *out = *out == (operation[0] == 'i');
@@ -430,7 +361,7 @@ static clf_status call(template_run *run, const template_node *node, const json_
     default:
         if (node->a)
             return clfi_run_method(run, node, value, arguments, out);
-        CLF_TRY(clfi_run_macro(run, node, arguments, &is_macro, out));
+        CLF_TRY(run->call_macro(run, node, arguments, &is_macro, out));
         return is_macro ? CLF_OK : clfi_run_function(run, node, arguments, out);
     }
 }

@@ -122,15 +122,6 @@ static clf_status list(template_run *run, const template_node *node, const json_
     return clfi_run_elements(run, node, value, out);
 }
 
-void clfi_run_reverse(json_t *list)
-{
-    for (size_t i = 0, j = json_array_size(list); i + 1 < j; i++, j--) {
-        json_t *first = json_incref(json_array_get(list, i));
-        json_array_set(list, i, json_array_get(list, j - 1));
-        json_array_set_new(list, j - 1, first);
-    }
-}
-
 static clf_status reverse(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                           json_t **out)
 {
@@ -140,7 +131,7 @@ static clf_status reverse(template_run *run, const template_node *node, const js
     if (json_is_string(value) && clfi_value_length(value, &length))
         return clfi_value_characters(value, length ? length - 1 : 0, length, -1, out);
     CLF_TRY(clfi_run_elements(run, node, value, &elements));
-    clfi_run_reverse(elements);
+    clfi_value_reverse(elements);
     *out = elements;
     return CLF_OK;
 }
@@ -440,7 +431,7 @@ static clf_status compare(template_run *run, const template_node *node, const ch
         return CLF_OK;
     }
     if (strcmp(name, "in") == 0) {
-        if (!clfi_run_contains(other, value, out))
+        if (!clfi_value_contains(other, value, out))
             RUN_FAIL(run, node, CLF_FORMAT, "test in of %s: expected a string, list or dictionary", clfi_value_kind(other));
         return CLF_OK;
     }

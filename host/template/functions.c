@@ -305,7 +305,7 @@ static clf_status split_from_end(const char *text, size_t size, const json_t *se
         most--;
     }
     CLF_TRY(append_part(list, text, size));
-    clfi_run_reverse(list);
+    clfi_value_reverse(list);
     return CLF_OK;
 }
 

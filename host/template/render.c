@@ -306,7 +306,8 @@ static clf_status check_macro(const template_run *run, const template_node *call
     return CLF_OK;
 }
 
-clf_status clfi_run_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro, json_t **out)
+static clf_status call_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro,
+                             json_t **out)
 {
     const template_node *macro = NULL;
     template_scope scope, *const caller = run->scope;
@@ -338,7 +339,8 @@ clf_status clfi_template_render(const clf_template *tpl, const json_t *variables
     template_scope globals = {NULL, NULL};
     clf_str text = CLF_STR_INIT;
     uint32_t work = 0;
-    template_run run = {.work = &work, .tpl = tpl, .variables = variables, .namespaces = json_array(), .now = now, .out = &text};
+    template_run run = {
+        .work = &work, .tpl = tpl, .variables = variables, .namespaces = json_array(), .now = now, .out = &text, .call_macro = call_macro};
     clf_status st = run.namespaces ? open_scope(&run, &globals) : no_memory();
     run.globals = run.scope = &globals;
     if (st == CLF_OK)

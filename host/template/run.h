@@ -17,7 +17,15 @@ struct template_scope {
 
 typedef enum template_flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } template_flow;
 
-typedef struct template_run {
+/* Arguments of a call, filter or test, evaluated. */
+typedef struct template_arguments {
+    json_t **values;    /* NULL entries: undefined */
+    char *const *names; /* NULL entries: positional */
+    size_t count;
+} template_arguments;
+
+typedef struct template_run template_run;
+struct template_run {
     const clf_template *tpl;
     const json_t *variables; /* the caller's */
     template_scope *scope;
@@ -31,14 +39,11 @@ typedef struct template_run {
     uint32_t *work;
     template_flow flow;
     clf_str *out;
-} template_run;
 
-/* Arguments of a call, filter or test, evaluated. */
-typedef struct template_arguments {
-    json_t **values;    /* NULL entries: undefined */
-    char *const *names; /* NULL entries: positional */
-    size_t count;
-} template_arguments;
+    /* The text of the macro that `call` names; *is_macro false: there is none. An expression calls it, and its body is statements. */
+    clf_status (*call_macro)(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro,
+                             json_t **out);
+};
 
 /* *out: a new reference, NULL: undefined. */
 clf_status clfi_run_expression(template_run *run, const template_node *node, json_t **out);
@@ -51,9 +56,6 @@ clf_status clfi_run_enter(template_run *run, const template_node *node);
 clf_status clfi_run_work(const template_run *run, const template_node *node, uint64_t amount);
 clf_status clfi_run_touch(const template_run *run, const template_node *node, const json_t *value);
 clf_status clfi_run_weigh(const template_run *run, const template_node *node, const json_t *value);
-
-/* A macro's text. NOT_FOUND without a message: there is no macro of the name. */
-clf_status clfi_run_macro(template_run *run, const template_node *call, const template_arguments *arguments, bool *is_macro, json_t **out);
 
 /* What calls, filters and tests of these names do (functions.c, filters.c). UNSUPPORTED names what there is none of. */
 clf_status clfi_run_function(template_run *run, const template_node *call, const template_arguments *arguments, json_t **out);
@@ -78,14 +80,8 @@ clf_status clfi_run_attribute(const template_run *run, const template_node *node
 /* value[index], in the same way. */
 clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out);
 
-/* Whether the item is in the container; false where that is no string (of a string), list or dictionary. */
-bool clfi_run_contains(const json_t *container, const json_t *item, bool *out);
-
 /* The value, or what is at its attribute "a.b.0" (NULL: itself), as map, sort and others take it of each element. */
 clf_status clfi_run_path(const template_run *run, const template_node *node, const json_t *value, const json_t *path, json_t **out);
-
-/* The last element first. */
-void clfi_run_reverse(json_t *list);
 
 /* upper, lower, title or capitalize of a string. */
 clf_status clfi_run_case(const char *how, const json_t *text, json_t **out);

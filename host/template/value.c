@@ -384,3 +384,29 @@ void clfi_value_strip(const char **text, size_t *size, const json_t *characters,
         *size -= bytes;
     }
 }
+
+bool clfi_value_contains(const json_t *container, const json_t *item, bool *out)
+{
+    *out = false;
+    if (json_is_string(container) && json_is_string(item)) {
+        *out =
+            memmem(json_string_value(container), json_string_length(container), json_string_value(item), json_string_length(item)) != NULL;
+        return true;
+    }
+    if (json_is_object(container)) {
+        *out = clfi_value_entry(container, item) != NULL;
+        return true;
+    }
+    for (size_t i = 0; i < json_array_size(container) && !*out; i++)
+        *out = clfi_value_equal(json_array_get(container, i), item);
+    return json_is_array(container) || !container; /* undefined holds nothing */
+}
+
+void clfi_value_reverse(json_t *list)
+{
+    for (size_t i = 0, j = json_array_size(list); i + 1 < j; i++, j--) {
+        json_t *first = json_incref(json_array_get(list, i));
+        json_array_set(list, i, json_array_get(list, j - 1));
+        json_array_set_new(list, j - 1, first);
+    }
+}

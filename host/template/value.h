@@ -71,4 +71,10 @@ size_t clfi_value_space(const char *text, size_t size);
 /* text without white space (characters NULL), or without the listed characters, on its left or right. */
 void clfi_value_strip(const char **text, size_t *size, const json_t *characters, bool left, bool right);
 
+/* Whether the item is in the container; false where that is no string (of a string), list or dictionary. */
+bool clfi_value_contains(const json_t *container, const json_t *item, bool *out);
+
+/* The last element first. */
+void clfi_value_reverse(json_t *list);
+
 #endif

@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rendering does beside its steps: a few of them over long values may otherwise take hours. */
+/* Limits of a rendering: its steps, their nesting, and what they do, for a few of them over long values may otherwise take hours. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "template/run.h"
+
+clf_status clfi_run_fail(const template_run *run, const template_node *node, clf_status status, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return clfi_fail(status, "%s line %d: %s", run->tpl->name, node->line, text);
+}
+
+clf_status clfi_run_enter(template_run *run, const template_node *node)
+{
+    if (++run->steps > CLFI_TEMPLATE_MAX_STEPS)
+        RUN_FAIL(run, node, CLF_FORMAT, "more than %d steps", CLFI_TEMPLATE_MAX_STEPS);
+    if (++run->depth > 4 * CLFI_TEMPLATE_MAX_DEPTH)
+        RUN_FAIL(run, node, CLF_FORMAT, "calls are nested too deep");
+    return CLF_OK;
+}
 
 clf_status clfi_run_work(const template_run *run, const template_node *node, uint64_t amount)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The public tensor: a view that owns a reference to its buffer. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "clformer/opencl.h"
 #include "tensor/view.h"
@@ -49,21 +47,6 @@ clf_status clf_tensor_create(clf_context *context, clf_dtype dtype, int rank, co
     const clf_status st = clfi_tensor_from_view(&view, out);
     clfi_buffer_release(buffer);
     return st;
-}
-
-clf_status clf_tensor_create_from(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
-{
-    clf_tensor *tensor;
-    if (!out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor create: context and out must not be NULL");
-    CLF_TRY(clf_tensor_create(context, dtype, rank, dim, &tensor));
-    const clf_status st = clf_tensor_write(tensor, data, clf_tensor_count(tensor) * clf_dtype_bytes(dtype));
-    if (st != CLF_OK) {
-        clf_tensor_destroy(tensor);
-        return st;
-    }
-    *out = tensor;
-    return CLF_OK;
 }
 
 void clf_tensor_destroy(clf_tensor *tensor)

@@ -144,3 +144,18 @@ clf_status clf_tensor_read_f32(const clf_tensor *tensor, float *data, size_t cou
     free(raw);
     return st;
 }
+
+clf_status clf_tensor_create_from(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
+{
+    clf_tensor *tensor;
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor create: context and out must not be NULL");
+    CLF_TRY(clf_tensor_create(context, dtype, rank, dim, &tensor));
+    const clf_status st = clf_tensor_write(tensor, data, clf_tensor_count(tensor) * clf_dtype_bytes(dtype));
+    if (st != CLF_OK) {
+        clf_tensor_destroy(tensor);
+        return st;
+    }
+    *out = tensor;
+    return CLF_OK;
+}

@@ -250,7 +250,7 @@ static clf_status read(const json_t *json, const char *where, void **out)
     CLF_TRY(read_settings(json, where, &settings));
     CLF_TRY(clfi_json_get_object(json, where, "vocab", &vocab));
     CLF_TRY(clfi_json_get_array(json, where, "merges", &merges));
-    clf_status st = clfi_token_model_read_vocabulary(vocab, where, &vocabulary);
+    clf_status st = clfi_vocabulary_read_json(&vocabulary, vocab, where);
     if (st != CLF_OK) {
         clfi_vocabulary_free(&vocabulary);
         return st;

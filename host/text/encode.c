@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
@@ -308,4 +309,37 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
     for (int i = 0; i < 2; i++)
         kept[i] = tokens[i].tokens ? tokens[i].tokens + (tokenizer->cuts_left ? tokens[i].count - count[i] : 0) : NULL;
     return apply_template(template, o->add_special_tokens, with_offsets, kept, count, out);
+}
+
+CLFI_OPTIONS(clf_encode_params, CLF_ENCODE_PARAMS_INIT)
+
+clf_status clf_encoding_create(clf_encoding **out)
+{
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "encoding: expected a place for it, found NULL");
+    return clfi_alloc(1, sizeof **out, "encoding", out);
+}
+
+void clf_encoding_destroy(clf_encoding *encoding)
+{
+    if (encoding)
+        clfi_encoding_free(encoding);
+    free(encoding);
+}
+
+clf_status clf_tokenizer_encode(const clf_tokenizer *tokenizer, const clf_text *text, const clf_text *pair, const clf_encode_params *params,
+                                clf_encoding *out)
+{
+    clf_encode_params own;
+    if (!tokenizer || !text || !out || (text->size && !text->data) || (pair && pair->size && !pair->data))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a tokenizer, a text and an encoding, found NULL");
+    CLF_TRY(clf_encode_params_read(params, &own));
+    if (own.offsets < CLF_OFFSETS_NONE || own.offsets > CLF_OFFSETS_BYTES)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: offsets %d: expected a clf_offset_unit", (int)own.offsets);
+    const clf_encode_options options = {.add_special_tokens = own.add_special_tokens != 0,
+                                        .max_tokens = own.max_tokens,
+                                        .ignore_special = own.ignore_special != 0,
+                                        .offsets = own.offsets};
+    return clfi_tokenizer_encode(tokenizer, text->data, text->size, pair ? (pair->data ? pair->data : "") : NULL, pair ? pair->size : 0,
+                                 &options, out);
 }

@@ -24,7 +24,4 @@ extern const clf_part_table clfi_token_models;
 /* The rows, by the file that they stand in. */
 extern const clf_token_model_kind clfi_wordpiece_kind, clfi_bpe_kind, clfi_unigram_kind;
 
-/* Adds {"token": id, ...} to a vocabulary and indexes it. */
-clf_status clfi_token_model_read_vocabulary(const json_t *json, const char *where, clf_vocabulary *vocabulary);
-
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "io/json.h"
 #include "text/unicode.h"
 
 enum { FIRST_SLOTS = 64, HOLES_PER_TOKEN = 8, HOLES_ALLOWED = 65536 };
@@ -150,4 +151,22 @@ clf_status clfi_vocabulary_parse_lines(clf_vocabulary *vocabulary, const char *t
         start += length + (newline != NULL);
     }
     return CLF_OK;
+}
+
+clf_status clfi_vocabulary_read_json(clf_vocabulary *vocabulary, const json_t *json, const char *where)
+{
+    const char *token;
+    json_t *value;
+    json_object_foreach((json_t *)json, token, value)
+    {
+        if (!json_is_integer(value)) {
+            char found[CLFI_JSON_FOUND_BYTES];
+            CLF_FAIL(CLF_FORMAT, "%s: vocab: \"%s\": expected an integer id, found %s", where, token, clfi_json_found(value, found));
+        }
+        const clf_status st = clfi_vocabulary_add(vocabulary, token, strlen(token), json_integer_value(value));
+        if (st != CLF_OK)
+            return clfi_fail_prefix(st, "%s: vocab", where);
+    }
+    const clf_status st = clfi_vocabulary_index(vocabulary, 0);
+    return st == CLF_OK ? CLF_OK : clfi_fail_prefix(st, "%s", where);
 }

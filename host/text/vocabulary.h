@@ -3,6 +3,7 @@
 #ifndef CLFI_TEXT_VOCABULARY_H
 #define CLFI_TEXT_VOCABULARY_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,5 +55,8 @@ const char *clfi_vocabulary_token(const clf_vocabulary *vocabulary, int32_t id);
 /* Appends the tokens of a vocab.txt: one per line in order of their ids from 0, white space at their ends dropped; of equal lines the
  * last counts. FORMAT names the line that is not UTF-8 or holds U+0000. `name` is the file's name for messages. */
 clf_status clfi_vocabulary_parse_lines(clf_vocabulary *vocabulary, const char *text, size_t size, const char *name);
+
+/* Adds the tokens of {"token": id, ...} and indexes them. FORMAT, with `where` before it: an id that is no integer, and as above. */
+clf_status clfi_vocabulary_read_json(clf_vocabulary *vocabulary, const json_t *json, const char *where);
 
 #endif

@@ -78,7 +78,7 @@ static clf_status read(const json_t *json, const char *where, void **out)
     CLF_TRY(clfi_json_get_object(json, where, "vocab", &vocab));
     settings.max_word_characters = (size_t)limit;
     clf_vocabulary vocabulary = CLF_VOCABULARY_INIT;
-    const clf_status st = clfi_token_model_read_vocabulary(vocab, where, &vocabulary);
+    const clf_status st = clfi_vocabulary_read_json(&vocabulary, vocab, where);
     if (st != CLF_OK) {
         clfi_vocabulary_free(&vocabulary);
         return st;

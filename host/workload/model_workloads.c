@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The models suite: a directory's encoder, its start, and the built-in encoder-decoder. */
+/* What the workloads of models share. */
 #include "workload/model_workloads.h"
 
 #include <stdio.h>
@@ -127,21 +127,6 @@ void clfi_model_random_ids(size_t batch, size_t tokens, int64_t vocabulary, int3
         ids[i] = (int32_t)clfi_random_below(&random, (size_t)vocabulary);
     for (size_t i = 0; i <= batch; i++)
         offsets[i] = (int32_t)(i * tokens);
-}
-
-clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir, bool quick)
-{
-    if (model_dir) {
-        clfi_bench_model model;
-        clf_status st = clfi_bench_model_read(model_dir, &model);
-        if (st == CLF_OK)
-            st = clfi_encoder_workloads(list, &model, quick);
-        if (st == CLF_OK)
-            st = clfi_start_workloads(list, &model, quick);
-        clfi_bench_model_free(&model);
-        CLF_TRY(st);
-    }
-    return clfi_decoder_workloads(list, quick);
 }
 
 size_t clfi_model_weights_bytes(uint64_t file_bytes, uint64_t loaded_bytes)

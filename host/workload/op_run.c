@@ -3,6 +3,7 @@
 #include "workload/op_run.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "workload/timing.h"
@@ -24,6 +25,23 @@ const char *clfi_op_chain_text(int chain, char text[CLFI_CHAIN_TEXT])
     if (chain > 1)
         snprintf(text, CLFI_CHAIN_TEXT, "-x%d", chain);
     return text;
+}
+
+clf_status clfi_op_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, const void *one, size_t size)
+{
+    void *copy;
+    if (!work)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description: not enough memory", workload->id);
+    const clf_status st = clfi_alloc(1, size, "workload", &copy);
+    if (st != CLF_OK) {
+        json_decref(work);
+        return st;
+    }
+    memcpy(copy, one, size);
+    workload->suite = "ops";
+    workload->work = work;
+    workload->parameters = copy;
+    return clfi_workload_list_add(list, workload);
 }
 
 clf_status clfi_op_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out)

@@ -17,6 +17,9 @@ typedef struct clfi_op_run {
     clf_status (*enqueue)(void *state);  /* the op once */
 } clfi_op_run;
 
+/* Adds an ops workload: copies the case into its parameters and takes over `work`. OUT_OF_MEMORY, also for work NULL. */
+clf_status clfi_op_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, const void *one, size_t size);
+
 /* `engines` of clfi_workload_type: every row of the workload's table; a single "" without one. */
 clf_status clfi_op_engines(const clfi_workload *workload, clf_context *context, clfi_engine_list *out);
 

@@ -18,7 +18,4 @@ clf_status clfi_softmax_small_workloads(clfi_workload_list *list);
 clf_status clfi_norm_small_workloads(clfi_workload_list *list);
 clf_status clfi_attention_small_workloads(clfi_workload_list *list);
 
-/* Adds an ops workload: copies the case into its parameters and takes over `work`. OUT_OF_MEMORY, also for work NULL. */
-clf_status clfi_op_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, const void *one, size_t size);
-
 #endif

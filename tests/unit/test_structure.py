@@ -4,13 +4,15 @@
 
 - No folder of host/ includes one that is not below it: the order is the chain and the side branches in the README.
 - No circle of modules (a header with its source) larger than a header and its parts: x, x_one, x_two of one folder.
+- The same of calls, which headers hide: drawn from the symbols that the object files of the build define and ask for.
 - No line is longer than .clang-format's ColumnLimit.
 - cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too.
 
-test_structure.py PROJECT
+test_structure.py PROJECT BUILD
 """
 import os
 import re
+import subprocess
 import sys
 
 # A folder and who may include what of cl/; peak/ is in the program only, so that the library's kernels cannot use it.
@@ -88,6 +90,32 @@ def host_faults(root):
     return faults, graph
 
 
+def calls(root, build):
+    """Who uses symbols of whom: {module: {module}}, and the faults of folders among them."""
+    below, objects, owner, asked = layers(root), {}, {}, {}
+    for path in files_below(build, "CMakeFiles", (".c.o",)):
+        source = path.split("/", 2)[2][:-2]
+        if source.startswith("host/") and os.path.exists(os.path.join(root, source)):
+            objects[os.path.join(build, path)] = source[:-2]
+    if len(objects) < 100:
+        return ["%s: only %d object files of host/" % (build, len(objects))], {}
+    symbols = subprocess.run(["nm", "-A", "-P"] + sorted(objects), capture_output=True, text=True, check=True).stdout
+    for line in symbols.splitlines():
+        path, name, kind = line.split()[:3]
+        module = objects[path.rstrip(":")]
+        if kind in "TDBR":
+            owner[name] = module
+        elif kind == "U":
+            asked.setdefault(module, set()).add(name)
+    graph = {module: {owner[name] for name in asked.get(module, set()) if name in owner} - {module} for module in objects.values()}
+    faults = []
+    for module, targets in sorted(graph.items()):
+        layer = module.split("/")[1]
+        faults += ["%s.c uses %s.c: %s is not below %s" % (module, target, target.split("/")[1], layer) for target in sorted(targets)
+                   if target.split("/")[1] not in below.get(layer, set()) | {layer}]
+    return faults, graph
+
+
 def circles(graph):
     """Strongly connected sets of two and more (Tarjan)."""
     order, low, stack, found = {}, {}, [], []
@@ -161,9 +189,12 @@ def main():
     faults, graph = host_faults(root)
     if sum(len(targets) for targets in graph.values()) < 500:
         faults.append("only %d includes were understood" % sum(len(targets) for targets in graph.values()))
-    for circle in circles(graph):
-        if not is_header_with_parts(circle):
-            faults.append("these include each other in a circle: " + ", ".join(circle))
+    call_faults, call_graph = calls(root, sys.argv[2])
+    faults += call_faults
+    for verb, arrows in (("include", graph), ("call", call_graph)):
+        for circle in circles(arrows):
+            if not is_header_with_parts(circle):
+                faults.append("these %s each other in a circle: " % verb + ", ".join(circle))
     faults += kernel_faults(root) + line_faults(root)
     for fault in faults:
         print(fault)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The files and tensors of one run of `clformer op`. */
+#include "cli/op_row.h"
+
+clf_status op_keep(op_job *job, clf_tensor *tensor)
+{
+    if (job->tensor_count == OP_MAX_TENSORS) {
+        clf_tensor_destroy(tensor);
+        CLF_FAIL(CLF_INTERNAL, "op: more than %d tensors", OP_MAX_TENSORS);
+    }
+    job->tensors[job->tensor_count++] = tensor;
+    return CLF_OK;
+}
+
+clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out)
+{
+    *out = NULL;
+    if (!path)
+        return CLF_OK;
+    CLF_TRY(cli_npy_load(job->session.context, path, role, out));
+    return op_keep(job, *out);
+}
+
+clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
+{
+    clf_tensor *tensor;
+    if (data)
+        CLF_TRY(clf_tensor_create_from(job->session.context, dtype, rank, dim, data, &tensor));
+    else
+        CLF_TRY(clf_tensor_create(job->session.context, dtype, rank, dim, &tensor));
+    CLF_TRY(op_keep(job, tensor));
+    *out = tensor;
+    return CLF_OK;
+}
+
+clf_status op_create_result(op_job *job, int rank, const int64_t *dim)
+{
+    return op_create_from(job, job->dtype == 1 ? CLF_F16 : CLF_F32, rank, dim, NULL, &job->result);
+}
+
+const char *op_file(const op_job *job, int index)
+{
+    return index < job->file_count ? job->files[index] : NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes and items of values. */
+#include "template/run.h"
+
+clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out)
+{
+    if (!value)
+        RUN_FAIL(run, node, CLF_FORMAT, "\"%s\" of a value that is undefined", name);
+    *out = json_incref(json_object_get(value, name));
+    return CLF_OK;
+}
+
+clf_status clfi_run_item(const template_run *run, const template_node *node, const json_t *value, const json_t *index, json_t **out)
+{
+    size_t length;
+    *out = NULL;
+    if (!value)
+        RUN_FAIL(run, node, CLF_FORMAT, "an item of a value that is undefined");
+    if (json_is_string(index))
+        CLF_TRY(clfi_run_touch(run, node, index));
+    if (json_is_object(value))
+        *out = json_incref(clfi_value_entry(value, index));
+    if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
+        return CLF_OK;
+    if (json_is_string(value))
+        CLF_TRY(clfi_run_touch(run, node, value));
+    const json_int_t given = json_is_integer(index) ? json_integer_value(index) : json_is_true(index);
+    const json_int_t at = given < 0 ? given + (json_int_t)length : given;
+    if (at < 0 || at >= (json_int_t)length)
+        return CLF_OK;
+    if (json_is_string(value))
+        return clfi_value_characters(value, (size_t)at, 1, 1, out);
+    *out = json_incref(json_array_get(value, (size_t)at));
+    return CLF_OK;
+}

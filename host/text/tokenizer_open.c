@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a tokenizer: tokenizer.json, the older pairs of files, Marian's, or a GGUF file, with what tokenizer_config.json tells beside. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "io/checkpoint_gguf.h"
+#include "io/json.h"
+#include "text/tokenizer_gguf.h"
+#include "text/tokenizer_marian.h"
+#include "text/tokenizer_parts.h"
+
+enum { FILE_LIMIT = 256 << 20 }; /* bytes of any tokenizer file; the largest known vocabularies have 30 MB */
+
+/* "truncation_side" goes before tokenizer.json's own direction, as in transformers. */
+static clf_status read_side(const json_t *config, const char *name, clf_tokenizer *tokenizer)
+{
+    const char *side;
+    CLF_TRY(clfi_json_opt_string(config, name, "truncation_side", tokenizer->cuts_left ? "left" : "right", &side));
+    tokenizer->cuts_left = strcmp(side, "left") == 0;
+    if (!tokenizer->cuts_left && strcmp(side, "right") != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: truncation_side: expected \"left\" or \"right\", found \"%s\"", name, side);
+    return CLF_OK;
+}
+
+/* What tokenizer_config.json tells beside the tokenizer's parts. A token that the vocabulary has not has no role. */
+static clf_status read_config(const json_t *config, const char *name, clf_tokenizer *tokenizer)
+{
+    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
+        tokenizer->roles[i] = clf_tokenizer_id(tokenizer, clfi_named_content(json_object_get(config, clfi_token_role_keys[i])));
+    return read_side(config, name, tokenizer);
+}
+
+/* Reads directory/name if it exists; *path stays NULL when it does not. */
+static clf_status read_if_there(const char *directory, const char *name, char **path, clf_str *text)
+{
+    char *joined;
+    bool exists;
+    CLF_TRY(clfi_path_join(directory, name, &joined));
+    const clf_status st = clfi_file_exists(joined, &exists);
+    if (st != CLF_OK || !exists) {
+        free(joined);
+        return st;
+    }
+    *path = joined;
+    return clfi_file_read(joined, FILE_LIMIT, text);
+}
+
+/* Of a directory without tokenizer.json. config_path NULL: no tokenizer_config.json. */
+static clf_status open_older(const char *directory, const char *config_path, const clf_str *config, clf_tokenizer **out)
+{
+    clf_status st;
+    char *path = NULL, *spm = NULL, *vocab = NULL;
+    bool has_spm;
+    clf_str text = CLF_STR_INIT;
+    CLF_GOTO(clfi_path_join(directory, "source.spm", &spm));
+    CLF_GOTO(clfi_path_join(directory, "vocab.json", &vocab));
+    CLF_GOTO(clfi_file_exists(spm, &has_spm));
+    if (has_spm) {
+        CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
+        goto done;
+    }
+    CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
+    st = path ? clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_path ? clfi_str_text(config) : NULL,
+                                               config->length, config_path, out)
+              : clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt or source.spm", directory);
+done:
+    clfi_str_free(&text);
+    free(path);
+    free(spm);
+    free(vocab);
+    return st;
+}
+
+/* A key of a file of JSON; false where the key or the file is not there. */
+static clf_status read_flag(const char *directory, const char *name, const char *key, bool *out)
+{
+    char *path = NULL;
+    clf_str text = CLF_STR_INIT;
+    json_t *json = NULL;
+    *out = false;
+    clf_status st = read_if_there(directory, name, &path, &text);
+    if (st == CLF_OK && path)
+        st = clfi_json_parse(clfi_str_text(&text), text.length, path, &json);
+    if (st == CLF_OK && json)
+        st = clfi_json_opt_bool(json, path, key, false, out);
+    json_decref(json);
+    clfi_str_free(&text);
+    free(path);
+    return st;
+}
+
+/* Puts Lowercase before the other normalizers of tokenizer.json, in their list or in place of none. */
+static clf_status put_lowercase(const char *path, json_t *root)
+{
+    json_t *given = json_object_get(root, "normalizer");
+    json_t *chain = json_is_object(given) ? json_pack("{s:s,s:[{s:s},O]}", "type", "Sequence", "normalizers", "type", "Lowercase", given)
+                                          : json_pack("{s:s}", "type", "Lowercase");
+    if (!chain || json_object_set_new(root, "normalizer", chain) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", path);
+    return CLF_OK;
+}
+
+static clf_status open_json(const char *path, const clf_str *text, bool lowers, const json_t *config, const char *config_path,
+                            clf_tokenizer **out)
+{
+    json_t *root;
+    CLF_TRY(clfi_json_parse(clfi_str_text(text), text->length, path, &root));
+    clf_status st = lowers ? put_lowercase(path, root) : CLF_OK;
+    if (st == CLF_OK)
+        st = clfi_tokenizer_from_parts(root, path, config, config_path, out);
+    json_decref(root);
+    return st;
+}
+
+/* A vocab.txt is BERT's, which lowercases by itself unless it is told not to. */
+static clf_status check_lowercase(const json_t *config, const char *name)
+{
+    bool lowers;
+    CLF_TRY(clfi_json_opt_bool(config, name, "do_lower_case", true, &lowers));
+    if (!lowers)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: do_lower_case is false and sentence_bert_config.json's is true: expected a tokenizer.json", name);
+    return CLF_OK;
+}
+
+static clf_status open_any(const char *directory, clf_tokenizer **out)
+{
+    clf_status st;
+    bool lowers;
+    char *path = NULL, *config_path = NULL;
+    clf_str text = CLF_STR_INIT, config_text = CLF_STR_INIT;
+    json_t *config = NULL;
+    clf_tokenizer *tokenizer = NULL;
+    if (clfi_is_gguf(directory))
+        return clfi_tokenizer_open_gguf(directory, out);
+    CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config_text));
+    if (config_path)
+        CLF_GOTO(clfi_json_parse(clfi_str_text(&config_text), config_text.length, config_path, &config));
+    CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
+    CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
+    if (path) {
+        CLF_GOTO(open_json(path, &text, lowers, config, config_path, &tokenizer));
+    } else {
+        if (lowers && config)
+            CLF_GOTO(check_lowercase(config, config_path));
+        CLF_GOTO(open_older(directory, config_path, &config_text, &tokenizer));
+    }
+    if (config)
+        CLF_GOTO(read_config(config, config_path, tokenizer));
+    *out = tokenizer;
+    tokenizer = NULL;
+done:
+    clf_tokenizer_destroy(tokenizer);
+    json_decref(config);
+    clfi_str_free(&text);
+    clfi_str_free(&config_text);
+    free(path);
+    free(config_path);
+    return st;
+}
+
+clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out)
+{
+    if (!directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
+    return open_any(directory, out);
+}
+
+clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out)
+{
+    char *spm = NULL, *vocab = NULL;
+    bool is_separate = false; /* which transformers takes for false where it is absent */
+    clf_status st;
+    if (!directory || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
+    if (!clfi_is_gguf(directory))
+        CLF_TRY(read_flag(directory, "tokenizer_config.json", "separate_vocabs", &is_separate));
+    if (!is_separate)
+        return open_any(directory, out);
+    CLF_GOTO(clfi_path_join(directory, "target.spm", &spm));
+    CLF_GOTO(clfi_path_join(directory, "target_vocab.json", &vocab));
+    CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
+done:
+    free(spm);
+    free(vocab);
+    return st;
+}
+
+clf_status clf_tokenizer_from_json(const clf_text *json, const char *name, clf_tokenizer **out)
+{
+    if (!json || (!json->data && json->size) || !name || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a text, a name and a place for the tokenizer, found NULL");
+    return clfi_tokenizer_from_json(json->data ? json->data : "", json->size, name, out);
+}
