@@ -170,11 +170,17 @@ void clfi_graph_destroy(clf_launch_graph *graph)
     free(graph);
 }
 
+/* Whether others have had the device's units too often while groups waited for each other there. */
+static bool waited_long(const meeting *m)
+{
+    return ((const volatile uint32_t *)m->words.data)[LATE_WORD] > MOST_LATE + m->launches / LATE_LAUNCHES;
+}
+
 void clfi_graph_begin(clf_launch_graph *graph)
 {
     if (!graph || graph->is_off)
         return;
-    if (((const volatile uint32_t *)graph->meeting->words.data)[LATE_WORD] > MOST_LATE + graph->meeting->launches / LATE_LAUNCHES) {
+    if (graph->context->graphs != CLFI_GRAPHS_ALWAYS && waited_long(graph->meeting)) {
         clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups waited long for each other; launching one by one from here on");
         graph->is_off = true;
         return;
