@@ -11,6 +11,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/gguf.h"
+#include "io/gguf_architecture.h"
+#include "io/gguf_keys.h"
 
 enum { KEY_BYTES = 256, LARGEST = 1 << 30 };
 
@@ -92,6 +94,7 @@ static const clf_checkpoint_form form = {.name = CLFI_FORM_GGUF,
 typedef struct writer {
     const clf_gguf *file;
     char architecture[64];
+    const clf_gguf_architecture *known; /* NULL: another one */
     json_t *config;
 } writer;
 
@@ -137,20 +140,20 @@ static clf_status copy_sizes(const writer *w)
         const char *suffix, *key;
         bool is_integer;
     } rows[] = {
-        {"embedding_length", "hidden_size", true},
-        {"feed_forward_length", "intermediate_size", true},
-        {"block_count", "num_hidden_layers", true},
-        {"attention.head_count", "num_attention_heads", true},
-        {"attention.head_count_kv", "num_key_value_heads", true},
-        {"attention.key_length", "head_dim", true},
-        {"context_length", "max_position_embeddings", true},
-        {"attention.sliding_window", "sliding_window", true},
-        {"attention.layer_norm_rms_epsilon", "rms_norm_eps", false},
-        {"attention.layer_norm_epsilon", "layer_norm_epsilon", false},
-        {"rope.freq_base", "rope_theta", false},
-        {"rope.freq_base_swa", "rope_local_base_freq", false},
-        {"attn_logit_softcapping", "attn_logit_softcapping", false},
-        {"final_logit_softcapping", "final_logit_softcapping", false},
+        {CLFI_GGUF_WIDTH, "hidden_size", true},
+        {CLFI_GGUF_HIDDEN, "intermediate_size", true},
+        {CLFI_GGUF_LAYERS, "num_hidden_layers", true},
+        {CLFI_GGUF_HEADS, "num_attention_heads", true},
+        {CLFI_GGUF_KEY_HEADS, "num_key_value_heads", true},
+        {CLFI_GGUF_KEY_SIZE, "head_dim", true},
+        {CLFI_GGUF_POSITIONS, "max_position_embeddings", true},
+        {CLFI_GGUF_WINDOW, "sliding_window", true},
+        {CLFI_GGUF_RMS_EPS, "rms_norm_eps", false},
+        {CLFI_GGUF_NORM_EPS, "layer_norm_epsilon", false},
+        {CLFI_GGUF_ROPE_BASE, "rope_theta", false},
+        {CLFI_GGUF_ROPE_LOCAL_BASE, "rope_local_base_freq", false},
+        {CLFI_GGUF_SCORE_CAP, "attn_logit_softcapping", false},
+        {CLFI_GGUF_LOGIT_CAP, "final_logit_softcapping", false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         CLF_TRY(copy(w, w->config, rows[i].suffix, rows[i].is_integer, rows[i].key));
@@ -173,7 +176,7 @@ static clf_status copy_scaling(const writer *w)
 {
     char key[KEY_BYTES];
     clf_gguf_string type;
-    full_key(w, "rope.scaling.type", key);
+    full_key(w, CLFI_GGUF_SCALING, key);
     if (!clfi_gguf_value(w->file, key))
         return CLF_OK;
     CLF_TRY(clfi_gguf_get_text(w->file, key, &type));
@@ -182,10 +185,10 @@ static clf_status copy_scaling(const writer *w)
     json_t *scaling = json_object();
     CLF_TRY(set(w->config, "rope_scaling", scaling));
     CLF_TRY(set(scaling, "rope_type", json_stringn(type.data, type.length)));
-    CLF_TRY(copy(w, scaling, "rope.scaling.factor", false, "factor"));
-    CLF_TRY(copy(w, scaling, "rope.scaling.original_context_length", true, "original_max_position_embeddings"));
-    CLF_TRY(copy(w, scaling, "rope.scaling.yarn_beta_fast", false, "beta_fast"));
-    return copy(w, scaling, "rope.scaling.yarn_beta_slow", false, "beta_slow");
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FACTOR, false, "factor"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, "original_max_position_embeddings"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FAST, false, "beta_fast"));
+    return copy(w, scaling, CLFI_GGUF_SCALING_SLOW, false, "beta_slow");
 }
 
 /* Longrope's divisors within the trained positions, as config.json has them. */
@@ -199,18 +202,18 @@ static clf_status set_long(const writer *w, json_t *list)
     }
     CLF_TRY(set(scaling, "short_factor", list));
     CLF_TRY(set(scaling, "rope_type", json_string("longrope")));
-    CLF_TRY(copy(w, scaling, "rope.scaling.original_context_length", true, "original_max_position_embeddings"));
-    return copy(w, scaling, "rope.scaling.attn_factor", false, "attention_factor");
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, "original_max_position_embeddings"));
+    return copy(w, scaling, CLFI_GGUF_SCALING_MAGNITUDE, false, "attention_factor");
 }
 
 /* The scalings of Llama 3 and longrope come as tensors of divisors. */
 static clf_status copy_frequency_factors(const writer *w)
 {
-    const clf_gguf_tensor *tensor = clfi_gguf_find(w->file, "rope_freqs.weight");
-    const clf_gguf_tensor *longer = clfi_gguf_find(w->file, "rope_factors_short.weight");
+    const clf_gguf_tensor *tensor = clfi_gguf_find(w->file, CLFI_GGUF_FREQUENCIES);
+    const clf_gguf_tensor *longer = clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT);
     if (!tensor && !longer)
         return CLF_OK;
-    const char *name = tensor ? "rope_freqs.weight" : "rope_factors_short.weight";
+    const char *name = tensor ? CLFI_GGUF_FREQUENCIES : CLFI_GGUF_FACTORS_SHORT;
     tensor = tensor ? tensor : longer;
     if (tensor->type != CLF_WEIGHT_F32 || tensor->rank != 1 || tensor->dim[0] > 65536)
         CLF_FAIL(CLF_FORMAT, "%s: %s: expected a vector of f32", clfi_gguf_path(w->file), name);
@@ -224,7 +227,7 @@ static clf_status copy_frequency_factors(const writer *w)
                      (double)factor);
         json_t *number = json_real((double)factor);
         if (!number || json_array_append_new(list, number) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: rope_freqs.weight");
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: %s", name);
     }
     return CLF_OK;
 }
@@ -234,11 +237,11 @@ static clf_status copy_rotary(const writer *w)
     char key[KEY_BYTES];
     int64_t dims;
     const int64_t head = head_size(w);
-    full_key(w, "rope.dimension_count", key);
+    full_key(w, CLFI_GGUF_ROPE_DIMS, key);
     CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, head, &dims));
     if (head > 0 && dims != head)
         CLF_TRY(set(w->config, "partial_rotary_factor", json_real((double)dims / (double)head)));
-    CLF_TRY(set(w->config, "rope_interleaved", json_boolean(strcmp(w->architecture, "llama") == 0)));
+    CLF_TRY(set(w->config, "rope_interleaved", json_boolean(w->known && w->known->is_interleaved)));
     CLF_TRY(copy_scaling(w));
     return copy_frequency_factors(w);
 }
@@ -246,7 +249,7 @@ static clf_status copy_rotary(const writer *w)
 /* Tokens that end a text: end of text, end of turn, end of message. */
 static clf_status copy_ends(const writer *w)
 {
-    static const char *const keys[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+    static const char *const keys[] = {CLFI_GGUF_TOKEN_EOS, CLFI_GGUF_TOKEN_END_OF_TURN, CLFI_GGUF_TOKEN_END_OF_MESSAGE};
     json_t *list = json_array();
     CLF_TRY(set(w->config, "eos_token_id", list));
     for (size_t i = 0; i < COUNT(keys); i++) {
@@ -263,33 +266,33 @@ static clf_status copy_ends(const writer *w)
 static clf_status copy_gemma(const writer *w)
 {
     const int64_t heads = int_of(w, "num_attention_heads"), layers = int_of(w, "num_hidden_layers");
-    const bool is_largest = layers == (strcmp(w->architecture, "gemma2") == 0 ? 46 : 62);
-    const int64_t scalar = is_largest && heads > 0 ? int_of(w, "hidden_size") / heads : head_size(w);
+    const int64_t scalar = layers == w->known->largest && heads > 0 ? int_of(w, "hidden_size") / heads : head_size(w);
     CLF_TRY(set(w->config, "norms_hold_one", json_true()));
-    return strcmp(w->architecture, "gemma") == 0 ? CLF_OK : set(w->config, "query_pre_attn_scalar", json_integer(scalar));
+    return w->known->largest == 0 ? CLF_OK : set(w->config, "query_pre_attn_scalar", json_integer(scalar));
 }
 
 static clf_status make_config(writer *w)
 {
     clf_gguf_string architecture;
     const clf_gguf_tensor *tokens = clfi_gguf_find(w->file, "token_embd.weight");
-    CLF_TRY(clfi_gguf_get_text(w->file, "general.architecture", &architecture));
+    CLF_TRY(clfi_gguf_get_text(w->file, CLFI_GGUF_ARCHITECTURE, &architecture));
     if (architecture.length >= sizeof w->architecture)
         CLF_FAIL(CLF_FORMAT, "%s: general.architecture has %zu bytes", clfi_gguf_path(w->file), architecture.length);
     memcpy(w->architecture, architecture.data, architecture.length);
     for (size_t i = 0; i < architecture.length; i++)
         if (architecture.data[i] <= ' ' || architecture.data[i] > '~')
             CLF_FAIL(CLF_FORMAT, "%s: general.architecture: expected letters and digits", clfi_gguf_path(w->file));
-    if (value_of(w, "expert_count"))
+    if (value_of(w, CLFI_GGUF_EXPERTS))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s.expert_count: mixtures of experts are not built", clfi_gguf_path(w->file), w->architecture);
-    CLF_TRY(set(w->config, "model_type", json_string(strcmp(w->architecture, "gemma3") == 0 ? "gemma3_text" : w->architecture)));
+    w->known = clfi_gguf_architecture_named(w->architecture);
+    CLF_TRY(set(w->config, "model_type", json_string(w->known ? w->known->model_type : w->architecture)));
     CLF_TRY(copy_sizes(w));
     if (tokens)
         CLF_TRY(set(w->config, "vocab_size", json_integer(tokens->dim[0])));
     CLF_TRY(set(w->config, "tie_word_embeddings", json_boolean(clfi_gguf_find(w->file, "output.weight") == NULL)));
     CLF_TRY(copy_rotary(w));
     CLF_TRY(copy_ends(w));
-    return strncmp(w->architecture, "gemma", 5) == 0 ? copy_gemma(w) : CLF_OK;
+    return w->known && w->known->norms_hold_one ? copy_gemma(w) : CLF_OK;
 }
 
 clf_status clfi_checkpoint_open_gguf(const char *path, clf_checkpoint **out)

@@ -69,7 +69,7 @@ static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_
     clf_gguf_values values = CLF_GGUF_VALUES_INIT;
     clf_gguf_source source = {.name = directory, .alignment = ALIGNMENT, .values = &values};
     clf_status st;
-    CLF_TRY(clfi_gguf_architecture_find(config, &architecture));
+    CLF_TRY(clfi_gguf_architecture_find(config, CLFI_MODEL_CONFIG, &architecture));
     CLF_TRY(clfi_family_find(config, CLF_TASK_GENERATE, &family));
     CLF_TRY(family->read_config(config, &network));
     CLF_GOTO(clfi_gguf_put_network(architecture, &network, config, &values, &out->positions));

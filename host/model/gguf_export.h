@@ -4,28 +4,15 @@
 #define CLFI_MODEL_GGUF_EXPORT_H
 
 #include "io/checkpoint.h"
+#include "io/gguf_architecture.h"
 #include "io/gguf_write.h"
 #include "model/family.h"
-
-/* How GGUF describes a family's networks. */
-typedef struct clf_gguf_architecture {
-    const char *model_type, *name; /* general.architecture */
-    clf_activation activation;     /* the only one that it has */
-    bool is_interleaved;           /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
-    bool fuses_qkv;
-    bool takes_scaling; /* linear and yarn; linear alone otherwise */
-    int64_t period;     /* above 0: layers have windows but each period-th */
-    int64_t largest;    /* above 0: with so many layers scores are divided by sqrt(width / heads), else by sqrt(head_size) */
-} clf_gguf_architecture;
 
 /* What a conversion did. */
 typedef struct clf_gguf_exported {
     clf_gguf_converted tensors;
     int64_t positions; /* above 0: the file has so many, since its architecture has no windows, of this width */
 } clf_gguf_exported;
-
-/* The GGUF form of a model_type. UNSUPPORTED: it has none; the message lists those that have. */
-clf_status clfi_gguf_architecture_find(const json_t *config, const clf_gguf_architecture **out);
 
 /* The factor of the queries that takes up what the architecture lacks: another scale of the scores. */
 double clfi_gguf_query_scale(const clf_gguf_architecture *architecture, const clf_network_config *network);

@@ -1,46 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks as GGUF's metadata: the keys that io/checkpoint_gguf.c reads. */
+/* Networks as GGUF's metadata. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "io/gguf_keys.h"
 #include "io/json.h"
 #include "model/gguf_export.h"
 
 enum { KEY_BYTES = 128 };
-
-static const clf_gguf_architecture architectures[] = {
-    {.model_type = "llama", .name = "llama", .activation = CLF_ACTIVATION_SILU, .is_interleaved = true, .takes_scaling = true},
-    {.model_type = "mistral", .name = "llama", .activation = CLF_ACTIVATION_SILU, .is_interleaved = true, .takes_scaling = true},
-    {.model_type = "qwen2", .name = "qwen2", .activation = CLF_ACTIVATION_SILU, .takes_scaling = true},
-    {.model_type = "qwen3", .name = "qwen3", .activation = CLF_ACTIVATION_SILU, .takes_scaling = true},
-    {.model_type = "gemma", .name = "gemma", .activation = CLF_ACTIVATION_GELU_TANH},
-    {.model_type = "gemma2", .name = "gemma2", .activation = CLF_ACTIVATION_GELU_TANH, .period = 2, .largest = 46},
-    {.model_type = "gemma3_text", .name = "gemma3", .activation = CLF_ACTIVATION_GELU_TANH, .period = 6, .largest = 62},
-    {.model_type = "phi3", .name = "phi3", .activation = CLF_ACTIVATION_SILU, .fuses_qkv = true},
-    {.model_type = "gpt2", .name = "gpt2", .activation = CLF_ACTIVATION_GELU_TANH, .fuses_qkv = true},
-};
-
-clf_status clfi_gguf_architecture_find(const json_t *config, const clf_gguf_architecture **out)
-{
-    const char *type;
-    clf_str known = CLF_STR_INIT;
-    clf_status st = CLF_OK;
-    CLF_TRY(clfi_json_get_string(config, CLFI_MODEL_CONFIG, "model_type", &type));
-    for (size_t i = 0; i < COUNT(architectures); i++)
-        if (strcmp(architectures[i].model_type, type) == 0) {
-            *out = &architectures[i];
-            return CLF_OK;
-        }
-    for (size_t i = 0; st == CLF_OK && i < COUNT(architectures); i++)
-        st = clfi_str_appendf(&known, "%s%s", i == 0 ? "" : i + 1 < COUNT(architectures) ? ", " : " or ", architectures[i].model_type);
-    if (st == CLF_OK)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: model_type \"%s\" is not written as GGUF: expected %s", CLFI_MODEL_CONFIG, type,
-                       clfi_str_text(&known));
-    clfi_str_free(&known);
-    return st;
-}
 
 static bool is(const clf_gguf_architecture *a, const char *name)
 {
@@ -93,7 +61,7 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
     const clf_attention_shape *shape = shape_of(network);
     const clf_rotary *rotary = &shape->rotary;
     const bool is_plain = rotary->scaling == CLF_ROTARY_PLAIN;
-    if (decoder->activation != a->activation)
+    if (strcmp(clf_activation_name(decoder->activation), a->activation) != 0)
         return refuse(a, clf_activation_name(decoder->activation));
     if (decoder->divides_by_depth || (a->largest == 0 && shape->scale > 0))
         return refuse(a, "another scale of the scores (scale_attn_weights, scale_attn_by_inverse_layer_idx)");
@@ -157,18 +125,18 @@ static clf_status put_text(const writer *w, const char *suffix, const char *valu
 static clf_status put_scaling(const writer *w, const clf_rotary *rotary)
 {
     if (rotary->divisor_count > 0) { /* longrope: beside its tensors */
-        CLF_TRY(put_int(w, "rope.scaling.original_context_length", rotary->trained_positions));
-        return put_number(w, "rope.scaling.attn_factor", rotary->magnitude);
+        CLF_TRY(put_int(w, CLFI_GGUF_SCALING_POSITIONS, rotary->trained_positions));
+        return put_number(w, CLFI_GGUF_SCALING_MAGNITUDE, rotary->magnitude);
     }
     if (rotary->scaling != CLF_ROTARY_LINEAR && rotary->scaling != CLF_ROTARY_YARN)
         return CLF_OK;
-    CLF_TRY(put_text(w, "rope.scaling.type", rotary->scaling == CLF_ROTARY_LINEAR ? "linear" : "yarn"));
-    CLF_TRY(put_number(w, "rope.scaling.factor", rotary->factor));
+    CLF_TRY(put_text(w, CLFI_GGUF_SCALING, rotary->scaling == CLF_ROTARY_LINEAR ? "linear" : "yarn"));
+    CLF_TRY(put_number(w, CLFI_GGUF_SCALING_FACTOR, rotary->factor));
     if (rotary->scaling == CLF_ROTARY_LINEAR)
         return CLF_OK;
-    CLF_TRY(put_int(w, "rope.scaling.original_context_length", rotary->trained_positions));
-    CLF_TRY(put_number(w, "rope.scaling.yarn_beta_fast", rotary->high_frequency_factor));
-    return put_number(w, "rope.scaling.yarn_beta_slow", rotary->low_frequency_factor);
+    CLF_TRY(put_int(w, CLFI_GGUF_SCALING_POSITIONS, rotary->trained_positions));
+    CLF_TRY(put_number(w, CLFI_GGUF_SCALING_FAST, rotary->high_frequency_factor));
+    return put_number(w, CLFI_GGUF_SCALING_SLOW, rotary->low_frequency_factor);
 }
 
 static clf_status put_rotary(const writer *w, const clf_network_config *network)
@@ -176,12 +144,12 @@ static clf_status put_rotary(const writer *w, const clf_network_config *network)
     const clf_attention_shape *shape = shape_of(network);
     const bool has_own_base = is(w->architecture, "gemma3"); /* of the layers with windows */
     const bool is_local = shape->window > 0;
-    CLF_TRY(put_int(w, "attention.key_length", shape->head_size));
-    CLF_TRY(put_int(w, "attention.value_length", shape->head_size));
-    CLF_TRY(put_int(w, "rope.dimension_count", shape->rotary.dims));
+    CLF_TRY(put_int(w, CLFI_GGUF_KEY_SIZE, shape->head_size));
+    CLF_TRY(put_int(w, CLFI_GGUF_VALUE_SIZE, shape->head_size));
+    CLF_TRY(put_int(w, CLFI_GGUF_ROPE_DIMS, shape->rotary.dims));
     if (has_own_base)
-        CLF_TRY(put_number(w, "rope.freq_base_swa", is_local ? shape->rotary.base : network->decoder.local.rotary.base));
-    CLF_TRY(put_number(w, "rope.freq_base", has_own_base && is_local ? 1e6 : shape->rotary.base));
+        CLF_TRY(put_number(w, CLFI_GGUF_ROPE_LOCAL_BASE, is_local ? shape->rotary.base : network->decoder.local.rotary.base));
+    CLF_TRY(put_number(w, CLFI_GGUF_ROPE_BASE, has_own_base && is_local ? 1e6 : shape->rotary.base));
     return put_scaling(w, &shape->rotary);
 }
 
@@ -192,13 +160,13 @@ static clf_status put_attention(const writer *w, const clf_network_config *netwo
     const int64_t window = window_of(network);
     const bool has_windows = a->period > 0 || (is(a, "phi3") && has_its_windows(a, network));
     if (window > 0 && has_windows)
-        CLF_TRY(put_int(w, "attention.sliding_window", window));
+        CLF_TRY(put_int(w, CLFI_GGUF_WINDOW, window));
     else if (window > 0 && window < network->target.max_positions)
         *out_positions = window;
     if (shape_of(network)->soft_cap > 0)
-        CLF_TRY(put_number(w, "attn_logit_softcapping", (double)shape_of(network)->soft_cap));
+        CLF_TRY(put_number(w, CLFI_GGUF_SCORE_CAP, (double)shape_of(network)->soft_cap));
     if (network->logit_soft_cap > 0)
-        CLF_TRY(put_number(w, "final_logit_softcapping", (double)network->logit_soft_cap));
+        CLF_TRY(put_number(w, CLFI_GGUF_LOGIT_CAP, (double)network->logit_soft_cap));
     return CLF_OK;
 }
 
@@ -210,18 +178,18 @@ clf_status clfi_gguf_put_network(const clf_gguf_architecture *a, const clf_netwo
     const bool is_gpt2 = is(a, "gpt2");
     int64_t positions = network->target.max_positions;
     CLF_TRY(check_network(a, network));
-    CLF_TRY(clfi_gguf_put_text(values, "general.architecture", a->name));
-    CLF_TRY(put_int(&w, "block_count", decoder->layers));
-    CLF_TRY(put_int(&w, "embedding_length", decoder->width));
-    CLF_TRY(put_int(&w, "feed_forward_length", decoder->hidden_width));
-    CLF_TRY(put_int(&w, "attention.head_count", decoder->attention.heads));
-    CLF_TRY(put_int(&w, "attention.head_count_kv", decoder->attention.key_heads));
-    CLF_TRY(put_number(&w, is_gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", (double)decoder->norm_eps));
+    CLF_TRY(clfi_gguf_put_text(values, CLFI_GGUF_ARCHITECTURE, a->name));
+    CLF_TRY(put_int(&w, CLFI_GGUF_LAYERS, decoder->layers));
+    CLF_TRY(put_int(&w, CLFI_GGUF_WIDTH, decoder->width));
+    CLF_TRY(put_int(&w, CLFI_GGUF_HIDDEN, decoder->hidden_width));
+    CLF_TRY(put_int(&w, CLFI_GGUF_HEADS, decoder->attention.heads));
+    CLF_TRY(put_int(&w, CLFI_GGUF_KEY_HEADS, decoder->attention.key_heads));
+    CLF_TRY(put_number(&w, is_gpt2 ? CLFI_GGUF_NORM_EPS : CLFI_GGUF_RMS_EPS, (double)decoder->norm_eps));
     *out_positions = 0;
     if (!is_gpt2) {
         CLF_TRY(clfi_json_get_int(config, CLFI_MODEL_CONFIG, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &positions));
         CLF_TRY(put_rotary(&w, network));
         CLF_TRY(put_attention(&w, network, out_positions));
     }
-    return put_int(&w, "context_length", *out_positions > 0 ? *out_positions : positions);
+    return put_int(&w, CLFI_GGUF_POSITIONS, *out_positions > 0 ? *out_positions : positions);
 }

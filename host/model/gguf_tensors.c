@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/gguf_keys.h"
 #include "io/json.h"
 #include "model/gguf_export.h"
 #include "model/weight_lookup.h"
@@ -248,7 +249,7 @@ static clf_status add_frequency_divisors(clf_gguf_tensors *t, const clf_rotary *
     const int64_t pairs = rotary->dims / 2;
     double *frequencies;
     float *out;
-    CLF_TRY(add_vector(t, "rope_freqs.weight", pairs, &out));
+    CLF_TRY(add_vector(t, CLFI_GGUF_FREQUENCIES, pairs, &out));
     CLF_TRY(clfi_alloc(2 * (size_t)pairs, sizeof *frequencies, "frequencies", &frequencies));
     clfi_rotary_frequencies(&plain, frequencies);
     clfi_rotary_frequencies(rotary, frequencies + pairs);
@@ -266,8 +267,8 @@ static clf_status add_long_divisors(clf_gguf_tensors *t, const clf_rotary *rotar
     const char *const keys[] = {"rope_scaling", "rope_parameters"};
     for (size_t i = 0; i < COUNT(keys) && !list; i++)
         list = json_object_get(json_object_get(config, keys[i]), "long_factor");
-    CLF_TRY(add_vector(t, "rope_factors_short.weight", rotary->divisor_count, &near));
-    CLF_TRY(add_vector(t, "rope_factors_long.weight", rotary->divisor_count, &far));
+    CLF_TRY(add_vector(t, CLFI_GGUF_FACTORS_SHORT, rotary->divisor_count, &near));
+    CLF_TRY(add_vector(t, CLFI_GGUF_FACTORS_LONG, rotary->divisor_count, &far));
     if (list && json_array_size(list) != (size_t)rotary->divisor_count)
         CLF_FAIL(CLF_FORMAT, "%s: long_factor has %zu numbers, expected %d as short_factor", CLFI_MODEL_CONFIG, json_array_size(list),
                  (int)rotary->divisor_count);

@@ -3,30 +3,33 @@
 #include "nn/attention_weights.h"
 
 #include "base/alloc.h"
-#include "op/gemm.h"
+#include "op/attention_steps.h"
 #include "op/masked_softmax.h"
 
-/* weights = scale q k^T + residual, head by head; each key head serves a group of query heads. */
-static clf_status scores(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *residual,
+/* A matrix for each query head, [H,M,N], with the heads of a key head's group along an axis of their own where they are several:
+ * [G,H/G,M,N]. Of keys, [G,M,N], each serves its whole group. */
+static clf_view by_key_head(const clf_view *heads, int64_t key_heads, int64_t group)
+{
+    const bool is_of_keys = heads->dim[0] == key_heads;
+    if (group == 1)
+        return *heads;
+    return (clf_view){
+        .buffer = heads->buffer,
+        .dtype = heads->dtype,
+        .rank = 4,
+        .offset = heads->offset,
+        .dim = {key_heads, group, heads->dim[1], heads->dim[2]},
+        .stride = {heads->stride[0] * (is_of_keys ? 1 : group), is_of_keys ? 0 : heads->stride[0], heads->stride[1], heads->stride[2]}};
+}
+
+/* weights = scale q k^T + bias, head by head; each key head serves a group of query heads. */
+static clf_status scores(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *bias,
                          const clf_view *weights)
 {
-    const int64_t group = q->dim[0] / k->dim[0];
-    clf_gemm_args product = CLFI_GEMM_ARGS_INIT;
-    product.batch_rank = group > 1 ? 2 : 1;
-    product.batch[0] = k->dim[0];
-    product.batch[1] = group;
-    product.m = q->dim[1];
-    product.n = k->dim[1];
-    product.k = q->dim[2];
-    product.a = (clf_gemm_operand){q->buffer, q->dtype, q->offset, q->stride[1], q->stride[2], {group * q->stride[0], q->stride[0]}};
-    product.b = (clf_gemm_operand){k->buffer, k->dtype, k->offset, k->stride[2], k->stride[1], {k->stride[0], 0}};
-    product.c = (clf_gemm_operand){weights->buffer,    weights->dtype,     weights->offset,
-                                   weights->stride[1], weights->stride[2], {group * weights->stride[0], weights->stride[0]}};
-    if (residual)
-        product.residual = (clf_gemm_operand){residual->buffer,    residual->dtype,     residual->offset,
-                                              residual->stride[1], residual->stride[2], {group * residual->stride[0], residual->stride[0]}};
-    product.alpha = scale;
-    return clfi_gemm(context, &product);
+    const int64_t key_heads = k->dim[0], group = q->dim[0] / key_heads;
+    const clf_view queries = by_key_head(q, key_heads, group), keys = by_key_head(k, key_heads, group),
+                   out = by_key_head(weights, key_heads, group), added = bias ? by_key_head(bias, key_heads, group) : out;
+    return clfi_attention_scores(context, &queries, &keys, scale, bias ? &added : NULL, &out);
 }
 
 clf_status clfi_source_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *weights)

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "clformer/attention.h"
-#include "nn/dense.h"
+#include "nn/dense_attention.h"
 #include "op/attention_steps.h"
 #include "op/linear.h"
 

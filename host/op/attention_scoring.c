@@ -174,11 +174,11 @@ static clf_status compute_scores(clf_context *context, const scoring *s, const c
         return clfi_attention_additive_launch(context, &queries, &keys, s->w_v, s->scale, scores);
     case CLF_SCORE_BILINEAR:
         CLF_TRY(project(context, s->q, s->m, false, &queries));
-        return clfi_attention_scores(context, &queries, s->k, s->scale, scores);
+        return clfi_attention_scores(context, &queries, s->k, s->scale, NULL, scores);
     case CLF_SCORE_DISTANCE:
         return clfi_attention_distance_launch(context, s->q, s->k, s->scale, scores);
     default:
-        return clfi_attention_scores(context, s->q, s->k, s->scale, scores);
+        return clfi_attention_scores(context, s->q, s->k, s->scale, NULL, scores);
     }
 }
 

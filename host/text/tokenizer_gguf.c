@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "io/gguf.h"
-#include "text/tokenizer_gguf_keys.h"
+#include "io/gguf_keys.h"
 
 /* What the specification points to, beside the file. */
 typedef struct parts {
@@ -57,7 +57,7 @@ static clf_status read_texts(const clf_gguf *file, const char *key, bool is_need
 
 static clf_status read_scores(const clf_gguf *file, size_t count, float **out)
 {
-    static const char key[] = KEY_SCORES;
+    static const char key[] = CLFI_GGUF_TOKEN_SCORES;
     const clf_gguf_value *value = clfi_gguf_value(file, key);
     if (!value)
         return CLF_OK;
@@ -75,7 +75,7 @@ static clf_status read_scores(const clf_gguf *file, size_t count, float **out)
 
 static clf_status read_types(const clf_gguf *file, size_t count, int32_t **out)
 {
-    static const char key[] = KEY_TYPES;
+    static const char key[] = CLFI_GGUF_TOKEN_TYPES;
     const clf_gguf_value *value = clfi_gguf_value(file, key);
     if (!value)
         return CLF_OK;
@@ -110,14 +110,14 @@ static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
 {
     const bool is_llama = strcmp(spec->model, "llama") == 0; /* what its writers leave out */
     bool bos, eos, space;
-    CLF_TRY(read_id(file, KEY_BOS, &spec->bos));
-    CLF_TRY(read_id(file, KEY_EOS, &spec->eos));
-    CLF_TRY(read_id(file, KEY_UNKNOWN, &spec->unknown));
-    CLF_TRY(read_id(file, KEY_SEPARATOR, &spec->separator));
-    CLF_TRY(read_id(file, KEY_PADDING, &spec->padding));
-    CLF_TRY(clfi_gguf_opt_bool(file, KEY_ADD_BOS, is_llama && spec->bos >= 0, &bos));
-    CLF_TRY(clfi_gguf_opt_bool(file, KEY_ADD_EOS, false, &eos));
-    CLF_TRY(clfi_gguf_opt_bool(file, KEY_ADD_SPACE, true, &space));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_BOS, &spec->bos));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_EOS, &spec->eos));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_UNKNOWN, &spec->unknown));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_SEPARATOR, &spec->separator));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_PADDING, &spec->padding));
+    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_BOS, is_llama && spec->bos >= 0, &bos));
+    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_EOS, false, &eos));
+    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_SPACE, true, &space));
     spec->add_bos = bos;
     spec->add_eos = eos;
     spec->add_space_prefix = space;
@@ -126,11 +126,11 @@ static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
 
 static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec *spec)
 {
-    CLF_TRY(read_name(file, KEY_MODEL, &p->model));
-    if (clfi_gguf_value(file, KEY_PRE))
-        CLF_TRY(read_name(file, KEY_PRE, &p->pre));
-    CLF_TRY(read_texts(file, KEY_TOKENS, true, &p->tokens, &spec->token_count));
-    CLF_TRY(read_texts(file, KEY_MERGES, false, &p->merges, &spec->merge_count));
+    CLF_TRY(read_name(file, CLFI_GGUF_TOKEN_MODEL, &p->model));
+    if (clfi_gguf_value(file, CLFI_GGUF_TOKEN_PRE))
+        CLF_TRY(read_name(file, CLFI_GGUF_TOKEN_PRE, &p->pre));
+    CLF_TRY(read_texts(file, CLFI_GGUF_TOKEN_TOKENS, true, &p->tokens, &spec->token_count));
+    CLF_TRY(read_texts(file, CLFI_GGUF_TOKEN_MERGES, false, &p->merges, &spec->merge_count));
     CLF_TRY(read_scores(file, spec->token_count, &p->scores));
     CLF_TRY(read_types(file, spec->token_count, &p->types));
     spec->model = p->model;

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "text/tokenizer_gguf_keys.h"
+#include "io/gguf_keys.h"
 #include "text/vocabulary_export.h"
 
 /* Tokens behind the first that end texts have names of their own. */
 static clf_status put_ends(const int32_t *ends, size_t count, clf_vocabulary_spec *spec, clf_gguf_values *values)
 {
-    static const char *const keys[] = {KEY_END_OF_TURN, KEY_END_OF_MESSAGE};
+    static const char *const keys[] = {CLFI_GGUF_TOKEN_END_OF_TURN, CLFI_GGUF_TOKEN_END_OF_MESSAGE};
     size_t used = 0;
     bool is_among = count == 0;
     for (size_t i = 0; i < count; i++)
@@ -38,21 +38,24 @@ static clf_status put_spec(const clf_vocabulary_spec *spec, clf_gguf_values *val
     const struct {
         const char *key;
         int32_t id;
-    } ids[] = {{KEY_BOS, spec->bos}, {KEY_EOS, spec->eos}, {KEY_UNKNOWN, spec->unknown}, {KEY_PADDING, spec->padding}};
-    CLF_TRY(clfi_gguf_put_text(values, KEY_MODEL, spec->model));
-    CLF_TRY(clfi_gguf_put_text(values, KEY_PRE, is_llama ? "default" : spec->pre));
-    CLF_TRY(clfi_gguf_put_texts(values, KEY_TOKENS, spec->tokens, spec->token_count));
-    CLF_TRY(clfi_gguf_put_ints(values, KEY_TYPES, spec->types, spec->token_count));
+    } ids[] = {{CLFI_GGUF_TOKEN_BOS, spec->bos},
+               {CLFI_GGUF_TOKEN_EOS, spec->eos},
+               {CLFI_GGUF_TOKEN_UNKNOWN, spec->unknown},
+               {CLFI_GGUF_TOKEN_PADDING, spec->padding}};
+    CLF_TRY(clfi_gguf_put_text(values, CLFI_GGUF_TOKEN_MODEL, spec->model));
+    CLF_TRY(clfi_gguf_put_text(values, CLFI_GGUF_TOKEN_PRE, is_llama ? "default" : spec->pre));
+    CLF_TRY(clfi_gguf_put_texts(values, CLFI_GGUF_TOKEN_TOKENS, spec->tokens, spec->token_count));
+    CLF_TRY(clfi_gguf_put_ints(values, CLFI_GGUF_TOKEN_TYPES, spec->types, spec->token_count));
     if (is_llama)
-        CLF_TRY(clfi_gguf_put_numbers(values, KEY_SCORES, spec->scores, spec->token_count));
+        CLF_TRY(clfi_gguf_put_numbers(values, CLFI_GGUF_TOKEN_SCORES, spec->scores, spec->token_count));
     else
-        CLF_TRY(clfi_gguf_put_texts(values, KEY_MERGES, spec->merges, spec->merge_count));
+        CLF_TRY(clfi_gguf_put_texts(values, CLFI_GGUF_TOKEN_MERGES, spec->merges, spec->merge_count));
     for (size_t i = 0; i < COUNT(ids); i++)
         if (ids[i].id >= 0)
             CLF_TRY(clfi_gguf_put_int(values, ids[i].key, (uint32_t)ids[i].id));
-    CLF_TRY(clfi_gguf_put_bool(values, KEY_ADD_BOS, spec->add_bos));
-    CLF_TRY(clfi_gguf_put_bool(values, KEY_ADD_EOS, spec->add_eos));
-    return is_llama ? clfi_gguf_put_bool(values, KEY_ADD_SPACE, spec->add_space_prefix) : CLF_OK;
+    CLF_TRY(clfi_gguf_put_bool(values, CLFI_GGUF_TOKEN_ADD_BOS, spec->add_bos));
+    CLF_TRY(clfi_gguf_put_bool(values, CLFI_GGUF_TOKEN_ADD_EOS, spec->add_eos));
+    return is_llama ? clfi_gguf_put_bool(values, CLFI_GGUF_TOKEN_ADD_SPACE, spec->add_space_prefix) : CLF_OK;
 }
 
 clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t bos, const int32_t *ends, size_t end_count,

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Table of GGUF's architectures. */
+#include "io/gguf_architecture.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "io/json.h"
+
+static const clf_gguf_architecture rows[] = {
+    {.model_type = "llama", .name = "llama", .activation = "silu", .is_interleaved = true, .takes_scaling = true},
+    {.model_type = "mistral", .name = "llama", .activation = "silu", .is_interleaved = true, .takes_scaling = true},
+    {.model_type = "qwen2", .name = "qwen2", .activation = "silu", .takes_scaling = true},
+    {.model_type = "qwen3", .name = "qwen3", .activation = "silu", .takes_scaling = true},
+    {.model_type = "gemma", .name = "gemma", .activation = "gelu_tanh", .norms_hold_one = true},
+    {.model_type = "gemma2", .name = "gemma2", .activation = "gelu_tanh", .norms_hold_one = true, .period = 2, .largest = 46},
+    {.model_type = "gemma3_text", .name = "gemma3", .activation = "gelu_tanh", .norms_hold_one = true, .period = 6, .largest = 62},
+    {.model_type = "phi3", .name = "phi3", .activation = "silu", .fuses_qkv = true},
+    {.model_type = "gpt2", .name = "gpt2", .activation = "gelu_tanh", .fuses_qkv = true},
+};
+
+const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name)
+{
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+clf_status clfi_gguf_architecture_find(const json_t *config, const char *where, const clf_gguf_architecture **out)
+{
+    const char *type;
+    clf_str known = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_json_get_string(config, where, "model_type", &type));
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].model_type, type) == 0) {
+            *out = &rows[i];
+            return CLF_OK;
+        }
+    for (size_t i = 0; st == CLF_OK && i < COUNT(rows); i++)
+        st = clfi_str_appendf(&known, "%s%s", i == 0 ? "" : i + 1 < COUNT(rows) ? ", " : " or ", rows[i].model_type);
+    if (st == CLF_OK)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: model_type \"%s\" is not written as GGUF: expected %s", where, type, clfi_str_text(&known));
+    clfi_str_free(&known);
+    return st;
+}

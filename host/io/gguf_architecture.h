@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The architectures of GGUF that are read and written: the only list of them. */
+#ifndef CLFI_IO_GGUF_ARCHITECTURE_H
+#define CLFI_IO_GGUF_ARCHITECTURE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* How GGUF describes a family's networks. */
+typedef struct clf_gguf_architecture {
+    const char *model_type, *name; /* general.architecture */
+    const char *activation;        /* the only one that it has */
+    bool is_interleaved;           /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
+    bool fuses_qkv;
+    bool takes_scaling;  /* linear and yarn; linear alone otherwise */
+    bool norms_hold_one; /* gains are stored as 1 + gamma */
+    int64_t period;      /* above 0: layers have windows but each period-th */
+    int64_t largest;     /* above 0: with so many layers scores are divided by sqrt(width / heads), else by sqrt(head_size) */
+} clf_gguf_architecture;
+
+/* The architecture of this name; where several families share it, as the first of them. NULL: another one. */
+const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name);
+
+/* The GGUF form of config.json's model_type; `where` names the file in messages. UNSUPPORTED: it has none; the message lists those that
+ * have. */
+clf_status clfi_gguf_architecture_find(const json_t *config, const char *where, const clf_gguf_architecture **out);
+
+#endif

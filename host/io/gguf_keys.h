@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* GGUF's keys and tensors, for those who read them and those who write them. */
+#ifndef CLFI_IO_GGUF_KEYS_H
+#define CLFI_IO_GGUF_KEYS_H
+
+#define CLFI_GGUF_ARCHITECTURE "general.architecture"
+
+/* Behind the name of the architecture and a dot. */
+#define CLFI_GGUF_LAYERS "block_count"
+#define CLFI_GGUF_WIDTH "embedding_length"
+#define CLFI_GGUF_HIDDEN "feed_forward_length"
+#define CLFI_GGUF_POSITIONS "context_length"
+#define CLFI_GGUF_EXPERTS "expert_count"
+#define CLFI_GGUF_HEADS "attention.head_count"
+#define CLFI_GGUF_KEY_HEADS "attention.head_count_kv"
+#define CLFI_GGUF_KEY_SIZE "attention.key_length"
+#define CLFI_GGUF_VALUE_SIZE "attention.value_length"
+#define CLFI_GGUF_WINDOW "attention.sliding_window"
+#define CLFI_GGUF_RMS_EPS "attention.layer_norm_rms_epsilon"
+#define CLFI_GGUF_NORM_EPS "attention.layer_norm_epsilon"
+#define CLFI_GGUF_SCORE_CAP "attn_logit_softcapping"
+#define CLFI_GGUF_LOGIT_CAP "final_logit_softcapping"
+#define CLFI_GGUF_ROPE_DIMS "rope.dimension_count"
+#define CLFI_GGUF_ROPE_BASE "rope.freq_base"
+#define CLFI_GGUF_ROPE_LOCAL_BASE "rope.freq_base_swa"
+#define CLFI_GGUF_SCALING "rope.scaling.type"
+#define CLFI_GGUF_SCALING_FACTOR "rope.scaling.factor"
+#define CLFI_GGUF_SCALING_POSITIONS "rope.scaling.original_context_length"
+#define CLFI_GGUF_SCALING_MAGNITUDE "rope.scaling.attn_factor"
+#define CLFI_GGUF_SCALING_FAST "rope.scaling.yarn_beta_fast"
+#define CLFI_GGUF_SCALING_SLOW "rope.scaling.yarn_beta_slow"
+
+/* Tensors of divisors of the rotary frequencies. */
+#define CLFI_GGUF_FREQUENCIES "rope_freqs.weight"
+#define CLFI_GGUF_FACTORS_SHORT "rope_factors_short.weight"
+#define CLFI_GGUF_FACTORS_LONG "rope_factors_long.weight"
+
+/* Of tokenizers. */
+#define CLFI_GGUF_TOKEN_MODEL "tokenizer.ggml.model"
+#define CLFI_GGUF_TOKEN_PRE "tokenizer.ggml.pre"
+#define CLFI_GGUF_TOKEN_TOKENS "tokenizer.ggml.tokens"
+#define CLFI_GGUF_TOKEN_MERGES "tokenizer.ggml.merges"
+#define CLFI_GGUF_TOKEN_SCORES "tokenizer.ggml.scores"
+#define CLFI_GGUF_TOKEN_TYPES "tokenizer.ggml.token_type"
+#define CLFI_GGUF_TOKEN_BOS "tokenizer.ggml.bos_token_id"
+#define CLFI_GGUF_TOKEN_EOS "tokenizer.ggml.eos_token_id"
+#define CLFI_GGUF_TOKEN_UNKNOWN "tokenizer.ggml.unknown_token_id"
+#define CLFI_GGUF_TOKEN_SEPARATOR "tokenizer.ggml.seperator_token_id" /* spelt so */
+#define CLFI_GGUF_TOKEN_PADDING "tokenizer.ggml.padding_token_id"
+#define CLFI_GGUF_TOKEN_ADD_BOS "tokenizer.ggml.add_bos_token"
+#define CLFI_GGUF_TOKEN_ADD_EOS "tokenizer.ggml.add_eos_token"
+#define CLFI_GGUF_TOKEN_ADD_SPACE "tokenizer.ggml.add_space_prefix"
+#define CLFI_GGUF_TOKEN_END_OF_TURN "tokenizer.ggml.eot_token_id"
+#define CLFI_GGUF_TOKEN_END_OF_MESSAGE "tokenizer.ggml.eom_token_id"
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention over dense batches: fused where nothing asks for the weights, else scores, masked softmax and context. */
+#include "nn/dense_attention.h"
+
+#include "base/options.h"
+#include "op/attention_keep.h"
+#include "op/attention_steps.h"
+#include "op/mask.h"
+#include "op/masked_softmax.h"
+
+CLFI_OPTIONS(clf_attention_masks, CLF_ATTENTION_MASKS_INIT)
+
+clf_status clfi_dense_masks_bind(clf_context *context, const char *what, clf_layout layout, const clf_attention_masks *given, int64_t batch,
+                                 int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out)
+{
+    static const clf_mask_form four = {"mask", CLF_U8, 4, {0, 1, 2, 3}, CLFI_MASK_REPEATS};
+    static const clf_mask_form sequence_first = {"mask", CLF_U8, 3, {2, -1, 0, 1}, 1u << 0 | 1u << 2}; /* [Q|1,K,N|1] */
+    static const clf_mask_form padding = {"padding mask", CLF_U8, 2, {0, -1, -1, 1}, 0},
+                               attention = {"attention mask", CLF_U8, 2, {-1, -1, 0, 1}, 0};
+    const clf_view scores = {.rank = 4, .dim = {batch, heads, queries, keys}};
+    clf_attention_masks own;
+    const clf_attention_masks *masks = &own;
+    *out = (clf_dense_masks){.empty_rows = CLF_EMPTY_ROWS_ZERO};
+    CLF_TRY(clf_attention_masks_read(given, &own));
+    if ((unsigned)masks->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: policy %d for empty rows is unknown", what, (int)masks->empty_rows);
+    out->is_causal = masks->is_causal != 0;
+    out->empty_rows = masks->empty_rows;
+    const bool is_four = layout == CLF_LAYOUT_NLD || (masks->mask && clf_tensor_rank(masks->mask) == 4);
+    CLF_TRY(clfi_mask_bind(context, what, is_four ? &four : &sequence_first, masks->mask, &scores, &out->mask));
+    CLF_TRY(clfi_mask_bind(context, what, &padding, masks->padding_mask, &scores, &out->padding));
+    return clfi_mask_bind(context, what, &attention, masks->attention_mask, &scores, &out->attention);
+}
+
+static bool has_masks(const clf_dense_masks *masks)
+{
+    return masks->mask.buffer || masks->padding.buffer || masks->attention.buffer;
+}
+
+/* All masks of the attention as bits. */
+static clf_status pack_masks(clf_context *context, const clf_dense_attention *a, bool is_causal, clf_view *keep)
+{
+    const clf_dense_masks *masks = a->masks;
+    const clf_keep_masks all = {clfi_mask_given(&masks->mask), clfi_mask_given(&masks->padding), clfi_mask_given(&masks->attention), NULL,
+                                is_causal};
+    return clfi_attention_keep(context, &all, 4, (int64_t[]){a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]}, keep);
+}
+
+/* The caller's score function, with the views as tensors of the call. */
+static clf_status change_scores(clf_context *context, const clf_dense_attention *a, const clf_view *scores)
+{
+    clf_tensor *q = NULL, *k = NULL, *s = NULL;
+    clf_score_call call = a->call;
+    clf_status st;
+    CLF_GOTO(clfi_tensor_from_view(a->q, &q));
+    CLF_GOTO(clfi_tensor_from_view(a->k, &k));
+    CLF_GOTO(clfi_tensor_from_view(scores, &s));
+    call.size = sizeof call;
+    call.q = q;
+    call.k = k;
+    call.scores = s;
+    call.scale = a->scale;
+    CLF_GOTO(a->score(context, &call, a->score_user));
+done:
+    clf_tensor_destroy(q);
+    clf_tensor_destroy(k);
+    clf_tensor_destroy(s);
+    return st;
+}
+
+/* Scores, then their softmax, in the same place. */
+static clf_status make_weights(clf_context *context, const clf_dense_attention *a, const clf_view *weights)
+{
+    const clf_dense_masks *masks = a->masks;
+    clf_softmax_args softmax = CLFI_SOFTMAX_ARGS_INIT;
+    if (clfi_view_count(weights) == 0)
+        return CLF_OK;
+    softmax.x = softmax.y = weights;
+    softmax.axis = 3;
+    softmax.query_axis = masks->is_causal ? 2 : -1;
+    softmax.empty_rows = masks->empty_rows;
+    softmax.mask = clfi_mask_given(&masks->mask);
+    softmax.padding = clfi_mask_given(&masks->padding);
+    softmax.attention = clfi_mask_given(&masks->attention);
+    CLF_TRY(clfi_attention_scores(context, a->q, a->k, a->scale, NULL, weights));
+    if (a->score)
+        CLF_TRY(change_scores(context, a, weights));
+    return clfi_softmax(context, &softmax);
+}
+
+static clf_status attend_in_steps(clf_context *context, const clf_dense_attention *a)
+{
+    const clf_arena_mark mark = clfi_arena_top(context);
+    const int64_t dim[4] = {a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]};
+    const clf_dense_masks *masks = a->masks;
+    clf_view weights, dropped, keep;
+    const bool is_masked = masks->is_causal || has_masks(masks);
+    clf_status st;
+    if (a->weights)
+        weights = *a->weights;
+    else
+        CLF_GOTO(clfi_view_temporary(context, CLF_F32, 4, dim, &weights));
+    CLF_GOTO(make_weights(context, a, &weights));
+    if (a->dropout != 0.0f) {
+        CLF_GOTO(clfi_view_temporary(context, CLF_F32, 4, dim, &dropped));
+        CLF_GOTO(clfi_dropout(context, &weights, a->dropout, a->seed, &dropped));
+        weights = dropped;
+    }
+    if (is_masked)
+        CLF_GOTO(pack_masks(context, a, masks->is_causal, &keep));
+    CLF_GOTO(clfi_attention_context(context, &weights, a->v, is_masked ? &keep : NULL, a->out));
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
+/* Whether the rows of all sequences are evenly spaced, one sequence after the other. */
+static bool is_packed(const clf_view *four)
+{
+    return four->dim[0] <= 1 || four->dim[2] == 0 || four->stride[0] == four->dim[2] * four->stride[2];
+}
+
+/* Whether head h of sequence n lies at (n H + h) times one stride. */
+static bool is_merged(const clf_view *four)
+{
+    return four->dim[0] <= 1 || four->stride[0] == four->dim[1] * four->stride[1];
+}
+
+static bool has_form(const clf_dense_attention *a, bool (*form)(const clf_view *))
+{
+    return form(a->q) && form(a->k) && form(a->v) && form(a->out);
+}
+
+static bool has_unit_columns(const clf_view *four)
+{
+    return four->dim[3] <= 1 || four->stride[3] == 1;
+}
+
+/* What masks whole keys only is read as it is; other masks become bits. */
+static bool masks_keys_only(const clf_dense_attention *a)
+{
+    const clf_dense_masks *masks = a->masks;
+    return !masks->mask.buffer && !masks->attention.buffer &&
+           (!masks->padding.buffer ||
+            (has_form(a, is_packed) && (a->q->dim[0] <= 1 || masks->padding.stride[0] == a->k->dim[2] * masks->padding.stride[3])));
+}
+
+static bool can_fuse(const clf_dense_attention *a)
+{
+    return !a->weights && a->dropout == 0.0f && !a->score && a->out->dtype == CLF_F32 && has_form(a, has_unit_columns) &&
+           (has_form(a, is_packed) || has_form(a, is_merged));
+}
+
+/* [heads, rows, columns]: rows of all sequences, or with the heads of all sequences as those of one. */
+static clf_view three_axes(const clf_view *four, bool is_by_sequence)
+{
+    const int64_t heads = is_by_sequence ? four->dim[1] : four->dim[0] * four->dim[1],
+                  rows = is_by_sequence ? four->dim[0] * four->dim[2] : four->dim[2];
+    return (clf_view){.buffer = four->buffer,
+                      .dtype = four->dtype,
+                      .rank = 3,
+                      .offset = four->offset,
+                      .dim = {heads, rows, four->dim[3]},
+                      .stride = {four->stride[1], four->stride[2], four->stride[3]}};
+}
+
+static clf_status attend_fused(clf_context *context, const clf_dense_attention *a)
+{
+    const clf_view *padding = &a->masks->padding;
+    const bool is_by_sequence = has_form(a, is_packed), has_bits = !masks_keys_only(a);
+    const clf_view q = three_axes(a->q, is_by_sequence), k = three_axes(a->k, is_by_sequence), v = three_axes(a->v, is_by_sequence);
+    const clf_view heads = three_axes(a->out, is_by_sequence), key_mask = {.buffer = has_bits ? NULL : padding->buffer,
+                                                                           .dtype = CLF_U8,
+                                                                           .rank = 1,
+                                                                           .offset = padding->offset,
+                                                                           .dim = {a->k->dim[0] * a->k->dim[2]},
+                                                                           .stride = {padding->stride[3]}};
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view out = heads, keep; /* [rows, heads, columns] */
+    clf_status st;
+    out.dim[0] = heads.dim[1];
+    out.dim[1] = heads.dim[0];
+    out.stride[0] = heads.stride[1];
+    out.stride[1] = heads.stride[0];
+    if (has_bits)
+        CLF_GOTO(pack_masks(context, a, false, &keep));
+    const clf_attention_args args = {.q = &q,
+                                     .k = &k,
+                                     .v = &v,
+                                     .out = &out,
+                                     .key_mask = clfi_mask_given(&key_mask),
+                                     .keep = has_bits ? &keep : NULL,
+                                     .scale = a->scale,
+                                     .is_causal = a->masks->is_causal,
+                                     .empty_rows = a->masks->empty_rows};
+    CLF_GOTO(clfi_attention_dense(context, is_by_sequence ? a->q->dim[0] : 1, a->q->dim[2], a->k->dim[2], &args));
+done:
+    clfi_arena_release(context, mark);
+    return st;
+}
+
+clf_status clfi_dense_attend(clf_context *context, const clf_dense_attention *attention)
+{
+    if (clfi_view_count(attention->out) == 0 && !attention->weights)
+        return CLF_OK;
+    return can_fuse(attention) ? attend_fused(context, attention) : attend_in_steps(context, attention);
+}
+
+clf_status clfi_dense_weights(clf_context *context, const clf_dense_attention *attention)
+{
+    return make_weights(context, attention, attention->weights);
+}
