@@ -8,19 +8,30 @@ summary=()
 
 # Runs one part of the tests and remembers how it went.
 part() { # TITLE COMMAND...
-    local title=$1 start=$SECONDS result=passed
+    local title=$1 start=$SECONDS result=passed skips skip
     shift
     say "Part: $title"
+    : >build/skips
     "$@" || { result=FAILED; failed_parts+=("$title"); }
+    skips=$(wc -l <build/skips)
+    while IFS= read -r skip; do note "skipped: $skip"; done <build/skips
+    [ "$skips" -eq 0 ] || title+=", $skips skipped"
     summary+=("$(printf '%-7s %4d s  %s' "$result" $((SECONDS - start)) "$title")")
     note "${title}: $result"
 }
 
 # ctest on a build directory, with one test more than processors: drivers start linkers and wait for them. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
+# What programs and cases of programs skipped goes to build/skips, a line each: ctest itself tells neither the cases nor the reasons.
 run_ctest() { # BUILD CTEST-OPTIONS...
-    local build=$1
+    local build=$1 status=0
     shift
-    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "$@" </dev/null
+    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "$@" \
+        </dev/null || status=$?
+    awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+         /^(skipped|left out): / { sub(/^[a-z ]+: */, ""); seen[test ": " $0] }
+         /^\[  SKIPPED \] / && $4 !~ /^[0-9]+$/ { seen[test ": " $4] }
+         END { for (line in seen) print line }' "$build/Testing/Temporary/LastTest.log" | sort >>build/skips
+    return $status
 }
 
 # Lines "index name / platform" of the devices that can be used.
