@@ -16,8 +16,8 @@ static const clf_gguf_architecture rows[] = {
     {.model_type = "gemma", .name = "gemma", .activation = "gelu_tanh", .norms_hold_one = true},
     {.model_type = "gemma2", .name = "gemma2", .activation = "gelu_tanh", .norms_hold_one = true, .period = 2, .largest = 46},
     {.model_type = "gemma3_text", .name = "gemma3", .activation = "gelu_tanh", .norms_hold_one = true, .period = 6, .largest = 62},
-    {.model_type = "phi3", .name = "phi3", .activation = "silu", .fuses_qkv = true},
-    {.model_type = "gpt2", .name = "gpt2", .activation = "gelu_tanh", .fuses_qkv = true},
+    {.model_type = "phi3", .name = "phi3", .activation = "silu", .feed_forward = CLF_GGUF_FUSED, .fuses_qkv = true},
+    {.model_type = "gpt2", .name = "gpt2", .activation = "gelu_tanh", .feed_forward = CLF_GGUF_PLAIN, .fuses_qkv = true},
 };
 
 const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name)
@@ -28,17 +28,25 @@ const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name)
     return NULL;
 }
 
+const clf_gguf_architecture *clfi_gguf_architecture_of(const char *model_type)
+{
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].model_type, model_type) == 0)
+            return &rows[i];
+    return NULL;
+}
+
 clf_status clfi_gguf_architecture_find(const json_t *config, const char *where, const clf_gguf_architecture **out)
 {
     const char *type;
     clf_str known = CLF_STR_INIT;
     clf_status st = CLF_OK;
     CLF_TRY(clfi_json_get_string(config, where, "model_type", &type));
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (strcmp(rows[i].model_type, type) == 0) {
-            *out = &rows[i];
-            return CLF_OK;
-        }
+    const clf_gguf_architecture *row = clfi_gguf_architecture_of(type);
+    if (row) {
+        *out = row;
+        return CLF_OK;
+    }
     for (size_t i = 0; st == CLF_OK && i < COUNT(rows); i++)
         st = clfi_str_appendf(&known, "%s%s", i == 0 ? "" : i + 1 < COUNT(rows) ? ", " : " or ", rows[i].model_type);
     if (st == CLF_OK)

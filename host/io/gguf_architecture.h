@@ -9,11 +9,15 @@
 
 #include "base/status.h"
 
+/* How matrices of feed-forward networks are stored: the gate beside the other, both as one, or there is no gate. */
+typedef enum clf_gguf_feed_forward { CLF_GGUF_GATED, CLF_GGUF_FUSED, CLF_GGUF_PLAIN } clf_gguf_feed_forward;
+
 /* How GGUF describes a family's networks. */
 typedef struct clf_gguf_architecture {
     const char *model_type, *name; /* general.architecture */
     const char *activation;        /* the only one that it has */
-    bool is_interleaved;           /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
+    clf_gguf_feed_forward feed_forward;
+    bool is_interleaved; /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
     bool fuses_qkv;
     bool takes_scaling;  /* linear and yarn; linear alone otherwise */
     bool norms_hold_one; /* gains are stored as 1 + gamma */
@@ -23,6 +27,9 @@ typedef struct clf_gguf_architecture {
 
 /* The architecture of this name; where several families share it, as the first of them. NULL: another one. */
 const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name);
+
+/* The architecture of a model_type; NULL: it has none. */
+const clf_gguf_architecture *clfi_gguf_architecture_of(const char *model_type);
 
 /* The GGUF form of config.json's model_type; `where` names the file in messages. UNSUPPORTED: it has none; the message lists those that
  * have. */

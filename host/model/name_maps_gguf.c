@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What GGUF files call weights: the same names for all architectures, but for those that fuse or leave out a part. */
-#include <string.h>
-
+#include "io/gguf_architecture.h"
 #include "model/family.h"
 
-#define LAYER                                                                                                                          \
-    CLFI_WEIGHT(TOKENS, "token_embd"), CLFI_WEIGHT(QUERY, "blk.%d.attn_q"), CLFI_WEIGHT(KEY, "blk.%d.attn_k"),                        \
-        CLFI_WEIGHT(VALUE, "blk.%d.attn_v"), CLFI_WEIGHT_FUSED_QKV("blk.%d.attn_qkv"), CLFI_WEIGHT(OUTPUT, "blk.%d.attn_output"),     \
-        CLFI_WEIGHT(QUERY_NORM, "blk.%d.attn_q_norm"), CLFI_WEIGHT(KEY_NORM, "blk.%d.attn_k_norm"),                                   \
-        CLFI_WEIGHT(ATTENTION_NORM, "blk.%d.attn_norm"), CLFI_WEIGHT(ATTENTION_POST_NORM, "blk.%d.post_attention_norm"),              \
-        CLFI_WEIGHT(FFN_OUT, "blk.%d.ffn_down"), CLFI_WEIGHT(FFN_NORM, "blk.%d.ffn_norm"),                                            \
+#define LAYER                                                                                                                     \
+    CLFI_WEIGHT(TOKENS, "token_embd"), CLFI_WEIGHT(QUERY, "blk.%d.attn_q"), CLFI_WEIGHT(KEY, "blk.%d.attn_k"),                    \
+        CLFI_WEIGHT(VALUE, "blk.%d.attn_v"), CLFI_WEIGHT_FUSED_QKV("blk.%d.attn_qkv"), CLFI_WEIGHT(OUTPUT, "blk.%d.attn_output"), \
+        CLFI_WEIGHT(QUERY_NORM, "blk.%d.attn_q_norm"), CLFI_WEIGHT(KEY_NORM, "blk.%d.attn_k_norm"),                               \
+        CLFI_WEIGHT(ATTENTION_NORM, "blk.%d.attn_norm"), CLFI_WEIGHT(ATTENTION_POST_NORM, "blk.%d.post_attention_norm"),          \
+        CLFI_WEIGHT(FFN_OUT, "blk.%d.ffn_down"), CLFI_WEIGHT(FFN_NORM, "blk.%d.ffn_norm"),                                        \
         CLFI_WEIGHT(FFN_POST_NORM, "blk.%d.post_ffw_norm"), CLFI_WEIGHT(FINAL_NORM, "output_norm")
 
 static const clf_weight_name gated[] = {LAYER, CLFI_WEIGHT(FFN_IN, "blk.%d.ffn_gate"), CLFI_WEIGHT(FFN_GATE, "blk.%d.ffn_up"),
@@ -20,21 +19,14 @@ static const clf_weight_name plain[] = {LAYER, CLFI_WEIGHT(FFN_IN, "blk.%d.ffn_u
                                         CLFI_WEIGHTS_END};
 static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "output"), CLFI_WEIGHTS_END};
 
-static const clf_name_map names_gated = {.decoder = gated, .head = head}, names_fused = {.decoder = fused, .head = head},
-                          names_plain = {.decoder = plain, .head = head};
-
-static const struct {
-    const char *model_type;
-    const clf_name_map *names;
-} rows[] = {
-    {"llama", &names_gated},  {"mistral", &names_gated}, {"qwen2", &names_gated},       {"qwen3", &names_gated}, {"gemma", &names_gated},
-    {"gemma2", &names_gated}, {"phi3", &names_fused},    {"gemma3_text", &names_gated}, {"gpt2", &names_plain},
+static const clf_name_map maps[] = {
+    [CLF_GGUF_GATED] = {.decoder = gated, .head = head},
+    [CLF_GGUF_FUSED] = {.decoder = fused, .head = head},
+    [CLF_GGUF_PLAIN] = {.decoder = plain, .head = head},
 };
 
 const clf_name_map *clfi_gguf_names(const char *model_type)
 {
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (strcmp(rows[i].model_type, model_type) == 0)
-            return rows[i].names;
-    return NULL;
+    const clf_gguf_architecture *architecture = clfi_gguf_architecture_of(model_type);
+    return architecture ? &maps[architecture->feed_forward] : NULL;
 }
