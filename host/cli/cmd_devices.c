@@ -62,14 +62,40 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     return st;
 }
 
+/* What the device says it can and what it computes right; "": not asked. */
+typedef struct probe_answers {
+    char text[CLFI_PROBE_COUNT][160];
+} probe_answers;
+
+/* The library is asked on a context of its own, and only for what the device claims. */
+static void ask_probes(const clf_device_info *d, const clf_device_caps *caps, probe_answers *out)
+{
+    char selector[32];
+    clf_context *context = NULL;
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    snprintf(selector, sizeof selector, "%zu", d->index);
+    params.device = selector;
+    for (int i = CLFI_PROBE_NONE + 1; i < CLFI_PROBE_COUNT; i++) {
+        if (!clfi_probe_is_claimed(caps, (clf_probe)i))
+            continue;
+        if (context || clf_context_create(&params, &context) == CLF_OK)
+            snprintf(out->text[i], sizeof out->text[i], "%s", clfi_probe_text(context, (clf_probe)i));
+        else
+            snprintf(out->text[i], sizeof out->text[i], "not run: %s", clf_last_error());
+    }
+    clf_context_destroy(context);
+}
+
 /* Precisions that matrix engines of this device compute at, "highest" or "highest, medium". */
-static void precisions_text(const clf_device_caps *caps, char *out, size_t size)
+static void precisions_text(const clf_device_caps *caps, const probe_answers *probes, char *out, size_t size)
 {
     const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
     unsigned found = 0;
-    for (size_t i = 0; i < table->count; i++)
-        if (!table->engines[i].runs_on || table->engines[i].runs_on(caps))
-            found |= 1u << table->engines[i].precision;
+    for (size_t i = 0; i < table->count; i++) {
+        const clf_engine *engine = &table->engines[i];
+        if ((!engine->runs_on || engine->runs_on(caps)) && strncmp(probes->text[engine->probe], "no:", 3) != 0)
+            found |= 1u << engine->precision;
+    }
     cli_precisions_text(found, out, size);
 }
 
@@ -93,29 +119,13 @@ static void print_short(const clf_device_info *d, const tuned_state *tuned)
     putchar('\n');
 }
 
-/* What the device says it can and what it computes right: the library is asked on a context of its own. */
-static void print_probes(const clf_device_info *d)
-{
-    char selector[32];
-    clf_context *context = NULL;
-    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    snprintf(selector, sizeof selector, "%zu", d->index);
-    params.device = selector;
-    if (!d->has_subgroups)
-        return;
-    if (clf_context_create(&params, &context) != CLF_OK) {
-        printf("   probes        not run: %s\n", clf_last_error());
-        return;
-    }
-    for (int i = 0; i < CLFI_PROBE_COUNT; i++)
-        printf("   probes        %s %s\n", clfi_probe_names[i], clfi_probe_text(context, (clf_probe)i));
-    clf_context_destroy(context);
-}
-
 static void print_device(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned)
 {
     char precisions[64];
-    precisions_text(caps, precisions, sizeof precisions);
+    probe_answers probes = {{""}};
+    if (d->usable)
+        ask_probes(d, caps, &probes);
+    precisions_text(caps, &probes, precisions, sizeof precisions);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
@@ -132,8 +142,9 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
         printf("   usable        yes\n");
     else
         printf("   usable        no: %s\n", d->reason);
-    if (d->usable)
-        print_probes(d);
+    for (int i = 0; i < CLFI_PROBE_COUNT; i++)
+        if (probes.text[i][0])
+            printf("   probes        %s %s\n", clfi_probe_name((clf_probe)i), probes.text[i]);
     if (tuned->is_tuned)
         printf("   tuned         yes\n");
     else
@@ -146,13 +157,20 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
         printf("   note          the same hardware as device %d\n", d->same_hardware_as);
 }
 
-static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned)
+static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned, bool all)
 {
     char precisions[64];
-    precisions_text(caps, precisions, sizeof precisions);
+    probe_answers probes = {{""}};
+    json_t *answers = json_object();
+    if (all && d->usable)
+        ask_probes(d, caps, &probes);
+    precisions_text(caps, &probes, precisions, sizeof precisions);
+    for (int i = 0; i < CLFI_PROBE_COUNT; i++)
+        if (probes.text[i][0])
+            json_object_set_new(answers, clfi_probe_name((clf_probe)i), json_string(probes.text[i]));
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i, s:b, s:s, s:s, s:s}",
+        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -162,7 +180,7 @@ static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
-        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions);
+        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers);
 }
 
 /* Each line of `text`. */
@@ -172,11 +190,11 @@ static void print_lines(const char *title, const clf_str *text)
         printf("%s: %.*s\n", title, (int)strcspn(at, "\n"), at);
 }
 
-static clf_status print_json(const clf_device_list *list, const tuned_state *tuned, const clf_str *broken)
+static clf_status print_json(const clf_device_list *list, const tuned_state *tuned, bool all, const clf_str *broken)
 {
     json_t *devices = json_array(), *notes = json_array();
     for (size_t i = 0; i < clf_device_list_count(list); i++)
-        json_array_append_new(devices, device_json(clf_device_list_get(list, i), &list->devices[i].caps, &tuned[i]));
+        json_array_append_new(devices, device_json(clf_device_list_get(list, i), &list->devices[i].caps, &tuned[i], all));
     for (size_t i = 0; clf_device_list_note(list, i); i++)
         json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
     for (const char *at = clfi_str_text(broken); *at; at += strcspn(at, "\n") + 1)
@@ -227,7 +245,7 @@ static clf_status list_devices(bool as_json, bool all, bool no_tuned)
     CLF_GOTO(clfi_alloc(clf_device_list_count(list), sizeof *tuned, "devices", &tuned));
     for (size_t i = 0; i < clf_device_list_count(list); i++)
         CLF_GOTO(find_tuned(clf_device_list_get(list, i), no_tuned, &tuned[i]));
-    st = as_json ? print_json(list, tuned, &broken) : print_text(list, tuned, all, &broken);
+    st = as_json ? print_json(list, tuned, all, &broken) : print_text(list, tuned, all, &broken);
 done:
     cli_platforms_release(folder);
     clfi_str_free(&broken);

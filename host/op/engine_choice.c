@@ -114,16 +114,25 @@ clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_
     return CLF_OK;
 }
 
-const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)
+/* What nothing has to run for. */
+static const char *stated_obstacle(const clf_context *context, const clf_engine *engine)
 {
     if (engine->precision > context->precision)
         return "it keeps less precision than is asked for";
     return engine->runs_on && !engine->runs_on(&context->device.caps) ? "its kernels are not made for such a device" : NULL;
 }
 
+const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)
+{
+    const char *stated = stated_obstacle(context, engine);
+    if (stated || clfi_probe(context, engine->probe))
+        return stated;
+    return "the device failed the probe of what its kernels need (see clformer devices --all)";
+}
+
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args)
 {
-    return !clfi_engine_obstacle(context, engine) && engine->supports(context, args);
+    return !stated_obstacle(context, engine) && engine->supports(context, args) && clfi_probe(context, engine->probe);
 }
 
 clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,

@@ -78,28 +78,31 @@ static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight
 static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0};
 
 static const clf_engine gemm[] = {
-    {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_staged_supports, clfi_gemm_staged_suits, clfi_gemm_staged_run, NULL,
-     &rows, NULL},
-    {"interleaved", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits, clfi_gemm_interleaved_run,
-     &clfi_gemm_interleaved_tiling, &rows, NULL},
-    {"bytes", CLF_PRECISION_MEDIUM, has_byte_dot, clfi_gemm_bytes_supports, NULL, clfi_gemm_bytes_run, NULL, &bundles,
+    {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_staged_supports, clfi_gemm_staged_suits,
+     clfi_gemm_staged_run, NULL, &rows, NULL},
+    {"interleaved", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_interleaved_supports, clfi_gemm_interleaved_suits,
+     clfi_gemm_interleaved_run, &clfi_gemm_interleaved_tiling, &rows, NULL},
+    {"bytes", CLF_PRECISION_MEDIUM, has_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_bytes_run, NULL, &bundles,
      "SmolLM2-135M Q4_1: perplexity of three texts 0.25 to 0.7 % higher, logits up to 32 off by 1.1 at most, 0.19 in the mean square"},
-    {"byte_pairs", CLF_PRECISION_HIGH, has_byte_dot, clfi_gemm_bytes_supports, NULL, clfi_gemm_byte_pairs_run, NULL, &bundles,
+    {"byte_pairs", CLF_PRECISION_HIGH, has_byte_dot, CLFI_PROBE_BYTE_DOT, clfi_gemm_bytes_supports, NULL, clfi_gemm_byte_pairs_run, NULL,
+     &bundles,
      "SmolLM2-135M Q4_1: perplexity of two texts 0.0005 % higher, logits up to 32 off by 0.005 at most, 0.0009 in the mean square"},
-    {"bundles", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_bundles_supports, on_cpu, clfi_gemm_bundles_run, NULL, &bundles, NULL},
-    {"blocks", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_blocks_supports, on_gpu, clfi_gemm_blocks_run, NULL, &blocks, NULL},
-    {"packed", CLF_PRECISION_HIGHEST, has_fast_compiler, clfi_gemm_packed_supports, on_cpu, clfi_gemm_packed_run, &clfi_gemm_packed_tiling,
-     &panels, NULL},
-    {"gemv", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run, &clfi_gemm_gemv_tiling,
-     &rows_for_few, NULL},
-    {"clblast", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL, &rows_and_columns,
-     NULL},
-    {"tiled", CLF_PRECISION_HIGHEST, NULL, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling, &rows, NULL},
+    {"bundles", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_bundles_supports, on_cpu, clfi_gemm_bundles_run, NULL,
+     &bundles, NULL},
+    {"blocks", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_blocks_supports, on_gpu, clfi_gemm_blocks_run, NULL, &blocks, NULL},
+    {"packed", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_packed_supports, on_cpu, clfi_gemm_packed_run,
+     &clfi_gemm_packed_tiling, &panels, NULL},
+    {"gemv", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run,
+     &clfi_gemm_gemv_tiling, &rows_for_few, NULL},
+    {"clblast", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL,
+     &rows_and_columns, NULL},
+    {"tiled", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling,
+     &rows, NULL},
 };
 
-#define ROW(name, supports, suits, run)                                           \
-    {                                                                             \
-        name, CLF_PRECISION_HIGHEST, NULL, supports, suits, run, NULL, NULL, NULL \
+#define ROW(name, supports, suits, run)                                                            \
+    {                                                                                              \
+        name, CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, supports, suits, run, NULL, NULL, NULL \
     }
 
 static const clf_engine softmax[] = {

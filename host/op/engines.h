@@ -8,12 +8,14 @@
 #include "base/str.h"
 #include "kernel/gemm.h"
 #include "kernel/tile.h"
+#include "runtime/probe.h"
 
 /* One row. args is the op's own argument struct. */
 typedef struct clf_engine {
     const char *name;
     clf_precision precision; /* what its matrix products keep: a context that asks for less may use it, one that asks for more may not */
     bool (*runs_on)(const clf_device_caps *caps); /* whether the device has what every kernel of the row needs; NULL: any device has */
+    clf_probe probe; /* what has to come out right there before the row is used (runtime/probe.h): asked only when all else fits */
     bool (*supports)(const clf_context *context, const void *args); /* whether it can run this case there; pure and cheap */
     bool (*suits)(const clf_context *context, const void *args); /* the choice on devices that were not measured; NULL: all it supports */
     clf_status (*run)(clf_context *context, const void *args);   /* enqueues */

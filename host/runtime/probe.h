@@ -6,14 +6,23 @@
 
 #include "runtime/context.h"
 
-typedef enum clf_probe { CLFI_PROBE_SUBGROUPS /* sums by sub-groups (row_sum.cl) */, CLFI_PROBE_COUNT } clf_probe;
+typedef enum clf_probe {
+    CLFI_PROBE_NONE,      /* nothing is asked */
+    CLFI_PROBE_SUBGROUPS, /* sums by sub-groups (row_sum.cl) */
+    CLFI_PROBE_BYTE_DOT,  /* products of bytes by a processor's instruction (byte_dot.cl) */
+    CLFI_PROBE_COUNT
+} clf_probe;
 
-extern const char *const clfi_probe_names[CLFI_PROBE_COUNT];
+/* For people. */
+const char *clfi_probe_name(clf_probe what);
 
-/* Whether kernels may use it. The first question on a context reads the cache or runs the probe, also in a rehearsal. */
-bool clfi_probe(clf_context *context, clf_probe what);
+/* Whether such a device says that it can: nothing runs. NONE: yes. */
+bool clfi_probe_is_claimed(const clf_device_caps *caps, clf_probe what);
+
+/* Whether kernels may use it. The first question on a context reads the cache or runs the probe, also in a rehearsal. NONE: yes. */
+bool clfi_probe(const clf_context *context, clf_probe what);
 
 /* The same in words: "yes", "no: the device has none", "no: " and what went wrong. Borrowed from the context. */
-const char *clfi_probe_text(clf_context *context, clf_probe what);
+const char *clfi_probe_text(const clf_context *context, clf_probe what);
 
 #endif

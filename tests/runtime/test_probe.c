@@ -6,46 +6,84 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "op/engines.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/temp.h"
 
-static const char right[] = "__kernel void probe_row_sum(__global const float2 *x, __global float2 *y)\n"
-                            "{ float2 sum = (float2)(0.0f, 0.0f);\n"
-                            "  for (int i = 0; i < WG; i++) sum += x[get_group_id(0) * WG + i];\n"
-                            "  y[get_global_id(0)] = 3.0f * sum; }\n";
-static const char wrong[] = "__kernel void probe_row_sum(__global const float2 *x, __global float2 *y)\n"
-                            "{ y[get_global_id(0)] = 3.0f * x[get_global_id(0)]; }\n";
-static const char broken[] = "__kernel void probe_row_sum(__global const float2 *x) { no_such_function(x); }\n";
+/* A probe, its kernel's file, and kernels in its place. The device is taken to claim what is probed; these need nothing of it. */
+typedef struct stand_in {
+    clf_probe probe;
+    const char *file, *right, *wrong, *broken;
+} stand_in;
 
-/* Asks with that kernel; `launches`: of its, 0 where the answer is remembered or cannot be built. */
-static void ask(const char *kernel, const char *wanted, uint64_t launches)
+static const stand_in stand_ins[] = {
+    {CLFI_PROBE_SUBGROUPS, "gpu/probe_row_sum.cl",
+     "__kernel void probe_row_sum(__global const float2 *x, __global float2 *y)\n"
+     "{ float2 sum = (float2)(0.0f, 0.0f);\n"
+     "  for (int i = 0; i < WG; i++) sum += x[get_group_id(0) * WG + i];\n"
+     "  y[get_global_id(0)] = 3.0f * sum; }\n",
+     "__kernel void probe_row_sum(__global const float2 *x, __global float2 *y)\n"
+     "{ y[get_global_id(0)] = 3.0f * x[get_global_id(0)]; }\n",
+     "__kernel void probe_row_sum(__global const float2 *x) { no_such_function(x); }\n"},
+    {CLFI_PROBE_BYTE_DOT, "cpu/probe_byte_dot.cl",
+     "__kernel void probe_byte_dot(__global const int *x, __global int *y)\n"
+     "{ const int item = (int)get_global_id(0), at = item * (2 * WIDTH + 1);\n"
+     "  for (int i = 0; i < WIDTH; i++) {\n"
+     "    int sum = x[at + i];\n"
+     "    for (int byte = 0; byte < 32; byte += 8)\n"
+     "      sum += ((x[at + WIDTH + i] >> byte) & 255) * ((x[at + 2 * WIDTH] << (24 - byte)) >> 24);\n"
+     "    y[item * WIDTH + i] = sum; } }\n",
+     "__kernel void probe_byte_dot(__global const int *x, __global int *y)\n" /* both bytes with sign */
+     "{ const int item = (int)get_global_id(0), at = item * (2 * WIDTH + 1);\n"
+     "  for (int i = 0; i < WIDTH; i++) {\n"
+     "    int sum = x[at + i];\n"
+     "    for (int byte = 0; byte < 32; byte += 8)\n"
+     "      sum += ((x[at + WIDTH + i] << (24 - byte)) >> 24) * ((x[at + 2 * WIDTH] << (24 - byte)) >> 24);\n"
+     "    y[item * WIDTH + i] = sum; } }\n",
+     "__kernel void probe_byte_dot(__global const int *x) { no_such_function(x); }\n"},
+};
+
+/* A context with that kernel in the probe's place. */
+static clf_context *context_with(const stand_in *of, const char *kernel, clf_precision precision)
 {
-    char kernels[TEMP_PATH_BYTES], cache[TEMP_PATH_BYTES];
+    char kernels[TEMP_PATH_BYTES], cache[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    clf_context_stats stats;
     clf_context *context;
-    temp_file_below(temp_root, "kernels/gpu/probe_row_sum.cl", kernel, strlen(kernel));
+    temp_file_below(temp_root, temp_path("kernels", of->file, path), kernel, strlen(kernel));
     temp_path(temp_root, "kernels", kernels);
     params.kernel_dir = kernels;
     params.cache_dir = temp_path(temp_root, "cache", cache);
+    params.precision = precision;
     CHECK_OK(clf_context_create(&params, &context));
-    context->device.caps.has_subgroups = true; /* the kernels here need none */
-    const char *text = clfi_probe_text(context, CLFI_PROBE_SUBGROUPS);
-    CHECK(strncmp(text, wanted, strlen(wanted)) == 0, "%s, expected %s", text, wanted);
-    assert_int_equal(clfi_probe(context, CLFI_PROBE_SUBGROUPS), strcmp(wanted, "yes") == 0);
+    context->device.caps.has_subgroups = context->device.caps.has_byte_dot = true;
+    return context;
+}
+
+/* Asks with that kernel; `launches`: of its, 0 where the answer is remembered or cannot be built. */
+static void ask(const stand_in *of, const char *kernel, const char *wanted, uint64_t launches)
+{
+    clf_context *context = context_with(of, kernel, CLF_PRECISION_HIGHEST);
+    clf_context_stats stats;
+    const char *text = clfi_probe_text(context, of->probe);
+    CHECK(strncmp(text, wanted, strlen(wanted)) == 0, "%s: %s, expected %s", of->file, text, wanted);
+    assert_int_equal(clfi_probe(context, of->probe), strcmp(wanted, "yes") == 0);
     clf_context_get_stats(context, &stats);
-    CHECK(stats.kernels_launched == launches, "%s: %d launches, expected %d", wanted, (int)stats.kernels_launched, (int)launches);
+    CHECK(stats.kernels_launched == launches, "%s, %s: %d launches, expected %d", of->file, wanted, (int)stats.kernels_launched,
+          (int)launches);
     clf_context_destroy(context);
 }
 
 static void test_answers(void **state)
 {
     (void)state;
-    for (int remembered = 0; remembered < 2; remembered++) {
-        ask(right, "yes", !remembered);
-        ask(wrong, "no: wrong numbers", !remembered);
-        ask(broken, "no: ", 0);
+    for (size_t i = 0; i < COUNT(stand_ins); i++) {
+        for (int remembered = 0; remembered < 2; remembered++) {
+            ask(&stand_ins[i], stand_ins[i].right, "yes", !remembered);
+            ask(&stand_ins[i], stand_ins[i].wrong, "no: wrong numbers", !remembered);
+            ask(&stand_ins[i], stand_ins[i].broken, "no: ", 0);
+        }
     }
 }
 
@@ -56,18 +94,51 @@ static void test_damaged_file(void **state)
     (void)state;
     snprintf(command, sizeof command, "for f in '%s'/cache/programs/probe-*; do printf x >>\"$f\"; done", temp_root);
     assert_int_equal(system(command), 0);
-    ask(right, "yes", 1);
-    ask(wrong, "no: wrong numbers", 1);
+    ask(&stand_ins[0], stand_ins[0].right, "yes", 1);
+    ask(&stand_ins[0], stand_ins[0].wrong, "no: wrong numbers", 1);
 }
 
-/* Where the device has no sub-groups nothing runs. */
+/* Rows that require what a device gets wrong are left out, and those that don't are not; without need nothing is asked. */
+static void test_engines(void **state)
+{
+    const stand_in *of = &stand_ins[1];
+    clf_gemm_weight weight = {.form = CLFI_GEMM_BUNDLES, .dtype = CLF_U8, .blocks = CLF_WEIGHT_Q4_0, .n = 32, .k = 32};
+    clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+    (void)state;
+    args.weight = &weight;
+    args.m = 1;
+    args.n = args.k = 32;
+    args.a = args.c = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = 32, .column_stride = 1};
+    for (int is_right = 0; is_right < 2; is_right++) {
+        clf_context *context = context_with(of, is_right ? of->right : of->wrong, CLF_PRECISION_MEDIUM);
+        const clf_engine *engine = clfi_engine_find(CLF_OP_GEMM, "bytes");
+        clf_context_stats stats;
+        assert_non_null(engine);
+        assert_int_equal(engine->probe, of->probe);
+        context->precision = CLF_PRECISION_HIGHEST;
+        assert_non_null(strstr(clfi_engine_obstacle(context, engine), "precision"));
+        clf_context_get_stats(context, &stats);
+        CHECK(stats.kernels_launched == 0, "a row of a lower precision is probed");
+        context->precision = CLF_PRECISION_MEDIUM;
+        const char *obstacle = clfi_engine_obstacle(context, engine);
+        CHECK(is_right ? !obstacle : obstacle && strstr(obstacle, "probe"), "%s", obstacle ? obstacle : "no obstacle");
+        CHECK(clfi_engine_is_able(context, engine, &args) == (is_right && engine->supports(context, &args)), "of a probe that is %s",
+              is_right ? "right" : "wrong");
+        clf_context_destroy(context);
+    }
+}
+
+/* Where the device claims nothing, nothing runs. */
 static void test_none(void **state)
 {
     clf_context *context = *state;
-    if (context->device.caps.has_subgroups)
-        skip();
-    assert_string_equal(clfi_probe_text(context, CLFI_PROBE_SUBGROUPS), "no: the device has none");
-    assert_false(clfi_probe(context, CLFI_PROBE_SUBGROUPS));
+    for (int probe = CLFI_PROBE_NONE + 1; probe < CLFI_PROBE_COUNT; probe++) {
+        const bool is_claimed = clfi_probe_is_claimed(&context->device.caps, (clf_probe)probe);
+        const char *text = clfi_probe_text(context, (clf_probe)probe);
+        CHECK(is_claimed == (strcmp(text, "no: the device has none") != 0), "%s: %s", clfi_probe_name((clf_probe)probe), text);
+        CHECK(!is_claimed || strcmp(text, "no: wrong numbers") != 0, "%s: %s", clfi_probe_name((clf_probe)probe), text);
+    }
+    assert_true(clfi_probe(context, CLFI_PROBE_NONE));
 }
 
 static int setup(void **state)
@@ -86,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_damaged_file),
+        cmocka_unit_test(test_engines),
         cmocka_unit_test(test_none),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether dot products of bytes are right: for each item, the sums that its lanes begin with, bytes without sign for each, and bytes with
+ * sign for all lanes, one array after the other. */
+#include "vector.cl"
+#include "byte_dot.cl"
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void probe_byte_dot(__global const int *x, __global int *y)
+{
+    const size_t item = get_global_id(0);
+    x += item * (2 * WIDTH + 1);
+    VECTOR_STORE(dot_bytes(VECTOR_LOAD(x), AS_UINTV(VECTOR_LOAD(x + WIDTH)), x + 2 * WIDTH), y + item * WIDTH);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of probes. */
+#include "runtime/probe_cases.h"
+
+#include <math.h>
+
+/* Sums by sub-groups. x, y: float2 [GROUPS * group]. */
+enum { GROUPS = 3, SMALL_GROUP = 64, LARGE_GROUP = 256 };
+_Static_assert(GROUPS *LARGE_GROUP * 2 <= CLFI_PROBE_WORDS, "a float2 for each item");
+
+static bool claims_subgroups(const clf_device_caps *caps)
+{
+    return caps->has_subgroups;
+}
+
+static clf_probe_run run_subgroups(const clf_device_caps *caps)
+{
+    const int group = caps->max_work_group_size < LARGE_GROUP ? SMALL_GROUP : LARGE_GROUP, words = GROUPS * group * 2;
+    clf_kernel_spec spec = clfi_kernel_spec("probe_row_sum.cl", "probe_row_sum");
+    clfi_spec_int(&spec, "WG", group);
+    clfi_spec_int(&spec, "LANES", group);
+    clfi_spec_int(&spec, "HAS_SUBGROUPS", 1);
+    return (clf_probe_run){spec, GROUPS, group, words, words};
+}
+
+/* Numbers of both signs whose sums differ from one another. */
+static void fill_subgroups(const clf_probe_run *run, clf_probe_word *x)
+{
+    for (int i = 0; i < run->x_words; i++)
+        x[i].real = (float)(i * 37 % 101 - 40) * 0.125f;
+}
+
+/* Every item must hold 3 times the sum of its group, to the rounding of that many additions in any order. */
+static bool sums_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
+{
+    const int group = run->group;
+    for (int i = 0; i < run->y_words; i++) {
+        const int first = i / (2 * group) * 2 * group + i % 2;
+        double sum = 0, size = 0;
+        for (int item = 0; item < group; item++) {
+            sum += 3.0 * (double)x[first + 2 * item].real;
+            size += 3.0 * fabs((double)x[first + 2 * item].real);
+        }
+        if (!(fabs((double)y[i].real - sum) <= 2 * group * 0x1p-24 * size))
+            return false;
+    }
+    return true;
+}
+
+/* Dot products of bytes. x: for each item what its lanes begin with, then four bytes without sign for each, then four with sign for all. */
+enum { BYTE_ITEMS = 16, BYTE_LANES = 16, BYTE_WORDS = 2 * BYTE_LANES + 1 };
+_Static_assert(BYTE_ITEMS *BYTE_WORDS <= CLFI_PROBE_WORDS, "sums and bytes for each item");
+
+static bool claims_byte_dot(const clf_device_caps *caps)
+{
+    return caps->has_byte_dot;
+}
+
+static clf_probe_run run_byte_dot(const clf_device_caps *caps)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("probe_byte_dot.cl", "probe_byte_dot");
+    (void)caps;
+    clfi_spec_int(&spec, "WIDTH", BYTE_LANES);
+    return (clf_probe_run){spec, BYTE_ITEMS, 1, BYTE_ITEMS * BYTE_WORDS, BYTE_ITEMS * BYTE_LANES};
+}
+
+/* Bytes of every size: the largest products of both signs come first. */
+static void fill_byte_dot(const clf_probe_run *run, clf_probe_word *x)
+{
+    for (int i = 0; i < run->x_words; i++) {
+        const bool is_start = i % BYTE_WORDS < BYTE_LANES;
+        x[i].bits = is_start ? (cl_uint)(i * 1000) : (cl_uint)i * 2654435761u;
+    }
+    for (int lane = 0; lane < BYTE_LANES; lane++)
+        x[BYTE_LANES + lane].bits = x[BYTE_WORDS + BYTE_LANES + lane].bits = 0xffffffffu;
+    x[BYTE_WORDS - 1].bits = 0x80808080u;
+    x[2 * BYTE_WORDS - 1].bits = 0x7f7f7f7fu;
+}
+
+static bool dots_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
+{
+    for (int i = 0; i < run->y_words; i++) {
+        const clf_probe_word *of = x + i / BYTE_LANES * BYTE_WORDS;
+        const cl_uint a = of[BYTE_LANES + i % BYTE_LANES].bits, b = of[BYTE_WORDS - 1].bits;
+        int sum = of[i % BYTE_LANES].integer;
+        for (int byte = 0; byte < 32; byte += 8) {
+            const int with_sign = (int)(b >> byte & 255u);
+            sum += (int)(a >> byte & 255u) * (with_sign < 128 ? with_sign : with_sign - 256);
+        }
+        if (y[i].integer != sum)
+            return false;
+    }
+    return true;
+}
+
+const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT] = {
+    [CLFI_PROBE_SUBGROUPS] = {"sub-group sums", claims_subgroups, run_subgroups, fill_subgroups, sums_are_right},
+    [CLFI_PROBE_BYTE_DOT] = {"dot products of bytes", claims_byte_dot, run_byte_dot, fill_byte_dot, dots_are_right},
+};

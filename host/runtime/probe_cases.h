@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What probes run, and what has to come of it. */
+#ifndef CLFI_RUNTIME_PROBE_CASES_H
+#define CLFI_RUNTIME_PROBE_CASES_H
+
+#include "runtime/kernel_spec.h"
+#include "runtime/probe.h"
+
+enum { CLFI_PROBE_WORDS = 1536 };
+
+/* Elements of both buffers. */
+typedef union clf_probe_word {
+    cl_float real;
+    cl_int integer;
+    cl_uint bits;
+} clf_probe_word;
+
+/* One launch of a kernel (x, y) over `groups` work-groups of `group` items. */
+typedef struct clf_probe_run {
+    clf_kernel_spec spec;
+    int groups, group;
+    int x_words, y_words; /* 1 .. CLFI_PROBE_WORDS */
+} clf_probe_run;
+
+typedef struct clf_probe_case {
+    const char *name;
+    bool (*is_claimed)(const clf_device_caps *caps);
+    clf_probe_run (*run)(const clf_device_caps *caps);
+    void (*fill)(const clf_probe_run *run, clf_probe_word *x);
+    bool (*is_right)(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y);
+} clf_probe_case;
+
+/* The row of CLFI_PROBE_NONE is empty. */
+extern const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT];
+
+#endif
