@@ -147,7 +147,13 @@ void clfi_weight_decode_f32(clf_weight_type type, const void *data, size_t block
     const clf_weight_type_info *info = clfi_weight_type_info(type);
     const size_t weights = (size_t)info->block_weights;
     double values[CLFI_WEIGHT_BLOCK_MOST];
-    for (size_t i = 0; i < blocks; i++) {
+    if (type == CLF_WEIGHT_F32)
+        memcpy(out, data, blocks * sizeof *out);
+    else if (type == CLF_WEIGHT_F16)
+        clfi_f32_from_f16_array(data, blocks, out);
+    else if (type == CLF_WEIGHT_BF16)
+        clfi_f32_from_bf16_array(data, blocks, out);
+    for (size_t i = 0; weights > 1 && i < blocks; i++) {
         decoders[type]((const uint8_t *)data + i * (size_t)info->block_bytes, values);
         for (size_t j = 0; j < weights; j++)
             out[i * weights + j] = (float)values[j];

@@ -175,6 +175,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
         {"system", 0, "TEXT", "how the model is to answer", CLI_TEXT, &system},
         CLI_SAMPLING_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     clf_generate_params params;
     clf_text stops[CLI_LIST_MAX];

@@ -77,6 +77,7 @@ int cmd_classify(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "print an object a text: label, score, logits", CLI_FLAG, &job.as_json},
         CLI_CLASSIFYING_OPTIONS(job.options),
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     return cli_run_on_texts(self, table, COUNT(table), argc, argv, &file, &session, classify, &job);
 }

@@ -206,6 +206,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
         {"window", 0, "N", "texts that are sorted, embedded and kept at once (default and most: 4096)", CLI_SIZE, &o.window},
         CLI_EMBEDDING_OPTIONS(o.embedding),
         CLI_POOL_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};

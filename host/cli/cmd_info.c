@@ -122,7 +122,7 @@ static clf_status add_plan(info_rows *info, const clf_model *model, const char *
         json_t *list = json_object();
         for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
             add_quantised(info, model->context, &tensor, list);
-        const clf_memory_plan plan = clfi_memory_plan(model->context, checkpoint, &model->network->config);
+        const clf_memory_plan plan = clfi_memory_plan(model->context, checkpoint, &model->network->config, &model->params);
         add(info, "quantised", list);
         add_number(info, "weight_bytes", (int64_t)plan.weight_bytes);
         add_number(info, "scratch_bytes", (int64_t)plan.scratch_bytes);
@@ -322,6 +322,7 @@ static clf_status collect(cli_session *session, const char *path, info_rows *inf
     add_tasks(info, model);
     add_sizes(info, &model->info);
     CLF_TRY(add_types(info, path));
+    add_text(info, "weights", model->params.weights == CLF_STORAGE_F16 ? "f16" : "stored");
     if (model->family->tasks & CLF_TASK_GENERATE)
         CLF_TRY(add_plan(info, model, path));
     if (model->tasks & CLF_TASK_GENERATE)
@@ -413,6 +414,7 @@ int cmd_info(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"json", 0, NULL, "print one JSON object", CLI_FLAG, &as_json},
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 1)

@@ -58,6 +58,7 @@ int cmd_logits(const cli_command *self, int argc, char **argv)
         {"output", 'o', "L.npy", "a row of logits for each text: of the token after its last", CLI_OUTPUT, &output},
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_generate_params params;

@@ -65,6 +65,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "print {\"perplexity\":...,\"tokens\":...,\"window\":...}", CLI_FLAG, &as_json},
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     clf_str bytes = CLF_STR_INIT;
     clf_generate_params params;

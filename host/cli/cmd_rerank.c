@@ -86,6 +86,7 @@ int cmd_rerank(const cli_command *self, int argc, char **argv)
          &options.as_json},
         CLI_CLASSIFYING_OPTIONS(options.scoring),
         CLI_POOL_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};

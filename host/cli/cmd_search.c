@@ -240,6 +240,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
 {
     static const char *const of_queries[] = {"query"}, *const of_documents[] = {"document", "passage", "corpus"};
     enum { RERANKED = 50 };
+    const clf_model_params params = cli_session_model_params(session);
     cli_collection queries = {.rows = NULL};
     part corpus = {.places = NULL};
     size_t rank, size, total;
@@ -250,7 +251,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     cli_ranks_place(ranks, &rank, &size);
     CLF_GOTO(cli_pool_open_model(session, directory));
     if (search->reranker && rank == 0)
-        CLF_GOTO(clf_model_open(session->context, search->reranker, &reranker));
+        CLF_GOTO(clf_model_open_with(session->context, search->reranker, &params, &reranker));
     const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
                         answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
@@ -313,6 +314,7 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "one JSON object per query; indices count from 0", CLI_FLAG, &search.as_json},
         CLI_EMBEDDING_OPTIONS(options),
         CLI_POOL_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};

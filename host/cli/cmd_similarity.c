@@ -90,6 +90,7 @@ int cmd_similarity(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "print the matrix as a JSON array of rows", CLI_FLAG, &job.as_json},
         CLI_EMBEDDING_OPTIONS(job.options),
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     return cli_run_on_texts(self, table, COUNT(table), argc, argv, &file, &session, similarity, &job);
 }

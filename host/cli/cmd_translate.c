@@ -31,6 +31,7 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
         {"batch", 0, "N", "texts that run together (default: 16)", CLI_SIZE, &what.options.batch},
         {"json", 0, NULL, "a line for each text: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length\"}", CLI_FLAG, &what.as_json},
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))

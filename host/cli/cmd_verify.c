@@ -78,6 +78,7 @@ int cmd_verify(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"model", 'm', "MODEL_DIR", "the model that is said to have made the file", CLI_TEXT, &model},
         CLI_SESSION_OPTIONS(session),
+        CLI_MODEL_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional != 1 || !model))

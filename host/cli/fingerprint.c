@@ -13,6 +13,8 @@
 
 enum { FILE_BYTES = 1 << 30 };
 
+static const char as_stored[] = "stored"; /* files of versions that knew nothing else do not say it */
+
 static const struct {
     const char *name;
     bool is_number, binds, of_device;
@@ -161,6 +163,7 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
     set(out, CLI_FIELD_PROMPT, prompt ? prompt : "");
     set_number(out, CLI_FIELD_MAX_TOKENS, params.max_tokens ? (int64_t)params.max_tokens : info->max_tokens);
     set(out, CLI_FIELD_PRECISION, clf_precision_name((clf_precision)session->precision));
+    set(out, CLI_FIELD_WEIGHTS, info->weights == CLF_STORAGE_F16 ? "f16" : as_stored);
     set(out, CLI_FIELD_ENGINE, info->linear_engine);
     set(out, CLI_FIELD_DEVICE, device->name);
     set(out, CLI_FIELD_DRIVER, device->driver_version);
@@ -296,7 +299,8 @@ static clf_status read_fields(const json_t *root, const char *where, cli_fingerp
             CLF_TRY(clfi_json_get_int(root, where, fields[i].name, 0, INT64_MAX, &number));
             set_number(out, (cli_field)i, number);
         } else {
-            CLF_TRY(clfi_json_get_string(root, where, fields[i].name, &text));
+            CLF_TRY(i == CLI_FIELD_WEIGHTS ? clfi_json_opt_string(root, where, fields[i].name, as_stored, &text)
+                                           : clfi_json_get_string(root, where, fields[i].name, &text));
             set(out, (cli_field)i, text);
         }
     }

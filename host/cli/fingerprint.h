@@ -18,6 +18,7 @@
     X(PROMPT, "prompt", false, true, false)         \
     X(MAX_TOKENS, "max_tokens", true, false, false) \
     X(PRECISION, "precision", false, false, false)  \
+    X(WEIGHTS, "weights", false, false, false)      \
     X(ENGINE, "engine", false, false, true)         \
     X(DEVICE, "device", false, false, true)         \
     X(DRIVER, "driver", false, false, true)         \

@@ -29,11 +29,19 @@ clf_status cli_session_open(cli_session *session)
     return CLF_OK;
 }
 
+clf_model_params cli_session_model_params(const cli_session *session)
+{
+    clf_model_params params = CLF_MODEL_PARAMS_INIT;
+    params.weights = (clf_storage)session->weights;
+    return params;
+}
+
 clf_status cli_session_open_model(cli_session *session, const char *directory)
 {
     CLF_TRY(cli_session_open(session));
     const uint64_t start = clfi_now_ns();
-    CLF_TRY(clf_model_open(session->context, directory, &session->model));
+    const clf_model_params params = cli_session_model_params(session);
+    CLF_TRY(clf_model_open_with(session->context, directory, &params, &session->model));
     session->load_ns = clfi_now_ns() - start;
     clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
     return CLF_OK;
@@ -59,7 +67,8 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     const clf_device_info *device = clf_context_device(session->context);
     fprintf(stderr, "device          %s (%s)\n", device->name, device->platform_name);
     if (session->model)
-        fprintf(stderr, "load            %.1f ms (engine %s)\n", ms(session->load_ns), clf_model_get_info(session->model)->linear_engine);
+        fprintf(stderr, "load            %.1f ms (engine %s%s)\n", ms(session->load_ns), clf_model_get_info(session->model)->linear_engine,
+                session->weights == CLF_STORAGE_F16 ? ", weights f16" : "");
     fprintf(stderr, "build           %.1f ms (%llu programs built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
             (unsigned long long)s.programs_built, ms(s.cache_load_ns), (unsigned long long)s.programs_from_cache);
     if (embed) {

@@ -12,6 +12,7 @@ typedef struct cli_session {
     const char *device, *engines, *trace;
     int precision; /* index into highest|high|medium */
     int stats;
+    int weights;       /* a clf_storage: index into stored|f16 */
     int no_tuned;      /* choices that clformer tune measured are not used */
     uint64_t start_ns; /* of the process's main job */
     uint64_t load_ns;  /* opening the model */
@@ -45,8 +46,17 @@ typedef struct cli_session {
         "trace", 0, "FILE", "write a Chrome trace of kernels and host phases", CLI_FILE, &(s).trace                       \
     }
 
+/* Of commands that open a model. */
+#define CLI_MODEL_OPTIONS(s)                                                                                                         \
+    {                                                                                                                                \
+        "weights", 0, "stored|f16", "matrices on the device: as the model has them, or rounded to float16", CLI_CHOICE, &(s).weights \
+    }
+
 /* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */
 void cli_precisions_text(unsigned precisions, char *out, size_t size);
+
+/* How models are opened. */
+clf_model_params cli_session_model_params(const cli_session *session);
 
 clf_status cli_session_open(cli_session *session);
 clf_status cli_session_open_model(cli_session *session, const char *directory); /* opens the session first */

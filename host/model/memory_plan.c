@@ -18,11 +18,13 @@ static uint64_t weights_of(const clf_checkpoint_tensor *tensor)
     return count;
 }
 
-static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_memory_plan *plan)
+static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_storage storage, clf_memory_plan *plan)
 {
     const bool is_block = tensor->is_weight && clfi_weight_type_info(tensor->type)->block_weights > 1;
+    const bool stays = !is_block || clfi_weights_stays_quantised(context, tensor);
+    const bool is_rounded = storage == CLF_STORAGE_F16 && tensor->is_weight && tensor->rank == 2 && !(is_block && stays);
     const uint64_t count = weights_of(tensor), small = count * Q4_0_BITS / Q4_0_WEIGHTS;
-    const uint64_t bytes = is_block && !clfi_weights_stays_quantised(context, tensor) ? count * sizeof(float) : tensor->bytes;
+    const uint64_t bytes = is_rounded ? count * clf_dtype_bytes(CLF_F16) : stays ? tensor->bytes : count * sizeof(float);
     plan->stored_bytes += tensor->bytes;
     plan->weight_bytes += bytes;
     plan->small_bytes += tensor->is_weight && tensor->rank == 2 && small < bytes ? small : bytes;
@@ -38,13 +40,14 @@ static uint64_t scratch_of(const clf_network_config *config)
     return (uint64_t)(CLFI_PASS_TOKENS * row + CLFI_BATCH_SEQUENCES * config->target.vocabulary) * sizeof(float);
 }
 
-clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config)
+clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
+                                 const clf_model_params *params)
 {
     const clf_stack_config *stack = &config->decoder;
     clf_memory_plan plan = {.device_bytes = context->device.info.global_memory_bytes};
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
-        add_tensor(context, &tensor, &plan);
+        add_tensor(context, &tensor, params->weights, &plan);
     if (stack->layers == 0 || stack->has_source || !config->has_generator)
         return plan;
     const uint64_t layer = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) * sizeof(float);

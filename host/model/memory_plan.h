@@ -3,6 +3,7 @@
 #ifndef CLFI_MODEL_MEMORY_PLAN_H
 #define CLFI_MODEL_MEMORY_PLAN_H
 
+#include "clformer/model.h"
 #include "io/checkpoint.h"
 #include "nn/network.h"
 
@@ -17,8 +18,9 @@ typedef struct clf_memory_plan {
     int64_t context;        /* tokens that fit beside weights and scratch, at most `positions`; 0: none */
 } clf_memory_plan;
 
-/* The weights whose pages the device uses where the file is mapped count like the others. */
-clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config);
+/* The weights whose pages the device uses where the file is mapped count like the others. Every tensor of two axes counts as a matrix. */
+clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
+                                 const clf_model_params *params);
 
 /* OUT_OF_MEMORY with the numbers, and with what would fit: weights and scratch do not fit the device, or of a decoder not the shortest
  * cache beside them. */

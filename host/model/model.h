@@ -18,6 +18,7 @@ struct clf_model {
     atomic_size_t references; /* the caller's one and one per session */
     clf_context *context;     /* that the weights were loaded with; retained */
     char *directory;          /* that it was opened from */
+    clf_model_params params;  /* that it was opened with */
     const clf_family *family;
     unsigned tasks; /* of the family's, and of decoders that make embeddings: clf_task */
     clf_network *network;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/options.h"
 #include "io/checkpoint_gguf.h"
 #include "model/network_open.h"
 #include "model/sentence_config.h"
@@ -46,7 +47,7 @@ static clf_status find_network(clf_model *model, const char *directory)
         return st;
     }
     const bool as_encoder = model->tasks == CLF_TASK_EMBED && !(model->family->tasks & CLF_TASK_EMBED);
-    return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->network);
+    return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->params, &model->network);
 }
 
 /* What is wrong with the configuration in a GGUF file is told by the keys of config.json: the file's name goes before them. */
@@ -77,6 +78,7 @@ static void describe(clf_model *model)
                                    .max_positions = embedding->max_positions,
                                    .parameters = network->parameters,
                                    .file_bytes = network->file_bytes,
+                                   .weights = model->params.weights,
                                    .linear_engine = clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS)};
 }
 
@@ -119,12 +121,19 @@ static clf_status open_text(clf_model *model, const char *directory)
     return CLF_OK;
 }
 
-clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out)
+CLFI_OPTIONS(clf_model_params, CLF_MODEL_PARAMS_INIT)
+
+clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
 {
     clf_model *model;
+    clf_model_params own;
     if (!context || !directory || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: context, directory and out must not be NULL");
+    CLF_TRY(clf_model_params_read(params, &own));
+    if ((unsigned)own.weights > CLF_STORAGE_F16)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: storage %d of weights is unknown", (int)own.weights);
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
+    model->params = own;
     atomic_init(&model->references, 1);
     model->context = context;
     clfi_context_retain(context);
@@ -147,4 +156,9 @@ clf_status clf_model_open(clf_context *context, const char *directory, clf_model
     }
     *out = model;
     return CLF_OK;
+}
+
+clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out)
+{
+    return clf_model_open_with(context, directory, NULL, out);
 }

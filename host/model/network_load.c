@@ -50,9 +50,10 @@ static clf_status need(const loader *l, const clf_weight_name *rows, clf_weight_
     return CLF_OK;
 }
 
-/* The stored tensor seen as the network has it: [dim[0], ...]. takes_blocks: a matrix may come quantised. */
+/* The stored tensor seen as the network has it: [dim[0], ...]. is_matrix: of a linear layer or a table of tokens,
+ * where it has rank 2. */
 static clf_status load(const loader *l, const clf_weight_name *row, int64_t layer, const char *suffix, int rank, const int64_t *dim,
-                       bool takes_blocks, clf_row_blocks *out)
+                       bool is_matrix, clf_row_blocks *out)
 {
     char name[NAME_BYTES];
     full_name(l, row, layer, suffix, name);
@@ -71,8 +72,10 @@ static clf_status load(const loader *l, const clf_weight_name *row, int64_t laye
         stored[2] = dim[1];
     }
     clf_row_blocks blocks = CLF_ROW_BLOCKS_INIT;
-    CLF_TRY(l->source->load(l->source->user, l->context, name, stored_rank, stored,
-                            takes_blocks && rank == 2 && row->stored == CLF_STORED_PLAIN, &blocks));
+    const clf_weight_use use = !is_matrix || rank != 2           ? CLFI_WEIGHT_KEPT
+                               : row->stored == CLF_STORED_PLAIN ? CLFI_WEIGHT_PLAIN
+                                                                 : CLFI_WEIGHT_MATRIX;
+    CLF_TRY(l->source->load(l->source->user, l->context, name, stored_rank, stored, use, &blocks));
     clf_status st = CLF_OK;
     if (row->stored == CLF_STORED_TRANSPOSED && rank == 2) {
         if (blocks.count != 1)

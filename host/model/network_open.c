@@ -32,7 +32,8 @@ static clf_status turn_into_encoder(const clf_family *family, clf_network_config
     return CLF_OK;
 }
 
-clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder, clf_network **out)
+clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
+                             const clf_model_params *params, clf_network **out)
 {
     clf_network_config config;
     clf_network *network;
@@ -55,14 +56,14 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     if (st == CLF_OK)
         st = clfi_checkpoint_load(checkpoint);
     if (st == CLF_OK) {
-        const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config);
+        const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config, params);
         st = clfi_memory_plan_check(context, &plan);
     }
     if (st != CLF_OK) {
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    CLF_TRY(clfi_weights_open(context, checkpoint, &weights));
+    CLF_TRY(clfi_weights_open(context, checkpoint, params->weights, &weights));
     const clf_weight_source source = clfi_weights_of_checkpoint(weights);
     st = clfi_network_load(context, &config, names, &source, &network);
     if (st == CLF_OK) {

@@ -3,12 +3,14 @@
 #ifndef CLFI_MODEL_NETWORK_OPEN_H
 #define CLFI_MODEL_NETWORK_OPEN_H
 
+#include "clformer/model.h"
 #include "model/family.h"
 
 /* Takes over the checkpoint, also on failure; what the network uses in place keeps its files. as_encoder: a family of decoders gives its
- * layers as an encoder's, without a head, whose outputs are embeddings; each token still sees what it would in the decoder. Statuses as
+ * layers as an encoder's, without a head, whose outputs are embeddings; each token still sees what it would in the decoder. params: how
+ * weights lie on the device. Statuses as
  * clf_model_open; UNSUPPORTED: scores with a soft cap in an encoder, a decoder whose tokens see later ones. */
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
-                             clf_network **out);
+                             const clf_model_params *params, clf_network **out);
 
 #endif

@@ -35,7 +35,7 @@ clf_status clfi_session_portable(clf_session *session, clf_session **out)
         if (st == CLF_OK) {
             free(context->engines);
             context->engines = engines;
-            st = clf_model_open(context, session->model->directory, &model);
+            st = clf_model_open_with(context, session->model->directory, &session->model->params, &model);
         }
         clf_context_destroy(context); /* the model keeps it */
         CLF_TRY(st);

@@ -82,12 +82,12 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     if (in_features != width)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: in_features is %lld: expected %lld, as the module before gives", where, (long long)in_features,
                            (long long)width));
-    CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, false, &weight));
+    CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, CLFI_WEIGHT_KEPT, &weight));
     if (has_bias)
-        CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, false, &bias));
+        CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, CLFI_WEIGHT_KEPT, &bias));
     CLF_GOTO(clfi_linear_create_blocks(context, 1, &weight, &bias, &step->linear));
     if (step->has_residual && step->width != in_features) {
-        CLF_GOTO(clfi_weights_load(weights, "residual.weight", 2, (int64_t[]){step->width, in_features}, false, &residual));
+        CLF_GOTO(clfi_weights_load(weights, "residual.weight", 2, (int64_t[]){step->width, in_features}, CLFI_WEIGHT_KEPT, &residual));
         CLF_GOTO(clfi_linear_create_blocks(context, 1, &residual, &no_bias, &step->residual));
     }
     CLF_GOTO(clf_context_finish(context)); /* a packing kernel may still read the weights */
@@ -104,8 +104,8 @@ static clf_status load_norm(const json_t *json, const char *where, clf_weights *
     if (step->width != width)
         CLF_FAIL(CLF_FORMAT, "%s: dimension is %lld: expected %lld, as the module before gives", where, (long long)step->width,
                  (long long)width);
-    CLF_TRY(clfi_weights_load(weights, "norm.weight", 1, &width, false, &step->gamma));
-    return clfi_weights_load(weights, "norm.bias", 1, &width, false, &step->beta);
+    CLF_TRY(clfi_weights_load(weights, "norm.weight", 1, &width, CLFI_WEIGHT_KEPT, &step->gamma));
+    return clfi_weights_load(weights, "norm.bias", 1, &width, CLFI_WEIGHT_KEPT, &step->beta);
 }
 
 static clf_status load_files(clf_context *context, const char *directory, const char *module, int64_t width, clf_sentence_step *step)
@@ -121,7 +121,7 @@ static clf_status load_files(clf_context *context, const char *directory, const 
     json = json_deep_copy(clfi_checkpoint_config(checkpoint));
     if (!json)
         CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s", where));
-    st = clfi_weights_open(context, checkpoint, &weights);
+    st = clfi_weights_open(context, checkpoint, CLF_STORAGE_DEFAULT, &weights);
     checkpoint = NULL;
     if (st == CLF_OK)
         st = step->kind == CLF_MODULE_DENSE ? load_dense(context, json, where, weights, width, step)

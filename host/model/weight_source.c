@@ -7,11 +7,11 @@
 
 #include "base/alloc.h"
 
-static clf_status load_checkpoint(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, bool takes_blocks,
+static clf_status load_checkpoint(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                                   clf_row_blocks *out)
 {
     (void)context;
-    return clfi_weights_load(user, name, rank, dim, takes_blocks, out);
+    return clfi_weights_load(user, name, rank, dim, use, out);
 }
 
 static bool has_checkpoint(void *user, const char *name)
@@ -37,10 +37,10 @@ static const clf_tensor *find_tensor(const clf_tensor_list *list, const char *na
     return NULL;
 }
 
-static clf_status load_tensor(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, bool takes_blocks,
+static clf_status load_tensor(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                               clf_row_blocks *out)
 {
-    (void)takes_blocks;
+    (void)use;
     char want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
     const clf_tensor *tensor = find_tensor(user, name);
     clfi_shape_text(rank, dim, want);
@@ -131,10 +131,10 @@ static clf_status add_rows(clf_context *context, const float *values, int64_t fi
     return clfi_row_blocks_add(out, &view);
 }
 
-static clf_status load_random(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, bool takes_blocks,
+static clf_status load_random(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                               clf_row_blocks *out)
 {
-    (void)takes_blocks;
+    (void)use;
     float *values;
     size_t count;
     int64_t most;

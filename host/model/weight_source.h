@@ -7,9 +7,9 @@
 #include "model/weights.h"
 
 typedef struct clf_weight_source {
-    /* The tensor of this name and shape dim, which the caller clears. Another shape or type fails with both named. takes_blocks: a matrix
-     * that is stored quantised may come so. */
-    clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, bool takes_blocks,
+    /* The tensor of this name and shape dim, which the caller clears. Another shape or type fails with both named. A checkpoint's comes
+     * in the form that clfi_weights_load has for `use`. */
+    clf_status (*load)(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                        clf_row_blocks *out);
     bool (*has)(void *user, const char *name);
     void (*forget)(void *user, const char *name); /* its memory is not needed soon; NULL: nothing to do */

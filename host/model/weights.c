@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/half.h"
 #include "op/linear.h"
 
 struct clf_weights {
     clf_context *context;
     clf_checkpoint *checkpoint;
+    clf_storage storage;
     clf_buffer **files; /* whole-file buffers in place; NULL entries: this file is copied tensor by tensor */
 };
 
@@ -20,7 +22,7 @@ bool clfi_weights_stays_quantised(const clf_context *context, const clf_checkpoi
            clfi_linear_takes_blocks(context, tensor->type, tensor->dim[0], tensor->dim[1]);
 }
 
-clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_weights **out)
+clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_storage storage, clf_weights **out)
 {
     clf_weights *weights;
     clf_status st = clfi_alloc(1, sizeof *weights, "weights", &weights);
@@ -28,7 +30,7 @@ clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, c
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    *weights = (clf_weights){.context = context, .checkpoint = checkpoint};
+    *weights = (clf_weights){.context = context, .checkpoint = checkpoint, .storage = storage};
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
     CLF_GOTO(clfi_alloc(clfi_checkpoint_file_count(checkpoint), sizeof *weights->files, "weight files", &weights->files));
     for (size_t i = 0; i < clfi_checkpoint_file_count(checkpoint); i++) {
@@ -69,20 +71,43 @@ static bool device_dtype(const clf_checkpoint_tensor *tensor, clf_dtype *out)
     return tensor->is_weight;
 }
 
-/* Rows of blocks as float32 numbers, a piece at a time. */
-static clf_status decode_rows(clf_buffer *to, const clf_checkpoint_tensor *tensor, const char *from, size_t bytes)
+/* Numbers as f16, in the place of `bits`; `first` of them lie before in the tensor. */
+static clf_status round_to_f16(const clf_weights *weights, const clf_checkpoint_tensor *tensor, const float *values, size_t first,
+                               size_t count, uint16_t *bits)
 {
-    enum { PIECE_BLOCKS = 4096 };
+    enum { INFINITE = 0x7c00 };
+    clfi_f16_from_f32_array(values, count, bits);
+    for (size_t i = 0; i < count; i++)
+        if ((bits[i] & 0x7fff) == INFINITE)
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: weight %zu is %g, expected at most 65504, as f16 can hold",
+                     clfi_checkpoint_file_path(weights->checkpoint, tensor->file), tensor->name, first + i, (double)values[i]);
+    return CLF_OK;
+}
+
+/* Stored rows from byte `begin` of the tensor on as numbers of another type, f32 or f16, a piece at a time. */
+static clf_status convert_rows(const clf_weights *weights, clf_buffer *to, const clf_checkpoint_tensor *tensor, clf_dtype dtype,
+                               size_t begin, size_t bytes)
+{
+    enum { PIECE = 1 << 15 }; /* a multiple of every block */
     const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
-    const size_t weights = (size_t)type->block_weights, block = (size_t)type->block_bytes, blocks = bytes / block;
+    const size_t per_block = (size_t)type->block_weights, block = (size_t)type->block_bytes, element = clf_dtype_bytes(dtype);
+    const size_t before = begin / block * per_block, count = bytes / block * per_block;
+    const char *from = (const char *)tensor->data + begin;
     clf_status st = CLF_OK;
     float *values;
-    CLF_TRY(clfi_alloc(PIECE_BLOCKS * weights, sizeof *values, tensor->name, &values));
-    for (size_t first = 0; st == CLF_OK && first < blocks; first += PIECE_BLOCKS) {
-        const size_t count = blocks - first < PIECE_BLOCKS ? blocks - first : PIECE_BLOCKS;
-        clfi_weight_decode_f32(tensor->type, from + first * block, count, values);
-        st = clfi_buffer_write(to, first * weights * sizeof *values, values, count * weights * sizeof *values);
+    uint16_t *bits = NULL;
+    CLF_TRY(clfi_alloc(PIECE, sizeof *values, tensor->name, &values));
+    if (dtype == CLF_F16)
+        st = clfi_alloc(PIECE, sizeof *bits, tensor->name, &bits);
+    for (size_t first = 0; st == CLF_OK && first < count; first += PIECE) {
+        const size_t now = count - first < PIECE ? count - first : PIECE;
+        clfi_weight_decode_f32(tensor->type, from + first / per_block * block, now / per_block, values);
+        if (bits)
+            st = round_to_f16(weights, tensor, values, before + first, now, bits);
+        if (st == CLF_OK)
+            st = clfi_buffer_write(to, first * element, bits ? (const void *)bits : values, now * element);
     }
+    free(bits);
     free(values);
     return st;
 }
@@ -100,20 +125,31 @@ static clf_view stored_view(clf_buffer *buffer, const clf_checkpoint_tensor *ten
                       .offset = (int64_t)offset_bytes};
 }
 
-/* Rows first .. first + count of a tensor, copied; blocks become numbers of dtype f32, or stay (dtype u8). */
-static clf_status copy_rows(clf_context *context, const clf_checkpoint_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
+/* Whether rows lie on the device as they are stored: blocks as bytes (dtype u8). */
+static bool is_as_stored(const clf_checkpoint_tensor *tensor, clf_dtype dtype)
+{
+    clf_dtype stored;
+    return dtype == CLF_U8 || (device_dtype(tensor, &stored) && clfi_weight_type_info(tensor->type)->block_weights == 1 && stored == dtype);
+}
+
+/* Bytes of so many stored ones on the device. */
+static size_t device_bytes(const clf_checkpoint_tensor *tensor, clf_dtype dtype, size_t bytes)
+{
+    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
+    return is_as_stored(tensor, dtype) ? bytes : bytes / (size_t)type->block_bytes * (size_t)type->block_weights * clf_dtype_bytes(dtype);
+}
+
+/* Rows first .. first + count of a tensor, copied as dtype. */
+static clf_status copy_rows(const clf_weights *weights, const clf_checkpoint_tensor *tensor, clf_dtype dtype, int64_t first, int64_t count,
                             clf_row_blocks *out)
 {
     const size_t row_bytes = tensor->rank && tensor->dim[0] ? tensor->bytes / (size_t)tensor->dim[0] : tensor->bytes;
-    const size_t bytes = tensor->rank > 1 ? row_bytes * (size_t)count : tensor->bytes;
+    const size_t bytes = tensor->rank > 1 ? row_bytes * (size_t)count : tensor->bytes, begin = (size_t)first * row_bytes;
     int64_t dim[CLF_MAX_RANK];
     clf_buffer *copy;
-    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
-    const char *from = (const char *)tensor->data + (size_t)first * row_bytes;
-    const bool is_block = type->block_weights > 1 && dtype != CLF_U8;
-    const size_t copied = is_block ? bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float) : bytes;
-    CLF_TRY(clfi_buffer_create(context, copied, &copy));
-    const clf_status st = is_block ? decode_rows(copy, tensor, from, bytes) : clfi_buffer_write(copy, 0, from, bytes);
+    CLF_TRY(clfi_buffer_create(weights->context, device_bytes(tensor, dtype, bytes), &copy));
+    const clf_status st = is_as_stored(tensor, dtype) ? clfi_buffer_write(copy, 0, (const char *)tensor->data + begin, bytes)
+                                                      : convert_rows(weights, copy, tensor, dtype, begin, bytes);
     if (st != CLF_OK) {
         clfi_buffer_release(copy);
         return st;
@@ -134,24 +170,20 @@ static clf_status copy_blocks(clf_weights *weights, const char *name, const clf_
                               clf_row_blocks *out)
 {
     const int64_t rows = tensor->rank > 1 ? tensor->dim[0] : 1;
-    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
     const size_t row_bytes = rows ? tensor->bytes / (size_t)rows : 0;
-    const size_t copied = type->block_weights == 1 || dtype == CLF_U8
-                              ? row_bytes
-                              : row_bytes / (size_t)type->block_bytes * (size_t)type->block_weights * sizeof(float);
     int64_t most;
-    CLF_TRY(clfi_rows_per_block(weights->context, name, rows, copied, 0, &most));
+    CLF_TRY(clfi_rows_per_block(weights->context, name, rows, device_bytes(tensor, dtype, row_bytes), 0, &most));
     if (most >= rows) {
-        CLF_TRY(copy_rows(weights->context, tensor, dtype, 0, tensor->rank ? tensor->dim[0] : 1, out));
+        CLF_TRY(copy_rows(weights, tensor, dtype, 0, tensor->rank ? tensor->dim[0] : 1, out));
     } else {
         for (int64_t first = 0; first < rows; first += most)
-            CLF_TRY(copy_rows(weights->context, tensor, dtype, first, most < rows - first ? most : rows - first, out));
+            CLF_TRY(copy_rows(weights, tensor, dtype, first, most < rows - first ? most : rows - first, out));
     }
     clfi_checkpoint_forget(weights->checkpoint, tensor);
     return clfi_file_map_check(clfi_checkpoint_file_map(weights->checkpoint, tensor->file));
 }
 
-clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, bool takes_blocks, clf_row_blocks *out)
+clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_weight_use use, clf_row_blocks *out)
 {
     char want[CLFI_SHAPE_TEXT_BYTES], have[CLFI_SHAPE_TEXT_BYTES];
     clf_dtype dtype;
@@ -168,14 +200,16 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
         CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %s", path, name, want, clfi_shape_text(tensor->rank, tensor->dim, have));
     clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
     clf_buffer *file = weights->files[tensor->file];
-    const size_t element = clf_dtype_bytes(dtype);
     clf_status st;
-    if (takes_blocks && clfi_weights_stays_quantised(weights->context, tensor))
+    if (use == CLFI_WEIGHT_PLAIN && clfi_weights_stays_quantised(weights->context, tensor))
         dtype = CLF_U8;
+    else if (use != CLFI_WEIGHT_KEPT && weights->storage == CLF_STORAGE_F16)
+        dtype = CLF_F16;
+    const size_t element = clf_dtype_bytes(dtype);
     if (file && dtype == CLF_U8 && tensor->offset % 2 == 0) {
         const clf_view view = stored_view(clfi_buffer_retain(file), tensor, tensor->offset, dim[0]);
         st = clfi_row_blocks_add(&made, &view);
-    } else if (file && tensor->offset % element == 0 && clfi_weight_type_info(tensor->type)->block_weights == 1) {
+    } else if (file && dtype != CLF_U8 && tensor->offset % element == 0 && is_as_stored(tensor, dtype)) {
         const clf_view view = clfi_view_dense(clfi_buffer_retain(file), dtype, (int64_t)(tensor->offset / element), rank, dim);
         st = clfi_row_blocks_add(&made, &view);
     } else {

@@ -3,19 +3,28 @@
 #ifndef CLFI_MODEL_WEIGHTS_H
 #define CLFI_MODEL_WEIGHTS_H
 
+#include "clformer/model.h"
 #include "io/checkpoint.h"
 #include "tensor/row_blocks.h"
 
 typedef struct clf_weights clf_weights;
 
+/* What a tensor is to the network. */
+typedef enum clf_weight_use {
+    CLFI_WEIGHT_KEPT,   /* norms, biases, positions: never rounded; blocks become f32 */
+    CLFI_WEIGHT_MATRIX, /* of a linear layer, or a table of tokens: may be rounded */
+    CLFI_WEIGHT_PLAIN   /* the same in rows as they are stored: may stay quantised */
+} clf_weight_use;
+
 /* Takes over the checkpoint, also on failure, and opens its files. */
-clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_weights **out);
+clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, clf_storage storage, clf_weights **out);
 void clfi_weights_close(clf_weights *weights); /* what was loaded stays: weights in place keep the mapping */
 
 /* The tensor of this name as [dim[0], ...]; in several blocks of rows where the device's largest allocation is smaller. FORMAT "<file>:
- * <name>: expected [768,2304], found ...". OUT_OF_MEMORY: not even one row fits. takes_blocks: a quantised matrix stays so where an engine
- * of linear layers takes it; else it becomes f32. *out: the caller clears it. */
-clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, bool takes_blocks, clf_row_blocks *out);
+ * <name>: expected [768,2304], found ...". OUT_OF_MEMORY: not even one row fits. A quantised matrix stays so where an engine
+ * of linear layers takes it; else it becomes f32. Matrices become f16 where that is the storage; UNSUPPORTED: one of their weights has no
+ * finite f16 (named). *out: the caller clears it. */
+clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, const int64_t *dim, clf_weight_use use, clf_row_blocks *out);
 /* Whether a quantised matrix can stay on the device as it is stored. */
 bool clfi_weights_stays_quantised(const clf_context *context, const clf_checkpoint_tensor *tensor);
 bool clfi_weights_has(const clf_weights *weights, const char *name);

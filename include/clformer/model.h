@@ -17,6 +17,12 @@ extern "C" {
 
 typedef struct clf_model clf_model;
 
+/* How numbers lie on the device; they are computed with in f32 either way. */
+typedef enum clf_storage {
+    CLF_STORAGE_DEFAULT, /* weights as the checkpoint has them */
+    CLF_STORAGE_F16
+} clf_storage;
+
 /* What the directory says. Texts are borrowed from the model. */
 typedef struct clf_model_info {
     const char *architecture;   /* "bert" */
@@ -36,6 +42,7 @@ typedef struct clf_model_info {
     int64_t embedding_width;    /* E: features of an embedding: C, unless poolings are put side by side or dense layers follow */
     int64_t poolings;           /* how many are put side by side; `pooling` is the first */
     int64_t layers_after;       /* dense layers and layer norms after the pooling */
+    clf_storage weights;        /* as it was opened */
 } clf_model_info;
 
 /* Loads a GGUF file of a language model, or a Hugging Face or sentence-transformers directory of BERT, DistilBERT, RoBERTa, XLM-RoBERTa,
@@ -48,6 +55,21 @@ typedef struct clf_model_info {
  * NOT_FOUND: a file is missing. FORMAT: a file is broken or a weight has another shape (named). UNSUPPORTED: another architecture, or a
  * module that is not built (named). OUT_OF_MEMORY: the weights do not fit the device (both sizes named). */
 CLF_API CLF_NODISCARD clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out);
+
+typedef struct clf_model_params {
+    size_t size;         /* sizeof(clf_model_params) */
+    clf_storage weights; /* F16: matrices of linear layers and tables of tokens that are stored as f32 or bf16 (or as blocks that no engine
+                            of the device takes) are rounded to f16, to nearest even; norms, biases, positions and what follows the pooling
+                            stay as they are */
+} clf_model_params;
+
+#define CLF_MODEL_PARAMS_INIT {.size = sizeof(clf_model_params)}
+CLF_API CLF_NODISCARD clf_status clf_model_params_default(clf_model_params *out, size_t size); /* clformer.h: options */
+
+/* clf_model_open with parameters; NULL = defaults, which is what that does. INVALID_ARGUMENT also for a storage that is none. UNSUPPORTED
+ * also for a weight that f16 has no finite number for (tensor and weight named). */
+CLF_API CLF_NODISCARD clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params,
+                                                     clf_model **out);
 CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 
 /* Borrowed; lives as long as the model. */

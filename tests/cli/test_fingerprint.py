@@ -57,6 +57,17 @@ with tempfile.TemporaryDirectory() as work:
     expect("verify with a prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
     expect("verify", run("verify", corpus, "--model", model), 0, "cosine 1.0000")
     expect("verify by another model", run("verify", corpus, "--model", other), 1, "model: ", "the least cosine is")
+    halves = os.path.join(work, "halves.npy")
+    expect("embed with rounded weights", run("embed", model, "--weights", "f16", "-o", halves, "one", "two"), 0)
+    with open(halves + ".json", encoding="utf-8") as file:
+        rounded = json.load(file)
+    if told["weights"] != "stored" or rounded["weights"] != "f16":
+        fail(f"weights: {told['weights']}, {rounded['weights']}")
+    expect("search where only rounding differs", run("search", model, "--corpus", halves, "two"), 0)
+    del told["weights"]  # as an earlier version wrote it
+    with open(beside, "w", encoding="utf-8") as file:
+        json.dump(told, file)
+    expect("verify an earlier version's", run("verify", corpus, "--model", model), 0, "cosine 1.0000")
     wide, made = os.path.join(work, "wide"), os.path.join(work, "wide.npy")
     make_wide_model(wide, 40)
     expect("embed by a wide model", run("embed", wide, "-o", made, "one"), 0)

@@ -8,19 +8,19 @@
 
 static const char path[] = CLF_TEST_DATA "/generation/llama_blocks/model.gguf";
 
-static clf_memory_plan plan_of_path(const clf_context *context, const clf_network_config *config)
+static clf_memory_plan plan_of_path(const clf_context *context, const clf_network_config *config, const clf_model_params *params)
 {
     clf_checkpoint *checkpoint;
     CHECK_OK(clfi_checkpoint_open(path, &checkpoint));
     CHECK_OK(clfi_checkpoint_load(checkpoint));
-    const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, config);
+    const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, config, params);
     clfi_checkpoint_close(checkpoint);
     return plan;
 }
 
 static clf_memory_plan plan_of(const clf_model *model)
 {
-    return plan_of_path(model->context, &model->network->config);
+    return plan_of_path(model->context, &model->network->config, &model->params);
 }
 
 static void test_numbers(void **state)
@@ -54,7 +54,9 @@ static void test_refusals(void **state)
     CHECK_FAILS(clf_model_open(context, path, &model), CLF_OUT_OF_MEMORY, "model: the weights take");
     context->device.info.global_memory_bytes = memory;
     context->device.caps.max_allocation_bytes = 10 * plan.cache_bytes / (uint64_t)layers; /* a layer's cache is one allocation */
-    CHECK(plan_of_path(context, &config).context == 10, "%lld tokens", (long long)plan_of_path(context, &config).context);
+    const clf_model_params params = CLF_MODEL_PARAMS_INIT;
+    const int64_t fit = plan_of_path(context, &config, &params).context;
+    CHECK(fit == 10, "%lld tokens", (long long)fit);
     context->device.caps.max_allocation_bytes = allocation;
 }
 

@@ -395,6 +395,10 @@ static void test_models(void **state)
     REFUSES(clf_model_open(NULL, ".", &model));
     REFUSES(clf_model_open(context, NULL, &model));
     REFUSES(clf_model_open(context, ".", NULL));
+    REFUSES(clf_model_params_default(NULL, sizeof(clf_model_params)));
+    REFUSES(clf_model_open_with(NULL, ".", NULL, &model));
+    REFUSES(clf_model_open_with(context, NULL, NULL, &model));
+    REFUSES(clf_model_open_with(context, ".", NULL, NULL));
     RETURNS(clf_model_destroy(NULL));
     GIVES(clf_model_get_info(NULL), NULL);
     GIVES(clf_model_prompt_count(NULL), 0);
