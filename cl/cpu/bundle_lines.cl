@@ -71,3 +71,11 @@ inline floatv group_shift(__global const uchar *unit, floatv d, __global const u
     return d * (floatv)(-(float)ZERO);
 #endif
 }
+
+/* A weight from its integer. Q6_K has a second scale for the upper 16 columns of a group. */
+#if HAS_SHIFT
+#define WEIGHT(integer, scale, shift) ((integer) * (scale) + (shift))
+#else
+#define WEIGHT(integer, scale, shift) ((integer) * (scale))
+#endif
+#define HIGH_PART (BLOCKS == BLOCKS_Q6_K ? 1 : 0)

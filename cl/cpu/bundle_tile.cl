@@ -41,9 +41,9 @@ IS_GATED: 0 or 1"
 #define KEEP_ROW(i) EACH_VECTOR(KEEP, i)
 
 /* sums [ROWS][VECTORS]: of rows first_row .. and bundles first .. */
-inline void store_tile(const floatv *sums, int first_row, int first, int n, RESULT_PARAMETERS)
+inline void store_tile(const floatv *sums, int first_row, int rows, int first, int n, RESULT_PARAMETERS)
 {
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < rows; i++) {
         const int row = first_row + i;
         for (int v = 0; v < COLUMN_BUNDLES && (first + v) * BUNDLE < n; v++) {
             const int at = (first + v) * BUNDLE;

@@ -2,19 +2,15 @@
 /* Bundles as panels of floats, to[column / panel][k][panel], for products of many rows: bundles first .. first + groups of the weight
  * become columns 0 .. of the panels. A work-item takes one unit of a bundle. */
 #include "bundle_lines.cl"
-
-#if HAS_SHIFT
-#define WEIGHT(line, scale) ((line) * (scale) + shift)
-#else
-#define WEIGHT(line, scale) ((line) * (scale))
-#endif
+#include "item.cl"
 
 #define LINE(j)                                                                                        \
-    vector_store_f32(to + j * panel, WEIGHT(low_line(LINE_ARGUMENTS(group, fifth), j), low_scale));    \
-    vector_store_f32(to + (j + 16) * panel, WEIGHT(high_line(LINE_ARGUMENTS(group, fifth), j), high_scale));
+    vector_store_f32(to + j * panel, WEIGHT(low_line(LINE_ARGUMENTS(group, fifth), j), low_scale, shift));    \
+    vector_store_f32(to + (j + 16) * panel, WEIGHT(high_line(LINE_ARGUMENTS(group, fifth), j), high_scale, shift));
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void bundle_unpack(__global const uchar *from, int first, int units, int bundles, __global float *to, long to_offset, int panel)
+void bundle_unpack(ITEM_PARAMETERS __global const uchar *from, int first, int units, int bundles, __global float *to, long to_offset,
+                   int panel)
 {
     const int unit = (int)get_group_id(0), column = (int)get_group_id(1) * BUNDLE, k = units * BLOCK_WEIGHTS;
     __global const uchar *source = from + ((long)min(first + (int)get_group_id(1), bundles - 1) * units + unit) * UNIT_BYTES;
@@ -26,7 +22,7 @@ void bundle_unpack(__global const uchar *from, int first, int units, int bundles
 #if HAS_FIFTH_BITS
         const uintv fifth = vload16(0, (__global const uint *)(group + SCALES_BYTES));
 #endif
-        const floatv low_scale = group_scale(d, group, 0), high_scale = BLOCKS == BLOCKS_Q6_K ? group_scale(d, group, 1) : low_scale;
+        const floatv low_scale = group_scale(d, group, 0), high_scale = group_scale(d, group, HIGH_PART);
 #if HAS_SHIFT
         const floatv shift = group_shift(source, d, group);
 #endif

@@ -77,5 +77,5 @@ void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *res
 
     floatv kept[ROWS * VECTORS];
     EACH_ROW(KEEP_ROW)
-    store_tile(kept, first_row, first, n, RESULT_ARGUMENTS);
+    store_tile(kept, first_row, ROWS, first, n, RESULT_ARGUMENTS);
 }

@@ -163,5 +163,5 @@ void gemm_bundles_bytes(ITEM_PARAMETERS int m, int n, int k, __global const char
     }
     floatv kept[ROWS * VECTORS];
     EACH_ROW(KEEP_ROW)
-    store_tile(kept, first_row, first, n, RESULT_ARGUMENTS);
+    store_tile(kept, first_row, ROWS, first, n, RESULT_ARGUMENTS);
 }

@@ -3,6 +3,7 @@
  * turned in registers. gemm_pack_lines, from one that is contiguous in its columns: vectors are moved as they are. */
 #include "transpose.cl"
 #include "gemm_batch.cl"
+#include "item.cl"
 
 #if !defined(BLOCK_K)
 #error "BLOCK_K: k of one work-item, a multiple of WIDTH"
@@ -14,8 +15,9 @@
 /* to[batch][(j / panel)][p][j % panel] = from[j - first, p] for first <= j < first + rows, and 0 behind them up to the end of the last
  * panel; first is a multiple of WIDTH. Dimension 0: WIDTH columns, 1: BLOCK_K of k, 2: batches. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void gemm_pack_turned(int rows, int k, __global const FROM_T *restrict from, long from_offset, long row_stride, uint4 batch_size,
-                               long4 batch_stride, __global TO_T *restrict to, long to_offset, long to_batch_stride, int panel, int first)
+void gemm_pack_turned(ITEM_PARAMETERS int rows, int k, __global const FROM_T *restrict from, long from_offset, long row_stride,
+                      uint4 batch_size, long4 batch_stride, __global TO_T *restrict to, long to_offset, long to_batch_stride, int panel,
+                      int first)
 {
     const int row = (int)get_global_id(0) * WIDTH;
     const int column = first + row;
@@ -39,8 +41,9 @@ void gemm_pack_turned(int rows, int k, __global const FROM_T *restrict from, lon
 /* As gemm_pack_turned, from[j - first, p] with columns side by side. Dimension 0: batches, so that those that share lines and pages of the
  * source follow one another; 1: panels, 2: BLOCK_K of k. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void gemm_pack_lines(int rows, int k, __global const FROM_T *restrict from, long from_offset, long k_stride, uint4 batch_size,
-                              long4 batch_stride, __global TO_T *restrict to, long to_offset, long to_batch_stride, int panel, int first)
+void gemm_pack_lines(ITEM_PARAMETERS int rows, int k, __global const FROM_T *restrict from, long from_offset, long k_stride,
+                     uint4 batch_size, long4 batch_stride, __global TO_T *restrict to, long to_offset, long to_batch_stride, int panel,
+                     int first)
 {
     const uint batch = (uint)get_global_id(0);
     const int first_panel = (first / panel + (int)get_global_id(1)) * panel; /* its first column, of which `begin` are another source's */

@@ -11,6 +11,7 @@ enum {
     FEW_ROWS = 24,        /* up to here in place */
     GATED_ROWS = 4,       /* of two weights at once */
     TILE_ROWS = 8,        /* of these at once */
+    PANEL_ROWS = 16,      /* and where there are more than TILE_ROWS */
     SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
 };
 
@@ -106,26 +107,59 @@ static int64_t tile_rows(int64_t m)
     return rows;
 }
 
-static clf_status run_few(clf_context *context, const clf_gemm_args *args)
+/* A launch of `rows` rows by `vectors` bundles an item, and its arguments up to A. */
+static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, const char *file, const char *kernel, int64_t rows,
+                             int64_t vectors)
 {
-    const int64_t rows = tile_rows(args->m), tiles = (args->m + rows - 1) / rows;
-    const int64_t vectors = rows <= 2 || args->gate ? 2 : 1, columns = args->gate ? 1 : vectors, bundles = (args->n + BUNDLE - 1) / BUNDLE;
-    clf_gemm_operand a = args->a;
-    if (a.dtype != CLF_F32 || a.column_stride != 1)
-        CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
-    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles.cl", "gemm_bundles");
+    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     clfi_gemm_spec_tile(&spec, args, rows, vectors);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
     clfi_arg_int(&launch, args->k);
+    return launch;
+}
+
+/* The arguments behind A, and the launch. */
+static clf_status launch_few(clf_launch *launch, const clf_gemm_args *args, int64_t rows, int64_t columns)
+{
+    const int64_t bundles = (args->n + BUNDLE - 1) / BUNDLE, tiles = (args->m + rows - 1) / rows;
+    clfi_arg_buffer(launch, args->weight->buffer);
+    clfi_arg_buffer(launch, args->gate ? args->gate->buffer : args->weight->buffer);
+    clfi_gemm_arg_result(launch, args);
+    return clfi_launch_2d(launch, (size_t)((bundles + columns - 1) / columns), (size_t)tiles, 1, 1);
+}
+
+static clf_status run_few(clf_context *context, const clf_gemm_args *args)
+{
+    const int64_t rows = tile_rows(args->m), vectors = rows <= 2 || args->gate ? 2 : 1;
+    clf_gemm_operand a = args->a;
+    if (a.dtype != CLF_F32 || a.column_stride != 1)
+        CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
+    clf_launch launch = few_launch(context, args, "gemm_bundles.cl", "gemm_bundles", rows, vectors);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
     clfi_arg_long(&launch, a.row_stride);
-    clfi_arg_buffer(&launch, args->weight->buffer);
-    clfi_arg_buffer(&launch, args->gate ? args->gate->buffer : args->weight->buffer);
-    clfi_gemm_arg_result(&launch, args);
-    return clfi_launch_2d(&launch, (size_t)((bundles + columns - 1) / columns), (size_t)tiles, 1, 1);
+    return launch_few(&launch, args, rows, args->gate ? 1 : vectors);
+}
+
+static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *args)
+{
+    clf_gemm_operand a;
+    const clf_gemm_args turned = {.n = args->m,
+                                  .k = args->k,
+                                  .b = {
+                                      .buffer = args->a.buffer,
+                                      .dtype = args->a.dtype,
+                                      .offset = args->a.offset,
+                                      .row_stride = args->a.column_stride,
+                                      .column_stride = args->a.row_stride,
+                                  }};
+    CLF_TRY(clfi_gemm_pack_b(context, &turned, PANEL_ROWS, &a));
+    clf_launch launch = few_launch(context, args, "gemm_bundles_rows.cl", "gemm_bundles_rows", PANEL_ROWS, 1);
+    clfi_arg_buffer(&launch, a.buffer);
+    clfi_arg_long(&launch, a.offset);
+    return launch_few(&launch, args, PANEL_ROWS, 1);
 }
 
 /* Columns first .. first + weight->n of the result from panels. */
@@ -190,7 +224,9 @@ clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
     const clf_arena_mark mark = clfi_arena_top(context);
     const bool is_few =
         args->m <= FEW_ROWS || context->device.caps.vector_width < 4 || clfi_gemm_panel(context, &(clf_tile){0}, args->n) % BUNDLE != 0;
-    const clf_status st = is_few ? run_few(context, args) : run_many(context, args);
+    const clf_status st = !is_few               ? run_many(context, args)
+                          : args->m > TILE_ROWS ? run_panels_of_rows(context, args)
+                                                : run_few(context, args);
     clfi_arena_release(context, mark);
     return st;
 }

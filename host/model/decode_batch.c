@@ -33,8 +33,9 @@ struct clf_decode_batch {
     size_t count, capacity;
     int32_t next_free; /* first sequence that is not open; -1: all are */
     clf_packer packer;
-    clf_launch_graph *step; /* of a single token; NULL: kernels are launched one by one */
-    int32_t *held;          /* sequences that hold the sources of clfi_decode_set_sources */
+    clf_launch_graph *step;       /* of a single token; NULL: kernels are launched one by one */
+    clf_launch_graph *batch_step; /* of a token of each of several sequences */
+    int32_t *held;                /* sequences that hold the sources of clfi_decode_set_sources */
     size_t held_count, held_capacity;
 };
 
@@ -55,6 +56,8 @@ clf_status clfi_decode_create(clf_context *context, const clf_network *network, 
     clf_status st = clfi_kv_cache_init(context, &network->decoder, FIRST_ROWS, &batch->cache);
     if (st == CLF_OK)
         st = clfi_graph_create(context, &batch->step);
+    if (st == CLF_OK)
+        st = clfi_graph_create(context, &batch->batch_step);
     if (st != CLF_OK) {
         clfi_decode_destroy(batch);
         return st;
@@ -69,6 +72,7 @@ void clfi_decode_destroy(clf_decode_batch *batch)
         return;
     clfi_context_drain(batch->context); /* kernels may still read the network's weights */
     clfi_graph_destroy(batch->step);
+    clfi_graph_destroy(batch->batch_step);
     clfi_kv_cache_clear(&batch->cache);
     clfi_packer_clear(&batch->packer);
     for (size_t i = 0; i < batch->count; i++) {
@@ -391,7 +395,7 @@ static clf_status run(clf_decode_batch *batch, const clf_decode_input *inputs, s
     if (st == CLF_OK)
         st = upload(batch, inputs, &table);
     if (st == CLF_OK) {
-        clf_launch_graph *graph = table.tokens == 1 ? batch->step : NULL;
+        clf_launch_graph *graph = table.tokens == 1 ? batch->step : table.tokens == table.inputs ? batch->batch_step : NULL;
         clfi_graph_begin(graph);
         st = clfi_graph_end(graph, forward(batch, &table, is_all, logits));
     }

@@ -17,6 +17,7 @@ enum {
     LATE_WORD = 32,
     LOST_WORD = 64,
     FEW_LAUNCHES = 64, /* these gain less than the program takes to compile */
+    MOST_PROGRAMS = 2, /* of a graph whose kernels change: each takes seconds to compile */
     MOST_LATE = 8,     /* long waits, and one more for every LATE_LAUNCHES: beyond it others have the device's units */
     LATE_LAUNCHES = 4
 };
@@ -87,6 +88,7 @@ struct clf_launch_graph {
     meeting *meeting;
     clf_kernel_spec spec;
     size_t spec_parts; /* that it was made for */
+    size_t programs;   /* there have been */
     host_memory records;
     clf_buffer **running; /* buffers of the launch that may still run */
     size_t running_count, running_capacity;
@@ -202,6 +204,14 @@ static clf_status hash_parts(const clf_program_parts *parts, char out[CLFI_HASH_
     return st;
 }
 
+/* Kernels that this recording met first are forgotten. */
+static void forget_new_parts(clf_launch_graph *graph)
+{
+    clf_program_parts *parts = &graph->recording.parts;
+    while (parts->count > graph->spec_parts)
+        clfi_str_free(&parts->list[--parts->count].tail);
+}
+
 /* The program for all parts that were noted so far. */
 static clf_status find_spec(clf_launch_graph *graph)
 {
@@ -219,6 +229,7 @@ static clf_status find_spec(clf_launch_graph *graph)
     graph->spec.parts = parts;
     clfi_spec_text(&graph->spec, "KEY", key);
     graph->spec_parts = parts->count;
+    graph->programs++;
     return CLF_OK;
 }
 
@@ -337,6 +348,9 @@ clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
     graph->context->recording = NULL;
     if (st == CLF_OK && graph->recording.launch_count < FEW_LAUNCHES && graph->context->graphs != CLFI_GRAPHS_ALWAYS) {
         st = enqueue_launches(graph);
+    } else if (st == CLF_OK && graph->programs == MOST_PROGRAMS && graph->recording.parts.count > graph->spec_parts) {
+        st = enqueue_launches(graph);
+        forget_new_parts(graph);
     } else if (st == CLF_OK && graph->recording.launch_count > 0) {
         st = find_program(graph);
         if (st == CLF_BUILD) {

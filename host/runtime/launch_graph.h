@@ -10,7 +10,8 @@
  * Numbers are those of single launches: the kernels are the same. Only on devices that run the groups of a launch at once and leave buffers
  * where they are (caps.runs_graphs), and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that
  * are no parts of graphs, transfers and whatever else enters the queue between begin and end end the graph early: all is enqueued launch by
- * launch, in the same order, now and from then on. */
+ * launch, in the same order, now and from then on. A graph's program is built for the kernels of its first recording, and once more when
+ * others come; a recording with yet others is launched one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 

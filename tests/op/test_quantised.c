@@ -166,6 +166,7 @@ static void test_linear(void **state)
             const quantised_case cases[] = {
                 {3, 512, 2, {17, 40}, {type, type}, .has_residual = true},
                 {33, 256, 2, {24, 12}, {type, type}, .column_block = 12, .has_bias = true},
+                {19, 256, 1, {24}, {type}, .has_residual = true},
                 {1, 256, 1, {50}, {type}, .has_bias = true}, /* from here on where types have different kinds of groups */
                 {41, 256, 1, {70}, {type}, .activation = CLF_ACTIVATION_SILU},
                 {9, 256, 2, {48, 16}, {type, CLF_WEIGHT_Q8_0}, .column_block = 16, .has_bias = true},
@@ -175,7 +176,7 @@ static void test_linear(void **state)
             const size_t count = only_small_cases()                     ? 1
                                  : is_thorough && engines[e].most < 256 ? sizeof cases / sizeof cases[0]
                                  : is_rounding                          ? 1
-                                                                        : 2;
+                                                                        : 3;
             if (engines[e].precision == CLF_PRECISION_HIGH && !is_thorough)
                 continue;
             if (!clfi_linear_takes_blocks(context, type, 64, 256))

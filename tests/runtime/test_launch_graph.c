@@ -129,6 +129,26 @@ static uint64_t launches(const clf_context *context)
     return stats.kernels_launched;
 }
 
+/* Two sets of kernels have programs; what needs others is launched one by one, and what does not is a graph as before. */
+static void test_changing_kernels(void **state)
+{
+    static const int kernels[] = {1, 1, 2, 2, 3, 2}; /* each with a step of its own, as turn() has them */
+    world w;
+    create(*state, &w);
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        const uint64_t before = launches(w.context);
+        w.step = w.step / 6 * 6 + 6;
+        clfi_graph_begin(w.graph);
+        CHECK_OK(clfi_graph_end(w.graph, run(&w, kernels[i])));
+        check(&w);
+        const uint64_t expected = w.graph && kernels[i] < 3 ? 1 : (uint64_t)kernels[i];
+        if (i > 0) /* the first asks where buffers lie */
+            CHECK(launches(w.context) == before + expected, "%d kernels: %llu launches, expected %llu", kernels[i],
+                  (unsigned long long)(launches(w.context) - before), (unsigned long long)expected);
+    }
+    destroy(&w);
+}
+
 /* Twice, the second time with parts and places that are known. */
 static void test_steps(void **state)
 {
@@ -260,8 +280,14 @@ static void test_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps), cmocka_unit_test(test_released), cmocka_unit_test(test_interruptions), cmocka_unit_test(test_few),
-        cmocka_unit_test(test_error), cmocka_unit_test(test_lost),     cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_changing_kernels),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_released),
+        cmocka_unit_test(test_interruptions),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_switched_off),
     };
     setenv("CLF_GRAPH", "1", 1);
     return cmocka_run_group_tests_name("runtime.launch_graph", tests, device_setup, device_teardown);
