@@ -12,9 +12,9 @@
 bool clfi_is_gguf(const char *path);
 
 /* Opens such a file. config.json's keys are those of the hub: model_type is the architecture ("gemma3" is "gemma3_text"), sizes,
- * rope_theta,
- * rope_scaling, sliding_window, eos_token_id (a list), tie_word_embeddings (there is no output.weight), and what only GGUF has:
- *   rope_interleaved        queries and keys of a head turn in pairs (2i, 2i + 1): architecture "llama"
+ * rope_theta, rope_scaling, sliding_window, eos_token_id (a list), tie_word_embeddings (there is no output.weight), and what only GGUF
+ * has:
+ *   rope_interleaved        queries and keys of a head turn in pairs (2i, 2i + 1)
  *   rope_frequency_factors  what each frequency is divided by: the tensor rope_freqs.weight
  *   norms_hold_one          gains of norms are stored as 1 + gamma: Gemma's
  * Statuses as clfi_gguf_open. */

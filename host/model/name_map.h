@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What checkpoints call the weights of a network: tables of patterns, one row for each weight, read by the loader alone. */
+/* What checkpoints call the weights of a network: tables of patterns, one row for each weight. */
 #ifndef CLFI_MODEL_NAME_MAP_H
 #define CLFI_MODEL_NAME_MAP_H
 
@@ -58,8 +58,7 @@ enum { CLFI_MOST_FUSED = 4 };
 typedef struct clf_weight_name {
     clf_weight_role role;
     /* The module, completed by ".weight" and ".bias"; %d is the layer. It may end in '*', which they replace without the point
-     * ("in_proj_*"), or in
-     * '!' where it is the whole name. A leading '/' keeps it from being prefixed. */
+     * ("in_proj_*"), or in '!' where it is the whole name. A leading '/' keeps it from being prefixed. */
     const char *pattern;
     clf_weight_role parts[CLFI_MOST_FUSED]; /* of CLF_WEIGHT_FUSED: what it holds, in its order */
     clf_stored stored;
@@ -85,9 +84,8 @@ typedef struct clf_weight_name {
 
 /* Each table ends with CLFI_WEIGHTS_END; NULL: it has none. */
 typedef struct clf_name_map {
-    const char *const
-        *prefixes; /* before every name, ended by NULL: the first with which the encoder's (else the decoder's) first row is in the file;
-                                  * NULL: none */
+    /* Before every name, ended by NULL: the first with which the encoder's (else the decoder's) first row is in the file. NULL: none. */
+    const char *const *prefixes;
     const clf_weight_name *encoder, *decoder; /* with the embedding of each */
     const clf_weight_name *head;
 } clf_name_map;

@@ -8,9 +8,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "io/json.h"
 #include "io/safetensors.h"
-#include "model/model_config.h"
+#include "model/family.h"
 
 /* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken
  * then. */
@@ -32,16 +31,18 @@ static void name_directory(const char *directory, char *out, size_t size)
 
 static clf_status read_sizes(const char *directory, clfi_bench_model *out)
 {
-    static const char where[] = "config.json";
-    enum { LARGEST = 1 << 24 };
     json_t *config = NULL;
+    const clf_family *family;
+    clf_network_config network;
     clf_status st;
     CLF_GOTO(clfi_model_config_read(directory, &config));
-    CLF_GOTO(clfi_json_get_int(config, where, "num_hidden_layers", 1, LARGEST, &out->layers));
-    CLF_GOTO(clfi_json_get_int(config, where, "hidden_size", 1, LARGEST, &out->width));
-    CLF_GOTO(clfi_json_get_int(config, where, "intermediate_size", 1, LARGEST, &out->hidden_width));
-    CLF_GOTO(clfi_json_get_int(config, where, "vocab_size", 1, INT32_MAX, &out->vocabulary));
-    CLF_GOTO(clfi_json_get_int(config, where, "max_position_embeddings", 1, LARGEST, &out->max_positions));
+    CLF_GOTO(clfi_family_find(config, CLF_TASK_EMBED, &family));
+    CLF_GOTO(family->read_config(config, &network));
+    out->layers = network.encoder.layers;
+    out->width = network.encoder.width;
+    out->hidden_width = network.encoder.hidden_width;
+    out->vocabulary = network.source.vocabulary;
+    out->max_positions = network.source.max_positions;
 done:
     json_decref(config);
     return st;

@@ -13,11 +13,11 @@ enum { CLFI_BENCH_MODEL_NAME = 40 };
 typedef struct clfi_bench_model {
     const char *directory;                                          /* borrowed; workloads copy it */
     char name[CLFI_BENCH_MODEL_NAME];                               /* of the directory */
-    int64_t layers, width, hidden_width, vocabulary, max_positions; /* as config.json says */
+    int64_t layers, width, hidden_width, vocabulary, max_positions; /* as its family reads config.json */
     json_t *identity; /* owned: {"name", "xxh128", "file_bytes"}, the hash over all files of weights */
 } clfi_bench_model;
 
-/* A directory of the BERT family. Forwards failures of reading config.json and the weights. */
+/* A directory of an encoder. Forwards failures of reading config.json and the weights. */
 clf_status clfi_bench_model_read(const char *directory, clfi_bench_model *out);
 void clfi_bench_model_free(clfi_bench_model *model);
 
@@ -53,8 +53,7 @@ size_t clfi_model_weights_bytes(uint64_t file_bytes, uint64_t loaded_bytes);
 enum { CLFI_MODEL_IDS_SEED = 7 };
 
 /* Token ids of a workload: `batch` sequences of `tokens` random ids below `vocabulary`, the same for every device. ids: batch * tokens
- * values, offsets:
- * batch + 1. */
+ * values, offsets: batch + 1. */
 void clfi_model_random_ids(size_t batch, size_t tokens, int64_t vocabulary, int32_t *ids, int32_t *offsets);
 
 #endif

@@ -7,113 +7,119 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/json.h"
-#include "model/model_config.h"
+#include "io/safetensors.h"
+#include "model/family.h"
+#include "model/weight_lookup.h"
 #include "workload/reference_transformer.h"
 
-enum { SAFETY = 4, BUCKETS = 32 /* of MPNet, half of them for later keys */ };
+enum { SAFETY = 4, BUCKETS = 32 /* of MPNet, half of them for later keys */, MAX_DISTANCE = 128 };
 
 static const double u = 0x1p-24;
 
-/* Weights of a layer, from the checkpoint's name to labml's. */
-typedef const char *part_names[2];
-static const part_names bert_parts[] = {{"attention.self.query", "self_attn.query.linear"},
-                                        {"attention.self.key", "self_attn.key.linear"},
-                                        {"attention.self.value", "self_attn.value.linear"},
-                                        {"attention.output.dense", "self_attn.output"},
-                                        {"attention.output.LayerNorm", "norm_self_attn"},
-                                        {"intermediate.dense", "feed_forward.layer1"},
-                                        {"output.dense", "feed_forward.layer2"},
-                                        {"output.LayerNorm", "norm_ff"}};
-static const part_names mpnet_parts[] = {{"attention.attn.q", "self_attn.query.linear"}, {"attention.attn.k", "self_attn.key.linear"},
-                                         {"attention.attn.v", "self_attn.value.linear"}, {"attention.attn.o", "self_attn.output"},
-                                         {"attention.LayerNorm", "norm_self_attn"},      {"intermediate.dense", "feed_forward.layer1"},
-                                         {"output.dense", "feed_forward.layer2"},        {"output.LayerNorm", "norm_ff"}};
-_Static_assert(sizeof bert_parts == sizeof mpnet_parts, "the same parts");
+/* Parts of a layer, in labml's names. */
+static const struct {
+    clf_weight_role role;
+    const char *name;
+} parts[] = {{CLF_WEIGHT_QUERY, "self_attn.query.linear"},  {CLF_WEIGHT_KEY, "self_attn.key.linear"},
+             {CLF_WEIGHT_VALUE, "self_attn.value.linear"},  {CLF_WEIGHT_OUTPUT, "self_attn.output"},
+             {CLF_WEIGHT_ATTENTION_NORM, "norm_self_attn"}, {CLF_WEIGHT_FFN_IN, "feed_forward.layer1"},
+             {CLF_WEIGHT_FFN_OUT, "feed_forward.layer2"},   {CLF_WEIGHT_FFN_NORM, "norm_ff"}};
 
-typedef struct ref_family {
-    const char *model_type, *prefix;
-    const part_names *parts;
-    bool has_types, skips_padding; /* positions as RoBERTa's: from the one after the padding's id, without padding tokens */
-    int64_t padding;               /* its id, -1: as config.json has it */
-} ref_family;
-
-static const ref_family families[] = {{"bert", "bert.", bert_parts, true, false, -1},
-                                      {"roberta", "roberta.", bert_parts, true, true, -1},
-                                      {"xlm-roberta", "roberta.", bert_parts, true, true, -1},
-                                      {"camembert", "roberta.", bert_parts, true, true, -1},
-                                      {"mpnet", "mpnet.", mpnet_parts, false, true, 1}};
-
-static const char words_name[] = "embeddings.word_embeddings.weight", positions_name[] = "embeddings.position_embeddings.weight",
-                  types_name[] = "embeddings.token_type_embeddings.weight", bias_name[] = "encoder.relative_attention_bias.weight";
+static const char words_name[] = "embeddings.words", positions_name[] = "embeddings.positions", types_name[] = "embeddings.types",
+                  norm_name[] = "embeddings.norm", bias_name[] = "distance_bias";
 
 struct clfi_ref_encoder {
-    const ref_family *family;
+    clf_embedding_config source;
     clf_transformer_config config;
     clf_pooling pooling;
-    int64_t padding;
     clfi_ref_weights weights;
 };
 
-static clf_status read_config(const json_t *json, const clf_model_info *info, clfi_ref_encoder *out)
+/* The checkpoint, and what its family calls weights: names are all that is shared with the library's own loader. */
+typedef struct ref_names {
+    const clf_safetensors *file;
+    const clf_weight_name *rows;
+    clf_weight_lookup lookup;
+} ref_names;
+
+static bool has_tensor(void *user, const char *name)
 {
-    double eps;
-    CLF_TRY(clfi_json_opt_number(json, "config.json", "layer_norm_eps", 0, 1, 1e-12, &eps));
-    CLF_TRY(clfi_json_opt_int(json, "config.json", "pad_token_id", 0, CLFI_CONFIG_LARGEST, 1, &out->padding));
-    if (out->family->padding >= 0)
-        out->padding = out->family->padding;
+    return clfi_safetensors_find(user, name) != NULL;
+}
+
+/* Post-norm layers over learned positions, nothing else that a configuration may ask for. */
+static bool is_of_berts_kind(const clf_network_config *network)
+{
+    const clf_stack_config *stack = &network->encoder;
+    const clf_attention_shape *shape = &stack->attention;
+    const clf_embedding_config *source = &network->source;
+    return stack->layers > 0 && stack->place == CLF_NORM_POST && stack->norm == CLF_NORM_LAYER && !stack->has_final_norm &&
+           !stack->is_gated && !stack->has_query_key_norm && !stack->divides_by_depth && clfi_stack_local_count(stack) == 0 &&
+           shape->key_heads == shape->heads && shape->heads * shape->head_size == stack->width && shape->scale == 0 &&
+           shape->rotary.base == 0 && shape->window == 0 && shape->soft_cap == 0 && !shape->is_causal &&
+           (stack->buckets.count == 0 || (stack->buckets.count == BUCKETS && stack->buckets.max_distance == MAX_DISTANCE)) &&
+           source->positions == CLF_POSITIONS_LEARNED && (source->skips_padding || source->position_offset == 0) && source->has_norm &&
+           source->scale == 1;
+}
+
+static clf_status read_config(const char *directory, const json_t *json, clfi_ref_encoder *out, const clf_family **family, bool *has_bias)
+{
+    clf_network_config network;
+    CLF_TRY(clfi_family_find(json, CLF_TASK_EMBED, family));
+    CLF_TRY((*family)->read_config(json, &network));
+    if (!is_of_berts_kind(&network))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type \"%s\": the reference computes encoders of BERT's kind alone", directory,
+                 (*family)->model_type);
+    out->source = network.source;
     out->config = (clf_transformer_config){.size = sizeof out->config,
-                                           .width = info->width,
-                                           .hidden_width = info->hidden_width,
-                                           .heads = info->heads,
-                                           .encoder_layers = info->layers,
-                                           .norm_eps = (float)eps};
-    return clfi_model_config_activation(json, "hidden_act", "gelu", &out->config.activation);
+                                           .width = network.encoder.width,
+                                           .hidden_width = network.encoder.hidden_width,
+                                           .heads = network.encoder.attention.heads,
+                                           .encoder_layers = network.encoder.layers,
+                                           .norm_eps = network.encoder.norm_eps,
+                                           .activation = network.encoder.activation};
+    *has_bias = network.encoder.buckets.count > 0;
+    return CLF_OK;
 }
 
-static clf_status find_family(const char *directory, const clf_model_info *info, const ref_family **out)
+/* The tensor of a role under the name `to`; suffix: "weight" or "bias". */
+static clf_status load_one(clfi_ref_encoder *encoder, const ref_names *names, clf_weight_role role, int64_t layer, const char *suffix,
+                           const char *to)
 {
-    for (size_t i = 0; i < COUNT(families); i++)
-        if (strcmp(families[i].model_type, info->architecture) == 0) {
-            *out = &families[i];
-            return CLF_OK;
-        }
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type \"%s\": the reference computes bert, roberta, xlm-roberta, camembert and mpnet", directory,
-             info->architecture);
+    char name[CLFI_WEIGHT_NAME_BYTES];
+    const clf_weight_name *row = clfi_weight_find(&names->lookup, names->rows, role, layer);
+    if (!row || row->role != role || (row->stored != CLF_STORED_PLAIN && row->stored != CLF_STORED_GAMMA))
+        CLF_FAIL(CLF_UNSUPPORTED, "reference: %s is not stored by itself", to);
+    clfi_weight_full_name(names->lookup.prefix, row, layer, suffix, name);
+    return clfi_ref_weights_load(&encoder->weights, names->file, name, to);
 }
 
-/* Weight and bias of one part of a layer, from Hugging Face's name to labml's. */
-static clf_status load_pair(clfi_ref_encoder *encoder, const clf_safetensors *file, const char *from, const char *to)
+static clf_status load_pair(clfi_ref_encoder *encoder, const ref_names *names, clf_weight_role role, int64_t layer, const char *to)
 {
     static const char *const kinds[] = {"weight", "bias"};
-    char file_name[2 * CLFI_REF_NAME_BYTES], name[2 * CLFI_REF_NAME_BYTES];
+    char name[2 * CLFI_REF_NAME_BYTES];
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        snprintf(file_name, sizeof file_name, "%s.%s", from, kinds[i]);
         snprintf(name, sizeof name, "%s.%s", to, kinds[i]);
-        CLF_TRY(clfi_ref_weights_load(&encoder->weights, file, file_name, name));
+        CLF_TRY(load_one(encoder, names, role, layer, kinds[i], name));
     }
     return CLF_OK;
 }
 
-static clf_status load_weights(clfi_ref_encoder *encoder, const clf_safetensors *file)
+static clf_status load_weights(clfi_ref_encoder *encoder, const ref_names *names, bool has_bias)
 {
-    const ref_family *family = encoder->family;
-    const char *const tables[] = {words_name, positions_name, family->has_types ? types_name : bias_name};
-    const char *prefix = clfi_safetensors_find(file, tables[0]) ? "" : family->prefix;
-    char from[CLFI_REF_NAME_BYTES], to[CLFI_REF_NAME_BYTES];
-    for (size_t i = 0; i < COUNT(tables); i++) {
-        snprintf(from, sizeof from, "%s%s", prefix, tables[i]);
-        CLF_TRY(clfi_ref_weights_load(&encoder->weights, file, from, tables[i]));
-    }
-    snprintf(from, sizeof from, "%sembeddings.LayerNorm", prefix);
-    CLF_TRY(load_pair(encoder, file, from, "embeddings.LayerNorm"));
-    for (int64_t layer = 0; layer < encoder->config.encoder_layers; layer++) {
-        for (size_t i = 0; i < COUNT(bert_parts); i++) {
-            snprintf(from, sizeof from, "%sencoder.layer.%lld.%s", prefix, (long long)layer, family->parts[i][0]);
-            snprintf(to, sizeof to, "encoder.layers.%lld.%s", (long long)layer, family->parts[i][1]);
-            CLF_TRY(load_pair(encoder, file, from, to));
+    char to[CLFI_REF_NAME_BYTES];
+    CLF_TRY(load_one(encoder, names, CLF_WEIGHT_TOKENS, 0, "weight", words_name));
+    CLF_TRY(load_one(encoder, names, CLF_WEIGHT_POSITIONS, 0, "weight", positions_name));
+    if (encoder->source.types > 0)
+        CLF_TRY(load_one(encoder, names, CLF_WEIGHT_TYPES, 0, "weight", types_name));
+    if (has_bias)
+        CLF_TRY(load_one(encoder, names, CLF_WEIGHT_DISTANCE_BIAS, 0, "weight", bias_name));
+    CLF_TRY(load_pair(encoder, names, CLF_WEIGHT_EMBEDDING_NORM, 0, norm_name));
+    for (int64_t layer = 0; layer < encoder->config.encoder_layers; layer++)
+        for (size_t i = 0; i < COUNT(parts); i++) {
+            snprintf(to, sizeof to, "encoder.layers.%lld.%s", (long long)layer, parts[i].name);
+            CLF_TRY(load_pair(encoder, names, parts[i].role, layer, to));
         }
-    }
     return CLF_OK;
 }
 
@@ -122,18 +128,19 @@ clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *in
     clfi_ref_encoder *encoder;
     json_t *config = NULL;
     clf_safetensors *file = NULL;
+    const clf_family *family;
+    bool has_bias;
     clf_status st;
     if (info->poolings > 1 || info->layers_after > 0)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: modules.json: the reference has one pooling and no layers after it", directory);
-    const ref_family *family = NULL;
-    CLF_TRY(find_family(directory, info, &family));
     CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
-    encoder->family = family;
     encoder->pooling = info->pooling;
     CLF_GOTO(clfi_model_config_read(directory, &config));
-    CLF_GOTO(read_config(config, info, encoder));
+    CLF_GOTO(read_config(directory, config, encoder, &family, &has_bias));
     CLF_GOTO(clfi_safetensors_open_directory(directory, &file));
-    CLF_GOTO(load_weights(encoder, file));
+    ref_names names = {.file = file, .rows = family->names->encoder, .lookup = {has_tensor, file, ""}};
+    names.lookup.prefix = clfi_weight_prefix(&names.lookup, family->names);
+    CLF_GOTO(load_weights(encoder, &names, has_bias));
 done:
     json_decref(config);
     clfi_safetensors_close(file);
@@ -159,9 +166,10 @@ static clf_status embed_tokens(const clfi_ref_encoder *encoder, const int32_t *i
     const clfi_ref_weight *words = clfi_ref_weights_find(&encoder->weights, words_name);
     const clfi_ref_weight *positions = clfi_ref_weights_find(&encoder->weights, positions_name);
     const clfi_ref_weight *types = clfi_ref_weights_find(&encoder->weights, types_name);
-    size_t last = (size_t)encoder->padding;
+    const int32_t padding = encoder->source.padding;
+    size_t last = (size_t)padding;
     for (size_t t = 0; t < length; t++) {
-        const size_t place = !encoder->family->skips_padding ? t : ids[t] == encoder->padding ? (size_t)encoder->padding : ++last;
+        const size_t place = !encoder->source.skips_padding ? t : ids[t] == padding ? (size_t)padding : ++last;
         if (ids[t] < 0 || ids[t] >= words->dim[0] || (int64_t)place >= positions->dim[0])
             CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %zu is outside the tables", (int)ids[t], t);
         for (size_t i = 0; i < c; i++) {
@@ -170,8 +178,7 @@ static clf_status embed_tokens(const clfi_ref_encoder *encoder, const int32_t *i
             x[t * c + i] = clfi_ref_rounded(noise, word + position + type, 2 * u * (fabs(word) + fabs(position) + fabs(type)));
         }
     }
-    return clfi_ref_norm(&encoder->weights, "", "embeddings.LayerNorm", (int64_t)length, (int64_t)c, (double)encoder->config.norm_eps, x, x,
-                         noise);
+    return clfi_ref_norm(&encoder->weights, "", norm_name, (int64_t)length, (int64_t)c, (double)encoder->config.norm_eps, x, x, noise);
 }
 
 /* The sequence's vector, of norm 1. The mean over sqrt(length) points the same way as the mean, and the sum as both. */

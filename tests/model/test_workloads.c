@@ -61,10 +61,10 @@ static void test_encoder(void **state)
     check_list(&list, *state);
 }
 
-/* Positions that begin after the padding's id, and MPNet's scores by distance. */
+/* Positions that begin after the padding's id, MPNet's scores by distance, and names of DistilBERT's own. */
 static void test_relatives(void **state)
 {
-    static const char *const names[] = {"mpnet", "roberta", "camembert"};
+    static const char *const names[] = {"mpnet", "roberta", "camembert", "distilbert"};
     for (size_t i = 0; i < COUNT(names); i++) {
         char directory[512];
         clfi_workload_list list = {0};
@@ -80,10 +80,15 @@ static void test_relatives(void **state)
 
 static void test_unknown(void **state)
 {
-    clfi_ref_encoder *reference;
-    const clf_model_info info = {.architecture = "distilbert", .poolings = 1};
+    static const char *const names[] = {"modernbert", "nomic_bert"};
+    const clf_model_info info = {.poolings = 1};
     (void)state;
-    CHECK_FAILS(clfi_ref_encoder_open("x", &info, &reference), CLF_UNSUPPORTED, "\"distilbert\": the reference computes bert, roberta");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char directory[512];
+        clfi_ref_encoder *reference;
+        snprintf(directory, sizeof directory, CLF_TEST_DATA "/families/%s", names[i]);
+        CHECK_FAILS(clfi_ref_encoder_open(directory, &info, &reference), CLF_UNSUPPORTED, names[i]);
+    }
 }
 
 static void test_refusals(void **state)
