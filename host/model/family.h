@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of models: what config.json's model_type stands for. One file (family_*.c) and one row of registry.c for each. */
+/* Families of models: what config.json's model_type stands for. One file (family_*.c) and one row of families.h for each. */
 #ifndef CLFI_MODEL_FAMILY_H
 #define CLFI_MODEL_FAMILY_H
 
 #include "clformer/ops.h"
+#include "model/families.h"
 #include "model/model_config.h"
 #include "model/name_map.h"
 
@@ -69,10 +70,8 @@ const clf_name_map *clfi_gguf_names(const char *model_type);
         "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "max_position_embeddings" \
     }
 
-extern const clf_family clfi_family_llama, clfi_family_mistral, clfi_family_qwen2, clfi_family_qwen3, clfi_family_gemma, clfi_family_gemma2,
-    clfi_family_gemma3, clfi_family_phi3, clfi_family_gpt2;
-extern const clf_family clfi_family_bert, clfi_family_distilbert, clfi_family_roberta, clfi_family_xlm_roberta, clfi_family_camembert,
-    clfi_family_mpnet, clfi_family_nomic_bert, clfi_family_modernbert, clfi_family_bart, clfi_family_marian, clfi_family_t5,
-    clfi_family_encoder_decoder;
+#define CLFI_FAMILY(name) extern const clf_family clfi_family_##name;
+CLFI_FAMILIES(CLFI_FAMILY)
+#undef CLFI_FAMILY
 
 #endif

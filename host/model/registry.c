@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The only list of families. */
+/* Families by model_type. */
 #include <stdio.h>
 #include <string.h>
 
 #include "io/json.h"
 #include "model/family.h"
 
-static const clf_family *const families[] = {
-    &clfi_family_bert,
-    &clfi_family_distilbert,
-    &clfi_family_roberta,
-    &clfi_family_xlm_roberta,
-    &clfi_family_camembert,
-    &clfi_family_mpnet,
-    &clfi_family_nomic_bert,
-    &clfi_family_modernbert,
-    &clfi_family_encoder_decoder,
-    &clfi_family_bart,
-    &clfi_family_marian,
-    &clfi_family_t5,
-    &clfi_family_llama,
-    &clfi_family_mistral,
-    &clfi_family_qwen2,
-    &clfi_family_qwen3,
-    &clfi_family_gemma,
-    &clfi_family_gemma2,
-    &clfi_family_gemma3,
-    &clfi_family_phi3,
-    &clfi_family_gpt2,
-};
+#define ROW(name) &clfi_family_##name,
+static const clf_family *const families[] = {CLFI_FAMILIES(ROW)};
 
 const clf_family *clfi_family_at(size_t index)
 {
