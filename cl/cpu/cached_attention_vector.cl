@@ -10,6 +10,7 @@
 #error "ITEM_HEADS: heads of a work-item; 0: all"
 #endif
 
+#define LOAD_VECTOR PASTE(vector_, LOAD_KV)
 #define VECTORS (HEAD / WIDTH)
 #define AHEAD (2 * WIDTH) /* keys between what is asked for and what is read */
 #if WIDTH == 16
@@ -21,7 +22,7 @@ DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 
 /* One block of at most WIDTH keys from `begin` on: their scores are the lanes of a vector. A short block takes its last key again, whose
  * score does not count. Rows are short and lie anywhere, so those of later blocks are asked for while scores are formed. */
-inline void attend_block(const cached_layout *at, __global const float *k, __global const float *v, __global const int *rows, int first,
+inline void attend_block(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, __global const int *rows, int first,
                          int n, int h, int begin, int count, int last, __global const float *bias, const floatv *q, float cap,
                          floatv *mixed, float *maximum, float *sum)
 {
@@ -31,14 +32,14 @@ inline void attend_block(const cached_layout *at, __global const float *k, __glo
     for (int j = 0; j < WIDTH; j++) {
         row[j] = cache_row(at, rows, first, n, begin + min(j, count - 1));
         const long ahead = cache_row(at, rows, first, n, min(begin + AHEAD + j, last));
-        __global const float *key = k + row[j] * at->k_stride;
+        __global const KV_T *key = k + row[j] * at->k_stride;
         for (int i = 0; i < VECTORS; i++) {
             PREFETCH_STREAM(k + ahead * at->k_stride + i * WIDTH);
             PREFETCH_STREAM(v + ahead * at->v_stride + i * WIDTH);
         }
-        products[j] = vector_load_f32(key) * q[0];
+        products[j] = LOAD_VECTOR(key) * q[0];
         for (int i = 1; i < VECTORS; i++)
-            products[j] = fma(vector_load_f32(key + i * WIDTH), q[i], products[j]);
+            products[j] = fma(LOAD_VECTOR(key + i * WIDTH), q[i], products[j]);
     }
     *(floatv *)scores = lane_sums(products);
     float largest = *maximum;
@@ -54,15 +55,15 @@ inline void attend_block(const cached_layout *at, __global const float *k, __glo
     for (int i = 0; i < VECTORS; i++)
         mixed[i] *= alpha;
     for (int j = 0; j < count; j++) {
-        __global const float *value = v + row[j] * at->v_stride;
+        __global const KV_T *value = v + row[j] * at->v_stride;
         const floatv weight = (floatv)(scores[j]);
         for (int i = 0; i < VECTORS; i++)
-            mixed[i] = fma(vector_load_f32(value + i * WIDTH), weight, mixed[i]);
+            mixed[i] = fma(LOAD_VECTOR(value + i * WIDTH), weight, mixed[i]);
     }
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const float *k, __global const float *v,
+void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v,
                              __global float *out, __global const int *rows, __global const int *firsts, __global const int *counts,
                              cached_layout at, int heads, int group, int count, float scale, int window, float cap,
                              __global const float *bias)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: its items take a key each, then columns of the head.
  * Few queries and heads leave most of a GPU idle, so that long caches are cut into parts (IS_SPLIT): each group writes its unnormalised mix
- * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read as
- * float4 where their rows are aligned to 16 bytes, and eight rows of values are under way at once. */
+ * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read
+ * four at a time where their rows are aligned to 16 bytes, and eight rows of values are under way at once. */
 #include "cached_attention.cl"
 #include "row_reduce.cl"
 
@@ -21,12 +21,23 @@ ROW_REDUCTION(group_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)
 
-inline float key_times_query(__global const float *key, __local const float *query)
+inline float4 four_load_f32(__global const float *p)
+{
+    return *(__global const float4 *)p;
+}
+
+inline float4 four_load_f16(__global const half *p)
+{
+    return vload_half4(0, p);
+}
+#define LOAD_FOUR PASTE(four_, LOAD_KV)
+
+inline float key_times_query(__global const KV_T *key, __local const float *query)
 {
 #if IS_ALIGNED
     float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
     for (int c = 0; c < HEAD; c += 4) {
-        const float4 values = *(__global const float4 *)(key + c), factors = *(__local const float4 *)(query + c);
+        const float4 values = LOAD_FOUR(key + c), factors = *(__local const float4 *)(query + c);
         s0 = fma(values.x, factors.x, s0);
         s1 = fma(values.y, factors.y, s1);
         s2 = fma(values.z, factors.z, s2);
@@ -36,30 +47,30 @@ inline float key_times_query(__global const float *key, __local const float *que
 #else
     float sum = 0.0f;
     for (int c = 0; c < HEAD; c++)
-        sum = fma(key[c], query[c], sum);
+        sum = fma(LOAD_KV(key, c), query[c], sum);
     return sum;
 #endif
 }
 
 /* start + sum_j weights[j] v[row[j] * stride]. */
-inline float mix_values(__global const float *v, long stride, __local const long *row, __local const float *weights, int keys, float start)
+inline float mix_values(__global const KV_T *v, long stride, __local const long *row, __local const float *weights, int keys, float start)
 {
     int j = 0;
     for (; j + 8 <= keys; j += 8) {
-        const float v0 = v[row[j] * stride], v1 = v[row[j + 1] * stride], v2 = v[row[j + 2] * stride], v3 = v[row[j + 3] * stride];
-        const float v4 = v[row[j + 4] * stride], v5 = v[row[j + 5] * stride], v6 = v[row[j + 6] * stride], v7 = v[row[j + 7] * stride];
+        const float v0 = LOAD_KV(v, row[j] * stride), v1 = LOAD_KV(v, row[j + 1] * stride), v2 = LOAD_KV(v, row[j + 2] * stride), v3 = LOAD_KV(v, row[j + 3] * stride);
+        const float v4 = LOAD_KV(v, row[j + 4] * stride), v5 = LOAD_KV(v, row[j + 5] * stride), v6 = LOAD_KV(v, row[j + 6] * stride), v7 = LOAD_KV(v, row[j + 7] * stride);
         start = fma(v3, weights[j + 3], fma(v2, weights[j + 2], fma(v1, weights[j + 1], fma(v0, weights[j], start))));
         start = fma(v7, weights[j + 7], fma(v6, weights[j + 6], fma(v5, weights[j + 5], fma(v4, weights[j + 4], start))));
     }
     for (; j < keys; j++)
-        start = fma(v[row[j] * stride], weights[j], start);
+        start = fma(LOAD_KV(v, row[j] * stride), weights[j], start);
     return start;
 }
 
 /* parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, counted from the first that a query sees; else not
  * read. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
-void cached_attention_group(__global const float *q, __global const float *k, __global const float *v, __global float *out,
+void cached_attention_group(__global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
                             int group, int count, float scale, int window, float cap, __global const float *bias, __global float *parts,
                             int part_keys)

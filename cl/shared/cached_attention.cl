@@ -6,6 +6,7 @@
  * counts[n] (HAS_COUNTS) or the same for all. Softmax is online over blocks of keys: running maximum, sum and mixed values are rescaled by
  * each block. cached_attention_vector: one work-item takes all heads of a query, or one where queries are few, WIDTH keys in a block.
  * cached_attention_group: WG work-items share a query, a head and a part of the keys, WG keys in a block. */
+#include "types.cl"
 #include "softmax_exp.cl"
 
 #if !defined(HEAD) || !defined(HAS_ROWS) || !defined(HAS_COUNTS)
@@ -13,6 +14,10 @@
 #endif
 #if !defined(HAS_WINDOW) || !defined(HAS_SOFT_CAP) || !defined(HAS_BIAS)
 #error "HAS_WINDOW: only the last keys count; HAS_SOFT_CAP: scores s are cap tanh(s / cap); HAS_BIAS: distances add to scores"
+#endif
+
+#if !defined(KV_T) || !defined(LOAD_KV)
+#error "KV_T, LOAD_KV: type of keys and values"
 #endif
 
 #if HAS_SOFT_CAP

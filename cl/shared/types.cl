@@ -3,6 +3,11 @@
  * LOAD_x / STORE_x (pointer, element index) need no extension: halves go through vload_half, bf16 is the upper half of a float. */
 #pragma OPENCL FP_CONTRACT ON
 
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define PASTE3_(a, b, c) a##b##c
+#define PASTE3(a, b, c) PASTE3_(a, b, c)
+
 #define DTYPE_F32 0
 #define DTYPE_F16 1
 #define DTYPE_BF16 2

@@ -6,11 +6,6 @@
 #error "WIDTH: lanes of a vector, 1, 4, 8 or 16"
 #endif
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define PASTE3_(a, b, c) a##b##c
-#define PASTE3(a, b, c) PASTE3_(a, b, c)
-
 #if WIDTH == 1
 typedef float floatv;
 typedef int intv;

@@ -176,6 +176,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
         CLI_SAMPLING_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
+        CLI_CACHE_OPTIONS(session),
     };
     clf_generate_params params;
     clf_text stops[CLI_LIST_MAX];

@@ -18,6 +18,7 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
          &what.as_json},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
+        CLI_CACHE_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))

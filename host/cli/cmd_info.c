@@ -415,6 +415,7 @@ int cmd_info(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "print one JSON object", CLI_FLAG, &as_json},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
+        CLI_CACHE_OPTIONS(session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 1)

@@ -59,6 +59,7 @@ int cmd_logits(const cli_command *self, int argc, char **argv)
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
+        CLI_CACHE_OPTIONS(session),
     };
     cli_inputs *inputs = NULL;
     clf_generate_params params;

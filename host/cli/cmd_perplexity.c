@@ -66,6 +66,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
         CLI_GENERATION_OPTIONS(options),
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
+        CLI_CACHE_OPTIONS(session),
     };
     clf_str bytes = CLF_STR_INIT;
     clf_generate_params params;

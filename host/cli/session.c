@@ -33,6 +33,7 @@ clf_model_params cli_session_model_params(const cli_session *session)
 {
     clf_model_params params = CLF_MODEL_PARAMS_INIT;
     params.weights = (clf_storage)session->weights;
+    params.cache = (clf_storage)session->cache;
     return params;
 }
 
@@ -67,8 +68,9 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     const clf_device_info *device = clf_context_device(session->context);
     fprintf(stderr, "device          %s (%s)\n", device->name, device->platform_name);
     if (session->model)
-        fprintf(stderr, "load            %.1f ms (engine %s%s)\n", ms(session->load_ns), clf_model_get_info(session->model)->linear_engine,
-                session->weights == CLF_STORAGE_F16 ? ", weights f16" : "");
+        fprintf(stderr, "load            %.1f ms (engine %s%s%s)\n", ms(session->load_ns),
+                clf_model_get_info(session->model)->linear_engine, session->weights == CLF_STORAGE_F16 ? ", weights f16" : "",
+                session->cache == CLF_STORAGE_F16 ? ", cache f16" : "");
     fprintf(stderr, "build           %.1f ms (%llu programs built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
             (unsigned long long)s.programs_built, ms(s.cache_load_ns), (unsigned long long)s.programs_from_cache);
     if (embed) {

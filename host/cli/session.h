@@ -13,6 +13,7 @@ typedef struct cli_session {
     int precision; /* index into highest|high|medium */
     int stats;
     int weights;       /* a clf_storage: index into stored|f16 */
+    int cache;         /* the same: index into f32|f16 */
     int no_tuned;      /* choices that clformer tune measured are not used */
     uint64_t start_ns; /* of the process's main job */
     uint64_t load_ns;  /* opening the model */
@@ -50,6 +51,12 @@ typedef struct cli_session {
 #define CLI_MODEL_OPTIONS(s)                                                                                                         \
     {                                                                                                                                \
         "weights", 0, "stored|f16", "matrices on the device: as the model has them, or rounded to float16", CLI_CHOICE, &(s).weights \
+    }
+
+/* Of those that keep keys and values. */
+#define CLI_CACHE_OPTIONS(s)                                                                     \
+    {                                                                                            \
+        "cache", 0, "f32|f16", "keys and values of tokens on the device", CLI_CHOICE, &(s).cache \
     }
 
 /* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */

@@ -21,6 +21,7 @@ static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_c
 {
     clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
+    clfi_spec_dtype(&spec, "KV", args->k->dtype);
     clfi_spec_int(&spec, "HAS_ROWS", args->rows != NULL);
     clfi_spec_int(&spec, "HAS_COUNTS", args->counts != NULL);
     clfi_spec_int(&spec, "HAS_WINDOW", args->window > 0);

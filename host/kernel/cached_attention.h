@@ -8,7 +8,7 @@
 /* Checked by the op (op/cached_attention.h). */
 typedef struct clf_cached_attention_args {
     const clf_view *q;      /* [H,N,D] f32 */
-    const clf_view *k, *v;  /* [G,R,D] f32: rows of a cache; G divides H: query head h uses key head h / (H / G) */
+    const clf_view *k, *v;  /* [G,R,D], both f32 or both f16: rows of a cache; G divides H: query head h uses key head h / (H / G) */
     const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n; NULL: first[n] + j */
     const clf_view *first;  /* i32 [N], adjacent; without rows */
     const clf_view *counts; /* i32 [N], adjacent: keys of query n; NULL: `keys` for all */

@@ -9,8 +9,8 @@ typedef struct head_layout {
     cl_long offset, head_stride, stride;
 } head_layout;
 
-clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const clf_view *v, const clf_buffer *cache, int64_t row0,
-                                const clf_view *rows)
+clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const clf_view *v, const clf_buffer *cache, clf_dtype dtype,
+                                int64_t row0, const clf_view *rows)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int64_t size = k->dim[2], columns = k->dim[0] * size;
@@ -23,6 +23,8 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     clf_kernel_spec spec = clfi_kernel_spec("kv_cache.cl", "kv_cache_store");
     clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_int(&spec, "HAS_ROWS", rows != NULL);
+    clfi_spec_dtype(&spec, "FROM", k->dtype);
+    clfi_spec_dtype(&spec, "TO", dtype);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, k->buffer);
     clfi_arg_struct(&launch, "head_layout", &k_at, sizeof k_at);

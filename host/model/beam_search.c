@@ -60,7 +60,8 @@ struct clf_beam_search {
     void *user;
 };
 
-clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, const clf_beam_rules *rules, clf_beam_search **out)
+clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, const clf_beam_rules *rules, clf_dtype cache,
+                                   clf_beam_search **out)
 {
     clf_beam_search *search;
     clf_status st;
@@ -79,7 +80,7 @@ clf_status clfi_beam_search_create(clf_context *context, const clf_network *netw
     search->width = width;
     search->longest = (int32_t)(rules->longest && (int64_t)rules->longest < room ? (int64_t)rules->longest : room);
     search->scores = clfi_packer(context);
-    CLF_GOTO(clfi_decode_create(context, network, &search->decoding));
+    CLF_GOTO(clfi_decode_create(context, network, cache, &search->decoding));
     CLF_GOTO(clfi_alloc((size_t)width, sizeof *search->next, "beam search", &search->next));
     CLF_GOTO(clfi_alloc(rules->begin_count + (size_t)search->longest, sizeof *search->tail, "beam search", &search->tail));
     *out = search;

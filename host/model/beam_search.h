@@ -30,7 +30,8 @@ typedef struct clf_beam_rules {
 } clf_beam_rules;
 
 /* context: the network's, or one that shares its cl_context. INVALID_ARGUMENT: a width out of range, no `begin`, no source. */
-clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, const clf_beam_rules *rules, clf_beam_search **out);
+clf_status clfi_beam_search_create(clf_context *context, const clf_network *network, const clf_beam_rules *rules, clf_dtype cache,
+                                   clf_beam_search **out);
 void clfi_beam_search_destroy(clf_beam_search *search); /* NULL is a no-op */
 
 /* Searches all sources together: source s is ids[offsets[s] .. offsets[s+1]), offsets[0] = 0. Each step extends every open hypothesis by

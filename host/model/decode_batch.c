@@ -39,7 +39,7 @@ struct clf_decode_batch {
     size_t held_count, held_capacity;
 };
 
-clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_decode_batch **out)
+clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_dtype cache, clf_decode_batch **out)
 {
     enum { FIRST_ROWS = 256 };
     clf_decode_batch *batch;
@@ -53,7 +53,7 @@ clf_status clfi_decode_create(clf_context *context, const clf_network *network, 
     batch->next_free = -1;
     batch->packer = clfi_packer(context);
     clfi_context_retain(context);
-    clf_status st = clfi_kv_cache_init(context, &network->decoder, FIRST_ROWS, &batch->cache);
+    clf_status st = clfi_kv_cache_init(context, &network->decoder, cache, FIRST_ROWS, &batch->cache);
     if (st == CLF_OK)
         st = clfi_graph_create(context, &batch->step);
     if (st == CLF_OK)

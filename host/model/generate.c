@@ -371,7 +371,7 @@ static clf_status generate_by_beams(generation *g)
                                   .is_refilled = true,
                                   .config = config};
     clf_beam_search *search;
-    CLF_TRY(clfi_beam_search_create(g->session->context, model->network, &rules, &search));
+    CLF_TRY(clfi_beam_search_create(g->session->context, model->network, &rules, clfi_model_cache(model), &search));
     clf_status st = CLF_OK;
     while (st == CLF_OK && g->next < g->count)
         st = search_window(g, search);
@@ -402,7 +402,7 @@ clf_status clfi_generation_ready(clf_session *session)
     const clf_model *model = session->model;
     if (!(model->tasks & CLF_TASK_GENERATE))
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
-    return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, &session->decoding);
+    return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, clfi_model_cache(model), &session->decoding);
 }
 
 static clf_status create(generation *g)

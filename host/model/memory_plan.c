@@ -50,7 +50,8 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
         add_tensor(context, &tensor, params->weights, &plan);
     if (stack->layers == 0 || stack->has_source || !config->has_generator)
         return plan;
-    const uint64_t layer = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) * sizeof(float);
+    const uint64_t layer = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) *
+                           clf_dtype_bytes(params->cache == CLF_STORAGE_F16 ? CLF_F16 : CLF_F32);
     if (layer == 0) /* a configuration that is refused later */
         return plan;
     const uint64_t taken = plan.weight_bytes + scratch_of(config), most = context->device.caps.max_allocation_bytes;

@@ -32,6 +32,12 @@ struct clf_model {
     clf_session *own; /* on `context`: what calls without a session run in */
 };
 
+/* The type of keys and values in the caches of its sessions. */
+static inline clf_dtype clfi_model_cache(const clf_model *model)
+{
+    return model->params.cache == CLF_STORAGE_F16 ? CLF_F16 : CLF_F32;
+}
+
 /* The caller's reference, or a session's. */
 void clfi_model_release(clf_model *model);
 

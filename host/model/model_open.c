@@ -130,8 +130,8 @@ clf_status clf_model_open_with(clf_context *context, const char *directory, cons
     if (!context || !directory || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: context, directory and out must not be NULL");
     CLF_TRY(clf_model_params_read(params, &own));
-    if ((unsigned)own.weights > CLF_STORAGE_F16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: storage %d of weights is unknown", (int)own.weights);
+    if ((unsigned)own.weights > CLF_STORAGE_F16 || (unsigned)own.cache > CLF_STORAGE_F16)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "model open: storage %d of weights or %d of the cache is unknown", (int)own.weights, (int)own.cache);
     CLF_TRY(clfi_alloc(1, sizeof *model, "model", &model));
     model->params = own;
     atomic_init(&model->references, 1);

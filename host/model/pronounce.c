@@ -219,7 +219,7 @@ static clf_status prepare_search(clf_pronouncer *pronouncer, int beam)
     pronouncer->search = NULL;
     pronouncer->search_width = beam;
     const clf_beam_rules rules = {.width = beam, .begin = &model->bos, .begin_count = 1, .ends = &model->eos, .end_count = 1};
-    return clfi_beam_search_create(pronouncer->context, model->network, &rules, &pronouncer->search);
+    return clfi_beam_search_create(pronouncer->context, model->network, &rules, CLF_F32, &pronouncer->search);
 }
 
 static void add_stats(clf_pronouncer *pronouncer, const clf_beam_stats *before, uint64_t start)

@@ -8,15 +8,18 @@
 static clf_status create_buffer(const clf_kv_cache *cache, int64_t capacity, clf_buffer **out)
 {
     size_t bytes;
-    if (!clfi_mul_size((size_t)capacity, (size_t)(2 * cache->heads * cache->size) * sizeof(float), &bytes))
+    if (!clfi_mul_size((size_t)capacity, (size_t)(2 * cache->heads * cache->size) * clf_dtype_bytes(cache->dtype), &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: a cache of %lld rows", (long long)capacity);
     return clfi_buffer_create(cache->context, bytes, out);
 }
 
-clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, int64_t capacity, clf_kv_cache *cache)
+clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_dtype dtype, int64_t capacity, clf_kv_cache *cache)
 {
-    *cache = (clf_kv_cache){
-        .context = context, .heads = stack->config.attention.key_heads, .size = stack->config.attention.head_size, .capacity = capacity};
+    *cache = (clf_kv_cache){.context = context,
+                            .heads = stack->config.attention.key_heads,
+                            .size = stack->config.attention.head_size,
+                            .capacity = capacity,
+                            .dtype = dtype};
     clf_status st = clfi_alloc((size_t)stack->layer_count, sizeof *cache->buffers, "key-value cache", &cache->buffers);
     for (int64_t i = 0; st == CLF_OK && i < stack->layer_count; i++, cache->layers++)
         st = create_buffer(cache, capacity, &cache->buffers[i]);
@@ -40,7 +43,7 @@ static clf_status grow(clf_kv_cache *cache, int64_t capacity)
         const clf_view k = clfi_kv_cache_view(cache, i, 0), v = clfi_kv_cache_view(cache, i, 1);
         clf_buffer *larger;
         CLF_TRY(create_buffer(cache, capacity, &larger));
-        const clf_status st = cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger, 0, NULL) : CLF_OK;
+        const clf_status st = cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger, cache->dtype, 0, NULL) : CLF_OK;
         if (st != CLF_OK) {
             clfi_buffer_release(larger);
             return st;
@@ -72,14 +75,14 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
 
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows)
 {
-    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], 0, rows);
+    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], cache->dtype, 0, rows);
 }
 
 clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)
 {
     const int64_t columns = cache->heads * cache->size;
     return (clf_view){.buffer = cache->buffers[layer],
-                      .dtype = CLF_F32,
+                      .dtype = cache->dtype,
                       .rank = 3,
                       .dim = {cache->heads, cache->rows, cache->size},
                       .stride = {cache->size, 2 * columns, 1},

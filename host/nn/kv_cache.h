@@ -11,11 +11,12 @@ typedef struct clf_kv_cache {
     int64_t layers, heads, size; /* heads: of keys, G */
     int64_t rows;                /* in use so far */
     int64_t capacity;            /* rows allocated */
-    clf_buffer **buffers;        /* [layers], each [capacity][2][G][D] f32 */
+    clf_dtype dtype;             /* f32 or f16 */
+    clf_buffer **buffers;        /* [layers], each [capacity][2][G][D] */
 } clf_kv_cache;
 
-/* An empty cache for the stack's layers. Release with clfi_kv_cache_clear (a zeroed struct is accepted). */
-clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, int64_t capacity, clf_kv_cache *cache);
+/* An empty cache for the stack's layers, of f32 or f16. Release with clfi_kv_cache_clear (a zeroed struct is accepted). */
+clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_dtype dtype, int64_t capacity, clf_kv_cache *cache);
 void clfi_kv_cache_clear(clf_kv_cache *cache);
 
 /* `count` more rows: rows-count .. rows-1 afterwards. Grows the memory by half where it is too small, old rows kept. */
@@ -24,7 +25,7 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count);
 /* Memory for so many rows in all; rows that are there stay. */
 clf_status clfi_kv_cache_reserve(clf_kv_cache *cache, int64_t rows);
 
-/* Stores k, v [G,count,D] of tokens for a layer, in rows[n] (i32 [count]). Enqueued. */
+/* Stores k, v [G,count,D] f32 of tokens for a layer, in rows[n] (i32 [count]). Enqueued. */
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows);
 
 /* Keys (part 0) or values (part 1) of all rows: [G,rows,D]. */

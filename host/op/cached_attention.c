@@ -4,11 +4,12 @@
 
 #include "op/engines.h"
 
-static clf_status check_shape(const char *name, const clf_view *view, const int64_t want[3])
+static clf_status check_shape(const char *name, const clf_view *view, clf_dtype dtype, const int64_t want[3])
 {
     char have[CLFI_SHAPE_TEXT_BYTES], expected[CLFI_SHAPE_TEXT_BYTES];
-    if (view->dtype != CLF_F32)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention %s is %s, expected float32", name, clf_dtype_name(view->dtype));
+    if (view->dtype != dtype)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention %s is %s, expected %s", name, clf_dtype_name(view->dtype),
+                 clf_dtype_name(dtype));
     if (view->rank != 3 || view->dim[0] != want[0] || view->dim[1] != want[1] || view->dim[2] != want[2] || view->stride[2] != 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention %s is %s, expected %s with adjacent elements", name,
                  clfi_shape_text(view->rank, view->dim, have), clfi_shape_text(3, want, expected));
@@ -40,10 +41,10 @@ static clf_status check_bias(const clf_view *bias, int64_t heads)
 static clf_status check(const clf_cached_attention_args *args)
 {
     const clf_view *q = args->q, *k = args->k;
-    CLF_TRY(check_shape("q", q, q->dim));
-    CLF_TRY(check_shape("k", k, (int64_t[]){k->dim[0], k->dim[1], q->dim[2]}));
-    CLF_TRY(check_shape("v", args->v, k->dim));
-    CLF_TRY(check_shape("out", args->out, (int64_t[]){q->dim[1], q->dim[0], q->dim[2]}));
+    CLF_TRY(check_shape("q", q, CLF_F32, q->dim));
+    CLF_TRY(check_shape("k", k, k->dtype == CLF_F16 ? CLF_F16 : CLF_F32, (int64_t[]){k->dim[0], k->dim[1], q->dim[2]}));
+    CLF_TRY(check_shape("v", args->v, k->dtype, k->dim));
+    CLF_TRY(check_shape("out", args->out, CLF_F32, (int64_t[]){q->dim[1], q->dim[0], q->dim[2]}));
     if (k->dim[0] < 1 || q->dim[0] % k->dim[0] != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: %lld heads of queries, %lld of keys: expected a multiple",
                  (long long)q->dim[0], (long long)k->dim[0]);

@@ -148,7 +148,7 @@ static clf_status search_case(clfi_selftest *test, const clf_transformer *networ
     size_t expected = 0;
     clf_status st;
     CLF_GOTO(reference_search(weights, end, want));
-    CLF_GOTO(clfi_beam_search_create(test->context, network->network, &rules, &search));
+    CLF_GOTO(clfi_beam_search_create(test->context, network->network, &rules, CLF_F32, &search));
     CLF_GOTO(clfi_beam_search_run(search, source, (int32_t[]){0, SOURCE}, 1, check_hypothesis, &found));
     while (expected < BEAM && want[expected].score > -INFINITY)
         expected++;

@@ -19,7 +19,7 @@ typedef struct clf_model clf_model;
 
 /* How numbers lie on the device; they are computed with in f32 either way. */
 typedef enum clf_storage {
-    CLF_STORAGE_DEFAULT, /* weights as the checkpoint has them */
+    CLF_STORAGE_DEFAULT, /* weights as the checkpoint has them, keys and values as f32 */
     CLF_STORAGE_F16
 } clf_storage;
 
@@ -61,6 +61,8 @@ typedef struct clf_model_params {
     clf_storage weights; /* F16: matrices of linear layers and tables of tokens that are stored as f32 or bf16 (or as blocks that no engine
                             of the device takes) are rounded to f16, to nearest even; norms, biases, positions and what follows the pooling
                             stay as they are */
+    clf_storage cache;   /* of decoders. F16: cached keys and values are rounded to f16; beyond 65504 they are infinite, which ends in
+                            FORMAT, logits that are not finite */
 } clf_model_params;
 
 #define CLF_MODEL_PARAMS_INIT {.size = sizeof(clf_model_params)}

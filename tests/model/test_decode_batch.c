@@ -43,7 +43,7 @@ static fixture make(clf_context *context)
     config.has_generator = true;
     const clf_weight_source source = clfi_weights_of_seed(&seed);
     CHECK_OK(clfi_network_load(context, &config, clfi_name_map(CLF_NAMES_LABML), &source, &f.network));
-    CHECK_OK(clfi_decode_create(context, f.network, &f.batch));
+    CHECK_OK(clfi_decode_create(context, f.network, CLF_F32, &f.batch));
     return f;
 }
 

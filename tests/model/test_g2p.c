@@ -213,7 +213,8 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
     passage p;
     run_uncached(entry_of(word), &p);
     float *want = fetch(&p.logits);
-    CHECK_OK(clfi_kv_cache_init(fixture.context, &network->decoder, 3, &cache)); /* small: it must grow on the way and keep its rows */
+    enum { FIRST_ROWS = 3 }; /* few: the cache must grow on the way and keep its rows */
+    CHECK_OK(clfi_kv_cache_init(fixture.context, &network->decoder, CLF_F32, FIRST_ROWS, &cache));
     const clf_view first = upload((const int32_t[]){0}, 1), count = upload((const int32_t[]){(int32_t)p.source_count}, 1);
     clf_view rows = first_of(&p.positions, MOST_TOKENS), x = temporary(1, network->config.encoder.width), logits = temporary(1, v);
     rows = clfi_view_dense(rows.buffer, CLF_I32, rows.offset, 2, (int64_t[]){1, MOST_TOKENS});

@@ -34,6 +34,11 @@ static void test_numbers(void **state)
           (unsigned long long)plan.weight_bytes, (unsigned long long)plan.stored_bytes);
     assert_int_equal(plan.cache_bytes, stack->layers * 2 * stack->attention.key_heads * stack->attention.head_size * 4);
     assert_int_equal(plan.context, plan.positions);
+    const clf_model_params halves = {.size = sizeof halves, .weights = CLF_STORAGE_F16, .cache = CLF_STORAGE_F16};
+    const clf_memory_plan small = plan_of_path(context, &model->network->config, &halves);
+    assert_int_equal(2 * small.cache_bytes, plan.cache_bytes);
+    CHECK(small.weight_bytes <= plan.weight_bytes && small.stored_bytes == plan.stored_bytes, "%llu bytes of %llu",
+          (unsigned long long)small.weight_bytes, (unsigned long long)plan.weight_bytes);
     clf_model_destroy(model);
 }
 

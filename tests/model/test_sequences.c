@@ -12,19 +12,23 @@
 
 enum { MOST = 512, VOCABULARY = 64, TOKENS = 6 };
 
-static const double bound = 2e-4; /* of logits up to about 20 */
+/* Of logits up to about 20, by how keys and values are kept. */
+static const double bounds[] = {[CLF_STORAGE_DEFAULT] = 2e-4, [CLF_STORAGE_F16] = 2e-2};
 
 typedef struct fixture {
     clf_model *model;
     clf_session *session;
     clf_tokenizer *tokenizer;
     size_t vocabulary;
+    double bound;
 } fixture;
 
-static fixture open_model(clf_context *context, const char *directory)
+static fixture open_model(clf_context *context, const char *directory, clf_storage cache)
 {
-    fixture f;
-    CHECK_OK(clf_model_open(context, directory, &f.model));
+    fixture f = {.bound = bounds[cache]};
+    clf_model_params params = CLF_MODEL_PARAMS_INIT;
+    params.cache = cache;
+    CHECK_OK(clf_model_open_with(context, directory, &params, &f.model));
     CHECK_OK(clf_session_create(f.model, NULL, &f.session));
     CHECK_OK(clf_tokenizer_open(directory, &f.tokenizer));
     f.vocabulary = (size_t)clf_model_get_info(f.model)->vocabulary;
@@ -61,49 +65,54 @@ static void fresh(const fixture *f, const int32_t *source, size_t source_count, 
 static void check_logits(const fixture *f, const char *what, const float *got, const float *want)
 {
     for (size_t v = 0; v < f->vocabulary; v++)
-        CHECK(within((double)got[v], (double)want[v], bound), "%s: logit %zu: %.9g, want %.9g", what, v, (double)got[v], (double)want[v]);
+        CHECK(within((double)got[v], (double)want[v], f->bound), "%s: logit %zu: %.9g, want %.9g", what, v, (double)got[v],
+              (double)want[v]);
 }
 
-/* A fork goes on like a fresh sequence, and so does what it was forked from; a suffix that was dropped is as if never given. */
-static void check_lives(clf_context *context, const char *directory, const int32_t *source, size_t source_count)
+/* A fork goes on like a fresh sequence, and so does what it was forked from; a suffix that was dropped is as if never given. The fresh ones
+ * keep keys and values as f32. */
+static void check_lives(clf_context *context, const char *directory, clf_storage cache, const int32_t *source, size_t source_count)
 {
     static const int32_t prompt[] = {2, 7, 11, 3, 5}, one[] = {9, 4}, other[] = {6, 8, 10};
     const int32_t with_one[] = {2, 7, 11, 3, 5, 9, 4}, with_other[] = {2, 7, 11, 3, 5, 6, 8, 10}, cut[] = {2, 7, 6, 8, 10};
-    fixture f = open_model(context, directory);
+    fixture f = open_model(context, directory, cache), plain = open_model(context, directory, CLF_STORAGE_DEFAULT);
     clf_sequence *a = new_sequence(&f), *b;
     float got[2 * VOCABULARY], want[VOCABULARY], all[sizeof prompt / sizeof *prompt * VOCABULARY];
     if (source_count)
         CHECK_OK(clf_sequence_set_source(a, source, source_count));
     CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, prompt, 5}, 1, 1, all));
     for (size_t i = 1; i <= 5; i++) { /* the logits behind every token */
-        fresh(&f, source, source_count, prompt, i, want);
+        fresh(&plain, source, source_count, prompt, i, want);
         check_logits(&f, "each token", all + (i - 1) * f.vocabulary, want);
     }
     CHECK_OK(clf_sequence_fork(a, &b));
     assert_int_equal(clf_sequence_length(b), 5);
     CHECK_OK(clf_sequences_run(f.session, (clf_sequence_tokens[]){{a, one, 2}, {b, other, 3}}, 2, 0, got));
-    fresh(&f, source, source_count, with_one, 7, want);
+    fresh(&plain, source, source_count, with_one, 7, want);
     check_logits(&f, "forked from", got, want);
-    fresh(&f, source, source_count, with_other, 8, want);
+    fresh(&plain, source, source_count, with_other, 8, want);
     check_logits(&f, "fork", got + f.vocabulary, want);
     CHECK_OK(clf_sequence_keep(a, 2));
     clf_sequence_destroy(b);
     CHECK_FAILS(clf_sequence_keep(a, 3), CLF_INVALID_ARGUMENT, "it has 2");
     CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){a, other, 3}, 1, 0, got));
-    fresh(&f, source, source_count, cut, 5, want);
+    fresh(&plain, source, source_count, cut, 5, want);
     check_logits(&f, "suffix dropped", got, want);
     clf_sequence_destroy(a);
     close_model(&f);
+    close_model(&plain);
 }
 
 static void test_decoder(void **state)
 {
-    check_lives(*state, CLF_TEST_DATA "/generation/llama", NULL, 0);
+    check_lives(*state, CLF_TEST_DATA "/generation/llama", CLF_STORAGE_DEFAULT, NULL, 0);
+    check_lives(*state, CLF_TEST_DATA "/generation/llama", CLF_STORAGE_F16, NULL, 0);
 }
 
 static void test_encoder_decoder(void **state)
 {
-    check_lives(*state, CLF_TEST_DATA "/translation/t5", (const int32_t[]){5, 9, 30, 7, 1}, 5);
+    check_lives(*state, CLF_TEST_DATA "/translation/t5", CLF_STORAGE_DEFAULT, (const int32_t[]){5, 9, 30, 7, 1}, 5);
+    check_lives(*state, CLF_TEST_DATA "/translation/t5", CLF_STORAGE_F16, (const int32_t[]){5, 9, 30, 7, 1}, 5);
 }
 
 typedef struct texts {
@@ -183,7 +192,7 @@ static void test_loop(void **state)
 /* A prompt that takes more than one pass, beside a short one. */
 static void test_long(void **state)
 {
-    fixture f = open_model(*state, CLF_TEST_DATA "/translation/t5_gated");
+    fixture f = open_model(*state, CLF_TEST_DATA "/translation/t5_gated", CLF_STORAGE_DEFAULT);
     const int32_t source[] = {4, 5, 1};
     static int32_t tokens[MOST];
     static float all[(MOST + 1) * VOCABULARY];
@@ -210,7 +219,8 @@ static void test_long(void **state)
 
 static void test_refusals(void **state)
 {
-    fixture f = open_model(*state, CLF_TEST_DATA "/generation/llama"), t5 = open_model(*state, CLF_TEST_DATA "/translation/t5");
+    fixture f = open_model(*state, CLF_TEST_DATA "/generation/llama", CLF_STORAGE_DEFAULT),
+            t5 = open_model(*state, CLF_TEST_DATA "/translation/t5", CLF_STORAGE_DEFAULT);
     const int32_t tokens[MOST] = {3, 4, (int32_t)f.vocabulary};
     float logits[4 * VOCABULARY];
     int32_t chosen;

@@ -16,6 +16,7 @@ typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
     bool has_table, has_counts;
     int64_t reach; /* of a bias by distance; 0: none */
+    bool is_half;  /* keys and values are f16 */
 } cached_case;
 
 static const clf_view *view(const operand *o)
@@ -32,13 +33,14 @@ static void run_case(clf_context *context, const cached_case *c)
     const int64_t key_size = c->size + (c->reach ? 1 : 0);
     char id[128];
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
-    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s]", (long long)c->heads,
+    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s]", (long long)c->heads,
              (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "",
-             c->has_counts ? " counts" : "");
+             c->has_counts ? " counts" : "", c->is_half ? " f16" : "");
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
-    operand k = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
-    operand v = operand_create(context, CLF_F32, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
+    const clf_dtype kv = c->is_half ? CLF_F16 : CLF_F32;
+    operand k = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
+    operand v = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
     operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->queries, c->heads, c->size});
     operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys + 3});
     operand first = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
@@ -106,13 +108,14 @@ static void run_case(clf_context *context, const cached_case *c)
 }
 
 static const cached_case cases[] = {
-    {1, 1, 1, 16, 1, true, false, 0},     {4, 5, 40, 64, 9, true, false, 0},
-    {4, 5, 40, 64, 33, false, true, 0},   {2, 3, 150, 32, 130, true, true, 0},
-    {3, 2, 70, 48, 64, false, true, 0},   {2, 33, 20, 16, 17, true, false, 0},
-    {1, 4, 90, 128, 65, false, false, 0}, {1, 1, 600, 32, 520, false, false, 0},
-    {1, 2, 300, 20, 260, true, true, 0}, /* keys in parts, on GPUs */
-    {4, 5, 40, 64, 33, true, true, 7},    {2, 2, 300, 20, 260, true, false, 128},
-    {3, 4, 60, 16, 21, false, true, 40},
+    {1, 1, 1, 16, 1, true, false, 0, false},     {4, 5, 40, 64, 9, true, false, 0, false},
+    {4, 5, 40, 64, 33, false, true, 0, false},   {2, 3, 150, 32, 130, true, true, 0, false},
+    {3, 2, 70, 48, 64, false, true, 0, false},   {2, 33, 20, 16, 17, true, false, 0, false},
+    {1, 4, 90, 128, 65, false, false, 0, false}, {1, 1, 600, 32, 520, false, false, 0, false},
+    {1, 2, 300, 20, 260, true, true, 0, false}, /* keys in parts, on GPUs */
+    {4, 5, 40, 64, 33, true, true, 7, false},    {2, 2, 300, 20, 260, true, false, 128, false},
+    {3, 4, 60, 16, 21, false, true, 40, false},  {4, 5, 40, 64, 33, true, true, 0, true},
+    {1, 2, 300, 20, 260, true, true, 0, true},   {2, 3, 40, 32, 9, true, false, 0, true},
 };
 
 static void test_cases(void **state)
@@ -125,8 +128,8 @@ static void test_cases(void **state)
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */
-    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3});
-    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0});
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true});
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false});
 }
 
 static void test_refusals(void **state)
@@ -147,6 +150,8 @@ static void test_refusals(void **state)
     args.k = clfi_tensor_view(wrong);
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention k");
     args.k = clfi_tensor_view(half);
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention v is float32, expected float16");
+    args.k = tv;
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_DTYPE: cached attention k");
     args.k = kv;
     args.out = clfi_tensor_view(q);
