@@ -164,7 +164,7 @@ static size_t run_loop(const fixture *f, const clf_text *prompt, const clf_gener
 static void check_loop(clf_context *context, const char *directory)
 {
     const clf_text prompts[] = {{"the cat sat", 11}, {"zebra, quick", 12}};
-    fixture f = open_model(context, directory);
+    fixture f = open_model(context, directory, CLF_STORAGE_DEFAULT);
     for (int by_chance = 0; by_chance < 2; by_chance++) {
         clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
         texts want = {.count = {0}};
