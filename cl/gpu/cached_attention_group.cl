@@ -55,15 +55,17 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 /* start + sum_j weights[j] v[row[j] * stride]. */
 inline float mix_values(__global const KV_T *v, long stride, __local const long *row, __local const float *weights, int keys, float start)
 {
+#define VALUE(i) LOAD_KV(v, row[j + (i)] * stride)
     int j = 0;
     for (; j + 8 <= keys; j += 8) {
-        const float v0 = LOAD_KV(v, row[j] * stride), v1 = LOAD_KV(v, row[j + 1] * stride), v2 = LOAD_KV(v, row[j + 2] * stride), v3 = LOAD_KV(v, row[j + 3] * stride);
-        const float v4 = LOAD_KV(v, row[j + 4] * stride), v5 = LOAD_KV(v, row[j + 5] * stride), v6 = LOAD_KV(v, row[j + 6] * stride), v7 = LOAD_KV(v, row[j + 7] * stride);
+        const float v0 = VALUE(0), v1 = VALUE(1), v2 = VALUE(2), v3 = VALUE(3);
+        const float v4 = VALUE(4), v5 = VALUE(5), v6 = VALUE(6), v7 = VALUE(7);
         start = fma(v3, weights[j + 3], fma(v2, weights[j + 2], fma(v1, weights[j + 1], fma(v0, weights[j], start))));
         start = fma(v7, weights[j + 7], fma(v6, weights[j + 6], fma(v5, weights[j + 5], fma(v4, weights[j + 4], start))));
     }
     for (; j < keys; j++)
-        start = fma(LOAD_KV(v, row[j] * stride), weights[j], start);
+        start = fma(VALUE(0), weights[j], start);
+#undef VALUE
     return start;
 }
 

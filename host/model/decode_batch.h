@@ -9,8 +9,9 @@
 
 typedef struct clf_decode_batch clf_decode_batch;
 
-/* context: the network's, or one that shares its cl_context. cache: the type of keys and values, f32 or f16. INVALID_ARGUMENT: the network has no decoder with embedding and generator, or
- * its decoder attends to sources and it has no encoder of them. *out: destroyed before the network is. */
+/* context: the network's, or one that shares its cl_context. cache: the type of keys and values, f32 or f16. INVALID_ARGUMENT: the network
+ * has no decoder with embedding and generator, or its decoder attends to sources and it has no encoder of them. *out: destroyed before the
+ * network is. */
 clf_status clfi_decode_create(clf_context *context, const clf_network *network, clf_dtype cache, clf_decode_batch **out);
 void clfi_decode_destroy(clf_decode_batch *batch); /* NULL is a no-op */
 

@@ -24,14 +24,14 @@ def wanted_lines(golden, end):
     return lines
 
 
-def check_logits(name, model, golden, prompts, output):
-    run("logits", model, "--file", prompts, "-o", output)
+def check_logits(name, model, golden, prompts, output, *options, bound=BOUND):
+    run("logits", model, "--file", prompts, "-o", output, *options)
     rows = read_npy(output)
     if len(rows) != len(golden["texts"]):
         fail(f"{name}: {len(rows)} rows of logits")
     for text, row in zip(golden["texts"], rows):
         worst = max(abs(a - b) for a, b in zip(row, text["logits"]))
-        if len(row) != len(text["logits"]) or not worst <= BOUND:
+        if len(row) != len(text["logits"]) or not worst <= bound:
             fail(f'{name}: "{text["text"]}": logits differ by {worst:.3g}')
 
 
@@ -78,6 +78,7 @@ def check(name, folder):
             if ids != [text["ids"] for text in golden["texts"]]:
                 fail(f"{form}: tokens {ids}")
         check_logits("llama as GGUF", os.path.join(model, "model.gguf"), golden, prompts, output)
+        check_logits("llama, keys and values as f16", model, golden, prompts, output, "--cache", "f16", bound=2e-2)
     if name in ("llama_untied", "gemma2"):
         check_texts(name, model, golden, prompts)
     if name in ("llama", "gemma3"):
@@ -222,6 +223,9 @@ def check_plan():
     heads = json.loads(run("info", "--json", os.path.join(families, "llama")).stdout)
     if heads["token_bytes"] != 2 * 2 * 2 * 4 * 4 or heads["context_fits"] != 96 or not 0 < info["weight_bytes"] <= info["file_bytes"]:
         fail(f"info: plan {heads} {info}")
+    halves = json.loads(run("info", "--json", os.path.join(families, "llama"), "--cache", "f16", "--weights", "f16").stdout)
+    if 2 * halves["token_bytes"] != heads["token_bytes"] or (heads["weights"], halves["weights"]) != ("stored", "f16"):
+        fail(f"info: plan of halves {halves}")
 
 
 check_plan()

@@ -60,7 +60,7 @@ KERNELS = [
     ("few rows against a weight as stored", "gemm_gemv.cl", "gemm_gemv_dot", [*RESULT, "-DROWS=4", "-DWG=64", "-DIS_VECTOR=1"],
      {"amd": {"least": {"fma": 0.4, "load_bytes": 16, "flight": 2}}, "nvidia": {"least": {"load_bytes": 16, "loads": 4}}, "intel": {}}),
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
-     ["-DHEAD=64", "-DKV_T=float", "-DLOAD_KV=load_f32", "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
+     ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
       "-DIS_ALIGNED=1"],
      {"amd": {"least": {"flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"loads": 7}, "most": {"registers": 128}}, "intel": {}}),
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
