@@ -179,13 +179,15 @@ static clf_status add_tokenizer(info_rows *info, const clf_tokenizer *tokenizer)
 /* Whether clformer reads files of this name in a model's directory. */
 static bool is_known_file(const char *name)
 {
-    static const char *const names[] = {"config.json",
+    static const char *const names[] = {"added_tokens.json",
+                                        "config.json",
                                         "config_sentence_transformers.json",
                                         "generation_config.json",
                                         "model.safetensors",
                                         "model.safetensors.index.json",
                                         "modules.json",
                                         "sentence_bert_config.json",
+                                        "special_tokens_map.json",
                                         "tokenizer.json",
                                         "tokenizer_config.json",
                                         "vocab.txt",

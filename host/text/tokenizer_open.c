@@ -8,6 +8,7 @@
 #include "io/json.h"
 #include "text/tokenizer_gguf.h"
 #include "text/tokenizer_marian.h"
+#include "text/tokenizer_older.h"
 #include "text/tokenizer_parts.h"
 
 enum { FILE_LIMIT = 256 << 20 }; /* bytes of any tokenizer file; the largest known vocabularies have 30 MB */
@@ -46,11 +47,11 @@ static clf_status read_if_there(const char *directory, const char *name, char **
     return clfi_file_read(joined, FILE_LIMIT, text);
 }
 
-/* Of a directory without tokenizer.json. config_path NULL: no tokenizer_config.json. */
-static clf_status open_older(const char *directory, const char *config_path, const clf_str *config, clf_tokenizer **out)
+/* Of a directory without tokenizer.json. config NULL: no tokenizer_config.json. */
+static clf_status open_older(const char *directory, const char *config_path, const json_t *config, clf_tokenizer **out)
 {
     clf_status st;
-    char *path = NULL, *spm = NULL, *vocab = NULL;
+    char *path = NULL, *spm = NULL, *vocab = NULL, *config_text = NULL;
     bool has_spm;
     clf_str text = CLF_STR_INIT;
     CLF_GOTO(clfi_path_join(directory, "source.spm", &spm));
@@ -61,10 +62,14 @@ static clf_status open_older(const char *directory, const char *config_path, con
         goto done;
     }
     CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
-    st = path ? clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_path ? clfi_str_text(config) : NULL,
-                                               config->length, config_path, out)
-              : clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt or source.spm", directory);
+    if (!path)
+        CLF_GOTO(clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt or source.spm", directory));
+    if (config && !(config_text = json_dumps(config, 0)))
+        CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", config_path));
+    st = clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_text, config_text ? strlen(config_text) : 0,
+                                        config_path, out);
 done:
+    free(config_text);
     clfi_str_free(&text);
     free(path);
     free(spm);
@@ -136,6 +141,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config_text));
     if (config_path)
         CLF_GOTO(clfi_json_parse(clfi_str_text(&config_text), config_text.length, config_path, &config));
+    CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
     CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
     CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
     if (path) {
@@ -143,7 +149,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     } else {
         if (lowers && config)
             CLF_GOTO(check_lowercase(config, config_path));
-        CLF_GOTO(open_older(directory, config_path, &config_text, &tokenizer));
+        CLF_GOTO(open_older(directory, config_path, config, &tokenizer));
     }
     if (config)
         CLF_GOTO(read_config(config, config_path, tokenizer));

@@ -342,21 +342,52 @@ static void sides(void **state)
     }
 }
 
+/* Of tokens that only other files than tokenizer.json name. */
+static const char unnamed_json[] =
+    "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,"
+    "\"special\":true}],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+    "\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+    "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
+    "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
+    "\"vocab\":{\"[UNK]\":0,\"[\":1,\"]\":2,\"mask\":3,\"[MASK]\":4,\"a\":5,\"[PAD]\":6,\"<x>\":7}}}";
+static const char named_text[] = "a [MASK] a[mask] [PAD] <x> [NEW]";
+
+enum { NAMED_IDS = 20 };
+
+/* Ids of the text and what is special with these files, of which NULL is not there. */
+static void check_named(const char *directory, const char *const files[3], const int32_t ids[NAMED_IDS], bool mask, bool x)
+{
+    static const char *const names[] = {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
+    char path[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer = NULL;
+    clf_encoding got = CLF_ENCODING_INIT;
+    size_t want = NAMED_IDS;
+    while (ids[want - 1] == 0)
+        want--;
+    for (size_t j = 0; j < COUNT(names); j++) {
+        remove(temp_path(directory, names[j], path));
+        if (files[j])
+            temp_file(directory, names[j], files[j], strlen(files[j]), path);
+    }
+    const char *row = files[0] ? files[0] : files[1];
+    CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
+    CHECK_OK(clfi_tokenizer_encode(tokenizer, named_text, strlen(named_text), NULL, 0, &(clf_encode_options)CLF_ENCODE_OPTIONS_INIT, &got));
+    CHECK(got.length == want, "%s: %zu ids, want %zu", row, got.length, want);
+    for (size_t j = 0; j < want; j++)
+        CHECK(got.ids[j] == ids[j], "%s: id %zu is %d, want %d", row, j, (int)got.ids[j], (int)ids[j]);
+    CHECK(clf_tokenizer_is_special(tokenizer, 4) == mask && clf_tokenizer_is_special(tokenizer, 7) == x, "%s", row);
+    assert_int_equal(clf_tokenizer_vocabulary_size(tokenizer), 8);
+    clfi_encoding_free(&got);
+    clf_tokenizer_destroy(tokenizer);
+}
+
 /* Tokens that only tokenizer_config.json names: ids of transformers 5.23, but that "[NEW]", which the vocabulary has not, is none. */
 static void named_tokens(void **state)
 {
     (void)state;
-    static const char json[] =
-        "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,"
-        "\"special\":true}],\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
-        "\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-        "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},"
-        "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
-        "\"vocab\":{\"[UNK]\":0,\"[\":1,\"]\":2,\"mask\":3,\"[MASK]\":4,\"a\":5,\"[PAD]\":6,\"<x>\":7}}}";
-    static const char text[] = "a [MASK] a[mask] [PAD] <x> [NEW]";
     static const struct {
         const char *config;
-        int32_t ids[20];
+        int32_t ids[NAMED_IDS];
         bool mask, x; /* are special */
     } rows[] = {
         {"{}", {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2}, false, false},
@@ -384,28 +415,48 @@ static void named_tokens(void **state)
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     clf_tokenizer *tokenizer = NULL;
     temp_directory_make(directory);
-    temp_file(directory, "tokenizer.json", json, strlen(json), path);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        clf_encoding got = CLF_ENCODING_INIT;
-        size_t want = COUNT(rows[i].ids);
-        while (rows[i].ids[want - 1] == 0)
-            want--;
-        temp_file(directory, "tokenizer_config.json", rows[i].config, strlen(rows[i].config), path);
-        CHECK_OK(clf_tokenizer_open(directory, &tokenizer));
-        CHECK_OK(clfi_tokenizer_encode(tokenizer, text, strlen(text), NULL, 0, &(clf_encode_options)CLF_ENCODE_OPTIONS_INIT, &got));
-        CHECK(got.length == want, "row %zu: %zu ids, want %zu", i, got.length, want);
-        for (size_t j = 0; j < want; j++)
-            CHECK(got.ids[j] == rows[i].ids[j], "row %zu: id %zu is %d, want %d", i, j, (int)got.ids[j], (int)rows[i].ids[j]);
-        CHECK(clf_tokenizer_is_special(tokenizer, 4) == rows[i].mask && clf_tokenizer_is_special(tokenizer, 7) == rows[i].x, "row %zu", i);
-        assert_int_equal(clf_tokenizer_vocabulary_size(tokenizer), 8);
-        clfi_encoding_free(&got);
-        clf_tokenizer_destroy(tokenizer);
-        tokenizer = NULL;
-    }
+    temp_file(directory, "tokenizer.json", unnamed_json, strlen(unnamed_json), path);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_named(directory, (const char *const[3]){rows[i].config}, rows[i].ids, rows[i].mask, rows[i].x);
     static const char broken[] = "{\"mask_token\":{\"content\":\"[MASK]\",\"lstrip\":5}}";
     temp_file(directory, "tokenizer_config.json", broken, strlen(broken), path);
     CHECK_FAILS(clf_tokenizer_open(directory, &tokenizer), CLF_FORMAT,
                 "tokenizer_config.json: mask_token: \"lstrip\": expected true or false");
+    temp_directory_remove(directory);
+}
+
+/* The same of directories before added_tokens_decoder. */
+static void older_tokens(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *files[3];
+        int32_t ids[NAMED_IDS];
+        bool mask;
+    } rows[] = {
+        {{NULL, "{\"mask_token\":{\"content\":\"[MASK]\",\"normalized\":false}}"}, {5, 4, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2}, true},
+        {{"{\"mask_token\":\"[PAD]\"}", "{\"mask_token\":\"[MASK]\"}"}, {5, 4, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2}, true},
+        {{"{\"added_tokens_decoder\":{}}", "{\"mask_token\":\"[MASK]\"}", "{\"<x>\":7}"},
+         {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 0, 0, 0, 1, 0, 2},
+         false},
+        {{"{}", NULL, "{\"<x>\":7}"}, {5, 1, 3, 2, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2}, false},
+        {{NULL, "{\"mask_token\":\"[MASK]\"}", "{\"[MASK]\":4,\"<x>\":7}"}, {5, 4, 5, 1, 3, 2, 1, 0, 2, 7, 1, 0, 2}, true},
+    };
+    static const char *const broken[][3] = {
+        {"added_tokens.json", "{\"<x>\":\"7\"}", "added_tokens.json: \"<x>\": expected a token id, found"},
+        {"special_tokens_map.json", "[]", "special_tokens_map.json: expected an object, found"},
+        {"special_tokens_map.json", "{", "special_tokens_map.json: line 1"},
+    };
+    char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer = NULL;
+    temp_directory_make(directory);
+    temp_file(directory, "tokenizer.json", unnamed_json, strlen(unnamed_json), path);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_named(directory, rows[i].files, rows[i].ids, rows[i].mask, false);
+    for (size_t i = 0; i < COUNT(broken); i++) {
+        temp_file(directory, broken[i][0], broken[i][1], strlen(broken[i][1]), path);
+        CHECK_FAILS(clf_tokenizer_open(directory, &tokenizer), CLF_FORMAT, broken[i][2]);
+    }
     temp_directory_remove(directory);
 }
 
@@ -441,7 +492,7 @@ int main(void)
         cmocka_unit_test(broken_json),   cmocka_unit_test(good_json),          cmocka_unit_test(broken_vocabulary),
         cmocka_unit_test(listed_tokens), cmocka_unit_test(marian_files),       cmocka_unit_test(directories),
         cmocka_unit_test(encode_limits), cmocka_unit_test(portions_and_reuse), cmocka_unit_test(sides),
-        cmocka_unit_test(named_tokens),
+        cmocka_unit_test(named_tokens),  cmocka_unit_test(older_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* special_tokens_map.json and added_tokens.json. */
+#include "text/tokenizer_older.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "io/json.h"
+#include "text/tokenizer_parts.h"
+
+enum { FILE_LIMIT = 64 << 20, ID_BYTES = 24 };
+
+static clf_status out_of_memory(const char *path)
+{
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", path);
+}
+
+/* *out NULL: no such file. *out_path: the caller frees it. */
+static clf_status read_object(const char *directory, const char *name, json_t **out, char **out_path)
+{
+    char found[CLFI_JSON_FOUND_BYTES];
+    bool exists;
+    CLF_TRY(clfi_path_join(directory, name, out_path));
+    CLF_TRY(clfi_file_exists(*out_path, &exists));
+    if (!exists)
+        return CLF_OK;
+    CLF_TRY(clfi_json_read(*out_path, FILE_LIMIT, out));
+    if (!json_is_object(*out))
+        CLF_FAIL(CLF_FORMAT, "%s: expected an object, found %s", *out_path, clfi_json_found(*out, found));
+    return CLF_OK;
+}
+
+/* Whatever the file says of it, a token there is special. */
+static clf_status merge_specials(json_t *map, const char *path, json_t *config)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(map, key, value)
+    {
+        if (json_is_object(value) && clfi_named_content(value) && json_object_set_new(value, "special", json_true()) != 0)
+            return out_of_memory(path);
+        if (json_object_set(config, key, value) != 0)
+            return out_of_memory(path);
+    }
+    return CLF_OK;
+}
+
+static bool is_listed(const json_t *list, const char *content)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *one = clfi_named_content(json_array_get(list, i));
+        if (one && strcmp(one, content) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_special(const json_t *config, const char *content)
+{
+    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++) {
+        const char *named = clfi_named_content(json_object_get(config, clfi_token_role_keys[i]));
+        if (named && strcmp(named, content) == 0)
+            return true;
+    }
+    return is_listed(json_object_get(config, "additional_special_tokens"), content) ||
+           is_listed(json_object_get(config, "extra_special_tokens"), content);
+}
+
+/* {"token": id} as {"id": {"content": token, ...}} */
+static clf_status merge_added(const json_t *added, const char *path, json_t *config)
+{
+    const char *content;
+    json_t *value, *decoder = json_object();
+    if (!decoder || json_object_set_new(config, "added_tokens_decoder", decoder) != 0)
+        return out_of_memory(path);
+    json_object_foreach((json_t *)added, content, value)
+    {
+        char id[ID_BYTES], found[CLFI_JSON_FOUND_BYTES];
+        const int special = is_special(config, content);
+        if (!json_is_integer(value))
+            CLF_FAIL(CLF_FORMAT, "%s: \"%s\": expected a token id, found %s", path, content, clfi_json_found(value, found));
+        snprintf(id, sizeof id, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (json_object_set_new(decoder, id,
+                                json_pack("{s:s, s:b, s:b}", "content", content, "special", special, "normalized", !special)) != 0)
+            return out_of_memory(path);
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_tokenizer_read_older(const char *directory, json_t **config, char **out_path)
+{
+    clf_status st;
+    json_t *map = NULL, *added = NULL;
+    char *map_path = NULL, *added_path = NULL;
+    if (json_is_object(json_object_get(*config, "added_tokens_decoder")))
+        return CLF_OK;
+    CLF_GOTO(read_object(directory, "special_tokens_map.json", &map, &map_path));
+    CLF_GOTO(read_object(directory, "added_tokens.json", &added, &added_path));
+    if ((map || added) && !*config) {
+        char **made_of = map ? &map_path : &added_path;
+        *config = json_object();
+        CLF_GOTO(*config ? clfi_strdup(*made_of, out_path) : out_of_memory(*made_of));
+    }
+    if (map)
+        CLF_GOTO(merge_specials(map, map_path, *config));
+    if (added)
+        CLF_GOTO(merge_added(added, added_path, *config));
+    st = CLF_OK;
+done:
+    json_decref(map);
+    json_decref(added);
+    free(map_path);
+    free(added_path);
+    return st;
+}
