@@ -110,7 +110,7 @@ static void print_row(const float *row, size_t length)
 {
     putchar('[');
     for (size_t i = 0; i < length; i++)
-        printf(isfinite(row[i]) ? "%s%.9g" : "%snull", i ? ", " : "", (double)row[i]); /* JSON has no word for what is not finite */
+        printf("%s%.9g", i ? ", " : "", (double)row[i]);
     putchar(']');
 }
 
@@ -150,7 +150,18 @@ static clf_status print_json(const attention_job *job)
     return CLF_OK;
 }
 
-/* A file's weights need no model and no device. */
+/* As of embeddings: what a model makes of a text has numbers. */
+static clf_status check_finite(const cli_attention_map *map)
+{
+    const size_t matrix = map->rows * map->columns;
+    for (size_t i = 0; i < map->heads * matrix; i++)
+        if (!isfinite(map->values[i]))
+            CLF_FAIL(CLF_INTERNAL, "attention: the weights are not finite: head %zu, row %zu, column %zu is %g", i / matrix,
+                     i % matrix / map->columns, i % map->columns, (double)map->values[i]);
+    return CLF_OK;
+}
+
+/* A file's weights need no model and no device, and are drawn as they are. */
 static clf_status run_file(attention_job *job)
 {
     if (!job->picture)
@@ -175,6 +186,7 @@ static clf_status run(attention_job *job)
     job->layer = job->layer == NOT_GIVEN_LAYER ? 0 : job->layer;
     job->kind = job->kind == NOT_GIVEN ? KIND_SELF : job->kind;
     CLF_TRY(compute(job));
+    CLF_TRY(check_finite(&job->map));
     CLF_TRY(cli_read_numbers("--head", job->heads_text, (int64_t)job->map.heads, &job->heads, &job->head_count));
     if (job->npy)
         CLF_TRY(write_npy(job));
@@ -188,7 +200,7 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
     attention_job job = {.session = CLI_SESSION_INIT, .layer = NOT_GIVEN_LAYER, .kind = NOT_GIVEN, .scale = CLI_SCALE_SHARED};
     int positional;
     const cli_option table[] = {
-        {"output", 'o', "F", "draw heat maps: a name that ends in .png or .svg", CLI_FILE, &job.picture},
+        {"output", 'o', "F", "draw heat maps: a name that ends in .png or .svg", CLI_OUTPUT, &job.picture},
         {"layer", 0, "L", "counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
         {"head", 0, "H", "heads from 0: numbers and ranges, 0,2,5-7 (default: all)", CLI_TEXT, &job.heads_text},
         {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder",

@@ -14,7 +14,7 @@
 #include "io/json.h"
 
 enum {
-    WINDOW_BYTES = 64 << 20, /* a window also ends here: long texts must not pile up */
+    WINDOW_BYTES = 64 << 20,  /* a window also ends here: long texts must not pile up */
     LINE_BYTES = WINDOW_BYTES /* the longest line */
 };
 
@@ -133,7 +133,7 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
     CLF_TRY(clfi_json_parse(inputs->line.data, length, where, &json));
     const json_t *text = json_is_object(json) ? json_object_get(json, "text") : json;
     const clf_status st = inputs->takes_pairs && json_is_array(json) ? add_json_pair(inputs, json, where)
-                          : json_is_string(text) ? take_text(inputs, json_string_value(text), json_string_length(text))
+                          : json_is_string(text)                     ? take_text(inputs, json_string_value(text), json_string_length(text))
                                                  : clfi_fail(CLF_FORMAT, "%s: expected a JSON string or an object with \"text\"%s", where,
                                                              inputs->takes_pairs ? ", or an array of two strings" : "");
     json_decref(json);
@@ -225,13 +225,18 @@ bool cli_inputs_are_read(const cli_inputs *inputs)
     return !inputs->stream && inputs->argument_count == 0;
 }
 
+const char *cli_text_where(const char *name, size_t line, size_t number, char *text, size_t size)
+{
+    if (line)
+        snprintf(text, size, "%s: line %zu", name, line);
+    else
+        snprintf(text, size, "text %zu", number);
+    return text;
+}
+
 const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, size_t size)
 {
-    if (inputs->lines[i])
-        snprintf(text, size, "%s: line %zu", inputs->name, inputs->lines[i]);
-    else
-        snprintf(text, size, "text %zu", inputs->total + i + 1);
-    return text;
+    return cli_text_where(inputs->name, inputs->lines[i], inputs->total + i + 1, text, size);
 }
 
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st)

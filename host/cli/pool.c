@@ -23,12 +23,13 @@ typedef struct task {
 
 typedef struct request {
     task what;
-    size_t first, count, bytes; /* then count sizes, then the bytes */
+    size_t count, bytes; /* then count sizes, then the bytes */
 } request;
 
 typedef struct reply {
     clf_status status;
     char reason[REASON_BYTES];
+    size_t failed; /* of the request's texts, to which the reason belongs; SIZE_MAX: none */
     clf_embed_stats stats;
     size_t numbers; /* floats that follow */
 } reply;
@@ -41,6 +42,8 @@ typedef struct job {
     double share, passed; /* of all inputs read with it */
     clf_str bytes;
     clf_text *texts;
+    size_t *lines; /* of the texts in the stream of that name; 0: an argument */
+    const char *name;
     size_t count, window, first;
     float *rows;
 } job;
@@ -116,11 +119,11 @@ static clf_status embed(cli_session *session, const cli_embedding *options, rece
     return clf_model_embed(session->model, r->texts, count, &params, r->rows, stats);
 }
 
-/* *out_open false: the other side is gone. */
-static clf_status work(int socket, cli_session *session, const request *q, received *r, clf_embed_stats *stats, size_t *out_width,
-                       bool *out_open)
+/* *failed: the text to blame, or as it was. *out_open false: the other side is gone. */
+static clf_status work(int socket, cli_session *session, const request *q, received *r, size_t *failed, clf_embed_stats *stats,
+                       size_t *out_width, bool *out_open)
 {
-    size_t width, at = 0, failed = SIZE_MAX;
+    size_t width, at = 0;
     CLF_TRY(width_of(session, &q->what, &width));
     *out_width = width;
     CLF_TRY(clfi_alloc(q->bytes + 1, 1, "texts", &r->bytes));
@@ -132,14 +135,13 @@ static clf_status work(int socket, cli_session *session, const request *q, recei
         return CLF_OK;
     for (size_t i = 0; i < q->count; at += r->sizes[i++])
         r->texts[i] = (clf_text){r->bytes + at, r->sizes[i]};
-    const clf_status st = q->what.scoring.query.data ? score(session, &q->what.scoring, r, q->count, &failed, stats)
-                                                     : embed(session, &q->what.embedding, r, q->count, &failed, stats);
-    return st != CLF_OK && failed < q->count ? clfi_fail_prefix(st, "text %zu", q->first + failed + 1) : st;
+    return q->what.scoring.query.data ? score(session, &q->what.scoring, r, q->count, failed, stats)
+                                      : embed(session, &q->what.embedding, r, q->count, failed, stats);
 }
 
-static bool send_reply(int socket, clf_status status, const clf_embed_stats *stats, const float *rows, size_t numbers)
+static bool send_reply(int socket, clf_status status, size_t failed, const clf_embed_stats *stats, const float *rows, size_t numbers)
 {
-    reply answer = {.status = status, .numbers = status == CLF_OK ? numbers : 0};
+    reply answer = {.status = status, .failed = failed, .numbers = status == CLF_OK ? numbers : 0};
     if (stats)
         answer.stats = *stats;
     if (status != CLF_OK)
@@ -156,16 +158,16 @@ static void serve(int socket, const void *user)
     session.stats = 0;
     session.trace = NULL;
     clf_status st = cli_session_open_model(&session, at->directory);
-    bool is_open = send_reply(socket, st, NULL, NULL, 0) && st == CLF_OK;
+    bool is_open = send_reply(socket, st, SIZE_MAX, NULL, NULL, 0) && st == CLF_OK;
     while (is_open) {
         request q;
         received r = {NULL, NULL, NULL, NULL, NULL};
         clf_embed_stats stats = {0};
-        size_t width = 0;
+        size_t width = 0, failed = SIZE_MAX;
         if (!receive_all(socket, &q, sizeof q))
             break;
-        st = work(socket, &session, &q, &r, &stats, &width, &is_open);
-        is_open = is_open && send_reply(socket, st, &stats, r.rows, q.count * width) && st == CLF_OK;
+        st = work(socket, &session, &q, &r, &failed, &stats, &width, &is_open);
+        is_open = is_open && send_reply(socket, st, failed, &stats, r.rows, q.count * width) && st == CLF_OK;
         free_received(&r);
     }
     st = cli_session_close(&session, NULL);
@@ -282,6 +284,7 @@ static void clear_job(job *j)
 {
     clfi_str_free(&j->bytes);
     free(j->texts);
+    free(j->lines);
     free(j->rows);
     *j = (job){.state = JOB_WAITS};
 }
@@ -342,12 +345,15 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
         return CLF_OK;
     job *j = job_at(pool, pool->used++);
     *j = (job){.state = JOB_WAITS,
+               .name = inputs->name,
                .count = inputs->count,
                .window = inputs->window,
                .first = inputs->total,
                .share = cli_inputs_share(inputs),
                .passed = cli_inputs_passed_share(inputs)};
     CLF_TRY(clfi_alloc(j->count, sizeof *j->texts, "texts", &j->texts));
+    CLF_TRY(clfi_alloc(j->count, sizeof *j->lines, "texts", &j->lines));
+    memcpy(j->lines, inputs->lines, j->count * sizeof *j->lines);
     for (size_t i = 0; i < j->count; i++)
         CLF_TRY(clfi_str_append(&j->bytes, inputs->texts[i].data, inputs->texts[i].size));
     const char *at = clfi_str_text(&j->bytes);
@@ -378,7 +384,7 @@ static clf_status lose(cli_pool *pool, member *m, clf_status st)
 /* A member that closed its end is found out when its reply is waited for: it may tell why. */
 static clf_status give(cli_pool *pool, member *m, job *j, const task *what)
 {
-    const request q = {.what = *what, .first = j->first, .count = j->count, .bytes = j->bytes.length};
+    const request q = {.what = *what, .count = j->count, .bytes = j->bytes.length};
     const int socket = m->worker.socket;
     m->job = j;
     j->state = JOB_RUNS;
@@ -417,8 +423,12 @@ static size_t free_members(const cli_pool *pool)
 static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
 {
     job *j = m->job;
-    reply answer;
+    reply answer = {.failed = SIZE_MAX};
+    char where[NAME_BYTES];
     clf_status st = receive_answer(&m->worker, &answer, sizeof answer, &answer);
+    if (st != CLF_OK && answer.failed < j->count)
+        st =
+            clfi_fail_prefix(st, "%s", cli_text_where(j->name, j->lines[answer.failed], j->first + answer.failed + 1, where, sizeof where));
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
         st = clfi_fail(CLF_INTERNAL, "device %s: %zu numbers, expected %zu", name_of(m), answer.numbers, j->count * pool->width);
     if (st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) /* by the model or the options: another device would say the same */

@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 
-from runs import data, expect, fail, finish, model, program, read, run, run_ending, skip, write_lines
+from runs import data, expect, fail, finish, make_spoiled_model, model, program, read, run, run_ending, skip, write_lines
 
 scorer = os.path.join(data, "classifiers", "bert")
 WINDOW = 32
@@ -64,6 +64,16 @@ with tempfile.TemporaryDirectory() as work:
     expect("--resume", run(*embed("killed.npy", "--device", ",", "--resume")), 0)
     if read("killed.npy") != want or os.path.exists("killed.npy.part"):
         fail("ended with all its devices: --resume gives other bytes")
+
+    # A text to blame is told by its line, as by one device.
+    texts = ["the cat", "", "the cat sat on a mat and then it ran away", "a mat"]
+    make_spoiled_model("spoiled", texts)
+    with open("texts.txt", "w", encoding="ascii") as file:
+        file.writelines(text + "\n" for text in texts)
+    for more in ([], ["--device", ","]):
+        done = run(program, "embed", "spoiled", "--file", "texts.txt", *more)
+        expect(f"a spoiled text {more}", done, 1, "texts.txt: line 3: embed: the result is not finite")
+    expect("weights of a spoiled text", run(program, "attention", "spoiled", texts[2], "--json"), 1, "attention: the weights are not finite")
 
     # Search, its corpus embedded by two; rerank, its pairs scored by two.
     one = run(program, "search", model, "--corpus", "lines.txt", "--no-keep", "--json", "the cat")
