@@ -69,6 +69,9 @@ void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary; no-op
  * written to as the bytes come; with `seeks`, for formats whose beginning is written last, at commit. Waits until a pipe is read. */
 clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out);
 
+/* clfi_output_open, write, commit. */
+clf_status clfi_output_write(const char *path, const void *data, size_t size);
+
 /* Tells before the work what clfi_output_open would refuse after it; creates nothing. `is_file`: pipes, devices and "-" won't do. */
 clf_status clfi_output_check(const char *path, bool is_file);
 

@@ -66,8 +66,8 @@ static clf_status look_at(const char *path, place *out)
             return clfi_fail_errno("write", path);
         if (p.exists && S_ISDIR(p.info.st_mode))
             CLF_FAIL(CLF_IO, "write %s: is a directory", path);
-        p.is_standard_output = p.exists && fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == p.info.st_dev &&
-                               standard.st_ino == p.info.st_ino;
+        p.is_standard_output =
+            p.exists && fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == p.info.st_dev && standard.st_ino == p.info.st_ino;
     }
     p.is_stream = p.is_standard_output || (p.exists && !S_ISREG(p.info.st_mode));
     if (!p.is_stream)
@@ -402,6 +402,14 @@ void clfi_atomic_abandon(clf_atomic_file *file)
     if (file->target && !file->is_nameless)
         unlink(file->temporary);
     release(file);
+}
+
+clf_status clfi_output_write(const char *path, const void *data, size_t size)
+{
+    clf_atomic_file file;
+    CLF_TRY(clfi_output_open(path, false, &file));
+    clfi_atomic_write(&file, data, size);
+    return clfi_atomic_commit(&file);
 }
 
 clf_status clfi_file_write(const char *path, const void *data, size_t size)

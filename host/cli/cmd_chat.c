@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer chat: a conversation with a language model in its own chat template. */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "cli/generation.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/standard_output.h"
 #include "cli/terminal.h"
 #include "model/chat_template.h"
 #include "model/model.h"
@@ -22,15 +22,15 @@
 enum { LINE_BYTES = 1 << 20 };
 
 typedef struct chat {
-    clf_model *model;   /* borrowed */
+    clf_model *model; /* borrowed */
     clf_session *session;
     clf_template *form;
-    json_t *messages;   /* [{"role", "content"}, ...] */
-    bool has_system;    /* the first of them */
+    json_t *messages; /* [{"role", "content"}, ...] */
+    bool has_system;  /* the first of them */
     clf_generate_params params;
     clf_encoding *encoding;
     clf_str prompt, answer;
-    clf_status st;      /* of printing */
+    clf_status st; /* of printing */
 } chat;
 
 static clf_status out_of_memory(void)
@@ -86,8 +86,8 @@ static int on_token(void *user, const clf_generated *step)
     chat *c = user;
     cli_line_clear();
     fwrite(step->text.data, 1, step->text.size, stdout);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        c->st = clfi_fail(CLF_IO, "writing the answer failed: %s", strerror(errno));
+    if (c->st == CLF_OK)
+        c->st = cli_output_flush();
     if (c->st == CLF_OK)
         c->st = clfi_str_append(&c->answer, step->text.data, step->text.size);
     return c->st != CLF_OK;
@@ -120,8 +120,9 @@ static clf_status converse(chat *c)
             cli_line_clear();
             fputs("> ", stdout);
         }
-        fflush(stdout);
-        st = clfi_line_read(stdin, "standard input", LINE_BYTES, &line, &any);
+        st = cli_output_flush();
+        if (st == CLF_OK)
+            st = clfi_line_read(stdin, "standard input", LINE_BYTES, &line, &any);
         if (st == CLF_OK && any && line.length > 0)
             st = answer(c, &line);
     }

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/shards.h"
+#include "cli/standard_output.h"
 #include "cli/terminal.h"
 #include "io/npy.h"
 
@@ -60,10 +61,10 @@ static clf_status write_rows(void *user, const cli_embedded *window)
     for (size_t i = 0; i < count; i++, w->index++)
         if (!print_row(w, rows + i * width, width))
             return clfi_fail_errno("write", w->name);
-    if (w->stream == stdout && fflush(stdout) != 0)
-        return clfi_fail_errno("write", w->name);
-    if (w->stream == stdout)
-        cli_interrupts_say("%zu embeddings were printed", w->index);
+    if (w->stream != stdout)
+        return CLF_OK;
+    CLF_TRY(cli_output_flush());
+    cli_interrupts_say("%zu embeddings were printed", w->index);
     return CLF_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/standard_output.h"
 #include "model/pronouncer.h"
 #include "runtime/profile.h"
 
@@ -66,7 +67,7 @@ static clf_status print_words(const clf_text *words, size_t count, const clf_pro
         if (found == 0)
             CLF_FAIL(CLF_INTERNAL, "word \"%.*s\": the model gives no finite score", (int)words[i].size, words[i].data);
     }
-    return fflush(stdout) == 0 ? CLF_OK : clfi_fail_errno("write", "standard output");
+    return cli_output_flush();
 }
 
 static clf_status pronounce_all(const clf_context *context, clf_pronouncer *pronouncer, cli_inputs *inputs,
@@ -172,7 +173,7 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
          &options.beam},
         {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
         {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_TEXT, &options.model},
-        {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_FILE,
+        {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_OUTPUT,
          &options.picture},
         {"layer", 0, "L", "of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},
         {"batch-words", 0, "N", "words decoded together (default: suited to the device)", CLI_SIZE, &options.batch_words},

@@ -36,7 +36,7 @@ static clf_status report(char **paths, size_t count, const char *output, clfi_re
     for (; read < count; read++)
         CLF_GOTO(clfi_result_read(paths[read], &results[read]));
     CLF_GOTO(clfi_report_write(results, count, format, part, &text));
-    CLF_GOTO(clfi_file_write(output, text.data, text.length));
+    CLF_GOTO(clfi_output_write(output, text.data, text.length));
 done:
     for (size_t i = 0; i < read; i++)
         clfi_result_free(&results[i]);
@@ -50,7 +50,7 @@ int cmd_report(const cli_command *self, int argc, char **argv)
     const char *output = NULL;
     int part = CLFI_REPORT_ALL, positional;
     const cli_option table[] = {
-        {"output", 'o', "F", "the page (.html), picture (.svg) or Markdown file (.md) to write", CLI_FILE, &output},
+        {"output", 'o', "F", "the page (.html), picture (.svg) or Markdown file (.md) to write", CLI_OUTPUT, &output},
         {"part", 0, "all|rooflines|bars", "what an .svg shows (default: all)", CLI_CHOICE, &part},
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);

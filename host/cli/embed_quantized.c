@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
+#include "cli/standard_output.h"
 #include "io/npy.h"
 
 /* errno tells why it is false. */
@@ -37,9 +38,7 @@ static clf_status write_text(const cli_quantized_output *output, const cli_colle
             return st;
         }
     }
-    if (file.stream)
-        return clfi_atomic_commit(&file);
-    return fflush(stdout) == 0 ? CLF_OK : clfi_fail_errno("write", name);
+    return file.stream ? clfi_atomic_commit(&file) : cli_output_flush();
 }
 
 static clf_status write_npy(const cli_quantized_output *output, const cli_collection *rows, size_t width, const float *ranges, uint8_t *row)

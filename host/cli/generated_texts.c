@@ -2,7 +2,6 @@
 /* Texts as they come: prompts read in windows, pieces printed in the prompts' order. */
 #include "cli/generated_texts.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "cli/inputs.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
+#include "cli/standard_output.h"
 
 /* What is known of one prompt's text. */
 typedef struct answer {
@@ -60,8 +60,7 @@ static clf_status print_ready(job *j)
             if (a->finish != CLF_FINISH_NONE)
                 putchar('\n');
         }
-        if (fflush(stdout) != 0 || ferror(stdout))
-            CLF_FAIL(CLF_IO, "writing the text failed: %s", strerror(errno));
+        CLF_TRY(cli_output_flush());
         if (a->finish == CLF_FINISH_NONE)
             break;
         j->printed++;

@@ -333,7 +333,7 @@ clf_status cli_heatmap_write(const cli_heatmap *map, const char *path)
     if (st == CLF_OK && is_svg)
         st = add_texts(&picture, svg);
     if (st == CLF_OK)
-        st = clfi_file_write(path, picture.data, picture.length);
+        st = clfi_output_write(path, picture.data, picture.length);
     clfi_str_free(&texts.text);
     clfi_str_free(&picture);
     return st;

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/platform_guard.h"
+#include "cli/standard_output.h"
 #include "cli/terminal.h"
 #include "clformer/context.h"
 
@@ -71,21 +72,6 @@ static void open_standard_streams(void)
             _exit(EXIT_FAILURE);
 }
 
-/* What was printed may not get to where it should: a full disk, a closed stream. A command that saw it has told. */
-static void check_standard_output(void)
-{
-    if (cli_has_failed())
-        return;
-    const int failed_before = ferror(stdout);
-    if (fflush(stdout) == 0 && !failed_before)
-        return;
-    if (failed_before) /* errno may have been set by others since */
-        fputs("clformer: standard output: not everything could be written\n", stderr);
-    else
-        perror("clformer: standard output");
-    _exit(EXIT_FAILURE);
-}
-
 static int fail_unknown(const char *name)
 {
     const char *names[COUNT(commands)];
@@ -100,7 +86,8 @@ int main(int argc, char **argv)
 {
     open_standard_streams();
     cli_platforms_arguments(argc, argv);
-    atexit(check_standard_output);
+    atexit(cli_output_check);
+    setenv("CLF_LOG", "error", 0); /* a tuned.json that cannot be read, a batch computed again */
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         const cli_command *command = argc > 2 ? find(argv[2]) : NULL;

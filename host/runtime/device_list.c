@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* All devices of the machine: enumeration, recognising one card behind two drivers, ranking and selection. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
@@ -75,8 +78,7 @@ static uint64_t score(const clf_device *device)
                               : info->type == CLF_DEVICE_TYPE_ACCELERATOR ? 3
                               : device->is_software_rasterizer            ? 1
                                                                           : 2;
-    return (info->usable ? UINT64_C(1) << 60 : 0) | class_of << 50 | (uint64_t)info->compute_units << 16 |
-           (info->clock_mhz & 0xffff);
+    return (info->usable ? UINT64_C(1) << 60 : 0) | class_of << 50 | (uint64_t)info->compute_units << 16 | (info->clock_mhz & 0xffff);
 }
 
 static bool runs_on_host(const clf_device *device)
@@ -131,6 +133,22 @@ static void rank_devices(clf_device_list *list)
     }
 }
 
+/* A loader passes over drivers that it cannot open, and drivers that cannot open their files end the process or find no compiler. */
+static clf_status check_files(void)
+{
+    enum { NEEDED = 16 };
+    int files[NEEDED], count = 0;
+    for (; count < NEEDED; count++)
+        if ((files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
+            break;
+    const int reason = count < NEEDED ? errno : 0;
+    for (int i = 0; i < count; i++)
+        close(files[i]);
+    if (reason == EMFILE || reason == ENFILE)
+        CLF_FAIL(CLF_IO, "OpenCL: drivers need %d more open files, of which %d can be opened: %s", NEEDED, count, strerror(reason));
+    return CLF_OK;
+}
+
 /* *out: freed by the caller; *out_count 0: the loader knows of none. */
 static clf_status get_platforms(cl_platform_id **out, cl_uint *out_count)
 {
@@ -160,6 +178,7 @@ static clf_status create_list(clf_device_list **out)
     if (!out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "device list: out must not be NULL");
     CLF_GOTO(clfi_alloc(1, sizeof *list, "device list", &list));
+    CLF_GOTO(check_files());
     CLF_GOTO(get_platforms(&platforms, &count));
     if (count == 0)
         CLF_GOTO(add_note(list, "OpenCL", "no platform is installed (Debian: pocl-opencl-icd for CPUs; GPUs: the vendor's driver)"));

@@ -44,7 +44,18 @@ for name in - /dev/stdout /proc/self/fd/1; do
     (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name 2>/dev/null) | cmp -s - "$want" || fail "-o $name into a pipe: something else"
 done
 [ -e "$work/d/-" ] && fail "a file named -"
+mkfifo "$work/pipe.svg"
+cat "$work/pipe.svg" >"$work/got" &
+run attention --weights "$want" -o "$work/pipe.svg"
+expect_status 0 "a picture into a pipe"
+wait
+head -c 5 "$work/got" | grep -q '<?xml' || fail "a picture into a pipe: $(head -c 80 "$work/got")"
 if [ -c /dev/full ]; then
+    mkdir "$work/llama"
+    ln -s "$data"/generation/llama/* "$work/llama"
+    echo '{% for m in messages %}{{ m.content }}{% endfor %}' >"$work/llama/chat_template.jinja"
+    echo 'the cat' | "$program" chat "$work/llama" --max-tokens 2 >/dev/full 2>"$work/err" && fail "chat on a full disk: status 0"
+    expect_error "write standard output: No space left" "chat on a full disk"
     encode -o /dev/full
     expect_status 1 "/dev/full"; expect_error "/dev/full" "/dev/full"
     "$program" op positional_encoding --length 3 --dim 4 >/dev/full 2>"$work/err" && fail "standard output on a full disk: status 0"

@@ -2,6 +2,7 @@
 /* A loader or driver that fails is not a machine without OpenCL: clGetPlatformIDs and clGetDeviceIDs fail in turn. */
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include "clformer/device.h"
 #include "support/check.h"
@@ -51,8 +52,24 @@ static void test_failures(void **state)
     clf_device_list_destroy(list);
 }
 
+/* Too few files: told as that, not as a machine without drivers. */
+static void test_open_files(void **state)
+{
+    (void)state;
+    struct rlimit was;
+    calls = failing = 0;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    const struct rlimit few = {.rlim_cur = 5, .rlim_max = was.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    clf_device_list *list = NULL;
+    const clf_status st = clf_device_list_create(&list);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    CHECK_FAILS(st, CLF_IO, "Too many open files");
+    assert_null(list);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures), cmocka_unit_test(test_open_files)};
     return cmocka_run_group_tests_name("runtime.platforms", tests, NULL, NULL);
 }
