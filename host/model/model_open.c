@@ -17,16 +17,12 @@ static bool can_generate(const clf_model *model)
     return (model->tasks & CLF_TASK_GENERATE) != 0;
 }
 
-/* Decoders with sentence-transformers' list of modules make embeddings. */
-static clf_status find_tasks(clf_model *model, const char *path)
+clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out)
 {
     json_t *modules = NULL;
-    model->tasks = model->family->tasks;
-    if (!can_generate(model) || !clfi_directory_exists(path))
-        return CLF_OK;
-    CLF_TRY(clfi_sentence_file_read(path, "modules.json", &modules));
-    if (modules)
-        model->tasks = CLF_TASK_EMBED;
+    if ((family->tasks & CLF_TASK_GENERATE) && clfi_directory_exists(path))
+        CLF_TRY(clfi_sentence_file_read(path, "modules.json", &modules));
+    *out = modules ? CLF_TASK_EMBED : family->tasks;
     json_decref(modules);
     return CLF_OK;
 }
@@ -38,7 +34,7 @@ static clf_status find_network(clf_model *model, const char *directory)
     const json_t *config = clfi_checkpoint_config(checkpoint);
     clf_status st = clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &model->family);
     if (st == CLF_OK)
-        st = find_tasks(model, directory);
+        st = clfi_model_tasks(model->family, directory, &model->tasks);
     if (st == CLF_OK)
         st = can_generate(model) ? clfi_generation_config_read(directory, config, &model->generation)
                                  : clfi_labels_read(config, &model->labels);

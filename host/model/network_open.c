@@ -32,14 +32,18 @@ static clf_status turn_into_encoder(const clf_family *family, clf_network_config
     return CLF_OK;
 }
 
+const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const clf_family *family)
+{
+    return strcmp(clfi_checkpoint_form(checkpoint), CLFI_FORM_GGUF) == 0 ? clfi_gguf_names(family->model_type) : family->names;
+}
+
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_network **out)
 {
     clf_network_config config;
     clf_network *network;
     clf_weights *weights;
-    const bool is_gguf = strcmp(clfi_checkpoint_form(checkpoint), CLFI_FORM_GGUF) == 0;
-    const clf_name_map *names = is_gguf ? clfi_gguf_names(family->model_type) : family->names;
+    const clf_name_map *names = clfi_network_names(checkpoint, family);
     clf_status st = names ? family->read_config(clfi_checkpoint_config(checkpoint), &config)
                           : clfi_fail(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
     clf_name_map turned;

@@ -6,6 +6,9 @@
 #include "clformer/model.h"
 #include "model/family.h"
 
+/* What the checkpoint calls the weights of a family's networks; NULL: a GGUF file of a family that has none. */
+const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const clf_family *family);
+
 /* Takes over the checkpoint, also on failure; what the network uses in place keeps its files. as_encoder: a family of decoders gives its
  * layers as an encoder's, without a head, whose outputs are embeddings; each token still sees what it would in the decoder. params: how
  * weights lie on the device. Statuses as

@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "runtime/shared.h"
 #include "base/clock.h"
 #include "runtime/usage.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
+#include "workload/start_place.h"
 #include "workload/verdict.h"
 
 enum { TOKENS = 16 };
@@ -24,8 +24,7 @@ typedef struct start_case {
 
 typedef struct start_state {
     const start_case *one;
-    char device[32]; /* index in the list of devices */
-    char *cache_dir;
+    clfi_start_place place;
     int32_t ids[TOKENS];
     clf_model_info info;
     float *row;
@@ -37,7 +36,7 @@ static void release(void *state)
     start_state *s = state;
     if (!s)
         return;
-    free(s->cache_dir);
+    clfi_start_place_free(&s->place);
     free(s->row);
     free(s);
 }
@@ -46,14 +45,11 @@ static void release(void *state)
 static clf_status start(start_state *s, double *elapsed_ns)
 {
     static const int32_t offsets[2] = {0, TOKENS};
-    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     clf_context *context = NULL;
     clf_model *model = NULL;
     clf_status st;
-    params.device = s->device;
-    params.cache_dir = s->one->is_cold ? "" : s->cache_dir;
     const uint64_t begin = clfi_now_ns();
-    CLF_GOTO(clf_context_create(&params, &context));
+    CLF_GOTO(clfi_start_context(&s->place, &context));
     CLF_GOTO(clf_model_open(context, s->one->directory, &model));
     s->memory.weights_bytes = clfi_model_weights_bytes(clf_model_get_info(model)->file_bytes, clfi_usage_bytes(context));
     clfi_usage_restart(context); /* for what a run takes, as the other models' */
@@ -76,11 +72,7 @@ static clf_status setup(const clfi_workload *workload, const clf_context *contex
 {
     double unused;
     s->one = workload->parameters;
-    snprintf(s->device, sizeof s->device, "%zu", clf_context_device(context)->index);
-    if (context->shared->cache)
-        CLF_TRY(clfi_strdup(context->shared->cache->path, &s->cache_dir));
-    if (!s->one->is_cold && !s->cache_dir)
-        CLF_FAIL(CLF_UNSUPPORTED, "start: the context has no cache of programs to start from");
+    CLF_TRY(clfi_start_place_find(context, s->one->is_cold, &s->place));
     return start(s, &unused);
 }
 

@@ -8,17 +8,19 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "io/safetensors.h"
-#include "model/family.h"
+#include "io/checkpoint.h"
+#include "model/model.h"
 
-/* Last component of the path, without trailing slashes; "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's is taken
- * then. */
-static void name_directory(const char *directory, char *out, size_t size)
+/* "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's name is taken then. */
+void clfi_model_name(const char *directory, char *out, size_t size)
 {
+    static const char ending[] = ".gguf";
     size_t end = strlen(directory);
     for (int level = 0; level < 2; level++) {
         while (end > 1 && directory[end - 1] == '/')
             end--;
+        if (end > sizeof ending - 1 && memcmp(directory + end - (sizeof ending - 1), ending, sizeof ending - 1) == 0)
+            end -= sizeof ending - 1;
         size_t begin = end;
         while (begin > 0 && directory[begin - 1] != '/')
             begin--;
@@ -49,25 +51,26 @@ done:
 }
 
 /* One hash over the hashes of all files of weights, in their order. */
-static clf_status hash_weights(const char *directory, char out[CLFI_HASH_TEXT_BYTES], json_int_t *bytes)
+static clf_status hash_weights(const char *path, char out[CLFI_HASH_TEXT_BYTES], json_int_t *bytes)
 {
-    clf_safetensors *file = NULL;
+    clf_checkpoint *checkpoint = NULL;
     clf_str hashes = CLF_STR_INIT;
     clf_status st;
     *bytes = 0;
-    CLF_GOTO(clfi_safetensors_open_directory(directory, &file));
-    for (int i = 0; i < (int)clfi_safetensors_shard_count(file); i++) {
-        const clf_file_map *map = clfi_safetensors_shard_map(file, i);
+    CLF_GOTO(clfi_checkpoint_open(path, &checkpoint));
+    CLF_GOTO(clfi_checkpoint_load(checkpoint));
+    for (int i = 0; i < (int)clfi_checkpoint_file_count(checkpoint); i++) {
+        const clf_file_map *map = clfi_checkpoint_file_map(checkpoint, i);
         clfi_hash(map->data, map->size, out);
         CLF_GOTO(clfi_file_map_check(map));
         *bytes += (json_int_t)map->size;
         CLF_GOTO(clfi_str_appendf(&hashes, "%s", out));
     }
-    if (clfi_safetensors_shard_count(file) > 1)
+    if (clfi_checkpoint_file_count(checkpoint) > 1)
         clfi_hash(clfi_str_text(&hashes), hashes.length, out);
 done:
     clfi_str_free(&hashes);
-    clfi_safetensors_close(file);
+    clfi_checkpoint_close(checkpoint);
     return st;
 }
 
@@ -75,7 +78,7 @@ clf_status clfi_model_identity(const char *directory, const char *name, json_t *
 {
     char hash[CLFI_HASH_TEXT_BYTES], own_name[CLFI_BENCH_MODEL_NAME];
     json_int_t bytes;
-    name_directory(directory, own_name, sizeof own_name);
+    clfi_model_name(directory, own_name, sizeof own_name);
     CLF_TRY(hash_weights(directory, hash, &bytes));
     *out = json_pack("{s:s, s:s, s:I}", "name", name ? name : own_name, "xxh128", hash, "file_bytes", bytes);
     if (!*out)
@@ -83,10 +86,24 @@ clf_status clfi_model_identity(const char *directory, const char *name, json_t *
     return CLF_OK;
 }
 
+clf_status clfi_model_generates(const char *path, bool *out)
+{
+    clf_checkpoint *checkpoint;
+    const clf_family *family;
+    unsigned tasks = 0;
+    CLF_TRY(clfi_checkpoint_open(path, &checkpoint));
+    clf_status st = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_EMBED | CLF_TASK_GENERATE, &family);
+    if (st == CLF_OK)
+        st = clfi_model_tasks(family, path, &tasks);
+    clfi_checkpoint_close(checkpoint);
+    *out = (tasks & CLF_TASK_GENERATE) != 0;
+    return st;
+}
+
 clf_status clfi_bench_model_read(const char *directory, clfi_bench_model *out)
 {
     *out = (clfi_bench_model){.directory = directory};
-    name_directory(directory, out->name, sizeof out->name);
+    clfi_model_name(directory, out->name, sizeof out->name);
     CLF_TRY(read_sizes(directory, out));
     return clfi_model_identity(directory, out->name, &out->identity);
 }
@@ -115,7 +132,7 @@ clf_status clfi_model_workload_add(clfi_workload_list *list, clfi_workload *work
         free(parameters);
         CLF_FAIL(CLF_OUT_OF_MEMORY, "workload %s: its description: not enough memory", workload->id);
     }
-    workload->suite = "models";
+    workload->suite = workload->suite ? workload->suite : "models";
     workload->work = work;
     workload->parameters = parameters;
     return clfi_workload_list_add(list, workload);

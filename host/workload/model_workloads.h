@@ -21,14 +21,17 @@ typedef struct clfi_bench_model {
 clf_status clfi_bench_model_read(const char *directory, clfi_bench_model *out);
 void clfi_bench_model_free(clfi_bench_model *model);
 
-/* {"name", "xxh128", "file_bytes"} of a directory with weights; name NULL: that of the directory. The caller owns it. */
+/* The last component of a path, without trailing slashes and ".gguf". */
+void clfi_model_name(const char *directory, char *out, size_t size);
+
+/* {"name", "xxh128", "file_bytes"} of a directory with weights, or of a GGUF file; name NULL: that of the directory. The caller owns it. */
 clf_status clfi_model_identity(const char *directory, const char *name, json_t **out);
 
 /* Memory for the parameters of a workload: `size` bytes of zeros, and behind them copies of up to two strings (NULL: none). */
 clf_status clfi_model_parameters(size_t size, const char *first, const char *second, void *out, const char **first_copy,
                                  const char **second_copy);
 
-/* Adds a models workload; takes over work (NULL: OUT_OF_MEMORY) and parameters, also on failure. */
+/* Adds a workload, of the suite "models" where it names none; takes over work (NULL: OUT_OF_MEMORY) and parameters, also on failure. */
 clf_status clfi_model_workload_add(clfi_workload_list *list, clfi_workload *workload, json_t *work, void *parameters);
 
 clf_status clfi_encoder_workloads(clfi_workload_list *list, const clfi_bench_model *model, bool quick);

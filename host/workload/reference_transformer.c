@@ -50,7 +50,7 @@ static clf_status find_pair(const clfi_ref_weights *weights, const char *prefix,
     return CLF_OK;
 }
 
-static double norm_of(const double *x, int64_t count)
+double clfi_ref_length(const double *x, int64_t count)
 {
     double square = 0;
     for (int64_t i = 0; i < count; i++)
@@ -77,7 +77,7 @@ static clf_status linear(const pass *p, const char *prefix, const char *name, in
         norm[o] = sqrt(norm[o]);
     }
     for (int64_t r = 0; r < rows; r++, x += in, y += out) {
-        const double unit = p->noise ? u * sqrt((double)in + 2) * norm_of(x, in) : 0;
+        const double unit = p->noise ? u * sqrt((double)in + 2) * clfi_ref_length(x, in) : 0;
         for (int64_t o = 0; o < out; o++)
             y[o] = (double)bias->value[o];
         for (int64_t i = 0; i < in; i++)
@@ -146,10 +146,11 @@ static double product(const pass *p, const head *h, const double *q, int64_t i, 
 /* Query i of its sequence, row `row` of all weights. */
 static void attend(const pass *p, const head *h, int64_t i, int64_t row, const double *q, const bool *keep, double *out)
 {
-    const double scale = 1 / sqrt((double)h->size), unit = p->noise ? u * sqrt((double)h->size + 2) * scale * norm_of(q, h->size) : 0;
+    const double scale = 1 / sqrt((double)h->size);
+    const double unit = p->noise ? u * sqrt((double)h->size + 2) * scale * clfi_ref_length(q, h->size) : 0;
     const double weight_unit = u * (16 + sqrt((double)h->keys));
     for (int64_t j = 0; j < h->keys; j++) {
-        const double bound = p->noise ? unit * norm_of(h->k + j * h->step, h->size) : 0;
+        const double bound = p->noise ? unit * clfi_ref_length(h->k + j * h->step, h->size) : 0;
         h->scores[j] = clfi_ref_rounded(p->noise, scale * product(p, h, q, i, j) + (h->bias ? h->bias[distance_index(p, i, j)] : 0), bound);
     }
     clfi_ref_softmax_row(h->scores, keep, (size_t)h->keys, CLF_EMPTY_ROWS_ZERO, h->weights);

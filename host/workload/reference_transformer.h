@@ -45,6 +45,9 @@ void clfi_ref_weights_free(clfi_ref_weights *weights);
 typedef clfi_random clfi_ref_noise;
 double clfi_ref_rounded(clfi_ref_noise *noise, double value, double bound);
 
+/* Euclidean norm. */
+double clfi_ref_length(const double *x, int64_t count);
+
 /* Training's dropout, scores of one's own, and values to compare, as clf_transformer_params have them. */
 typedef struct clfi_ref_extras {
     float weight_dropout, hidden_dropout, result_dropout;

@@ -55,7 +55,7 @@ typedef struct clfi_workload_type {
 
 struct clfi_workload {
     char id[96];         /* unique and stable, for example "gemm/f32/m128-n384-k384"; names neither engine nor device */
-    const char *suite;   /* "peak", "ops" or "models" */
+    const char *suite;   /* "peak", "ops", "models" or "generation" */
     const char *op;      /* the table it belongs to: "gemm", "masked_softmax", "bandwidth", "encoder" */
     json_t *work;        /* owned: all that makes two measurements the same work: shapes, types, seed, masks, model hash, lengths */
     double flops, bytes; /* arithmetic operations and bytes that must move, per run; 0: not counted */
@@ -91,6 +91,13 @@ void clfi_workload_list_free(clfi_workload_list *list);
 clf_status clfi_peak_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_op_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_model_workloads(clfi_workload_list *list, const char *model_dir, bool quick); /* model_dir NULL: the built-in model alone */
+
+/* The suite "generation": language models, which `model` (a hub directory or a GGUF file) has to be; NULL: one with random weights.
+ * UNSUPPORTED: another kind of model. */
+clf_status clfi_generation_workloads(clfi_workload_list *list, const char *model, bool quick);
+
+/* Whether a model's workloads are the suite generation's, not models'. Statuses of reading its configuration. */
+clf_status clfi_model_generates(const char *path, bool *out);
 
 /* The limit of a device that a workload measures; NULL: none. */
 const char *clfi_workload_measures(const clfi_workload *workload);
