@@ -12,22 +12,20 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "io/checkpoint.h"
 #include "model/generation.h"
 #include "support/measure.h"
+#include "workload/greedy.h"
 #include "workload/peak.h"
+#include "workload/stored_decoder.h"
 
 enum { READ_BYTES = 256 << 20, VERIFIED_TOKENS = 48 };
 
 typedef struct generation {
     clf_session *session;
-    clf_decode_batch *decoding;
+    clfi_greedy greedy;
     size_t vocabulary, batch, prompt, tokens;
-    double bound;  /* of the error of logits */
-    int32_t *ids;  /* [prompt]: of the prompt */
-    float *logits; /* [batch, vocabulary] */
-    clf_decode_input *inputs;
-    int32_t *next; /* [batch] */
+    double bound; /* of the error of logits */
+    int32_t *ids; /* [prompt]: of the prompt */
 } generation;
 
 static void fail_memory(const void *made)
@@ -38,56 +36,19 @@ static void fail_memory(const void *made)
     exit(1);
 }
 
-/* One pass; the logits after each sequence's last token are read. */
-static void pass(const generation *g, size_t count)
-{
-    clf_context *context = g->session->context;
-    const clf_arena_mark mark = clfi_arena_top(context);
-    clf_view logits;
-    BENCH_OK(clfi_decode_run(g->decoding, g->inputs, count, &logits));
-    BENCH_OK(clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof(float), g->logits, count * g->vocabulary * sizeof(float)));
-    clfi_arena_release(context, mark);
-}
-
-static void open_sequences(const generation *g)
-{
-    for (size_t i = 0; i < g->batch; i++)
-        BENCH_OK(clfi_decode_open(g->decoding, &g->inputs[i].sequence));
-}
-
-static void drop_sequences(const generation *g)
-{
-    for (size_t i = 0; i < g->batch; i++)
-        BENCH_OK(clfi_decode_drop(g->decoding, g->inputs[i].sequence));
-}
-
-static int32_t largest(const float *logits, size_t count)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-        best = logits[i] > logits[best] ? i : best;
-    return (int32_t)best;
-}
-
-static void verify(const generation *g, double *out_error)
+static void verify(generation *g, double *out_error)
 {
     const size_t count = g->prompt < VERIFIED_TOKENS ? g->prompt : VERIFIED_TOKENS;
     float *want = malloc(g->vocabulary * sizeof *want);
     double worst = 0;
     fail_memory(want);
-    for (int is_single = 0; is_single < 2; is_single++) {
-        int32_t sequence;
-        BENCH_OK(clfi_decode_open(g->decoding, &sequence));
-        for (size_t first = 0; first < count; first += is_single ? 1 : count) {
-            g->inputs[0] = (clf_decode_input){sequence, g->ids + first, (int32_t)(is_single ? 1 : count)};
-            pass(g, 1);
-        }
-        BENCH_OK(clfi_decode_drop(g->decoding, sequence));
-        if (!is_single)
-            memcpy(want, g->logits, g->vocabulary * sizeof *want);
-    }
+    BENCH_OK(clfi_greedy_prompt(&g->greedy, 0, g->ids, count));
+    memcpy(want, g->greedy.logits, g->vocabulary * sizeof *want);
+    BENCH_OK(clfi_greedy_keep(&g->greedy, 0));
+    for (size_t i = 0; i < count; i++)
+        BENCH_OK(clfi_greedy_prompt(&g->greedy, 0, g->ids + i, 1));
     for (size_t i = 0; i < g->vocabulary; i++) {
-        const double error = fabs((double)g->logits[i] - (double)want[i]);
+        const double error = fabs((double)g->greedy.logits[i] - (double)want[i]);
         worst = error <= worst ? worst : error; /* NaN stays */
     }
     free(want);
@@ -98,70 +59,44 @@ static void verify(const generation *g, double *out_error)
     }
 }
 
-/* Each sequence's next token is one for each pass. */
-static void decode(const generation *g)
-{
-    for (size_t t = 0; t < g->tokens; t++) {
-        for (size_t i = 0; i < g->batch; i++)
-            g->inputs[i] = (clf_decode_input){g->inputs[i].sequence, &g->next[i], 1};
-        pass(g, g->batch);
-        for (size_t i = 0; i < g->batch; i++)
-            g->next[i] = largest(g->logits + i * g->vocabulary, g->vocabulary);
-    }
-}
-
 typedef struct measured {
     clfi_samples prefill_ms, decode_ms;
     double error, bandwidth, weights;
 } measured;
 
-static void one_round(const generation *g, measured *m, bool is_kept)
+static void one_round(generation *g, measured *m, bool is_kept)
 {
-    int32_t *sequences = malloc(g->batch * sizeof *sequences);
-    fail_memory(sequences);
-    open_sequences(g);
-    for (size_t i = 0; i < g->batch; i++)
-        sequences[i] = g->inputs[i].sequence;
+    BENCH_OK(clfi_greedy_keep(&g->greedy, 0));
     const uint64_t start = clfi_now_ns();
-    for (size_t i = 0; i < g->batch; i++) {
-        for (size_t first = 0; first < g->prompt; first += CLFI_PASS_TOKENS) {
-            const size_t left = g->prompt - first;
-            g->inputs[0] = (clf_decode_input){sequences[i], g->ids + first, (int32_t)(left < CLFI_PASS_TOKENS ? left : CLFI_PASS_TOKENS)};
-            pass(g, 1);
-        }
-        g->next[i] = largest(g->logits, g->vocabulary);
-    }
-    const uint64_t begun = clfi_now_ns();
     for (size_t i = 0; i < g->batch; i++)
-        g->inputs[i].sequence = sequences[i];
-    decode(g);
+        BENCH_OK(clfi_greedy_prompt(&g->greedy, i, g->ids, g->prompt));
+    const uint64_t begun = clfi_now_ns();
+    for (size_t i = 0; i < g->tokens; i++)
+        BENCH_OK(clfi_greedy_step(&g->greedy));
     const uint64_t end = clfi_now_ns();
-    drop_sequences(g);
-    free(sequences);
     if (!is_kept)
         return;
     BENCH_OK(clfi_samples_add(&m->prefill_ms, (double)(begun - start) / 1e6));
     BENCH_OK(clfi_samples_add(&m->decode_ms, (double)(end - begun) / 1e6));
 }
 
-/* Bytes of the weights that one step reads: all, but for an embedding table that is not the head as well. */
-static double weight_bytes(const char *path, bool is_tied)
+/* Bytes of the weights that one step reads. */
+static double weight_bytes(const char *path)
 {
     clf_checkpoint *checkpoint;
-    clf_checkpoint_tensor tensor;
-    double sum = 0;
+    clfi_stored_decoder stored;
+    clfi_decoder_cost cost;
     BENCH_OK(clfi_checkpoint_open(path, &checkpoint));
-    BENCH_OK(clfi_checkpoint_load(checkpoint));
-    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
-        sum += is_tied || !strstr(tensor.name, "embd") ? (double)tensor.bytes : 0;
+    BENCH_OK(clfi_stored_decoder_open(checkpoint, &stored));
+    BENCH_OK(clfi_stored_decoder_cost(&stored, &cost));
     clfi_checkpoint_close(checkpoint);
-    return sum;
+    return cost.step_bytes;
 }
 
 static void write_logits(const generation *g, const char *path)
 {
     FILE *stream = fopen(path, "wb");
-    if (!stream || fwrite(g->logits, sizeof *g->logits, g->vocabulary, stream) != g->vocabulary || fclose(stream) != 0) {
+    if (!stream || fwrite(g->greedy.logits, sizeof *g->greedy.logits, g->vocabulary, stream) != g->vocabulary || fclose(stream) != 0) {
         perror(path);
         exit(1);
     }
@@ -195,26 +130,19 @@ static void create(generation *g, clf_model *model)
 {
     BENCH_OK(clf_session_create(model, model->context, &g->session));
     BENCH_OK(clfi_generation_ready(g->session));
-    g->decoding = g->session->decoding;
     g->vocabulary = (size_t)model->info.vocabulary;
     if ((int64_t)(g->prompt + g->tokens) > model->info.max_positions) {
         fprintf(stderr, "%zu tokens, the model has %lld positions\n", g->prompt + g->tokens, (long long)model->info.max_positions);
         exit(1);
     }
     g->ids = malloc(g->prompt * sizeof *g->ids);
-    g->logits = malloc(g->batch * g->vocabulary * sizeof *g->logits);
-    g->inputs = malloc(g->batch * sizeof *g->inputs);
-    g->next = malloc(g->batch * sizeof *g->next);
     fail_memory(g->ids);
-    fail_memory(g->logits);
-    fail_memory(g->inputs);
-    fail_memory(g->next);
     uint32_t state = 1;
     for (size_t i = 0; i < g->prompt; i++) {
         state = state * 1664525u + 1013904223u;
         g->ids[i] = (int32_t)((state >> 8) % g->vocabulary);
     }
-    BENCH_OK(clfi_decode_reserve(g->decoding, (int64_t)(g->batch * (g->prompt + g->tokens)), g->batch, g->prompt + g->tokens));
+    BENCH_OK(clfi_greedy_create(g->session->decoding, g->vocabulary, g->batch, g->prompt, g->prompt + g->tokens, &g->greedy));
 }
 
 int main(int argc, char **argv)
@@ -246,7 +174,7 @@ int main(int argc, char **argv)
     bench_row read;
     BENCH_OK(clf_context_create(&params, &context));
     BENCH_OK(clf_model_open(context, argv[1], &model));
-    m.weights = weight_bytes(argv[1], model->network->config.is_generator_tied);
+    m.weights = weight_bytes(argv[1]);
     create(&g, model);
     BENCH_OK(clfi_peak_bandwidth(&reads, CLFI_PEAK_READ, READ_BYTES, READ_BYTES, NULL));
     BENCH_OK(reads.items[0].type->engines(&reads.items[0], context, &engines));
@@ -260,10 +188,8 @@ int main(int argc, char **argv)
     }
     m.bandwidth = READ_BYTES / (bench_summary(&read.wall_ms).median * 1e6);
     if (logits) {
-        int32_t sequence;
-        BENCH_OK(clfi_decode_open(g.decoding, &sequence));
-        g.inputs[0] = (clf_decode_input){sequence, g.ids, (int32_t)g.prompt};
-        pass(&g, 1);
+        BENCH_OK(clfi_greedy_keep(&g.greedy, 0));
+        BENCH_OK(clfi_greedy_prompt(&g.greedy, 0, g.ids, g.prompt));
         write_logits(&g, logits);
     }
     print(&g, &m, bench_flag(argc, argv, "--json"));
@@ -271,11 +197,9 @@ int main(int argc, char **argv)
     clfi_workload_list_free(&reads);
     clfi_samples_free(&m.prefill_ms);
     clfi_samples_free(&m.decode_ms);
+    clfi_greedy_free(&g.greedy);
     clf_session_destroy(g.session);
     free(g.ids);
-    free(g.logits);
-    free(g.inputs);
-    free(g.next);
     clf_model_destroy(model);
     clf_context_destroy(context);
     return 0;

@@ -8,6 +8,8 @@
 #include "base/status.h"
 #include "bench/figures.h"
 
+const char *const clfi_suite_names[CLFI_SUITE_COUNT] = {"peak", "ops", "models", "generation"};
+
 /* Removes the index-th workload, order kept. */
 static void drop(clfi_workload_list *list, size_t index)
 {
@@ -18,10 +20,10 @@ static void drop(clfi_workload_list *list, size_t index)
 
 static bool is_asked_for(const clfi_catalogue_params *params, const clfi_workload *workload)
 {
-    const bool suite = strcmp(workload->suite, "peak") == 0  ? params->peak
-                       : strcmp(workload->suite, "ops") == 0 ? params->ops
-                                                             : params->models;
-    return suite && (!params->filter || strstr(workload->id, params->filter));
+    bool is_wanted = false;
+    for (int i = 0; i < CLFI_SUITE_COUNT; i++)
+        is_wanted |= params->suites[i] && strcmp(workload->suite, clfi_suite_names[i]) == 0;
+    return is_wanted && (!params->filter || strstr(workload->id, params->filter));
 }
 
 /* Whether the workload measures a limit that one that is asked for stands beside. */
@@ -50,22 +52,38 @@ static clf_status drop_repeated(clfi_workload_list *list)
     return CLF_OK;
 }
 
-static clf_status add_models(const clfi_catalogue_params *params, clfi_workload_list *out)
+/* The workloads of a model, which are of one of two suites. */
+static clf_status add_model(const clfi_catalogue_params *params, const char *path, clfi_workload_list *out)
 {
-    CLF_TRY(clfi_model_workloads(out, NULL, params->quick));
+    const bool *wanted = params->suites;
+    bool generates;
+    if (!wanted[CLFI_SUITE_MODELS] && !wanted[CLFI_SUITE_GENERATION])
+        return CLF_OK;
+    CLF_TRY(clfi_model_generates(path, &generates));
+    const clfi_suite suite = generates ? CLFI_SUITE_GENERATION : CLFI_SUITE_MODELS;
+    if (!wanted[suite])
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: the suite \"%s\" measures it", path, clfi_suite_names[suite]);
+    return generates ? clfi_generation_workloads(out, path, params->quick) : clfi_model_workloads(out, path, params->quick);
+}
+
+static clf_status add_suites(const clfi_catalogue_params *params, clfi_workload_list *out)
+{
+    CLF_TRY(clfi_peak_workloads(out, params->quick)); /* limits are among them */
+    if (params->suites[CLFI_SUITE_OPS])
+        CLF_TRY(clfi_op_workloads(out, params->quick));
+    if (params->suites[CLFI_SUITE_MODELS])
+        CLF_TRY(clfi_model_workloads(out, NULL, params->quick));
+    if (params->suites[CLFI_SUITE_GENERATION])
+        CLF_TRY(clfi_generation_workloads(out, NULL, params->quick));
     for (size_t i = 0; i < params->model_count; i++)
-        CLF_TRY(clfi_model_workloads(out, params->model_dirs[i], params->quick));
+        CLF_TRY(add_model(params, params->models[i], out));
     return CLF_OK;
 }
 
 clf_status clfi_catalogue(const clfi_catalogue_params *params, clfi_workload_list *out)
 {
     *out = (clfi_workload_list){0};
-    CLF_TRY(clfi_peak_workloads(out, params->quick));
-    if (params->ops)
-        CLF_TRY(clfi_op_workloads(out, params->quick));
-    if (params->models)
-        CLF_TRY(add_models(params, out));
+    CLF_TRY(add_suites(params, out));
     CLF_TRY(drop_repeated(out));
     size_t asked = 0;
     for (size_t i = 0; i < out->count; i++)

@@ -12,16 +12,17 @@
 
 /* X(member, group, kind, unknown, better, title): the member is the key in the file, inside the object `group` ("": in the row itself).
  * unknown: how a file says that it is not known. title: of its column in the report's table of resources; "": it has none. */
-#define CLFI_ROW_FACTS(X)                                         \
-    X(max_error, "", NUMBER, NULL, LESS, "")                      \
-    X(error_bound, "", NUMBER, NULL, NEITHER, "")                 \
-    X(min_cosine, "", COSINE, ABSENT, MORE, "")                   \
-    X(rate, "", NUMBER, UNMEASURED, MORE, "")                     \
-    X(percent_of_limit, "", NUMBER, UNMEASURED, MORE, "")         \
-    X(weights_bytes, "memory", BYTES, ZERO, LESS, "weights")      \
-    X(scratch_bytes, "memory", BYTES, ZERO, LESS, "scratch")      \
-    X(host_peak_bytes, "memory", BYTES, ZERO, LESS, "host, peak") \
-    X(joules_per_run, "energy", JOULES, NULL, LESS, "energy per run")
+#define CLFI_ROW_FACTS(X)                                             \
+    X(max_error, "", NUMBER, NULL, LESS, "")                          \
+    X(error_bound, "", NUMBER, NULL, NEITHER, "")                     \
+    X(min_cosine, "", COSINE, ABSENT, MORE, "")                       \
+    X(rate, "", NUMBER, UNMEASURED, MORE, "")                         \
+    X(percent_of_limit, "", NUMBER, UNMEASURED, MORE, "")             \
+    X(weights_bytes, "memory", BYTES, ZERO, LESS, "weights")          \
+    X(scratch_bytes, "memory", BYTES, ZERO, LESS, "scratch")          \
+    X(host_peak_bytes, "memory", BYTES, ZERO, LESS, "host, peak")     \
+    X(joules_per_run, "energy", JOULES, NULL, LESS, "energy per run") \
+    X(joules_per_item, "energy", JOULES, ABSENT, LESS, "per item")
 
 /* NaN, of CLFI_FACT_ZERO 0: not known. */
 typedef struct clfi_row_facts {

@@ -224,9 +224,11 @@ static clf_status measure(runner *r, clfi_row *row)
         st = append(&row->device_ms, json_object_get(reply, "device_ms"));
     if (st == CLF_OK)
         st = clfi_samples_add(&row->round_samples, (double)json_array_size(json_object_get(reply, "wall_ms")));
+    const double items = r->bench->workloads->items[row->workload].items;
     row->joules += number_or_nan(json_object_get(reply, "joules"));
     row->joule_runs += (double)json_integer_value(json_object_get(reply, "runs"));
     row->facts.joules_per_run = row->joule_runs > 0 ? row->joules / row->joule_runs : NAN;
+    row->facts.joules_per_item = items > 0 ? row->facts.joules_per_run / items : NAN;
     json_decref(reply);
     return st;
 }

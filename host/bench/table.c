@@ -73,6 +73,16 @@ static const char *time_text(double ms, char out[16])
     return out;
 }
 
+/* ", 0.21 J/token", where energy was counted. */
+static void print_energy(FILE *out, const clfi_workload *workload, const clfi_row_facts *facts)
+{
+    const bool has_items = isfinite(facts->joules_per_item) && workload->item;
+    const int length = has_items ? (int)strlen(workload->item) - 1 : 0; /* "tokens": without its s */
+    if (isfinite(facts->joules_per_run))
+        fprintf(out, ", %.3g J/%.*s", has_items ? facts->joules_per_item : facts->joules_per_run, has_items ? length : 3,
+                has_items ? workload->item : "run");
+}
+
 static void print_figures(FILE *out, const clfi_figures *f, double base)
 {
     char median[16], p10[16], p90[16], rate[40], percent[16] = "-", ratio[24] = "-";
@@ -84,7 +94,7 @@ static void print_figures(FILE *out, const clfi_figures *f, double base)
         snprintf(percent, sizeof percent, "%.0f %%", f->percent);
     if (isfinite(base))
         snprintf(ratio, sizeof ratio, "%.2fx", base / f->wall.median);
-    fprintf(out, "%10s %10s - %-9s%c %8s %17s %6s  verified\n", time_text(f->wall.median, median), time_text(f->wall.p10, p10),
+    fprintf(out, "%10s %10s - %-9s%c %8s %17s %6s  verified", time_text(f->wall.median, median), time_text(f->wall.p10, p10),
             time_text(f->wall.p90, p90), f->is_noisy ? '~' : ' ', ratio, rate, percent);
 }
 
@@ -102,9 +112,11 @@ static void print_line(FILE *out, const clfi_bench *bench, const line *l, double
     const clfi_row *row = l->row;
     fprintf(out, "  %-2lld %-*.*s %-*s ", device_id(bench, row->device), DEVICE_WIDTH, DEVICE_WIDTH, fact(bench, row->device, "name"),
             engine_width, row->engine[0] ? row->engine : "-");
-    if (l->has_figures)
+    if (l->has_figures) {
         print_figures(out, &l->figures, base);
-    else if (row->status == CLFI_ROW_FAILED)
+        print_energy(out, &bench->workloads->items[row->workload], &row->facts);
+        fputc('\n', out);
+    } else if (row->status == CLFI_ROW_FAILED)
         fprintf(out, "FAILED: %.*s\n", reason_bytes(row), row->reason);
     else if (row->status == CLFI_ROW_UNSUPPORTED)
         fprintf(out, "unsupported: %.*s\n", reason_bytes(row), row->reason);

@@ -26,7 +26,7 @@ static void on_signal(int number)
 
 typedef struct job {
     const char *device, *baseline, *output, *filter;
-    int suite; /* index into peak|ops|models|all */
+    int suite; /* a clfi_suite; CLFI_SUITE_COUNT: all */
     int quick, schema, list, no_tuned;
     cli_list models;
     int64_t seed;
@@ -44,14 +44,12 @@ typedef struct job {
     char running[160]; /* the row in hand */
 } job;
 
-static const char *const suite_names[] = {"peak", "ops", "models"};
-
 static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
 {
     const cli_option table[] = {
         {"device", 'd', "D|all", "a device as in clformer devices, or all of them", CLI_TEXT, &j->device},
-        {"suite", 0, "peak|ops|models|all", "what to measure (default: all)", CLI_CHOICE, &j->suite},
-        {"model", 0, "MODEL_DIR", "a model beside the built-in one; may be repeated", CLI_LIST, &j->models},
+        {"suite", 0, "peak|ops|models|generation|all", "what to measure (default: all)", CLI_CHOICE, &j->suite},
+        {"model", 0, "MODEL", "a model directory or GGUF file beside the built-in ones; may be repeated", CLI_LIST, &j->models},
         {"quick", 0, NULL, "fewer workloads, 0.1 s for each, 5 rounds", CLI_FLAG, &j->quick},
         {"seconds", 0, "S", "time for each workload on each engine (default: 0.5)", CLI_NUMBER, &j->seconds},
         {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_SIZE, &j->rounds},
@@ -134,24 +132,20 @@ static clf_status on_checkpoint(void *user, const clfi_bench *bench)
 
 static clf_status make_catalogue(job *j)
 {
-    const bool all = j->suite == COUNT(suite_names);
-    const clfi_catalogue_params params = {
-        .peak = all || j->suite == 0,
-        .ops = all || j->suite == 1,
-        .models = all || j->suite == 2,
+    clfi_catalogue_params params = {
         .quick = j->quick,
-        .model_dirs = j->models.items,
+        .models = j->models.items,
         .model_count = j->models.count,
         .filter = j->filter,
     };
+    for (int i = 0; i < CLFI_SUITE_COUNT; i++)
+        params.suites[i] = j->suite == CLFI_SUITE_COUNT || j->suite == i;
     return clfi_catalogue(&params, &j->workloads);
 }
 
 static clf_status measure(job *j)
 {
-    const bool all = j->suite == COUNT(suite_names);
-    const char *const one[] = {all ? NULL : suite_names[j->suite], NULL};
-    const char *const every[] = {suite_names[0], suite_names[1], suite_names[2], NULL};
+    const char *suites[CLFI_SUITE_COUNT + 1] = {NULL};
     clfi_bench_params params = CLFI_BENCH_PARAMS_INIT;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
     params.device = j->device;
@@ -174,7 +168,10 @@ static clf_status measure(job *j)
     if (j->rounds)
         params.rounds = j->rounds;
     j->seconds_per_row = params.min_seconds;
-    CLF_TRY(clfi_record_start(&j->workloads, &params, all ? every : one, &j->record));
+    for (int i = 0, count = 0; i < CLFI_SUITE_COUNT; i++)
+        if (j->suite == CLFI_SUITE_COUNT || j->suite == i)
+            suites[count++] = clfi_suite_names[i];
+    CLF_TRY(clfi_record_start(&j->workloads, &params, suites, &j->record));
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     j->start_ns = clfi_now_ns();
@@ -208,7 +205,7 @@ static int exit_status(const job *j)
 
 int cmd_bench(const cli_command *self, int argc, char **argv)
 {
-    job j = {.suite = COUNT(suite_names), .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600};
+    job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600};
     int status = EXIT_SUCCESS;
     clf_status st = parse(&j, self, argc, argv);
     if (st == CLF_OK && j.schema) {

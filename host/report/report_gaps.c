@@ -102,7 +102,9 @@ static void memory_row(clfi_markup *m, const clfi_report_data *data, const clfi_
 /* Models have weights that matter; energy matters wherever it was measured. */
 static bool is_memory_row(const clfi_report_data *data, const clfi_report_row *row)
 {
-    return row->is_best && (isfinite(row->row->facts.joules_per_run) || strcmp(data->works[row->work].workload->suite, "models") == 0);
+    const char *suite = data->works[row->work].workload->suite;
+    const bool has_model = strcmp(suite, "models") == 0 || strcmp(suite, "generation") == 0;
+    return row->is_best && (has_model || isfinite(row->row->facts.joules_per_run));
 }
 
 bool clfi_report_has_memory(const clfi_report_data *data)

@@ -206,6 +206,30 @@ for row in rows(record):
 for block in (b for b in re.split(r"\n (?=\S)", result.stdout) if FILTER in b.split("\n")[0]):
     expect("FAILED" in block and not re.search(r"\d\.\d\dx", block), f"a failed row is ranked: {block}")
 
+# --- the suite "generation": tokens/s beside the bandwidth, a model's file, a wrong norm of the same kernel ------------------------------
+
+GENERATION = ["bench", "--suite", "generation", "--quick", "--seconds", "0.02", "--rounds", "2", "--filter"]
+step = "decode/llama-24m-q4_0/1x128"
+result = run(*GENERATION, step, "-o", path("generation.json"))
+record = load("generation.json", "generation")
+expect(result.returncode == 0 and record["settings"]["suites"] == ["generation"], f"generation: {result.returncode}: {result.stderr}")
+steps = {w["id"]: w for w in record["workloads"]}[step]
+row = next(r for r in record["results"] if r["workload"] == step)
+expect(row["verified"] and row["rate_unit"] == "tokens/s", f"generation: {row}")
+expect(math.isclose(row["rate"], steps["items"] / row["median_ms"] * 1e3, rel_tol=1e-6), f"generation: rate {row['rate']}")
+expect(steps["limit"] == "read_gbps" and row["percent_of_limit"] is not None, f"generation: {row['percent_of_limit']} % of {steps['limit']}")
+expect(steps["bytes"] / steps["work"]["steps"] > row["memory"]["weights_bytes"] * 0.99, f"generation: {steps['bytes']} bytes")
+energy = row["energy"]
+if energy["joules_per_run"] is None:
+    expect("joules_per_item" not in energy and "J/token" not in result.stdout, f"generation: energy {energy}")
+else:
+    expect(math.isclose(energy["joules_per_item"] * steps["items"], energy["joules_per_run"], rel_tol=1e-6), f"generation: {energy}")
+    expect("J/token" in result.stdout, f"generation: {result.stdout}")
+result = run(*GENERATION, "first_token", "-o", path("generation.json"), CLF_KERNEL_DIR=path("wrong"))
+expect(result.returncode == 1 and "FAILED" in result.stdout, f"generation, a wrong norm: {result.returncode}: {result.stdout}")
+names = run("bench", "--list", "--suite", "generation", "--model", os.path.join(data, "generation/llama_blocks/model.gguf")).stdout
+expect("decode/llama_blocks/1x" not in names and "first_token/llama_blocks/warm" in names, f"a model of 96 positions: {names}")
+
 # --- kernels that do not build ---------------------------------------------------------------------------------------------------------
 
 for name in glob.glob("*/*.cl", root_dir=kernels):
@@ -260,7 +284,8 @@ expect(not leftovers, f"temporary files are left: {leftovers}")
 # --- refusals --------------------------------------------------------------------------------------------------------------------------
 
 for arguments, status, text in (
-    (["--suite", "everything"], 2, "peak|ops|models|all"),
+    (["--suite", "everything"], 2, "peak|ops|models|generation|all"),
+    (["--suite", "generation", "--model", os.path.join(data, "families/roberta")], 2, 'the suite "models" measures it'),
     (["stray"], 2, '"stray"'),
     (["--time-limit", "0"], 2, "--time-limit"),
     (["--longest-run", "-1"], 2, "--longest-run"),

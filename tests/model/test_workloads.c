@@ -9,6 +9,8 @@
 #include "support/device.h"
 #include "support/model.h"
 #include "support/operand.h"
+#include "workload/generation_workloads.h"
+#include "workload/greedy.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
 #include "workload/workload.h"
@@ -100,10 +102,151 @@ static void test_refusals(void **state)
     clfi_workload_list_free(&list);
 }
 
+static const clfi_random_decoder_shape tiny = {
+    .layers = 2, .width = 64, .hidden_width = 96, .heads = 4, .key_heads = 2, .vocabulary = 150, .positions = 64, .type = CLF_WEIGHT_F32};
+
+static void check_generation(const clfi_generation_model *model, clf_context *context, bool is_start)
+{
+    clfi_workload_list list = {0};
+    CHECK_OK(clfi_generation_add_decode(&list, model, 3, 21));
+    CHECK_OK(clfi_generation_add_prefill(&list, model, 33));
+    CHECK_OK(clfi_generation_add_prefill(&list, model, 1 << 20)); /* longer than the model allows */
+    if (is_start)
+        CHECK_OK(clfi_generation_add_first_token(&list, model));
+    assert_int_equal(list.count, is_start ? 3 : 2);
+    for (size_t i = 0; i < list.count; i++) {
+        const clfi_workload *one = &list.items[i];
+        assert_string_equal(one->suite, "generation");
+        CHECK(json_is_object(json_object_get(one->work, "model")) && one->off_device && one->off_device[0], "%s", one->id);
+        CHECK(strcmp(one->op, "first_token") == 0 || (one->flops > 0 && one->bytes > 0 && one->items > 0), "%s: nothing counted", one->id);
+        check_workload(one, context);
+    }
+    clfi_workload_list_free(&list);
+}
+
+static void test_generation(void **state)
+{
+    static const clf_weight_type types[] = {CLF_WEIGHT_Q4_0, CLF_WEIGHT_Q8_0, CLF_WEIGHT_F32};
+    for (size_t i = 0; i < COUNT(types); i++) {
+        clfi_generation_model model;
+        clfi_random_decoder_shape shape = tiny;
+        shape.type = types[i];
+        CHECK_OK(clfi_generation_model_random("tiny", &shape, &model));
+        check_generation(&model, *state, i == 0 && !only_small_cases());
+        clfi_generation_model_free(&model);
+    }
+}
+
+/* Bytes and operations of the tiny network: by hand. */
+static void test_generation_cost(void **state)
+{
+    clfi_generation_model model;
+    (void)state;
+    CHECK_OK(clfi_generation_model_random("tiny", &tiny, &model));
+    const double matrices = 2 * (64 * 64 * 2 + 32 * 64 * 2 + 3 * 64 * 96), gains = 5 * 64, table = 150 * 64;
+    assert_true(model.cost.token_flops == 2 * matrices && model.cost.logit_flops == 2 * table);
+    assert_true(model.cost.step_bytes == 4 * (matrices + gains + table));
+    assert_true(model.cost.attention_flops == 2 * 4 * 64 && model.cost.cache_bytes == 2 * 2 * 32 * 4);
+    clfi_generation_model_free(&model);
+}
+
+/* Every kind of decoder that the library reads, as the reference computes it. */
+static void test_generation_families(void **state)
+{
+    static const char *const names[] = {"llama_blocks/model.gguf",
+                                        "gpt2_scaled",
+                                        "gemma2",
+                                        "gemma3",
+                                        "gemma",
+                                        "mistral",
+                                        "phi3_partial",
+                                        "qwen2_upper",
+                                        "qwen3",
+                                        "gpt2",
+                                        "llama_llama3",
+                                        "llama_yarn_exact",
+                                        "llama_untied"};
+    for (size_t i = 0; i < (only_small_cases() ? 1 : COUNT(names)); i++) {
+        char directory[512];
+        clfi_generation_model model;
+        clfi_workload_list list = {0};
+        bool generates = false;
+        snprintf(directory, sizeof directory, CLF_TEST_DATA "/generation/%s", names[i]);
+        CHECK_OK(clfi_model_generates(directory, &generates));
+        assert_true(generates);
+        CHECK_OK(clfi_generation_model_read(directory, &model));
+        CHECK_OK(clfi_generation_add_decode(&list, &model, 2, 13));
+        check_workload(&list.items[0], *state);
+        clfi_workload_list_free(&list);
+        clfi_generation_model_free(&model);
+    }
+}
+
+static bool passes(const clfi_generation_source *source, const int32_t *ids, size_t length, const float *logits)
+{
+    clfi_random_decoder *numbers = NULL;
+    clfi_verdict verdict = {.passed = false};
+    CHECK_OK(clfi_generation_check(source, &numbers, &(clfi_generated_logits){ids, 1, length, 1, logits}, &verdict));
+    clfi_random_decoder_destroy(numbers);
+    return verdict.passed;
+}
+
+/* A logit that is off, another token, other weights: each is told. */
+static void test_generation_is_checked(void **state)
+{
+    enum { LENGTH = 12 };
+    int32_t ids[LENGTH], offsets[2];
+    clfi_random_decoder *numbers = NULL;
+    clfi_generation_network network;
+    clfi_greedy greedy;
+    clfi_generation_source source = {.shape = tiny, .vocabulary = tiny.vocabulary, .token_flops = 1};
+    clfi_model_random_ids(1, LENGTH, tiny.vocabulary, ids, offsets);
+    CHECK_OK(clfi_generation_open(*state, &source, &numbers, &network));
+    CHECK_OK(clfi_greedy_create(network.decoding, (size_t)tiny.vocabulary, 1, LENGTH, LENGTH, &greedy));
+    CHECK_OK(clfi_greedy_prompt(&greedy, 0, ids, LENGTH));
+    assert_true(passes(&source, ids, LENGTH, greedy.logits));
+    const float kept = greedy.logits[7];
+    greedy.logits[7] += 0.01f;
+    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    greedy.logits[7] = NAN;
+    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    greedy.logits[7] = kept;
+    ids[0] ^= 1;
+    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    ids[0] ^= 1;
+    source.shape.type = CLF_WEIGHT_Q8_0;
+    assert_false(passes(&source, ids, LENGTH, greedy.logits));
+    clfi_greedy_free(&greedy);
+    clfi_generation_close(&network);
+    clfi_random_decoder_destroy(numbers);
+}
+
+static void test_generation_refusals(void **state)
+{
+    clfi_generation_model model;
+    clfi_workload_list list = {0};
+    bool generates;
+    (void)state;
+    CHECK_FAILS(clfi_generation_workloads(&list, CLF_TEST_DATA "/families/roberta", true), CLF_UNSUPPORTED, "roberta");
+    CHECK_OK(clfi_model_generates(CLF_TEST_DATA "/families/roberta", &generates));
+    assert_false(generates);
+    clfi_random_decoder_shape shape = tiny;
+    shape.type = CLF_WEIGHT_Q4_0;
+    shape.hidden_width = 100;
+    CHECK_FAILS(clfi_generation_model_random("odd", &shape, &model), CLF_INVALID_ARGUMENT, "100 columns, expected whole blocks of q4_0");
+}
+
 int main(void)
 {
-    const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in), cmocka_unit_test(test_relatives), cmocka_unit_test(test_unknown),
-                                          cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest built_in[] = {cmocka_unit_test(test_built_in),
+                                          cmocka_unit_test(test_relatives),
+                                          cmocka_unit_test(test_unknown),
+                                          cmocka_unit_test(test_refusals),
+                                          cmocka_unit_test(test_generation),
+                                          cmocka_unit_test(test_generation_cost),
+                                          cmocka_unit_test(test_generation_families),
+                                          cmocka_unit_test(test_generation_is_checked),
+                                          cmocka_unit_test(test_generation_refusals)};
     const struct CMUnitTest directory[] = {cmocka_unit_test(test_encoder)}; /* leaves the program where there is no model */
     const int failed = cmocka_run_group_tests_name("built-in", built_in, device_setup_cached, device_teardown);
     return failed ? failed : cmocka_run_group_tests_name("directory", directory, device_setup_cached, device_teardown);

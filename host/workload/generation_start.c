@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads "first_token": opening the device, loading the model (with its tokenizer, where it has one), kernels from the cache on disk,
+ * a short prompt, logits on the host. The drivers are loaded and the weights in the host's memory. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "model/decode_rehearsal.h"
+#include "runtime/usage.h"
+#include "workload/generation_workloads.h"
+#include "workload/greedy.h"
+#include "workload/start_place.h"
+
+enum { TOKENS = 16 };
+
+typedef struct start_state {
+    const clfi_generation_source *source;
+    clfi_start_place place;
+    clfi_random_decoder *numbers;
+    int32_t ids[TOKENS], offsets[2];
+    float *logits;               /* [V] */
+    clfi_workload_memory memory; /* of the latest run */
+} start_state;
+
+static void release(void *state)
+{
+    start_state *s = state;
+    if (!s)
+        return;
+    clfi_start_place_free(&s->place);
+    clfi_random_decoder_destroy(s->numbers);
+    free(s->logits);
+    free(s);
+}
+
+/* The prompt as clf_generate would have it: kernels are known before the first of them is compiled. */
+static clf_status first_token(const start_state *s, clf_decode_batch *decoding)
+{
+    const size_t v = (size_t)s->source->vocabulary;
+    clfi_greedy greedy = {NULL};
+    bool is_rehearsed = false;
+    clf_status st = clfi_greedy_create(decoding, v, 1, TOKENS, TOKENS + 1, &greedy);
+    if (st == CLF_OK) {
+        const clf_decode_input input = {greedy.inputs[0].sequence, s->ids, TOKENS};
+        const clf_decode_plan plan = {.inputs = &input, .count = 1, .following = 1};
+        st = clfi_decode_rehearse(decoding, &plan, &is_rehearsed);
+    }
+    if (st == CLF_OK)
+        st = clfi_greedy_prompt(&greedy, 0, s->ids, TOKENS);
+    for (size_t i = 0; st == CLF_OK && i < v; i++)
+        s->logits[i] = greedy.logits[i];
+    clfi_greedy_free(&greedy);
+    return st;
+}
+
+/* elapsed_ns: the end of the context not included. */
+static clf_status start(start_state *s, double *elapsed_ns)
+{
+    clf_context *context = NULL;
+    clfi_generation_network network = {NULL};
+    clf_status st;
+    const uint64_t begin = clfi_now_ns();
+    CLF_GOTO(clfi_start_context(&s->place, &context));
+    CLF_GOTO(clfi_generation_open(context, s->source, &s->numbers, &network));
+    s->memory.weights_bytes = network.weights_bytes;
+    clfi_usage_restart(context); /* for what a run takes, as the others' */
+    CLF_GOTO(first_token(s, network.decoding));
+    *elapsed_ns = (double)(clfi_now_ns() - begin);
+    s->memory.peak_bytes = (size_t)clfi_usage_peak_bytes(context);
+done:
+    clfi_generation_close(&network);
+    clf_context_destroy(context);
+    return st;
+}
+
+static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)
+{
+    clf_checkpoint *checkpoint;
+    double unused;
+    s->source = workload->parameters;
+    CLF_TRY(clfi_start_place_find(context, false, &s->place));
+    CLF_TRY(clfi_alloc((size_t)s->source->vocabulary, sizeof *s->logits, "logits", &s->logits));
+    clfi_model_random_ids(1, TOKENS, s->source->vocabulary, s->ids, s->offsets);
+    CLF_TRY(clfi_generation_checkpoint(s->source, &s->numbers, &checkpoint)); /* random numbers are drawn */
+    clfi_checkpoint_close(checkpoint);
+    return start(s, &unused);
+}
+
+static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
+{
+    start_state *s;
+    (void)engine;
+    CLF_TRY(clfi_alloc(1, sizeof *s, "first token workload", &s));
+    *state = s;
+    return setup(workload, context, s);
+}
+
+/* Units: logits. */
+static clf_status verify(void *state, clfi_verdict *out)
+{
+    start_state *s = state;
+    double unused;
+    for (int64_t i = 0; i < s->source->vocabulary; i++)
+        s->logits[i] = NAN;
+    CLF_TRY(start(s, &unused));
+    return clfi_generation_check(s->source, &s->numbers, &(clfi_generated_logits){s->ids, 1, TOKENS, 1, s->logits}, out);
+}
+
+static clf_status run(void *state, clfi_sample *out)
+{
+    *out = (clfi_sample){.wall_ns = 0, .device_ns = -1};
+    return start(state, &out->wall_ns);
+}
+
+static void memory(const void *state, clfi_workload_memory *out)
+{
+    const start_state *s = state;
+    *out = s->memory;
+}
+
+static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
+
+clf_status clfi_generation_add_first_token(clfi_workload_list *list, const clfi_generation_model *model)
+{
+    static const char *const off_device[] = {"opening the device", "reading the weights", "loading programs", "packing ids and positions",
+                                             NULL};
+    clfi_workload workload = {.suite = "generation", .op = "first_token", .off_device = off_device, .type = &type};
+    clfi_generation_source *source;
+    CLF_TRY(clfi_generation_parameters(model, sizeof *source, &source));
+    snprintf(workload.id, sizeof workload.id, "first_token/%s/warm", model->name);
+    json_t *work = json_pack("{s:s, s:O, s:s, s:s, s:i, s:i}", "op", "first token", "model", model->identity, "programs",
+                             "from the cache on disk", "data", "uniform ids", "tokens", TOKENS, "seed", CLFI_MODEL_IDS_SEED);
+    return clfi_model_workload_add(list, &workload, work, source);
+}

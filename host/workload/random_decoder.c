@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoders with random weights. */
+#include "workload/random_decoder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "workload/random.h"
+
+enum { NAME_BYTES = 128, ALIGNMENT = 4096 /* as a file's would be */, TENSOR_ALIGNMENT = 64, LAYER_TENSORS = 9 };
+
+static const char memory_name[] = "random weights";
+
+typedef struct tensor {
+    char name[NAME_BYTES];
+    clf_weight_type type;
+    int rank;
+    int64_t dim[2];
+    size_t offset, bytes;
+    float low, high; /* of its numbers */
+} tensor;
+
+struct clfi_random_decoder {
+    clfi_random_decoder_shape shape;
+    tensor *tensors;
+    size_t count, bytes;
+    char *data; /* NULL: not filled */
+    clf_file_map *map;
+};
+
+static clf_status add(clfi_random_decoder *d, const char *name, clf_weight_type type, int64_t rows, int64_t columns, float low, float high)
+{
+    tensor *t = &d->tensors[d->count];
+    *t = (tensor){.type = type, .rank = rows ? 2 : 1, .dim = {rows ? rows : columns, rows ? columns : 0}, .low = low, .high = high};
+    snprintf(t->name, sizeof t->name, "model.%s.weight", name);
+    if (!clfi_weight_bytes(type, rows ? rows : 1, columns, &t->bytes))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: %s of %lld columns, expected whole blocks of %s", memory_name, t->name, (long long)columns,
+                 clfi_weight_type_info(type)->name);
+    t->offset = d->bytes;
+    d->bytes = (d->bytes + t->bytes + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+    d->count++;
+    return CLF_OK;
+}
+
+static clf_status add_matrix(clfi_random_decoder *d, int64_t layer, const char *part, int64_t rows, int64_t columns)
+{
+    const float bound = (float)sqrt(6.0 / (double)(rows + columns));
+    char name[NAME_BYTES - 32];
+    snprintf(name, sizeof name, "layers.%lld.%s", (long long)layer, part);
+    return add(d, name, d->shape.type, rows, columns, -bound, bound);
+}
+
+static clf_status add_gain(clfi_random_decoder *d, const char *name)
+{
+    return add(d, name, CLF_WEIGHT_F32, 0, d->shape.width, 0.5f, 1.5f);
+}
+
+static clf_status add_layer(clfi_random_decoder *d, int64_t layer)
+{
+    const clfi_random_decoder_shape *s = &d->shape;
+    const int64_t c = s->width, f = s->hidden_width, keys = c / s->heads * s->key_heads;
+    static const char *const gains[] = {"input_layernorm", "post_attention_layernorm"};
+    const struct {
+        const char *part;
+        int64_t rows, columns;
+    } matrices[] = {{"self_attn.q_proj", c, c}, {"self_attn.k_proj", keys, c}, {"self_attn.v_proj", keys, c}, {"self_attn.o_proj", c, c},
+                    {"mlp.gate_proj", f, c},    {"mlp.up_proj", f, c},         {"mlp.down_proj", c, f}};
+    _Static_assert(sizeof matrices / sizeof *matrices + sizeof gains / sizeof *gains == LAYER_TENSORS, "tensors of a layer");
+    char name[NAME_BYTES - 32];
+    for (size_t i = 0; i < COUNT(gains); i++) {
+        snprintf(name, sizeof name, "layers.%lld.%s", (long long)layer, gains[i]);
+        CLF_TRY(add_gain(d, name));
+    }
+    for (size_t i = 0; i < COUNT(matrices); i++)
+        CLF_TRY(add_matrix(d, layer, matrices[i].part, matrices[i].rows, matrices[i].columns));
+    return CLF_OK;
+}
+
+clf_status clfi_random_decoder_create(const clfi_random_decoder_shape *shape, clfi_random_decoder **out)
+{
+    const float table = 0.125f * sqrtf(3.0f);
+    const clf_weight_type type = shape->type == CLF_WEIGHT_Q4_0 ? CLF_WEIGHT_Q8_0 : shape->type;
+    clfi_random_decoder *d;
+    clf_status st;
+    CLF_TRY(clfi_alloc(1, sizeof *d, memory_name, &d));
+    d->shape = *shape;
+    CLF_GOTO(clfi_alloc((size_t)shape->layers * LAYER_TENSORS + 2, sizeof *d->tensors, memory_name, &d->tensors));
+    CLF_GOTO(add(d, "embed_tokens", type, shape->vocabulary, shape->width, -table, table));
+    for (int64_t layer = 0; layer < shape->layers; layer++)
+        CLF_GOTO(add_layer(d, layer));
+    CLF_GOTO(add_gain(d, "norm"));
+    *out = d;
+    return CLF_OK;
+done:
+    clfi_random_decoder_destroy(d);
+    return st;
+}
+
+void clfi_random_decoder_destroy(clfi_random_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    clfi_file_map_release(decoder->map);
+    free(decoder->data);
+    free(decoder->tensors);
+    free(decoder);
+}
+
+/* A row at a time. The stream of numbers is the tensor's own. */
+static clf_status fill_tensor(const tensor *t, size_t index, float *row, char *data)
+{
+    const clf_weight_type_info *type = clfi_weight_type_info(t->type);
+    const size_t columns = (size_t)t->dim[t->rank - 1], blocks = columns / (size_t)type->block_weights;
+    clfi_random random = {(index + 1) << 32};
+    for (int64_t i = 0; i < (t->rank == 2 ? t->dim[0] : 1); i++) {
+        clfi_random_fill(&random, row, columns, t->low, t->high);
+        CLF_TRY(clfi_weight_encode(t->type, row, blocks, data + t->offset + (size_t)i * blocks * (size_t)type->block_bytes));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_random_decoder_fill(clfi_random_decoder *decoder)
+{
+    const int64_t c = decoder->shape.width, f = decoder->shape.hidden_width;
+    const size_t rounded = (decoder->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    float *row;
+    if (decoder->data)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc((size_t)(c > f ? c : f), sizeof *row, memory_name, &row));
+    char *data = aligned_alloc(ALIGNMENT, rounded);
+    clf_status st = data ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory for %zu bytes", memory_name, rounded);
+    if (st == CLF_OK)
+        memset(data, 0, rounded);
+    for (size_t i = 0; st == CLF_OK && i < decoder->count; i++)
+        st = fill_tensor(&decoder->tensors[i], i, row, data);
+    if (st == CLF_OK)
+        st = clfi_file_map_borrow(data, rounded, memory_name, &decoder->map);
+    free(row);
+    if (st != CLF_OK) {
+        free(data);
+        return st;
+    }
+    decoder->data = data;
+    return CLF_OK;
+}
+
+static bool at(const void *state, size_t index, clf_checkpoint_tensor *out)
+{
+    const clfi_random_decoder *d = state;
+    if (index >= d->count)
+        return false;
+    const tensor *t = &d->tensors[index];
+    *out = (clf_checkpoint_tensor){.name = t->name,
+                                   .is_weight = true,
+                                   .type = t->type,
+                                   .type_name = clfi_weight_type_info(t->type)->name,
+                                   .rank = t->rank,
+                                   .dim = {t->dim[0], t->dim[1]},
+                                   .data = d->data ? d->data + t->offset : NULL,
+                                   .bytes = t->bytes,
+                                   .offset = t->offset};
+    return true;
+}
+
+static bool find(const void *state, const char *name, clf_checkpoint_tensor *out)
+{
+    for (size_t i = 0; at(state, i, out); i++)
+        if (strcmp(out->name, name) == 0)
+            return true;
+    return false;
+}
+
+static size_t file_count(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static const char *file_path(const void *state, int file)
+{
+    (void)state;
+    (void)file;
+    return memory_name;
+}
+
+static clf_file_map *file_map(const void *state, int file)
+{
+    (void)file;
+    return ((const clfi_random_decoder *)state)->map;
+}
+
+static void leave(void *state)
+{
+    (void)state; /* borrowed */
+}
+
+static const clf_checkpoint_form form = {"random", NULL, at, find, file_count, file_path, file_map, leave};
+
+clf_status clfi_random_decoder_checkpoint(clfi_random_decoder *decoder, clf_checkpoint **out)
+{
+    const clfi_random_decoder_shape *s = &decoder->shape;
+    json_t *config = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:b}", "model_type", "llama", "hidden_size",
+                               (json_int_t)s->width, "intermediate_size", (json_int_t)s->hidden_width, "num_hidden_layers",
+                               (json_int_t)s->layers, "num_attention_heads", (json_int_t)s->heads, "num_key_value_heads",
+                               (json_int_t)s->key_heads, "vocab_size", (json_int_t)s->vocabulary, "max_position_embeddings",
+                               (json_int_t)s->positions, "rms_norm_eps", 1e-5, "rope_theta", 1e5, "tie_word_embeddings", true);
+    if (!config)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: config.json: not enough memory", memory_name);
+    return clfi_checkpoint_create(&form, decoder, config, out);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoders in double, in plain loops over whole prefixes: the layer that clf_stack_config describes, with norms before its blocks. */
+#include "workload/reference_decoder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "workload/reference_gemm.h"
+#include "workload/reference_norm.h"
+#include "workload/reference_softmax.h"
+
+enum { TILE = 16 /* tokens whose sums are made together */, BOUND_TOKENS = 32, BOUND_PLACES = 4, PLACES_SEED = 11 };
+
+static const double u = 0x1p-24;
+
+typedef struct pass {
+    const clfi_stored_decoder *model;
+    const clf_stack_config *config;
+    int64_t tokens;
+    clfi_ref_noise *noise;
+} pass;
+
+clf_status clfi_ref_decoder_check(const clfi_stored_decoder *model)
+{
+    const clf_stack_config *stack = &model->config.decoder;
+    const clf_embedding_config *embedding = &model->config.target;
+    const char *lacking = stack->place == CLF_NORM_POST ? "norms after the sum"
+                          : stack->lacks_first_norm     ? "a first layer without norm"
+                          : stack->buckets.count        ? "scores by distance"
+                          : stack->has_source           ? "attention to a source"
+                          : embedding->has_norm         ? "a norm of the embedding"
+                          : embedding->types            ? "types of tokens"
+                          : embedding->positions != CLF_POSITIONS_NONE && embedding->positions != CLF_POSITIONS_LEARNED
+                              ? "positions that are added but not learned"
+                              : NULL;
+    if (lacking)
+        CLF_FAIL(CLF_UNSUPPORTED, "the reference of decoders does not compute %s", lacking);
+    return CLF_OK;
+}
+
+/* y [rows,out] = f(x W^T + b), x [rows,in]. Tokens lie side by side for a weight, so that sums of TILE tokens are made at once, each in the
+ * order of the inputs. */
+static clf_status linear(const pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t in, int64_t out, const double *x,
+                         clf_activation activation, double *y)
+{
+    const int64_t tiles = (rows + TILE - 1) / TILE;
+    clfi_stored_weight weight;
+    double *row = NULL, *bias = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_stored_matrix(p->model, role, layer, out, in, &weight));
+    CLF_GOTO(clfi_stored_vector(p->model, role, layer, "bias", out, &bias));
+    CLF_GOTO(clfi_alloc((size_t)(in + tiles * TILE * (in + 1)), sizeof *row, "reference", &row));
+    double *turned = row + in, *unit = turned + tiles * TILE * in;
+    for (int64_t t = 0; t < rows; t++) {
+        for (int64_t i = 0; i < in; i++)
+            turned[(t / TILE * in + i) * TILE + t % TILE] = x[t * in + i];
+        unit[t] = p->noise ? u * sqrt((double)in + 2) * clfi_ref_length(x + t * in, in) : 0;
+    }
+    for (int64_t o = 0; o < out; o++) {
+        clfi_stored_row(&weight, o, row);
+        const double length = p->noise ? clfi_ref_length(row, in) : 0;
+        for (int64_t tile = 0; tile < tiles; tile++) {
+            const double *inputs = turned + tile * in * TILE;
+            double sums[TILE] = {0};
+            for (int64_t i = 0; i < in; i++)
+                for (int t = 0; t < TILE; t++)
+                    sums[t] += row[i] * inputs[i * TILE + t];
+            for (int64_t t = tile * TILE; t < rows && t < (tile + 1) * TILE; t++) {
+                const double exact = sums[t % TILE] + (bias ? bias[o] : 0);
+                const double sum = clfi_ref_rounded(p->noise, exact, unit[t] * length + u * fabs(exact));
+                y[t * out + o] =
+                    clfi_ref_rounded(p->noise, clfi_ref_activation(activation, sum), clfi_ref_activation_error(activation, sum));
+            }
+        }
+    }
+done:
+    free(row);
+    free(bias);
+    return st;
+}
+
+/* y [rows,n] = the stack's kind of norm of x; y may be x. */
+static clf_status norm(const pass *p, clf_weight_role role, int64_t layer, int64_t rows, int64_t n, const double *x, double *y)
+{
+    const double eps = (double)p->config->norm_eps;
+    double *gamma = NULL, *beta = NULL, *made = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_stored_vector(p->model, role, layer, "weight", n, &gamma));
+    CLF_GOTO(clfi_stored_vector(p->model, role, layer, "bias", n, &beta));
+    CLF_GOTO(clfi_alloc((size_t)(2 * rows * n), sizeof *made, "reference", &made));
+    double *bound = made + rows * n;
+    for (int64_t i = 0; p->config->norm == CLF_NORM_RMS_PLUS_ONE && i < n; i++)
+        gamma[i] += 1;
+    if (p->config->norm == CLF_NORM_LAYER)
+        clfi_ref_layer_norm(x, gamma, beta, (size_t)rows, (size_t)n, eps, made, bound);
+    else
+        clfi_ref_rms_norm(x, gamma, (size_t)rows, (size_t)n, eps, made, bound);
+    for (int64_t i = 0; i < rows * n; i++)
+        y[i] = clfi_ref_rounded(p->noise, made[i], bound[i]);
+done:
+    free(gamma);
+    free(beta);
+    free(made);
+    return st;
+}
+
+/* Turns the heads of x [T,heads,D]. */
+static clf_status rotate(const pass *p, const clf_attention_shape *shape, int64_t heads, double *x)
+{
+    const clf_rotary *rotary = &shape->rotary;
+    const int64_t pairs = rotary->dims / 2, step = rotary->is_interleaved ? 1 : pairs;
+    const double magnitude = rotary->magnitude > 0 ? rotary->magnitude : 1;
+    double *frequencies;
+    if (rotary->base <= 0)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc((size_t)pairs, sizeof *frequencies, "reference", &frequencies));
+    clfi_rotary_frequencies(rotary, frequencies);
+    for (int64_t i = 0; i < p->tokens * heads * pairs; i++) {
+        const int64_t pair = i % pairs, row = i / pairs;
+        double *a = x + row * shape->head_size + (rotary->is_interleaved ? 2 * pair : pair), *b = a + step;
+        const double angle = (double)(row / heads) * frequencies[pair], size = 4 * u * magnitude * hypot(*a, *b);
+        const double turned_a = magnitude * (*a * cos(angle) - *b * sin(angle)), turned_b = magnitude * (*a * sin(angle) + *b * cos(angle));
+        *a = clfi_ref_rounded(p->noise, turned_a, size);
+        *b = clfi_ref_rounded(p->noise, turned_b, size);
+    }
+    free(frequencies);
+    return CLF_OK;
+}
+
+/* What query t of a head mixes from rows k, v [T] of D values, `step` apart. scores, weights: [T]. */
+static void attend(const pass *p, const clf_attention_shape *shape, int64_t layer, int64_t t, const double *q, const double *k,
+                   const double *v, int64_t step, double *scores, double *weights, double *out)
+{
+    const int64_t d = shape->head_size, first = shape->window > 0 && t >= shape->window ? t - shape->window + 1 : 0, keys = t + 1 - first;
+    const double scale = (double)clfi_stack_scale(p->config, layer), cap = (double)shape->soft_cap;
+    const double unit = p->noise ? u * sqrt((double)d + 2) * fabs(scale) * clfi_ref_length(q, d) : 0;
+    const double weight_unit = u * (16 + sqrt((double)keys));
+    for (int64_t j = 0; j < keys; j++) {
+        const double *key = k + (first + j) * step;
+        double sum = 0;
+        for (int64_t c = 0; c < d; c++)
+            sum += q[c] * key[c];
+        sum = clfi_ref_rounded(p->noise, scale * sum, p->noise ? unit * clfi_ref_length(key, d) : 0);
+        scores[j] = cap > 0 ? clfi_ref_rounded(p->noise, cap * tanh(sum / cap), 8 * u * fabs(sum)) : sum;
+    }
+    clfi_ref_softmax_row(scores, NULL, (size_t)keys, CLF_EMPTY_ROWS_ZERO, weights);
+    memset(out, 0, (size_t)d * sizeof *out);
+    for (int64_t j = 0; j < keys; j++) {
+        const double weight = clfi_ref_rounded(p->noise, weights[j], weight_unit * weights[j]);
+        for (int64_t c = 0; c < d; c++)
+            out[c] += weight * v[(first + j) * step + c];
+    }
+    for (int64_t c = 0; c < d; c++)
+        out[c] = clfi_ref_rounded(p->noise, out[c], weight_unit * fabs(out[c]));
+}
+
+/* y [T,C] = attention of x [T,C]. */
+static clf_status attention(const pass *p, int64_t layer, const double *x, double *y)
+{
+    const clf_attention_shape *shape = clfi_stack_attention(p->config, layer);
+    const int64_t c = p->config->width, n = p->tokens, d = shape->head_size, wide = shape->heads * d, narrow = shape->key_heads * d;
+    double *q;
+    clf_status st;
+    CLF_TRY(clfi_alloc((size_t)(n * (2 * wide + 2 * narrow + 2)), sizeof *q, "reference", &q));
+    double *mixed = q + n * wide, *k = mixed + n * wide, *v = k + n * narrow, *scores = v + n * narrow, *weights = scores + n;
+    CLF_GOTO(linear(p, CLF_WEIGHT_QUERY, layer, n, c, wide, x, CLF_ACTIVATION_NONE, q));
+    CLF_GOTO(linear(p, CLF_WEIGHT_KEY, layer, n, c, narrow, x, CLF_ACTIVATION_NONE, k));
+    CLF_GOTO(linear(p, CLF_WEIGHT_VALUE, layer, n, c, narrow, x, CLF_ACTIVATION_NONE, v));
+    if (p->config->has_query_key_norm) {
+        CLF_GOTO(norm(p, CLF_WEIGHT_QUERY_NORM, layer, n * shape->heads, d, q, q));
+        CLF_GOTO(norm(p, CLF_WEIGHT_KEY_NORM, layer, n * shape->key_heads, d, k, k));
+    }
+    CLF_GOTO(rotate(p, shape, shape->heads, q));
+    CLF_GOTO(rotate(p, shape, shape->key_heads, k));
+    for (int64_t h = 0; h < shape->heads; h++) {
+        const int64_t at = h / (shape->heads / shape->key_heads) * d;
+        for (int64_t t = 0; t < n; t++)
+            attend(p, shape, layer, t, q + t * wide + h * d, k + at, v + at, narrow, scores, weights, mixed + t * wide + h * d);
+    }
+    CLF_GOTO(linear(p, CLF_WEIGHT_OUTPUT, layer, n, wide, c, mixed, CLF_ACTIVATION_NONE, y));
+done:
+    free(q);
+    return st;
+}
+
+/* y [T,C] = W2 (f(W1 x) * Wg x) */
+static clf_status feed_forward(const pass *p, int64_t layer, const double *x, double *y)
+{
+    const int64_t c = p->config->width, f = p->config->hidden_width, n = p->tokens;
+    double *hidden;
+    clf_status st;
+    CLF_TRY(clfi_alloc((size_t)(2 * n * f), sizeof *hidden, "reference", &hidden));
+    double *gate = hidden + n * f;
+    CLF_GOTO(linear(p, CLF_WEIGHT_FFN_IN, layer, n, c, f, x, p->config->activation, hidden));
+    if (p->config->is_gated) {
+        CLF_GOTO(linear(p, CLF_WEIGHT_FFN_GATE, layer, n, c, f, x, CLF_ACTIVATION_NONE, gate));
+        for (int64_t i = 0; i < n * f; i++)
+            hidden[i] = clfi_ref_rounded(p->noise, hidden[i] * gate[i], u * fabs(hidden[i] * gate[i]));
+    }
+    CLF_GOTO(linear(p, CLF_WEIGHT_FFN_OUT, layer, n, f, c, hidden, CLF_ACTIVATION_NONE, y));
+done:
+    free(hidden);
+    return st;
+}
+
+typedef struct block {
+    clf_status (*run)(const pass *p, int64_t layer, const double *x, double *y);
+    clf_weight_role before, after; /* its norms */
+} block;
+
+/* x [T,C] += f(N(x)), or N'(f(N(x))), for each block of each layer; then the final norm. */
+static clf_status run_layers(const pass *p, double *x)
+{
+    static const block blocks[] = {{attention, CLF_WEIGHT_ATTENTION_NORM, CLF_WEIGHT_ATTENTION_POST_NORM},
+                                   {feed_forward, CLF_WEIGHT_FFN_NORM, CLF_WEIGHT_FFN_POST_NORM}};
+    const int64_t c = p->config->width, n = p->tokens;
+    double *normed;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_alloc((size_t)(2 * n * c), sizeof *normed, "reference", &normed));
+    double *y = normed + n * c;
+    for (int64_t i = 0; i < p->config->layers * (int64_t)COUNT(blocks); i++) {
+        const int64_t layer = i / (int64_t)COUNT(blocks);
+        const block *one = &blocks[i % (int64_t)COUNT(blocks)];
+        CLF_GOTO(norm(p, one->before, layer, n, c, x, normed));
+        CLF_GOTO(one->run(p, layer, normed, y));
+        if (p->config->place == CLF_NORM_BOTH)
+            CLF_GOTO(norm(p, one->after, layer, n, c, y, y));
+        for (int64_t j = 0; j < n * c; j++)
+            x[j] = clfi_ref_rounded(p->noise, x[j] + y[j], u * fabs(x[j] + y[j]));
+    }
+    if (p->config->has_final_norm)
+        CLF_GOTO(norm(p, CLF_WEIGHT_FINAL_NORM, 0, n, c, x, x));
+done:
+    free(normed);
+    return st;
+}
+
+static clf_status embed(const pass *p, const int32_t *ids, double *x)
+{
+    const clf_embedding_config *embedding = &p->model->config.target;
+    const int64_t c = p->config->width, offset = embedding->position_offset;
+    clfi_stored_weight table, positions = {.rows = 0};
+    double *row;
+    CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_TOKENS, 0, embedding->vocabulary, c, &table));
+    if (embedding->positions == CLF_POSITIONS_LEARNED)
+        CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_POSITIONS, 0, embedding->max_positions + offset, c, &positions));
+    CLF_TRY(clfi_alloc((size_t)c, sizeof *row, "reference", &row));
+    for (int64_t t = 0; t < p->tokens; t++) {
+        clfi_stored_row(&table, ids[t], x + t * c);
+        if (positions.rows)
+            clfi_stored_row(&positions, t + offset, row);
+        for (int64_t i = 0; i < c; i++) {
+            const double token = x[t * c + i] * (double)embedding->scale;
+            x[t * c + i] = clfi_ref_rounded(p->noise, token + row[i], 2 * u * (fabs(token) + fabs(row[i])));
+        }
+    }
+    free(row);
+    return CLF_OK;
+}
+
+/* logits [rows,V] from features [rows,C] */
+static clf_status head(const pass *p, int64_t rows, const double *features, double *logits)
+{
+    const clf_network_config *config = &p->model->config;
+    const double cap = (double)config->logit_soft_cap;
+    const int64_t v = config->target.vocabulary;
+    CLF_TRY(linear(p, config->is_generator_tied ? CLF_WEIGHT_TOKENS : CLF_WEIGHT_GENERATOR, 0, rows, p->config->width, v, features,
+                   CLF_ACTIVATION_NONE, logits));
+    for (int64_t i = 0; cap > 0 && i < rows * v; i++)
+        logits[i] = clfi_ref_rounded(p->noise, cap * tanh(logits[i] / cap), 8 * u * fabs(logits[i]));
+    return CLF_OK;
+}
+
+clf_status clfi_ref_decoder_logits(const clfi_stored_decoder *model, const int32_t *ids, size_t length, const size_t *places,
+                                   size_t place_count, clfi_ref_noise *noise, double *out)
+{
+    const clf_network_config *config = &model->config;
+    const pass p = {model, &config->decoder, (int64_t)length, noise};
+    const size_t c = (size_t)config->decoder.width;
+    double *x;
+    clf_status st;
+    CLF_TRY(clfi_ref_decoder_check(model));
+    for (size_t t = 0; t < length; t++)
+        if (ids[t] < 0 || ids[t] >= config->target.vocabulary)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %zu is outside the vocabulary", (int)ids[t], t);
+    CLF_TRY(clfi_alloc(length * c, sizeof *x, "reference", &x));
+    CLF_GOTO(embed(&p, ids, x));
+    CLF_GOTO(run_layers(&p, x));
+    for (size_t i = 0; i < place_count; i++)
+        memmove(x + i * c, x + places[i] * c, c * sizeof *x);
+    for (size_t i = 0; config->generator_scale > 0 && i < place_count * c; i++)
+        x[i] *= (double)config->generator_scale;
+    CLF_GOTO(head(&p, (int64_t)place_count, x, out));
+done:
+    free(x);
+    return st;
+}
+
+clf_status clfi_ref_decoder_bound(const clfi_stored_decoder *model, const int32_t *ids, size_t length, double *out)
+{
+    const size_t v = (size_t)model->config.target.vocabulary, tokens = length < BOUND_TOKENS ? length : BOUND_TOKENS;
+    clfi_random random = {PLACES_SEED};
+    clfi_ref_noise noise = {1};
+    size_t places[BOUND_PLACES];
+    const size_t count = clfi_random_places(&random, tokens, BOUND_PLACES, places);
+    double *exact, worst = 0, largest = 0;
+    clf_status st;
+    CLF_TRY(clfi_alloc(2 * count * v, sizeof *exact, "reference", &exact));
+    double *disturbed = exact + count * v;
+    CLF_GOTO(clfi_ref_decoder_logits(model, ids, tokens, places, count, NULL, exact));
+    CLF_GOTO(clfi_ref_decoder_logits(model, ids, tokens, places, count, &noise, disturbed));
+    for (size_t i = 0; i < count * v; i++) {
+        worst = fmax(worst, fabs(disturbed[i] - exact[i]));
+        largest = fmax(largest, fabs(exact[i]));
+    }
+    *out = worst + u * largest;
+done:
+    free(exact);
+    return st;
+}

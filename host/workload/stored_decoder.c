@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights of a decoder as numbers. */
+#include "workload/stored_decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/family.h"
+#include "model/network_open.h"
+
+static bool has(void *user, const char *name)
+{
+    clf_checkpoint_tensor tensor;
+    return clfi_checkpoint_find(user, name, &tensor);
+}
+
+clf_status clfi_stored_decoder_open(clf_checkpoint *checkpoint, clfi_stored_decoder *out)
+{
+    const clf_family *family;
+    clfi_stored_decoder made = {.checkpoint = checkpoint, .lookup = {has, checkpoint, ""}};
+    CLF_TRY(clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_GENERATE, &family));
+    CLF_TRY(family->read_config(clfi_checkpoint_config(checkpoint), &made.config));
+    made.names = clfi_network_names(checkpoint, family);
+    if (!made.names || !made.names->decoder || made.config.decoder.layers == 0 || made.config.encoder.layers > 0)
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected a decoder alone", family->model_type);
+    CLF_TRY(clfi_checkpoint_load(checkpoint));
+    made.lookup.prefix = clfi_weight_prefix(&made.lookup, made.names);
+    *out = made;
+    return CLF_OK;
+}
+
+/* The tensor of a role; false: the checkpoint has none. name: what was looked for. */
+static bool find(const clfi_stored_decoder *w, clf_weight_role role, int64_t layer, const char *suffix, const clf_weight_name **row,
+                 clf_checkpoint_tensor *tensor, char name[CLFI_WEIGHT_NAME_BYTES])
+{
+    const clf_weight_name *rows = role == CLF_WEIGHT_GENERATOR ? w->names->head : w->names->decoder;
+    name[0] = '\0';
+    *row = clfi_weight_find(&w->lookup, rows, role, layer);
+    if (!*row)
+        return false;
+    clfi_weight_full_name(w->lookup.prefix, *row, layer, suffix, name);
+    return clfi_checkpoint_find(w->checkpoint, name, tensor);
+}
+
+static bool is_plain_number(const clf_checkpoint_tensor *tensor)
+{
+    return tensor->is_weight && clfi_weight_type_info(tensor->type)->block_weights == 1;
+}
+
+clf_status clfi_stored_matrix(const clfi_stored_decoder *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
+                              clfi_stored_weight *out)
+{
+    const clf_weight_name *row;
+    char name[CLFI_WEIGHT_NAME_BYTES];
+    clfi_stored_weight found = {.rows = rows, .columns = columns};
+    if (!find(model, role, layer, "weight", &row, &found.tensor, name))
+        CLF_FAIL(CLF_NOT_FOUND, "reference: the checkpoint has no %s", name);
+    const clf_weight_part part = clfi_weight_part(&model->config.decoder, layer, row, role);
+    const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : rows;
+    found.is_turned = row->stored == CLF_STORED_TRANSPOSED;
+    found.first = part.first;
+    const int64_t *dim = found.tensor.dim;
+    if (!found.tensor.is_weight || found.tensor.rank != 2 || dim[found.is_turned] != stored || dim[!found.is_turned] != columns ||
+        (found.is_turned && !is_plain_number(&found.tensor)))
+        CLF_FAIL(CLF_FORMAT, "reference: %s: expected [%lld,%lld]", name, (long long)stored, (long long)columns);
+    *out = found;
+    return CLF_OK;
+}
+
+clf_status clfi_stored_vector(const clfi_stored_decoder *model, clf_weight_role role, int64_t layer, const char *suffix, int64_t count,
+                              double **out)
+{
+    const clf_weight_name *row;
+    clf_checkpoint_tensor tensor;
+    char name[CLFI_WEIGHT_NAME_BYTES];
+    *out = NULL;
+    if (!find(model, role, layer, suffix, &row, &tensor, name)) {
+        if (strcmp(suffix, "bias") == 0)
+            return CLF_OK;
+        CLF_FAIL(CLF_NOT_FOUND, "reference: the checkpoint has no %s", name);
+    }
+    const clf_weight_part part = clfi_weight_part(&model->config.decoder, layer, row, role);
+    const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : count;
+    if (!is_plain_number(&tensor) || tensor.rank != 1 || tensor.dim[0] != stored)
+        CLF_FAIL(CLF_FORMAT, "reference: %s: expected [%lld]", name, (long long)stored);
+    CLF_TRY(clfi_alloc((size_t)count, sizeof **out, "reference", out));
+    const size_t bytes = (size_t)clfi_weight_type_info(tensor.type)->block_bytes;
+    clfi_weight_decode_f64(tensor.type, (const char *)tensor.data + (size_t)part.first * bytes, (size_t)count, *out);
+    return CLF_OK;
+}
+
+void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out)
+{
+    const clf_checkpoint_tensor *tensor = &weight->tensor;
+    const clf_weight_type_info *type = clfi_weight_type_info(tensor->type);
+    const size_t block = (size_t)type->block_bytes, blocks = (size_t)(weight->columns / type->block_weights);
+    const size_t at = (size_t)(weight->first + row);
+    const char *data = tensor->data;
+    if (!weight->is_turned) {
+        clfi_weight_decode_f64(tensor->type, data + at * blocks * block, blocks, out);
+        return;
+    }
+    for (int64_t i = 0; i < weight->columns; i++)
+        clfi_weight_decode_f64(tensor->type, data + ((size_t)(i * tensor->dim[1]) + at) * block, 1, out + i);
+}
+
+clf_status clfi_stored_decoder_cost(const clfi_stored_decoder *model, clfi_decoder_cost *out)
+{
+    static const clf_weight_role roles[] = {CLF_WEIGHT_QUERY,  CLF_WEIGHT_KEY,      CLF_WEIGHT_VALUE,  CLF_WEIGHT_OUTPUT,
+                                            CLF_WEIGHT_FFN_IN, CLF_WEIGHT_FFN_GATE, CLF_WEIGHT_FFN_OUT};
+    const clf_stack_config *decoder = &model->config.decoder;
+    clf_checkpoint_tensor tensor, table = {.bytes = 0};
+    const clf_weight_name *row;
+    char name[CLFI_WEIGHT_NAME_BYTES];
+    *out = (clfi_decoder_cost){.logit_flops = 2 * (double)model->config.target.vocabulary * (double)decoder->width};
+    for (int64_t layer = 0; layer < decoder->layers; layer++) {
+        const clf_attention_shape *shape = clfi_stack_attention(decoder, layer);
+        for (size_t i = 0; i < COUNT(roles); i++)
+            if (roles[i] != CLF_WEIGHT_FFN_GATE || decoder->is_gated)
+                out->token_flops +=
+                    2 * (double)clfi_weight_rows(decoder, layer, roles[i]) * (double)clfi_weight_columns(decoder, layer, roles[i]);
+        out->attention_flops += 4 * (double)(shape->heads * shape->head_size);
+        out->cache_bytes += 2 * sizeof(float) * (double)(shape->key_heads * shape->head_size);
+    }
+    for (size_t i = 0; clfi_checkpoint_at(model->checkpoint, i, &tensor); i++)
+        out->step_bytes += (double)tensor.bytes;
+    if (!find(model, CLF_WEIGHT_TOKENS, 0, "weight", &row, &table, name))
+        CLF_FAIL(CLF_NOT_FOUND, "the checkpoint has no %s", name);
+    if (!model->config.is_generator_tied)
+        out->step_bytes -= (double)table.bytes;
+    return CLF_OK;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights of a decoder by their roles, read from its checkpoint as numbers, and what a token costs. */
+#ifndef CLFI_WORKLOAD_STORED_DECODER_H
+#define CLFI_WORKLOAD_STORED_DECODER_H
+
+#include "io/checkpoint.h"
+#include "model/weight_lookup.h"
+#include "nn/network.h"
+
+typedef struct clfi_stored_decoder {
+    clf_checkpoint *checkpoint; /* borrowed */
+    const clf_name_map *names;
+    clf_weight_lookup lookup;
+    clf_network_config config; /* of the network that the family's file makes of config.json */
+} clfi_stored_decoder;
+
+/* The checkpoint outlives *out. UNSUPPORTED: a model_type that is no language model's, or one with an encoder. FORMAT: config.json. */
+clf_status clfi_stored_decoder_open(clf_checkpoint *checkpoint, clfi_stored_decoder *out);
+
+/* Rows of a stored tensor; a vector is one row. */
+typedef struct clfi_stored_weight {
+    clf_checkpoint_tensor tensor;
+    bool is_turned;               /* stored as [columns, rows] */
+    int64_t first, rows, columns; /* of the tensor's rows (of a vector: elements) those that the role has; columns 1: a vector */
+} clfi_stored_weight;
+
+/* rows x columns of a layer's matrix (layer 0 of what the network has once). NOT_FOUND: the checkpoint has no such tensor. FORMAT: it has
+ * another shape. */
+clf_status clfi_stored_matrix(const clfi_stored_decoder *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
+                              clfi_stored_weight *out);
+
+/* `count` values of a vector, which the caller frees: suffix "bias" (*out NULL: there is none) or "weight". Statuses as above. */
+clf_status clfi_stored_vector(const clfi_stored_decoder *model, clf_weight_role role, int64_t layer, const char *suffix, int64_t count,
+                              double **out);
+
+/* out[columns] = a row of a matrix. */
+void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out);
+
+/* What decoding costs. */
+typedef struct clfi_decoder_cost {
+    double token_flops;     /* of a token's products with the layers' matrices */
+    double logit_flops;     /* of the head's for one row of logits */
+    double attention_flops; /* of a query and a key, in all layers */
+    double step_bytes;      /* weights that a step reads: all but an embedding table that is not the head */
+    double cache_bytes;     /* of keys and values of one token */
+} clfi_decoder_cost;
+
+clf_status clfi_stored_decoder_cost(const clfi_stored_decoder *model, clfi_decoder_cost *out);
+
+#endif
