@@ -159,7 +159,7 @@ static clf_status find_file_type(clf_weight_type type, uint64_t *out)
             *out = rows[i].number;
             return CLF_OK;
         }
-    CLF_FAIL(CLF_UNSUPPORTED, "convert: weights as %s: expected f32, f16, q8_0 or q4_0", clfi_weight_type_info(type)->name);
+    CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: weights as %s: expected f32, f16, q8_0 or q4_0", clfi_weight_type_info(type)->name);
 }
 
 clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out)

@@ -18,7 +18,8 @@ typedef struct clf_tokenizer clf_tokenizer;
 
 /* Opens the tokenizer of a GGUF file, or of a model directory: tokenizer.json (any chain of the parts that are built in), or without one
  * BERT's vocab.txt with tokenizer_config.json if that is there. Truncation and padding that a file asks for are not applied. The tokens'
- * roles come from tokenizer_config.json. NOT_FOUND: neither file. UNSUPPORTED: a part that is not built in; the message names it and the
+ * roles come from tokenizer_config.json and, where that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json beside
+ * it, as in transformers. NOT_FOUND: neither file. UNSUPPORTED: a part that is not built in; the message names it and the
  * known ones. FORMAT: a broken file. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out);
 

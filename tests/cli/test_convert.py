@@ -253,6 +253,11 @@ def check_refused_directories(folder):
             fail(path, done.stderr)
 
 
+def read_file(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def check_refusals(folder):
     out, broken = os.path.join(folder, "out.gguf"), os.path.join(folder, "broken.gguf")
     with open(source, "rb") as file:
@@ -265,12 +270,20 @@ def check_refusals(folder):
         file.seek(-32, os.SEEK_END)
         file.write(b"\x00\x00\x80\x7f" * 8)
     for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "config.json"),
-                                   ((source, out, "--weights", "q4_k"), 1, "expected f32, f16, q8_0 or q4_0"),
+                                   ((source, out, "--weights", "q4_k"), 2, "expected f32, f16, q8_0 or q4_0"),
                                    ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"), ((source, ""), 2, "file to write"),
                                    ((source, out, "--check", ""), 2, "text behind --check"),
                                    ((os.path.join(folder, "none"), out), 1, "No such file"), ((source, "/dev/full"), 1, "No space")):
         done = run("convert", *args, status=status)
         if expected not in done.stderr or os.path.exists(out):
+            fail(args, done.stderr)
+    hub = copy_of(folder, "llama", "whole")
+    weights, link = os.path.join(hub, "model.safetensors"), os.path.join(folder, "link.gguf")
+    os.symlink(source, link)
+    for args in ((hub, weights), (source, link, "--check", "a")):  # the weights would be lost; a file would be compared with itself
+        before = read_file(args[1])
+        done = run("convert", *args, status=2)
+        if "the model's own" not in done.stderr or read_file(args[1]) != before:
             fail(args, done.stderr)
     last = list(read_gguf(infinite)[1].items())[-1]
     done = run("convert", infinite, out, status=1 if len(last[1][0]) > 1 else 0)
