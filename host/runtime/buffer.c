@@ -30,7 +30,7 @@ static clf_status create(clf_context *context, clf_file_map *map, size_t size_by
     }
     buffer->context = context;
     buffer->size_bytes = size;
-    buffer->references = 1;
+    atomic_init(&buffer->references, 1);
     context->usage.allocations++;
     clf_context_stats *stats = &context->stats;
     if (map) {
@@ -68,7 +68,7 @@ clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer 
 
 clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
 {
-    buffer->references++;
+    atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
     return buffer;
 }
 
@@ -108,7 +108,7 @@ static clf_status check_files(clf_shared *shared)
 
 void clfi_buffer_release(clf_buffer *buffer)
 {
-    if (!buffer || --buffer->references > 0)
+    if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) > 1)
         return;
     clf_context *context = buffer->context;
     if (buffer->map) {

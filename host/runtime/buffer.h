@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference-counted device memory of one context. */
+/* Reference-counted device memory of one context. Contexts that share its cl_context use it too, each in a thread of its own: what
+ * changes then is atomic. */
 #ifndef CLFI_RUNTIME_BUFFER_H
 #define CLFI_RUNTIME_BUFFER_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/file_map.h"
@@ -12,11 +14,11 @@ struct clf_buffer {
     clf_context *context; /* retained */
     cl_mem memory;
     size_t size_bytes;
-    size_t references;
-    clf_file_map *map;       /* host memory used in place, retained; NULL: the device's own */
-    clf_buffer *next_mapped; /* in the context's list */
-    uint64_t address;        /* on a device that runs launch graphs; 0: not asked for yet */
-    uint64_t recording;      /* the number of the last one that holds it */
+    atomic_size_t references;
+    clf_file_map *map;          /* host memory used in place, retained; NULL: the device's own */
+    clf_buffer *next_mapped;    /* in the context's list */
+    _Atomic uint64_t address;   /* on a device that runs launch graphs; 0: not asked for yet */
+    _Atomic uint64_t recording; /* the number of the last one that holds it; where two do in turns, they may hold it twice */
 };
 
 /* New device memory; contents undefined. size 0 gives a buffer of the smallest legal size. OUT_OF_MEMORY: larger than the device's

@@ -117,11 +117,11 @@ clf_status clfi_recording_value(clf_recording *recording, const char *type, cons
 clf_status clfi_recording_buffer(clf_recording *recording, clf_buffer *buffer)
 {
     static const cl_ulong null_pointer;
-    if (buffer && buffer->recording != recording->number) {
+    if (buffer && atomic_load_explicit(&buffer->recording, memory_order_relaxed) != recording->number) {
         CLF_TRY(clfi_grow(&recording->held, &recording->held_capacity, recording->held_count + 1, sizeof *recording->held,
                           "buffers of a launch graph"));
         recording->held[recording->held_count++] = clfi_buffer_retain(buffer);
-        buffer->recording = recording->number;
+        atomic_store_explicit(&buffer->recording, recording->number, memory_order_relaxed);
     }
     return add_argument(recording, NULL, buffer, &null_pointer, sizeof null_pointer);
 }
