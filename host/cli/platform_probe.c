@@ -3,8 +3,10 @@
 #include "cli/platform_probe.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include "base/file.h"
 #include "clformer/device.h"
 
-enum { MOST_FILES = 64, LIMIT_SECONDS = 10 };
+enum { MOST_FILES = 64, LIMIT_SECONDS = 10, NOT_LOADED = 111 };
 
 typedef struct driver_file {
     char *path, *link; /* link: in a folder of its own below the temporary one */
@@ -28,8 +30,21 @@ typedef struct driver_file {
     int result;        /* of waitpid; -1: it took too long */
 } driver_file;
 
-static _Noreturn void enumerate(const char *folder)
+/* The library that an .icd file names, its first line; "" where it cannot be read. */
+static void read_library(const char *path, char *out, int size)
 {
+    FILE *stream = fopen(path, "r");
+    if (!stream || !fgets(out, size, stream))
+        out[0] = '\0';
+    out[strcspn(out, "\r\n")] = '\0';
+    if (stream)
+        fclose(stream);
+}
+
+/* Loaders pass over a library that they cannot load without a word. */
+static _Noreturn void enumerate(const char *folder, const char *path)
+{
+    char library[PATH_MAX];
     clf_device_list *list;
     const int null = open("/dev/null", O_RDWR);
     dup2(null, STDOUT_FILENO);
@@ -37,7 +52,10 @@ static _Noreturn void enumerate(const char *folder)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setenv("OCL_ICD_VENDORS", folder, 1);
     (void)!clf_device_list_create(&list); /* an error is no crash: the list tells it again */
-    _exit(0);                             /* without the drivers' own destructors */
+    read_library(path, library, sizeof library);
+    if (library[0] && !dlopen(library, RTLD_LAZY))
+        _exit(NOT_LOADED);
+    _exit(0); /* without the drivers' own destructors */
 }
 
 /* ROOT/NAME/FILE.icd -> the file; the child sees ROOT/NAME only. */
@@ -58,7 +76,7 @@ static clf_status start(driver_file *file, const char *root, size_t number)
     fflush(NULL);
     file->process = fork();
     if (file->process == 0)
-        enumerate(folder);
+        enumerate(folder, file->path);
     if (file->process < 0) {
         file->process = 0;
         st = clfi_fail(CLF_IO, "process for %s: %s", file->path, strerror(errno));
@@ -101,6 +119,11 @@ static clf_status tell(const driver_file *file, clf_str *notes)
         return clfi_str_appendf(notes, "%s: its library hangs (more than %d s); left out\n", file->path, LIMIT_SECONDS);
     if (WIFSIGNALED(file->result))
         return clfi_str_appendf(notes, "%s: its library crashes (%s); left out\n", file->path, strsignal(WTERMSIG(file->result)));
+    if (WEXITSTATUS(file->result) == NOT_LOADED) {
+        char library[PATH_MAX];
+        read_library(file->path, library, sizeof library);
+        return clfi_str_appendf(notes, "%s: its library %s cannot be loaded (ldd tells what it lacks); left out\n", file->path, library);
+    }
     return clfi_str_appendf(notes, "%s: its library ends the program (status %d); left out\n", file->path, WEXITSTATUS(file->result));
 }
 

@@ -28,14 +28,16 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
     cp "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd "$work/vendors"
     echo "$CLF_TEST_DRIVER_ABORTS" >"$work/vendors/aborts.icd"
     echo "$CLF_TEST_DRIVER_HANGS" >"$work/vendors/hangs.icd"
+    echo /nonexistent/libnothing.so >"$work/vendors/missing.icd"
     TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" devices --json >"$work/broken" 2>"$work/err" || fail "devices with broken drivers: $(cat "$work/err")"
     grep -q 'vendors/aborts.icd: its library crashes' "$work/broken" || fail "a driver that aborts is not named: $(tail -5 "$work/broken")"
+    grep -q 'vendors/missing.icd: its library /nonexistent/libnothing.so cannot be loaded' "$work/broken" || fail "a library that is not there is not named: $(tail -5 "$work/broken")"
     grep -q 'vendors/hangs.icd: its library hangs' "$work/broken" || fail "a driver that hangs is not named: $(tail -5 "$work/broken")"
     [ "$(grep -c '"index"' "$work/broken")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "broken drivers hide the others: $(cat "$work/broken")"
     [ -z "$(ls -A "$work/tmp")" ] || fail "devices left files: $(ls "$work/tmp")"
 
     # Another command meets the crash itself, starts again and goes on without that driver.
-    rm "$work/vendors/hangs.icd"
+    rm "$work/vendors/hangs.icd" "$work/vendors/missing.icd"
     printf 'a' >"$work/word"
     "$program" pronounce --file "$work/word" >"$work/whole" || fail "pronounce"
     TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" pronounce --file - <"$work/word" >"$work/out" 2>"$work/err" ||
