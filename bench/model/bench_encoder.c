@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json] [--turns]
+/* bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--runs N] [--json] [--turns]
  *
  * Sentence embeddings of a model by the catalogue's workloads. Without --file: B sequences of T random token ids each, from ids to
  * embeddings on the host. With --file: every line of a file, from text to embeddings on the host (tokenizing included). Verified first,
- * against float64. With --turns it is timed again for each line of standard input, so that another program decides when, and verified once.
+ * against float64. Timed for S seconds and N runs at least, behind some that are not counted (none with N = 1). With --turns it is
+ * timed again for each line of standard input, so that another program decides when, and verified once.
  * Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <stdio.h>
 
@@ -32,9 +33,14 @@ static void print_result(const bench_row *row, const clf_context *context, doubl
 
 int main(int argc, char **argv)
 {
-    bench_arguments(argc, argv, 1, "bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--json] [--turns]");
+    bench_arguments(argc, argv, 1,
+                    "bench_encoder MODEL_DIR [--batch B] [--tokens T] [--file TEXTS] [--seconds S] [--runs N] "
+                    "[--json] [--turns]");
     const char *file = bench_option(argc, argv, "--file");
     const size_t batch = bench_size(argc, argv, "--batch", 1), tokens = bench_size(argc, argv, "--tokens", 128);
+    const bool takes_turns = bench_flag(argc, argv, "--turns");
+    const size_t runs = bench_size(argc, argv, "--runs", takes_turns ? BENCH_TURN_RUNS : 10);
+    const size_t warm_up = runs == 1 ? 0 : takes_turns ? 1 : 3;
     clf_context *context;
     clfi_bench_model model;
     clfi_workload_list list = {0};
@@ -42,10 +48,10 @@ int main(int argc, char **argv)
     BENCH_OK(clf_context_create(NULL, &context));
     BENCH_OK(clfi_bench_model_read(argv[1], &model));
     BENCH_OK(file ? clfi_encoder_add_file(&list, &model, file) : clfi_encoder_add_ids(&list, &model, batch, tokens));
-    bench_row_single(&list, context, 3, bench_seconds(argc, argv, 1), 10, &row);
+    bench_row_single(&list, context, warm_up, bench_seconds(argc, argv, 1), runs, &row);
     print_result(&row, context, list.items[0].items, bench_flag(argc, argv, "--json"));
-    while (bench_flag(argc, argv, "--turns") && bench_is_turn()) {
-        bench_row_measure(&row, 1, bench_seconds(argc, argv, 1), BENCH_TURN_RUNS);
+    while (takes_turns && bench_is_turn()) {
+        bench_row_measure(&row, warm_up, bench_seconds(argc, argv, 1), runs);
         print_result(&row, context, list.items[0].items, bench_flag(argc, argv, "--json"));
     }
     bench_row_close(&row);

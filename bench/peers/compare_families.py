@@ -3,11 +3,13 @@
 """bench_encoder against ONNX Runtime's fused graph and OpenVINO (float32) on relatives of BERT, in turns.
 
 usage: compare_families.py [xlm-roberta] [mpnet] [roberta] [--bench build/bench/bench_encoder] [--cases 1x128,32x128] [--rounds 5]
-                           [--threads 2] [--layers 12] [-o result.json]
+                           [--runs 3] [--threads 2] [--layers 12] [--turns] [-o result.json]
 
 The networks have base size (12 layers of width 768) and random weights, made here by `transformers`, with a small vocabulary, which costs
 nobody anything. bench_encoder is verified against float64 before it is timed; the peers' mean of the last hidden states is compared with
-PyTorch's. In each round each side runs once for about a second, in changing order; a ratio is the peer's median time over ours.
+PyTorch's. In each round each side runs for about a second and --runs times at least, behind one run that is not counted (none with
+--runs 1), in changing order; a ratio is the peer's median time over ours. With --turns a round begins with a line of standard input, so that
+another program decides when, and its times are printed.
 Needs numpy, onnx, onnxruntime, openvino, safetensors, torch and transformers."""
 import argparse
 import json
@@ -106,15 +108,20 @@ def compare(options, kind, directory, sides, model):
             error = float(np.abs(run() - want).max() / np.abs(want).max())
             if not error < 1e-4:
                 sys.exit(f"{kind}: {name} differs from PyTorch by {error:.3g}")
-        with Ours(options, "--batch", str(batch), "--tokens", str(tokens)) as ours:
+        with Ours(options, "--batch", str(batch), "--tokens", str(tokens), "--runs", str(options.runs)) as ours:
             jobs = {"ours": lambda: ours.turn()["median_ms"]}
             for name, run in runs.items():
-                jobs[name] = lambda run=run: summary(sample(run, 1.0, 3))["median_ms"]
+                jobs[name] = lambda run=run: summary(sample(run, 1.0, options.runs, int(options.runs > 1)))["median_ms"]
             times = {name: [] for name in jobs}
             for index in range(options.rounds):
+                if options.turns:
+                    print(f"{kind} {case}: ready", flush=True)
+                    sys.stdin.readline()
                 for name in (list(jobs) if index % 2 == 0 else list(reversed(jobs))):
                     times[name].append(jobs[name]())
                     time.sleep(0.1)  # threads of one side stop spinning
+                if options.turns:
+                    print(f"{kind} {case}: " + ", ".join(f"{name} {all_times[-1]:.2f} ms" for name, all_times in times.items()), flush=True)
         ratios = {name: spread([theirs / mine for mine, theirs in zip(times["ours"], times[name])]) for name in sides}
         cases.append({"family": kind, "batch": batch, "tokens": tokens, "ratios": ratios, "ms": times})
         print(f"{kind} {batch:>3} x {tokens:<4} ours {statistics.median(times['ours']):9.2f} ms" + "".join(
@@ -129,6 +136,8 @@ def main():
     parser.add_argument("--bench", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bench", "bench_encoder"))
     parser.add_argument("--cases", default="1x128,32x128")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--turns", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("-o", "--output")

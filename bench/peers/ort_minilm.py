@@ -113,10 +113,10 @@ def read_texts(path):
     return [value if isinstance(value, str) else value["text"] for value in values]
 
 
-def sample(function, seconds, at_least=10):
-    """Milliseconds of repeated calls, two warm-up calls dropped."""
-    function()
-    function()
+def sample(function, seconds, at_least=10, warm_up=2):
+    """Milliseconds of repeated calls, warm-up calls dropped."""
+    for _ in range(warm_up):
+        function()
     samples, stop = [], time.perf_counter() + seconds
     while time.perf_counter() < stop or len(samples) < at_least:
         start = time.perf_counter()

@@ -3,42 +3,18 @@
  * each (tests/data/tokenizer/make_families.py). */
 #include "support/check.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/str.h"
 #include "clformer/tokenizer.h"
-#include "support/base64.h"
 #include "support/crc.h"
+#include "support/difficult_texts.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer/families"
 
-enum { TEXTS = 2000 };
-
-static clf_str texts[TEXTS];
-
-static void read_texts(void)
-{
-    clf_str file = CLF_STR_INIT;
-    CHECK_OK(clfi_file_read(DATA "/texts.jsonl", 1 << 24, &file));
-    const char *at = file.data;
-    for (size_t i = 0; i < TEXTS; i++) {
-        const char *end = strchr(at, '\n');
-        json_error_t error;
-        json_t *json = json_loadb(at, end ? (size_t)(end - at) : 0, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
-        CHECK(json, "text %zu: %s", i, error.text);
-        texts[i] = (clf_str)CLF_STR_INIT;
-        if (json_is_string(json))
-            CHECK_OK(clfi_str_append(&texts[i], json_string_value(json), json_string_length(json)));
-        else
-            append_base64(json_string_value(json_object_get(json, "b")), &texts[i]);
-        json_decref(json);
-        at = end + 1;
-    }
-    clfi_str_free(&file);
-}
+static clf_str texts[DIFFICULT_TEXTS];
 
 static clf_text text_of(size_t n)
 {
@@ -61,7 +37,7 @@ static void decode_in_steps(clf_token_decoder *decoder, const clf_encoding *enco
 static uint32_t sum_of(const clf_tokenizer *tokenizer, clf_token_decoder *const decoders[2], size_t n, clf_encoding *encoding)
 {
     clf_encode_params params = CLF_ENCODE_PARAMS_INIT;
-    const clf_text text = text_of(n), pair = text_of((n + 1) % TEXTS);
+    const clf_text text = text_of(n), pair = text_of((n + 1) % DIFFICULT_TEXTS);
     clf_str steps = CLF_STR_INIT;
     uint32_t sum = 0;
     params.offsets = CLF_OFFSETS_CHARACTERS;
@@ -100,7 +76,7 @@ static void print_details(const clf_tokenizer *tokenizer, clf_token_decoder *dec
 /* Encoding without offsets takes other ways: the same ids. */
 static void check_bare(const clf_tokenizer *tokenizer, size_t n, const clf_encoding *want, clf_encoding *got)
 {
-    const clf_text text = text_of(n), pair = text_of((n + 1) % TEXTS);
+    const clf_text text = text_of(n), pair = text_of((n + 1) % DIFFICULT_TEXTS);
     CHECK_OK(clf_tokenizer_encode(tokenizer, &text, n % 8 == 7 ? &pair : NULL, NULL, got));
     CHECK(got->length == want->length && (!got->length || memcmp(got->ids, want->ids, got->length * sizeof *got->ids) == 0),
           "text %zu: other ids without offsets", n);
@@ -119,12 +95,12 @@ static void check_family(const char *name)
     CHECK_OK(clf_tokenizer_from_json(&(clf_text){file.data, file.length}, name, &tokenizer));
     snprintf(path, sizeof path, DATA "/%s.crc", name);
     CHECK_OK(clfi_file_read(path, 1 << 20, &sums));
-    assert_int_equal(sums.length, 9 * TEXTS);
+    assert_int_equal(sums.length, 9 * DIFFICULT_TEXTS);
     CHECK_OK(clf_encoding_create(&encoding));
     CHECK_OK(clf_encoding_create(&bare));
     for (int skip = 0; skip < 2; skip++)
         CHECK_OK(clf_token_decoder_create(tokenizer, skip, &decoders[skip]));
-    for (size_t n = 0; n < TEXTS; n++) {
+    for (size_t n = 0; n < DIFFICULT_TEXTS; n++) {
         const uint32_t want = (uint32_t)strtoul(sums.data + 9 * n, NULL, 16), got = sum_of(tokenizer, decoders, n, encoding);
         if (want != got && wrong++ == 0) {
             printf("%s, text %zu: '%s'\n", name, n, clfi_str_text(&texts[n]));
@@ -132,7 +108,7 @@ static void check_family(const char *name)
         }
         check_bare(tokenizer, n, encoding, bare);
     }
-    CHECK(wrong == 0, "%s: %zu of %d texts differ; see make_families.py --show", name, wrong, TEXTS);
+    CHECK(wrong == 0, "%s: %zu of %d texts differ; see make_families.py --show", name, wrong, DIFFICULT_TEXTS);
     for (int skip = 0; skip < 2; skip++)
         clf_token_decoder_destroy(decoders[skip]);
     clf_encoding_destroy(encoding);
@@ -142,11 +118,11 @@ static void check_family(const char *name)
     clfi_str_free(&sums);
 }
 
-#define FAMILY(name)                     \
-    static void name(void **state)       \
-    {                                    \
-        (void)state;                     \
-        check_family(#name);             \
+#define FAMILY(name)               \
+    static void name(void **state) \
+    {                              \
+        (void)state;               \
+        check_family(#name);       \
     }
 
 FAMILY(wordpiece)
@@ -167,14 +143,13 @@ FAMILY(precompiled)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wordpiece), cmocka_unit_test(gpt2),    cmocka_unit_test(roberta),       cmocka_unit_test(llama3),
-        cmocka_unit_test(qwen2),     cmocka_unit_test(smollm),  cmocka_unit_test(llama2),        cmocka_unit_test(unigram),
-        cmocka_unit_test(clip),      cmocka_unit_test(edited),  cmocka_unit_test(unigram_bytes), cmocka_unit_test(characters),
+        cmocka_unit_test(wordpiece),   cmocka_unit_test(gpt2),        cmocka_unit_test(roberta),       cmocka_unit_test(llama3),
+        cmocka_unit_test(qwen2),       cmocka_unit_test(smollm),      cmocka_unit_test(llama2),        cmocka_unit_test(unigram),
+        cmocka_unit_test(clip),        cmocka_unit_test(edited),      cmocka_unit_test(unigram_bytes), cmocka_unit_test(characters),
         cmocka_unit_test(cut_default), cmocka_unit_test(precompiled),
     };
-    read_texts();
+    read_difficult_texts(texts);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    for (size_t i = 0; i < TEXTS; i++)
-        clfi_str_free(&texts[i]);
+    free_difficult_texts(texts);
     return failed;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of tokenizers by themselves: vocabularies as GGUF files keep them, regular expressions and their limits, long words, roles, byte
+/* Parts of tokenizers by themselves: broken and unusual vocabularies of GGUF files, regular expressions and their limits, long words, roles, byte
  * offsets, broken settings. */
 #include "support/check.h"
 
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "base/str.h"
 #include "clformer/tokenizer.h"
 #include "support/temp.h"
@@ -15,8 +14,6 @@
 #include "text/tokenizer.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer/families"
-
-/* --- vocabularies, against tokenizer.json with the same --- */
 
 static json_t *read_json(const char *name)
 {
@@ -41,90 +38,6 @@ static clf_tokenizer *open_json(const json_t *json)
 static clf_text text_of(const char *text)
 {
     return (clf_text){text, strlen(text)};
-}
-
-/* The vocabulary of a byte-level tokenizer.json; its special tokens are control tokens. The texts are borrowed from `json`. */
-static clf_tokenizer *open_spec(const json_t *json, const char *pre)
-{
-    enum { MOST = 2000 };
-    static clf_text tokens[MOST], merges[MOST];
-    static int32_t types[MOST];
-    static char joined[MOST][256];
-    const json_t *model = json_object_get(json, "model"), *list = json_object_get(model, "merges"),
-                 *added = json_object_get(json, "added_tokens");
-    clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
-    clf_tokenizer *tokenizer;
-    const char *token;
-    json_t *value;
-    memset(tokens, 0, sizeof tokens);
-    json_object_foreach(json_object_get(model, "vocab"), token, value)
-    {
-        tokens[json_integer_value(value)] = text_of(token);
-        types[json_integer_value(value)] = CLF_TOKEN_NORMAL;
-        spec.token_count++;
-    }
-    for (size_t i = 0; i < json_array_size(added); i++) {
-        const size_t id = (size_t)json_integer_value(json_object_get(json_array_get(added, i), "id"));
-        spec.token_count = id >= spec.token_count ? id + 1 : spec.token_count;
-        tokens[id] = text_of(json_string_value(json_object_get(json_array_get(added, i), "content")));
-        types[id] = CLF_TOKEN_CONTROL;
-    }
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *pair = json_array_get(list, i);
-        snprintf(joined[i], sizeof joined[i], "%s %s", json_string_value(json_array_get(pair, 0)),
-                 json_string_value(json_array_get(pair, 1)));
-        merges[i] = text_of(joined[i]);
-    }
-    spec.model = "gpt2";
-    spec.pre = pre;
-    spec.tokens = tokens;
-    spec.types = types;
-    spec.merges = merges;
-    spec.merge_count = json_array_size(list);
-    CHECK_OK(clf_tokenizer_from_vocabulary(&spec, "spec", &tokenizer));
-    return tokenizer;
-}
-
-static void check_same(const clf_tokenizer *want, const clf_tokenizer *got, const char *pre)
-{
-    clf_str file = CLF_STR_INIT;
-    clf_encoding *a, *b;
-    size_t lines = 0;
-    CHECK_OK(clf_encoding_create(&a));
-    CHECK_OK(clf_encoding_create(&b));
-    CHECK_OK(clfi_file_read(DATA "/texts.jsonl", 1 << 24, &file));
-    /* the lines as they stand in the file */
-    for (const char *at = file.data, *end; (end = strchr(at, '\n')) != NULL; at = end + 1, lines++) {
-        const clf_text text = {at, (size_t)(end - at)};
-        CHECK_OK(clf_tokenizer_encode(want, &text, NULL, NULL, a));
-        CHECK_OK(clf_tokenizer_encode(got, &text, NULL, NULL, b));
-        CHECK(a->length == b->length && memcmp(a->ids, b->ids, a->length * sizeof *a->ids) == 0, "%s: line %zu: other ids", pre, lines + 1);
-    }
-    assert_int_equal(lines, 2000);
-    clf_encoding_destroy(a);
-    clf_encoding_destroy(b);
-    clfi_str_free(&file);
-}
-
-static void named_cuts(void **state)
-{
-    (void)state;
-    static const char *const cases[][2] = {{"smollm", "smollm"}, {"gpt2", "gpt-2"},          {"llama3", "llama-bpe"},
-                                           {"qwen2", "qwen2"},   {"cut_default", "default"}, {"cut_default", NULL}};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        json_t *json = read_json(cases[i][0]);
-        json_object_del(json, "normalizer"); /* GGUF's have none, and no post-processor of their own */
-        json_object_del(json, "post_processor");
-        json_t *added = json_object_get(json, "added_tokens");
-        for (size_t k = json_array_size(added); k-- > 0;)
-            if (!json_is_true(json_object_get(json_array_get(added, k), "special")))
-                json_array_remove(added, k);
-        clf_tokenizer *want = open_json(json), *got = open_spec(json, cases[i][1]);
-        check_same(want, got, cases[i][0]);
-        clf_tokenizer_destroy(want);
-        clf_tokenizer_destroy(got);
-        json_decref(json);
-    }
 }
 
 static void check_ids(const clf_tokenizer *tokenizer, const char *text, const clf_encode_params *params, const int32_t *want, size_t count)
@@ -586,13 +499,19 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_cuts),      cmocka_unit_test(llama),
-        cmocka_unit_test(broken_specs),    cmocka_unit_test(late_control_tokens),
-        cmocka_unit_test(regex_dialect),   cmocka_unit_test(hostile_regex),
-        cmocka_unit_test(long_words),      cmocka_unit_test(byte_offsets),
-        cmocka_unit_test(broken_parts),    cmocka_unit_test(too_many_parts),
-        cmocka_unit_test(no_usable_token), cmocka_unit_test(deep_parts),
-        cmocka_unit_test(roles),           cmocka_unit_test(unknown_without_token),
+        cmocka_unit_test(llama),
+        cmocka_unit_test(broken_specs),
+        cmocka_unit_test(late_control_tokens),
+        cmocka_unit_test(regex_dialect),
+        cmocka_unit_test(hostile_regex),
+        cmocka_unit_test(long_words),
+        cmocka_unit_test(byte_offsets),
+        cmocka_unit_test(broken_parts),
+        cmocka_unit_test(too_many_parts),
+        cmocka_unit_test(no_usable_token),
+        cmocka_unit_test(deep_parts),
+        cmocka_unit_test(roles),
+        cmocka_unit_test(unknown_without_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
