@@ -33,7 +33,8 @@ SPACES = (" |  |\t|\n|\r\n|\n\n\n|\u00a0|\u1680|\u2003|\u200a|\u200b|\u2028|\u20
           "      ").split("|")
 PARTS = ("hello the 12345 don't I'LL we've 3.14 1,000,000 a_b x=y+z(); foo@baz.com \u00e9t\u00e9 \u4f60\u597d\u4e16\u754c "
          "\u0645\u0631\u062d \u0391\u03a3 \u00bd\u00b2\u2163 \u0661\u0662 's 'S '\u017f 'Re CamelCase ...!!! $100 #tag ~|^` <|endoftext|> "
-         "<|im_start|> <s> </s> <unk> <0x41> <|endof \u2581 \u2581\u2581 \u0120 e\u0301 \u0301 \u1e9b\u0323 \u0958 \uac01 \u1100\u1161\u11a8 \u0130 "
+         "<|im_start|> <s> </s> <unk> <0x41> <|endof \u2581 \u2581\u2581 \u0120 e\u0301 \u0301 "
+         "\u1e9b\u0323 \u0958 \uac01 \u1100\u1161\u11a8 \u0130 "
          "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f44d\U0001f3fd \U0001f1e9\U0001f1ea \u2764\ufe0f").split()
 
 
