@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of tokenizers by themselves: broken and unusual vocabularies of GGUF files, regular expressions and their limits, long words, roles,
- * byte offsets, broken settings. */
+/* Parts of tokenizers by themselves: broken and unusual vocabularies of GGUF files, regular expressions and their limits, long
+ * words, roles, byte offsets, broken settings. */
 #include "support/check.h"
 
 #include <jansson.h>
