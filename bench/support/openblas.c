@@ -10,7 +10,7 @@
 #include <cblas.h>
 
 #include "base/clock.h"
-#include "workload/random.h"
+#include "base/random.h"
 
 struct bench_openblas {
     int m, n, k, chain;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "workload/random.h"
+#include "base/random.h"
 
 enum { MOST_RESTARTS = 16 }; /* of one device; a driver that crashes on more rows than that is given up */
 

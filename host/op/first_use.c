@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "op/gemm.h"
 #include "op/tuned.h"
 #include "runtime/arena.h"
@@ -15,7 +16,7 @@
 
 enum { ROWS = 256, PLACES = 64, MOST_PAIRS = 5, MOST_RUNS = 64, SIDES = 2 };
 static const int64_t MOST_WEIGHTS = 1 << 24;
-static const double PAIRS_NS = 1e8, SAMPLE_NS = 2e6;
+static const double BUDGET_NS = 1e8, SAMPLE_NS = 2e6; /* of all samples, of one */
 
 /* One engine. */
 typedef struct contender {
@@ -33,15 +34,9 @@ typedef struct contest {
     float *x, *w; /* [ROWS, k], [n, k] */
     clf_buffer *x_buffer, *w_buffer, *y_buffer;
     contender side[SIDES];
+    double sampled_ns; /* by both, what was built for them left out */
+    int pairs;         /* of samples in turns */
 } contest;
-
-static void fill(float *values, size_t count, uint32_t state)
-{
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        values[i] = (float)(state >> 8) * 0x1p-23f - 1;
-    }
-}
 
 static clf_status make_buffer(const contest *c, const float *values, size_t count, clf_buffer **out)
 {
@@ -54,8 +49,9 @@ static clf_status prepare(contest *c)
     const size_t x = (size_t)(ROWS * c->k), w = (size_t)(c->n * c->k), y = (size_t)(ROWS * c->n);
     CLF_TRY(clfi_alloc(x, sizeof *c->x, "first use", &c->x));
     CLF_TRY(clfi_alloc(w, sizeof *c->w, "first use", &c->w));
-    fill(c->x, x, 1);
-    fill(c->w, w, 2);
+    clfi_random random = {0};
+    clfi_random_fill(&random, c->x, x, -1, 1);
+    clfi_random_fill(&random, c->w, w, -1, 1);
     CLF_TRY(make_buffer(c, c->x, x, &c->x_buffer));
     CLF_TRY(make_buffer(c, c->w, w, &c->w_buffer));
     CLF_TRY(make_buffer(c, NULL, y, &c->y_buffer));
@@ -104,17 +100,19 @@ static clf_status run(const contest *c, const contender *side, size_t runs)
     return st;
 }
 
-static clf_status sample(const contest *c, contender *side)
+static clf_status sample(contest *c, contender *side)
 {
     const uint64_t start = clfi_now_ns();
     CLF_TRY(run(c, side, side->runs));
     CLF_TRY(clf_context_finish(c->context));
-    side->ns = fmin(side->ns, (double)(clfi_now_ns() - start) / (double)side->runs);
+    const double ns = (double)(clfi_now_ns() - start);
+    side->ns = fmin(side->ns, ns / (double)side->runs);
+    c->sampled_ns += ns;
     return CLF_OK;
 }
 
 /* The first run builds kernels and its result is kept, the second says how many make a sample. */
-static clf_status start(const contest *c, contender *side)
+static clf_status start(contest *c, contender *side)
 {
     static const clf_tile own = {{0}};
     const int64_t dim[2] = {c->n, c->k};
@@ -170,12 +168,12 @@ static bool agree(const contest *c)
     return true;
 }
 
+/* A slow device has used up the time with the samples that it began with: they decide. */
 static clf_status time_both(contest *c)
 {
-    const uint64_t begin = clfi_now_ns();
-    for (int pair = 0; pair < MOST_PAIRS && (pair == 0 || (double)(clfi_now_ns() - begin) < PAIRS_NS); pair++)
+    for (; c->pairs < MOST_PAIRS && c->sampled_ns < BUDGET_NS; c->pairs++)
         for (int i = 0; i < SIDES; i++)
-            CLF_TRY(sample(c, &c->side[(i + pair) % SIDES]));
+            CLF_TRY(sample(c, &c->side[(i + c->pairs) % SIDES]));
     return CLF_OK;
 }
 
@@ -240,8 +238,9 @@ void clfi_first_use(clf_context *context, int64_t n, int64_t k)
     if (st != CLF_OK)
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     else if (rule.engine)
-        clfi_log(context, CLF_LOG_INFO, "first use: products with %lld x %lld: %s %.3f ms, %s %.3f ms: %s", (long long)n, (long long)k,
-                 c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name, c.side[1].ns * 1e-6, rule.engine->name);
+        clfi_log(context, CLF_LOG_INFO, "first use: products with %lld x %lld: %s %.3f ms, %s %.3f ms: %s, after %d of %d turns",
+                 (long long)n, (long long)k, c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name, c.side[1].ns * 1e-6,
+                 rule.engine->name, c.pairs, MOST_PAIRS);
     if (clf_context_finish(context) != CLF_OK) /* what was enqueued may use the buffers */
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     release(&c);

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "bench/samples.h"
-#include "workload/random.h"
+#include "base/random.h"
 
 #ifndef CLF_RESAMPLES /* the fuzzer takes fewer */
 #define CLF_RESAMPLES 1000

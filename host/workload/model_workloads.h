@@ -4,7 +4,7 @@
 #define CLFI_WORKLOAD_MODEL_WORKLOADS_H
 
 #include "clformer/pronounce.h"
-#include "workload/random.h"
+#include "base/random.h"
 #include "workload/workload.h"
 
 enum { CLFI_BENCH_MODEL_NAME = 40 };

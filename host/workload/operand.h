@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "clformer/tensor.h"
-#include "workload/random.h"
+#include "base/random.h"
 
 typedef struct clfi_operand {
     clf_tensor *tensor; /* owned */

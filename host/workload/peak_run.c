@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "workload/random.h"
+#include "base/random.h"
 #include "workload/timing.h"
 
 clf_kernel_spec clfi_peak_spec(const char *file, const char *kernel)

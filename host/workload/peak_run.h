@@ -13,7 +13,7 @@
 extern const clf_kernel_set clfi_peak_kernels;
 clf_kernel_spec clfi_peak_spec(const char *file, const char *kernel);
 
-/* Random words, two from each number of workload/random.h. */
+/* Random words, two from each number of base/random.h. */
 void clfi_peak_random(uint32_t *out, size_t count, uint64_t seed);
 
 /* A buffer of random words, filled piece by piece; clfi_peak_piece gives each piece again, so no copy need be kept. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "workload/random.h"
+#include "base/random.h"
 
 enum { NAME_BYTES = 128, ALIGNMENT = 4096 /* as a file's would be */, TENSOR_ALIGNMENT = 64, LAYER_TENSORS = 9 };
 

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "clformer/transformer.h"
 #include "io/safetensors.h"
-#include "workload/random.h"
+#include "base/random.h"
 
 enum { CLFI_REF_NAME_BYTES = 96 };
 

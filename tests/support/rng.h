@@ -3,7 +3,7 @@
 #ifndef CLF_TEST_RNG_H
 #define CLF_TEST_RNG_H
 
-#include "workload/random.h"
+#include "base/random.h"
 
 typedef clfi_random rng;
 

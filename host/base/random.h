@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reproducible random numbers, the same on every machine: SplitMix64 (Steele, Lea & Flood 2014). */
-#ifndef CLFI_WORKLOAD_RANDOM_H
-#define CLFI_WORKLOAD_RANDOM_H
+#ifndef CLFI_BASE_RANDOM_H
+#define CLFI_BASE_RANDOM_H
 
 #include <stddef.h>
 #include <stdint.h>
