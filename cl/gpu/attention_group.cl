@@ -7,7 +7,7 @@
  *
  * - One exponential per score; the running maximum of a row is that of the whole block.
  * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
- *   which queries may use it, and what lies under a masked pair has no effect.
+ *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
 #include "vector.cl"
 #include "attention_arguments.cl"
@@ -15,9 +15,9 @@
 #if !defined ITEMS_Q || !defined ITEMS_K || !defined ROW_VECTORS || !defined KEY_VECTORS || !defined COLUMN_VECTORS
 #error "ITEMS_Q, ITEMS_K: items along queries (4 or 8) and along keys and columns; ROW_VECTORS, KEY_VECTORS: 1, 2; COLUMN_VECTORS: 1 to 4"
 #endif
-#if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || WIDTH != 4
-#error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time; TILE_PARTS: work-groups to a tile of the list; \
-IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; WIDTH: 4"
+#if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || !defined HAS_NATIVE_EXP2 || WIDTH != 4
+#error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time, by 4 KEY_VECTORS; TILE_PARTS: work-groups to a tile; \
+IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; HAS_NATIVE_EXP2: native_exp2 is exact enough; WIDTH: 4"
 #endif
 
 #define WG (ITEMS_Q * ITEMS_K)
@@ -28,12 +28,12 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 #define PITCH_Q (TILE + 4) /* spreads rows over the banks of local memory; keeps float4 aligned */
 #define PITCH_K (KEY_BLOCK + 4)
 #define SLICE_FLOATS (SLICE * (PITCH_Q + PITCH_K))
-#define WEIGHTS_FLOATS (KEY_BLOCK * PITCH_Q + PART_KEYS * WIDE)
+#define WEIGHTS_FLOATS (PART_KEYS * (PITCH_Q + WIDE))
 
 /* Where things lie in local memory, counted in vectors. It is one array: compilers then reach all of it from few registers. A slice of q
  * and k, maxima of scores, and weights with a part of v take turns. */
 #define K_SLICE (SLICE * PITCH_Q / 4)
-#define VALUES (KEY_BLOCK * PITCH_Q / 4)
+#define VALUES (PART_KEYS * PITCH_Q / 4)
 #define TOPS 0 /* of an item's scores, and in the end the sums of rows */
 #define SUMS ((SLICE_FLOATS > WEIGHTS_FLOATS ? SLICE_FLOATS : WEIGHTS_FLOATS) / 4) /* of an item's weights */
 #define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by */
@@ -45,7 +45,6 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 /* Votes about a block's masks. */
 #define SOME_KEPT 1u
 #define SOME_MASKED 2u
-#define SPOILED 3 /* the place of the vote, for the whole tile, that a value under a mixed mask is not finite */
 
 /* Text repetition: named vectors become registers. */
 #if ROW_VECTORS == 2
@@ -82,10 +81,19 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; W
 
 /* The first query of an item's vector r of queries, and the first key of its vector v. */
 #define QUERY(r) ((r) * 4 * ITEMS_Q + 4 * y)
-#define KEY(v) ((v) * 4 * ITEMS_K + 4 * x)
+#define KEY(v) (4 * (KEY_VECTORS * x + (v)))
+#define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* in a line of a slice */
 #define COLUMN(c) ((c) * 4 * ITEMS_K + 4 * x)
 
+#if HAS_NATIVE_EXP2
+#define LOG2_E 1.44269504f
+#define EXP(x) native_exp2((x) * LOG2_E)
+#define EXP4(x) native_exp2((x) * LOG2_E)
+#else
 DEFINE_SOFTMAX_EXP(softmax_exp4, float4, int4, as_int4, as_float4)
+#define EXP(x) softmax_exp(x)
+#define EXP4(x) softmax_exp4(x)
+#endif
 
 /* Four neighbours of a row. */
 inline float4 fetch(__global const IN_T *from)
@@ -99,13 +107,13 @@ inline float4 fetch(__global const IN_T *from)
 
 /* Columns of a slice (from points to the first) of `lines` rows, transposed: four lines of local memory for four columns; beyond `columns`
  * there are zeros. Two neighbouring items read 32 bytes of a row and write to banks that differ. */
-inline void load_slice(__local float *to, uint pitch, uint lines, __global const IN_T *from, uint stride, uint last_line, uint columns,
-                       float factor, uint item)
+inline void load_slice(__local float *to, uint pitch, uint lines, bool are_keys, __global const IN_T *from, uint stride, uint last_line,
+                       uint columns, float factor, uint item)
 {
 #pragma unroll 1
     for (uint line = item / 2; line < lines; line += WG / 2) {
         const uint at = min(line, last_line) * stride + item % 2 * 4;
-        __local float *const place = to + item % 2 * 4 * pitch + line;
+        __local float *const place = to + item % 2 * 4 * pitch + (are_keys ? KEY_PLACE(line) : line);
 #pragma unroll
         for (uint depth = 0; depth < SLICE; depth += 8) {
             float4 v = (float4)(0.0f);
@@ -140,7 +148,7 @@ inline int4 kept_queries(uint bits)
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(ATTENTION_PARAMETERS)
 {
     __local float4 shared[SHARED];
-    __local uint votes[4];
+    __local uint votes[3];
     __local float *const floats = (__local float *)shared;
     __local uint *const used = (__local uint *)(shared + USED);
 
@@ -178,7 +186,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #define DECLARE_RESULT(c, i, r) float4 o##c##_##i##_##r = (float4)(0.0f);
     EACH_RESULT(DECLARE_RESULT)
 
-    if (item < 4)
+    if (item < 3)
         votes[item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     int turn = 0; /* of three places for votes: one is read, the next is written, the one after it is cleared */
@@ -232,8 +240,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         EACH_SCORE(DECLARE_SCORE)
 #pragma unroll 1
         for (int column = 0; column < HEAD; column += SLICE) {
-            load_slice(floats, PITCH_Q, TILE, q + column, (uint)q_stride, (uint)(rows - 1), (uint)(HEAD - column), scale, item);
-            load_slice(floats + 4 * K_SLICE, PITCH_K, KEY_BLOCK, k + (long)first * k_stride + column, (uint)k_stride,
+            load_slice(floats, PITCH_Q, TILE, false, q + column, (uint)q_stride, (uint)(rows - 1), (uint)(HEAD - column), scale, item);
+            load_slice(floats + 4 * K_SLICE, PITCH_K, KEY_BLOCK, true, k + (long)first * k_stride + column, (uint)k_stride,
                        (uint)(keys - 1 - first), (uint)(HEAD - column), 1.0f, item);
             barrier(CLK_LOCAL_MEM_FENCE);
 #define READ_QUERIES(unused, d, r) const float4 q##r = shared[(depth + d) * (PITCH_Q / 4) + OF_ROW(r)];
@@ -253,29 +261,34 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
+        /* Four queries and four keys have seven distances, which lie side by side. */
 #if HAS_BIAS
-#define ADD_BIAS(v, j, r)                                                                    \
-    {                                                                                        \
-        __local const float *const from = floats + (4 * BIASES + KEY(v) + j + TILE - 1 - QUERY(r));       \
-        s##v##_##j##_##r += (float4)(from[0], from[-1], from[-2], from[-3]);                 \
+#define ADD_BIAS(v, r)                                                                                          \
+    {                                                                                                           \
+        const uint from = BIASES + (KEY(v) + TILE - 4 - QUERY(r)) / 4;                                          \
+        const float4 low = shared[from], high = shared[from + 1];                                               \
+        s##v##_0_##r += low.wzyx;                                                                               \
+        s##v##_1_##r += (float4)(high.x, low.wzy);                                                              \
+        s##v##_2_##r += (float4)(high.yx, low.wz);                                                              \
+        s##v##_3_##r += (float4)(high.zyx, low.w);                                                              \
     }
 #else
-#define ADD_BIAS(v, j, r)
+#define ADD_BIAS(v, r)
 #endif
 #define KEPT(key, r) kept_queries(used[QUERY(r) / 32 * KEY_BLOCK + (key)] >> QUERY(r) % 32)
 #define MASK_SCORE(v, j, r) s##v##_##j##_##r = KEPT(KEY(v) + j, r) ? s##v##_##j##_##r : (float4)(-INFINITY);
-#define ADD_BIAS_AND_MASK(v, j, r) ADD_BIAS(v, j, r) MASK_SCORE(v, j, r)
-        /* Score by score, and all of a row before the next: were every bias added first, AMD's compiler would test every mask before them
-         * and spill the outcomes. */
+#define ADD_BIAS_AND_MASK(v, r) ADD_BIAS(v, r) FOUR_OF_ROW(MASK_SCORE, v, r)
 #if KEY_VECTORS == 2
-#define EACH_SCORE_OF_ROW(F, unused, r) FOUR_OF_ROW(F, 0, r) FOUR_OF_ROW(F, 1, r)
+#define EACH_KEY_VECTOR_OF_ROW(F, unused, r) F(0, r) F(1, r)
 #else
-#define EACH_SCORE_OF_ROW(F, unused, r) FOUR_OF_ROW(F, 0, r)
+#define EACH_KEY_VECTOR_OF_ROW(F, unused, r) F(0, r)
 #endif
+        /* All of a row before the next: were every bias added first, AMD's compiler would test every mask before them and spill the
+         * outcomes. */
         if (is_mixed) {
-            EACH_ROW(EACH_SCORE_OF_ROW, ADD_BIAS_AND_MASK, )
+            EACH_ROW(EACH_KEY_VECTOR_OF_ROW, ADD_BIAS_AND_MASK, )
         } else {
-            EACH_SCORE(ADD_BIAS)
+            EACH_ROW(EACH_KEY_VECTOR_OF_ROW, ADD_BIAS, )
         }
 
         /* Maxima of the rows: fmax passes over a NaN, whose weight below is NaN. */
@@ -292,7 +305,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
                 top = fmax(top, floats[4 * TOPS + i * TILE + item]);
             const float shift = top == -INFINITY ? 0.0f : top;
             floats[4 * SHIFTS + item] = shift;
-            floats[4 * FACTORS + item] = softmax_exp(maximum - shift);
+            floats[4 * FACTORS + item] = EXP(maximum - shift);
             maximum = top;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -303,23 +316,23 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #define RESCALE(c, i, r) o##c##_##i##_##r *= alpha##r;
         EACH_ROW(RESCALE_ROW, , )
 #define WEIGH(v, j, r)                                                  \
-    s##v##_##j##_##r = softmax_exp4(s##v##_##j##_##r - shift##r);       \
+    s##v##_##j##_##r = EXP4(s##v##_##j##_##r - shift##r);       \
     sum##r += s##v##_##j##_##r;
         EACH_SCORE(WEIGH)
 #define PUT_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = sum##r;
         EACH_ROW(PUT_SUM, , )
 
         /* Weights times values. Rows of v that no query may use are 0, so that 0 times their content is 0. */
-        const uint block_keys = (uint)min(KEY_BLOCK, keys - first);
         __global const IN_T *const v_block = v + (long)first * v_stride;
-#define PUT_WEIGHT(v, j, r) shared[(KEY(v) + j) * (PITCH_Q / 4) + OF_ROW(r)] = s##v##_##j##_##r;
-        EACH_SCORE(PUT_WEIGHT)
 #pragma unroll 1
-        for (uint part = 0; part < block_keys; part += PART_KEYS) {
-            uint4 largest = (uint4)(0u); /* bits of values without their sign */
+        for (uint part = 0; part < (uint)min(KEY_BLOCK, keys - first); part += PART_KEYS) {
+#define PUT_WEIGHT(v, j, r) shared[(KEY(v) + j - part) * (PITCH_Q / 4) + OF_ROW(r)] = s##v##_##j##_##r;
+            if (KEY(0) - part < PART_KEYS) { /* those of an item are in one part */
+                EACH_SCORE(PUT_WEIGHT)
+            }
 #pragma unroll 1
             for (uint key = item / ITEMS_K; key < PART_KEYS; key += ITEMS_Q) {
-                const uint row = min(part + key, block_keys - 1);
+                const uint row = min(part + key, (uint)(keys - 1 - first));
                 const bool is_used = !is_mixed || (used[part + key] | used[(WORDS - 1) * KEY_BLOCK + part + key]) != 0;
 #define LOAD_VALUES(c)                                                                                       \
     {                                                                                                        \
@@ -327,16 +340,12 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         float4 v4 = (float4)(0.0f);                                                                          \
         if (WIDE == HEAD_V || column < HEAD_V)                                                               \
             v4 = fetch(v_block + (row * (uint)v_stride + column));                                           \
-        v4 = is_used ? v4 : (float4)(0.0f);                                                                  \
-        shared[VALUES + key * (WIDE / 4) + c * ITEMS_K + item % ITEMS_K] = v4;                                        \
-        largest = max(largest, as_uint4(v4) & 0x7fffffffu);                                                  \
+        shared[VALUES + key * (WIDE / 4) + c * ITEMS_K + item % ITEMS_K] = is_used ? v4 : (float4)(0.0f);    \
     }
                 EACH_COLUMN_VECTOR(LOAD_VALUES)
             }
-            if (is_mixed && any(largest >= (uint4)(0x7f800000u))) /* infinity and NaN */
-                atomic_or(&votes[SPOILED], 1u);
             barrier(CLK_LOCAL_MEM_FENCE);
-#define READ_WEIGHTS(unused, d, r) const float4 p##r = shared[(part + key + d) * (PITCH_Q / 4) + OF_ROW(r)];
+#define READ_WEIGHTS(unused, d, r) const float4 p##r = shared[(key + d) * (PITCH_Q / 4) + OF_ROW(r)];
 #define READ_VALUES(c) const float4 v##c = shared[VALUES + at_key * (WIDE / 4) + c * ITEMS_K + x];
 #define MULTIPLY_RESULT(c, i, r) o##c##_##i##_##r = v##c.s##i * p##r + o##c##_##i##_##r;
 #define MULTIPLY_KEY(d)                      \
@@ -346,23 +355,10 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         EACH_COLUMN_VECTOR(READ_VALUES)      \
         EACH_RESULT(MULTIPLY_RESULT)         \
     }
-            if (is_mixed && votes[SPOILED] != 0) { /* seldom: a masked weight of 0 times NaN or infinity must stay 0 */
 #pragma unroll 1
-                for (uint key = 0; key < PART_KEYS; key++) {
-                    const uint at_key = key;
-                    EACH_ROW(READ_WEIGHTS, , 0)
-                    EACH_COLUMN_VECTOR(READ_VALUES)
-#define READ_KEPT(a, b, r) const int4 kept##r = KEPT(part + key, r);
-                    EACH_ROW(READ_KEPT, , )
-#define MULTIPLY_KEPT(c, i, r) o##c##_##i##_##r = (kept##r ? (float4)(v##c.s##i) : (float4)(0.0f)) * p##r + o##c##_##i##_##r;
-                    EACH_RESULT(MULTIPLY_KEPT)
-                }
-            } else {
-#pragma unroll 1
-                for (uint key = 0; key < PART_KEYS; key += 2) {
-                    MULTIPLY_KEY(0)
-                    MULTIPLY_KEY(1)
-                }
+            for (uint key = 0; key < PART_KEYS; key += 2) {
+                MULTIPLY_KEY(0)
+                MULTIPLY_KEY(1)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
@@ -379,14 +375,14 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         floats[4 * SHIFTS + item] = maximum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool is_strange = false; /* a row without a usable key, or an infinity */
+    bool is_strange = false; /* a row without a usable key, or a number that is not finite */
 #define FINISH_ROW(a, b, r)                                                     \
     const float4 factor##r = shared[FACTORS + OF_ROW(r)];                                \
     is_strange = is_strange || any(shared[TOPS + OF_ROW(r)] == (float4)(0.0f));
     EACH_ROW(FINISH_ROW, , )
 #define FINISH_RESULT(c, i, r)                   \
     o##c##_##i##_##r *= factor##r;               \
-    is_strange = is_strange || any(isinf(o##c##_##i##_##r));
+    is_strange = is_strange || any(isfinite(o##c##_##i##_##r) == 0);
     EACH_RESULT(FINISH_RESULT)
 #define STORE_ROW(c, r, i)                                                                  \
     if ((int)QUERY(r) + i < rows && (WIDE == HEAD_V || COLUMN(c) < HEAD_V)) {               \
@@ -418,7 +414,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
             continue;
         }
 #endif
-        if (!isinf(value))
+        const float sum = floats[4 * TOPS + query];
+        if (isfinite(value) || isnan(sum) || (EMPTY_ROWS == EMPTY_ROWS_NAN && sum == 0.0f))
             continue;
         usable_keys usable = {0, sequence_end, key_mask, key_mask_stride, keep, 0};
 #if IS_CAUSAL
@@ -438,7 +435,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         usable.bit = (q_index + query) % KEEP_QUERIES;
 #endif
         STORE_OUT(to, column,
-                  settle_infinity(value, floats[4 * SHIFTS + query], scale, q + (long)query * q_stride, k, k_stride, v + column, v_stride,
-                                  &usable));
+                  result_of_usable(floats[4 * SHIFTS + query], scale, q + (long)query * q_stride, k, k_stride, v + column, v_stride,
+                                   &usable));
     }
 }

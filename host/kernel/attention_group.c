@@ -2,7 +2,10 @@
 /* Launches attention_group.cl: GPUs, products in registers, keys and values shared through local memory. */
 #include "kernel/attention.h"
 
+#include <string.h>
+
 #include "kernel/loops.h"
+#include "runtime/probe.h"
 
 enum { LARGEST_HEAD = 256, FEWEST_QUERIES = 16, MOST_QUERIES = 64 };
 
@@ -16,18 +19,26 @@ static int vectors(int64_t columns, int items)
     return (int)((columns + 4 * items - 1) / (4 * items));
 }
 
-/* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. */
-static division divide(const clf_attention_call *call)
+/* 255 of 32 bits for each item, and a compiler that uses them; 128 are everywhere. */
+static bool has_many_registers(const clf_device *device)
+{
+    return strstr(device->info.vendor, "NVIDIA") != NULL;
+}
+
+/* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. Twice the scores take
+ * less of local memory, where there are registers for them. */
+static division divide(const clf_context *context, const clf_attention_call *call)
 {
     const int64_t dv = call->v->dim[2];
     const int tile = call->tile_queries;
+    const bool has_masks = call->window > 0 || call->key_mask || call->keep;
     division by = {.slice = 16};
     by.items_q = tile < 32 || dv > 128 ? 4 : 8;
     by.items_k = dv > 128 ? 32 : tile < 32 || dv > 64 || (dv > 32 && tile == MOST_QUERIES) ? 16 : 8;
-    by.row_vectors = tile == MOST_QUERIES && dv <= 64 && !(call->bias && call->window > 0) ? 2 : 1; /* both need registers of their own */
-    by.key_vectors = by.row_vectors == 1 && dv <= 32 && by.items_k == 8 ? 2 : 1;
+    by.row_vectors = tile == MOST_QUERIES && dv <= 64 && !(call->bias && has_masks) ? 2 : 1; /* both need registers of their own */
+    by.key_vectors = by.row_vectors == 2 ? (has_many_registers(&context->device) ? 2 : 1) : dv <= 32 && by.items_k == 8 ? 2 : 1;
     by.column_vectors = vectors(dv, by.items_k);
-    by.part_keys = dv <= 128 ? 16 : 8;
+    by.part_keys = dv > 128 ? 8 : by.row_vectors == 2 && by.key_vectors == 2 ? 32 : 16;
     by.tile_parts = tile / (4 * by.items_q * by.row_vectors);
     return by;
 }
@@ -46,7 +57,7 @@ static size_t local_bytes(const clf_attention_call *call, const division *by)
 {
     enum { PADDING = 4, WORDS = 2, OTHERS = 8 };
     const int queries = group_queries(by), keys = key_block(by), wide = 4 * by->items_k * by->column_vectors;
-    const int slice = by->slice * (queries + keys + 2 * PADDING), weights = keys * (queries + PADDING) + by->part_keys * wide;
+    const int slice = by->slice * (queries + keys + 2 * PADDING), weights = by->part_keys * (queries + PADDING + wide);
     const int rows = (by->items_k + 2) * queries, biases = call->bias ? keys + queries : 0;
     return (size_t)((slice > weights ? slice : weights) + rows + WORDS * keys + biases + OTHERS) * sizeof(float);
 }
@@ -77,7 +88,7 @@ bool clfi_attention_group_supports(const clf_context *context, const void *argum
     if (d % 4 != 0 || dv % 4 != 0 || d > LARGEST_HEAD || dv > LARGEST_HEAD || call->tile_queries < FEWEST_QUERIES || !is_near(call->q) ||
         !is_near(call->k) || !is_near(call->v))
         return false;
-    const division by = divide(call);
+    const division by = divide(context, call);
     return caps->max_work_group_size >= (size_t)(by.items_q * by.items_k) && caps->local_memory_bytes >= local_bytes(call, &by) &&
            clfi_loops_fit(context, iterations(call, &by));
 }
@@ -90,7 +101,7 @@ static bool is_by_four(const clf_view *rows)
 clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
-    const division by = divide(call);
+    const division by = divide(context, call);
     clf_kernel_spec spec = clfi_kernel_spec("attention_group.cl", "attention_group");
     clfi_spec_dtype(&spec, "IN", call->q->dtype);
     clfi_spec_dtype(&spec, "OUT", call->out->dtype);
@@ -102,6 +113,7 @@ clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
     clfi_spec_int(&spec, "COLUMN_VECTORS", by.column_vectors);
     clfi_spec_int(&spec, "SLICE", by.slice);
     clfi_spec_int(&spec, "PART_KEYS", by.part_keys);
+    clfi_spec_int(&spec, "HAS_NATIVE_EXP2", clfi_probe(context, CLFI_PROBE_NATIVE_EXP2));
     clfi_spec_int(&spec, "TILE_PARTS", by.tile_parts);
     clfi_spec_int(&spec, "IS_ALIGNED", is_by_four(call->q) && is_by_four(call->k) && is_by_four(call->v));
     clfi_attention_spec(&spec, call);

@@ -2,6 +2,7 @@
 /* The table of probes. */
 #include "runtime/probe_cases.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Sums by sub-groups. x, y: float2 [GROUPS * group]. */
@@ -93,7 +94,49 @@ static bool dots_are_right(const clf_probe_run *run, const clf_probe_word *x, co
     return true;
 }
 
+/* Powers of two of exponents up to 0: softmax's. x, y: float4 for each item. */
+enum { EXP2_GROUPS = 6, EXP2_GROUP = 64 };
+_Static_assert(EXP2_GROUPS *EXP2_GROUP * 4 <= CLFI_PROBE_WORDS, "a float4 for each item");
+
+/* Of a GPU, whose instruction saves a polynomial; on CPUs it is the other way round. */
+static bool claims_native_exp2(const clf_device_caps *caps)
+{
+    return !caps->is_cpu;
+}
+
+static clf_probe_run run_native_exp2(const clf_device_caps *caps)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("probe_native_exp2.cl", "probe_native_exp2");
+    (void)caps;
+    clfi_spec_int(&spec, "WG", EXP2_GROUP);
+    return (clf_probe_run){spec, EXP2_GROUPS, EXP2_GROUP, EXP2_GROUPS * EXP2_GROUP * 4, EXP2_GROUPS * EXP2_GROUP * 4};
+}
+
+/* Three of every four are near 0; first come exponents of their own kind. */
+static void fill_native_exp2(const clf_probe_run *run, clf_probe_word *x)
+{
+    static const float own[] = {0, -0.0f, -INFINITY, NAN, -FLT_MAX, -1000, -1, -126};
+    for (int i = 0; i < run->x_words; i++)
+        x[i].real = (float)-i * (i % 4 == 0 ? 125.0f : 4.0f) / (float)run->x_words;
+    for (int i = 0; i < (int)(sizeof own / sizeof *own); i++)
+        x[i * 5].real = own[i];
+}
+
+/* To four units in the last place, about the error of softmax_exp.cl; below 2^-126 it may be 0. */
+static bool powers_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
+{
+    for (int i = 0; i < run->y_words; i++) {
+        const double power = exp2((double)x[i].real), error = fabs((double)y[i].real - power);
+        const bool is_right =
+            isnan(power) ? isnan(y[i].real) : error <= 4 * (double)FLT_EPSILON * power || (power <= 0x1p-126 && error <= power);
+        if (!is_right)
+            return false;
+    }
+    return true;
+}
+
 const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT] = {
     [CLFI_PROBE_SUBGROUPS] = {"sub-group sums", claims_subgroups, run_subgroups, fill_subgroups, sums_are_right},
     [CLFI_PROBE_BYTE_DOT] = {"dot products of bytes", claims_byte_dot, run_byte_dot, fill_byte_dot, dots_are_right},
+    [CLFI_PROBE_NATIVE_EXP2] = {"native_exp2", claims_native_exp2, run_native_exp2, fill_native_exp2, powers_are_right},
 };

@@ -91,7 +91,7 @@ def check_devices():
         fail(f"devices: {shown}")
     probes = [line.split(None, 4) for line in Run(["devices", "--all"]).done.stdout.splitlines() if line.startswith("   probes ")]
     said = [" ".join(words[:4]) for words in probes]  # PoCL has no sub-groups, whatever the shim shows
-    if said != (["probes sub-group sums no:"] if found["subgroups"] else []):
+    if said != (["probes sub-group sums no:"] if found["subgroups"] else []) + ["probes native_exp2 yes"]:
         fail(f"devices --all: {probes}")
 
 

@@ -27,23 +27,35 @@ def tiled(item, reads):
             "-DIS_B_K_INNER=1", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}", "-DC_VECTOR=1"]
 
 
-SLICE, PART_KEYS = 16, 16  # of attention_group, as its launcher has them
+SLICE = 16  # of attention_group, as its launcher has it
+
+
+def attention_division(target):
+    """Keys of a part, and vectors of keys of an item: more where there are registers for them."""
+    return (32, 2) if target.startswith("nvidia") else (16, 1)
 
 
 def attention(head, items_k):
-    """64 queries to a work-group, no mask."""
-    macros = {"WIDTH": 4, "ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": 2, "KEY_VECTORS": 1, "COLUMN_VECTORS": 1, "SLICE": SLICE, "TILE_PARTS": 1,
-              "PART_KEYS": PART_KEYS, "IS_ALIGNED": 1, "HEAD": head, "HEAD_V": head, "IS_CAUSAL": 0, "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0,
-              "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
-    return [*typed("IN", "OUT"), *(f"-D{name}={value}" for name, value in macros.items())]
+    """Options for a target: 64 queries to a work-group, no mask."""
+    def options(target):
+        part_keys, key_vectors = attention_division(target)
+        macros = {"WIDTH": 4, "ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": 2, "KEY_VECTORS": key_vectors, "COLUMN_VECTORS": 1, "SLICE": SLICE,
+                  "TILE_PARTS": 1, "PART_KEYS": part_keys, "IS_ALIGNED": 1, "HAS_NATIVE_EXP2": 1, "HEAD": head, "HEAD_V": head, "IS_CAUSAL": 0,
+                  "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0, "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
+        return [*typed("IN", "OUT"), *(f"-D{name}={value}" for name, value in macros.items())]
+    return options
 
 
 def attention_products(head, items_k):
-    """isa.product_block's arguments: an item has 8 queries x 4 keys of scores and as many results; loops load two rows each."""
-    return 32 * head, max(head // SLICE, 4 * items_k // PART_KEYS), 2
+    """isa.product_block's arguments for a target: an item has 8 queries x 4 or 8 keys of scores and 8 x 4 results; loops load two
+    rows of a slice, and as many of a part as 8 items in a column leave to each."""
+    def products(target):
+        part_keys, key_vectors = attention_division(target)
+        return 32 * key_vectors * head, max(head // SLICE, 4 * key_vectors * items_k // part_keys), (2, part_keys // 8)
+    return products
 
 
-# (title, file, kernel, options, {vendor or target: {"least": ..., "most": ...}, "products": isa.product_block's arguments where there are two})
+# (title, file, kernel, options or a function of the target, {vendor or target: {"least": ..., "most": ...}, "products": where there are two})
 KERNELS = [
     ("product, 8 x 8 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, "ALIGNED_VECTORS"), {
         "amd": {"least": {"fma": 0.88, "wide": 0.9, "load_bytes": 16, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
@@ -65,20 +77,20 @@ KERNELS = [
      {"amd": {"least": {"flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"loads": 7}, "most": {"registers": 128}}, "intel": {}}),
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
         "products": attention_products(32, 8),
-        "amd": {"least": {"fma": 0.44}, "most": {"local_per_fma": 2.5, "registers": 144}},
-        "nvidia": {"least": {"fma": 0.48}, "most": {"local_per_fma": 2.1, "registers": 168}},
-        "intel_gen12lp": {"least": {"fma": 0.36}}}),
+        "amd": {"least": {"fma": 0.65}, "most": {"local_per_fma": 2.0, "registers": 144}},
+        "nvidia": {"least": {"fma": 0.60}, "most": {"local_per_fma": 1.65, "registers": 184}},
+        "intel_gen12lp": {"least": {"fma": 0.40}}, "intel_dg2": {"least": {"fma": 0.51}}}),
     ("fused attention, heads of 64", "attention_group.cl", "attention_group", attention(64, 16), {
         "products": attention_products(64, 16),
-        "amd": {"least": {"fma": 0.50}, "most": {"local_per_fma": 2.4, "registers": 144}},
-        "nvidia": {"least": {"fma": 0.55}, "most": {"local_per_fma": 2.0, "registers": 168}},
-        "intel_gen12lp": {"least": {"fma": 0.42}}, "intel_dg2": {"least": {"fma": 0.5}}}),
+        "amd": {"least": {"fma": 0.74}, "most": {"local_per_fma": 1.85, "registers": 144}},
+        "nvidia": {"least": {"fma": 0.65}, "most": {"local_per_fma": 1.55, "registers": 184}},
+        "intel_gen12lp": {"least": {"fma": 0.49}}, "intel_dg2": {"least": {"fma": 0.61}}}),
 ]
 
 
 def measure(target, file, kernel, options, rules):
     if "products" in rules:
-        return isa.measure_products(target, file, kernel, options, rules["products"])
+        return isa.measure_products(target, file, kernel, options(target), rules["products"](target))
     return isa.measure(target, file, kernel, options)
 
 

@@ -100,6 +100,8 @@ class Nvidia:
     """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes. No cl_khr_fp16, as in NVIDIA's driver."""
     spills_fail, takes_cpu_family = True, False
     refuses = {"-DIS_HALF=1"}
+    # libclc of LLVM 15 has no native_exp2 for NVIDIA's GPUs, whose instruction for it is this.
+    BUILT_IN = ["-include", os.path.join(os.path.dirname(os.path.abspath(__file__)), "native_nvidia.h")]
 
     def __init__(self, architecture):
         self.architecture, self.tool = architecture, require("clang-15", "clang")
@@ -115,7 +117,7 @@ class Nvidia:
         out = os.path.join(work, "kernel.ptx")
         # clang 15 knows architectures up to sm_86; what it writes for sm_75 is valid input for every later one.
         good, log = run([self.tool, "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_75", "-Xclang",
-                         "-target-feature", "-Xclang", "+ptx70", *CLANG, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", self.library, "-S",
+                         "-target-feature", "-Xclang", "+ptx70", *CLANG, *self.BUILT_IN, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", self.library, "-S",
                          *options, source, "-o", out])
         if not good or not self.ptxas:
             return good, 0, log

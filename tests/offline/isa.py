@@ -337,10 +337,18 @@ def kinds(target, op, rest):
     return [kind(target, op, rest)] + (["fma" if re.match(r"fma", second[1]) else "valu"] if second else [])
 
 
-def product_block(target, items, product, around, other):
+def stores_alone(target, ops):
+    """Whether a block's memory operations are some stores to local memory and nothing else."""
+    pipes = [kind(target, op, rest) for op, rest in ops]
+    local = [op for (op, _), pipe in zip(ops, pipes) if pipe == "lds"]
+    return len(local) >= 4 and "vmem" not in pipes and all(re.match(r"ds_(write|store)|STS", op) for op in local)
+
+
+def product_block(target, items, product, around, others):
     """One turn of a loop that goes through two products of `product` multiply-adds each: [(times, items)], items as often as they are executed, or None.
-    A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, any other `other` times. The two are
-    the loops with the highest share of multiply-adds; a third one is for special values and left out."""
+    A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, others in there as `others` says: for
+    the product with more multiply-adds in its loop and for the other one. What an item stores there under a condition belongs to one turn. The two
+    are the loops with the highest share of multiply-adds."""
     blocks, loops = natural_loops(items)
     ops = [[pipe for k, op, rest in code_of(items, blocks, {b}) if k == "op" for pipe in kinds(target, op, rest)] for b in range(len(blocks))]
     parent = {h: min((o for o in loops if loops[h] < loops[o]), key=lambda o: len(loops[o]), default=None) for h in loops}
@@ -352,17 +360,26 @@ def product_block(target, items, product, around, other):
     if len(dense) < 2 or not both:
         return None
     whole = max(both, key=lambda h: len(loops[h]))
+    pair = sorted(dense[:2], key=lambda h: -fma[h])
+
+    def product_in(h):
+        return next((n for n, p in enumerate(pair) if loops[p] < loops[h]), None)
 
     def times(h):
         if h == whole:
             return 1
-        if h in dense[:2]:
+        if h in pair:
             return product / fma[h]
-        if h in dense:
-            return 0
-        return around if any(loops[p] < loops[h] for p in dense[:2]) else other * times(parent[h])
+        if product_in(h) is not None:
+            return around
+        outer = product_in(parent[h])
+        return (others[outer] if parent[h] != whole and outer is not None else 1) * times(parent[h])
+
+    def times_of_block(b, h):
+        code = [(op, rest) for k, op, rest in items[blocks[b][0]:blocks[b][1] + 1] if k == "op"]
+        return 1 if h not in pair and product_in(h) is not None and stores_alone(target, code) else times(h)
     of_block = {b: min((h for h in loops if b in loops[h]), key=lambda h: len(loops[h])) for b in loops[whole]}
-    return [(times(h), items[blocks[b][0]:blocks[b][1] + 1]) for b, h in of_block.items()]
+    return [(times_of_block(b, h), items[blocks[b][0]:blocks[b][1] + 1]) for b, h in of_block.items()]
 
 
 def tally(target, items, width=32):

@@ -43,6 +43,12 @@ static const stand_in stand_ins[] = {
      "      sum += ((x[at + WIDTH + i] << (24 - byte)) >> 24) * ((x[at + 2 * WIDTH] << (24 - byte)) >> 24);\n"
      "    y[item * WIDTH + i] = sum; } }\n",
      "__kernel void probe_byte_dot(__global const int *x) { no_such_function(x); }\n"},
+    {CLFI_PROBE_NATIVE_EXP2, "gpu/probe_native_exp2.cl",
+     "__kernel void probe_native_exp2(__global const float4 *x, __global float4 *y)\n"
+     "{ y[get_global_id(0)] = exp2(x[get_global_id(0)]); }\n",
+     "__kernel void probe_native_exp2(__global const float4 *x, __global float4 *y)\n" /* eight units in the last place */
+     "{ y[get_global_id(0)] = exp2(x[get_global_id(0)]) * 1.000001f; }\n",
+     "__kernel void probe_native_exp2(__global const float4 *x) { no_such_function(x); }\n"},
 };
 
 /* A context with that kernel in the probe's place. */
@@ -58,6 +64,7 @@ static clf_context *context_with(const stand_in *of, const char *kernel, clf_pre
     params.precision = precision;
     CHECK_OK(clf_context_create(&params, &context));
     context->device.caps.has_subgroups = context->device.caps.has_byte_dot = true;
+    context->device.caps.is_cpu = context->device.caps.is_cpu && of->probe != CLFI_PROBE_NATIVE_EXP2;
     return context;
 }
 
