@@ -261,16 +261,17 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
-        /* Four queries and four keys have seven distances, which lie side by side. */
+        /* Four queries and four keys have seven distances, which lie side by side. Component by component: Oclgrind crashes at joined
+         * vectors of other lengths. */
 #if HAS_BIAS
 #define ADD_BIAS(v, r)                                                                                          \
     {                                                                                                           \
         const uint from = BIASES + (KEY(v) + TILE - 4 - QUERY(r)) / 4;                                          \
         const float4 low = shared[from], high = shared[from + 1];                                               \
         s##v##_0_##r += low.wzyx;                                                                               \
-        s##v##_1_##r += (float4)(high.x, low.wzy);                                                              \
-        s##v##_2_##r += (float4)(high.yx, low.wz);                                                              \
-        s##v##_3_##r += (float4)(high.zyx, low.w);                                                              \
+        s##v##_1_##r += (float4)(high.x, low.w, low.z, low.y);                                                  \
+        s##v##_2_##r += (float4)(high.y, high.x, low.w, low.z);                                                 \
+        s##v##_3_##r += (float4)(high.z, high.y, high.x, low.w);                                                \
     }
 #else
 #define ADD_BIAS(v, r)
