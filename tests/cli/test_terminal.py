@@ -113,8 +113,13 @@ def progress(folder):
 def nothing_for_short_work():
     for args in (("pronounce", "hello"), ("op", "--list")):
         on_terminal(*args)  # kernels are in the cache now
+        start = time.monotonic()
         status, got = on_terminal(*args)
-        if status or b"\x1b" in got or b"\r" in got.replace(b"\r\n", b"\n"):
+        seconds = time.monotonic() - start
+        has_bar = b"\x1b" in got or b"\r" in got.replace(b"\r\n", b"\n")
+        if has_bar and seconds >= 1:
+            print(args, f"took {seconds:.1f} s: not short on this machine now")
+        if status or has_bar and seconds < 1:
             fail(args, "status", status, "terminal got", got[:200])
 
 
