@@ -2,8 +2,6 @@
 /* Launches attention_group.cl: GPUs, products in registers, keys and values shared through local memory. */
 #include "kernel/attention.h"
 
-#include <string.h>
-
 #include "kernel/loops.h"
 #include "runtime/probe.h"
 
@@ -19,15 +17,9 @@ static int vectors(int64_t columns, int items)
     return (int)((columns + 4 * items - 1) / (4 * items));
 }
 
-/* 255 of 32 bits for each item, and a compiler that uses them; 128 are everywhere. */
-static bool has_many_registers(const clf_device *device)
-{
-    return strstr(device->info.vendor, "NVIDIA") != NULL;
-}
-
 /* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. Twice the scores take
  * less of local memory, where there are registers for them. */
-static division divide(const clf_context *context, const clf_attention_call *call)
+static division divide(const clf_device_caps *caps, const clf_attention_call *call)
 {
     const int64_t dv = call->v->dim[2];
     const int tile = call->tile_queries;
@@ -36,7 +28,7 @@ static division divide(const clf_context *context, const clf_attention_call *cal
     by.items_q = tile < 32 || dv > 128 ? 4 : 8;
     by.items_k = dv > 128 ? 32 : tile < 32 || dv > 64 || (dv > 32 && tile == MOST_QUERIES) ? 16 : 8;
     by.row_vectors = tile == MOST_QUERIES && dv <= 64 && !(call->bias && has_masks) ? 2 : 1; /* both need registers of their own */
-    by.key_vectors = by.row_vectors == 2 ? (has_many_registers(&context->device) ? 2 : 1) : dv <= 32 && by.items_k == 8 ? 2 : 1;
+    by.key_vectors = by.row_vectors == 2 ? (caps->many_registers ? 2 : 1) : dv <= 32 && by.items_k == 8 ? 2 : 1;
     by.column_vectors = vectors(dv, by.items_k);
     by.part_keys = dv > 128 ? 8 : by.row_vectors == 2 && by.key_vectors == 2 ? 32 : 16;
     by.tile_parts = tile / (4 * by.items_q * by.row_vectors);
@@ -88,7 +80,7 @@ bool clfi_attention_group_supports(const clf_context *context, const void *argum
     if (d % 4 != 0 || dv % 4 != 0 || d > LARGEST_HEAD || dv > LARGEST_HEAD || call->tile_queries < FEWEST_QUERIES || !is_near(call->q) ||
         !is_near(call->k) || !is_near(call->v))
         return false;
-    const division by = divide(context, call);
+    const division by = divide(caps, call);
     return caps->max_work_group_size >= (size_t)(by.items_q * by.items_k) && caps->local_memory_bytes >= local_bytes(call, &by) &&
            clfi_loops_fit(context, iterations(call, &by));
 }
@@ -101,7 +93,7 @@ static bool is_by_four(const clf_view *rows)
 clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
-    const division by = divide(context, call);
+    const division by = divide(&context->device.caps, call);
     clf_kernel_spec spec = clfi_kernel_spec("attention_group.cl", "attention_group");
     clfi_spec_dtype(&spec, "IN", call->q->dtype);
     clfi_spec_dtype(&spec, "OUT", call->out->dtype);
