@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "model/decode_rehearsal.h"
 #include "runtime/usage.h"
 #include "workload/generation_workloads.h"
@@ -16,12 +15,12 @@
 enum { TOKENS = 16 };
 
 typedef struct start_state {
+    clfi_start start;
     const clfi_generation_source *source;
-    clfi_start_place place;
     clfi_random_decoder *numbers;
+    clfi_generation_network network; /* of the latest start, while it lasts */
     int32_t ids[TOKENS], offsets[2];
-    float *logits;               /* [V] */
-    clfi_workload_memory memory; /* of the latest run */
+    float *logits; /* [V] */
 } start_state;
 
 static void release(void *state)
@@ -29,15 +28,26 @@ static void release(void *state)
     start_state *s = state;
     if (!s)
         return;
-    clfi_start_place_free(&s->place);
+    clfi_start_place_free(&s->start.place);
     clfi_random_decoder_destroy(s->numbers);
     free(s->logits);
     free(s);
 }
 
-/* The prompt as clf_generate would have it: kernels are known before the first of them is compiled. */
-static clf_status first_token(const start_state *s, clf_decode_batch *decoding)
+static clf_status open(clfi_start *start, clf_context *context)
 {
+    start_state *s = (start_state *)start;
+    CLF_TRY(clfi_generation_open(context, s->source, &s->numbers, &s->network));
+    start->memory.weights_bytes = s->network.weights_bytes;
+    clfi_usage_restart(context);
+    return CLF_OK;
+}
+
+/* The prompt as clf_generate would have it: kernels are known before the first of them is compiled. */
+static clf_status first_token(clfi_start *start)
+{
+    const start_state *s = (const start_state *)start;
+    clf_decode_batch *decoding = s->network.decoding;
     const size_t v = (size_t)s->source->vocabulary;
     clfi_greedy greedy = {NULL};
     bool is_rehearsed = false;
@@ -55,37 +65,27 @@ static clf_status first_token(const start_state *s, clf_decode_batch *decoding)
     return st;
 }
 
-/* elapsed_ns: the end of the context not included. */
-static clf_status start(start_state *s, double *elapsed_ns)
+static void close_network(clfi_start *start)
 {
-    clf_context *context = NULL;
-    clfi_generation_network network = {NULL};
-    clf_status st;
-    const uint64_t begin = clfi_now_ns();
-    CLF_GOTO(clfi_start_context(&s->place, &context));
-    CLF_GOTO(clfi_generation_open(context, s->source, &s->numbers, &network));
-    s->memory.weights_bytes = network.weights_bytes;
-    clfi_usage_restart(context); /* for what a run takes, as the others' */
-    CLF_GOTO(first_token(s, network.decoding));
-    *elapsed_ns = (double)(clfi_now_ns() - begin);
-    s->memory.peak_bytes = (size_t)clfi_usage_peak_bytes(context);
-done:
-    clfi_generation_close(&network);
-    clf_context_destroy(context);
-    return st;
+    start_state *s = (start_state *)start;
+    clfi_generation_close(&s->network);
+    s->network = (clfi_generation_network){NULL};
 }
 
 static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)
 {
     clf_checkpoint *checkpoint;
     double unused;
+    s->start.open = open;
+    s->start.use = first_token;
+    s->start.close = close_network;
     s->source = workload->parameters;
-    CLF_TRY(clfi_start_place_find(context, false, &s->place));
+    CLF_TRY(clfi_start_place_find(context, false, &s->start.place));
     CLF_TRY(clfi_alloc((size_t)s->source->vocabulary, sizeof *s->logits, "logits", &s->logits));
     clfi_model_random_ids(1, TOKENS, s->source->vocabulary, s->ids, s->offsets);
     CLF_TRY(clfi_generation_checkpoint(s->source, &s->numbers, &checkpoint)); /* random numbers are drawn */
     clfi_checkpoint_close(checkpoint);
-    return start(s, &unused);
+    return clfi_start_once(&s->start, &unused);
 }
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
@@ -104,23 +104,11 @@ static clf_status verify(void *state, clfi_verdict *out)
     double unused;
     for (int64_t i = 0; i < s->source->vocabulary; i++)
         s->logits[i] = NAN;
-    CLF_TRY(start(s, &unused));
+    CLF_TRY(clfi_start_once(&s->start, &unused));
     return clfi_generation_check(s->source, &s->numbers, &(clfi_generated_logits){s->ids, 1, TOKENS, 1, s->logits}, out);
 }
 
-static clf_status run(void *state, clfi_sample *out)
-{
-    *out = (clfi_sample){.wall_ns = 0, .device_ns = -1};
-    return start(state, &out->wall_ns);
-}
-
-static void memory(const void *state, clfi_workload_memory *out)
-{
-    const start_state *s = state;
-    *out = s->memory;
-}
-
-static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, clfi_start_run, clfi_start_memory, release};
 
 clf_status clfi_generation_add_first_token(clfi_workload_list *list, const clfi_generation_model *model)
 {

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "runtime/usage.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
@@ -23,12 +22,12 @@ typedef struct start_case {
 } start_case;
 
 typedef struct start_state {
+    clfi_start start;
     const start_case *one;
-    clfi_start_place place;
+    clf_model *model; /* of the latest start, while it lasts */
     int32_t ids[TOKENS];
     clf_model_info info;
     float *row;
-    clfi_workload_memory memory; /* of the latest run */
 } start_state;
 
 static void release(void *state)
@@ -36,44 +35,49 @@ static void release(void *state)
     start_state *s = state;
     if (!s)
         return;
-    clfi_start_place_free(&s->place);
+    clfi_start_place_free(&s->start.place);
     free(s->row);
     free(s);
 }
 
-/* One start; elapsed_ns: until the embedding is there, the end of the context not included. */
-static clf_status start(start_state *s, double *elapsed_ns)
+static clf_status open(clfi_start *start, clf_context *context)
 {
-    static const int32_t offsets[2] = {0, TOKENS};
-    clf_context *context = NULL;
-    clf_model *model = NULL;
-    clf_status st;
-    const uint64_t begin = clfi_now_ns();
-    CLF_GOTO(clfi_start_context(&s->place, &context));
-    CLF_GOTO(clf_model_open(context, s->one->directory, &model));
-    s->memory.weights_bytes = clfi_model_weights_bytes(clf_model_get_info(model)->file_bytes, clfi_usage_bytes(context));
-    clfi_usage_restart(context); /* for what a run takes, as the other models' */
+    start_state *s = (start_state *)start;
+    CLF_TRY(clf_model_open(context, s->one->directory, &s->model));
+    start->memory.weights_bytes = clfi_model_weights_bytes(clf_model_get_info(s->model)->file_bytes, clfi_usage_bytes(context));
+    clfi_usage_restart(context);
     if (!s->row) {
-        s->info = *clf_model_get_info(model);
-        CLF_GOTO(clfi_alloc((size_t)s->info.embedding_width, sizeof *s->row, "embedding", &s->row));
+        s->info = *clf_model_get_info(s->model);
+        CLF_TRY(clfi_alloc((size_t)s->info.embedding_width, sizeof *s->row, "embedding", &s->row));
         int32_t unused[2];
         clfi_model_random_ids(1, TOKENS, s->info.vocabulary, s->ids, unused);
     }
-    CLF_GOTO(clf_model_embed_ids(model, s->ids, NULL, offsets, 1, NULL, s->row));
-    *elapsed_ns = (double)(clfi_now_ns() - begin);
-    s->memory.peak_bytes = (size_t)clfi_usage_peak_bytes(context);
-done:
-    clf_model_destroy(model);
-    clf_context_destroy(context);
-    return st;
+    return CLF_OK;
+}
+
+static clf_status embed(clfi_start *start)
+{
+    static const int32_t offsets[2] = {0, TOKENS};
+    const start_state *s = (const start_state *)start;
+    return clf_model_embed_ids(s->model, s->ids, NULL, offsets, 1, NULL, s->row);
+}
+
+static void close_model(clfi_start *start)
+{
+    start_state *s = (start_state *)start;
+    clf_model_destroy(s->model);
+    s->model = NULL;
 }
 
 static clf_status setup(const clfi_workload *workload, const clf_context *context, start_state *s)
 {
     double unused;
+    s->start.open = open;
+    s->start.use = embed;
+    s->start.close = close_model;
     s->one = workload->parameters;
-    CLF_TRY(clfi_start_place_find(context, s->one->is_cold, &s->place));
-    return start(s, &unused);
+    CLF_TRY(clfi_start_place_find(context, s->one->is_cold, &s->start.place));
+    return clfi_start_once(&s->start, &unused);
 }
 
 static clf_status prepare(const clfi_workload *workload, clf_context *context, const char *engine, void **state)
@@ -95,7 +99,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     clf_status st;
     for (size_t c = 0; c < width; c++)
         s->row[c] = NAN;
-    CLF_GOTO(start(s, &unused));
+    CLF_GOTO(clfi_start_once(&s->start, &unused));
     CLF_GOTO(clfi_alloc(width, sizeof *want, "reference", &want));
     CLF_GOTO(clfi_ref_encoder_open(s->one->directory, &s->info, &reference));
     CLF_GOTO(clfi_ref_encoder_embed(reference, s->ids, TOKENS, want, &bound));
@@ -110,19 +114,7 @@ done:
     return st;
 }
 
-static clf_status run(void *state, clfi_sample *out)
-{
-    *out = (clfi_sample){.wall_ns = 0, .device_ns = -1};
-    return start(state, &out->wall_ns);
-}
-
-static void memory(const void *state, clfi_workload_memory *out)
-{
-    const start_state *s = state;
-    *out = s->memory;
-}
-
-static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, run, memory, release};
+static const clfi_workload_type type = {clfi_workload_one_engine, prepare, verify, clfi_start_run, clfi_start_memory, release};
 
 static clf_status add(clfi_workload_list *list, const clfi_bench_model *model, bool is_cold)
 {

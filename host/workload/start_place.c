@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Where workloads that begin without a context begin. */
+/* Workloads that begin without a context: their place, and the frame of what is measured. */
 #include "workload/start_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "runtime/shared.h"
+#include "runtime/usage.h"
 
 clf_status clfi_start_place_find(const clf_context *context, bool is_cold, clfi_start_place *out)
 {
@@ -22,10 +24,38 @@ void clfi_start_place_free(clfi_start_place *place)
     place->cache_dir = NULL;
 }
 
-clf_status clfi_start_context(const clfi_start_place *place, clf_context **out)
+static clf_status create_context(const clfi_start_place *place, clf_context **out)
 {
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     params.device = place->device;
     params.cache_dir = place->cache_dir;
     return clf_context_create(&params, out);
+}
+
+clf_status clfi_start_once(clfi_start *start, double *elapsed_ns)
+{
+    clf_context *context = NULL;
+    clf_status st;
+    const uint64_t begin = clfi_now_ns();
+    CLF_GOTO(create_context(&start->place, &context));
+    CLF_GOTO(start->open(start, context));
+    CLF_GOTO(start->use(start));
+    *elapsed_ns = (double)(clfi_now_ns() - begin);
+    start->memory.peak_bytes = (size_t)clfi_usage_peak_bytes(context);
+done:
+    start->close(start);
+    clf_context_destroy(context);
+    return st;
+}
+
+clf_status clfi_start_run(void *state, clfi_sample *out)
+{
+    *out = (clfi_sample){.wall_ns = 0, .device_ns = -1};
+    return clfi_start_once(state, &out->wall_ns);
+}
+
+void clfi_start_memory(const void *state, clfi_workload_memory *out)
+{
+    const clfi_start *start = state;
+    *out = start->memory;
 }
