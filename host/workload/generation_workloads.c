@@ -223,6 +223,15 @@ clf_status clfi_generation_add_decode(clfi_workload_list *list, const clfi_gener
                          CLFI_MODEL_IDS_SEED));
 }
 
+static clf_status add_all(clfi_workload_list *list, const clfi_generation_model *model, bool has_batch, bool has_start, bool quick)
+{
+    CLF_TRY(clfi_generation_add_prefill(list, model, quick ? 128 : 512));
+    CLF_TRY(clfi_generation_add_decode(list, model, 1, 128));
+    if (has_batch)
+        CLF_TRY(clfi_generation_add_decode(list, model, 16, quick ? 16 : 128));
+    return has_start ? clfi_generation_add_first_token(list, model) : CLF_OK;
+}
+
 /* Shapes of SmolLM2-135M's layers (Ben Allal et al. 2025), of which there are four, and a third of its vocabulary. */
 static clf_status add_random(clfi_workload_list *list, clf_weight_type weights, bool quick)
 {
@@ -237,14 +246,7 @@ static clf_status add_random(clfi_workload_list *list, clf_weight_type weights, 
     const bool is_smallest = weights == CLF_WEIGHT_Q4_0;
     clfi_generation_model model;
     CLF_TRY(clfi_generation_model_random("llama-24m", &shape, &model));
-    clf_status st;
-    CLF_GOTO(clfi_generation_add_prefill(list, &model, quick ? 128 : 512));
-    CLF_GOTO(clfi_generation_add_decode(list, &model, 1, 128));
-    if (!quick || is_smallest)
-        CLF_GOTO(clfi_generation_add_decode(list, &model, 16, quick ? 16 : 128));
-    if (is_smallest)
-        CLF_GOTO(clfi_generation_add_first_token(list, &model));
-done:
+    const clf_status st = add_all(list, &model, !quick || is_smallest, is_smallest, quick);
     clfi_generation_model_free(&model);
     return st;
 }
@@ -253,12 +255,7 @@ static clf_status add_path(clfi_workload_list *list, const char *path, bool quic
 {
     clfi_generation_model model;
     CLF_TRY(clfi_generation_model_read(path, &model));
-    clf_status st;
-    CLF_GOTO(clfi_generation_add_prefill(list, &model, quick ? 128 : 512));
-    CLF_GOTO(clfi_generation_add_decode(list, &model, 1, 128));
-    CLF_GOTO(clfi_generation_add_decode(list, &model, 16, quick ? 16 : 128));
-    CLF_GOTO(clfi_generation_add_first_token(list, &model));
-done:
+    const clf_status st = add_all(list, &model, true, true, quick);
     clfi_generation_model_free(&model);
     return st;
 }
