@@ -46,19 +46,22 @@ for device in json.load(sys.stdin)["devices"]:
 device_labels='^(runtime|op|nn|model|cli)$'
 
 test_devices() {
-    local devices index name small left_out
+    local devices index name small left_out share
     devices=$(usable_devices) || fail "clformer devices --json failed"
     [ -n "$devices" ] || fail "no OpenCL device can be used"
     while read -r index name; do
-        small= left_out='^$'
+        small= left_out='^$' share=
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
         # runs on PoCL alone. llvmpipe compiles for minutes: there the tests of ops and models ask for the same numbers as these of commands.
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         case $name in
             *llvmpipe*) small=1 left_out="^cli\\.($common|op|sentence|classify|encoders|translate|search)\$" ;;
-            *'Intel(R) OpenCL'*) left_out="^cli\\.($common)\$" ;;
+            *'Intel(R) OpenCL'*) share=1/2 left_out="^cli\\.($common|op|einsum)\$" ;;
+            *'Portable Computing Language'*) share=0/2 ;;
         esac
-        part "OpenCL device $index, $name" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1} \
+        # Of the larger cases of the op tests, these two run half each in --full; without it every device runs all of them.
+        [ -n "$full" ] || share=
+        part "OpenCL device $index, $name" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1} ${share:+CLF_TEST_SHARE=$share} \
             bash -c "$(declare -f run_ctest); run_ctest build -L '$device_labels' -E '$left_out'"
     done <<<"$devices"
 }

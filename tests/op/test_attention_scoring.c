@@ -255,8 +255,9 @@ static void test_cases(void **state)
 {
     for (size_t i = 0; i < COUNT(small_cases); i++)
         run_case(*state, &small_cases[i]);
-    for (size_t i = 0; i < COUNT(cases) && !only_small_cases(); i++)
-        run_case(*state, &cases[i]);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (takes_case(i, false))
+            run_case(*state, &cases[i]);
 }
 
 /* Queries and keys a thousand times larger than their distances: the expanded square would lose everything. */

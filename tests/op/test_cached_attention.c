@@ -123,8 +123,9 @@ static void test_cases(void **state)
     (void)state;
     for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++) {
         clf_context *context = engine_context(*engine);
-        for (size_t i = 0; i < COUNT(cases); i += only_small_cases() ? 3 : 1)
-            run_case(context, &cases[i]);
+        for (size_t i = 0; i < COUNT(cases); i++)
+            if (takes_case(i, i % 3 == 0))
+                run_case(context, &cases[i]);
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */

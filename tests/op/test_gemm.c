@@ -99,7 +99,7 @@ static void test_engine(void **state)
     clf_context *context = gemm_engine_context(*state);
     size_t run = 0;
     for (size_t i = 0; i < sizeof gemm_cases / sizeof gemm_cases[0]; i++)
-        if (gemm_cases[i].is_small || !only_small_cases())
+        if (takes_case(i, gemm_cases[i].is_small))
             run += check_case(context, &gemm_cases[i]);
     clf_context_destroy(context);
     if (run == 0)

@@ -121,7 +121,7 @@ static void check_engine(const char *engines)
 {
     clf_context *context = engine_context(engines);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (cases[i].is_small || !only_small_cases())
+        if (takes_case(i, cases[i].is_small))
             check_case(context, &cases[i]);
     clf_context_destroy(context);
 }
@@ -142,7 +142,7 @@ static void staged(void **state)
         skip();
     }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (cases[i].a_type == CLF_F32 && (cases[i].is_small || !only_small_cases()))
+        if (cases[i].a_type == CLF_F32 && takes_case(i, cases[i].is_small))
             check_case(context, &cases[i]);
     clf_context_destroy(context);
 }

@@ -121,7 +121,7 @@ static void test_engine(void **state)
         skip();
     }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (cases[i].is_small || !only_small_cases())
+        if (takes_case(i, cases[i].is_small))
             check_case(context, &cases[i], *state);
     clf_context_destroy(context);
 }

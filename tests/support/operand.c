@@ -2,6 +2,7 @@
 /* Operands of op tests: fenced tensors in several layouts. */
 #include "support/operand.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/check.h"
@@ -182,6 +183,15 @@ bool only_small_cases(void)
 {
     const char *small = getenv("CLF_TEST_SMALL");
     return small && small[0] && strcmp(small, "0") != 0;
+}
+
+bool takes_case(size_t index, bool is_small)
+{
+    const char *share = getenv("CLF_TEST_SHARE");
+    unsigned turn = 0, of = 1;
+    if (share && share[0])
+        CHECK(sscanf(share, "%u/%u", &turn, &of) == 2 && turn < of, "CLF_TEST_SHARE=%s: expected a share such as 0/2", share);
+    return is_small || (!only_small_cases() && (of == 0 || index % of == turn));
 }
 
 clf_context *engine_context(const char *engines)
