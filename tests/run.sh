@@ -174,6 +174,13 @@ run_tests() { # [--full]
         need_file /usr/sbin/munged munge
         need_program rsvg-convert librsvg2-bin # pictures of reports are drawn by it, too
     fi
+    local fetches=
+    [ -n "${CLF_MODEL_DIR:-}" ] || [ -e "$cache/models/all-MiniLM-L6-v2" ] || fetches=fetches
+    if [ -n "$full" ]; then
+        estimate "$fetches" 80 2600 "the tests of --full" # Intel's runtime, four builds
+    elif [ -z "$faults" ]; then
+        estimate "$fetches" 24 300 "the tests"
+    fi
     install_missing "for the tests"
     configure_and_build build -DCLF_BUILD_TESTS=ON
     if [ -n "$faults" ]; then

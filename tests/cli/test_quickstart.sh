@@ -11,7 +11,7 @@ cp "$(dirname "$0")/../run.sh" "$tree/tests/"
 echo '{}' >"$work/place/mini/config.json"
 
 # A machine with the usual tools and nothing to build with: what apt-get and the others are asked for is written down.
-for tool in bash env readlink dirname grep sed awk tail head cat cut tr sort sleep mktemp rm mkdir nproc getconf kill cp; do
+for tool in bash env readlink dirname grep sed awk tail head cat cut tr sort sleep mktemp rm mkdir nproc getconf kill cp mkfifo; do
     ln -s "$(command -v $tool)" "$bin/$tool"
 done
 tool() { # NAME SCRIPT
@@ -68,6 +68,13 @@ start mini
 expect_status 1 "no network"
 expect_error 'no network: ' "no network"
 expect_one_line "no network"
+minutes() { sed -n 's/.* about \([0-9]*\) minutes and [0-9]* MB on disk.*/\1/p' "$work/out"; }
+short=$(minutes)
+start test
+longer=$(minutes)
+start test --full
+[ "${short:-0}" -gt 0 ] && [ "${longer:-0}" -gt "$short" ] && [ "$(minutes)" -gt "$longer" ] ||
+    fail "estimated minutes: $short, for test $longer, for test --full $(minutes)"
 grep -q 'apt-get install' "$calls" && grep 'apt-get install' "$calls" | grep -v -q -e --download-only && fail "no network: $(cat "$calls")"
 
 # Without root and sudo: the command that is printed is the one that would be run.
@@ -109,6 +116,22 @@ printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_GENERATOR:INTERNAL=Ninja\n' "$tr
 start mini
 grep -q 'cache kept' "$calls" || fail "the cache of this tree was thrown away"
 
+# Without /proc there is no /dev/fd either, which bash's >(command) needs.
+in_own_mounts=(unshare -m sh -c 'mount --make-rprivate / && umount -l /proc && exec "$@"' sh)
+if [ "$(id -u)" -eq 0 ] && command -v unshare >/dev/null && "${in_own_mounts[@]}" true 2>/dev/null; then
+    : >"$calls"
+    mkdir "$work/temporary"
+    (cd "$work/place" && "${in_own_mounts[@]}" env -i PATH="$bin" HOME="$work/home" TMPDIR="$work/temporary" OCL_ICD_VENDORS=/nowhere \
+        "$tree/quickstart" mini) >"$work/out" 2>"$work/err"
+    status=$?
+    expect_status 0 "without /proc"
+    [ ! -s "$work/err" ] || fail "without /proc: $(cat "$work/err")"
+    grep -q "clformer similarity" "$calls" || fail "without /proc nothing is shown: $(cat "$calls")"
+    [ -z "$(ls -A "$work/temporary")" ] || fail "left in TMPDIR: $(ls -A "$work/temporary")"
+else
+    echo "skipped: quickstart without /proc (mounting needs root)"
+fi
+
 # pip without network: one line, before minutes of building.
 tool python3 'case "$*" in *download*) echo "WARNING: Retrying: NewConnectionError: Failed to establish a new connection"; exit 1 ;; esac'
 start
@@ -117,6 +140,12 @@ expect_error 'no network: pip' "no network for the model"
 expect_one_line "no network for the model"
 grep -q '^cmake' "$calls" && fail "built although the model cannot be fetched"
 compgen -G "$work/home/.cache/clformer/models/.fetch*" >/dev/null && fail "a failed download leaves its folder"
+tool pkg-config 'case "$*" in *jansson*) exit 1 ;; esac' # the same where packages are missing
+start
+expect_error 'no network: pip' "no network for the model, packages missing"
+grep -q '^apt-get install' "$calls" || fail "the missing package is not installed: $(cat "$calls")"
+grep -q '^cmake' "$calls" && fail "packages missing: built although the model cannot be fetched"
+tool pkg-config 'exit 0'
 
 # Interrupted while it builds: 130 and one line.
 tool cmake 'sleep 20'
