@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer bench: measures devices, prints tables and writes a result file. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +13,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 
-enum { STATUS_INTERRUPTED = 130 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop = 1;
-}
+static volatile sig_atomic_t stop; /* the signal that interrupted */
 
 typedef struct job {
     const char *device, *baseline, *output, *filter;
@@ -36,8 +27,8 @@ typedef struct job {
     clfi_record record;
     clfi_bench bench;
     double seconds_per_row;
-    size_t done, total; /* steps: comparisons and visits */
-    double needed; /* seconds that the rounds take at least, once rows are verified */
+    size_t done, total;           /* steps: comparisons and visits */
+    double needed;                /* seconds that the rounds take at least, once rows are verified */
     uint64_t start_ns, rounds_ns; /* when verifying and measuring began */
     size_t verified;              /* steps before the rounds */
     const char *task;
@@ -147,7 +138,6 @@ static clf_status measure(job *j)
 {
     const char *suites[CLFI_SUITE_COUNT + 1] = {NULL};
     clfi_bench_params params = CLFI_BENCH_PARAMS_INIT;
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}; /* a second one ends at once */
     params.device = j->device;
     params.seed = (uint64_t)j->seed;
     params.longest_run = j->longest_run;
@@ -172,8 +162,7 @@ static clf_status measure(job *j)
         if (j->suite == CLFI_SUITE_COUNT || j->suite == i)
             suites[count++] = clfi_suite_names[i];
     CLF_TRY(clfi_record_start(&j->workloads, &params, suites, &j->record));
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    cli_interrupts_stop(&stop);
     j->start_ns = clfi_now_ns();
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%zu workloads; the first results come after all are verified\n", j->workloads.count);
@@ -196,7 +185,7 @@ static int exit_status(const job *j)
     if (!j->bench.complete) {
         fprintf(stderr, "clformer: bench: interrupted; %s\n",
                 j->output ? "the result file holds what was measured" : "no result file was asked for");
-        return STATUS_INTERRUPTED;
+        return 128 + stop;
     }
     if (!measured)
         fprintf(stderr, "clformer: bench: nothing could be measured\n");

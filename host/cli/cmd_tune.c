@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer tune: measures which engines make a model's matrix products fastest on a device and keeps the choice for this user. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "op/tuned_file.h"
 #include "tune/tune.h"
 
 static const double DEFAULT_MINUTES = 10, DEFAULT_LIMIT_SECONDS = 60, MOST_MINUTES = 1e5, NOISY = 1.1;
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-}
+static volatile sig_atomic_t stop; /* the signal that interrupted */
 
 /* Geometric mean over the products that a candidate applies to. */
 static double mean_ratio(const clfi_tune_candidate *candidate, size_t products, size_t *out_count)
@@ -59,7 +53,7 @@ static void say(void *user, const clfi_tune_candidate *candidate, const clfi_tun
     else if (count == 0)
         fprintf(stderr, "  does not apply\n");
     else
-        fprintf(stderr, "  %zu products, %.3f x the reference's time\n", count, ratio);
+        fprintf(stderr, "  %zu product%s, %.3f x the reference's time\n", count, count == 1 ? "" : "s", ratio);
 }
 
 static clf_status print_rule(const clfi_tune_product *product, const clf_gemm_rule *rule, const clfi_tune_timing *before,
@@ -71,7 +65,7 @@ static clf_status print_rule(const clfi_tune_product *product, const clf_gemm_ru
     if (rule->engine)
         st = clfi_engine_choice_text(rule->engine, &rule->tile, &choice);
     if (st == CLF_OK)
-        printf("%-36s %-12s %10.1f us %8.3f x  %s\n", clfi_tune_product_text(product, text), before->engine, after->ns / 1e3, after->ratio,
+        printf("%-36s %-12s %10.1f µs %8.3f x  %s\n", clfi_tune_product_text(product, text), before->engine, after->ns / 1e3, after->ratio,
                rule->engine ? clfi_str_text(&choice) : "as untuned");
     clfi_str_free(&choice);
     return st;
@@ -92,8 +86,8 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
         print_clblast(&report->tuning.clblast, stdout);
         putchar('\n');
     }
-    printf("tuned / untuned time, geometric mean: %.3f; %zu candidates compared, %zu lost\n", exp(sum / (double)products->count),
-           report->compared, report->lost);
+    printf("tuned / untuned time, geometric mean: %.3f; %zu candidate%s compared, %zu lost\n", exp(sum / (double)products->count),
+           report->compared, report->compared == 1 ? "" : "s", report->lost);
     if (report->noise > NOISY)
         printf("measurements of the same engine differ by up to %.0f %%, and smaller gains were not believed: tune while the machine is "
                "idle\n",
@@ -138,7 +132,7 @@ static clf_status tune(const char *model_dir, clfi_tune_params *params, const ch
     size_t number = 0;
     params->say = say;
     params->user = &number;
-    params->stop = &interrupted;
+    params->stop = &stop;
     CLF_TRY(check_file(path));
     CLF_TRY(clfi_tune_model_products(model_dir, &products));
     CLF_TRY(clfi_tune(params, &products, &report));
@@ -155,7 +149,7 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
 {
     const char *model_dir = NULL;
     char *path = NULL;
-    int positional, precision = CLF_PRECISION_HIGHEST;
+    int positional, precision = CLF_PRECISION_HIGHEST, status = EXIT_SUCCESS;
     clfi_tune_params params = {.minutes = DEFAULT_MINUTES, .candidate_seconds = DEFAULT_LIMIT_SECONDS};
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
@@ -167,7 +161,7 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
          &params.minutes},
         {"limit", 0, "SECONDS", "a candidate that takes longer is ended and lost (60)", CLI_NUMBER, &params.candidate_seconds},
     };
-    signal(SIGINT, interrupt);
+    cli_interrupts_stop(&stop);
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     params.precision = (clf_precision)precision;
     if (st == CLF_OK && positional > 0)
@@ -178,6 +172,12 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
         st = clfi_tuned_path(&path);
     if (st == CLF_OK)
         st = tune(model_dir, &params, path);
+    if (st != CLF_OK && stop && path) {
+        fprintf(stderr, "clformer: tune: interrupted; nothing was kept, %s is as it was\n", path);
+        status = 128 + stop;
+    } else if (st != CLF_OK) {
+        status = cli_fail(st);
+    }
     free(path);
-    return st == CLF_OK ? 0 : cli_fail(st);
+    return status;
 }

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +22,7 @@ static char notices[2][NOTICE_BYTES];
 static const char *volatile notice = "";
 static char unfinished[PATH_MAX];
 static volatile sig_atomic_t has_unfinished;
+static volatile sig_atomic_t *stopped;
 
 static bool is_due(uint64_t now)
 {
@@ -150,13 +150,29 @@ static void on_interrupt(int number)
     raise(number); /* the handler is gone: now it ends the program */
 }
 
-void cli_interrupts_watch(void)
+static void on_stop(int number)
+{
+    *stopped = number;
+}
+
+static void handle_interrupts(void (*handler)(int))
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction old, action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    struct sigaction old, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
     for (size_t i = 0; i < COUNT(numbers); i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) /* nohup's stay ignored */
             sigaction(numbers[i], &action, NULL);
+}
+
+void cli_interrupts_watch(void)
+{
+    handle_interrupts(on_interrupt);
+}
+
+void cli_interrupts_stop(volatile sig_atomic_t *stop)
+{
+    stopped = stop;
+    handle_interrupts(on_stop);
 }
 
 void cli_interrupts_say(const char *format, ...)

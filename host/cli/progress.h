@@ -4,6 +4,7 @@
 #ifndef CLFI_CLI_PROGRESS_H
 #define CLFI_CLI_PROGRESS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,10 @@ void cli_progress_watch_builds(clf_context *context);
 
 /* Ctrl-C, SIGTERM and SIGHUP clear the line, say what was kept, and end the program as they would have. */
 void cli_interrupts_watch(void);
+
+/* The same signals set *stop to their number instead, for a command that ends its work itself and then exits with 128 + *stop; a second one
+ * ends the program at once. */
+void cli_interrupts_stop(volatile sig_atomic_t *stop);
 
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);

@@ -30,6 +30,8 @@ CLF_KERNEL_DIR=$work/kernels CLF_ENGINE= run tune --model "$work/model" --minute
 grep -q 'gemm=gemv  LOST: .*wrong numbers' "$work/err" || fail "wrong numbers pass: $(cat "$work/err")"
 grep -q 'gemm=clblast  LOST: ' "$work/err" || fail "a kernel that does not build passes: $(cat "$work/err")"
 grep -q 'kept in ' "$work/out" || fail "no choice is kept: $(cat "$work/out")"
+grep -q -E '[0-9] µs +[0-9.]+ x' "$work/out" || fail "no time in µs: $(cat "$work/out")"
+grep -q -E '\b1 (products|candidates)\b' "$work/out" "$work/err" && fail "one product is no plural: $(cat "$work/err")"
 grep -q ' lost$' "$work/out" || fail "the lost candidates are not counted: $(cat "$work/out")"
 [ -f "$kept" ] || fail "no $kept"
 
@@ -62,9 +64,28 @@ grep -q ', precision medium$' "$work/out" || fail "tune does not tell the precis
 run tune --precision low
 [ "$status" -eq 2 ] || fail "--precision low: status $status"
 
+# Interrupted: a status that says so, what was kept before stays, no folder is left.
+mkdir "$work/temporary"
+cp "$kept" "$work/before"
+for number in 2 15 1; do
+    : >"$work/err"
+    TMPDIR=$work/temporary env --default-signal=INT "$program" tune --model "$work/model" --minutes 5 --limit 120 >"$work/out" 2>"$work/err" &
+    for ((wait = 0; wait < 600; wait++)); do
+        grep -q '  1  untuned' "$work/err" && break
+        sleep 0.1
+    done
+    kill -"$number" $!
+    wait $!
+    status=$?
+    expect_status $((128 + number)) "tune interrupted by signal $number"
+    grep -q "^clformer: tune: interrupted; nothing was kept, $kept is as it was" "$work/err" || fail "tune interrupted: $(tail -n 1 "$work/err")"
+    compgen -G "$work/temporary/clformer*" >/dev/null && fail "tune interrupted by signal $number leaves $(ls "$work/temporary")"
+    cmp -s "$kept" "$work/before" || fail "tune interrupted by signal $number changed $kept"
+done
+
 # A candidate that hangs, one that crashes: processes of their own. Only where a kernel runs as the host's code can it do both for sure.
 if "$program" devices --all | grep -A3 '\[default\]' | grep -q 'Portable Computing Language'; then
-    rm "$work/kernels/"*/*.cl
+    rm -f "$work/kernels/"*/*.cl
     # shellcheck disable=SC2016
     sed 's/^    float sum\[ROWS\];/    *(volatile __global float *)8 = 1.0f;\n    float sum[ROWS];/' "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
     sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' "$kernels/gpu/gemm_tiled.cl" >"$work/kernels/gpu/gemm_tiled.cl"
