@@ -2,6 +2,7 @@
 """What tests of the program share: the list of failures, runs of it, also such that are ended at a call and not at a time, texts, and a model
 whose vectors weigh something."""
 import json
+import math
 import os
 import random
 import struct
@@ -21,6 +22,11 @@ def fail(*parts):
 def finish():
     print("all passed" if not failures else f"{len(failures)} failures")
     sys.exit(1 if failures else 0)
+
+
+def worst(differences):
+    """The largest of the differences; infinite where one of them is no number, and where there is none: max() forgets a NaN that is not first."""
+    return max((math.inf if math.isnan(difference) else difference for difference in differences), default=math.inf)
 
 
 def skip(why):

@@ -4,6 +4,7 @@
 usage: test_attention.py PROGRAM DATA"""
 import itertools
 import json
+import math
 import os
 import struct
 import subprocess
@@ -12,17 +13,12 @@ import tempfile
 import zlib
 from xml.etree import ElementTree
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from runs import data, fail, failures, finish, program, worst
+
 cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", "/root"), ".cache")
 model = os.environ.get("CLF_MODEL_DIR") or os.path.join(cache, "clformer", "models", "all-MiniLM-L6-v2")
 folder = tempfile.TemporaryDirectory()
 work = folder.name
-failures = []
-
-
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
 
 
 def run(*arguments, **environment):
@@ -82,8 +78,8 @@ def worst_difference(found, want):
     """Largest difference of [heads][queries][keys], infinite where the shapes differ."""
     shapes = [[[len(row) for row in head] for head in weights] for weights in (found, want)]
     if shapes[0] != shapes[1]:
-        return float("inf")
-    return max(abs(a - b) for x, y in zip(found, want) for p, q in zip(x, y) for a, b in zip(p, q))
+        return math.inf
+    return worst(abs(a - b) for x, y in zip(found, want) for p, q in zip(x, y) for a, b in zip(p, q))
 
 
 def svg_texts(name):
@@ -96,11 +92,6 @@ def write_npy(name, shape, values):
     header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
     with open(os.path.join(work, name), "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values))
-
-
-def finish():
-    print(f"{len(failures)} failures" if failures else "all passed")
-    sys.exit(1 if failures else 0)
 
 
 # Files of weights need no model and no device. Two batches of two heads [1,2]: 0.25 and 1, 0.04 and 0.16, 0.25 and below 0, no number.
@@ -133,7 +124,7 @@ def colour(share):
 for scale, shares in (("shared", (0.25, 1, 0.04, 0.16)), ("sqrt", (0.5, 1, 0.2, 0.4)), ("head", (0.25, 1, 0.25, 1))):
     if good(f"--scale {scale}", run("--weights", "w3.npy", "-o", "w3.png", "--scale", scale, **nothing)):
         found, wanted = cells("w3.png"), [colour(share) for share in shares]
-        if len(found) != 4 or any(abs(a - b) > 1 for a, b in zip(found, wanted)):
+        if len(found) != 4 or not all(abs(a - b) <= 1 for a, b in zip(found, wanted)):
             fail(f"--scale {scale}: colours {found}, expected {wanted}")
 done = run("--weights", "w4.npy", "-o", "w4.svg", "--scale", "head", **nothing)
 if good("a batch", done):
@@ -225,9 +216,9 @@ if good("all outputs", done):
     printed = json.loads(done.stdout)
     if printed["tokens"] != golden["tokens"] or printed["heads"] != golden["heads"] or printed["layer"] != layer:
         fail(f"tokens, heads or layer: {done.stdout[:300]}")
-    worst = worst_difference(printed["weights"], golden["weights"])
-    if not worst <= 5e-6:
-        fail(f"weights: off by {worst}")
+    error = worst_difference(printed["weights"], golden["weights"])
+    if not error <= 5e-6:
+        fail(f"weights: off by {error}")
     with open(os.path.join(work, "w.npy"), "rb") as npy_file:
         npy = npy_file.read()
     flat = [value for head in printed["weights"] for row in head for value in row]
@@ -243,7 +234,7 @@ if everything["heads"] != list(range(12)) or some["heads"] != [11, 2, 3, 4]:
     fail(f"heads {everything['heads']}, {some['heads']}")
 if some["weights"] != [everything["weights"][h] for h in some["heads"]]:
     fail("chosen heads differ from those among all")
-if any(abs(sum(row) - 1) > 1e-5 for head in everything["weights"] for row in head):
+if not all(abs(sum(row) - 1) <= 1e-5 for head in everything["weights"] for row in head):
     fail("rows do not sum to 1")
 
 # Pictures: many tokens, long ones, characters that fonts lack; without any font; SVG.

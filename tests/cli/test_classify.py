@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from runs import clformer as run, data, fail, finish
+from runs import clformer as run, data, fail, finish, worst
 
 models = os.path.join(data, "classifiers")
 BOUND = 1e-5  # of the logits' length
@@ -45,7 +45,7 @@ def check_classify(name, folder, golden, config):
         error = math.dist(line["logits"], logits) / math.hypot(*logits)
         scores = wanted_scores(config, logits)
         best = max(range(len(logits)), key=scores.__getitem__)
-        if not error <= BOUND or abs(line["score"] - scores[best]) > BOUND * max(1, abs(scores[best])) or line["label"] != labels[str(best)]:
+        if not error <= BOUND or not abs(line["score"] - scores[best]) <= BOUND * max(1, abs(scores[best])) or line["label"] != labels[str(best)]:
             fail(name, text, f"relative error {error:.3g}", line, scores)
 
 
@@ -61,10 +61,10 @@ def check_rerank(name, golden):
     if found["query"] != query or len(logits) != len(documents) or logits != sorted(logits, reverse=True):
         return fail(name, "rerank: order", found)
     for hit in found["hits"]:
-        if hit["text"] != documents[hit["index"]] or abs(hit["score"] - sigmoid(hit["logit"])) > 1e-6:
+        if hit["text"] != documents[hit["index"]] or not abs(hit["score"] - sigmoid(hit["logit"])) <= 1e-6:
             fail(name, "rerank", hit)
     last = next(hit for hit in found["hits"] if hit["index"] == len(documents) - 1)
-    if abs(last["logit"] - golden["logits"][-3][0]) > BOUND * max(1, abs(golden["logits"][-3][0])):
+    if not abs(last["logit"] - golden["logits"][-3][0]) <= BOUND * max(1, abs(golden["logits"][-3][0])):
         fail(name, "rerank", last, golden["logits"][-3])
     done = run("rerank", "--top", "2", os.path.join(models, name), query, *documents)
     rows = done.stdout.splitlines()
@@ -87,7 +87,7 @@ def check_search(folder):
     if [hit["index"] for hit in found["hits"]] != [hit["index"] for hit in wanted["hits"]]:
         fail("search --rerank: order", found, wanted)
     for hit, want in zip(found["hits"], wanted["hits"]):
-        if abs(hit["logit"] - want["logit"]) > BOUND or abs(hit["score"] - want["score"]) > BOUND:
+        if not worst((abs(hit["logit"] - want["logit"]), abs(hit["score"] - want["score"]))) <= BOUND:
             fail("search --rerank", hit, want)
     done = run("search", "--corpus", corpus, "--rerank", os.path.join(models, "roberta"), embedder, "the cat")
     if done.returncode != 1 or "3 labels: expected 1" not in done.stderr:

@@ -6,18 +6,12 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from runs import data, fail, finish, program, worst
+
 families = os.path.join(data, "families")
 BOUND = 1e-5  # of the vector's length
-failures = []
-
-
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
 
 
 def embed(directory, texts):
@@ -51,9 +45,9 @@ def check_attention(name):
     heads, wanted = json.loads(done.stdout)["weights"], golden["attention"]
     if [[len(row) for row in head] for head in heads] != [[len(row) for row in head] for head in wanted]:
         return fail(f"{name}: attention: other sizes")
-    worst = max(abs(a - b) for x, y in zip(heads, wanted) for row, want in zip(x, y) for a, b in zip(row, want))
-    if not worst <= BOUND:
-        fail(f"{name}: attention weights: error {worst:.3g}")
+    error = worst(abs(a - b) for x, y in zip(heads, wanted) for row, want in zip(x, y) for a, b in zip(row, want))
+    if not error <= BOUND:
+        fail(f"{name}: attention weights: error {error:.3g}")
 
 
 names = sorted(entry for entry in os.listdir(families) if os.path.isdir(os.path.join(families, entry)))
@@ -68,4 +62,4 @@ with tempfile.TemporaryDirectory() as folder:
     done = embed(folder, ["a"])
     if done.returncode == 0 or 'model_type "gpt7": expected ' not in done.stderr or any(name not in done.stderr for name in names):
         fail(f"unknown family: status {done.returncode}: {done.stderr}")
-sys.exit(1 if failures else 0)
+finish()

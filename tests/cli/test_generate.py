@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from language_models import CLOSE, read_npy, run
-from runs import data, fail, finish, folders, program
+from runs import data, fail, finish, folders, program, worst
 
 families = os.path.join(data, "generation")
 BOUND = 2e-4  # of logits up to about 20
@@ -30,9 +30,9 @@ def check_logits(name, model, golden, prompts, output, *options, bound=BOUND):
     if len(rows) != len(golden["texts"]):
         fail(f"{name}: {len(rows)} rows of logits")
     for text, row in zip(golden["texts"], rows):
-        worst = max(abs(a - b) for a, b in zip(row, text["logits"]))
-        if len(row) != len(text["logits"]) or not worst <= bound:
-            fail(f'{name}: "{text["text"]}": logits differ by {worst:.3g}')
+        error = worst(abs(a - b) for a, b in zip(row, text["logits"]))
+        if len(row) != len(text["logits"]) or not error <= bound:
+            fail(f'{name}: "{text["text"]}": logits differ by {error:.3g}')
 
 
 def check_texts(name, model, golden, prompts):

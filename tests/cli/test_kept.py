@@ -58,7 +58,7 @@ def expect(name, found, embedded, *said, **of_other):
     wanted = without[key]
     if [hit["text"] for hit in hits] != [hit["text"] for hit in wanted]:
         fail(name, "order", hits, wanted)
-    if any(abs(hit["score"] - want["score"]) > 1e-5 for hit, want in zip(hits, wanted)):
+    if not all(abs(hit["score"] - want["score"]) <= 1e-5 for hit, want in zip(hits, wanted)):
         fail(name, "scores", hits, wanted)
 
 

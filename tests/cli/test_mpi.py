@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from runs import ending, expect, fail, finish, model, program, read, run, skip, write_lines
+from runs import ending, expect, fail, finish, model, program, read, run, skip, worst, write_lines
 
 if not shutil.which("mpirun"):
     skip("mpirun is not installed")
@@ -64,7 +64,7 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"search in {name}: status {one.returncode} and {done.returncode}: {done.stderr[-600:]}")
         elif len(hits(one.stdout)) != 2 or hits(one.stdout) != hits(done.stdout):
             fail(f"search in {name}: other hits than one process's: {done.stdout[:300]} instead of {one.stdout[:300]}")
-        elif not max(abs(a - b) for a, b in zip(scores(one.stdout), scores(done.stdout))) <= 1e-6:
+        elif not worst(abs(a - b) for a, b in zip(scores(one.stdout), scores(done.stdout))) <= 1e-6:
             fail(f"search in {name}: other scores than one process's")
     for name, command, part in (("a corpus of another pooling", search("all.npy", "--pooling", "cls", "the cat"), "rank 0 of 2 on "),
                                 ("a corpus from standard input", search("-", "the cat"), "--corpus")):

@@ -94,7 +94,7 @@ def check_search_prompts(folder):
                for options, text in ((("--prompt-name", "query"), "the cat"), (("--prompt-name", "document"), "zebra quick"))]
     done = run("search", "--json", "--corpus", corpus, directory, "the cat")
     wanted = sum(a * b for a, b in zip(*vectors))
-    if done.returncode != 0 or abs(json.loads(done.stdout)["hits"][0]["score"] - wanted) > BOUND:
+    if done.returncode != 0 or not abs(json.loads(done.stdout)["hits"][0]["score"] - wanted) <= BOUND:
         fail("search: prompts", done.stdout, done.stderr, wanted)
 
 

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 
 from language_models import CLOSE, read_npy, run
-from runs import data, fail, finish, folders
+from runs import data, fail, finish, folders, worst
 
 families = os.path.join(data, "translation")
 BOUND = 1e-5  # of the largest logit
@@ -35,9 +35,9 @@ def check(name, folder):
     if len(rows) != len(texts):
         fail(f"{name}: {len(rows)} rows of logits")
     for text, row in zip(texts, rows):
-        worst = max(abs(a - b) for a, b in zip(row, text["logits"])) / max(map(abs, text["logits"]))
-        if len(row) != len(text["logits"]) or not worst <= BOUND:
-            fail(f'{name}: "{text["text"]}": logits differ by {worst:.3g} of the largest')
+        error = worst(abs(a - b) for a, b in zip(row, text["logits"])) / max(map(abs, text["logits"]))
+        if len(row) != len(text["logits"]) or not error <= BOUND:
+            fail(f'{name}: "{text["text"]}": logits differ by {error:.3g} of the largest')
     count = str(max(len(text["tokens"]) for text in texts))
     batch = lines_of("translate", model, "--file", sources, "--max-tokens", count, "--json")
     few = lines_of("generate", model, "--prompt-file", sources, "--max-tokens", count, "--json", "--batch", "2")

@@ -167,7 +167,7 @@ def check_launches():
     for engines in ("gemm=tiled", "gemm=clblast") if IS_WHOLE else ():  # products large enough for CLBlast's kernel of large products
         run = Run(["embed", "--format", "text", model, *(f"{word} " * 100 for word in ("red", "green", "blue"))], engines)
         rows.append([[float(value) for value in line.split()] for line in run.done.stdout.splitlines()])
-    if IS_WHOLE and (len(rows[0]) != 3 or len(rows[1]) != 3 or max(math.dist(a, b) for a, b in zip(*rows)) > BOUND):
+    if IS_WHOLE and (len(rows[0]) != 3 or len(rows[1]) != 3 or not all(math.dist(a, b) <= BOUND for a, b in zip(*rows))):
         fail("embeddings through our products and through CLBlast differ")
     texts = os.path.join(work, "texts")
     with open(texts, "w", encoding="utf-8") as file:
@@ -201,7 +201,7 @@ def check_first_use():
     if set(measured.values()) == {"tiled"} and (runs[1].clblast or not runs[1].kernels()["gemm_tiled"]):
         fail(f"first use chose tiled, and there ran {runs[1].kernels()}")
     rows = [[float(value) for value in run.done.stdout.split()] for run in runs]
-    if len(rows[0]) != 384 or len(rows[1]) != 384 or math.dist(*rows) > BOUND:
+    if len(rows[0]) != 384 or len(rows[1]) != 384 or not math.dist(*rows) <= BOUND:
         fail("first use: another embedding")
 
 
