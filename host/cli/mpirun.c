@@ -23,6 +23,11 @@ long cli_mpirun_size(void)
     return number((const char *const[2]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1);
 }
 
+long cli_mpirun_local_rank(void)
+{
+    return number((const char *const[2]){"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}, 0);
+}
+
 void cli_mpirun_let_first_speak(void)
 {
     if (cli_mpirun_size() > 1 && number((const char *const[2]){"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0) > 0)

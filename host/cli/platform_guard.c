@@ -18,8 +18,9 @@ extern char **environ;
 
 static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[COUNT(numbers)];
-static bool is_armed;
+static bool is_armed, stays;
 static char **arguments, *folder;
+static pid_t owner; /* of the folder: a process that it forked leaves it alone */
 
 /* A copy of the pointers, for reading the options moves the program's own. Without memory for it nothing is guarded. */
 void cli_platforms_arguments(int argc, char **argv)
@@ -57,12 +58,27 @@ static void arm(void (*handler)(int number))
     is_armed = true;
 }
 
-static clf_status probe(void)
+static void remove_folder(void)
+{
+    if (getpid() == owner)
+        cli_platforms_release(folder);
+    folder = NULL;
+}
+
+void cli_platforms_stay(void)
+{
+    stays = true;
+}
+
+clf_status cli_platforms_leave_out(bool tells)
 {
     clf_str notes = CLF_STR_INIT;
     unsetenv(CRASHED);
+    owner = getpid();
+    atexit(remove_folder);
     const clf_status st = cli_platforms_probe(&notes, &folder);
-    for (char *line = strtok(notes.data ? notes.data : (char[]){""}, "\n"); line; line = strtok(NULL, "\n"))
+    cli_platforms_stay();
+    for (char *line = strtok(notes.data ? notes.data : (char[]){""}, "\n"); line && tells; line = strtok(NULL, "\n"))
         fprintf(stderr, "clformer: %s\n", line);
     clfi_str_free(&notes);
     return st;
@@ -70,8 +86,9 @@ static clf_status probe(void)
 
 clf_status cli_platforms_enter(void)
 {
-    if (getenv(CRASHED)) {
-        CLF_TRY(probe());
+    if (getenv(CRASHED))
+        CLF_TRY(cli_platforms_leave_out(true));
+    if (stays) {
         arm(tell_crash);
     } else if (arguments && setenv(CRASHED, "1", 1) == 0) {
         arm(start_again);
@@ -86,6 +103,5 @@ void cli_platforms_leave(void)
     if (is_armed)
         unsetenv(CRASHED);
     is_armed = false;
-    cli_platforms_release(folder);
-    folder = NULL;
+    remove_folder();
 }

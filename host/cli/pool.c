@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "bench/worker.h"
+#include "cli/device_listing.h"
 #include "cli/progress.h"
-#include "clformer/device.h"
 
 enum { MOST_DEVICES = 64, NAME_BYTES = 256, REASON_BYTES = 1024, MOST_TRIES = 2, WINDOWS_AHEAD = 16 };
 
@@ -174,29 +174,6 @@ static void serve(int socket, const void *user)
     (void)st;
 }
 
-typedef struct listing {
-    reply answer;
-    size_t count, usable[MOST_DEVICES];
-} listing;
-
-/* A process of its own asks for the list: what a driver does to it does not matter here. */
-static void serve_list(int socket, const void *user)
-{
-    clf_device_list *list;
-    listing out = {.count = 0};
-    (void)user;
-    out.answer.status = clf_device_list_create(&list);
-    if (out.answer.status != CLF_OK)
-        snprintf(out.answer.reason, sizeof out.answer.reason, "%s", clf_last_error());
-    else {
-        for (size_t i = 0; i < clf_device_list_count(list) && out.count < MOST_DEVICES; i++)
-            if (!clf_device_list_get(list, i)->reason[0])
-                out.usable[out.count++] = i;
-        clf_device_list_destroy(list);
-    }
-    clfi_message_send_bytes(socket, &out, sizeof out);
-}
-
 /* ---- Starting and ending ---- */
 
 static clf_status add_member(cli_pool *pool, const char *device, size_t length)
@@ -219,27 +196,27 @@ static clf_status receive_answer(clfi_worker *worker, void *data, size_t size, r
     return answer->status == CLF_OK ? CLF_OK : clfi_fail(answer->status, "%s", answer->reason);
 }
 
-static clf_status list_all(cli_pool *pool)
+/* What "all" takes. Which device a repeated one stands behind is told, since it may still be named. */
+static clf_status add_all(cli_pool *pool, const cli_device_listing *listing)
 {
-    clfi_worker worker;
-    listing found;
-    CLF_TRY(clfi_worker_fork(serve_list, NULL, &worker));
-    const clf_status st = receive_answer(&worker, &found, sizeof found, &found.answer);
-    clfi_worker_stop(&worker);
-    if (st != CLF_OK)
-        return clfi_fail_prefix(st, "listing the devices");
-    for (size_t i = 0; i < found.count; i++) {
+    for (size_t i = 0; i < listing->count; i++) {
+        const cli_listed *device = &listing->devices[i];
         char text[32];
-        const int length = snprintf(text, sizeof text, "%zu", found.usable[i]);
-        CLF_TRY(add_member(pool, text, (size_t)length));
+        const int length = snprintf(text, sizeof text, "%zu", i);
+        if (device->is_chosen)
+            CLF_TRY(add_member(pool, text, (size_t)length));
+        else if (device->same_as >= 0)
+            fprintf(stderr, "clformer: device %zu is the same hardware as device %d: --device all leaves it out\n", i, device->same_as);
     }
     return CLF_OK;
 }
 
 static clf_status list_members(cli_pool *pool, const char *devices)
 {
+    cli_device_listing listing;
+    CLF_TRY(cli_devices_list(true, &listing));
     if (strcmp(devices, "all") == 0)
-        return list_all(pool);
+        return add_all(pool, &listing);
     for (const char *at = devices;; at++) {
         const size_t length = strcspn(at, ",");
         CLF_TRY(add_member(pool, at, length));
@@ -265,7 +242,7 @@ static void say_lost(member *m, const char *what)
 static clf_status start_members(cli_pool *pool, const cli_session *session, const char *directory)
 {
     size_t alive = 0;
-    clf_status last = clfi_fail(CLF_NOT_FOUND, "--device %s: there is no device that can be used", session->device);
+    clf_status last = clfi_fail(CLF_NOT_FOUND, "there is no device that can be used");
     for (size_t i = 0; i < pool->count; i++) {
         const place at = {session, directory, pool->members[i].device};
         CLF_TRY(clfi_worker_fork(serve, &at, &pool->members[i].worker));
@@ -299,11 +276,11 @@ static void stop(cli_pool *pool)
     free(pool);
 }
 
-static clf_status start(cli_session *session, const char *directory)
+static clf_status start(cli_session *session, const char *devices, const char *directory)
 {
     cli_pool *pool;
     CLF_TRY(clfi_alloc(1, sizeof *pool, "devices", &pool));
-    clf_status st = list_members(pool, session->device);
+    clf_status st = list_members(pool, devices);
     if (st == CLF_OK)
         st = start_members(pool, session, directory);
     pool->capacity = WINDOWS_AHEAD * pool->count; /* so many times faster may one be than another without waiting for it */
@@ -324,8 +301,9 @@ static clf_status start(cli_session *session, const char *directory)
 
 clf_status cli_pool_open_model(cli_session *session, const char *directory)
 {
-    if (session->device && (strcmp(session->device, "all") == 0 || strchr(session->device, ',')))
-        CLF_TRY(start(session, directory));
+    const char *devices = cli_devices_asked(session);
+    if (devices)
+        CLF_TRY(start(session, devices, directory));
     return cli_session_open_model(session, directory);
 }
 

@@ -22,12 +22,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/device_listing.h"
 #include "cli/fingerprint.h"
+#include "cli/platform_guard.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
-#include "clformer/device.h"
 
-enum { NAME_BYTES = 256, QUEUE_USEC = 2000, MOST_CHOICES = 256 };
+enum { NAME_BYTES = 256, QUEUE_USEC = 2000 };
 
 typedef struct placed {
     uint64_t first, count; /* rows */
@@ -64,23 +65,15 @@ static void *serve(void *user)
 
 /* ---- Which device ---- */
 
-static clf_status choose(cli_ranks *ranks, const char *wanted)
+/* Of all that "all" takes, or without it of those like the default device, the rank's turn. */
+static void choose(cli_ranks *ranks, const cli_device_listing *listing, bool takes_all)
 {
-    clf_device_list *list;
-    size_t choices[MOST_CHOICES], count = 0, standard;
-    CLF_TRY(clf_device_list_create(&list));
-    clf_status st = clf_device_list_select(list, NULL, &standard);
-    const bool takes_all = wanted && strcmp(wanted, "all") == 0;
-    for (size_t i = 0; st == CLF_OK && i < clf_device_list_count(list) && count < MOST_CHOICES; i++) {
-        const clf_device_info *info = clf_device_list_get(list, i), *like = clf_device_list_get(list, standard);
-        const bool is_like = strcmp(info->name, like->name) == 0 && strcmp(info->platform_name, like->platform_name) == 0;
-        if (takes_all ? !info->reason[0] : is_like)
+    size_t choices[CLI_MOST_LISTED], count = 0;
+    for (size_t i = 0; i < listing->count; i++)
+        if (takes_all ? listing->devices[i].is_chosen : listing->devices[i].is_like_default)
             choices[count++] = i;
-    }
-    if (st == CLF_OK && count)
+    if (count)
         snprintf(ranks->device, sizeof ranks->device, "%zu", choices[(size_t)ranks->node_rank % count]);
-    clf_device_list_destroy(list);
-    return st;
 }
 
 /* Of "A,B,C" the rank's turn. */
@@ -98,15 +91,15 @@ static clf_status choose_of_list(cli_ranks *ranks, const char *list)
     return CLF_OK;
 }
 
-static clf_status choose_device(cli_ranks *ranks, cli_session *session)
+static clf_status choose_device(cli_ranks *ranks, cli_session *session, const cli_device_listing *listing)
 {
-    const char *wanted = session->device;
-    if (wanted && strchr(wanted, ','))
-        CLF_TRY(choose_of_list(ranks, wanted));
-    else if (!wanted ? !getenv("CLF_DEVICE") : strcmp(wanted, "all") == 0)
-        CLF_TRY(choose(ranks, wanted));
-    else
+    const char *asked = cli_devices_asked(session);
+    if (!asked && (session->device || getenv("CLF_DEVICE")))
         return CLF_OK;
+    if (asked && strchr(asked, ','))
+        CLF_TRY(choose_of_list(ranks, asked));
+    else
+        choose(ranks, listing, asked != NULL);
     session->device = ranks->device[0] ? ranks->device : NULL;
     return CLF_OK;
 }
@@ -127,11 +120,13 @@ static void share_processors(const cli_ranks *ranks)
 clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
 {
     cli_ranks *ranks;
+    cli_device_listing listing;
     MPI_Comm node;
     int provided, length;
     *out = NULL;
     if (cli_mpirun_size() < 2)
         return CLF_OK;
+    CLF_TRY(cli_devices_list(cli_mpirun_local_rank() == 0, &listing)); /* a process that has begun MPI cannot start again */
     cli_interrupts_watch(); /* before drivers, whose own handlers come to it when they are done */
     CLF_TRY(clfi_alloc(1, sizeof *ranks, "ranks", &ranks));
     ranks->ticket = ranks->spool = -1;
@@ -155,7 +150,7 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     ranks->serves = ranks->rank == 0 && provided == MPI_THREAD_MULTIPLE && pthread_create(&ranks->server, NULL, serve, ranks) == 0;
     *out = ranks;
     share_processors(ranks);
-    return choose_device(ranks, session);
+    return choose_device(ranks, session, &listing);
 }
 
 void cli_ranks_close(cli_ranks *ranks)
@@ -183,6 +178,7 @@ void cli_ranks_abort(const cli_ranks *ranks, clf_status st)
     cli_line_clear();
     fprintf(stderr, "clformer: rank %d of %d on %s: %s\n", ranks->rank, ranks->size, ranks->host, clf_last_error());
     fflush(NULL);
+    cli_platforms_leave();
     MPI_Abort(MPI_COMM_WORLD, cli_exit_status(st));
 }
 

@@ -2,11 +2,13 @@
 /* A library to preload that ends the program at one of its own calls, as kill -9 would: at moments that are the same in every run.
  *
  *   CLF_TEST_KILL=CALL:N        at the N-th call of that name, counted from 1 in each process; half of a write is done before
- *   CLF_TEST_KILL_CHILD=1       only in processes that were forked from the first
+ *   CLF_TEST_KILL_CHILD=N       only in processes that were forked from the first, from the N-th on
+ *   CLF_TEST_KILL_SIGNAL=S      by that signal instead, after which the call goes on if it may
  *   CLF_TEST_KILL_RANK=R        only in this rank of mpirun
  *   CLF_TEST_KILL_ONCE=FILE     only in the process that comes first: it makes the file */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,12 +18,18 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static long count;
+static long count, forks;
 static pid_t first_process;
+
+static void count_fork(void)
+{
+    forks++;
+}
 
 __attribute__((constructor)) static void start(void)
 {
     first_process = getpid();
+    pthread_atfork(count_fork, NULL, NULL);
 }
 
 static bool is_program(const void *caller)
@@ -32,8 +40,8 @@ static bool is_program(const void *caller)
 
 static bool is_meant(void)
 {
-    const char *rank = getenv("CLF_TEST_KILL_RANK"), *own = getenv("OMPI_COMM_WORLD_RANK");
-    return (!getenv("CLF_TEST_KILL_CHILD") || getpid() != first_process) && (!rank || (own && strcmp(rank, own) == 0));
+    const char *rank = getenv("CLF_TEST_KILL_RANK"), *own = getenv("OMPI_COMM_WORLD_RANK"), *child = getenv("CLF_TEST_KILL_CHILD");
+    return (!child || (getpid() != first_process && forks >= atol(child))) && (!rank || (own && strcmp(rank, own) == 0));
 }
 
 static bool strikes(const char *call, const void *caller)
@@ -48,8 +56,9 @@ static bool strikes(const char *call, const void *caller)
 
 static void end(void)
 {
-    kill(getpid(), SIGKILL);
-    for (;;)
+    const char *other = getenv("CLF_TEST_KILL_SIGNAL");
+    kill(getpid(), other ? atoi(other) : SIGKILL);
+    while (!other)
         pause();
 }
 

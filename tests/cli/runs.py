@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -71,6 +72,17 @@ def make_spoiled_model(path, texts):
     content[at + last * row:at + (last + 1) * row] = b"\xff" * row  # in every type of floating point
     with open(os.path.join(path, "model.safetensors"), "wb") as file:
         file.write(content)
+
+
+def make_broken_vendors(path):
+    """A folder of this machine's drivers and one that aborts while it is loaded; None where there is no folder of drivers, but something else."""
+    source, broken = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"), os.environ.get("CLF_TEST_DRIVER_ABORTS", "")
+    if not os.path.isdir(source) or not os.path.exists(broken):
+        return None
+    shutil.copytree(source, path)
+    with open(os.path.join(path, "aborts.icd"), "w", encoding="utf-8") as file:
+        file.write(broken + "\n")
+    return os.path.abspath(path)
 
 
 def make_wide_model(path, width):

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from runs import ending, expect, fail, finish, model, program, read, run, skip, worst, write_lines
+from runs import ending, expect, fail, finish, make_broken_vendors, model, program, read, run, skip, worst, write_lines
 
 if not shutil.which("mpirun"):
     skip("mpirun is not installed")
@@ -43,6 +43,14 @@ with tempfile.TemporaryDirectory() as work:
     expect("verify", run(program, "verify", "all.npy", "--model", model), 0)
     if sorted(os.listdir()) != ["all.npy", "all.npy.json", "lines.txt", "want.npy", "want.npy.json"]:
         fail(f"left: {os.listdir()}")
+
+    # A driver that aborts while it is loaded is left out before MPI begins, and named once. (mpirun itself loads drivers: it must not see it.)
+    vendors = make_broken_vendors("vendors")
+    for more in (([], ["--device", "0"], ["--device", "all"]) if vendors else ()):
+        done = mpirun(2, *embed("all.npy", *more), variables={"OCL_ICD_VENDORS": vendors})
+        expect(f"a driver that aborts {more}", done, 0)
+        if done.stderr.count("aborts.icd: its library crashes") != 1 or read("all.npy") is None or len(read("all.npy")) != len(want):
+            fail(f"a driver that aborts {more}: {done.stderr[-600:]}")
 
     # Search: one answer, that of one process. Many lines are alike, so that equal scores must come in the order of the corpus; and more are
     # asked for than a rank has.

@@ -6,7 +6,11 @@ import os
 import signal
 import tempfile
 
+<<<<<<< HEAD
 from runs import data, expect, fail, finish, make_spoiled_model, model, program, read, run, run_ending, skip, worst, write_lines
+=======
+from runs import data, expect, fail, finish, make_broken_vendors, make_spoiled_model, model, program, read, run, run_ending, skip, write_lines
+>>>>>>> b29e2ad (pool, ranks: a driver that crashes is left out before there are several processes; workers ran the whole command again)
 
 scorer = os.path.join(data, "classifiers", "bert")
 WINDOW = 32
@@ -48,7 +52,8 @@ with tempfile.TemporaryDirectory() as work:
         expect(f"a process that dies at {call}", done, 0, "signal 9", "another takes its texts")
         if read("killed.npy") != want:
             fail(f"a process that dies at {call}: other bytes than one device's")
-    expect("a process that dies at once", run_ending("send:1", *embed("killed.npy", "--device", ","), child=1, once="first.once"), 0, "signal 9",
+    # The first process that is forked lists the devices.
+    expect("a process that dies at once", run_ending("send:1", *embed("killed.npy", "--device", ","), child=2, once="first.once"), 0, "signal 9",
            "it is left out")
     if read("killed.npy") != want:
         fail("a process that dies at once: other bytes than one device's")
@@ -93,6 +98,23 @@ with tempfile.TemporaryDirectory() as work:
     expect("rerank by a model without a head", done, 1, "no head")
     if "another takes" in done.stderr:
         fail(f"a model that cannot do it was tried on another device: {done.stderr}")
+
+    # A driver that aborts while it is loaded is named once and left out, before there is more than one process that could load it.
+    with open("two.txt", "w", encoding="ascii") as file:
+        file.write("the cat\na mat\n")
+    vendors = make_broken_vendors("vendors")
+    for name, command in (("embed", [program, "embed", model, "--file", "two.txt"]),
+                          ("search", [program, "search", model, "--corpus", "two.txt", "--no-keep", "--json", "cat"]),
+                          ("rerank", [program, "rerank", scorer, "cat", "--file", "two.txt", "--json"])):
+        for devices in (",", "all") if vendors else ():
+            whole, done = run(*command), run(*command, "--device", devices, env={**os.environ, "OCL_ICD_VENDORS": vendors})
+            expect(f"{name} --device {devices} and a driver that aborts", done, 0, "aborts.icd: its library crashes")
+            if len(done.stdout.splitlines()) != len(whole.stdout.splitlines()) or done.stderr.count("clformer: ") != 1:
+                fail(f"{name} --device {devices} and a driver that aborts: {done.stdout[:300]} {done.stderr}")
+
+    # What CLF_DEVICE says is a list, too.
+    for devices in (",", "all"):
+        expect(f"CLF_DEVICE={devices}", run(*embed("all.npy"), env={**os.environ, "CLF_DEVICE": devices}), 0)
 
     # All devices, of different kinds, differ by rounding only.
     with open("lines.txt", encoding="ascii") as file:

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What devices there are, asked by a process of its own before this one or those it starts touch a driver. */
+#ifndef CLFI_CLI_DEVICE_LISTING_H
+#define CLFI_CLI_DEVICE_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "cli/session.h"
+
+enum { CLI_MOST_LISTED = 256 };
+
+typedef struct cli_listed {
+    bool is_usable;
+    bool is_like_default; /* of the default device's name and platform: one of several alike */
+    bool is_chosen;       /* by "all": usable, and the best of those that are one piece of hardware */
+    int same_as;          /* the device that "all" takes in its place; -1: none */
+} cli_listed;
+
+typedef struct cli_device_listing {
+    size_t count;
+    cli_listed devices[CLI_MOST_LISTED]; /* by index, as clformer devices lists them */
+} cli_device_listing;
+
+/* Before the first OpenCL call of the process. A driver that crashes, hangs or ends the listing process is found (platform_guard.h) and left
+ * out of this process and of all that it starts, which nothing makes start again then; `tells`: standard error names it. DEVICE: the listing
+ * still fails without those. */
+clf_status cli_devices_list(bool tells, cli_device_listing *out);
+
+/* The several devices that --device asks for, or CLF_DEVICE where it is not given: "all", or names with commas between. NULL: it is one. What
+ * CLF_DEVICE said is taken out of the environment then, since it is no device's name. */
+const char *cli_devices_asked(const cli_session *session);
+
+#endif
