@@ -106,7 +106,7 @@ static clf_status embed(cli_session *session, const embed_options *o, const char
         cli_job job;
         CLF_TRY(cli_job_take(session, &o->embedding, directory, o->file, inputs->window_texts, o->shard_index, o->shards, &job));
         const clf_status st = cli_embed_shard(session, &o->embedding, &job, inputs, o->output, stats);
-        cli_fingerprint_free(&job.made_by);
+        cli_job_free(&job);
         return st;
     }
     if (o->output)

@@ -148,7 +148,7 @@ int cmd_gather(const cli_command *self, int argc, char **argv)
         st = gather(argv[0], output, &g);
     for (size_t i = 0; g.parts && i < g.job.shards; i++)
         cli_part_close(g.parts[i]);
-    cli_fingerprint_free(&g.job.made_by);
+    cli_job_free(&g.job);
     free(g.parts);
     free(g.rows);
     return st == CLF_OK ? 0 : cli_fail(st);

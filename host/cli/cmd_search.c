@@ -51,6 +51,7 @@ static clf_status check_fingerprint(const cli_session *session, const cli_embedd
         st = cli_fingerprint_match(path, &of_file, &now);
     }
     cli_fingerprint_free(&of_file);
+    cli_fingerprint_free(&now);
     return st;
 }
 

@@ -108,7 +108,7 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
         unlink(out.part_path);
     clfi_npy_writer_abandon(out.npy);
     cli_part_close(out.part);
-    cli_fingerprint_free(&out.job.made_by);
+    cli_job_free(&out.job);
     free(out.part_path);
     return st;
 }

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "cli/directory.h"
+#include "cli/terminal.h"
 #include "io/json.h"
 #include "model/sentence_config.h"
 
-enum { FILE_BYTES = 1 << 30 };
-
-static const char as_stored[] = "stored"; /* files of versions that knew nothing else do not say it */
+enum { FILE_BYTES = 1 << 30, QUOTED = 80, QUOTED_BEFORE = 20, QUOTE_BYTES = QUOTED + 8 };
 
 static const struct {
     const char *name;
@@ -24,7 +24,13 @@ static const struct {
 #undef X
 };
 
-#define CANARY(text) {text, sizeof text - 1}
+/* What files of versions that knew nothing else do not say. */
+static const char *const otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored"};
+
+#define CANARY(text)          \
+    {                         \
+        text, sizeof text - 1 \
+    }
 const clf_text cli_canaries[CLI_CANARIES] = {
     CANARY("The canary sang before the lamp went out."),
     CANARY("In 1869 the table of elements had 63 rows, gaps included."),
@@ -113,62 +119,61 @@ static clf_status add_modules(clf_hasher *hasher, const char *directory)
     return st;
 }
 
-static clf_status hash_files(const char *path, bool (*wanted)(const char *), bool has_modules, char out[CLI_FIELD_BYTES])
+static clf_status hash_files(const char *path, bool (*wanted)(const char *), bool has_modules, char **out)
 {
     clf_hasher *hasher;
+    char text[CLFI_HASH_TEXT_BYTES];
     CLF_TRY(clfi_hasher_create(&hasher));
     const bool is_directory = clfi_directory_exists(path); /* or one file that holds all */
     clf_status st = is_directory ? add_files(hasher, path, wanted) : clfi_hasher_add_file(hasher, path);
     if (st == CLF_OK && is_directory && has_modules)
         st = add_modules(hasher, path);
-    if (st == CLF_OK)
-        clfi_hasher_text(hasher, out);
+    clfi_hasher_text(hasher, text);
     clfi_hasher_destroy(hasher);
-    return st;
+    return st == CLF_OK ? clfi_strdup(text, out) : st;
 }
 
-static void set(cli_fingerprint *f, cli_field field, const char *text)
+static clf_status set(cli_fingerprint *f, cli_field field, const char *text)
 {
-    snprintf(f->field[field], CLI_FIELD_BYTES, "%s", text);
+    free(f->field[field]);
+    f->field[field] = NULL;
+    return clfi_strdup(text, &f->field[field]);
 }
 
-static void set_number(cli_fingerprint *f, cli_field field, int64_t number)
+static clf_status set_number(cli_fingerprint *f, cli_field field, int64_t number)
 {
-    snprintf(f->field[field], CLI_FIELD_BYTES, "%" PRId64, number);
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    return set(f, field, text);
 }
 
 clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding *options, const char *directory, cli_fingerprint *out)
 {
-    static const char *const poolings[CLF_POOLING_COUNT] = {
-        [CLF_POOLING_MEAN] = "mean",
-        [CLF_POOLING_CLS] = "cls",
-        [CLF_POOLING_MAX] = "max",
-        [CLF_POOLING_MEAN_SQRT_LEN] = "mean_sqrt_len",
-        [CLF_POOLING_LAST] = "last",
-        [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
+    static const char *const poolings[CLF_POOLING_COUNT] = {[CLF_POOLING_MEAN] = "mean", [CLF_POOLING_CLS] = "cls",
+                                                            [CLF_POOLING_MAX] = "max",   [CLF_POOLING_MEAN_SQRT_LEN] = "mean_sqrt_len",
+                                                            [CLF_POOLING_LAST] = "last", [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
     const clf_model_info *info = clf_model_get_info(session->model);
     const clf_device_info *device = clf_context_device(session->context);
     const clf_embed_params params = cli_embed_params(options);
-    CLF_TRY(hash_files(directory, is_of_model, true, out->field[CLI_FIELD_MODEL]));
-    CLF_TRY(hash_files(directory, is_of_tokenizer, false, out->field[CLI_FIELD_TOKENIZER]));
+    CLF_TRY(hash_files(directory, is_of_model, true, &out->field[CLI_FIELD_MODEL]));
+    CLF_TRY(hash_files(directory, is_of_tokenizer, false, &out->field[CLI_FIELD_TOKENIZER]));
     const bool as_model = params.pooling == CLF_AS_MODEL;
     const char *name = params.prompt_name ? params.prompt_name : clf_model_default_prompt_name(session->model);
     const char *prompt = params.prompt ? params.prompt : clf_model_prompt(session->model, name);
     size_t width;
     CLF_TRY(clf_model_embedding_width(session->model, &params, &width));
-    set(out, CLI_FIELD_POOLING,
-        as_model && info->poolings > 1 ? "several" : poolings[as_model ? info->pooling : (clf_pooling)params.pooling]);
-    set(out, CLI_FIELD_NORMALIZE, (params.normalize == CLF_AS_MODEL ? info->normalize : params.normalize) ? "yes" : "no");
-    set_number(out, CLI_FIELD_DIMENSIONS, (int64_t)width);
-    set(out, CLI_FIELD_PROMPT, prompt ? prompt : "");
-    set_number(out, CLI_FIELD_MAX_TOKENS, params.max_tokens ? (int64_t)params.max_tokens : info->max_tokens);
-    set(out, CLI_FIELD_PRECISION, clf_precision_name((clf_precision)session->precision));
-    set(out, CLI_FIELD_WEIGHTS, info->weights == CLF_STORAGE_F16 ? "f16" : as_stored);
-    set(out, CLI_FIELD_ENGINE, info->linear_engine);
-    set(out, CLI_FIELD_DEVICE, device->name);
-    set(out, CLI_FIELD_DRIVER, device->driver_version);
-    set(out, CLI_FIELD_VERSION, clf_version());
-    return CLF_OK;
+    CLF_TRY(set(out, CLI_FIELD_POOLING,
+                as_model && info->poolings > 1 ? "several" : poolings[as_model ? info->pooling : (clf_pooling)params.pooling]));
+    CLF_TRY(set(out, CLI_FIELD_NORMALIZE, (params.normalize == CLF_AS_MODEL ? info->normalize : params.normalize) ? "yes" : "no"));
+    CLF_TRY(set_number(out, CLI_FIELD_DIMENSIONS, (int64_t)width));
+    CLF_TRY(set(out, CLI_FIELD_PROMPT, prompt ? prompt : ""));
+    CLF_TRY(set_number(out, CLI_FIELD_MAX_TOKENS, params.max_tokens ? (int64_t)params.max_tokens : info->max_tokens));
+    CLF_TRY(set(out, CLI_FIELD_PRECISION, clf_precision_name((clf_precision)session->precision)));
+    CLF_TRY(set(out, CLI_FIELD_WEIGHTS, info->weights == CLF_STORAGE_F16 ? "f16" : otherwise[CLI_FIELD_WEIGHTS]));
+    CLF_TRY(set(out, CLI_FIELD_ENGINE, info->linear_engine));
+    CLF_TRY(set(out, CLI_FIELD_DEVICE, device->name));
+    CLF_TRY(set(out, CLI_FIELD_DRIVER, device->driver_version));
+    return set(out, CLI_FIELD_VERSION, clf_version());
 }
 
 clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint)
@@ -182,9 +187,29 @@ clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *o
 
 void cli_fingerprint_free(cli_fingerprint *fingerprint)
 {
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        free(fingerprint->field[i]);
+        fingerprint->field[i] = NULL;
+    }
     free(fingerprint->canaries);
     fingerprint->canaries = NULL;
     clfi_str_free(&fingerprint->texts);
+}
+
+clf_status cli_fingerprint_copy(const cli_fingerprint *from, cli_fingerprint *out)
+{
+    clf_status st = CLF_OK;
+    *out = (cli_fingerprint)CLI_FINGERPRINT_INIT;
+    for (size_t i = 0; st == CLF_OK && i < COUNT(fields); i++)
+        st = set(out, (cli_field)i, from->field[i]);
+    out->width = from->width;
+    if (st == CLF_OK)
+        st = clfi_alloc(CLI_CANARIES * from->width, sizeof *out->canaries, "canaries", &out->canaries);
+    if (st == CLF_OK)
+        memcpy(out->canaries, from->canaries, CLI_CANARIES * from->width * sizeof *out->canaries);
+    else
+        cli_fingerprint_free(out);
+    return st;
 }
 
 /* ---- The file ---- */
@@ -197,13 +222,36 @@ static clf_status beside(const char *path, char **out)
     return st;
 }
 
-static bool add_fields(json_t *root, const cli_fingerprint *f)
+static clf_status hex_name(size_t field, clf_str *out)
 {
-    bool is_whole = true;
-    for (size_t i = 0; i < COUNT(fields); i++)
-        is_whole &= json_object_set_new(root, fields[i].name,
-                                        fields[i].is_number ? json_integer(strtoll(f->field[i], NULL, 10)) : json_string(f->field[i])) == 0;
-    return is_whole;
+    return clfi_str_appendf(out, "%s_hex", fields[field].name);
+}
+
+static clf_status add_bytes(json_t *root, size_t field, const char *text)
+{
+    clf_str name = CLF_STR_INIT, digits = CLF_STR_INIT;
+    clf_status st = hex_name(field, &name);
+    for (const unsigned char *at = (const unsigned char *)text; st == CLF_OK && *at; at++)
+        st = clfi_str_appendf(&digits, "%02x", (unsigned)*at);
+    if (st == CLF_OK && json_object_set_new(root, name.data, json_string(digits.data)) != 0)
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
+    clfi_str_free(&name);
+    clfi_str_free(&digits);
+    return st;
+}
+
+static clf_status add_fields(json_t *root, const cli_fingerprint *f)
+{
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        const char *text = f->field[i];
+        const size_t size = strlen(text);
+        json_t *value = fields[i].is_number ? json_integer(strtoll(text, NULL, 10)) : cli_text_json(text, size);
+        if (json_object_set_new(root, fields[i].name, value) != 0)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
+        if (!fields[i].is_number && clfi_utf8_check((const unsigned char *)text, size) != size)
+            CLF_TRY(add_bytes(root, i, text));
+    }
+    return CLF_OK;
 }
 
 static bool add_canaries(json_t *root, const cli_fingerprint *f)
@@ -224,14 +272,15 @@ clf_status cli_fingerprint_json(const cli_fingerprint *f, json_t **out)
 {
     json_t *root = json_object();
     bool is_whole = json_object_set_new(root, "schema", json_string("clformer-embeddings")) == 0;
-    is_whole &= add_fields(root, f);
-    is_whole &= add_canaries(root, f);
-    if (!is_whole) {
+    clf_status st = add_fields(root, f);
+    is_whole &= st == CLF_OK && add_canaries(root, f);
+    if (st == CLF_OK && !is_whole)
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
+    if (st != CLF_OK)
         json_decref(root);
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
-    }
-    *out = root;
-    return CLF_OK;
+    else
+        *out = root;
+    return st;
 }
 
 static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
@@ -287,6 +336,45 @@ done:
     return st;
 }
 
+static int hex_digit(char digit)
+{
+    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* Digits of the field's bytes, each two of them one that is not 0. */
+static clf_status read_bytes(const char *where, size_t field, const char *digits, cli_fingerprint *out)
+{
+    clf_str bytes = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (; st == CLF_OK && digits[0]; digits += 2) {
+        const int high = hex_digit(digits[0]), low = high < 0 ? -1 : hex_digit(digits[1]);
+        if (low < 0 || high + low == 0)
+            st = clfi_fail(CLF_FORMAT, "%s: %s_hex: expected two digits from 0 to f for each byte", where, fields[field].name);
+        else
+            st = clfi_str_append_char(&bytes, (char)(16 * high + low));
+    }
+    if (st == CLF_OK)
+        st = set(out, (cli_field)field, clfi_str_text(&bytes));
+    clfi_str_free(&bytes);
+    return st;
+}
+
+static clf_status read_text(const json_t *root, const char *where, size_t field, cli_fingerprint *out)
+{
+    const char *text, *digits;
+    clf_str name = CLF_STR_INIT;
+    clf_status st = hex_name(field, &name);
+    if (st == CLF_OK)
+        st = clfi_json_opt_string(root, where, name.data, NULL, &digits);
+    clfi_str_free(&name);
+    CLF_TRY(st);
+    if (digits)
+        return read_bytes(where, field, digits, out);
+    CLF_TRY(otherwise[field] ? clfi_json_opt_string(root, where, fields[field].name, otherwise[field], &text)
+                             : clfi_json_get_string(root, where, fields[field].name, &text));
+    return set(out, (cli_field)field, text);
+}
+
 static clf_status read_fields(const json_t *root, const char *where, cli_fingerprint *out)
 {
     const char *text;
@@ -295,14 +383,12 @@ static clf_status read_fields(const json_t *root, const char *where, cli_fingerp
     if (strcmp(text, "clformer-embeddings") != 0)
         CLF_FAIL(CLF_FORMAT, "%s: expected the schema clformer-embeddings, found \"%s\"", where, text);
     for (size_t i = 0; i < COUNT(fields); i++) {
-        if (fields[i].is_number) {
-            CLF_TRY(clfi_json_get_int(root, where, fields[i].name, 0, INT64_MAX, &number));
-            set_number(out, (cli_field)i, number);
-        } else {
-            CLF_TRY(i == CLI_FIELD_WEIGHTS ? clfi_json_opt_string(root, where, fields[i].name, as_stored, &text)
-                                           : clfi_json_get_string(root, where, fields[i].name, &text));
-            set(out, (cli_field)i, text);
+        if (!fields[i].is_number) {
+            CLF_TRY(read_text(root, where, i, out));
+            continue;
         }
+        CLF_TRY(clfi_json_get_int(root, where, fields[i].name, 0, INT64_MAX, &number));
+        CLF_TRY(set_number(out, (cli_field)i, number));
     }
     return CLF_OK;
 }
@@ -391,20 +477,44 @@ clf_status cli_fingerprint_options(const char *path, const cli_fingerprint *of_f
     return CLF_OK;
 }
 
+static bool is_inside(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80; /* a character of UTF-8 */
+}
+
+/* What a message shows of a text: all of it, or of one of two long ones what is around the place where they differ. */
+static const char *quote(const char *text, const char *other, char out[QUOTE_BYTES])
+{
+    size_t from = 0;
+    while (text[from] && text[from] == other[from])
+        from++;
+    from = strlen(text) <= QUOTED && strlen(other) <= QUOTED ? 0 : from > QUOTED_BEFORE ? from - QUOTED_BEFORE : 0;
+    while (from && is_inside(text[from]))
+        from--;
+    size_t size = strlen(text + from);
+    const bool is_cut = size > QUOTED;
+    for (size = is_cut ? QUOTED : size; is_cut && size && is_inside(text[from + size]);)
+        size--;
+    snprintf(out, QUOTE_BYTES, "%s%.*s%s", from ? "..." : "", (int)size, text + from, is_cut ? "..." : "");
+    return out;
+}
+
 clf_status cli_fingerprint_same_work(const char *path, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device)
 {
+    char a[QUOTE_BYTES], b[QUOTE_BYTES];
     for (size_t i = 0; i < COUNT(fields); i++)
         if ((on_one_device || !fields[i].of_device) && strcmp(before->field[i], now->field[i]) != 0)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with another %s: \"%s\", now \"%s\"", path, fields[i].name, before->field[i],
-                     now->field[i]);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with another %s: \"%s\", now \"%s\"", path, fields[i].name,
+                     quote(before->field[i], now->field[i], a), quote(now->field[i], before->field[i], b));
     return CLF_OK;
 }
 
 clf_status cli_fingerprint_match(const char *path, const cli_fingerprint *of_file, const cli_fingerprint *now)
 {
+    char a[QUOTE_BYTES], b[QUOTE_BYTES];
     for (size_t i = 0; i < COUNT(fields); i++)
         if (fields[i].binds && strcmp(of_file->field[i], now->field[i]) != 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: its embeddings cannot be compared with this model's: %s was \"%s\", now it is \"%s\"", path,
-                     fields[i].name, of_file->field[i], now->field[i]);
+                     fields[i].name, quote(of_file->field[i], now->field[i], a), quote(now->field[i], of_file->field[i], b));
     return CLF_OK;
 }

@@ -31,10 +31,10 @@ typedef enum cli_field {
     CLI_FIELD_COUNT
 } cli_field;
 
-enum { CLI_FIELD_BYTES = 256, CLI_CANARIES = 3 };
+enum { CLI_CANARIES = 3 };
 
 typedef struct cli_fingerprint {
-    char field[CLI_FIELD_COUNT][CLI_FIELD_BYTES];
+    char *field[CLI_FIELD_COUNT];    /* whole, as bytes: a prompt may be long, and need not be UTF-8; NULL: not taken */
     int64_t rows;                    /* of the file */
     char data[CLFI_HASH_TEXT_BYTES]; /* hash of its elements; "" = none */
     clf_str texts;                   /* of the file: the hash of each row's text, one after another; empty = not told */
@@ -49,14 +49,18 @@ extern const clf_text cli_canaries[CLI_CANARIES];
 
 const char *cli_field_name(cli_field field);
 
-/* The fields, from the session's open model, its directory's files and the options. */
+/* The fields, from the session's open model, its directory's files and the options. Release with cli_fingerprint_free, also on failure. */
 clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding *options, const char *directory, cli_fingerprint *out);
 
 /* The canaries' vectors by the session's model. */
 clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint);
 void cli_fingerprint_free(cli_fingerprint *fingerprint);
 
-/* The fields and canaries as a JSON object, and back; `where` comes first in messages. */
+/* Fields and canaries, to be released on their own. */
+clf_status cli_fingerprint_copy(const cli_fingerprint *from, cli_fingerprint *out);
+
+/* The fields and canaries as a JSON object, and back; `where` comes first in messages. A field that is no UTF-8 stands there with U+FFFD for
+ * what is none, and its bytes beside it as <name>_hex. */
 clf_status cli_fingerprint_json(const cli_fingerprint *fingerprint, json_t **out);
 clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out);
 

@@ -191,8 +191,7 @@ clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, co
     k.path = path.data;
     CLF_GOTO(cli_embedding_width(session, options, &k.width));
     CLF_GOTO(cli_fingerprint_take(session, options, directory, &k.now));
-    if (strlen(k.now.field[CLI_FIELD_PROMPT]) < CLI_FIELD_BYTES - 1) /* a longer one is not told whole */
-        CLF_GOTO(load(&k));
+    CLF_GOTO(load(&k));
     CLF_GOTO(cli_inputs_open(NULL, 0, corpus, &inputs));
     inputs->meets = meet;
     inputs->meets_user = &k;

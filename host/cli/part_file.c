@@ -31,8 +31,8 @@ clf_status cli_job_take(cli_session *session, const cli_embedding *options, cons
 {
     clf_hasher *hasher = NULL;
     *out = (cli_job){.window_texts = window_texts, .batch_tokens = options->batch_tokens, .shard = shard, .shards = shards};
-    snprintf(out->engines, sizeof out->engines, "%s", session->engines ? session->engines : "");
     clf_status st;
+    CLF_GOTO(clfi_strdup(session->engines ? session->engines : "", &out->engines));
     CLF_GOTO(cli_fingerprint_take(session, options, directory, &out->made_by));
     CLF_GOTO(cli_fingerprint_canaries(session, options, &out->made_by));
     if (!file)
@@ -43,8 +43,23 @@ clf_status cli_job_take(cli_session *session, const cli_embedding *options, cons
 done:
     clfi_hasher_destroy(hasher);
     if (st != CLF_OK)
-        cli_fingerprint_free(&out->made_by);
+        cli_job_free(out);
     return st;
+}
+
+void cli_job_free(cli_job *job)
+{
+    cli_fingerprint_free(&job->made_by);
+    free(job->engines);
+    job->engines = NULL;
+}
+
+static clf_status copy_job(const cli_job *from, cli_job *out)
+{
+    *out = *from;
+    out->engines = NULL;
+    CLF_TRY(cli_fingerprint_copy(&from->made_by, &out->made_by));
+    return clfi_strdup(from->engines, &out->engines);
 }
 
 static clf_status same_number(const char *path, const char *what, size_t before, size_t now)
@@ -99,7 +114,7 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     CLF_TRY(clfi_json_get_string(root, where, "input", &text));
     snprintf(out->input, sizeof out->input, "%s", text);
     CLF_TRY(clfi_json_get_string(root, where, "engines", &text));
-    snprintf(out->engines, sizeof out->engines, "%s", text);
+    CLF_TRY(clfi_strdup(text, &out->engines));
     for (size_t i = 0; i < COUNT(numbers); i++) {
         CLF_TRY(clfi_json_get_int(root, where, numbers[i].name, 0, INT32_MAX, &number));
         *(size_t *)((char *)out + numbers[i].offset) = (size_t)number;
@@ -124,7 +139,7 @@ clf_status cli_job_read(const char *path, cli_job *out)
     const clf_status st = read_job(root, path, out);
     json_decref(root);
     if (st != CLF_OK)
-        cli_fingerprint_free(&out->made_by);
+        cli_job_free(out);
     return st;
 }
 
@@ -378,15 +393,11 @@ static clf_status new_part(const char *path, int flags, cli_part **out)
 
 static clf_status start(cli_part *part, const cli_job *job)
 {
-    float *canaries;
-    const size_t numbers = CLI_CANARIES * job->made_by.width;
     CLF_TRY(check_beginning(part));
     if (ftruncate(part->descriptor, 0) != 0)
         return clfi_fail_errno("ftruncate", part->path);
-    CLF_TRY(clfi_alloc(numbers, sizeof *canaries, "canaries", &canaries));
-    memcpy(canaries, job->made_by.canaries, numbers * sizeof *canaries);
-    part->job = *job;
-    part->job.made_by.canaries = canaries;
+    cli_job_free(&part->job);
+    CLF_TRY(copy_job(job, &part->job));
     return write_header(part);
 }
 
@@ -440,7 +451,7 @@ void cli_part_close(cli_part *part)
         return;
     if (part->descriptor >= 0)
         close(part->descriptor);
-    cli_fingerprint_free(&part->job.made_by);
+    cli_job_free(&part->job);
     free(part->path);
     free(part);
 }

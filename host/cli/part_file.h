@@ -11,15 +11,17 @@
 typedef struct cli_job {
     cli_fingerprint made_by;
     char input[CLFI_HASH_TEXT_BYTES]; /* hash of the file of texts */
-    char engines[CLI_FIELD_BYTES];    /* that were forced */
+    char *engines;                    /* that were forced */
     size_t window_texts, batch_tokens;
     size_t shard, shards; /* 1 of 1: all windows */
 } cli_job;
 
 /* The job of embedding `file` (NULL: texts that cannot be read again) with an open model. Release with
- * cli_fingerprint_free(&job->made_by). */
+ * cli_job_free. */
 clf_status cli_job_take(cli_session *session, const cli_embedding *options, const char *directory, const char *file, size_t window_texts,
                         size_t shard, size_t shards, cli_job *out);
+
+void cli_job_free(cli_job *job);
 
 /* INVALID_ARGUMENT names what differs, so that one must not go on with the other's windows. */
 clf_status cli_job_same(const char *path, const cli_job *before, const cli_job *now, bool on_one_device);
@@ -42,7 +44,7 @@ typedef struct cli_part {
 
 /* Creates the file with the job, or with `keeps` goes on with one that is there: its torn end is cut off, and what it holds is kept if it
  * is of the same job. IO: another process has it open, a link or no regular file. FORMAT: a file that this program did not write, which is
- * left alone. The job is copied but its canaries. */
+ * left alone. The job is copied. */
 clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool on_one_device, cli_part **out);
 
 /* For reading only; the job is the file's own. IO, FORMAT as above. */

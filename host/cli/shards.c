@@ -50,7 +50,7 @@ static clf_status agree(const char *directory, const cli_job *job)
     CLF_GOTO(cli_job_read(path, &first));
     st = cli_job_same(path, &first, job, false);
 done:
-    cli_fingerprint_free(&first.made_by);
+    cli_job_free(&first);
     free(path);
     return st;
 }

@@ -55,6 +55,25 @@ with tempfile.TemporaryDirectory() as work:
     expect("search without it", run("search", model, "--corpus", prompted, "two"), 2, 'prompt was "p: ", now it is ""')
     expect("search with it", run("search", model, "--corpus-prompt", "p: ", "--corpus", prompted, "two"), 0)
     expect("verify with a prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
+
+    # A prompt is told whole, whatever its length and bytes.
+    for name, prompt, same_beginning, quoted in (("a long", "pass age " * 40 + "one: ", "pass age " * 40 + "two: ", 'age one: ", now it is "...'),
+                                                 ("one with characters of two bytes", "\u00e4" * 127 + "a\u00e4 ", "\u00e4" * 127 + "a\u00f6 ", "\u00e4a\u00e4 "),
+                                                 ("one that is not UTF-8", "q\udcff ", "q\udcfe ", "prompt was")):
+        expect(f"embed with {name} prompt", run("embed", model, "--prompt", prompt, "-o", prompted, "one", "two"), 0)
+        expect(f"verify {name} prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
+        if run("verify", prompted, "--model", model).stdout.count("prompt"):
+            fail(f"verify tells of another prompt than {name}")
+        expect(f"search with {name} prompt", run("search", model, "--corpus-prompt", prompt, "--corpus", prompted, "two"), 0)
+        expect(f"search with another than {name} prompt", run("search", model, "--corpus-prompt", same_beginning, "--corpus", prompted, "two"), 2,
+               quoted)
+    with open(prompted + ".json", encoding="utf-8") as file:
+        bytes_told = json.load(file)
+    if bytes_told["prompt"] != "q\ufffd " or bytes_told["prompt_hex"] != "71ff20":
+        fail(f"a prompt that is not UTF-8: {bytes_told['prompt']!r}")
+    for digits in ("7", "7x", "00", "7100"):
+        change(prompted + ".json", prompt_hex=digits)
+        expect(f"prompt_hex {digits}", run("verify", prompted, "--model", model), 1, "prompt_hex: expected two digits")
     expect("verify", run("verify", corpus, "--model", model), 0, "cosine 1.0000")
     expect("verify by another model", run("verify", corpus, "--model", other), 1, "model: ", "the least cosine is")
     halves = os.path.join(work, "halves.npy")

@@ -178,6 +178,14 @@ with tempfile.TemporaryDirectory() as work:
     broken = [program, "embed", model, "--file", "broken.jsonl", "-o", "b.npy", "--window", str(WINDOW)]
     expect("a broken line", run(*broken), 1, "line 201", "192 embeddings are kept in b.npy.part")
     expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2, 'b.npy.part was begun with another pooling: "mean", now "cls"')
+    prompts = ["passage " * 40 + end for end in ("one", "two")]
+    with open("b.npy.part", "rb") as file:
+        before = file.read()
+    os.remove("b.npy.part")
+    expect("a long prompt", run(*broken, "--prompt", prompts[0]), 1, "192 embeddings are kept")
+    expect("another with the same beginning", run(*broken, "--resume", "--prompt", prompts[1]), 2, "b.npy.part was begun with another prompt", 'passage two"')
+    with open("b.npy.part", "wb") as file:
+        file.write(before)
     expect("another window", run(*broken[:-1], "16", "--resume"), 2, "another --window: 32, now 16")
     with open("broken.jsonl", "w", encoding="ascii") as file:
         file.writelines(lines[:201])
