@@ -183,7 +183,7 @@ static clf_status check_options(embed_options *o, bool has_texts)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: expected -o F.npy, all texts in a file: --file F, no --resume, no --quantize");
     if (o->resume && !is_new_npy)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--resume: expected -o F.npy, and all texts in a file: --file F");
-    return CLF_OK;
+    return is_new_npy && !o->resume && !o->quantize ? cli_embed_npy_check(o->output) : CLF_OK;
 }
 
 int cmd_embed(const cli_command *self, int argc, char **argv)

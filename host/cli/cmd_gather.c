@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "cli/commands.h"
@@ -16,7 +17,7 @@ static const double canary_bound = 1e-2;
 
 typedef struct gathering {
     cli_job job;      /* the manifest's */
-    cli_part **parts; /* [shards] */
+    cli_part **parts; /* [shards], at rest unless one is read: there may be more than files that a process may have open */
     float *rows;
     size_t capacity;
 } gathering;
@@ -34,6 +35,8 @@ static clf_status open_parts(const char *directory, gathering *g)
             st = cli_part_open_complete(path, &g->parts[i]);
         free(path);
         CLF_TRY(st);
+        if (is_there)
+            cli_part_rest(g->parts[i]);
         if (!is_there && missing++ == 0)
             first = i + 1;
     }
@@ -69,6 +72,14 @@ static clf_status check_parts(gathering *g)
     return CLF_OK;
 }
 
+static clf_status next(gathering *g, cli_part *part, cli_embedded *window, bool *out_any)
+{
+    CLF_TRY(cli_part_wake(part));
+    const clf_status st = cli_part_next(part, &g->rows, &g->capacity, window, out_any);
+    cli_part_rest(part);
+    return st;
+}
+
 /* Every part must be at its end, and tell of as many windows and rows as were found. */
 static clf_status check_ends(gathering *g, uint64_t windows, uint64_t rows)
 {
@@ -76,7 +87,7 @@ static clf_status check_ends(gathering *g, uint64_t windows, uint64_t rows)
         cli_embedded window;
         cli_part *part = g->parts[i];
         bool any;
-        CLF_TRY(cli_part_next(part, &g->rows, &g->capacity, &window, &any));
+        CLF_TRY(next(g, part, &window, &any));
         if (any || !part->is_complete)
             CLF_FAIL(CLF_FORMAT, "%s: the record after its window %llu is broken, or one too many", part->path,
                      (unsigned long long)part->windows);
@@ -95,7 +106,7 @@ static clf_status join(gathering *g, clf_npy_writer *npy)
         cli_embedded window;
         cli_part *part = g->parts[index % g->job.shards];
         bool any;
-        CLF_TRY(cli_part_next(part, &g->rows, &g->capacity, &window, &any));
+        CLF_TRY(next(g, part, &window, &any));
         if (!any)
             break;
         if (window.window != index || window.first != rows)
@@ -108,23 +119,59 @@ static clf_status join(gathering *g, clf_npy_writer *npy)
     return check_ends(g, index, rows);
 }
 
-static clf_status gather(const char *directory, const char *output, gathering *g)
+static bool is_same_file(const char *path, const struct stat *other)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_dev == other->st_dev && info.st_ino == other->st_ino;
+}
+
+/* What is read must not be what is written, under whatever name: neither the output nor the fingerprint beside it. */
+static clf_status check_output(const char *output, const char *manifest, const gathering *g)
+{
+    struct stat info;
+    clf_str beside = CLF_STR_INIT;
+    const char *taken = NULL;
+    clf_status st = clfi_str_appendf(&beside, "%s.json", output);
+    for (int i = 0; st == CLF_OK && !taken && i < 2; i++) {
+        if (stat(i == 0 ? output : beside.data, &info) != 0)
+            continue;
+        taken = is_same_file(manifest, &info) ? manifest : NULL;
+        for (size_t s = 0; !taken && s < g->job.shards; s++)
+            if (g->parts[s]->known.st_dev == info.st_dev && g->parts[s]->known.st_ino == info.st_ino)
+                taken = g->parts[s]->path;
+    }
+    if (taken)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "-o %s would write over %s, which is read; expected another name", output, taken);
+    clfi_str_free(&beside);
+    return st;
+}
+
+/* The job, and its parts. */
+static clf_status read_directory(const char *directory, const char *output, gathering *g)
 {
     char *path;
-    clf_npy_writer *npy;
+    clf_status st;
     CLF_TRY(cli_manifest_path(directory, &path));
-    clf_status st = cli_job_read(path, &g->job);
-    free(path);
-    CLF_TRY(st);
+    CLF_GOTO(cli_job_read(path, &g->job));
     if (g->job.shards == 0)
-        CLF_FAIL(CLF_FORMAT, "%s/manifest.json: a job of no shards", directory);
-    CLF_TRY(open_parts(directory, g));
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: a job of no shards", path));
+    CLF_GOTO(open_parts(directory, g));
+    st = check_output(output, path, g);
+done:
+    free(path);
+    return st;
+}
+
+static clf_status gather(const char *directory, const char *output, gathering *g)
+{
+    clf_npy_writer *npy;
+    CLF_TRY(read_directory(directory, output, g));
     CLF_TRY(check_parts(g));
     cli_interrupts_watch();
     cli_interrupts_say("nothing was written to %s", output);
     const int64_t width = (int64_t)g->parts[0]->job.made_by.width;
     CLF_TRY(clfi_npy_writer_open(output, CLF_FILE_F32, 1, &width, &npy));
-    st = join(g, npy);
+    const clf_status st = join(g, npy);
     cli_line_clear();
     if (st != CLF_OK) {
         clfi_npy_writer_abandon(npy);

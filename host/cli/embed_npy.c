@@ -93,6 +93,21 @@ static clf_status run(cli_session *session, const cli_embedding *options, npy_ou
     return CLF_OK;
 }
 
+clf_status cli_embed_npy_check(const char *output)
+{
+    clf_str path = CLF_STR_INIT;
+    uint64_t rows = 0;
+    clf_status st = clfi_str_appendf(&path, "%s.part", output);
+    if (st == CLF_OK)
+        st = cli_part_kept(path.data, &rows);
+    if (st == CLF_OK && rows)
+        st = clfi_fail(CLF_INVALID_ARGUMENT,
+                       "%s keeps %llu embeddings of a run that was ended: --resume goes on with them; remove it to begin anew", path.data,
+                       (unsigned long long)rows);
+    clfi_str_free(&path);
+    return st;
+}
+
 clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs, const char *file,
                          const char *output, bool resumes, clf_embed_stats *stats)
 {

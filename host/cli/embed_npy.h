@@ -11,4 +11,7 @@
 clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs, const char *file,
                          const char *output, bool resumes, clf_embed_stats *stats);
 
+/* Without --resume, before any work: INVALID_ARGUMENT where <output>.part keeps embeddings, which that would lose. */
+clf_status cli_embed_npy_check(const char *output);
+
 #endif

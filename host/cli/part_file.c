@@ -445,6 +445,45 @@ clf_status cli_part_open_complete(const char *path, cli_part **out)
     return CLF_OK;
 }
 
+clf_status cli_part_kept(const char *path, uint64_t *out_rows)
+{
+    cli_part *part;
+    bool exists;
+    clf_status st = CLF_OK;
+    *out_rows = 0;
+    if (clfi_file_exists(path, &exists) != CLF_OK || !exists || cli_part_open_complete(path, &part) != CLF_OK)
+        return CLF_OK;
+    if (flock(part->descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        st = recover(part);
+    *out_rows = part->rows;
+    cli_part_close(part);
+    return st;
+}
+
+void cli_part_rest(cli_part *part)
+{
+    if (part->descriptor < 0)
+        return;
+    (void)!fstat(part->descriptor, &part->known);
+    close(part->descriptor);
+    part->descriptor = -1;
+}
+
+clf_status cli_part_wake(cli_part *part)
+{
+    const struct stat *then = &part->known;
+    struct stat now;
+    if (part->descriptor >= 0)
+        return CLF_OK;
+    CLF_TRY(open_file(part, O_RDONLY));
+    if (fstat(part->descriptor, &now) != 0)
+        return clfi_fail_errno("stat", part->path);
+    if (now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
+        now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
+        CLF_FAIL(CLF_IO, "%s: was changed while it was read", part->path);
+    return CLF_OK;
+}
+
 void cli_part_close(cli_part *part)
 {
     if (!part)

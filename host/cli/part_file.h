@@ -5,6 +5,8 @@
 #ifndef CLFI_CLI_PART_FILE_H
 #define CLFI_CLI_PART_FILE_H
 
+#include <sys/stat.h>
+
 #include "cli/fingerprint.h"
 
 /* What makes the bytes of the windows, beside the model. */
@@ -32,7 +34,8 @@ clf_status cli_job_read(const char *path, cli_job *out);
 
 typedef struct cli_part {
     char *path;
-    int descriptor;
+    int descriptor;                   /* -1: it rests */
+    struct stat known;                /* the file, when it went to rest */
     cli_job job;
     uint64_t start;                   /* of the first record */
     uint64_t end;                     /* where the next record goes, or is */
@@ -49,7 +52,16 @@ clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool 
 
 /* For reading only; the job is the file's own. IO, FORMAT as above. */
 clf_status cli_part_open_complete(const char *path, cli_part **out);
+
+/* Of such a part: holds no open file until it wakes, so that there may be more parts than files that a process may have open. IO: the file
+ * was changed or replaced meanwhile. */
+void cli_part_rest(cli_part *part);
+clf_status cli_part_wake(cli_part *part);
 void cli_part_close(cli_part *part); /* NULL is a no-op */
+
+/* *out_rows: embeddings that a part file of that name keeps. 0: there is none, it is no part file, or another process writes it, which is told
+ * where it is opened for writing. */
+clf_status cli_part_kept(const char *path, uint64_t *out_rows);
 
 /* The next window is on the disk when this returns. */
 clf_status cli_part_append(cli_part *part, const cli_embedded *window);

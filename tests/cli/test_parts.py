@@ -97,8 +97,9 @@ with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     os.environ["POCL_AFFINITY"] = "0"
     write_lines("lines.txt", LINES, 7)
+    write_lines("few.txt", 20, 9)
     common = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW)]
-    before_all = ["lines.txt", "want.npy", "want.npy.json"]
+    before_all = ["few.txt", "lines.txt", "want.npy", "want.npy.json"]
     done = run(*common, "-o", "want.npy")
     if done.returncode != 0 and "device" in done.stderr:
         skip(done.stderr)
@@ -179,8 +180,7 @@ with tempfile.TemporaryDirectory() as work:
     expect("a broken line", run(*broken), 1, "line 201", "192 embeddings are kept in b.npy.part")
     expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2, 'b.npy.part was begun with another pooling: "mean", now "cls"')
     prompts = ["passage " * 40 + end for end in ("one", "two")]
-    with open("b.npy.part", "rb") as file:
-        before = file.read()
+    before = read("b.npy.part")
     os.remove("b.npy.part")
     expect("a long prompt", run(*broken, "--prompt", prompts[0]), 1, "192 embeddings are kept")
     expect("another with the same beginning", run(*broken, "--resume", "--prompt", prompts[1]), 2, "b.npy.part was begun with another prompt", 'passage two"')
@@ -190,6 +190,11 @@ with tempfile.TemporaryDirectory() as work:
     with open("broken.jsonl", "w", encoding="ascii") as file:
         file.writelines(lines[:201])
     expect("other texts", run(*broken, "--resume"), 2, "b.npy.part was begun with other texts")
+    before = read("b.npy.part")
+    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of a run that was ended: --resume goes on", "remove it")
+    if read("b.npy.part") != before or os.path.exists("b.npy"):
+        fail("another start without --resume: what was kept was written over")
+    os.remove("b.npy.part")
     expect("another start", run(*broken), 0)
     if os.path.exists("b.npy.part"):
         fail("a part file outlived its output")
@@ -224,6 +229,24 @@ with tempfile.TemporaryDirectory() as work:
     expect("gather", run(program, "gather", "parts", "-o", "g.npy"), 0)
     if read("g.npy") != want or read("g.npy.json") != told:
         fail("gather: other bytes than one run's")
+    os.symlink(os.path.abspath("parts"), "alias")
+    os.link(first, "linked.npy")
+    before = {name: read(os.path.join("parts", name)) for name in os.listdir("parts")}
+    for output, taken in (("parts/manifest.json", "manifest.json"), ("alias/manifest.json", "manifest.json"), ("parts/manifest", "manifest.json"),
+                          (first, "shard-00001"), ("linked.npy", "shard-00001")):
+        expect(f"gather into {output}", run(program, "gather", "parts", "-o", output), 2, f"-o {output} would write over parts/{taken}")
+    if {name: read(os.path.join("parts", name)) for name in os.listdir("parts")} != before:
+        fail("gather wrote over what it reads")
+    os.remove("linked.npy")
+    expect("gather into its directory", run(program, "gather", "parts", "-o", "parts/g.npy"), 0)
+
+    # More shards than a process may have files open.
+    for i in range(1, 17):
+        expect(f"shard {i} of 16", run(program, "embed", model, "--file", "few.txt", "--window", "1", "--shard", f"{i}/16", "-o", "sixteen"), 0)
+    expect("few lines", run(program, "embed", model, "--file", "few.txt", "--window", "1", "-o", "few.npy"), 0)
+    expect("16 shards and 12 files", run("sh", "-c", 'ulimit -n 12; exec "$@"', "sh", program, "gather", "sixteen", "-o", "sixteen.npy"), 0)
+    if read("sixteen.npy") != read("few.npy"):
+        fail("16 shards: other bytes than one run's")
     for name in ("0/3", "4/3", "1", "1/x", "-1/3", "1/3x"):
         expect(f"--shard {name}", run(*common, "--shard", name, "-o", "parts"), 2, "--shard: expected i/N")
     expect("--shard without -o", run(*common, "--shard", "1/2"), 2, "-o DIR")
