@@ -65,7 +65,10 @@ clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t si
             done += (size_t)count;
         else if (errno == EPIPE || errno == ECONNRESET)
             return CLFI_MESSAGE_CLOSED;
-        else if (errno != EINTR) {
+        else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* the socket has a limit, SO_SNDTIMEO */
+            clfi_fail(CLF_IO, "send to a device's process: it does not read");
+            return CLFI_MESSAGE_FAILED;
+        } else if (errno != EINTR) {
             clfi_fail(CLF_IO, "send to a device's process: %s", strerror(errno));
             return CLFI_MESSAGE_FAILED;
         }

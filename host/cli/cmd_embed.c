@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer embed: sentence embeddings as JSON lines, text or a NumPy file. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,9 +34,9 @@ typedef struct writer {
 typedef struct embed_options {
     cli_embedding embedding;
     const char *file, *output, *shard, *ranges;
-    int format, resume, quantize; /* quantize: a cli_quantization */
-    size_t window, shard_index, shards;
-    bool is_file_only; /* all texts come from --file, a regular file, which can be read again */
+    int format, resume, quantize;       /* quantize: a cli_quantization */
+    size_t window, shard_index, shards; /* window 0: suited to texts and processes */
+    bool is_file_only;                  /* all texts come from --file, a regular file, which can be read again */
 } embed_options;
 
 /* errno tells why it is false. */
@@ -98,10 +99,49 @@ static clf_status embed_stream(cli_session *session, const embed_options *o, cli
     return file.stream ? clfi_atomic_commit(&file) : CLF_OK;
 }
 
+/* The window of what an earlier run kept; as it was where there is nothing. */
+static clf_status take_kept_window(const embed_options *o, size_t *window)
+{
+    cli_job job;
+    clf_str path = CLF_STR_INIT;
+    char *manifest = NULL;
+    bool exists;
+    clf_status st;
+    if (o->shards)
+        CLF_GOTO(cli_manifest_path(o->output, &manifest));
+    else
+        CLF_GOTO(clfi_str_appendf(&path, "%s.part", o->output));
+    const char *name = manifest ? manifest : path.data;
+    CLF_GOTO(clfi_file_exists(name, &exists));
+    if (!exists)
+        goto done;
+    if (o->shards ? cli_job_read(name, &job) != CLF_OK : cli_part_job(name, &job) != CLF_OK)
+        goto done; /* what is wrong with it is told where it is used */
+    *window = job.window_texts;
+    cli_job_free(&job);
+done:
+    free(manifest);
+    clfi_str_free(&path);
+    return st;
+}
+
+/* Where --window is not given. Shards of one file may be made by machines of different devices: all come to the same. */
+static clf_status choose_window(const cli_session *session, const embed_options *o, const cli_ranks *ranks, cli_inputs *inputs)
+{
+    size_t rank, ranked;
+    inputs->window_texts = o->window;
+    if (o->window)
+        return CLF_OK;
+    cli_ranks_place(ranks, &rank, &ranked);
+    inputs->window_texts = cli_inputs_window(inputs, o->shards ? o->shards : ranked * cli_pool_size(session), CLI_WINDOW);
+    return o->shards || o->resume ? take_kept_window(o, &inputs->window_texts) : CLF_OK;
+}
+
 static clf_status embed(cli_session *session, const embed_options *o, const char *directory, cli_inputs *inputs, cli_ranks *ranks,
                         clf_embed_stats *stats)
 {
     CLF_TRY(cli_pool_open_model(session, directory));
+    CLF_TRY(choose_window(session, o, ranks, inputs));
     if (o->shards) {
         cli_job job;
         CLF_TRY(cli_job_take(session, &o->embedding, directory, o->file, inputs->window_texts, o->shard_index, o->shards, &job));
@@ -189,7 +229,7 @@ static clf_status check_options(embed_options *o, bool has_texts)
 int cmd_embed(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    embed_options o = {.embedding = CLI_EMBEDDING_INIT, .format = FORMAT_UNSET, .window = CLI_WINDOW};
+    embed_options o = {.embedding = CLI_EMBEDDING_INIT, .format = FORMAT_UNSET};
     int positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(o.file),
@@ -204,7 +244,9 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
         {"resume", 0, NULL, "go on with what a run that was ended left in F.npy.part", CLI_FLAG, &o.resume},
         {"shard", 0, "i/N", "every N-th window from the i-th (1 to N) into a part file in the directory -o; see clformer gather", CLI_TEXT,
          &o.shard},
-        {"window", 0, "N", "texts that are sorted, embedded and kept at once (default and most: 4096)", CLI_SIZE, &o.window},
+        {"window", 0, "N",
+         "texts that are sorted, embedded and kept at once (most, and the default of one process: 4096; of several, less of a file of few)",
+         CLI_SIZE, &o.window},
         CLI_EMBEDDING_OPTIONS(o.embedding),
         CLI_POOL_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
@@ -220,7 +262,6 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && !o.shards)
         st = cli_ranks_open(&session, &ranks);
     if (st == CLF_OK) {
-        inputs->window_texts = o.window;
         inputs->stays = o.shards || o.format == FORMAT_NPY; /* what is kept tells the file's hash */
         st = embed(&session, &o, argv[0], inputs, ranks, &stats);
     }

@@ -56,7 +56,7 @@ static clf_status rerank(cli_session *session, const rerank_options *options, co
     size_t *order = NULL;
     clf_status st;
     CLF_GOTO(cli_pool_open_model(session, directory));
-    inputs->window_texts = WINDOW;
+    inputs->window_texts = cli_inputs_window(inputs, cli_pool_size(session), WINDOW);
     CLF_GOTO(cli_pool_score(session, &options->scoring, inputs, cli_collect, &texts, stats));
     CLF_GOTO(clfi_alloc(texts.count, sizeof *order, "order of texts", &order));
     for (size_t i = 0; i < texts.count; i++)

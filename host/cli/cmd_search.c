@@ -132,7 +132,6 @@ static clf_status collect_part(void *user, const cli_embedded *window)
 static clf_status read_corpus(cli_session *session, const cli_embedding *options, const char *directory, const search_options *search,
                               cli_ranks *ranks, part *corpus, size_t *out_total, clf_embed_stats *stats)
 {
-    enum { WINDOW_OF_RANKS = 1024 }; /* smaller than that of one process, so that each gets its share of a small corpus */
     const size_t length = strlen(search->corpus);
     const char *texts = ranks ? search->corpus : NULL;
     size_t rank, size;
@@ -145,7 +144,7 @@ static clf_status read_corpus(cli_session *session, const cli_embedding *options
     } else {
         cli_inputs *inputs;
         CLF_TRY(cli_inputs_open(NULL, 0, search->corpus, &inputs));
-        inputs->window_texts = ranks ? WINDOW_OF_RANKS : 0;
+        inputs->window_texts = ranks ? cli_inputs_window(inputs, size, CLI_WINDOW) : 0;
         cli_ranks_take_windows(ranks, inputs);
         const clf_status st = ranks ? cli_pool_embed(session, options, inputs, collect_part, corpus, stats)
                                     : cli_pool_embed(session, options, inputs, cli_collect, &corpus->rows, stats);

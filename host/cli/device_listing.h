@@ -23,13 +23,13 @@ typedef struct cli_device_listing {
     cli_listed devices[CLI_MOST_LISTED]; /* by index, as clformer devices lists them */
 } cli_device_listing;
 
-/* Before the first OpenCL call of the process. A driver that crashes, hangs or ends the listing process is found (platform_guard.h) and left
- * out of this process and of all that it starts, which nothing makes start again then; `tells`: standard error names it. DEVICE: the listing
- * still fails without those. */
+/* Before the first OpenCL call of the process. A driver that crashes, hangs or ends the listing process is found (platform_guard.h) and
+ * left out of this process and of all that it starts, which nothing makes start again then; `tells`: standard error names it. DEVICE: the
+ * listing still fails without those. */
 clf_status cli_devices_list(bool tells, cli_device_listing *out);
 
-/* The several devices that --device asks for, or CLF_DEVICE where it is not given: "all", or names with commas between. NULL: it is one. What
- * CLF_DEVICE said is taken out of the environment then, since it is no device's name. */
+/* The several devices that --device asks for, or CLF_DEVICE where it is not given: "all", or names with commas between. NULL: it is one.
+ * What CLF_DEVICE said is taken out of the environment then, since it is no device's name. */
 const char *cli_devices_asked(const cli_session *session);
 
 #endif

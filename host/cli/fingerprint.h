@@ -59,8 +59,8 @@ void cli_fingerprint_free(cli_fingerprint *fingerprint);
 /* Fields and canaries, to be released on their own. */
 clf_status cli_fingerprint_copy(const cli_fingerprint *from, cli_fingerprint *out);
 
-/* The fields and canaries as a JSON object, and back; `where` comes first in messages. A field that is no UTF-8 stands there with U+FFFD for
- * what is none, and its bytes beside it as <name>_hex. */
+/* The fields and canaries as a JSON object, and back; `where` comes first in messages. A field that is no UTF-8 stands there with U+FFFD
+ * for what is none, and its bytes beside it as <name>_hex. */
 clf_status cli_fingerprint_json(const cli_fingerprint *fingerprint, json_t **out);
 clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out);
 

@@ -220,6 +220,47 @@ double cli_inputs_passed_share(const cli_inputs *inputs)
     return inputs->file_bytes ? (double)inputs->passed_bytes / ((double)inputs->file_bytes + inputs->argument_total) : 0;
 }
 
+/* Lines of a regular file, read once more. SIZE_MAX: not to be told. */
+static size_t count_lines(const char *path)
+{
+    char bytes[1 << 16];
+    size_t lines = 0, got;
+    FILE *stream = fopen(path, "rbe");
+    if (!stream)
+        return SIZE_MAX;
+    while ((got = fread(bytes, 1, sizeof bytes, stream)) > 0)
+        for (const char *at = bytes; (at = memchr(at, '\n', (size_t)(bytes + got - at))); at++)
+            lines++;
+    const bool is_whole = !ferror(stream);
+    fclose(stream);
+    return is_whole ? lines + 1 : SIZE_MAX;
+}
+
+/* SIZE_MAX: nobody knows, as of standard input. */
+static size_t count_texts(const cli_inputs *inputs)
+{
+    for (int i = 0; i < inputs->argument_count; i++)
+        if (strcmp(inputs->arguments[i], "-") == 0)
+            return SIZE_MAX;
+    const size_t arguments = (size_t)inputs->argument_count;
+    if (!inputs->stream)
+        return arguments;
+    const size_t lines = inputs->owns_stream && S_ISREG(inputs->opened.st_mode) ? count_lines(inputs->name) : SIZE_MAX;
+    return lines == SIZE_MAX ? lines : lines + arguments;
+}
+
+size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most)
+{
+    enum { PARTS = 8, LEAST_PART = 128 };
+    if (workers < 2)
+        return most;
+    const size_t texts = count_texts(inputs), least = most / LEAST_PART;
+    if (texts == SIZE_MAX)
+        return most / PARTS;
+    const size_t window = texts / (PARTS * workers);
+    return window < least ? least : window < most ? window : most;
+}
+
 bool cli_inputs_are_read(const cli_inputs *inputs)
 {
     return !inputs->stream && inputs->argument_count == 0;

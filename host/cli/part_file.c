@@ -445,6 +445,16 @@ clf_status cli_part_open_complete(const char *path, cli_part **out)
     return CLF_OK;
 }
 
+clf_status cli_part_job(const char *path, cli_job *out)
+{
+    cli_part *part;
+    CLF_TRY(cli_part_open_complete(path, &part));
+    *out = part->job;
+    part->job = (cli_job){.shard = 0};
+    cli_part_close(part);
+    return CLF_OK;
+}
+
 clf_status cli_part_kept(const char *path, uint64_t *out_rows)
 {
     cli_part *part;

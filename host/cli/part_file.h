@@ -57,10 +57,13 @@ clf_status cli_part_open_complete(const char *path, cli_part **out);
  * was changed or replaced meanwhile. */
 void cli_part_rest(cli_part *part);
 clf_status cli_part_wake(cli_part *part);
+
+/* What a part file says that it is part of, to be released. As cli_part_open_complete otherwise. */
+clf_status cli_part_job(const char *path, cli_job *out);
 void cli_part_close(cli_part *part); /* NULL is a no-op */
 
-/* *out_rows: embeddings that a part file of that name keeps. 0: there is none, it is no part file, or another process writes it, which is told
- * where it is opened for writing. */
+/* *out_rows: embeddings that a part file of that name keeps. 0: there is none, it is no part file, or another process writes it, which
+ * is told where it is opened for writing. */
 clf_status cli_part_kept(const char *path, uint64_t *out_rows);
 
 /* The next window is on the disk when this returns. */

@@ -20,8 +20,8 @@ void cli_platforms_leave(void);
 /* For a program of several processes: from now on entering starts nothing again, neither here nor in processes that are forked. */
 void cli_platforms_stay(void);
 
-/* Tries each driver now, and leaves out what crashes, hangs or ends the program, from this process and those that it starts, until it leaves
- * or ends; `tells`: standard error names it. */
+/* Tries each driver now, and leaves out what crashes, hangs or ends the program, from this process and those that it starts, until it
+ * leaves or ends; `tells`: standard error names it. */
 clf_status cli_platforms_leave_out(bool tells);
 
 #endif

@@ -3,17 +3,30 @@
 #include "cli/pool.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "bench/worker.h"
 #include "cli/device_listing.h"
 #include "cli/progress.h"
 
-enum { MOST_DEVICES = 64, NAME_BYTES = 256, REASON_BYTES = 1024, MOST_TRIES = 2, WINDOWS_AHEAD = 16 };
+enum { MOST_DEVICES = 64, NAME_BYTES = 256, REASON_BYTES = 1024, MOST_TRIES = 2, WINDOWS_AHEAD = 16, TICK_MS = 100 };
+
+/* Seconds. A process that compiles kernels for minutes is only slow: what it works at is given to another as well, and it goes on. */
+static const double latest_open =
+    5; /* after the first device has opened the model, or times_late as long as that took: others join later */
+static const double move_limit = 30;   /* for the bytes of a request or an answer that has begun */
+static const double stalled_after = 2; /* and times_late as long as its windows took: another takes the texts as well */
+static const double told_after = 60;   /* no answer for so long is told */
+static const double lost_after = 1800; /* and times_lost as long as its windows took: the process is ended */
+static const double times_late = 4, times_lost = 20;
 
 /* Between the processes: two forks of one program, so that structs have one layout and borrowed texts of the command line one address. */
 typedef struct task {
@@ -34,11 +47,9 @@ typedef struct reply {
     size_t numbers; /* floats that follow */
 } reply;
 
-typedef enum job_state { JOB_WAITS, JOB_RUNS, JOB_DONE } job_state;
-
 typedef struct job {
-    job_state state;
-    int tries;
+    bool is_done;
+    int workers, tries;   /* members at it; members that failed with it */
     double share, passed; /* of all inputs read with it */
     clf_str bytes;
     clf_text *texts;
@@ -51,14 +62,20 @@ typedef struct job {
 typedef struct member {
     char device[NAME_BYTES]; /* selector; "" = default */
     clfi_worker worker;
-    job *job; /* that it works at; NULL: free */
+    bool is_open; /* has the model */
+    bool is_busy; /* with the job of this number, which another may have done meanwhile */
+    bool is_told; /* that it takes long */
+    uint64_t number;
+    uint64_t since_ns;    /* that it works, or opens the model */
+    double work, seconds; /* of all windows that it has answered */
 } member;
 
 typedef struct cli_pool {
     member members[MOST_DEVICES];
     size_t count;
     job *jobs; /* ring */
-    size_t capacity, head, used;
+    size_t capacity, used;
+    uint64_t first; /* number of the oldest job in it; they are counted from the start */
     size_t width;
 } cli_pool;
 
@@ -186,12 +203,22 @@ static clf_status add_member(cli_pool *pool, const char *device, size_t length)
     return CLF_OK;
 }
 
-/* CLF_OK, or why there is no answer or a bad one. */
-static clf_status receive_answer(clfi_worker *worker, void *data, size_t size, reply *answer)
+/* Of an answer that has begun. CLF_OK, or why it ends early. */
+static clf_status receive(clfi_worker *worker, void *data, size_t size)
 {
-    const clfi_message_end end = clfi_message_receive_bytes(worker->socket, &for_ever, data, size);
-    if (end != CLFI_MESSAGE_OK)
-        return clfi_worker_lost(worker, end);
+    const clfi_patience patience = {move_limit, NULL};
+    const clfi_message_end end = clfi_message_receive_bytes(worker->socket, &patience, data, size);
+    if (end == CLFI_MESSAGE_LATE) {
+        clfi_worker_stop(worker);
+        CLF_FAIL(CLF_DEVICE, "the device's process stopped in the middle of an answer");
+    }
+    return end == CLFI_MESSAGE_OK ? CLF_OK : clfi_worker_lost(worker, end);
+}
+
+/* CLF_OK, or why there is no answer or a bad one. */
+static clf_status receive_answer(clfi_worker *worker, reply *answer)
+{
+    CLF_TRY(receive(worker, answer, sizeof *answer));
     answer->reason[REASON_BYTES - 1] = '\0';
     return answer->status == CLF_OK ? CLF_OK : clfi_fail(answer->status, "%s", answer->reason);
 }
@@ -239,22 +266,116 @@ static void say_lost(member *m, const char *what)
     clfi_worker_stop(&m->worker);
 }
 
+static double seconds_since(uint64_t ns)
+{
+    return (double)(clfi_now_ns() - ns) / 1e9;
+}
+
+static bool is_alive(const member *m)
+{
+    return m->worker.process > 0;
+}
+
+static bool is_opening(const member *m)
+{
+    return is_alive(m) && !m->is_open;
+}
+
+static bool is_open(const member *m)
+{
+    return is_alive(m) && m->is_open;
+}
+
+static bool is_free(const member *m)
+{
+    return is_open(m) && !m->is_busy;
+}
+
+static size_t count_members(const cli_pool *pool, bool (*which)(const member *))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        count += which(&pool->members[i]);
+    return count;
+}
+
+/* Whether no other lives. */
+static bool is_last(const cli_pool *pool, const member *m)
+{
+    return count_members(pool, is_alive) == (size_t)is_alive(m);
+}
+
+/* Waits for a moment: who of those for whom `which` holds has something to tell, or is gone. */
+static clf_status wait_for(cli_pool *pool, bool (*which)(const member *), member *out[MOST_DEVICES], size_t *out_count)
+{
+    struct pollfd polls[MOST_DEVICES];
+    member *who[MOST_DEVICES];
+    nfds_t count = 0;
+    *out_count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (which(&pool->members[i])) {
+            who[count] = &pool->members[i];
+            polls[count++] = (struct pollfd){.fd = pool->members[i].worker.socket, .events = POLLIN};
+        }
+    const int ready = poll(polls, count, TICK_MS);
+    if (ready < 0 && errno != EINTR)
+        CLF_FAIL(CLF_IO, "poll: %s", strerror(errno));
+    for (nfds_t i = 0; ready > 0 && i < count; i++)
+        if (polls[i].revents)
+            out[(*out_count)++] = who[i];
+    return CLF_OK;
+}
+
+/* The answer of a member that has opened the model, or not. A failure is returned only where there is no other member. */
+static clf_status take_opening(cli_pool *pool, member *m)
+{
+    reply answer;
+    const clf_status st = receive_answer(&m->worker, &answer);
+    m->is_open = st == CLF_OK;
+    m->is_told = false;
+    if (st == CLF_OK || is_last(pool, m))
+        return st;
+    say_lost(m, "it is left out");
+    return CLF_OK;
+}
+
+static clf_status fork_member(member *m, const cli_session *session, const char *directory)
+{
+    const place at = {session, directory, m->device};
+    const struct timeval limit = {.tv_sec = (time_t)move_limit};
+    m->since_ns = clfi_now_ns();
+    CLF_TRY(clfi_worker_fork(serve, &at, &m->worker));
+    if (setsockopt(m->worker.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0) /* of one that reads no longer */
+        CLF_FAIL(CLF_IO, "setsockopt: %s", strerror(errno));
+    return CLF_OK;
+}
+
+/* Until all have opened the model or failed, or some have and the others are late. */
 static clf_status start_members(cli_pool *pool, const cli_session *session, const char *directory)
 {
-    size_t alive = 0;
-    clf_status last = clfi_fail(CLF_NOT_FOUND, "there is no device that can be used");
-    for (size_t i = 0; i < pool->count; i++) {
-        const place at = {session, directory, pool->members[i].device};
-        CLF_TRY(clfi_worker_fork(serve, &at, &pool->members[i].worker));
+    const uint64_t start_ns = clfi_now_ns();
+    double until = lost_after;
+    if (!pool->count)
+        CLF_FAIL(CLF_NOT_FOUND, "there is no device that can be used");
+    for (size_t i = 0; i < pool->count; i++)
+        CLF_TRY(fork_member(&pool->members[i], session, directory));
+    while (count_members(pool, is_opening) && seconds_since(start_ns) < until) {
+        member *ready[MOST_DEVICES];
+        size_t count;
+        CLF_TRY(wait_for(pool, is_opening, ready, &count));
+        for (size_t i = 0; i < count; i++)
+            CLF_TRY(take_opening(pool, ready[i]));
+        const double took = seconds_since(start_ns);
+        if (until == lost_after && count_members(pool, is_open))
+            until = took + fmax(times_late * took, latest_open);
     }
-    for (size_t i = 0; i < pool->count; i++) {
-        reply answer;
-        const clf_status st = receive_answer(&pool->members[i].worker, &answer, sizeof answer, &answer);
-        alive += st == CLF_OK;
-        if (st != CLF_OK && ((last = st), i + 1 < pool->count || alive))
-            say_lost(&pool->members[i], "it is left out");
-    }
-    return alive ? CLF_OK : last;
+    if (!count_members(pool, is_open))
+        CLF_FAIL(CLF_DEVICE, "no device has opened the model within %g s", lost_after);
+    for (size_t i = 0; i < pool->count; i++)
+        if (is_opening(&pool->members[i]))
+            fprintf(stderr, "clformer: device %s: has not opened the model in %.0f s; it takes part once it has\n",
+                    name_of(&pool->members[i]), seconds_since(start_ns));
+    return CLF_OK;
 }
 
 static void clear_job(job *j)
@@ -263,7 +384,7 @@ static void clear_job(job *j)
     free(j->texts);
     free(j->lines);
     free(j->rows);
-    *j = (job){.state = JOB_WAITS};
+    *j = (job){.is_done = false};
 }
 
 static void stop(cli_pool *pool)
@@ -291,7 +412,7 @@ static clf_status start(cli_session *session, const char *devices, const char *d
         return st;
     }
     size_t first = 0;
-    while (first + 1 < pool->count && pool->members[first].worker.process <= 0)
+    while (first + 1 < pool->count && !is_open(&pool->members[first]))
         first++;
     session->device = pool->members[first].device[0] ? pool->members[first].device : NULL;
     session->pool = pool;
@@ -309,9 +430,21 @@ clf_status cli_pool_open_model(cli_session *session, const char *directory)
 
 /* ---- Windows ---- */
 
-static job *job_at(cli_pool *pool, size_t index)
+size_t cli_pool_size(const cli_session *session)
 {
-    return &pool->jobs[(pool->head + index) % pool->capacity];
+    return session->pool ? session->pool->count : 1;
+}
+
+static job *job_of(const cli_pool *pool, uint64_t number)
+{
+    return &pool->jobs[number % pool->capacity];
+}
+
+/* What a member works at; NULL: nothing, or what another has done by now. */
+static job *own_job(const cli_pool *pool, const member *m)
+{
+    job *j = m->is_busy && m->number >= pool->first ? job_of(pool, m->number) : NULL;
+    return j && !j->is_done ? j : NULL;
 }
 
 /* The next window of the inputs into the ring; *out_any false: there is none. */
@@ -321,9 +454,8 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
     *out_any = inputs->count > 0;
     if (!*out_any)
         return CLF_OK;
-    job *j = job_at(pool, pool->used++);
-    *j = (job){.state = JOB_WAITS,
-               .name = inputs->name,
+    job *j = job_of(pool, pool->first + pool->used++);
+    *j = (job){.name = inputs->name,
                .count = inputs->count,
                .window = inputs->window,
                .first = inputs->total,
@@ -340,32 +472,49 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
     return CLF_OK;
 }
 
-/* The member failed with its windows, or is gone: another takes them. The last error is the reason. */
+/* In a unit of its own: long texts take longer. */
+static double work_of(const job *j)
+{
+    enum { TEXT = 16 };
+    return (double)j->bytes.length + TEXT * (double)j->count;
+}
+
+/* Seconds that the member should need for it; NaN: it has done nothing yet. */
+static double expected(const member *m, const job *j)
+{
+    return m->work > 0 ? m->seconds * work_of(j) / m->work : NAN;
+}
+
+/* The member failed with its texts, or is gone: another takes them. The last error is the reason. */
 static clf_status lose(cli_pool *pool, member *m, clf_status st)
 {
-    job *j = m->job;
-    size_t alive = 0;
-    m->job = NULL;
-    free(j->rows);
-    j->rows = NULL;
-    j->state = JOB_WAITS;
-    if (++j->tries >= MOST_TRIES)
-        return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, at last", j->first + 1, j->first + j->count, j->tries);
-    for (size_t i = 0; i < pool->count; i++)
-        alive += &pool->members[i] != m && pool->members[i].worker.process > 0;
-    if (!alive)
+    job *j = own_job(pool, m);
+    m->is_busy = false;
+    if (j) {
+        j->workers--;
+        if (++j->tries >= MOST_TRIES)
+            return clfi_fail_prefix(st, "texts %zu to %zu failed on %d devices, at last", j->first + 1, j->first + j->count, j->tries);
+    }
+    if (is_last(pool, m))
         return clfi_fail_prefix(st, "the last device, %s", name_of(m));
-    say_lost(m, "another takes its texts");
+    say_lost(m, !m->is_open  ? "it is left out"
+                : !j         ? "another did its texts"
+                : j->workers ? "another is at its texts"
+                             : "another takes its texts");
     return CLF_OK;
 }
 
 /* A member that closed its end is found out when its reply is waited for: it may tell why. */
-static clf_status give(cli_pool *pool, member *m, job *j, const task *what)
+static clf_status give(cli_pool *pool, member *m, uint64_t number, const task *what)
 {
+    job *j = job_of(pool, number);
     const request q = {.what = *what, .count = j->count, .bytes = j->bytes.length};
     const int socket = m->worker.socket;
-    m->job = j;
-    j->state = JOB_RUNS;
+    m->is_busy = true;
+    m->is_told = false;
+    m->number = number;
+    m->since_ns = clfi_now_ns();
+    j->workers++;
     clfi_message_end end = clfi_message_send_bytes(socket, &q, sizeof q);
     for (size_t i = 0; end == CLFI_MESSAGE_OK && i < j->count; i++)
         end = clfi_message_send_bytes(socket, &j->texts[i].size, sizeof j->texts[i].size);
@@ -374,36 +523,79 @@ static clf_status give(cli_pool *pool, member *m, job *j, const task *what)
     return end == CLFI_MESSAGE_FAILED ? lose(pool, m, clfi_worker_lost(&m->worker, end)) : CLF_OK;
 }
 
-static clf_status give_all(cli_pool *pool, const task *what, size_t *out_busy)
+/* Whether `other` would be done with what `m` is at long before it, as far as anybody can tell. */
+static bool is_worth_a_second(const member *m, const job *j, const member *other, bool *out_stalled)
 {
-    size_t next = 0;
-    *out_busy = 0;
+    const double elapsed = seconds_since(m->since_ns), theirs = expected(m, j), own = expected(other, j);
+    *out_stalled =
+        elapsed > (isnan(own) ? told_after : stalled_after) && !(elapsed <= times_late * own) && !(elapsed <= times_late * theirs);
+    return *out_stalled || theirs - elapsed > 2 * own;
+}
+
+/* Nothing waits, and not all is done: the end should not be that of a device that is much slower, or answers no more. The first answer
+ * counts. */
+static clf_status give_second(cli_pool *pool, member *other, const task *what)
+{
     for (size_t i = 0; i < pool->count; i++) {
         member *m = &pool->members[i];
-        while (next < pool->used && job_at(pool, next)->state != JOB_WAITS)
-            next++;
-        if (m->worker.process > 0 && !m->job && next < pool->used)
-            CLF_TRY(give(pool, m, job_at(pool, next), what));
-        *out_busy += m->worker.process > 0 && m->job != NULL;
+        const job *j = own_job(pool, m);
+        bool is_stalled;
+        if (!j || j->workers > 1 || !is_worth_a_second(m, j, other, &is_stalled))
+            continue;
+        if (is_stalled) {
+            cli_line_clear();
+            fprintf(stderr, "clformer: device %s: no answer for %.1f s; another takes its texts as well\n", name_of(m),
+                    seconds_since(m->since_ns));
+            m->is_told = true;
+        }
+        return give(pool, other, m->number, what);
     }
     return CLF_OK;
 }
 
-static size_t free_members(const cli_pool *pool)
+static clf_status give_all(cli_pool *pool, const task *what, bool is_all_read)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < pool->count; i++)
-        count += pool->members[i].worker.process > 0 && !pool->members[i].job;
-    return count;
+    uint64_t next = pool->first;
+    for (size_t i = 0; i < pool->count; i++) {
+        member *m = &pool->members[i];
+        while (next < pool->first + pool->used && (job_of(pool, next)->is_done || job_of(pool, next)->workers))
+            next++;
+        if (!is_free(m))
+            continue;
+        if (next < pool->first + pool->used)
+            CLF_TRY(give(pool, m, next, what));
+        else if (is_all_read || pool->used == pool->capacity)
+            CLF_TRY(give_second(pool, m, what));
+    }
+    return CLF_OK;
+}
+
+/* An answer that another has given before. */
+static clf_status pass_over(cli_pool *pool, member *m)
+{
+    reply answer;
+    float rows[4096];
+    clf_status st = receive_answer(&m->worker, &answer);
+    for (size_t left = st == CLF_OK ? answer.numbers : 0; st == CLF_OK && left;) {
+        const size_t some = left < COUNT(rows) ? left : COUNT(rows);
+        st = receive(&m->worker, rows, some * sizeof *rows);
+        left -= some;
+    }
+    if (st != CLF_OK)
+        return lose(pool, m, st);
+    m->is_busy = false;
+    return CLF_OK;
 }
 
 /* The reply of a member that has one. */
 static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
 {
-    job *j = m->job;
+    job *j = own_job(pool, m);
     reply answer = {.failed = SIZE_MAX};
     char where[NAME_BYTES];
-    clf_status st = receive_answer(&m->worker, &answer, sizeof answer, &answer);
+    if (!j)
+        return pass_over(pool, m);
+    clf_status st = receive_answer(&m->worker, &answer);
     if (st != CLF_OK && answer.failed < j->count)
         st =
             clfi_fail_prefix(st, "%s", cli_text_where(j->name, j->lines[answer.failed], j->first + answer.failed + 1, where, sizeof where));
@@ -413,47 +605,68 @@ static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
         return st;
     if (st != CLF_OK)
         return lose(pool, m, st);
-    CLF_TRY(clfi_alloc(j->count * pool->width, sizeof *j->rows, "results", &j->rows));
-    const clfi_message_end end = clfi_message_receive_bytes(m->worker.socket, &for_ever, j->rows, answer.numbers * sizeof *j->rows);
-    if (end != CLFI_MESSAGE_OK)
-        return lose(pool, m, clfi_worker_lost(&m->worker, end));
-    m->job = NULL;
-    j->state = JOB_DONE;
+    if (!j->rows)
+        CLF_TRY(clfi_alloc(j->count * pool->width, sizeof *j->rows, "results", &j->rows));
+    st = receive(&m->worker, j->rows, answer.numbers * sizeof *j->rows);
+    if (st != CLF_OK)
+        return lose(pool, m, st);
+    m->is_busy = false;
+    m->work += work_of(j);
+    m->seconds += seconds_since(m->since_ns);
+    j->is_done = true;
     cli_add_stats(stats, &answer.stats);
+    return CLF_OK;
+}
+
+static bool may_answer(const member *m)
+{
+    return is_opening(m) || (is_alive(m) && m->is_busy);
+}
+
+/* What takes long is told, what takes far too long is lost. */
+static clf_status check_patience(cli_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        member *m = &pool->members[i];
+        const job *j = own_job(pool, m);
+        const double elapsed = seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN;
+        if (!may_answer(m) || (m->is_open && !j))
+            continue;
+        if (elapsed > lost_after && !(elapsed <= times_lost * usual)) {
+            clfi_worker_stop(&m->worker);
+            CLF_TRY(lose(pool, m, clfi_fail(CLF_DEVICE, "no answer for %.0f s; its process was ended", elapsed)));
+        } else if (elapsed > told_after && !m->is_told && !(elapsed <= times_late * usual)) {
+            cli_line_clear();
+            fprintf(stderr, "clformer: device %s: no answer for %.0f s; it may compile kernels, and is ended after %.0f min\n", name_of(m),
+                    elapsed, lost_after / 60);
+            m->is_told = true;
+        }
+    }
     return CLF_OK;
 }
 
 static clf_status wait_replies(cli_pool *pool, clf_embed_stats *stats)
 {
-    struct pollfd polls[MOST_DEVICES];
-    member *who[MOST_DEVICES];
-    nfds_t count = 0;
-    for (size_t i = 0; i < pool->count; i++) {
-        if (pool->members[i].worker.process <= 0 || !pool->members[i].job)
-            continue;
-        who[count] = &pool->members[i];
-        polls[count++] = (struct pollfd){.fd = pool->members[i].worker.socket, .events = POLLIN};
-    }
-    if (poll(polls, count, -1) < 0 && errno != EINTR)
-        CLF_FAIL(CLF_IO, "poll: %s", strerror(errno));
-    for (nfds_t i = 0; i < count; i++)
-        if (polls[i].revents)
-            CLF_TRY(take(pool, who[i], stats));
-    return CLF_OK;
+    member *ready[MOST_DEVICES];
+    size_t count;
+    CLF_TRY(wait_for(pool, may_answer, ready, &count));
+    for (size_t i = 0; i < count; i++)
+        CLF_TRY(is_opening(ready[i]) ? take_opening(pool, ready[i]) : take(pool, ready[i], stats));
+    return check_patience(pool);
 }
 
 /* The oldest windows, as far as they are done, to the sink. */
 static clf_status deliver(cli_pool *pool, cli_progress *progress, cli_embedding_sink sink, void *user)
 {
-    while (pool->used && job_at(pool, 0)->state == JOB_DONE) {
-        job *j = job_at(pool, 0);
+    while (pool->used && job_of(pool, pool->first)->is_done) {
+        job *j = job_of(pool, pool->first);
         progress->passed = j->passed;
         cli_progress_window(progress, j->share);
         cli_progress_update(progress, j->count, j->count);
         cli_progress_count(progress, j->count);
         CLF_TRY(sink(user, &(cli_embedded){j->texts, j->rows, j->count, pool->width, j->window, j->first}));
         clear_job(j);
-        pool->head = (pool->head + 1) % pool->capacity;
+        pool->first++;
         pool->used--;
     }
     return CLF_OK;
@@ -466,16 +679,16 @@ static clf_status spread(cli_pool *pool, cli_session *session, const task *what,
     bool any = true;
     CLF_TRY(width_of(session, what, &pool->width));
     for (;;) {
-        size_t waiting = 0, busy;
-        for (size_t i = 0; i < pool->used; i++)
-            waiting += job_at(pool, i)->state == JOB_WAITS;
-        while (any && pool->used < pool->capacity && waiting <= free_members(pool)) { /* one more than can begin */
+        size_t waiting = 0;
+        for (uint64_t i = pool->first; i < pool->first + pool->used; i++)
+            waiting += !job_of(pool, i)->is_done && !job_of(pool, i)->workers;
+        while (any && pool->used < pool->capacity && waiting <= count_members(pool, is_free)) { /* one more than can begin */
             CLF_TRY(read_window(pool, inputs, &any));
             waiting += any;
         }
-        CLF_TRY(give_all(pool, what, &busy));
-        if (busy == 0)
+        if (!any && pool->used == 0)
             return CLF_OK; /* all that was read is delivered */
+        CLF_TRY(give_all(pool, what, !any));
         CLF_TRY(wait_replies(pool, stats));
         CLF_TRY(deliver(pool, &progress, sink, user));
     }
@@ -485,6 +698,8 @@ static clf_status run(cli_session *session, const task *what, size_t max_tokens,
                       clf_embed_stats *stats)
 {
     const size_t truncated = stats->truncated;
+    if (!inputs->window_texts)
+        inputs->window_texts = cli_inputs_window(inputs, cli_pool_size(session), CLI_WINDOW);
     const clf_status st = spread(session->pool, session, what, inputs, sink, user, stats);
     cli_line_clear();
     if (st == CLF_OK)

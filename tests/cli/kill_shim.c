@@ -3,7 +3,7 @@
  *
  *   CLF_TEST_KILL=CALL:N        at the N-th call of that name, counted from 1 in each process; half of a write is done before
  *   CLF_TEST_KILL_CHILD=N       only in processes that were forked from the first, from the N-th on
- *   CLF_TEST_KILL_SIGNAL=S      by that signal instead, after which the call goes on if it may
+ *   CLF_TEST_KILL_SIGNAL=S      by that signal instead and before a write, which goes on if the process does
  *   CLF_TEST_KILL_RANK=R        only in this rank of mpirun
  *   CLF_TEST_KILL_ONCE=FILE     only in the process that comes first: it makes the file */
 #include <dlfcn.h>
@@ -62,6 +62,11 @@ static void end(void)
         pause();
 }
 
+static bool ends_at_half(void)
+{
+    return !getenv("CLF_TEST_KILL_SIGNAL");
+}
+
 #define REAL(name) __typeof__(name) *real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 #define STRIKES strikes(__func__, __builtin_return_address(0))
 #define CALL(name, parameters, arguments) \
@@ -77,8 +82,8 @@ static void end(void)
     {                                        \
         REAL(name);                          \
         if (STRIKES) {                       \
-            if (real half >= 0)              \
-                end();                       \
+            if (ends_at_half())              \
+                (void)!real half;            \
             end();                           \
         }                                    \
         return real whole;                   \
@@ -95,5 +100,15 @@ CALL(renameat2, (int from_at, const char *from, int to_at, const char *to, unsig
 int MPI_File_sync(void *file);
 CALL(MPI_File_sync, (void *file), (file))
 WRITE(pwrite, (int fd, const void *data, size_t size, off_t at), (fd, data, size, at), (fd, data, size / 2, at))
+#define RECEIVE(name, parameters, arguments) \
+    ssize_t name parameters                  \
+    {                                        \
+        REAL(name);                          \
+        if (STRIKES)                         \
+            end();                           \
+        return real arguments;               \
+    }
+ssize_t recv(int fd, void *data, size_t size, int flags);
+RECEIVE(recv, (int fd, void *data, size_t size, int flags), (fd, data, size, flags))
 ssize_t send(int fd, const void *data, size_t size, int flags);
 WRITE(send, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags), (fd, data, size / 2, flags))

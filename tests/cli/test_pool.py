@@ -4,13 +4,11 @@
 middle. usage: test_pool.py PROGRAM DATA"""
 import os
 import signal
+import subprocess
 import tempfile
 
-<<<<<<< HEAD
-from runs import data, expect, fail, finish, make_spoiled_model, model, program, read, run, run_ending, skip, worst, write_lines
-=======
-from runs import data, expect, fail, finish, make_broken_vendors, make_spoiled_model, model, program, read, run, run_ending, skip, write_lines
->>>>>>> b29e2ad (pool, ranks: a driver that crashes is left out before there are several processes; workers ran the whole command again)
+from runs import (data, ending, expect, fail, finish, make_broken_vendors, make_spoiled_model, model, program, read, run, run_ending, skip,
+                  worst, write_lines)
 
 scorer = os.path.join(data, "classifiers", "bert")
 WINDOW = 32
@@ -70,6 +68,26 @@ with tempfile.TemporaryDirectory() as work:
     if read("killed.npy") != want or os.path.exists("killed.npy.part"):
         fail("ended with all its devices: --resume gives other bytes")
 
+    # A process that stops is not waited for: before it reads a request, while it opens the model, or in the middle of an answer, where half a
+    # minute must show that it has.
+    stopped = {"signal": int(signal.SIGSTOP), "child": 2}
+    slow = subprocess.Popen(embed("slow.npy", "--device", ","), stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, **ending("send:3", once="half.once", **stopped)})
+    for call, told in (("recv:1", ("no answer for", "another takes its texts as well")), ("send:1", ("has not opened the model", "it takes part once it has"))):
+        expect(f"a process that stops at {call}", run_ending(call, *embed("stopped.npy", "--device", ","), once=f"{call}.once", timeout=300, **stopped), 0, *told)
+        if read("stopped.npy") != want:
+            fail(f"a process that stops at {call}: other bytes than one device's")
+
+    # Windows of a file of few texts are small enough for all; what was begun with others goes on with those.
+    few = [program, "embed", model, "--file", "few.txt", "-o", "few.npy"]
+    write_lines("few.txt", 200, 4)
+    expect("200 texts", run(*few), 0)
+    one = read("few.npy")
+    expect("200 texts on two", run_ending("fdatasync:2", *few, "--device", ","), -signal.SIGKILL)
+    expect("200 texts of two processes, gone on with by one", run(*few, "--resume", "--stats"), 0, "(136 texts")
+    if read("few.npy") != one:
+        fail("200 texts on two: other bytes than one device's")
+
     # A text to blame is told by its line, as by one device.
     texts = ["the cat", "", "the cat sat on a mat and then it ran away", "a mat"]
     make_spoiled_model("spoiled", texts)
@@ -86,6 +104,11 @@ with tempfile.TemporaryDirectory() as work:
     expect("search", two, 0)
     if one.stdout != two.stdout or not one.stdout:
         fail(f"search on two: {two.stdout[:200]} instead of {one.stdout[:200]}")
+    killed = run_ending("send:3", program, "search", model, "--corpus", "lines.txt", "--no-keep", "--json", "--device", ",", "the cat", child=2,
+                        once="search.once")
+    expect("search, and a process dies at its second window", killed, 0, "signal 9", "another takes its texts")
+    if one.stdout != killed.stdout:
+        fail(f"search on two, one of which dies: {killed.stdout[:200]} instead of {one.stdout[:200]}")
     rerank = [program, "rerank", scorer, "the cat", "--file", "lines.txt", "--json", "--stats"]
     one, two = run(*rerank), run(*rerank, "--device", ",")
     expect("rerank", one, 0, "2000 texts")
@@ -115,6 +138,9 @@ with tempfile.TemporaryDirectory() as work:
     # What CLF_DEVICE says is a list, too.
     for devices in (",", "all"):
         expect(f"CLF_DEVICE={devices}", run(*embed("all.npy"), env={**os.environ, "CLF_DEVICE": devices}), 0)
+
+    if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another takes its texts" not in slow.stderr.read() or read("slow.npy") != want:
+        fail("a process that stops in the middle of an answer")
 
     # All devices, of different kinds, differ by rounding only.
     with open("lines.txt", encoding="ascii") as file:
