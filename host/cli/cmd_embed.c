@@ -153,7 +153,7 @@ static clf_status embed(cli_session *session, const embed_options *o, const char
         cli_interrupts_say("nothing was written to %s", o->output);
     if (o->quantize) {
         const cli_quantized_output output = {o->quantize, o->ranges, o->output, o->format == FORMAT_NPY, o->format == FORMAT_JSON};
-        return cli_embed_quantized(session, &o->embedding, &output, inputs, stats);
+        return cli_embed_quantized(session, &o->embedding, directory, &output, inputs, stats);
     }
     if (ranks)
         return cli_ranks_embed(ranks, session, &o->embedding, directory, inputs, o->output, stats);

@@ -58,6 +58,8 @@ static clf_status verify(cli_session *session, const char *path, const char *dir
     CLF_GOTO(cli_session_open_model(session, directory));
     st = cli_fingerprint_take(session, &options, directory, &now);
     if (st == CLF_OK)
+        st = cli_fingerprint_quantized(&now, of_file.field[CLI_FIELD_QUANTIZED], NULL); /* canaries are not */
+    if (st == CLF_OK)
         st = cli_fingerprint_canaries(session, &options, &now);
     if (st == CLF_INVALID_ARGUMENT) /* the file's options, nobody's arguments */
         CLF_GOTO(clfi_fail_prefix(CLF_FORMAT, "%s was not made by this model", path));

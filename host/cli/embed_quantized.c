@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "cli/fingerprint.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
 #include "cli/standard_output.h"
@@ -41,7 +42,8 @@ static clf_status write_text(const cli_quantized_output *output, const cli_colle
     return file.stream ? clfi_atomic_commit(&file) : cli_output_flush();
 }
 
-static clf_status write_npy(const cli_quantized_output *output, const cli_collection *rows, size_t width, const float *ranges, uint8_t *row)
+static clf_status write_npy(const cli_quantized_output *output, const cli_collection *rows, size_t width, const float *ranges, uint8_t *row,
+                            cli_fingerprint *made_by)
 {
     const cli_quantization kind = (cli_quantization)output->kind;
     const int64_t dim = (int64_t)cli_quantized_width(kind, width);
@@ -56,11 +58,29 @@ static clf_status write_npy(const cli_quantized_output *output, const cli_collec
             return st;
         }
     }
-    return clfi_npy_writer_commit(npy);
+    return made_by ? cli_fingerprint_commit(made_by, output->path, npy) : clfi_npy_writer_commit(npy);
 }
 
-clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const cli_quantized_output *output, cli_inputs *inputs,
-                               clf_embed_stats *stats)
+/* With what stands beside the file, if it has a name. */
+static clf_status write_npy_of(cli_session *session, const cli_embedding *options, const char *directory,
+                               const cli_quantized_output *output, const cli_collection *rows, size_t width, const float *ranges,
+                               uint8_t *row)
+{
+    cli_fingerprint made_by = CLI_FINGERPRINT_INIT;
+    clf_status st;
+    if (!output->path)
+        return write_npy(output, rows, width, ranges, row, NULL);
+    CLF_GOTO(cli_fingerprint_take(session, options, directory, &made_by));
+    CLF_GOTO(cli_fingerprint_canaries(session, options, &made_by));
+    CLF_GOTO(cli_fingerprint_quantized(&made_by, cli_quantize_name((cli_quantization)output->kind), ranges));
+    st = write_npy(output, rows, width, ranges, row, &made_by);
+done:
+    cli_fingerprint_free(&made_by);
+    return st;
+}
+
+clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const char *directory,
+                               const cli_quantized_output *output, cli_inputs *inputs, clf_embed_stats *stats)
 {
     const cli_quantization kind = (cli_quantization)output->kind;
     cli_collection all = {.rows = NULL};
@@ -78,7 +98,8 @@ clf_status cli_embed_quantized(cli_session *session, const cli_embedding *option
     }
     CLF_GOTO(clfi_alloc(cli_quantized_width(kind, width), 1, "quantized embedding", &row));
     cli_line_clear();
-    st = output->is_npy ? write_npy(output, &all, width, ranges, row) : write_text(output, &all, ranges, row);
+    st = output->is_npy ? write_npy_of(session, options, directory, output, &all, width, ranges, row)
+                        : write_text(output, &all, ranges, row);
 done:
     free(row);
     free(ranges);

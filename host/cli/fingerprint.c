@@ -25,7 +25,7 @@ static const struct {
 };
 
 /* What files of versions that knew nothing else do not say. */
-static const char *const otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored"};
+static const char *const otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored", [CLI_FIELD_QUANTIZED] = "no"};
 
 #define CANARY(text)          \
     {                         \
@@ -167,6 +167,7 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
     CLF_TRY(set(out, CLI_FIELD_NORMALIZE, (params.normalize == CLF_AS_MODEL ? info->normalize : params.normalize) ? "yes" : "no"));
     CLF_TRY(set_number(out, CLI_FIELD_DIMENSIONS, (int64_t)width));
     CLF_TRY(set(out, CLI_FIELD_PROMPT, prompt ? prompt : ""));
+    CLF_TRY(set(out, CLI_FIELD_QUANTIZED, otherwise[CLI_FIELD_QUANTIZED]));
     CLF_TRY(set_number(out, CLI_FIELD_MAX_TOKENS, params.max_tokens ? (int64_t)params.max_tokens : info->max_tokens));
     CLF_TRY(set(out, CLI_FIELD_PRECISION, clf_precision_name((clf_precision)session->precision)));
     CLF_TRY(set(out, CLI_FIELD_WEIGHTS, info->weights == CLF_STORAGE_F16 ? "f16" : otherwise[CLI_FIELD_WEIGHTS]));
@@ -185,6 +186,17 @@ clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *o
     return st == CLF_OK ? st : clfi_fail_prefix(st, "the fingerprint's sentences");
 }
 
+clf_status cli_fingerprint_quantized(cli_fingerprint *fingerprint, const char *name, const float *ranges)
+{
+    const size_t numbers = 2 * fingerprint->width;
+    CLF_TRY(set(fingerprint, CLI_FIELD_QUANTIZED, name));
+    if (!ranges)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc(numbers, sizeof *ranges, "ranges", &fingerprint->ranges));
+    memcpy(fingerprint->ranges, ranges, numbers * sizeof *ranges);
+    return CLF_OK;
+}
+
 void cli_fingerprint_free(cli_fingerprint *fingerprint)
 {
     for (size_t i = 0; i < COUNT(fields); i++) {
@@ -193,6 +205,8 @@ void cli_fingerprint_free(cli_fingerprint *fingerprint)
     }
     free(fingerprint->canaries);
     fingerprint->canaries = NULL;
+    free(fingerprint->ranges);
+    fingerprint->ranges = NULL;
     clfi_str_free(&fingerprint->texts);
 }
 
@@ -254,14 +268,29 @@ static clf_status add_fields(json_t *root, const cli_fingerprint *f)
     return CLF_OK;
 }
 
+static json_t *vector_json(const float *numbers, size_t count, bool *is_whole)
+{
+    json_t *vector = json_array();
+    for (size_t i = 0; i < count; i++)
+        *is_whole &= json_array_append_new(vector, json_real((double)numbers[i])) == 0;
+    return vector;
+}
+
+static bool add_ranges(json_t *root, const cli_fingerprint *f)
+{
+    bool is_whole = true;
+    if (!f->ranges)
+        return true;
+    json_t *least = vector_json(f->ranges, f->width, &is_whole), *largest = vector_json(f->ranges + f->width, f->width, &is_whole);
+    return json_object_set_new(root, "ranges", json_pack("[o, o]", least, largest)) == 0 && is_whole;
+}
+
 static bool add_canaries(json_t *root, const cli_fingerprint *f)
 {
     json_t *canaries = json_array();
     bool is_whole = true;
     for (size_t i = 0; i < CLI_CANARIES; i++) {
-        json_t *vector = json_array();
-        for (size_t c = 0; c < f->width; c++)
-            is_whole &= json_array_append_new(vector, json_real((double)f->canaries[i * f->width + c])) == 0;
+        json_t *vector = vector_json(f->canaries + i * f->width, f->width, &is_whole);
         is_whole &= json_array_append_new(
                         canaries, json_pack("{s:s%, s:o}", "text", cli_canaries[i].data, cli_canaries[i].size, "vector", vector)) == 0;
     }
@@ -289,6 +318,7 @@ static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
     CLF_TRY(cli_fingerprint_json(f, &root));
     bool is_whole =
         json_object_set_new(root, "rows", json_integer(f->rows)) == 0 && json_object_set_new(root, "data", json_string(f->data)) == 0;
+    is_whole &= add_ranges(root, f);
     if (f->texts.length)
         is_whole &= json_object_set_new(root, "texts", json_stringn(f->texts.data, f->texts.length)) == 0;
     char *text = is_whole ? json_dumps(root, JSON_REAL_PRECISION(9) | JSON_INDENT(1)) : NULL;

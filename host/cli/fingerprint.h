@@ -9,19 +9,20 @@
 
 /* One row per field: id, name, whether it is a number, whether vectors that differ in it must not be compared, and whether it is the
  * device's: what only rounds differently (another device) or shortens (max_tokens) is told and binds nobody. */
-#define CLI_FINGERPRINT_FIELDS(X)                   \
-    X(MODEL, "model", false, true, false)           \
-    X(TOKENIZER, "tokenizer", false, true, false)   \
-    X(POOLING, "pooling", false, true, false)       \
-    X(NORMALIZE, "normalize", false, true, false)   \
-    X(DIMENSIONS, "dimensions", true, true, false)  \
-    X(PROMPT, "prompt", false, true, false)         \
-    X(MAX_TOKENS, "max_tokens", true, false, false) \
-    X(PRECISION, "precision", false, false, false)  \
-    X(WEIGHTS, "weights", false, false, false)      \
-    X(ENGINE, "engine", false, false, true)         \
-    X(DEVICE, "device", false, false, true)         \
-    X(DRIVER, "driver", false, false, true)         \
+#define CLI_FINGERPRINT_FIELDS(X)                    \
+    X(MODEL, "model", false, true, false)            \
+    X(TOKENIZER, "tokenizer", false, true, false)    \
+    X(POOLING, "pooling", false, true, false)        \
+    X(NORMALIZE, "normalize", false, true, false)    \
+    X(DIMENSIONS, "dimensions", true, true, false)   \
+    X(PROMPT, "prompt", false, true, false)          \
+    X(QUANTIZED, "quantization", false, true, false) \
+    X(MAX_TOKENS, "max_tokens", true, false, false)  \
+    X(PRECISION, "precision", false, false, false)   \
+    X(WEIGHTS, "weights", false, false, false)       \
+    X(ENGINE, "engine", false, false, true)          \
+    X(DEVICE, "device", false, false, true)          \
+    X(DRIVER, "driver", false, false, true)          \
     X(VERSION, "version", false, false, false)
 
 typedef enum cli_field {
@@ -39,7 +40,8 @@ typedef struct cli_fingerprint {
     char data[CLFI_HASH_TEXT_BYTES]; /* hash of its elements; "" = none */
     clf_str texts;                   /* of the file: the hash of each row's text, one after another; empty = not told */
     size_t width;                    /* of the canaries */
-    float *canaries;                 /* [CLI_CANARIES, width]; NULL = none */
+    float *canaries;                 /* [CLI_CANARIES, width], not quantised; NULL = none */
+    float *ranges;                   /* of quantised rows: least and largest of each feature [2, width]; NULL = none */
 } cli_fingerprint;
 
 #define CLI_FINGERPRINT_INIT {.rows = 0}
@@ -54,6 +56,9 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
 
 /* The canaries' vectors by the session's model. */
 clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint);
+
+/* Says that the file's rows are quantised, by the name of --quantize, with copies of the ranges [2, width] (NULL: none). */
+clf_status cli_fingerprint_quantized(cli_fingerprint *fingerprint, const char *name, const float *ranges);
 void cli_fingerprint_free(cli_fingerprint *fingerprint);
 
 /* Fields and canaries, to be released on their own. */

@@ -11,6 +11,12 @@
 
 enum { STEPS = 255, SIGN = 128 };
 
+const char *cli_quantize_name(cli_quantization kind)
+{
+    static const char *const names[] = {"no", "int8", "uint8", "binary", "ubinary"};
+    return names[kind];
+}
+
 bool cli_quantize_has_ranges(cli_quantization kind)
 {
     return kind == CLI_QUANTIZE_INT8 || kind == CLI_QUANTIZE_UINT8;

@@ -18,6 +18,7 @@ typedef enum cli_quantization {
     CLI_QUANTIZE_UBINARY
 } cli_quantization;
 
+const char *cli_quantize_name(cli_quantization kind);
 bool cli_quantize_has_ranges(cli_quantization kind); /* int8 and uint8: 255 steps from each feature's least value to its largest */
 bool cli_quantize_is_signed(cli_quantization kind);
 size_t cli_quantized_width(cli_quantization kind, size_t width); /* bytes of a row: width, or a bit a feature */

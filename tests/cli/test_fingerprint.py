@@ -97,6 +97,30 @@ with tempfile.TemporaryDirectory() as work:
     expect("embed cls", run("embed", model, "--pooling", "cls", "--normalize", "yes", "-o", os.path.join(work, "d.npy"), "one"), 0)
     expect("verify cls", run("verify", os.path.join(work, "d.npy"), "--model", model), 0, "cosine 1.0000")
 
+    # Quantised files have their own, with what their bytes mean, also in the place of one that was not.
+    quantised = os.path.join(work, "d.npy")
+    for kind in ("int8", "uint8", "binary", "ubinary"):
+        expect(f"embed {kind}", run("embed", model, "--quantize", kind, "-o", quantised, "one", "two", "three four"), 0)
+        with open(quantised + ".json", encoding="utf-8") as file:
+            of_bytes = json.load(file)
+        if (of_bytes["quantization"], of_bytes["rows"], of_bytes["pooling"], "ranges" in of_bytes) != (kind, 3, "mean", kind.endswith("int8")):
+            fail(f"fingerprint of {kind}: {of_bytes['quantization']}, {of_bytes['rows']}, {list(of_bytes)}")
+        done = run("verify", quantised, "--model", model)
+        expect(f"verify {kind}", done, 0, "cosine 1.0000")
+        if "now" in done.stdout:
+            fail(f"verify {kind}: {done.stdout}")
+        if kind == "int8":
+            rows = [json.loads(line)["embedding"] for line in run("embed", model, "one", "two", "three four").stdout.splitlines()]
+            if any(abs(told - wanted) > 1e-6 for told, wanted in zip(of_bytes["ranges"][0] + of_bytes["ranges"][1],
+                                                                    [*map(min, zip(*rows)), *map(max, zip(*rows))])):
+                fail("the ranges of int8 are not those of the texts")
+    if told.get("quantization") != "no":
+        fail("a file that is not quantised does not say so")
+    del told["quantization"]  # as an earlier version wrote it
+    with open(beside, "w", encoding="utf-8") as file:
+        json.dump(told, file)
+    expect("search in an earlier version's", run("search", model, "--corpus", corpus, "two"), 0)
+
     # A file that was changed, or made by something else, under an old fingerprint.
     with open(corpus, "r+b") as file:
         file.seek(-4, os.SEEK_END)

@@ -36,13 +36,15 @@ with tempfile.TemporaryDirectory() as work:
         fail("one device left: other bytes")
     expect("no device", run(*embed("none.npy", "--device", "nosuchdevice,nosuchdevice2")), 1, "nosuchdevice2")
 
-    # Quantized: the same bytes too, and the processes of the devices computed them: their parent read nothing back.
-    one = run(*embed("one.npy", "--quantize", "int8", "--stats"))
-    two = run(*embed("two.npy", "--quantize", "int8", "--stats", "--device", ","))
-    expect("--quantize", one, 0)
-    expect("--quantize on two", two, 0, "(0.00 MB)\ndevice memory", "2000 texts")
-    if "(0.00 MB)\ndevice memory" in one.stderr or not os.path.exists("two.npy") or read("one.npy") != read("two.npy"):
-        fail(f"--quantize on two: other bytes than one device's, or one device reads nothing back: {one.stderr}")
+    # Quantized: the same bytes too, and the processes of the devices computed them: their parent read back no more than the fingerprint's
+    # sentences, and nothing where there is none.
+    for output in ("one.npy", "one.txt"):
+        two = output.replace("one", "two")
+        done = [run(*embed(output, "--quantize", "int8", "--stats")), run(*embed(two, "--quantize", "int8", "--stats", "--device", ","))]
+        expect(f"--quantize to {output}", done[0], 0)
+        expect(f"--quantize to {two}", done[1], 0, "(0.00 MB)\ndevice memory", "2000 texts")
+        if "(0.00 MB)\ndevice memory" in done[0].stderr or read(two) is None or read(output) != read(two):
+            fail(f"--quantize on two: other bytes than one device's, or one device reads nothing back: {done[0].stderr}")
 
     # A process is killed in the middle of an answer, of its head or of its rows: its window is done by the other.
     for call in ("send:2", "send:3", "send:5"):
