@@ -24,6 +24,10 @@ static clf_status choose_width(const clf_model *model, const clf_embed_params *p
         choice->pooling[0] = (clf_pooling)params->pooling;
         choice->pooling_count = 1;
     }
+    if (choice->pooling_count == 0)
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "embed: modules.json lists a Transformer without a Pooling, which makes no embedding of a text: expected a "
+                 "Pooling, or one that is asked for (--pooling)");
     CLF_TRY(clfi_sentence_head_width(head, choice->pooling_count, &choice->width));
     if (params->dimensions > (size_t)choice->width)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: dimensions %zu, the model's embeddings have %lld", params->dimensions,

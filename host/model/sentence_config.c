@@ -91,82 +91,135 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
     return CLF_OK;
 }
 
+static const char where_modules[] = "modules.json";
+
+/* Directories inside the model only: "1_Pooling", never "../x" or "/x". */
+static bool is_plain_name(const char *name)
+{
+    return name[0] != '\0' && name[0] != '.' && !strchr(name, '/') && strlen(name) < CLFI_SENTENCE_PATH_BYTES;
+}
+
+static clf_status check_path(const char *path)
+{
+    if (!is_plain_name(path))
+        CLF_FAIL(CLF_FORMAT, "%s: path \"%s\" is not a plain directory name", where_modules, path);
+    return CLF_OK;
+}
+
 static clf_status read_pooling(const char *directory, const char *module, clf_sentence_config *config)
 {
     char *name;
     json_t *json = NULL;
+    CLF_TRY(check_path(module));
     CLF_TRY(clfi_path_join(module, "config.json", &name));
     clf_status st = clfi_sentence_file_read(directory, name, &json);
-    if (st == CLF_OK && json)
-        st = read_modes(json, name, config);
+    if (st == CLF_OK)
+        st = json ? read_modes(json, name, config)
+                  : clfi_fail(CLF_NOT_FOUND, "%s/%s is missing: %s names a Pooling there (is the download whole?)", directory, name,
+                              where_modules);
     json_decref(json);
     free(name);
     return st;
 }
 
-/* Directories inside the model only: "1_Pooling", never "../x" or "/x". */
-static bool is_plain_name(const char *name)
+typedef struct module_class {
+    const char *name, *file; /* the file is part of the type since sentence-transformers 6 */
+    clf_module_kind kind;
+} module_class;
+
+static const module_class module_classes[] = {{"Transformer", "transformer", CLF_MODULE_TRANSFORMER},
+                                              {"Pooling", "pooling", CLF_MODULE_POOLING},
+                                              {"Dense", "dense", CLF_MODULE_DENSE},
+                                              {"LayerNorm", "layer_norm", CLF_MODULE_LAYER_NORM},
+                                              {"Normalize", "normalize", CLF_MODULE_NORMALIZE},
+                                              {"Dropout", "dropout", CLF_MODULE_DROPOUT}};
+
+/* *at begins with the word: *at is behind it then. */
+static bool skip(const char **at, const char *word)
 {
-    return name[0] != '\0' && name[0] != '.' && !strchr(name, '/');
+    const size_t size = strlen(word);
+    if (strncmp(*at, word, size) != 0)
+        return false;
+    *at += size;
+    return true;
 }
 
-static const char where_modules[] = "modules.json";
-
-static clf_status read_module(const char *directory, const char *kind, const char *path, clf_sentence_config *config)
+/* "sentence_transformers.models.Pooling", "sentence_transformers.models.Pooling.Pooling",
+ * "sentence_transformers.sentence_transformer.modules.pooling.Pooling": a class of another package may compute anything. */
+static bool is_class(const char *type, const module_class *class)
 {
-    static const struct {
-        const char *name;
-        clf_module_kind kind;
-    } rows[] = {{"Pooling", CLF_MODULE_POOLING},
-                {"Dense", CLF_MODULE_DENSE},
-                {"LayerNorm", CLF_MODULE_LAYER_NORM},
-                {"Normalize", CLF_MODULE_NORMALIZE},
-                {"Dropout", CLF_MODULE_DROPOUT}};
-    size_t i = 0;
-    while (i < COUNT(rows) && strcmp(rows[i].name, kind) != 0)
-        i++;
-    if (i == COUNT(rows))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: module type \"%s\": expected Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout",
-                 where_modules, kind);
-    const bool has_files = rows[i].kind != CLF_MODULE_NORMALIZE && rows[i].kind != CLF_MODULE_DROPOUT;
-    if (has_files && (!is_plain_name(path) || strlen(path) >= sizeof config->module[0].path))
-        CLF_FAIL(CLF_FORMAT, "%s: path \"%s\" is not a plain directory name", where_modules, path);
-    if (rows[i].kind == CLF_MODULE_DROPOUT) /* nothing but in training */
+    const char *at = type;
+    if (!skip(&at, "sentence_transformers.") ||
+        (!skip(&at, "models.") && !skip(&at, "base.modules.") && !skip(&at, "sentence_transformer.modules.")))
+        return false;
+    const char *dot = strchr(at, '.');
+    if (dot && (skip(&at, class->name) || skip(&at, class->file)))
+        return at == dot && strcmp(dot + 1, class->name) == 0;
+    return strcmp(at, class->name) == 0;
+}
+
+static clf_status find_class(const char *type, clf_module_kind *out)
+{
+    for (size_t i = 0; i < COUNT(module_classes); i++)
+        if (is_class(type, &module_classes[i])) {
+            *out = module_classes[i].kind;
+            return CLF_OK;
+        }
+    CLF_FAIL(CLF_UNSUPPORTED,
+             "%s: module type \"%s\": expected one of sentence_transformers.models: Transformer, Pooling, Dense, LayerNorm, Normalize or "
+             "Dropout",
+             where_modules, type);
+}
+
+/* A module after the Transformer and the Pooling. */
+static clf_status read_module(clf_module_kind kind, const char *path, clf_sentence_config *config)
+{
+    const bool has_files = kind != CLF_MODULE_NORMALIZE && kind != CLF_MODULE_DROPOUT;
+    if (has_files)
+        CLF_TRY(check_path(path));
+    if (kind == CLF_MODULE_DROPOUT) /* nothing but in training */
         return CLF_OK;
-    if (rows[i].kind == CLF_MODULE_POOLING)
-        return read_pooling(directory, path, config);
     if (config->module_count == COUNT(config->module))
         CLF_FAIL(CLF_UNSUPPORTED, "%s: expected at most %zu modules after the pooling", where_modules, COUNT(config->module));
     clf_sentence_module *module = &config->module[config->module_count++];
-    module->kind = rows[i].kind;
-    if (has_files || (is_plain_name(path) && strlen(path) < sizeof module->path))
+    module->kind = kind;
+    if (is_plain_name(path))
         snprintf(module->path, sizeof module->path, "%s", path);
     config->normalize = config->normalize || module->kind == CLF_MODULE_NORMALIZE;
     return CLF_OK;
 }
 
+/* The only order in which sentence-transformers computes something: the Transformer, one Pooling, what works on the pooled vector. */
+static clf_status check_place(size_t index, clf_module_kind kind, const char *type)
+{
+    const clf_module_kind expected = index == 0 ? CLF_MODULE_TRANSFORMER : index == 1 ? CLF_MODULE_POOLING : kind;
+    if (kind != expected || (index > 1 && (kind == CLF_MODULE_TRANSFORMER || kind == CLF_MODULE_POOLING)))
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: module %zu is \"%s\": expected one Transformer, then one Pooling, then other modules", where_modules,
+                 index, type);
+    return CLF_OK;
+}
+
+/* A Transformer alone, as cross-encoders have it, makes no embedding. */
 static clf_status read_modules(const char *directory, const json_t *modules, clf_sentence_config *config)
 {
-    bool has_transformer = false;
-    if (!json_is_array(modules))
+    if (!json_is_array(modules) || json_array_size(modules) == 0)
         CLF_FAIL(CLF_FORMAT, "%s: expected an array of modules", where_modules);
+    config->pooling_count = 0;
     for (size_t i = 0; i < json_array_size(modules); i++) {
         const json_t *module = json_array_get(modules, i);
         const char *type, *path;
+        clf_module_kind kind = CLF_MODULE_TRANSFORMER;
         CLF_TRY(clfi_json_get_string(module, where_modules, "type", &type));
         CLF_TRY(clfi_json_opt_string(module, where_modules, "path", "", &path));
-        const char *dot = strrchr(type, '.');
-        const char *kind = dot ? dot + 1 : type;
-        if (strcmp(kind, "Transformer") != 0) {
-            CLF_TRY(read_module(directory, kind, path, config));
-            continue;
-        }
-        if (path[0])
+        CLF_TRY(find_class(type, &kind));
+        CLF_TRY(check_place(i, kind, type));
+        if (kind == CLF_MODULE_TRANSFORMER && path[0])
             CLF_FAIL(CLF_UNSUPPORTED, "%s: the Transformer module is in \"%s\", expected the directory itself", where_modules, path);
-        has_transformer = true;
+        if (kind == CLF_MODULE_POOLING)
+            CLF_TRY(read_pooling(directory, path, config));
+        else if (kind != CLF_MODULE_TRANSFORMER)
+            CLF_TRY(read_module(kind, path, config));
     }
-    if (!has_transformer)
-        CLF_FAIL(CLF_FORMAT, "%s: no Transformer module", where_modules);
     return CLF_OK;
 }
 

@@ -10,8 +10,10 @@
 #include "io/json.h"
 #include "clformer/model.h"
 
-/* What comes after the Transformer. */
+enum { CLFI_SENTENCE_PATH_BYTES = 128 };
+
 typedef enum clf_module_kind {
+    CLF_MODULE_TRANSFORMER,
     CLF_MODULE_POOLING,
     CLF_MODULE_DENSE,
     CLF_MODULE_LAYER_NORM,
@@ -20,16 +22,16 @@ typedef enum clf_module_kind {
 } clf_module_kind;
 
 typedef struct clf_sentence_module {
-    clf_module_kind kind; /* dense, layer norm or normalize */
-    char path[128];       /* directory inside the model's; "" where the module has no files */
+    clf_module_kind kind;                /* dense, layer norm or normalize */
+    char path[CLFI_SENTENCE_PATH_BYTES]; /* directory inside the model's; "" where the module has no files */
 } clf_sentence_module;
 
 typedef struct clf_sentence_config {
     clf_pooling pooling[CLF_POOLING_COUNT]; /* side by side; `standard` alone where the directory has no modules.json */
-    size_t pooling_count;
-    bool excludes_prompt;           /* the tokens of a prompt are not pooled */
-    bool normalize;                 /* a Normalize module is listed */
-    clf_sentence_module module[16]; /* after the pooling, in their order */
+    size_t pooling_count;                   /* 0: modules.json lists no Pooling, so the directory makes no embedding */
+    bool excludes_prompt;                   /* the tokens of a prompt are not pooled */
+    bool normalize;                         /* a Normalize module is listed */
+    clf_sentence_module module[16];         /* after the pooling, in their order */
     size_t module_count;
     bool lacks_types;   /* tokenizer_config.json's model_input_names are without token_type_ids: all tokens are of type 0 */
     int64_t max_tokens; /* sentence_bert_config.json's max_seq_length, else the tokenizer's model_max_length; 0 = neither */
@@ -38,7 +40,8 @@ typedef struct clf_sentence_config {
 /* directory/name parsed; NULL where the directory has no such file. */
 clf_status clfi_sentence_file_read(const char *directory, const char *name, json_t **out);
 
-/* UNSUPPORTED: a module or a pooling that is not built, by name with those that are. FORMAT: a file is broken. */
+/* UNSUPPORTED: a module or a pooling that is not built, by name with those that are; another order than Transformer, Pooling, others.
+ * NOT_FOUND: the Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
 
 #endif

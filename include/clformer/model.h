@@ -40,7 +40,7 @@ typedef struct clf_model_info {
     uint64_t file_bytes;        /* of the checkpoint */
     const char *linear_engine;  /* GEMM engine of the projections */
     int64_t embedding_width;    /* E: features of an embedding: C, unless poolings are put side by side or dense layers follow */
-    int64_t poolings;           /* how many are put side by side; `pooling` is the first */
+    int64_t poolings;           /* how many are put side by side; `pooling` is the first; 0: modules.json has no Pooling module */
     int64_t layers_after;       /* dense layers and layer norms after the pooling */
     clf_storage weights;        /* as it was opened */
 } clf_model_info;
@@ -122,8 +122,8 @@ typedef struct clf_embed_stats {
  * A text of no tokens (no special tokens in the tokenizer) gives zeros. params NULL = defaults; stats may be NULL. Synchronous.
  * C is that of clf_model_embedding_width. The model's modules run in their order (pooling, dense layers, layer norms, normalize).
  * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens, more dimensions than there are, a
- * prompt_name that the model does not have (those that it has are named), or one beside prompt. UNSUPPORTED: a prompt where the model
- * leaves prompts out of its pooling. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
+ * prompt_name that the model does not have (those that it has are named), or one beside prompt. UNSUPPORTED: modules.json has no Pooling
+ * and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the
  * portable engines (which the context's log tells); the text is named. No such vector is ever given. */
 CLF_API CLF_NODISCARD clf_status clf_model_embed(clf_model *model, const clf_text *texts, size_t count, const clf_embed_params *params,
                                                  float *out, clf_embed_stats *stats);

@@ -125,7 +125,9 @@ def check_refusals(folder):
         with open(file, "w", encoding="utf-8") as stream:
             stream.write(before)
 
-    changed("modules.json", ("layer_norm.LayerNorm", "cnn.CNN"), 'module type "CNN"', "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout")
+    changed("modules.json", ("layer_norm.LayerNorm", "cnn.CNN"), 'modules.cnn.CNN"', "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout")
+    changed("modules.json", ("sentence_transformers.base.modules.dense.Dense", "custom_st.Dense"), '"custom_st.Dense"')
+    changed("modules.json", ("pooling.Pooling", "dropout.Dropout"), "expected one Transformer, then one Pooling")
     changed("modules.json", ("2_Dense", "../dense/2_Dense"), "not a plain directory name")
     changed("1_Pooling/config.json", ('"mean"', '"median"'), 'pooling_mode string "median"', "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken")
     changed("2_Dense/config.json", ("activation.Tanh", "activation.Hardswish"), 'activation_function "torch.nn.modules.activation.Hardswish"', "GELU, SiLU")
@@ -133,7 +135,23 @@ def check_refusals(folder):
     changed("2_Dense/config.json", ('"out_features": 17', '"out_features": 18'), "linear.weight")
     changed("4_LayerNorm/config.json", ("17", "16"), "dimension is 16: expected 17")
     changed("config_sentence_transformers.json", ('"default_prompt_name": "query"', '"default_prompt_name": "title"'), 'default_prompt_name "title"')
+    os.rename(os.path.join(directory, "1_Pooling"), os.path.join(folder, "taken"))
+    refused((directory,), 1, "1_Pooling/config.json is missing: modules.json names a Pooling there")
+    os.rename(os.path.join(folder, "taken"), os.path.join(directory, "1_Pooling"))
     changed("6_Normalize/config.json", ('"sentence_embedding"', '"token_embeddings"'), 'module_input_name "token_embeddings"')
+
+
+def check_without_pooling(folder):
+    """A Transformer alone makes no embedding, unless a pooling is asked for."""
+    directory = os.path.join(folder, "last")
+    with open(os.path.join(directory, "modules.json"), encoding="utf-8") as file:
+        modules = json.load(file)
+    with open(os.path.join(directory, "modules.json"), "w", encoding="utf-8") as file:
+        json.dump(modules[:1], file)
+    refused((directory,), 1, "a Transformer without a Pooling")
+    info, given = run("info", "--json", directory), run("embed", "--pooling", "cls", directory, "a")
+    if info.returncode != 0 or json.loads(info.stdout)["pooling"] != [] or given.returncode != 0 or len(json.loads(given.stdout)["embedding"]) != 24:
+        fail("without Pooling", info.stdout, info.stderr, given.stdout, given.stderr)
 
 
 names = folders(sentence)
@@ -144,4 +162,5 @@ with tempfile.TemporaryDirectory() as folder:
         check_case(folder, name)
     check_search_prompts(folder)
     check_refusals(folder)
+    check_without_pooling(folder)
 finish()

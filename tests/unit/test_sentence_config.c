@@ -2,6 +2,7 @@
 /* The settings of a sentence encoder: what is absent has its default, what is there and cannot be read is an error. */
 #include "model/sentence_config.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,88 @@ static void absent(void **state)
     temp_directory_remove(folder);
 }
 
+static clf_status read_types(const char *first, const char *second, const char *third, clf_sentence_config *config)
+{
+    char folder[TEMP_PATH_BYTES], text[1024];
+    const int size = snprintf(text, sizeof text,
+                              "[{\"type\": \"%s\", \"path\": \"\"}, {\"type\": \"%s\", \"path\": \"1_Pooling\"}, "
+                              "{\"type\": \"%s\", \"path\": \"1_Pooling\"}]",
+                              first, second, third);
+    temp_directory_make(folder);
+    temp_file_below(folder, "modules.json", text, (size_t)size);
+    temp_file_below(folder, "1_Pooling/config.json", cls, strlen(cls));
+    const clf_status st = clfi_sentence_config_read(folder, CLF_POOLING_MEAN, config);
+    temp_directory_remove(folder);
+    return st;
+}
+
+#define OLD "sentence_transformers.models."
+#define BASE "sentence_transformers.base.modules."
+#define NEW "sentence_transformers.sentence_transformer.modules."
+
+/* Classes as sentence-transformers has named them from version to version, and others that end alike. */
+static void types(void **state)
+{
+    (void)state;
+    static const char *const known[][3] = {{OLD "Transformer", OLD "Pooling", OLD "Normalize"},
+                                           {OLD "Transformer.Transformer", OLD "Pooling.Pooling", OLD "LayerNorm.LayerNorm"},
+                                           {BASE "transformer.Transformer", NEW "pooling.Pooling", BASE "normalize.Normalize"},
+                                           {BASE "Transformer", NEW "Pooling", NEW "layer_norm.LayerNorm"}};
+    static const char *const foreign[] = {"evil.Pooling",
+                                          "Pooling",
+                                          OLD "evil.Pooling",
+                                          OLD "Pooling.evil",
+                                          OLD "pooling.Pooling.Pooling",
+                                          "custom_" OLD "Pooling",
+                                          OLD "CLIPModel",
+                                          OLD "PoolingX",
+                                          OLD ""};
+    clf_sentence_config config;
+    for (size_t i = 0; i < COUNT(known); i++) {
+        CHECK_OK(read_types(known[i][0], known[i][1], known[i][2], &config));
+        assert_true(config.pooling_count == 1 && config.pooling[0] == CLF_POOLING_CLS && config.module_count == 1);
+    }
+    for (size_t i = 0; i < COUNT(foreign); i++) {
+        CHECK_FAILS(read_types(OLD "Transformer", foreign[i], OLD "Normalize", &config), CLF_UNSUPPORTED, foreign[i]);
+        CHECK_FAILS(read_types(OLD "Transformer", OLD "Pooling", foreign[i], &config), CLF_UNSUPPORTED, "LayerNorm, Normalize or Dropout");
+    }
+}
+
+/* Transformer, Pooling, others; in another order sentence-transformers computes something else, or nothing. */
+static void order(void **state)
+{
+    (void)state;
+    static const char *const refused[][3] = {
+        {OLD "Normalize", OLD "Transformer", OLD "Pooling"},   {OLD "Transformer", OLD "Normalize", OLD "Pooling"},
+        {OLD "Transformer", OLD "Dropout", OLD "Pooling"},     {OLD "Transformer", OLD "Pooling", OLD "Pooling"},
+        {OLD "Transformer", OLD "Pooling", OLD "Transformer"}, {OLD "Pooling", OLD "Normalize", OLD "Normalize"}};
+    static const char alone[] = "[{\"type\": \"" OLD "Transformer\", \"path\": \"\"}]";
+    char folder[TEMP_PATH_BYTES];
+    clf_sentence_config config;
+    for (size_t i = 0; i < COUNT(refused); i++)
+        CHECK_FAILS(read_types(refused[i][0], refused[i][1], refused[i][2], &config), CLF_UNSUPPORTED,
+                    "expected one Transformer, then one Pooling");
+    temp_directory_make(folder);
+    temp_file_below(folder, "modules.json", alone, strlen(alone));
+    CHECK_OK(clfi_sentence_config_read(folder, CLF_POOLING_MEAN, &config));
+    assert_true(config.pooling_count == 0);
+    temp_directory_remove(folder);
+}
+
+/* A download that has come in part: the mean would be another model's embedding. */
+static void missing(void **state)
+{
+    (void)state;
+    char folder[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    clf_sentence_config config;
+    temp_directory_make(folder);
+    temp_file_below(folder, "modules.json", modules, strlen(modules));
+    CHECK_FAILS(clfi_sentence_config_read(folder, CLF_POOLING_MEAN, &config), CLF_NOT_FOUND, "1_Pooling/config.json is missing");
+    assert_int_equal(mkdir(temp_path(folder, "1_Pooling", path), 0700), 0);
+    CHECK_FAILS(clfi_sentence_config_read(folder, CLF_POOLING_MEAN, &config), CLF_NOT_FOUND, "1_Pooling/config.json is missing");
+    temp_directory_remove(folder);
+}
+
 /* Each of the files in turn as a link to nowhere, a link to itself, a folder and a pipe. */
 static void unreadable(void **state)
 {
@@ -42,6 +125,8 @@ static void unreadable(void **state)
             temp_directory_make(folder);
             if (i != 0)
                 temp_file_below(folder, "modules.json", modules, strlen(modules));
+            if (i > 2)
+                temp_file_below(folder, "1_Pooling/config.json", cls, strlen(cls));
             if (i == 2)
                 assert_int_equal(mkdir(temp_path(folder, "1_Pooling", path), 0700), 0);
             temp_path(folder, names[i], path);
@@ -61,6 +146,7 @@ static void unreadable(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent), cmocka_unit_test(unreadable)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(absent), cmocka_unit_test(types), cmocka_unit_test(order),
+                                       cmocka_unit_test(missing), cmocka_unit_test(unreadable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
