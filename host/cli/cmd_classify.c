@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/classifying.h"
@@ -31,10 +32,21 @@ static clf_status print_json(const clf_model *model, size_t best, const float *l
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "labels");
 }
 
-static void print_row(const classify_job *job, const char *label, float score, clf_text text)
+/* The score, the label, the text, or the two of a pair, which share what is left of the terminal. */
+static void print_row(const classify_job *job, const char *label, float score, clf_text first, clf_text second)
 {
-    const int used = printf("%7.4f  %-16s  ", (double)score, label);
-    cli_print_line(stdout, text.data, text.size, job->columns > used ? job->columns - used : job->columns ? 1 : 0);
+    enum { LABEL_COLUMNS = 16 };
+    static const char between[] = "  |  ";
+    int used = printf("%7.4f  ", (double)score);
+    const int width = cli_print_line(stdout, label, strlen(label), 0);
+    used += width + printf("%*s", width < LABEL_COLUMNS ? LABEL_COLUMNS - width + 2 : 2, "");
+    const int left = job->columns > used ? job->columns - used : job->columns ? 1 : 0;
+    const int both = left - (int)strlen(between), half = both < 2 ? left != 0 : both / 2;
+    used = cli_print_line(stdout, first.data, first.size, second.data ? half : left);
+    if (second.data) {
+        fputs(between, stdout);
+        cli_print_line(stdout, second.data, second.size, both > used ? both - used : left != 0);
+    }
     putchar('\n');
 }
 
@@ -50,7 +62,7 @@ static clf_status print_window(void *user, const cli_inputs *inputs, const float
         if (job->as_json)
             CLF_TRY(print_json(job->model, best, logits, scores, labels));
         else
-            print_row(job, clf_model_label(job->model, best), scores[best], inputs->texts[i]);
+            print_row(job, clf_model_label(job->model, best), scores[best], inputs->texts[i], inputs->seconds[i]);
     }
     return CLF_OK;
 }

@@ -43,7 +43,7 @@ static int width_of(const unsigned char *text, size_t size)
     return columns;
 }
 
-void cli_print_line(FILE *stream, const char *text, size_t size, int columns)
+int cli_print_line(FILE *stream, const char *text, size_t size, int columns)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     const bool is_cut = columns > 0 && width_of(bytes, size) > columns;
@@ -51,13 +51,15 @@ void cli_print_line(FILE *stream, const char *text, size_t size, int columns)
     uint32_t code;
     for (size_t i = 0; i < size;) {
         i += clfi_utf8_decode(bytes + i, size - i, &code);
-        used += utf8proc_charwidth((utf8proc_int32_t)shown(code));
-        if (is_cut && used > columns - 1)
+        const int more = utf8proc_charwidth((utf8proc_int32_t)shown(code));
+        if (is_cut && used + more > columns - 1)
             break;
         put(stream, shown(code));
+        used += more;
     }
     if (is_cut)
         put(stream, ELLIPSIS);
+    return used + is_cut;
 }
 
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)

@@ -11,8 +11,8 @@
 int cli_terminal_columns(int fd);
 
 /* One line without its newline: control and direction characters become spaces, ill-formed UTF-8 becomes U+FFFD. columns > 0: a longer text
- * is cut and ends in an ellipsis. */
-void cli_print_line(FILE *stream, const char *text, size_t size, int columns);
+ * is cut and ends in an ellipsis. Returns the columns that it takes. */
+int cli_print_line(FILE *stream, const char *text, size_t size, int columns);
 
 /* "  NAME  what it is" to the stream, the text from column `columns` + 3 on; on a terminal in lines of its width, below a longer name. */
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text);
