@@ -50,12 +50,9 @@ static clf_status read_problem(const json_t *config, int64_t labels, clf_problem
     static const char *const names[] = {"single_label_classification", "multi_label_classification", "regression"};
     const char *name;
     CLF_TRY(clfi_json_opt_string(config, where, "problem_type", NULL, &name));
-    *out = labels == 1 ? CLF_PROBLEM_REGRESSION : CLF_PROBLEM_SINGLE_LABEL;
-    if (!name)
-        return CLF_OK;
     for (size_t i = 0; i < COUNT(names); i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = labels == 1 && i == CLF_PROBLEM_SINGLE_LABEL ? CLF_PROBLEM_REGRESSION : (clf_problem)i;
+        if (strcmp(names[i], name ? name : names[0]) == 0) {
+            *out = labels == 1 && i == CLF_PROBLEM_SINGLE_LABEL ? CLF_PROBLEM_MULTI_LABEL : (clf_problem)i;
             return CLF_OK;
         }
     }

@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-/* What the logits of a head mean (config.json's problem_type; where it is missing, one label is a regression and several exclude each
- * other). */
+/* What the logits of a head mean, by config.json's problem_type; where it is missing, several labels exclude each other. As transformers'
+ * pipeline for classification has it. */
 typedef enum clf_problem {
     CLF_PROBLEM_SINGLE_LABEL, /* one label holds: scores are the softmax over the labels */
-    CLF_PROBLEM_MULTI_LABEL,  /* any number hold: scores are sigmoids */
-    CLF_PROBLEM_REGRESSION    /* the logit itself is the score; also every head of one label that is not multi-label */
+    CLF_PROBLEM_MULTI_LABEL,  /* any number hold: scores are sigmoids; also every head of one label that is no regression */
+    CLF_PROBLEM_REGRESSION    /* the logit itself is the score */
 } clf_problem;
 
 /* Labels of the model's head, 0 where the checkpoint has none or model is NULL; the name of label `index` (config.json's id2label, else

@@ -14,39 +14,68 @@ models = os.path.join(data, "classifiers")
 BOUND = 1e-5  # of the logits' length
 
 
-def softmax(logits):
-    most = max(logits)
-    sums = sum(math.exp(x - most) for x in logits)
-    return [math.exp(x - most) / sums for x in logits]
-
-
 def sigmoid(x):
     return 1 / (1 + math.exp(-x))
 
 
-def wanted_scores(config, logits):
-    if config.get("problem_type") == "multi_label_classification":
-        return [sigmoid(x) for x in logits]
-    return softmax(logits) if len(logits) > 1 else logits
-
-
-def check_classify(name, folder, golden, config):
-    texts = os.path.join(folder, name + ".jsonl")
+def check_classify(name, directory, folder, golden, config):
+    """The scores are those of transformers' pipeline for config.json's problem_type."""
+    texts, problem = os.path.join(folder, name + ".jsonl"), config.get("problem_type")
     with open(texts, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(text) + "\n" for text in golden["texts"])
-    done = run("classify", "--json", "--file", texts, os.path.join(models, name))
+    done = run("classify", "--json", "--file", texts, directory)
     if done.returncode != 0:
         return fail(name, done.returncode, done.stderr)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     if len(lines) != len(golden["logits"]):
         return fail(name, f"{len(lines)} lines")
     labels = config.get("id2label") or {str(i): f"LABEL_{i}" for i in range(2)}
-    for text, line, logits in zip(golden["texts"], lines, golden["logits"]):
+    for text, line, logits, scores in zip(golden["texts"], lines, golden["logits"], golden["scores"][problem or "null"]):
         error = math.dist(line["logits"], logits) / math.hypot(*logits)
-        scores = wanted_scores(config, logits)
         best = max(range(len(logits)), key=scores.__getitem__)
         if not error <= BOUND or not abs(line["score"] - scores[best]) <= BOUND * max(1, abs(scores[best])) or line["label"] != labels[str(best)]:
-            fail(name, text, f"relative error {error:.3g}", line, scores)
+            fail(name, problem, text, f"relative error {error:.3g}", line, scores)
+
+
+def check_problems(name, folder, golden, config):
+    """Each problem_type in turn."""
+    copy = os.path.join(folder, name + "_problems")
+    shutil.copytree(os.path.join(models, name), copy)
+    for problem in golden["scores"]:
+        changed = {**config, "problem_type": None if problem == "null" else problem}
+        with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
+            json.dump(changed, file)
+        check_classify(name, copy, folder, golden, changed)
+
+
+def check_cross_encoder(name, golden):
+    """rerank's scores are those of sentence-transformers' CrossEncoder."""
+    for (query, text), wanted in zip(golden["texts"][-3:], golden["cross_encoder"]):
+        done = run("rerank", "--json", os.path.join(models, name), query, text)
+        if done.returncode != 0 or not abs(json.loads(done.stdout)["hits"][0]["score"] - wanted) <= BOUND:
+            fail(name, "CrossEncoder", query, text, wanted, done.stdout, done.stderr)
+
+
+def check_printed(folder):
+    """A label is foreign text too: it cannot drive the terminal, and both texts of a pair are shown."""
+    copy, pairs = os.path.join(folder, "printed"), os.path.join(folder, "pairs.jsonl")
+    shutil.copytree(os.path.join(models, "bert"), copy)
+    with open(os.path.join(copy, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    label = "a\x1b[31mred\nline"
+    with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:
+        json.dump({**config, "id2label": {"0": label}}, file)
+    with open(pairs, "w", encoding="utf-8") as file:
+        file.write(json.dumps(["the cat", "sat\x1b on"]) + "\n" + json.dumps("alone") + "\n")
+    done = run("classify", "--file", pairs, copy)
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or len(lines) != 2 or "\x1b" in done.stdout or not all("a [31mred line" in line for line in lines):
+        return fail("a label with control characters", done.stdout, done.stderr)
+    if not lines[0].endswith("the cat  |  sat  on") or not lines[1].endswith("  alone"):
+        fail("the texts of a pair", lines)
+    done = run("classify", "--json", "--file", pairs, copy)
+    if done.returncode != 0 or json.loads(done.stdout.splitlines()[0])["label"] != label:
+        fail("a label in JSON", done.stdout, done.stderr)
 
 
 def check_rerank(name, golden):
@@ -194,9 +223,13 @@ with tempfile.TemporaryDirectory() as folder:
             golden = json.load(file)
         with open(os.path.join(models, name, "config.json"), encoding="utf-8") as file:
             config = json.load(file)
-        check_classify(name, folder, golden, config)
+        check_classify(name, os.path.join(models, name), folder, golden, config)
+        if name in ("bert", "roberta"):  # of one label and of three
+            check_problems(name, folder, golden, config)
         if len(golden["logits"][0]) == 1:
             check_rerank(name, golden)
+            check_cross_encoder(name, golden)
+    check_printed(folder)
     check_bad_pairs(folder)
     check_search(folder)
     check_info_of_tokenizer(folder)

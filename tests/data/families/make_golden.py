@@ -8,10 +8,12 @@ Usage: make_golden.py [FAMILY ...]                 (needs torch, transformers, t
 Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json: texts, and the means of their tokens' last
 hidden states; attention weights of
 layer 1 for the last text. Classifiers have one layer and a head, and their golden.json the logits of texts and pairs, computed in one
-padded batch. Sizes are odd, so that nothing fits by chance."""
+padded batch, the scores that transformers' pipeline gives them by problem_type, and, of one label, those of sentence-transformers' CrossEncoder for
+the pairs (which that needs). Sizes are odd, so that nothing fits by chance."""
 import json
 import os
 import sys
+import tempfile
 
 import torch
 import transformers
@@ -190,8 +192,43 @@ def family_golden(model, tokenizer):
     return {"texts": TEXTS, "embeddings": embed(model, tokenizer).tolist(), "attention": attend(model, tokenizer)}
 
 
+PROBLEMS = ("single_label_classification", "multi_label_classification", "regression")
+
+
+def fast_tokenizer(model, tokenizer):
+    inputs = ["input_ids", "attention_mask"] + ["token_type_ids"] * (getattr(model.config, "type_vocab_size", 1) > 1)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=inputs, pad_token="<pad>")
+
+
+def pipeline_scores(model, tokenizer):
+    """By problem_type what transformers' pipeline makes of the logits, in the order of the labels; "null": config.json names none."""
+    given, scores = model.config.problem_type, {}
+    pipe = transformers.pipeline("text-classification", model=model, tokenizer=fast_tokenizer(model, tokenizer), top_k=None, device="cpu")
+    for problem in (None, *PROBLEMS):
+        model.config.problem_type = problem
+        rows = []
+        for text in (*TEXTS, *PAIRS[:2]):  # of the last it forgets the second text, which is empty
+            found = pipe(text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]})
+            rows.append({row["label"]: row["score"] for row in (found[0] if isinstance(found[0], list) else found)})
+        scores[problem or "null"] = [[row[model.config.id2label[k]] for k in range(model.config.num_labels)] for row in rows]
+    model.config.problem_type = given
+    return scores
+
+
+def cross_encoder_scores(model, tokenizer):
+    """What sentence-transformers' CrossEncoder says of the pairs, in float32."""
+    from sentence_transformers import CrossEncoder  # pylint: disable=import-outside-toplevel
+    with tempfile.TemporaryDirectory() as folder:
+        model.float().save_pretrained(folder)
+        fast_tokenizer(model, tokenizer).save_pretrained(folder)
+        return CrossEncoder(folder, device="cpu").predict([tuple(pair) for pair in PAIRS]).tolist()
+
+
 def classifier_golden(model, tokenizer):
-    return {"texts": [*TEXTS, *PAIRS], "logits": classify(model, tokenizer)}
+    golden = {"texts": [*TEXTS, *PAIRS], "logits": classify(model, tokenizer), "scores": pipeline_scores(model, tokenizer)}
+    if model.config.num_labels == 1:
+        golden["cross_encoder"] = cross_encoder_scores(model, tokenizer)
+    return golden
 
 
 if __name__ == "__main__":
