@@ -32,6 +32,17 @@ size_t cli_quantized_width(cli_quantization kind, size_t width)
     return cli_quantize_has_ranges(kind) ? width : (width + 7) / 8;
 }
 
+/* Beyond it the steps would be infinite and every byte the least. */
+static clf_status check_range(const char *where, size_t feature, float least, float largest)
+{
+    if (!isfinite(least) || !isfinite(largest) || least > largest)
+        CLF_FAIL(CLF_FORMAT, "%s: feature %zu: expected a range, found %g to %g", where, feature, (double)least, (double)largest);
+    if (!isfinite(largest - least))
+        CLF_FAIL(CLF_FORMAT, "%s: feature %zu: expected a range whose width is a float32, found %g to %g", where, feature, (double)least,
+                 (double)largest);
+    return CLF_OK;
+}
+
 clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, float *ranges)
 {
     if (count < 2)
@@ -44,6 +55,8 @@ clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, fl
         ranges[c] = fminf(ranges[c], rows[i]);
         ranges[width + c] = fmaxf(ranges[width + c], rows[i]);
     }
+    for (size_t c = 0; c < width; c++)
+        CLF_TRY(check_range("--quantize", c, ranges[c], ranges[width + c]));
     return CLF_OK;
 }
 
@@ -58,9 +71,7 @@ clf_status cli_quantize_read_ranges(const char *path, size_t width, float **out)
     CLF_GOTO(clfi_alloc(2 * width, sizeof *ranges, "ranges", &ranges));
     CLF_GOTO(clfi_npy_read_f32(&npy, 0, 2 * width, ranges));
     for (size_t c = 0; c < width; c++)
-        if (!isfinite(ranges[c]) || !isfinite(ranges[width + c]) || ranges[c] > ranges[width + c])
-            CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: feature %zu: expected a range, found %g to %g", path, c, (double)ranges[c],
-                               (double)ranges[width + c]));
+        CLF_GOTO(check_range(path, c, ranges[c], ranges[width + c]));
     *out = ranges;
     ranges = NULL;
 done:

@@ -24,10 +24,11 @@ bool cli_quantize_is_signed(cli_quantization kind);
 size_t cli_quantized_width(cli_quantization kind, size_t width); /* bytes of a row: width, or a bit a feature */
 
 /* ranges [2, width]: the least and the largest of each feature of rows [count, width]. INVALID_ARGUMENT: fewer than two rows, from which no
- * range can be told. */
+ * range can be told. FORMAT: one so wide that float32 does not hold its width. */
 clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, float *ranges);
 
-/* The file's array [2, width]; *out: the caller frees it. INVALID_ARGUMENT: another shape. FORMAT: a range that falls or is not finite. */
+/* The file's array [2, width]; *out: the caller frees it. INVALID_ARGUMENT: another shape. FORMAT: a range that falls, is not finite or
+ * so wide. */
 clf_status cli_quantize_read_ranges(const char *path, size_t width, float **out);
 
 /* out [cli_quantized_width]: uint8 floor((x - least) / step) within 0..255, step = (largest - least) / 255, or 1 where that is 0; int8 the
