@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeddings, then their ranges, then bytes. */
+/* Embeddings as bytes: window by window where the ranges are known or not needed, else after the last embedding. */
 #include "cli/embed_quantized.h"
 
 #include <stdio.h>
@@ -13,96 +13,115 @@
 #include "cli/standard_output.h"
 #include "io/npy.h"
 
+typedef struct quantized_writer {
+    const cli_quantized_output *output;
+    cli_quantization kind;
+    float *ranges;        /* NULL: bits, which have none */
+    uint8_t *row;         /* one quantized embedding */
+    clf_npy_writer *npy;  /* NULL: text */
+    clf_atomic_file file; /* stream NULL: standard output */
+    size_t index;         /* of the next row */
+} quantized_writer;
+
 /* errno tells why it is false. */
-static bool print_row(FILE *stream, const cli_quantized_output *output, size_t index, const uint8_t *row, size_t width)
+static bool print_row(const quantized_writer *w, FILE *stream, size_t width)
 {
-    const bool is_signed = cli_quantize_is_signed((cli_quantization)output->kind);
-    bool is_done = !output->is_json || fprintf(stream, "{\"index\": %zu, \"embedding\": [", index) >= 0;
+    const bool is_signed = cli_quantize_is_signed(w->kind), is_json = w->output->is_json;
+    bool is_done = !is_json || fprintf(stream, "{\"index\": %zu, \"embedding\": [", w->index) >= 0;
     for (size_t i = 0; is_done && i < width; i++)
-        is_done = fprintf(stream, "%s%d", i == 0 ? "" : output->is_json ? ", " : " ", is_signed ? (int)(int8_t)row[i] : (int)row[i]) >= 0;
-    return is_done && fputs(output->is_json ? "]}\n" : "\n", stream) >= 0;
+        is_done = fprintf(stream, "%s%d", i == 0 ? "" : is_json ? ", " : " ", is_signed ? (int)(int8_t)w->row[i] : (int)w->row[i]) >= 0;
+    return is_done && fputs(is_json ? "]}\n" : "\n", stream) >= 0;
 }
 
-static clf_status write_text(const cli_quantized_output *output, const cli_collection *rows, const float *ranges, uint8_t *row)
+/* A cli_embedding_sink. */
+static clf_status write_rows(void *user, const cli_embedded *window)
 {
-    const cli_quantization kind = (cli_quantization)output->kind;
-    const char *name = output->path ? output->path : "standard output";
-    clf_atomic_file file = {.stream = NULL};
-    if (output->path)
-        CLF_TRY(clfi_output_open(output->path, false, &file));
-    FILE *stream = file.stream ? file.stream : stdout;
-    for (size_t i = 0; i < rows->count; i++) {
-        cli_quantize_row(kind, rows->rows + i * rows->width, rows->width, ranges, row);
-        if (!print_row(stream, output, i, row, cli_quantized_width(kind, rows->width))) {
-            const clf_status st = clfi_fail_errno("write", name);
-            clfi_atomic_abandon(&file);
-            return st;
-        }
+    quantized_writer *w = user;
+    FILE *stream = w->file.stream ? w->file.stream : stdout;
+    const bool is_printed = !w->npy && stream == stdout;
+    if (is_printed)
+        cli_line_clear();
+    for (size_t i = 0; i < window->count; i++, w->index++) {
+        cli_quantize_row(w->kind, window->rows + i * window->width, window->width, w->ranges, w->row);
+        if (w->npy)
+            CLF_TRY(clfi_npy_writer_append(w->npy, w->row, 1));
+        else if (!print_row(w, stream, cli_quantized_width(w->kind, window->width)))
+            return clfi_fail_errno("write", w->output->path ? w->output->path : "standard output");
     }
-    return file.stream ? clfi_atomic_commit(&file) : cli_output_flush();
+    if (!is_printed)
+        return CLF_OK;
+    CLF_TRY(cli_output_flush());
+    cli_interrupts_say("%zu embeddings were printed", w->index);
+    return CLF_OK;
 }
 
-static clf_status write_npy(const cli_quantized_output *output, const cli_collection *rows, size_t width, const float *ranges, uint8_t *row,
-                            cli_fingerprint *made_by)
+static clf_status open_writer(quantized_writer *w, size_t width)
 {
-    const cli_quantization kind = (cli_quantization)output->kind;
-    const int64_t dim = (int64_t)cli_quantized_width(kind, width);
-    clf_npy_writer *npy;
-    const clf_file_dtype dtype = cli_quantize_is_signed(kind) ? CLF_FILE_I8 : CLF_FILE_U8;
-    CLF_TRY(clfi_npy_writer_open(output->path ? output->path : "-", dtype, 1, &dim, &npy));
-    for (size_t i = 0; i < rows->count; i++) {
-        cli_quantize_row(kind, rows->rows + i * width, width, ranges, row);
-        const clf_status st = clfi_npy_writer_append(npy, row, 1);
-        if (st != CLF_OK) {
-            clfi_npy_writer_abandon(npy);
-            return st;
-        }
-    }
-    return made_by ? cli_fingerprint_commit(made_by, output->path, npy) : clfi_npy_writer_commit(npy);
+    const int64_t dim = (int64_t)cli_quantized_width(w->kind, width);
+    CLF_TRY(clfi_alloc((size_t)dim, 1, "quantized embedding", &w->row));
+    if (w->output->is_npy)
+        return clfi_npy_writer_open(w->output->path ? w->output->path : "-", cli_quantize_is_signed(w->kind) ? CLF_FILE_I8 : CLF_FILE_U8, 1,
+                                    &dim, &w->npy);
+    return w->output->path ? clfi_output_open(w->output->path, false, &w->file) : CLF_OK;
 }
 
-/* With what stands beside the file, if it has a name. */
-static clf_status write_npy_of(cli_session *session, const cli_embedding *options, const char *directory,
-                               const cli_quantized_output *output, const cli_collection *rows, size_t width, const float *ranges,
-                               uint8_t *row)
+/* The file with what stands beside it, if it has a name. */
+static clf_status commit_npy(quantized_writer *w, cli_session *session, const cli_embedding *options, const char *directory)
 {
     cli_fingerprint made_by = CLI_FINGERPRINT_INIT;
+    clf_npy_writer *npy = w->npy;
     clf_status st;
-    if (!output->path)
-        return write_npy(output, rows, width, ranges, row, NULL);
+    if (!w->output->path) {
+        w->npy = NULL;
+        return clfi_npy_writer_commit(npy);
+    }
     CLF_GOTO(cli_fingerprint_take(session, options, directory, &made_by));
     CLF_GOTO(cli_fingerprint_canaries(session, options, &made_by));
-    CLF_GOTO(cli_fingerprint_quantized(&made_by, cli_quantize_name((cli_quantization)output->kind), ranges));
-    st = write_npy(output, rows, width, ranges, row, &made_by);
+    CLF_GOTO(cli_fingerprint_quantized(&made_by, cli_quantize_name(w->kind), w->ranges));
+    w->npy = NULL;
+    st = cli_fingerprint_commit(&made_by, w->output->path, npy);
 done:
     cli_fingerprint_free(&made_by);
+    return st;
+}
+
+/* Every embedding before its range is known. */
+static clf_status embed_then_write(cli_session *session, const cli_embedding *options, quantized_writer *w, cli_inputs *inputs,
+                                   size_t width, clf_embed_stats *stats)
+{
+    cli_collection all = {.rows = NULL};
+    clf_status st;
+    CLF_GOTO(cli_pool_embed(session, options, inputs, cli_collect, &all, stats));
+    CLF_GOTO(clfi_alloc(2 * width, sizeof *w->ranges, "ranges", &w->ranges));
+    CLF_GOTO(cli_quantize_ranges(all.rows, all.count, width, w->ranges));
+    st = write_rows(w, &(cli_embedded){.rows = all.rows, .count = all.count, .width = width});
+done:
+    cli_collection_free(&all);
     return st;
 }
 
 clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const char *directory,
                                const cli_quantized_output *output, cli_inputs *inputs, clf_embed_stats *stats)
 {
-    const cli_quantization kind = (cli_quantization)output->kind;
-    cli_collection all = {.rows = NULL};
-    float *ranges = NULL;
-    uint8_t *row = NULL;
+    quantized_writer w = {.output = output, .kind = (cli_quantization)output->kind};
     size_t width;
     clf_status st;
-    CLF_GOTO(cli_embedding_width(session, options, &width));
+    CLF_TRY(cli_embedding_width(session, options, &width));
     if (output->ranges)
-        CLF_GOTO(cli_quantize_read_ranges(output->ranges, width, &ranges));
-    CLF_GOTO(cli_pool_embed(session, options, inputs, cli_collect, &all, stats));
-    if (!ranges && cli_quantize_has_ranges(kind)) {
-        CLF_GOTO(clfi_alloc(2 * width, sizeof *ranges, "ranges", &ranges));
-        CLF_GOTO(cli_quantize_ranges(all.rows, all.count, width, ranges));
-    }
-    CLF_GOTO(clfi_alloc(cli_quantized_width(kind, width), 1, "quantized embedding", &row));
-    cli_line_clear();
-    st = output->is_npy ? write_npy_of(session, options, directory, output, &all, width, ranges, row)
-                        : write_text(output, &all, ranges, row);
+        CLF_TRY(cli_quantize_read_ranges(output->ranges, width, &w.ranges));
+    CLF_GOTO(open_writer(&w, width));
+    CLF_GOTO(w.ranges || !cli_quantize_has_ranges(w.kind) ? cli_pool_embed(session, options, inputs, write_rows, &w, stats)
+                                                          : embed_then_write(session, options, &w, inputs, width, stats));
+    if (w.npy)
+        st = commit_npy(&w, session, options, directory);
+    else if (w.file.stream)
+        st = clfi_atomic_commit(&w.file);
 done:
-    free(row);
-    free(ranges);
-    cli_collection_free(&all);
+    if (st != CLF_OK) { /* nothing appears */
+        clfi_npy_writer_abandon(w.npy);
+        clfi_atomic_abandon(&w.file);
+    }
+    free(w.row);
+    free(w.ranges);
     return st;
 }

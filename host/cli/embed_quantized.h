@@ -13,8 +13,9 @@ typedef struct cli_quantized_output {
     bool is_npy, is_json;
 } cli_quantized_output;
 
-/* All embeddings of the inputs are held in memory, since ranges are known at the end. The output appears whole or not at all,
- * a .npy file with its fingerprint beside it, which also tells the kind and the ranges. directory: the model's. */
+/* Without given ranges int8 and uint8 hold all embeddings in memory, since ranges are known at the end; else windows are written as they
+ * come. A file appears whole or not at all, a .npy file with its fingerprint beside it, which also tells the kind and the ranges.
+ * directory: the model's. */
 clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const char *directory,
                                const cli_quantized_output *output, cli_inputs *inputs, clf_embed_stats *stats);
 

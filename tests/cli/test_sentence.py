@@ -5,11 +5,13 @@ usage: test_sentence.py PROGRAM DATA"""
 import json
 import math
 import os
+import select
 import shutil
 import struct
+import subprocess
 import tempfile
 
-from runs import clformer as run, data, fail, finish, folders
+from runs import clformer as run, data, fail, finish, folders, program
 
 sentence, encoder = os.path.join(data, "sentence"), os.path.join(data, "families", "distilbert")
 BOUND = 1e-5  # of the vector's length
@@ -56,6 +58,35 @@ def check_quantized(folder, directory, texts, case):
     flat = [value for row in rows for value in row]
     if done.returncode != 0 or content[-len(flat):] != bytes(value % 256 for value in flat) or (b"'|u1'" if kind[0] == "u" else b"'|i1'") not in content:
         fail(directory, options, done.returncode, done.stderr, content)
+
+
+def check_streamed(folder):
+    """Bits, and bytes of given ranges, are printed window by window; the windows change nothing."""
+    directory, texts, ranges = os.path.join(folder, "last"), os.path.join(folder, "many.txt"), os.path.join(folder, "given.npy")
+    write_npy(ranges, [[-0.5] * 24, [0.5] * 24])
+    with open(texts, "w", encoding="utf-8") as file:
+        file.writelines(f"the cat sat {number}\n" for number in range(7))
+    for options in (["--quantize", "binary"], ["--quantize", "uint8", "--ranges", ranges], ["--quantize", "uint8"]):
+        one, many = (run("embed", *options, *more, "--file", texts, directory) for more in ((), ("--window", "2")))
+        if one.returncode != 0 or [json.loads(line)["index"] for line in one.stdout.splitlines()] != list(range(7)) or many.stdout != one.stdout:
+            fail("streamed", options, one.stderr, many.stderr, many.stdout)
+    for options in (["--quantize", "ubinary"], ["--quantize", "int8", "--ranges", ranges]):
+        command = [program, "embed", *options, "--format", "text", "--window", "1", directory, "-"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdin.write(b"the cat sat\n")
+            process.stdin.flush()
+            if not select.select([process.stdout], [], [], 60)[0]:
+                fail("streamed: nothing before the end of the input", options)
+            out, error = process.communicate(b"zebra\n")
+        if process.returncode != 0 or len(out.splitlines()) != 2:
+            fail("streamed from standard input", options, out, error)
+
+
+def check_wide_range(folder):
+    """A range whose width overflows gives no bytes."""
+    directory, ranges = os.path.join(folder, "last"), os.path.join(folder, "wide.npy")
+    write_npy(ranges, [[-3e38] * 24, [3e38] * 24])
+    refused(("--quantize", "int8", "--ranges", ranges, directory), 1, "feature 0: expected a range whose width is a float32, found -3e+38 to 3e+38")
 
 
 def check_case(folder, name):
@@ -162,5 +193,7 @@ with tempfile.TemporaryDirectory() as folder:
         check_case(folder, name)
     check_search_prompts(folder)
     check_refusals(folder)
+    check_streamed(folder)
+    check_wide_range(folder)
     check_without_pooling(folder)
 finish()
