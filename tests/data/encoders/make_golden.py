@@ -18,7 +18,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules as parts
-from tokenizers import normalizers, processors
+from tokenizers import AddedToken, Tokenizer, normalizers, processors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for other in ("generation", "families"):
@@ -28,6 +28,8 @@ for other in ("generation", "families"):
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 TEXTS = ["", "a", "the cat sat", "<pad> zebra <pad>quick<pad>", "on the mat the cat sat and sat and sat until the dog ran", "DOG, Dog!"]
 LONG = "on the mat the cat sat and sat and sat until the dog ran " * 4
+OTHER = ["  two  spaces\tand a line\nend ", "\u00e9t\u00e9 \u4f60\u597d \U0001f600", "don't stop 12345 ... <mask> [MASK]</s> now", "x" * 40 + "\u3000\uff21\ufb01\u2460\u0000",
+         "static clf_status read_all(const json_t *root, const char *name)"]
 SIZES = dict(vocab_size=len(families.VOCABULARY), hidden_size=12, intermediate_size=20, num_attention_heads=3, num_hidden_layers=2, bos_token_id=0,
              eos_token_id=2)
 
@@ -70,7 +72,49 @@ def nomic_authors():
     return transformers.NomicBertModel(config), [parts.Pooling(12, "max")]
 
 
-CASES = {case.__name__: case for case in (mpnet_padding, roberta_padding, roberta_prompt, bert_older, modernbert_biases, nomic_authors)}
+def trained_tokenizer(name):
+    """One of those that ../tokenizer trained on this project's own texts."""
+    return Tokenizer.from_file(os.path.join(HERE, "..", "tokenizer", "families", name + ".json"))
+
+
+def cls_and_sep():
+    """Byte-level BPE with ModernBERT's special tokens behind the vocabulary."""
+    tokenizer = trained_tokenizer("smollm")
+    tokenizer.add_special_tokens([AddedToken(name, normalized=False) for name in ("[CLS]", "[SEP]", "[PAD]")] + [AddedToken("[MASK]", lstrip=True)])
+    ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", ids)
+    return tokenizer
+
+
+def sized(tokenizer, **more):
+    return {**SIZES, "vocab_size": tokenizer.get_vocab_size(), **more}
+
+
+def xlm_roberta_unigram():
+    """A Unigram tokenizer with its normalizers, of multilingual models."""
+    tokenizer = trained_tokenizer("unigram")
+    config = transformers.XLMRobertaConfig(**sized(tokenizer), pad_token_id=1, type_vocab_size=1, max_position_embeddings=131)
+    return transformers.XLMRobertaModel(config), [parts.Pooling(12, "mean"), parts.Normalize()], tokenizer
+
+
+def roberta_bytes():
+    """Byte-level BPE with RobertaProcessing."""
+    tokenizer = trained_tokenizer("roberta")
+    config = transformers.RobertaConfig(**sized(tokenizer), pad_token_id=1, type_vocab_size=1, max_position_embeddings=131)
+    return transformers.RobertaModel(config), [parts.Pooling(12, "cls")], tokenizer
+
+
+def modernbert_bytes():
+    """Byte-level BPE, some bytes of which have no token."""
+    tokenizer = cls_and_sep()
+    ids = {key: tokenizer.token_to_id(name) for key, name in (("pad_token_id", "[PAD]"), ("bos_token_id", "[CLS]"), ("eos_token_id", "[SEP]"),
+                                                              ("cls_token_id", "[CLS]"), ("sep_token_id", "[SEP]"))}
+    config = transformers.ModernBertConfig(**sized(tokenizer, **ids), max_position_embeddings=140, local_attention=16, global_attn_every_n_layers=2)
+    return transformers.ModernBertModel(config), [parts.Pooling(12, "mean")], tokenizer
+
+
+CASES = {case.__name__: case for case in (mpnet_padding, roberta_padding, roberta_prompt, bert_older, modernbert_biases, nomic_authors,
+                                          xlm_roberta_unigram, roberta_bytes, modernbert_bytes)}
 PROMPTS = {"query": "the dog: ", "passage": "a cat, "}
 OPTIONS = {"prompt_name": "--prompt-name", "prompt": "--prompt", "truncate_dim": "--dimensions", "normalize_embeddings": "--normalize"}
 CALLS = [{}, {"prompt_name": "query"}, {"prompt": "dog! ", "truncate_dim": 5, "normalize_embeddings": True}]
@@ -83,18 +127,23 @@ def write_json(directory, name, value):
         file.write("\n")
 
 
-def save(name, model, added, directory):
+def small_tokenizer():
+    tokenizer = families.make_tokenizer()
+    tokenizer.add_special_tokens(list(SPECIAL))
+    return tokenizer
+
+
+def save(name, model, added, tokenizer, directory):
     """As sentence-transformers saves it, the weights in halves."""
     with tempfile.TemporaryDirectory() as folder:
         model.half().save_pretrained(folder)
-        tokenizer = families.make_tokenizer()
-        tokenizer.add_special_tokens(list(SPECIAL))
         is_older = name == "bert_older"
         if is_older:
             tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
             tokenizer.post_processor = processors.TemplateProcessing("<s>:1 $A:1 </s>:2", special_tokens=[("<s>", 0), ("</s>", 2)])
         tokenizer.save(os.path.join(folder, "tokenizer.json"), pretty=False)
-        roles = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token"), SPECIAL))
+        special = SPECIAL if tokenizer.token_to_id("<s>") is not None else ("[CLS]", "[PAD]", "[SEP]")
+        roles = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token"), special))
         inputs = ["input_ids", "attention_mask"] + ["token_type_ids"] * (getattr(model.config, "type_vocab_size", 1) > 1 and not is_older)
         limit = getattr(model.config, "max_position_embeddings", 0) - 4
         settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": limit, "model_input_names": inputs, **roles}
@@ -141,11 +190,11 @@ def use_authors_keys(directory):
 def make(name, case):
     directory = os.path.join(HERE, name)
     generator = torch.Generator().manual_seed(sum(map(ord, name)))
-    model, added = case()
+    model, added, *own = case()
     for module in (model, *added):
         families.randomise(module, generator)
-    save(name, model, added, directory)
-    exact, calls, texts = exact_model(directory), [], TEXTS + [LONG]
+    save(name, model, added, own[0] if own else small_tokenizer(), directory)
+    exact, calls, texts = exact_model(directory), [], TEXTS + (OTHER if own else []) + [LONG]
     for call in CALLS:
         with generation.Double():
             rows = exact.encode(texts, batch_size=1, convert_to_tensor=True, **call)
