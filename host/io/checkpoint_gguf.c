@@ -13,6 +13,7 @@
 #include "io/gguf.h"
 #include "io/gguf_architecture.h"
 #include "io/gguf_keys.h"
+#include "io/gguf_rest.h"
 
 enum { KEY_BYTES = 256, LARGEST = 1 << 30 };
 
@@ -96,6 +97,7 @@ typedef struct writer {
     char architecture[64];
     const clf_gguf_architecture *known; /* NULL: another one */
     json_t *config;
+    json_t *seen; /* the keys that were looked for */
 } writer;
 
 static clf_status set(json_t *object, const char *key, json_t *value)
@@ -108,6 +110,7 @@ static clf_status set(json_t *object, const char *key, json_t *value)
 static void full_key(const writer *w, const char *suffix, char out[KEY_BYTES])
 {
     snprintf(out, KEY_BYTES, "%s.%s", w->architecture, suffix);
+    (void)json_object_set_new(w->seen, out, json_true()); /* out of memory: a key more is told as unread */
 }
 
 static const clf_gguf_value *value_of(const writer *w, const char *suffix)
@@ -172,23 +175,53 @@ static int64_t head_size(const writer *w)
     return size > 0 ? size : heads > 0 ? int_of(w, "hidden_size") / heads : 0;
 }
 
+/* A number of the file, or `standard`. */
+static clf_status number_of(const writer *w, const char *suffix, double standard, double *out)
+{
+    char key[KEY_BYTES];
+    *out = standard;
+    full_key(w, suffix, key);
+    return clfi_gguf_value(w->file, key) ? clfi_gguf_get_number(w->file, key, 0, 1e30, out) : CLF_OK;
+}
+
+static bool is_text(const clf_gguf_string *text, const char *other)
+{
+    return text->length == strlen(other) && memcmp(text->data, other, text->length) == 0;
+}
+
+/* Scores of yarn are multiplied by attn_factor beside its own factor, which config.json's attention_factor replaces. */
+static clf_status copy_yarn(const writer *w, double factor, double magnitude, json_t *scaling)
+{
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, "original_max_position_embeddings"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FAST, false, "beta_fast"));
+    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_SLOW, false, "beta_slow"));
+    return magnitude == 1 ? CLF_OK : set(scaling, "attention_factor", json_real(magnitude * (0.1 * log(factor) + 1)));
+}
+
+/* Where the type is absent a factor is a linear one, and 0 is none, as llama.cpp takes it. */
 static clf_status copy_scaling(const writer *w)
 {
     char key[KEY_BYTES];
-    clf_gguf_string type;
+    clf_gguf_string type = {"linear", 6};
+    double factor, magnitude;
     full_key(w, CLFI_GGUF_SCALING, key);
-    if (!clfi_gguf_value(w->file, key))
-        return CLF_OK;
-    CLF_TRY(clfi_gguf_get_text(w->file, key, &type));
-    if (type.length == 4 && memcmp(type.data, "none", 4) == 0)
+    if (clfi_gguf_value(w->file, key))
+        CLF_TRY(clfi_gguf_get_text(w->file, key, &type));
+    CLF_TRY(number_of(w, CLFI_GGUF_SCALING_OLD_FACTOR, 0, &factor));
+    CLF_TRY(number_of(w, CLFI_GGUF_SCALING_FACTOR, factor, &factor));
+    CLF_TRY(number_of(w, CLFI_GGUF_SCALING_MAGNITUDE, 1, &magnitude));
+    const bool is_yarn = is_text(&type, "yarn"), is_none = is_text(&type, "none") || (is_text(&type, "linear") && factor == 0);
+    if (!is_yarn && magnitude != 1 && !clfi_gguf_find(w->file, CLFI_GGUF_FACTORS_SHORT)) {
+        full_key(w, CLFI_GGUF_SCALING_MAGNITUDE, key);
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %g: expected it beside yarn or longrope alone", clfi_gguf_path(w->file), key, magnitude);
+    }
+    if (is_none)
         return CLF_OK;
     json_t *scaling = json_object();
     CLF_TRY(set(w->config, "rope_scaling", scaling));
     CLF_TRY(set(scaling, "rope_type", json_stringn(type.data, type.length)));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FACTOR, false, "factor"));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_POSITIONS, true, "original_max_position_embeddings"));
-    CLF_TRY(copy(w, scaling, CLFI_GGUF_SCALING_FAST, false, "beta_fast"));
-    return copy(w, scaling, CLFI_GGUF_SCALING_SLOW, false, "beta_slow");
+    CLF_TRY(set(scaling, "factor", json_real(factor == 0 ? 1 : factor)));
+    return is_yarn ? copy_yarn(w, factor, magnitude, scaling) : CLF_OK;
 }
 
 /* Longrope's divisors within the trained positions, as config.json has them. */
@@ -271,6 +304,46 @@ static clf_status copy_gemma(const writer *w)
     return w->known->largest == 0 ? CLF_OK : set(w->config, "query_pre_attn_scalar", json_integer(scalar));
 }
 
+/* Values of another size than keys' are no part of a network here. */
+static clf_status check_value_size(const writer *w)
+{
+    char key[KEY_BYTES];
+    int64_t size;
+    const int64_t head = head_size(w);
+    full_key(w, CLFI_GGUF_VALUE_SIZE, key);
+    CLF_TRY(clfi_gguf_opt_int(w->file, key, 0, LARGEST, head, &size));
+    if (size != head)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld: expected the size of keys, %lld", clfi_gguf_path(w->file), key, (long long)size,
+                 (long long)head);
+    return CLF_OK;
+}
+
+/* Which layers have windows, where the file says so itself: a bool for each, or n: each n-th has none. */
+static clf_status copy_windows(const writer *w)
+{
+    enum { MOST_LAYERS = 4096 }; /* more are refused by the family */
+    const int64_t layers = int_of(w, "num_hidden_layers");
+    const clf_gguf_value *value = w->known->period > 0 ? value_of(w, CLFI_GGUF_WINDOW_PATTERN) : NULL;
+    if (!value || layers > MOST_LAYERS)
+        return CLF_OK;
+    const bool is_list = value->type == CLF_GGUF_ARRAY;
+    int64_t period = 0;
+    json_t *list = json_array();
+    CLF_TRY(set(w->config, "layer_types", list));
+    if ((is_list && value->count != (size_t)layers) || (!is_list && (!clfi_gguf_int(value, 0, &period) || period < 0)))
+        CLF_FAIL(CLF_FORMAT, "%s: %s.%s: expected a number or one for each of %lld layers", clfi_gguf_path(w->file), w->architecture,
+                 CLFI_GGUF_WINDOW_PATTERN, (long long)layers);
+    for (int64_t i = 0; i < layers; i++) {
+        double is_local = period == 0 || i % period < period - 1;
+        if (is_list && !clfi_gguf_number(value, (size_t)i, &is_local))
+            CLF_FAIL(CLF_FORMAT, "%s: %s.%s[%lld]: expected a bool or a number", clfi_gguf_path(w->file), w->architecture,
+                     CLFI_GGUF_WINDOW_PATTERN, (long long)i);
+        if (json_array_append_new(list, json_string(is_local != 0 ? "sliding_attention" : "full_attention")) != 0)
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: layer_types");
+    }
+    return CLF_OK;
+}
+
 static clf_status make_config(writer *w)
 {
     clf_gguf_string architecture;
@@ -292,19 +365,41 @@ static clf_status make_config(writer *w)
     CLF_TRY(set(w->config, "tie_word_embeddings", json_boolean(clfi_gguf_find(w->file, "output.weight") == NULL)));
     CLF_TRY(copy_rotary(w));
     CLF_TRY(copy_ends(w));
-    return w->known && w->known->norms_hold_one ? copy_gemma(w) : CLF_OK;
+    if (w->known && w->known->norms_hold_one)
+        CLF_TRY(copy_gemma(w));
+    if (!w->known)
+        return CLF_OK; /* refused by its name */
+    CLF_TRY(check_value_size(w));
+    CLF_TRY(copy_windows(w));
+    CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture));
+    return clfi_gguf_keep_rest(w->file, w->architecture, w->seen, w->config);
 }
 
-clf_status clfi_checkpoint_open_gguf(const char *path, clf_checkpoint **out)
+/* Takes over the file, also on failure. */
+static clf_status open_file(clf_gguf *file, clf_checkpoint **out)
 {
-    clf_gguf *file;
-    CLF_TRY(clfi_gguf_open(path, &file));
-    writer w = {.file = file, .config = json_object()};
-    const clf_status st = w.config ? make_config(&w) : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: configuration of %s", path);
+    writer w = {.file = file, .config = json_object(), .seen = json_object()};
+    const clf_status st =
+        w.config && w.seen ? make_config(&w) : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: configuration of %s", clfi_gguf_path(file));
+    json_decref(w.seen);
     if (st != CLF_OK) {
         json_decref(w.config);
         clfi_gguf_close(file);
         return st;
     }
     return clfi_checkpoint_create(&form, file, w.config, out);
+}
+
+clf_status clfi_checkpoint_open_gguf(const char *path, clf_checkpoint **out)
+{
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open(path, &file));
+    return open_file(file, out);
+}
+
+clf_status clfi_checkpoint_parse_gguf(const void *data, size_t size, const char *name, clf_checkpoint **out)
+{
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_parse(data, size, name, &file));
+    return open_file(file, out);
 }

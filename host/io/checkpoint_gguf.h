@@ -20,4 +20,7 @@ bool clfi_is_gguf(const char *path);
  * Statuses as clfi_gguf_open. */
 clf_status clfi_checkpoint_open_gguf(const char *path, clf_checkpoint **out);
 
+/* The same of bytes, borrowed until close; `name` stands for the path in messages. */
+clf_status clfi_checkpoint_parse_gguf(const void *data, size_t size, const char *name, clf_checkpoint **out);
+
 #endif

@@ -16,6 +16,7 @@
 #define CLFI_GGUF_KEY_SIZE "attention.key_length"
 #define CLFI_GGUF_VALUE_SIZE "attention.value_length"
 #define CLFI_GGUF_WINDOW "attention.sliding_window"
+#define CLFI_GGUF_WINDOW_PATTERN "attention.sliding_window_pattern"
 #define CLFI_GGUF_RMS_EPS "attention.layer_norm_rms_epsilon"
 #define CLFI_GGUF_NORM_EPS "attention.layer_norm_epsilon"
 #define CLFI_GGUF_SCORE_CAP "attn_logit_softcapping"
@@ -25,6 +26,7 @@
 #define CLFI_GGUF_ROPE_LOCAL_BASE "rope.freq_base_swa"
 #define CLFI_GGUF_SCALING "rope.scaling.type"
 #define CLFI_GGUF_SCALING_FACTOR "rope.scaling.factor"
+#define CLFI_GGUF_SCALING_OLD_FACTOR "rope.scale_linear" /* its older name */
 #define CLFI_GGUF_SCALING_POSITIONS "rope.scaling.original_context_length"
 #define CLFI_GGUF_SCALING_MAGNITUDE "rope.scaling.attn_factor"
 #define CLFI_GGUF_SCALING_FAST "rope.scaling.yarn_beta_fast"

@@ -142,16 +142,22 @@ static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec 
     return read_specials(file, spec);
 }
 
-clf_status clfi_tokenizer_open_gguf(const char *path, clf_tokenizer **out)
+clf_status clfi_tokenizer_of_gguf(const clf_gguf *file, clf_tokenizer **out)
 {
     clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
     parts p = {.model = NULL};
-    clf_gguf *file;
-    CLF_TRY(clfi_gguf_open(path, &file));
     clf_status st = read_spec(file, &p, &spec);
     if (st == CLF_OK)
-        st = clf_tokenizer_from_vocabulary(&spec, path, out);
+        st = clf_tokenizer_from_vocabulary(&spec, clfi_gguf_path(file), out);
     free_parts(&p);
+    return st;
+}
+
+clf_status clfi_tokenizer_open_gguf(const char *path, clf_tokenizer **out)
+{
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open(path, &file));
+    const clf_status st = clfi_tokenizer_of_gguf(file, out);
     clfi_gguf_close(file);
     return st;
 }

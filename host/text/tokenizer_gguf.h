@@ -4,6 +4,10 @@
 #define CLFI_TEXT_TOKENIZER_GGUF_H
 
 #include "clformer/tokenizer.h"
+#include "io/gguf.h"
+
+/* What an open file has; it may be closed afterwards. */
+clf_status clfi_tokenizer_of_gguf(const clf_gguf *file, clf_tokenizer **out);
 
 /* Statuses as clfi_gguf_open and clf_tokenizer_from_vocabulary. */
 clf_status clfi_tokenizer_open_gguf(const char *path, clf_tokenizer **out);

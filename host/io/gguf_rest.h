@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A GGUF file's keys of its architecture that the configuration is not made from. */
+#ifndef CLFI_IO_GGUF_REST_H
+#define CLFI_IO_GGUF_REST_H
+
+#include <jansson.h>
+
+#include "io/gguf.h"
+
+/* Keys that change the mathematics in a way that no network here has, such as attention.causal false. UNSUPPORTED: one of them says so;
+ * it is named with its value. */
+clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture);
+
+/* The keys "<architecture>." that are not in `seen` (an object of those that were looked for) become keys of `config` under their whole
+ * names, so that whoever tells of what nothing reads finds them; arrays as true. */
+clf_status clfi_gguf_keep_rest(const clf_gguf *file, const char *architecture, const json_t *seen, json_t *config);
+
+#endif
