@@ -117,7 +117,8 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     const char *weights = "q8_0", *text = NULL;
     int positional;
     const cli_option table[] = {
-        {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default) or q4_0", CLI_TEXT, &weights},
+        {"weights", 'w', "TYPE", "matrices as f32, f16, q8_0 (the default) or q4_0, beside which the table of tokens and the head are q8_0",
+         CLI_TEXT, &weights},
         {"check", 0, "TEXT", "run both models on this text and tell by how much the logits differ", CLI_TEXT, &text},
         CLI_SESSION_OPTIONS(session),
     };

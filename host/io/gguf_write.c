@@ -50,11 +50,22 @@ static void pad(writing *w)
         put(w, zeros, end - w->written < sizeof zeros ? end - w->written : sizeof zeros);
 }
 
+/* The table of tokens, which is the head too where there is no other, and the head: what every token passes and errors of which are seen
+ * most. As q8_0 beside matrices of q4_0, as llama.cpp has them at more bits too; in a type as small as that they stay. */
+static clf_weight_type type_of_matrix(const writing *w, const clf_gguf_tensor *t)
+{
+    const clf_weight_type_info *stored = clfi_weight_type_info(t->type), *finer = clfi_weight_type_info(CLF_WEIGHT_Q8_0);
+    if (w->type != CLF_WEIGHT_Q4_0 || (strcmp(t->name, "token_embd.weight") != 0 && strcmp(t->name, "output.weight") != 0))
+        return w->type;
+    return stored->block_bytes * finer->block_weights <= finer->block_bytes * stored->block_weights ? t->type : CLF_WEIGHT_Q8_0;
+}
+
 /* What a tensor is written as: vectors stay as they are, and so do positions, which are added and not multiplied. */
 static clf_weight_type type_of(const writing *w, const clf_gguf_tensor *t)
 {
     const bool is_matrix = t->rank > 1 && strcmp(t->name, "position_embd.weight") != 0;
-    return is_matrix && t->dim[t->rank - 1] % clfi_weight_type_info(w->type)->block_weights == 0 ? w->type : t->type;
+    const clf_weight_type wanted = type_of_matrix(w, t);
+    return is_matrix && t->dim[t->rank - 1] % clfi_weight_type_info(wanted)->block_weights == 0 ? wanted : t->type;
 }
 
 static size_t weights_of(const clf_gguf_tensor *t)

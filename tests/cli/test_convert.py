@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+from model_files import change_json, read_gguf, read_safetensors, write_gguf, write_safetensors
+
 program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 source = os.path.join(data, "generation", "llama_blocks", "model.gguf")
-SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 F32, Q4_0, Q8_0 = 0, 2, 8
 failures = []
 
@@ -29,40 +30,6 @@ def run(*args, status=0):
     if done.returncode != status:
         fail(args, done.returncode, done.stderr)
     return done
-
-
-def read_gguf(path):
-    """Metadata as raw bytes by key, and tensors as (sizes, type, data to the next one's beginning)."""
-    with open(path, "rb") as file:
-        raw = file.read()
-    count, keys = struct.unpack_from("<QQ", raw, 8)
-    at = 24
-
-    def text(place):
-        length = struct.unpack_from("<Q", raw, place)[0]
-        return raw[place + 8:place + 8 + length], place + 8 + length
-
-    values, tensors = {}, []
-    for _ in range(keys):
-        key, at = text(at)
-        begin, kind = at, struct.unpack_from("<I", raw, at)[0]
-        at, elements = at + 4, 1
-        if kind == 9:
-            kind, elements = struct.unpack_from("<IQ", raw, at)
-            at += 12
-        for _ in range(elements):
-            at = text(at)[1] if kind == 8 else at + SIZES[kind]
-        values[key.decode()] = raw[begin:at]
-    for _ in range(count):
-        name, at = text(at)
-        rank = struct.unpack_from("<I", raw, at)[0]
-        sizes = struct.unpack_from(f"<{rank}Q", raw, at + 4)
-        kind, offset = struct.unpack_from("<IQ", raw, at + 4 + 8 * rank)
-        at += 16 + 8 * rank
-        tensors.append((name.decode(), sizes, kind, offset))
-    begin = (at + 31) // 32 * 32
-    ends = [offset for *_, offset in tensors[1:]] + [len(raw) - begin]
-    return values, {name: (sizes, kind, raw[begin + offset:begin + end]) for (name, sizes, kind, offset), end in zip(tensors, ends)}
 
 
 def f32(value):
@@ -80,6 +47,12 @@ def encode(kind, block):
     return struct.pack("<e16B", d, *(nibbles[i] | nibbles[i + 16] << 4 for i in range(16)))
 
 
+def encoded(kind, tensor):
+    sizes, _, content = tensor
+    numbers = struct.unpack(f"<{len(content) // 4}f", content)[:math.prod(sizes)]
+    return b"".join(encode(kind, numbers[i:i + 32]) for i in range(0, len(numbers), 32))
+
+
 def check_blocks(folder):
     plain = os.path.join(folder, "f32.gguf")
     run("convert", source, plain, "--weights", "f32")
@@ -87,7 +60,7 @@ def check_blocks(folder):
     before, given = read_gguf(source)
     if list(wide) != list(given) or any(values[key] != value for key, value in before.items()):
         fail("f32: other tensors or metadata")
-    for name, kind in (("q8_0", Q8_0), ("q4_0", Q4_0)):
+    for name, kinds in (("q8_0", Q8_0), ("q4_0", Q4_0)):
         path = os.path.join(folder, name + ".gguf")
         done = run("convert", plain, path, "--weights", name, "--check", "the cat")
         if "logits differ by" not in done.stdout:
@@ -96,10 +69,9 @@ def check_blocks(folder):
         if values["general.file_type"] != struct.pack("<II", 4, {"q8_0": 7, "q4_0": 2}[name]):
             fail(name, "general.file_type", values["general.file_type"])
         for tensor, (sizes, found, content) in tensors.items():
-            wanted = wide[tensor][2]
+            wanted, kind = wide[tensor][2], Q8_0 if tensor == "token_embd.weight" else kinds  # the table is the head too
             if len(sizes) > 1:
-                numbers = struct.unpack(f"<{len(wanted) // 4}f", wanted)[:math.prod(sizes)]
-                wanted = b"".join(encode(kind, numbers[i:i + 32]) for i in range(0, len(numbers), 32))
+                wanted = encoded(kind, wide[tensor])
             if found != (kind if len(sizes) > 1 else F32) or content[:len(wanted)] != wanted or any(content[len(wanted):]):
                 fail(name, tensor, "other bytes")
         again = os.path.join(folder, "again.gguf")
@@ -107,36 +79,16 @@ def check_blocks(folder):
         with open(path, "rb") as one, open(again, "rb") as other:
             if one.read() != other.read():
                 fail(name, "converted twice: another file")
+    small = os.path.join(folder, "small.gguf")  # a table that has no more bits stays
+    content = encoded(Q4_0, wide["token_embd.weight"])
+    write_gguf(small, before, {**given, "token_embd.weight": (given["token_embd.weight"][0], Q4_0, content)})
+    run("convert", small, again, "--weights", "q4_0")
+    _, kind, found = read_gguf(again)[1]["token_embd.weight"]
+    if kind != Q4_0 or found[:len(content)] != content:
+        fail("a table of q4_0 is another", kind)
     done = run("convert", plain, plain, "--weights", "q8_0")  # onto itself
     if read_gguf(plain)[1] != read_gguf(os.path.join(folder, "q8_0.gguf"))[1]:
         fail("onto itself", done.stderr)
-
-
-def read_safetensors(path):
-    with open(path, "rb") as file:
-        raw = file.read()
-    size = struct.unpack_from("<Q", raw)[0]
-    header = json.loads(raw[8:8 + size])
-    return {name: (row["dtype"], row["shape"], raw[8 + size + row["data_offsets"][0]:8 + size + row["data_offsets"][1]])
-            for name, row in header.items() if name != "__metadata__"}
-
-
-def write_safetensors(path, tensors):
-    header, at = {}, 0
-    for name, (dtype, shape, content) in tensors.items():
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(content)]}
-        at += len(content)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(content for *_, content in tensors.values()))
-
-
-def change_json(path, change):
-    with open(path, encoding="utf-8") as file:
-        content = json.load(file)
-    change(content)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(content, file)
 
 
 def copy_of(folder, family, name=None):
