@@ -21,6 +21,7 @@ typedef struct text_run {
     int32_t *found; /* [found_count]: what a beam search has found */
     size_t found_count;
     size_t prompt_count, count, given, capacity;
+    size_t longest; /* tokens that it may come to */
     clf_token_decoder *decoder;
     clf_str pending; /* decoded, but perhaps the beginning of a stop text */
 } text_run;
@@ -36,6 +37,7 @@ typedef struct generation {
     clf_encoding *encoding;
     text_run *runs; /* [most]: those below `active` are at work */
     size_t active, most;
+    size_t full;              /* above 0: beside so many runs the next one's keys and values had no room */
     clf_decode_input *inputs; /* [most] */
     float *logits;            /* [most, V] */
 } generation;
@@ -171,11 +173,28 @@ clf_status clfi_generation_encode(const clf_model *model, const clf_generate_par
     return CLF_OK;
 }
 
+clf_status clfi_generation_fits(const clf_session *session, uint64_t tokens)
+{
+    return clfi_memory_plan_check_tokens(session->context, &session->model->plan, tokens);
+}
+
 static clf_status blame(const generation *g, const text_run *run, clf_status st)
 {
     return clfi_generation_blame(&g->params, "generate: prompts", run->prompt, st);
 }
 
+/* Whether the run has room beside those before it: else it waits until one of them ends. */
+static clf_status find_room(generation *g, size_t longest, bool *has_room)
+{
+    size_t sum = longest;
+    for (size_t i = 0; i + 1 < g->active; i++)
+        sum += g->runs[i].longest;
+    const clf_status st = clfi_generation_fits(g->session, sum);
+    *has_room = st == CLF_OK;
+    return sum == longest ? st : CLF_OK;
+}
+
+/* The next prompt's run. */
 static clf_status start_run(generation *g)
 {
     const clf_model *model = g->session->model;
@@ -198,6 +217,14 @@ static clf_status start_run(generation *g)
         run->source_count = tokens;
     }
     const size_t most = g->params.max_tokens < room - count ? g->params.max_tokens : room - count;
+    bool has_room;
+    CLF_TRY(blame(g, run, find_room(g, count + most, &has_room)));
+    if (!has_room) {
+        g->full = --g->active;
+        clear_run(run);
+        return CLF_OK;
+    }
+    run->longest = count + most;
     CLF_TRY(clfi_grow(&run->tokens, &run->capacity, count + most, sizeof *run->tokens, "tokens"));
     memcpy(run->tokens, has_source ? settings->start : g->encoding->ids, count * sizeof *run->tokens);
     run->count = run->prompt_count = count;
@@ -211,7 +238,9 @@ static clf_status start_run(generation *g)
 
 static clf_status join(generation *g)
 {
-    while (g->active < g->most && g->next < g->count)
+    if (g->active < g->full)
+        g->full = 0;
+    while (g->active < g->most && g->next < g->count && g->full == 0)
         CLF_TRY(start_run(g));
     return CLF_OK;
 }

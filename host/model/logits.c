@@ -47,7 +47,7 @@ static clf_status encode(const clf_session *session, const clf_generate_params *
     CLF_TRY(clfi_generation_encode(session->model, params, text, out));
     if ((int64_t)out->length > positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%zu tokens, the model has %lld positions", out->length, (long long)positions);
-    return CLF_OK;
+    return clfi_generation_fits(session, out->length);
 }
 
 static clf_status read_text(const reading *r, const clf_encoding *encoding, float *out)
@@ -152,6 +152,8 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
     CLF_GOTO(clf_encoding_create(&encoding));
     if ((st = clfi_generation_encode(session->model, &own, text, encoding)) == CLF_OK && encoding->length < 2)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "a text of %zu tokens: expected two or more", encoding->length);
+    if (st == CLF_OK)
+        st = clfi_generation_fits(session, window < encoding->length ? window : encoding->length);
     if (st != CLF_OK) {
         clfi_fail_prefix(st, "perplexity");
         goto done;

@@ -2,13 +2,11 @@
 /* Memory plans: sums over the checkpoint's tensors and the network's sizes. */
 #include "model/memory_plan.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
 #include "model/generation.h"
 #include "model/weights.h"
-
-enum { Q4_0_BITS = 9, Q4_0_WEIGHTS = 16 }; /* 18 bytes for 32 weights: 9 / 16 of a byte each */
 
 static uint64_t weights_of(const clf_checkpoint_tensor *tensor)
 {
@@ -18,16 +16,31 @@ static uint64_t weights_of(const clf_checkpoint_tensor *tensor)
     return count;
 }
 
-static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_storage storage, clf_memory_plan *plan)
+/* Of so many weights in whole blocks, rounded up. */
+static uint64_t bytes_as(clf_weight_type type, uint64_t count)
+{
+    const clf_weight_type_info *info = clfi_weight_type_info(type);
+    return (count + (uint64_t)info->block_weights - 1) / (uint64_t)info->block_weights * (uint64_t)info->block_bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* rows: of tables of tokens and heads, which a conversion to q4_0 makes q8_0. */
+static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_storage storage, int64_t rows,
+                       clf_memory_plan *plan)
 {
     const bool is_block = tensor->is_weight && clfi_weight_type_info(tensor->type)->block_weights > 1;
-    const bool stays = !is_block || clfi_weights_stays_quantised(context, tensor);
-    const bool is_rounded = storage == CLF_STORAGE_F16 && tensor->is_weight && tensor->rank == 2 && !(is_block && stays);
-    const uint64_t count = weights_of(tensor), small = count * Q4_0_BITS / Q4_0_WEIGHTS;
-    const uint64_t bytes = is_rounded ? count * clf_dtype_bytes(CLF_F16) : stays ? tensor->bytes : count * sizeof(float);
+    const bool stays = !is_block || clfi_weights_stays_quantised(context, tensor), is_matrix = tensor->is_weight && tensor->rank == 2;
+    const uint64_t count = weights_of(tensor), half = count * clf_dtype_bytes(CLF_F16);
+    const bool is_halved = is_matrix && !(is_block && stays), is_rounded = is_halved && storage == CLF_STORAGE_F16;
+    const uint64_t bytes = is_rounded ? half : stays ? tensor->bytes : count * sizeof(float);
     plan->stored_bytes += tensor->bytes;
     plan->weight_bytes += bytes;
-    plan->small_bytes += tensor->is_weight && tensor->rank == 2 && small < bytes ? small : bytes;
+    plan->half_bytes += is_halved ? least(half, bytes) : bytes;
+    plan->small_bytes += is_matrix ? least(bytes_as(tensor->dim[0] == rows ? CLF_WEIGHT_Q8_0 : CLF_WEIGHT_Q4_0, count), bytes) : bytes;
 }
 
 /* Rows, norms, projections and the hidden rows of a layer; logits of one token for each sequence. */
@@ -40,6 +53,16 @@ static uint64_t scratch_of(const clf_network_config *config)
     return (uint64_t)(CLFI_PASS_TOKENS * row + CLFI_BATCH_SEQUENCES * config->target.vocabulary) * sizeof(float);
 }
 
+/* Tokens whose keys and values, of so many bytes a layer, fit beside weights and scratch. */
+static int64_t context_of(const clf_context *context, const clf_memory_plan *plan, uint64_t layer, int64_t layers)
+{
+    const uint64_t taken = plan->weight_bytes + plan->scratch_bytes, all = layer * (uint64_t)layers;
+    uint64_t fit = context->device.caps.max_allocation_bytes / layer; /* a layer's cache is one allocation */
+    if (plan->device_bytes)
+        fit = least(fit, taken < plan->device_bytes ? (plan->device_bytes - taken) / all : 0);
+    return (int64_t)least(fit, (uint64_t)plan->positions);
+}
+
 clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
                                  const clf_model_params *params)
 {
@@ -47,45 +70,70 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     clf_memory_plan plan = {.device_bytes = context->device.info.global_memory_bytes};
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
-        add_tensor(context, &tensor, params->weights, &plan);
+        add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
     if (stack->layers == 0 || stack->has_source || !config->has_generator)
         return plan;
-    const uint64_t layer = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size) *
-                           clf_dtype_bytes(params->cache == CLF_STORAGE_F16 ? CLF_F16 : CLF_F32);
+    const uint64_t elements = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size);
+    const uint64_t half = elements * clf_dtype_bytes(CLF_F16), layer = params->cache == CLF_STORAGE_F16 ? half : elements * sizeof(float);
     if (layer == 0) /* a configuration that is refused later */
         return plan;
-    const uint64_t taken = plan.weight_bytes + scratch_of(config), most = context->device.caps.max_allocation_bytes;
     plan.scratch_bytes = scratch_of(config);
     plan.cache_bytes = layer * (uint64_t)stack->layers;
-    plan.positions = plan.context = config->target.max_positions;
-    if (plan.device_bytes) {
-        const uint64_t fit = taken < plan.device_bytes ? (plan.device_bytes - taken) / plan.cache_bytes : 0;
-        plan.context = fit < (uint64_t)plan.context ? (int64_t)fit : plan.context;
-    }
-    if (most / layer < (uint64_t)plan.context)
-        plan.context = (int64_t)(most / layer); /* a layer's cache is one allocation */
+    plan.positions = config->target.max_positions;
+    plan.context = context_of(context, &plan, layer, stack->layers);
+    plan.half_context = context_of(context, &plan, half, stack->layers);
     return plan;
 }
 
+/* Appends to a message what would fit. */
+static void advise(const clf_memory_plan *plan, uint64_t cache, size_t size, char *out)
+{
+    const uint64_t beside = plan->scratch_bytes + cache, mb = 1 << 20;
+    size_t used = 0;
+    out[0] = '\0';
+    if (plan->half_bytes < plan->weight_bytes && plan->half_bytes + beside <= plan->device_bytes)
+        used += (size_t)snprintf(out, size, "; as f16 (--weights f16) they would take %llu MB, which fits",
+                                 (unsigned long long)(plan->half_bytes / mb));
+    else if (plan->positions > 0 && plan->small_bytes < plan->weight_bytes && plan->small_bytes + beside <= plan->device_bytes)
+        used += (size_t)snprintf(out, size, "; as q4_0 (clformer convert) they would take %llu MB, which fits",
+                                 (unsigned long long)(plan->small_bytes / mb));
+    if (plan->half_context > plan->context && used < size)
+        snprintf(out + used, size - used, "; with keys and values as f16 (--cache f16) %lld tokens fit beside the weights as they are",
+                 (long long)plan->half_context);
+}
+
+enum { ADVICE_BYTES = 256 };
+
 clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_plan *plan)
 {
-    enum { SHORTEST = 256 };
+    enum { SHORTEST = 64 };
     const int64_t shortest = plan->positions < SHORTEST ? plan->positions : SHORTEST;
     const uint64_t need = plan->weight_bytes + plan->scratch_bytes, cache = plan->cache_bytes * (uint64_t)shortest;
     const unsigned long long have_mb = (unsigned long long)(plan->device_bytes >> 20),
                              weights_mb = (unsigned long long)(plan->weight_bytes >> 20);
-    const bool helps = plan->small_bytes < plan->weight_bytes && plan->small_bytes + plan->scratch_bytes + cache <= plan->device_bytes;
-    char advice[96] = "";
+    char advice[ADVICE_BYTES];
     if (plan->device_bytes == 0 || (need <= plan->device_bytes && plan->context >= shortest))
         return CLF_OK;
-    if (helps)
-        snprintf(advice, sizeof advice, "; as q4_0 they would take %llu MB, which fits", (unsigned long long)(plan->small_bytes >> 20));
+    advise(plan, cache, sizeof advice, advice);
     if (plan->positions == 0)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "model: the weights take %llu MB (%llu MB in the file), device %s has %llu MB%s", weights_mb,
                  (unsigned long long)(plan->stored_bytes >> 20), context->device.info.name, have_mb, advice);
     CLF_FAIL(CLF_OUT_OF_MEMORY,
              "model: the weights take %llu MB (%llu MB in the file), a pass %llu MB, keys and values of %lld tokens %llu MB; device %s has "
-             "%llu MB%s",
+             "%llu MB, a context of %lld tokens fits%s",
              weights_mb, (unsigned long long)(plan->stored_bytes >> 20), (unsigned long long)(plan->scratch_bytes >> 20),
-             (long long)shortest, (unsigned long long)(cache >> 20), context->device.info.name, have_mb, advice);
+             (long long)shortest, (unsigned long long)(cache >> 20), context->device.info.name, have_mb, (long long)plan->context, advice);
+}
+
+clf_status clfi_memory_plan_check_tokens(const clf_context *context, const clf_memory_plan *plan, uint64_t tokens)
+{
+    char advice[ADVICE_BYTES];
+    if (plan->positions == 0 || tokens <= (uint64_t)plan->context)
+        return CLF_OK;
+    advise(plan, plan->cache_bytes * tokens, sizeof advice, advice);
+    CLF_FAIL(CLF_OUT_OF_MEMORY,
+             "keys and values of %llu tokens take %llu MB, a context of %lld tokens fits device %s beside the weights of %llu MB: expected "
+             "shorter texts%s",
+             (unsigned long long)tokens, (unsigned long long)((plan->cache_bytes * tokens) >> 20), (long long)plan->context,
+             context->device.info.name, (unsigned long long)(plan->weight_bytes >> 20), advice);
 }

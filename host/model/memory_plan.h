@@ -10,12 +10,14 @@
 typedef struct clf_memory_plan {
     uint64_t stored_bytes;  /* the checkpoint's tensors */
     uint64_t weight_bytes;  /* as they lie on the device */
-    uint64_t small_bytes;   /* if matrices were q4_0: what a conversion to it would make of weight_bytes */
+    uint64_t half_bytes;    /* if matrices were rounded to f16: what --weights f16 would make of weight_bytes */
+    uint64_t small_bytes;   /* if they were q4_0: what a conversion to it would */
     uint64_t scratch_bytes; /* of one pass of a decoder */
     uint64_t cache_bytes;   /* keys and values of one token */
     uint64_t device_bytes;  /* 0: the device does not tell */
     int64_t positions;      /* of a decoder; 0: it has no cache */
     int64_t context;        /* tokens that fit beside weights and scratch, at most `positions`; 0: none */
+    int64_t half_context;   /* the same if keys and values were f16 */
 } clf_memory_plan;
 
 /* The weights whose pages the device uses where the file is mapped count like the others. Every tensor of two axes counts as a matrix. */
@@ -25,5 +27,8 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
 /* OUT_OF_MEMORY with the numbers, and with what would fit: weights and scratch do not fit the device, or of a decoder not the shortest
  * cache beside them. */
 clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_plan *plan);
+
+/* OUT_OF_MEMORY: so many tokens do not fit beside weights and scratch; the message names how many do, and what would make more fit. */
+clf_status clfi_memory_plan_check_tokens(const clf_context *context, const clf_memory_plan *plan, uint64_t tokens);
 
 #endif

@@ -9,6 +9,7 @@
 #include "model/family.h"
 #include "model/generation_config.h"
 #include "model/labels.h"
+#include "model/memory_plan.h"
 #include "model/prompts.h"
 #include "model/sentence_head.h"
 #include "text/tokenizer.h"
@@ -22,6 +23,7 @@ struct clf_model {
     const clf_family *family;
     unsigned tasks; /* of the family's, and of decoders that make embeddings: clf_task */
     clf_network *network;
+    clf_memory_plan plan; /* of the device that it was opened on */
     clf_model_info info;
     clf_labels labels;
     clf_sentence_head sentence;

@@ -43,7 +43,7 @@ static clf_status find_network(clf_model *model, const char *directory)
         return st;
     }
     const bool as_encoder = model->tasks == CLF_TASK_EMBED && !(model->family->tasks & CLF_TASK_EMBED);
-    return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->params, &model->network);
+    return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->params, &model->plan, &model->network);
 }
 
 /* What is wrong with the configuration in a GGUF file is told by the keys of config.json: the file's name goes before them. */

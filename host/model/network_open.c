@@ -6,7 +6,6 @@
 
 #include "io/checkpoint_gguf.h"
 #include "model/labels.h"
-#include "model/memory_plan.h"
 #include "model/network_load.h"
 
 /* A family whose names have no head for sequences has none, whatever config.json says. */
@@ -38,7 +37,7 @@ const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const c
 }
 
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
-                             const clf_model_params *params, clf_network **out)
+                             const clf_model_params *params, clf_memory_plan *plan, clf_network **out)
 {
     clf_network_config config;
     clf_network *network;
@@ -60,8 +59,10 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     if (st == CLF_OK)
         st = clfi_checkpoint_load(checkpoint);
     if (st == CLF_OK) {
-        const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config, params);
-        st = clfi_memory_plan_check(context, &plan);
+        const clf_memory_plan own = clfi_memory_plan(context, checkpoint, &config, params);
+        if (plan)
+            *plan = own;
+        st = clfi_memory_plan_check(context, &own);
     }
     if (st != CLF_OK) {
         clfi_checkpoint_close(checkpoint);

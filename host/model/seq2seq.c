@@ -64,7 +64,7 @@ clf_status clfi_seq2seq_open(clf_context *context, const char *directory, clf_se
     CLF_GOTO(directory ? clfi_checkpoint_open(directory, &checkpoint) : clfi_g2p_checkpoint(&checkpoint));
     CLF_GOTO(clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family));
     CLF_GOTO(read_vocabularies(clfi_checkpoint_config(checkpoint), model));
-    st = clfi_network_open(context, checkpoint, family, false, &(clf_model_params)CLF_MODEL_PARAMS_INIT, &model->network);
+    st = clfi_network_open(context, checkpoint, family, false, &(clf_model_params)CLF_MODEL_PARAMS_INIT, NULL, &model->network);
     checkpoint = NULL;
     if (st != CLF_OK)
         goto done;

@@ -95,6 +95,7 @@ typedef struct giving {
 static clf_status check_inputs(const clf_session *session, const clf_sequence_tokens *inputs, size_t count)
 {
     const clf_embedding_config *config = &session->model->network->config.target;
+    uint64_t tokens = session->decoding ? (uint64_t)clfi_decode_usage(session->decoding).used : 0;
     for (size_t i = 0; i < count; i++) {
         const clf_sequence_tokens *input = &inputs[i];
         if (!input->sequence || !input->tokens || input->count == 0)
@@ -112,8 +113,10 @@ static clf_status check_inputs(const clf_session *session, const clf_sequence_to
             if (input->tokens[t] < 0 || input->tokens[t] >= config->vocabulary)
                 CLF_FAIL(CLF_INVALID_ARGUMENT, "sequences: input %zu: token %d is outside 0..%lld", i, input->tokens[t],
                          (long long)config->vocabulary - 1);
+        tokens += input->count;
     }
-    return CLF_OK;
+    const clf_status st = clfi_generation_fits(session, tokens);
+    return st == CLF_OK ? st : clfi_fail_prefix(st, "sequences");
 }
 
 /* The next pass: whole inputs and parts of them, in their order. */

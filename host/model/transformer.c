@@ -187,7 +187,7 @@ clf_status clf_transformer_open(clf_context *context, const char *directory, clf
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    CLF_TRY(clfi_network_open(context, checkpoint, family, false, &(clf_model_params)CLF_MODEL_PARAMS_INIT, &network));
+    CLF_TRY(clfi_network_open(context, checkpoint, family, false, &(clf_model_params)CLF_MODEL_PARAMS_INIT, NULL, &network));
     const clf_stack_config *encoder = &network->config.encoder, *decoder = &network->config.decoder;
     if (decoder->attention.heads != encoder->attention.heads || decoder->hidden_width != encoder->hidden_width) {
         const clf_status unlike =

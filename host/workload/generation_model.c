@@ -99,7 +99,7 @@ static clf_status open_random(clf_context *context, const clfi_generation_source
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    return clfi_network_open(context, checkpoint, family, false, &(clf_model_params)CLF_MODEL_PARAMS_INIT, out);
+    return clfi_network_open(context, checkpoint, family, false, &(clf_model_params)CLF_MODEL_PARAMS_INIT, NULL, out);
 }
 
 clf_status clfi_generation_open(clf_context *context, const clfi_generation_source *source, clfi_random_decoder **numbers,

@@ -65,7 +65,8 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
  * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a prompt without tokens or of more
  * than the model's positions (named). UNSUPPORTED: a model that does not generate text, beams of one without an encoder. FORMAT: logits
- * that are not finite (the prompt named). */
+ * that are not finite (the prompt named). OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device,
+ * told before any work on it, with how many have; prompts that have none beside others wait for them. */
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 
@@ -119,7 +120,7 @@ typedef struct clf_sequence_tokens {
  * logits, in the host's memory, are of the token that would come next: with is_all 0 [count, V] behind each sequence's last token, else
  * [tokens, V] behind each token given, in the order of the inputs (V: clf_model_info.vocabulary). Synchronous. INVALID_ARGUMENT names the
  * input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where one
- * is needed. FORMAT: logits that are not finite. On failure every sequence has the tokens that it had before. */
+ * is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On failure every sequence has the tokens that it had before. */
 CLF_API CLF_NODISCARD clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all,
                                                    float *logits);
 

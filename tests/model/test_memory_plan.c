@@ -2,7 +2,12 @@
 /* What a language model takes of a device, against what is counted when it is there; and what is said where it does not fit. */
 #include "model/memory_plan.h"
 
+#include <stdlib.h>
+
+#include "clformer/generate.h"
+#include "model/decode_batch.h"
 #include "model/model.h"
+#include "model/session.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -55,6 +60,11 @@ static void test_refusals(void **state)
     /* weights and scratch fit, but no cache beside them */
     context->device.info.global_memory_bytes = plan.weight_bytes + plan.scratch_bytes + 3 * plan.cache_bytes;
     CHECK_FAILS(clf_model_open(context, path, &model), CLF_OUT_OF_MEMORY, "keys and values of");
+    assert_non_null(strstr(clf_last_error(), "a context of 3 tokens fits; with keys and values as f16 (--cache f16) 6 tokens fit"));
+    const clf_model_params halved = {.size = sizeof halved, .weights = CLF_STORAGE_F16};
+    const clf_memory_plan half = plan_of_path(context, &config, &halved);
+    CHECK(half.weight_bytes == plan.half_bytes && half.half_bytes == half.weight_bytes, "%llu bytes, %llu foretold",
+          (unsigned long long)half.weight_bytes, (unsigned long long)plan.half_bytes);
     context->device.info.global_memory_bytes = 1;
     CHECK_FAILS(clf_model_open(context, path, &model), CLF_OUT_OF_MEMORY, "model: the weights take");
     context->device.info.global_memory_bytes = memory;
@@ -65,8 +75,59 @@ static void test_refusals(void **state)
     context->device.caps.max_allocation_bytes = allocation;
 }
 
+static int count_tokens(void *user, const clf_generated *step)
+{
+    *(size_t *)user += step->token >= 0;
+    return 0;
+}
+
+/* A prompt and its text that do not fit are refused before any work; prompts that do not fit together run one after another. */
+static void test_room(void **state)
+{
+    clf_context *context = *state;
+    const clf_text texts[3] = {{"the cat", 7}, {"the cat", 7}, {"the cat", 7}};
+    const uint64_t memory = context->device.info.global_memory_bytes;
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    clf_model *model = NULL;
+    clf_session *session;
+    clf_sequence *sequence;
+    float *logits;
+    size_t tokens = 0;
+    CHECK_OK(clf_model_open(context, path, &model));
+    const clf_memory_plan plan = plan_of(model);
+    clf_model_destroy(model);
+    context->device.info.global_memory_bytes = plan.weight_bytes + plan.scratch_bytes + 70 * plan.cache_bytes;
+    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    params.max_tokens = 90;
+    CHECK_FAILS(clf_generate(session, texts, 3, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "a context of 70 tokens fits");
+    assert_non_null(strstr(clf_last_error(), "generate: prompts[0]"));
+    assert_int_equal(tokens, 0);
+    params.max_tokens = 40;
+    CHECK_OK(clf_generate(session, texts, 3, &params, count_tokens, &tokens));
+    assert_true(tokens > 0);
+    assert_true(clfi_decode_usage(session->decoding).most <= 70);
+    double perplexity;
+    char letters[80]; /* a token each */
+    memset(letters, 'z', sizeof letters);
+    CHECK_FAILS(clf_perplexity(session, &(clf_text){letters, sizeof letters}, 96, NULL, &perplexity, NULL), CLF_OUT_OF_MEMORY,
+                "a context of 70 tokens fits");
+    const size_t vocabulary = (size_t)clf_model_get_info(model)->vocabulary;
+    int32_t ids[60] = {0};
+    assert_non_null(logits = malloc(vocabulary * sizeof *logits));
+    CHECK_OK(clf_sequence_create(session, &sequence));
+    CHECK_OK(clf_sequences_run(session, &(clf_sequence_tokens){sequence, ids, 60}, 1, 0, logits));
+    CHECK_FAILS(clf_sequences_run(session, &(clf_sequence_tokens){sequence, ids, 20}, 1, 0, logits), CLF_OUT_OF_MEMORY,
+                "sequences: keys and values of 80 tokens");
+    clf_sequence_destroy(sequence);
+    free(logits);
+    clf_session_destroy(session);
+    clf_model_destroy(model);
+    context->device.info.global_memory_bytes = memory;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_room)};
     return cmocka_run_group_tests_name("model.memory_plan", tests, device_setup, device_teardown);
 }
