@@ -9,6 +9,7 @@
 #include "io/gguf_keys.h"
 #include "io/json.h"
 #include "model/gguf_export.h"
+#include "model/unread_tensors.h"
 #include "model/weight_lookup.h"
 
 /* Rows first .. first + count of a stored tensor. */
@@ -303,6 +304,28 @@ static clf_status add_all(clf_gguf_tensors *t)
     return CLF_OK;
 }
 
+static bool is_taken(const void *user, const char *name)
+{
+    const clf_gguf_tensors *t = user;
+    for (size_t i = 0; i < t->count; i++)
+        for (int p = 0; p < t->list[i]->part_count; p++)
+            if (strcmp(t->list[i]->parts[p].tensor.name, name) == 0)
+                return true;
+    return false;
+}
+
+/* The file would be another model than the directory. */
+static clf_status check_taken(const clf_gguf_tensors *t)
+{
+    const clf_tensor_readers readers = {.names = t->family->names,
+                                        .prefix = t->lookup.prefix,
+                                        .model_type = t->family->model_type,
+                                        .takes_all = true,
+                                        .is_taken = is_taken,
+                                        .user = t};
+    return clfi_unread_tensors_check(t->checkpoint, &readers);
+}
+
 clf_status clfi_gguf_tensors_create(const clf_checkpoint *checkpoint, const clf_gguf_architecture *architecture, const clf_family *family,
                                     const clf_network_config *network, clf_gguf_tensors **out)
 {
@@ -312,7 +335,9 @@ clf_status clfi_gguf_tensors_create(const clf_checkpoint *checkpoint, const clf_
     made->lookup = (clf_weight_lookup){has_tensor, (void *)checkpoint, ""};
     made->lookup.prefix = clfi_weight_prefix(&made->lookup, family->names);
     made->query_scale = clfi_gguf_query_scale(architecture, network);
-    const clf_status st = add_all(made);
+    clf_status st = add_all(made);
+    if (st == CLF_OK)
+        st = check_taken(made);
     if (st == CLF_OK)
         *out = made;
     else

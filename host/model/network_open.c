@@ -7,6 +7,8 @@
 #include "io/checkpoint_gguf.h"
 #include "model/labels.h"
 #include "model/network_load.h"
+#include "model/unread_tensors.h"
+#include "model/weight_lookup.h"
 
 /* A family whose names have no head for sequences has none, whatever config.json says. */
 static clf_status find_head(const json_t *json, const clf_name_map *names, clf_classifier_config *classifier)
@@ -34,6 +36,26 @@ static clf_status turn_into_encoder(const clf_family *family, clf_network_config
 const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const clf_family *family)
 {
     return strcmp(clfi_checkpoint_form(checkpoint), CLFI_FORM_GGUF) == 0 ? clfi_gguf_names(family->model_type) : family->names;
+}
+
+static bool is_taken(const void *weights, const char *name)
+{
+    return clfi_weights_is_taken(weights, name);
+}
+
+/* The network takes what the checkpoint has. */
+static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_family *family, const clf_name_map *names,
+                              const clf_network_config *config, clf_weights *weights)
+{
+    const clf_weight_source source = clfi_weights_of_checkpoint(weights);
+    const clf_weight_lookup lookup = {source.has, source.user, ""};
+    const clf_tensor_readers readers = {.names = names,
+                                        .prefix = clfi_weight_prefix(&lookup, names),
+                                        .model_type = family->model_type,
+                                        .takes_all = config->encoder.layers == 0,
+                                        .is_taken = is_taken,
+                                        .user = weights};
+    return clfi_unread_tensors_check(checkpoint, &readers);
 }
 
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
@@ -71,6 +93,8 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     CLF_TRY(clfi_weights_open(context, checkpoint, params->weights, &weights));
     const clf_weight_source source = clfi_weights_of_checkpoint(weights);
     st = clfi_network_load(context, &config, names, &source, &network);
+    if (st == CLF_OK && (st = check_taken(checkpoint, family, names, &config, weights)) != CLF_OK)
+        clfi_network_destroy(network);
     if (st == CLF_OK) {
         network->parameters = clfi_weights_parameters(weights);
         network->file_bytes = clfi_weights_file_bytes(weights);

@@ -13,6 +13,7 @@ struct clf_weights {
     clf_context *context;
     clf_checkpoint *checkpoint;
     clf_storage storage;
+    json_t *taken;      /* an object: names of the tensors that were loaded */
     clf_buffer **files; /* whole-file buffers in place; NULL entries: this file is copied tensor by tensor */
 };
 
@@ -30,7 +31,8 @@ clf_status clfi_weights_open(clf_context *context, clf_checkpoint *checkpoint, c
         clfi_checkpoint_close(checkpoint);
         return st;
     }
-    *weights = (clf_weights){.context = context, .checkpoint = checkpoint, .storage = storage};
+    *weights = (clf_weights){.context = context, .checkpoint = checkpoint, .storage = storage, .taken = json_object()};
+    CLF_GOTO(weights->taken ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: names of weights"));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
     CLF_GOTO(clfi_alloc(clfi_checkpoint_file_count(checkpoint), sizeof *weights->files, "weight files", &weights->files));
     for (size_t i = 0; i < clfi_checkpoint_file_count(checkpoint); i++) {
@@ -52,6 +54,7 @@ void clfi_weights_close(clf_weights *weights)
         clfi_buffer_release(weights->files[i]);
     free(weights->files);
     clfi_checkpoint_close(weights->checkpoint);
+    json_decref(weights->taken);
     free(weights);
 }
 
@@ -198,6 +201,8 @@ clf_status clfi_weights_load(clf_weights *weights, const char *name, int rank, c
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: expected F32, F16, BF16 or quantised blocks, found %s", path, name, tensor->type_name);
     if (tensor->rank != rank || (rank > 0 && memcmp(tensor->dim, dim, (size_t)rank * sizeof *dim) != 0))
         CLF_FAIL(CLF_FORMAT, "%s: %s: expected %s, found %s", path, name, want, clfi_shape_text(tensor->rank, tensor->dim, have));
+    if (json_object_set_new(weights->taken, name, json_true()) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: names of weights");
     clf_row_blocks made = CLF_ROW_BLOCKS_INIT;
     clf_buffer *file = weights->files[tensor->file];
     clf_status st;
@@ -227,6 +232,11 @@ bool clfi_weights_has(const clf_weights *weights, const char *name)
 {
     clf_checkpoint_tensor tensor;
     return clfi_checkpoint_find(weights->checkpoint, name, &tensor);
+}
+
+bool clfi_weights_is_taken(const clf_weights *weights, const char *name)
+{
+    return json_object_get(weights->taken, name) != NULL;
 }
 
 void clfi_weights_forget(clf_weights *weights, const char *name)

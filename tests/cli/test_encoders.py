@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 
+from model_files import read_safetensors, write_safetensors
 from runs import clformer as run, data, fail, finish, folders
 
 encoders = os.path.join(data, "encoders")
@@ -72,6 +73,20 @@ def check_unread(folder):
         shutil.rmtree(copy)
 
 
+def check_other_networks(folder):
+    """A tensor inside the layers that no part of the network takes is refused by name; heads of other tasks and buffers are passed over."""
+    copy = os.path.join(folder, "other")
+    shutil.copytree(os.path.join(encoders, "bert_older"), copy, copy_function=shutil.copyfile)
+    path = os.path.join(copy, "model.safetensors")
+    tensors, vector = read_safetensors(path), ("F32", [2], bytes(8))
+    for name, is_taken in (("bert.encoder.layer.0.attention.self.q_norm.weight", False), ("bert.encoder.layer.99.output.dense.bias", False),
+                           ("bert.embeddings.LayerNorm.scale", False), ("cls.predictions.bias", True), ("qa_outputs.bias", True)):
+        write_safetensors(path, {**tensors, name: vector})
+        done = run("embed", copy, "a")
+        if done.returncode != (0 if is_taken else 1) or (not is_taken and f'{name}: a network of model_type "bert"' not in done.stderr):
+            fail(name, done.returncode, done.stderr)
+
+
 names = folders(encoders)
 if "mpnet_padding" not in names:
     fail("cases:", names)
@@ -80,4 +95,5 @@ with tempfile.TemporaryDirectory() as temporary:
         check(temporary, case)
     check_refusals(temporary)
     check_unread(temporary)
+    check_other_networks(temporary)
 finish()

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints with more than their network has: a norm, a bias or a layer that would be left out in silence. */
+#include "model/unread_tensors.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/gguf_keys.h"
+#include "model/weight_lookup.h"
+
+/* Known to say nothing, or nothing that is not said elsewhere. */
+static bool is_harmless(const clf_checkpoint_tensor *tensor)
+{
+    static const char *const patterns[] = {/* copies of the table of tokens */
+                                           "lm_head.weight", "shared.weight", "*embed_tokens.weight",
+                                           /* computed */
+                                           "*rotary_emb.*", "*position_ids", "*embed_positions.weight", "*.attn.masked_bias",
+                                           /* a bias that T5's first files have and no T5 adds */
+                                           "*.EncDecAttention.relative_attention_bias.weight",
+                                           /* pictures */
+                                           "*vision_tower.*", "*vision_model.*", "*multi_modal_projector.*",
+                                           /* GGUF's, which the configuration is made from */
+                                           CLFI_GGUF_FREQUENCIES, CLFI_GGUF_FACTORS_SHORT, CLFI_GGUF_FACTORS_LONG};
+    enum { MASK_RANK = 4 };
+    for (size_t i = 0; i < COUNT(patterns); i++)
+        if (fnmatch(patterns[i], tensor->name, 0) == 0)
+            return true;
+    return tensor->rank == MASK_RANK && fnmatch("*.attn.bias", tensor->name, 0) == 0; /* GPT-2's mask of later tokens */
+}
+
+/* Whether the name lies in a layer, or in a module that a row names. */
+static bool is_of_rows(const clf_tensor_readers *r, const clf_weight_name *rows, const char *name)
+{
+    for (; rows && rows->role != CLF_WEIGHT_END; rows++) {
+        const char *before = rows->pattern[0] == '/' ? "" : r->prefix, *pattern = rows->pattern + (rows->pattern[0] == '/');
+        const char *layer = strstr(pattern, "%d");
+        const size_t prefix = strlen(before), length = layer ? (size_t)(layer - pattern) : strlen(pattern);
+        if (strncmp(name, before, prefix) == 0 && strncmp(name + prefix, pattern, length) == 0 && (layer || name[prefix + length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *r)
+{
+    clf_checkpoint_tensor tensor;
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
+        if (r->is_taken(r->user, tensor.name) || is_harmless(&tensor))
+            continue;
+        if (r->takes_all || is_of_rows(r, r->names->encoder, tensor.name) || is_of_rows(r, r->names->decoder, tensor.name))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s: a network of model_type \"%s\" with this configuration has no such part",
+                     clfi_checkpoint_file_path(checkpoint, tensor.file), tensor.name, r->model_type);
+    }
+    return CLF_OK;
+}

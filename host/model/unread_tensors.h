@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Tensors of a checkpoint that no part of its network took: then it is another network. */
+#ifndef CLFI_MODEL_UNREAD_TENSORS_H
+#define CLFI_MODEL_UNREAD_TENSORS_H
+
+#include "io/checkpoint.h"
+#include "model/family.h"
+
+typedef struct clf_tensor_readers {
+    const clf_name_map *names;
+    const char *prefix, *model_type;
+    bool takes_all; /* a network without heads beside its own: a decoder. Else what lies outside of the layers is another task's */
+    bool (*is_taken)(const void *user, const char *name);
+    const void *user;
+} clf_tensor_readers;
+
+/* UNSUPPORTED: a tensor that was not taken, by its name; but for copies of tied tables, tables that are computed, masks, parts for
+ * pictures. */
+clf_status clfi_unread_tensors_check(const clf_checkpoint *checkpoint, const clf_tensor_readers *readers);
+
+#endif
