@@ -236,7 +236,7 @@ done:
     return st;
 }
 
-/* Of encoders: config.json's keys that nothing reads. */
+/* The keys of config.json, and of a GGUF file's architecture, that nothing reads. */
 static clf_status add_unread(info_rows *info, const clf_model *model, const char *path)
 {
     clf_checkpoint *checkpoint;
@@ -253,11 +253,6 @@ static clf_status add_unread(info_rows *info, const clf_model *model, const char
  * unless the options say otherwise. */
 static clf_status add_ignored(info_rows *info, const char *path)
 {
-    static const char *const followed[] = {
-        "eos_token_id",        "bos_token_id",   "pad_token_id",         "decoder_start_token_id", "forced_bos_token_id",
-        "forced_eos_token_id", "bad_words_ids",  "min_length",           "suppress_tokens",        "begin_suppress_tokens",
-        "num_beams",           "length_penalty", "no_repeat_ngram_size", "early_stopping",         "transformers_version",
-        "_from_model_config",  "use_cache"};
     json_t *config = NULL, *list, *value;
     const char *key;
     if (!clfi_directory_exists(path))
@@ -266,10 +261,7 @@ static clf_status add_ignored(info_rows *info, const char *path)
     list = config ? json_array() : NULL;
     json_object_foreach(config, key, value)
     {
-        bool is_followed = json_is_null(value) || json_is_false(value);
-        for (size_t i = 0; i < COUNT(followed); i++)
-            is_followed = is_followed || strcmp(followed[i], key) == 0;
-        if (!is_followed)
+        if (!json_is_null(value) && !json_is_false(value) && !cli_is_generation_key(key))
             append_text(info, list, key);
     }
     if (config)
@@ -334,8 +326,7 @@ static clf_status collect(cli_session *session, const char *path, info_rows *inf
         add_sentence(info, model);
     add_labels(info, model);
     CLF_TRY(add_unknown(info, path));
-    if (model->family->tasks & CLF_TASK_EMBED)
-        CLF_TRY(add_unread(info, model, path));
+    CLF_TRY(add_unread(info, model, path));
     clf_context_get_stats(session->context, &stats);
     add_text(info, "device", clf_context_device(session->context)->name);
     add_number(info, "file_bytes", (int64_t)model->info.file_bytes);

@@ -17,22 +17,53 @@ static bool is_idle(const char *key)
         "torchscript", "is_encoder_decoder", "add_cross_attention", "deterministic_flash_attn", "reference_compile",
         "repad_logits_with_grad", "_attn_implementation", "use_flash_attn", "use_xentropy", "fused_bias_fc", "fused_dropout_add_ln",
         "pad_vocab_size_multiple", "dense_seq_output", "reorder_and_upcast_attn", "last_layer_subset", "model_type", "n_ctx",
+        "cache_implementation", "is_llama_config", "transformers.js_config", "pretraining_tp",
         /* training and other tasks */
         "initializer_range", "initializer_cutoff_factor", "hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout",
         "dropout", "attention_dropout", "qa_dropout", "seq_classif_dropout", "embedding_dropout", "mlp_dropout", "attn_pdrop", "embd_pdrop",
         "resid_pdrop", "finetuning_task", "task_specific_params", "label2id", "num_labels", "tie_word_embeddings", "tie_weights_",
         "decoder_bias", "sparse_prediction", "sparse_pred_ignore_index", "pooler_fc_size", "pooler_num_attention_heads",
         "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type", "directionality", "summary_activation", "summary_first_dropout",
-        "summary_proj_to_labels", "summary_type", "summary_use_proj", "max_trained_positions",
+        "summary_proj_to_labels", "summary_type", "summary_use_proj", "max_trained_positions", "activation_dropout", "classif_dropout",
+        "dropout_rate", "encoder_layerdrop", "decoder_layerdrop", "init_std", "initializer_factor",
         /* tokens, which the tokenizer knows */
         "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "pad_token_id", "unk_token_id",
         /* told by the tensors */
         "attention_bias", "mlp_bias", "norm_bias", "classifier_bias", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
-        "sinusoidal_pos_embds", "position_embedding_type", "head_dim"};
+        "sinusoidal_pos_embds", "position_embedding_type", "head_dim",
+        /* told by other keys */
+        "dense_act_fn", "is_gated_act", "_sliding_window_pattern", "original_max_position_embeddings",
+        /* of pictures, and how a text is chosen, which generation_config.json says (info's generation_ignored) */
+        "vision_config", "mm_tokens_per_image", "image_token_index", "boi_token_index", "eoi_token_index", "temperature", "top_k", "top_p",
+        "do_sample", "max_length", "repetition_penalty"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
     return false;
+}
+
+bool cli_is_generation_key(const char *key)
+{
+    static const char *const keys[] = {
+        "eos_token_id",        "bos_token_id",   "pad_token_id",         "decoder_start_token_id", "forced_bos_token_id",
+        "forced_eos_token_id", "bad_words_ids",  "min_length",           "suppress_tokens",        "begin_suppress_tokens",
+        "num_beams",           "length_penalty", "no_repeat_ngram_size", "early_stopping",         "transformers_version",
+        "_from_model_config",  "use_cache"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Layers that are all of the usual kind. */
+static bool is_idle_list(const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *kind = json_string_value(json_array_get(list, i));
+        if (!kind || strcmp(kind, "full_attention") != 0)
+            return false;
+    }
+    return json_array_size(list) > 0;
 }
 
 clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_t **out)
@@ -55,7 +86,8 @@ clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_
     clfi_json_watch(NULL, NULL);
     json_object_foreach((json_t *)config, key, value)
     {
-        const bool is_told = json_object_get(seen, key) || is_idle(key) || json_is_null(value) || json_is_false(value) ||
+        const bool is_told = json_object_get(seen, key) || cli_is_generation_key(key) || is_idle(key) || json_is_null(value) ||
+                             json_is_false(value) || is_idle_list(value) ||
                              (labels == 0 && (strcmp(key, "id2label") == 0 || strncmp(key, "classifier_", strlen("classifier_")) == 0 ||
                                               strcmp(key, "problem_type") == 0));
         if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)

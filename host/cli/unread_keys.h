@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of an encoder's config.json that nothing reads, though they might change its numbers. */
+/* Keys of config.json that nothing reads, though they might change its numbers. */
 #ifndef CLFI_CLI_UNREAD_KEYS_H
 #define CLFI_CLI_UNREAD_KEYS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "clformer/status.h"
 #include "model/family.h"
 
-/* *out: an array of the keys of `config`, in its order, that neither the family nor the labels look for and that are not known to be about
- * training, files or programs; those that are null or false do not count. Release it with json_decref. Statuses as the family's. */
+/* *out: an array of the keys of `config`, in its order, that neither the family nor the labels nor generating look for and that are not
+ * known to be about training, files or programs; those that are null or false do not count. Release it with json_decref. Statuses as the
+ * family's. */
 clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_t **out);
+
+/* Whether generating follows this key of generation_config.json, or of config.json in its place; or it says nothing about a text. */
+bool cli_is_generation_key(const char *key);
 
 #endif

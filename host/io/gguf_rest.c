@@ -51,7 +51,8 @@ clf_status clfi_gguf_refuse_rest(const clf_gguf *file, const char *architecture)
 
 static bool is_idle(const char *suffix)
 {
-    static const char *const idle[] = {"vocab_size", "tensor_data_layout"}; /* told by the tensors */
+    static const char *const idle[] = {"vocab_size", "tensor_data_layout",      /* told by the tensors */
+                                       "rope.scaling.original_context_length"}; /* of scalings that read it */
     for (size_t i = 0; i < COUNT(idle); i++)
         if (strcmp(suffix, idle[i]) == 0)
             return true;

@@ -6,11 +6,12 @@ usage: test_generate.py PROGRAM DATA"""
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 
 from language_models import CLOSE, read_npy, run
-from model_files import read_gguf, read_safetensors, write_gguf, write_safetensors
+from model_files import change_json, gguf_text, read_gguf, read_safetensors, write_gguf, write_safetensors
 from runs import data, fail, finish, folders, program, worst
 
 families = os.path.join(data, "generation")
@@ -171,6 +172,28 @@ def check_chat():
             fail(f"chat: {told.returncode} {told.stdout!r}, expected {first + second!r}: {told.stderr}")
 
 
+def check_unread_keys(folder):
+    """Keys that nothing reads are listed by info, of directories and of files; those of the tiny models are all read, or known."""
+    passed_over = {"gemma": ["hidden_act"], "gemma3": ["attn_logit_softcapping"]}  # by transformers too
+    for name in ("llama", "gemma", "gemma3", "phi3", "qwen3", "gpt2"):
+        keys = json.loads(run("info", "--json", os.path.join(families, name)).stdout)["unread_keys"]
+        if keys != passed_over.get(name, []):
+            fail(f"info: {name}: {keys}")
+    changed, file = os.path.join(folder, "keys"), os.path.join(folder, "keys.gguf")
+    shutil.copytree(os.path.join(families, "llama"), changed, copy_function=shutil.copyfile)
+    change_json(os.path.join(changed, "config.json"), lambda config: config.update(logit_scale=0.5, residual_multiplier=2, attention_bias=True))
+    values, tensors = read_gguf(os.path.join(families, "qwen2", "model.gguf"))
+    write_gguf(file, {**values, "qwen2.attention.sliding_window_pattern": struct.pack("<II", 4, 2), "qwen2.more": gguf_text("x")}, tensors)
+    for path, wanted in ((changed, ["logit_scale", "residual_multiplier"]), (file, ["qwen2.attention.sliding_window_pattern", "qwen2.more"])):
+        keys = json.loads(run("info", "--json", path).stdout)["unread_keys"]
+        if keys != wanted:
+            fail(f"info: {path}: {keys}")
+    write_gguf(file, {**values, "qwen2.attention.causal": struct.pack("<IB", 7, 0)}, tensors)
+    done = run("generate", file, "a", status=1)
+    if "qwen2.attention.causal is 0" not in done.stderr:
+        fail(f"attention.causal: {done.stderr}")
+
+
 def check_other_networks(folder):
     """Tensors that no part of the network takes are refused by name, in both forms and in a conversion; known ones are passed over."""
     source, changed = os.path.join(families, "llama"), os.path.join(folder, "changed")
@@ -283,6 +306,7 @@ with tempfile.TemporaryDirectory() as temporary:
     for entry in names:
         check(entry, temporary)
     check_texts_told(temporary)
+    check_unread_keys(temporary)
     check_other_networks(temporary)
 check_options()
 check_graph()
