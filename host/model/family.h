@@ -20,7 +20,6 @@ typedef struct clf_family {
     const char *model_type;
     unsigned tasks;
     clf_pooling pooling; /* where the directory names none */
-    clf_size_keys sizes; /* the keys of its sizes, which the tuner reads alone */
     /* The network that config.json describes. FORMAT: a key is missing or out of range; UNSUPPORTED: a network that cannot be built,
      * named. */
     clf_status (*read_config)(const json_t *json, clf_network_config *out);
@@ -38,10 +37,6 @@ clf_status clfi_family_find(const json_t *config, unsigned tasks, const clf_fami
 clf_status clfi_bert_read_config(const json_t *json, clf_network_config *out);
 clf_status clfi_roberta_set_padding(int64_t padding, clf_network_config *config); /* positions begin after this id */
 extern const clf_weight_name clfi_bert_names[], clfi_bert_head[], clfi_roberta_head[];
-#define CLFI_BERT_SIZES                                                                                                         \
-    {                                                                                                                           \
-        "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "max_position_embeddings" \
-    }
 
 /* Shared by Llama's relatives: what a family's config.json means by a key that is absent. */
 typedef struct clf_decoder_defaults {
@@ -65,10 +60,6 @@ extern const clf_name_map clfi_names_llama, clfi_names_gemma2;
 
 /* How GGUF files call the weights of a family of decoders; NULL: there are no such files. */
 const clf_name_map *clfi_gguf_names(const char *model_type);
-#define CLFI_LLAMA_SIZES                                                                                                        \
-    {                                                                                                                           \
-        "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "max_position_embeddings" \
-    }
 
 #define CLFI_FAMILY(name) extern const clf_family clfi_family_##name;
 CLFI_FAMILIES(CLFI_FAMILY)

@@ -7,20 +7,17 @@
 #include "model/family.h"
 #include "model/name_maps.h"
 
-#define BART_SIZES                                                                                                         \
-    {                                                                                                                      \
-        "d_model", "encoder_ffn_dim", "encoder_attention_heads", "encoder_layers", "vocab_size", "max_position_embeddings" \
-    }
-
 static const char where[] = CLFI_MODEL_CONFIG;
 
 /* The decoder has layers, heads and a feed-forward width of its own. */
 static clf_status read_sizes(const json_t *json, clf_network_config *config)
 {
-    static const clf_size_keys keys = {"d_model", "decoder_ffn_dim", "decoder_attention_heads", "decoder_layers", NULL, NULL};
-    CLF_TRY(clfi_model_config_sizes(json, &clfi_family_bart.sizes, &config->encoder, &config->source));
+    static const clf_size_keys encoder = {"d_model",        "encoder_ffn_dim", "encoder_attention_heads",
+                                          "encoder_layers", "vocab_size",      "max_position_embeddings"},
+                               decoder = {"d_model", "decoder_ffn_dim", "decoder_attention_heads", "decoder_layers", NULL, NULL};
+    CLF_TRY(clfi_model_config_sizes(json, &encoder, &config->encoder, &config->source));
     config->decoder = config->encoder;
-    CLF_TRY(clfi_model_config_sizes(json, &keys, &config->decoder, &config->target));
+    CLF_TRY(clfi_model_config_sizes(json, &decoder, &config->decoder, &config->target));
     config->decoder.attention.is_causal = config->decoder.has_source = true;
     return CLF_OK;
 }
@@ -77,7 +74,5 @@ static clf_status read_marian(const json_t *json, clf_network_config *out)
     return read_config(json, true, out);
 }
 
-const clf_family clfi_family_bart = {"bart",          CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, BART_SIZES, read_bart,
-                                     &clfi_names_bart};
-const clf_family clfi_family_marian = {"marian",        CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, BART_SIZES, read_marian,
-                                       &clfi_names_bart};
+const clf_family clfi_family_bart = {"bart", CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_bart, &clfi_names_bart};
+const clf_family clfi_family_marian = {"marian", CLF_TASK_TRANSFORM | CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_marian, &clfi_names_bart};

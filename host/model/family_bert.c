@@ -13,7 +13,7 @@ clf_status clfi_bert_read_config(const json_t *json, clf_network_config *out)
     double eps;
     const char *positions;
     CLF_TRY(clfi_model_config_expect(json, flags, COUNT(flags)));
-    CLF_TRY(clfi_model_config_sizes(json, &clfi_family_bert.sizes, &config.encoder, &config.source));
+    CLF_TRY(clfi_model_config_sizes(json, &clfi_hub_size_keys, &config.encoder, &config.source));
     CLF_TRY(clfi_json_opt_int(json, where, "type_vocab_size", 1, CLFI_CONFIG_LARGEST, 2, &config.source.types));
     CLF_TRY(clfi_json_opt_number(json, where, "layer_norm_eps", 0, 1, 1e-12, &eps));
     CLF_TRY(clfi_json_opt_string(json, where, "position_embedding_type", "absolute", &positions));
@@ -56,9 +56,5 @@ const clf_weight_name clfi_bert_head[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "bert.", NULL}, .encoder = clfi_bert_names, .head = clfi_bert_head};
 
-const clf_family clfi_family_bert = {.model_type = "bert",
-                                     .tasks = CLF_TASK_EMBED,
-                                     .pooling = CLF_POOLING_MEAN,
-                                     .sizes = CLFI_BERT_SIZES,
-                                     .read_config = clfi_bert_read_config,
-                                     .names = &names};
+const clf_family clfi_family_bert = {
+    .model_type = "bert", .tasks = CLF_TASK_EMBED, .pooling = CLF_POOLING_MEAN, .read_config = clfi_bert_read_config, .names = &names};

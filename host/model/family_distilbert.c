@@ -5,8 +5,9 @@
 
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
+    static const clf_size_keys keys = {"dim", "hidden_dim", "n_heads", "n_layers", "vocab_size", "max_position_embeddings"};
     clf_network_config config = clfi_network_config_default();
-    CLF_TRY(clfi_model_config_sizes(json, &clfi_family_distilbert.sizes, &config.encoder, &config.source));
+    CLF_TRY(clfi_model_config_sizes(json, &keys, &config.encoder, &config.source));
     CLF_TRY(clfi_model_config_activation(json, "activation", "gelu", &config.encoder.activation));
     config.encoder.norm_eps = 1e-12f;
     config.source.positions = CLF_POSITIONS_LEARNED; /* sinusoids too are stored as a table */
@@ -39,9 +40,5 @@ static const clf_weight_name head[] = {
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"", "distilbert.", NULL}, .encoder = encoder, .head = head};
 
-const clf_family clfi_family_distilbert = {.model_type = "distilbert",
-                                           .tasks = CLF_TASK_EMBED,
-                                           .sizes = {"dim", "hidden_dim", "n_heads", "n_layers", "vocab_size", "max_position_embeddings"},
-                                           .pooling = CLF_POOLING_MEAN,
-                                           .read_config = read_config,
-                                           .names = &names};
+const clf_family clfi_family_distilbert = {
+    .model_type = "distilbert", .tasks = CLF_TASK_EMBED, .pooling = CLF_POOLING_MEAN, .read_config = read_config, .names = &names};

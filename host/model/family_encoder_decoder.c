@@ -25,8 +25,9 @@ static clf_status read_choice(const json_t *config, const char *key, const char 
 
 static clf_status read_sizes(const json_t *json, clf_network_config *config)
 {
+    static const clf_size_keys keys = {"d_model", "d_ff", "heads", "encoder_layers", NULL, "max_source_length"};
     double eps;
-    CLF_TRY(clfi_model_config_sizes(json, &clfi_family_encoder_decoder.sizes, &config->encoder, &config->source));
+    CLF_TRY(clfi_model_config_sizes(json, &keys, &config->encoder, &config->source));
     CLF_TRY(clfi_json_get_int(json, where, "decoder_layers", 1, CLFI_CONFIG_MOST_LAYERS, &config->decoder.layers));
     CLF_TRY(clfi_json_get_int(json, where, "max_target_length", 2, CLFI_CONFIG_LARGEST, &config->target.max_positions));
     CLF_TRY(clfi_json_opt_number(json, where, "layer_norm_eps", 0, 1, 1e-5, &eps));
@@ -81,6 +82,5 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
 
 const clf_family clfi_family_encoder_decoder = {.model_type = "encoder-decoder",
                                                 .tasks = CLF_TASK_TRANSFORM | CLF_TASK_PRONOUNCE,
-                                                .sizes = {"d_model", "d_ff", "heads", "encoder_layers", NULL, "max_source_length"},
                                                 .read_config = read_config,
                                                 .names = &clfi_names_labml};

@@ -91,7 +91,6 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
     return CLF_OK;
 }
 
-const clf_family clfi_family_gemma = {"gemma", CLF_TASK_GENERATE, CLF_POOLING_MEAN, CLFI_LLAMA_SIZES, read_first, &clfi_names_llama};
-const clf_family clfi_family_gemma2 = {"gemma2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, CLFI_LLAMA_SIZES, read_second, &clfi_names_gemma2};
-const clf_family clfi_family_gemma3 = {"gemma3_text",    CLF_TASK_GENERATE, CLF_POOLING_MEAN,
-                                       CLFI_LLAMA_SIZES, read_third,        &clfi_names_gemma2};
+const clf_family clfi_family_gemma = {"gemma", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_first, &clfi_names_llama};
+const clf_family clfi_family_gemma2 = {"gemma2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_second, &clfi_names_gemma2};
+const clf_family clfi_family_gemma3 = {"gemma3_text", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_third, &clfi_names_gemma2};

@@ -8,7 +8,7 @@ static const char where[] = CLFI_MODEL_CONFIG;
 
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
-    static const clf_size_keys own = {"n_embd", NULL, "n_head", "n_layer", "vocab_size", "n_positions"}, common = CLFI_LLAMA_SIZES;
+    static const clf_size_keys own = {"n_embd", NULL, "n_head", "n_layer", "vocab_size", "n_positions"};
     static const clf_expected_flag flags[] = {{"add_cross_attention", false}};
     clf_network_config config = clfi_network_config_default();
     clf_stack_config *decoder = &config.decoder;
@@ -19,7 +19,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
         CLF_TRY(clfi_model_config_sizes(json, &own, decoder, &config.target));
         CLF_TRY(clfi_json_opt_int(json, where, "n_inner", 1, CLFI_CONFIG_LARGEST, 4 * decoder->width, &decoder->hidden_width));
     } else {
-        CLF_TRY(clfi_model_config_sizes(json, &common, decoder, &config.target));
+        CLF_TRY(clfi_model_config_sizes(json, &clfi_hub_size_keys, decoder, &config.target));
     }
     CLF_TRY(clfi_model_config_activation(json, "activation_function", "gelu_new", &decoder->activation));
     CLF_TRY(clfi_json_opt_number(json, where, "layer_norm_epsilon", 0, 1, 1e-5, &eps));
@@ -55,5 +55,4 @@ static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "/lm_head"), CLFI_
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"transformer.", "", NULL}, .decoder = names_of_decoder, .head = head};
 
-const clf_family clfi_family_gpt2 = {
-    "gpt2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, {"n_embd", NULL, "n_head", "n_layer", "vocab_size", "n_positions"}, read_config, &names};
+const clf_family clfi_family_gpt2 = {"gpt2", CLF_TASK_GENERATE, CLF_POOLING_MEAN, read_config, &names};

@@ -25,7 +25,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     clf_stack_config *encoder = &config.encoder;
     double eps, global_base, local_base;
     int64_t span, period;
-    CLF_TRY(clfi_model_config_sizes(json, &clfi_family_modernbert.sizes, encoder, &config.source));
+    CLF_TRY(clfi_model_config_sizes(json, &clfi_hub_size_keys, encoder, &config.source));
     CLF_TRY(clfi_json_opt_int(json, where, "global_attn_every_n_layers", 1, CLFI_CONFIG_MOST_LAYERS, 3, &period));
     CLF_TRY(clfi_model_config_local_layers(json, &(clf_local_rule){.period = period}, encoder));
     CLF_TRY(clfi_model_config_activation(json, "hidden_activation", "gelu", &encoder->activation));
@@ -70,4 +70,4 @@ static const clf_weight_name head[] = {
 
 static const clf_name_map names = {.prefixes = (const char *const[]){"", "model.", NULL}, .encoder = encoder_names, .head = head};
 
-const clf_family clfi_family_modernbert = {"modernbert", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};
+const clf_family clfi_family_modernbert = {"modernbert", CLF_TASK_EMBED, CLF_POOLING_MEAN, read_config, &names};

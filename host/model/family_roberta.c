@@ -38,6 +38,6 @@ const clf_weight_name clfi_roberta_head[] = {
 static const clf_name_map names = {
     .prefixes = (const char *const[]){"", "roberta.", NULL}, .encoder = clfi_bert_names, .head = clfi_roberta_head};
 
-const clf_family clfi_family_roberta = {"roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};
-const clf_family clfi_family_xlm_roberta = {"xlm-roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};
-const clf_family clfi_family_camembert = {"camembert", CLF_TASK_EMBED, CLF_POOLING_MEAN, CLFI_BERT_SIZES, read_config, &names};
+const clf_family clfi_family_roberta = {"roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, read_config, &names};
+const clf_family clfi_family_xlm_roberta = {"xlm-roberta", CLF_TASK_EMBED, CLF_POOLING_MEAN, read_config, &names};
+const clf_family clfi_family_camembert = {"camembert", CLF_TASK_EMBED, CLF_POOLING_MEAN, read_config, &names};

@@ -92,8 +92,4 @@ static const clf_weight_name decoder_names[] = {STACK("decoder", "2"), ATTENTION
 static const clf_weight_name head[] = {CLFI_WEIGHT(GENERATOR, "lm_head"), CLFI_WEIGHTS_END};
 static const clf_name_map names = {.encoder = encoder_names, .decoder = decoder_names, .head = head};
 
-const clf_family clfi_family_t5 = {.model_type = "t5",
-                                   .tasks = CLF_TASK_GENERATE,
-                                   .sizes = {"d_model", "d_ff", "num_heads", "num_layers", "vocab_size", NULL},
-                                   .read_config = read_config,
-                                   .names = &names};
+const clf_family clfi_family_t5 = {.model_type = "t5", .tasks = CLF_TASK_GENERATE, .read_config = read_config, .names = &names};

@@ -20,6 +20,13 @@ clf_status clfi_model_config_read(const char *directory, json_t **out)
     return CLF_OK;
 }
 
+const clf_size_keys clfi_hub_size_keys = {.width = "hidden_size",
+                                          .hidden_width = "intermediate_size",
+                                          .heads = "num_attention_heads",
+                                          .layers = "num_hidden_layers",
+                                          .vocabulary = "vocab_size",
+                                          .max_positions = "max_position_embeddings"};
+
 static clf_status read_size(const json_t *config, const char *key, int64_t least, int64_t most, int64_t *out)
 {
     return key ? clfi_json_get_int(config, where, key, least, most, out) : CLF_OK;

@@ -19,6 +19,7 @@ typedef struct clf_size_keys {
 clf_status clfi_model_config_read(const char *directory, json_t **out);
 
 /* The sizes behind the keys; heads share the width evenly. FORMAT: a key is missing or out of range, or heads do not divide the width. */
+extern const clf_size_keys clfi_hub_size_keys; /* those that most of transformers' families have */
 clf_status clfi_model_config_sizes(const json_t *config, const clf_size_keys *keys, clf_stack_config *stack,
                                    clf_embedding_config *embedding);
 

@@ -11,7 +11,9 @@ typedef struct clfi_tune_product {
     int64_t batch, m, n, k; /* batch 1 for CLF_GEMM_LINEAR */
 } clfi_tune_product;
 
-enum { CLFI_TUNE_MAX_PRODUCTS = 48 };
+/* Two stacks with nine weights each (of two shapes of attention, of attention to a source, of the feed-forward network) at each number of
+ * rows, and three products of each shape. */
+enum { CLFI_TUNE_ROW_COUNTS = 4, CLFI_TUNE_MAX_PRODUCTS = 2 * (9 * CLFI_TUNE_ROW_COUNTS + 2 * 3) };
 typedef struct clfi_tune_products {
     clfi_tune_product items[CLFI_TUNE_MAX_PRODUCTS];
     size_t count;

@@ -1,64 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* The matrix products of a model, from its config.json: which sizes the tuner measures. */
+/* The matrix products of a model, from its configuration: which sizes the tuner measures. */
 #include <string.h>
 
-#include "io/json.h"
 #include "model/family.h"
 #include "model/seq2seq.h"
 #include "tune/tune.h"
 
-enum { LARGEST = 1 << 20, ATTENTION_LENGTH = 128, ATTENTION_BATCH = 8 };
-static const char where[] = CLFI_MODEL_CONFIG;
+enum { ATTENTION_LENGTH = 128, ATTENTION_BATCH = 8 };
 
 /* Rows: one token decoded, a short text or a beam, a text, a batch of texts. */
-static const int64_t rows[] = {1, 16, 128, 1024};
+static const int64_t rows[CLFI_TUNE_ROW_COUNTS] = {1, 16, 128, 1024};
 
-static void add(clfi_tune_products *list, const clfi_tune_product *product)
+static clf_status add(clfi_tune_products *list, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (memcmp(&list->items[i], product, sizeof *product) == 0)
-            return;
-    if (list->count < CLFI_TUNE_MAX_PRODUCTS)
-        list->items[list->count++] = *product;
+    const clfi_tune_product product = {.kind = kind, .batch = batch, .m = m, .n = n, .k = k};
+    if (n > CLFI_CONFIG_LARGEST || k > CLFI_CONFIG_LARGEST || batch > CLFI_CONFIG_LARGEST)
+        CLF_FAIL(CLF_UNSUPPORTED, "tune: a product of %lld x %lld x %lld x %lld: expected sizes up to %d", (long long)batch, (long long)m,
+                 (long long)n, (long long)k, CLFI_CONFIG_LARGEST);
+    for (size_t i = 0; i < list->count; i++) {
+        const clfi_tune_product *old = &list->items[i];
+        if (old->kind == kind && old->batch == batch && old->m == m && old->n == n && old->k == k)
+            return CLF_OK;
+    }
+    if (list->count == CLFI_TUNE_MAX_PRODUCTS)
+        CLF_FAIL(CLF_INTERNAL, "tune: more than %d products", CLFI_TUNE_MAX_PRODUCTS);
+    list->items[list->count++] = product;
+    return CLF_OK;
 }
 
-/* The four projections of a layer (queries, keys and values side by side) at each number of rows, and scores and context of attention. */
-static void add_layer(clfi_tune_products *list, int64_t width, int64_t hidden_width, int64_t heads)
+/* A weight [n,k] at each number of rows. */
+static clf_status add_weight(clfi_tune_products *list, int64_t n, int64_t k)
 {
-    const int64_t sizes[][2] = {{3 * width, width}, {width, width}, {hidden_width, width}, {width, hidden_width}};
-    const int64_t batch = ATTENTION_BATCH * heads, length = ATTENTION_LENGTH, head = width / heads;
-    clfi_tune_product product;
-    memset(&product, 0, sizeof product); /* products are compared whole */
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        for (size_t r = 0; r < COUNT(rows); r++) {
-            product.kind = CLF_GEMM_LINEAR;
-            product.batch = 1;
-            product.m = rows[r];
-            product.n = sizes[i][0];
-            product.k = sizes[i][1];
-            add(list, &product);
-        }
-    }
-    product.batch = batch;
-    product.m = length;
-    for (int i = 0; i < 3; i++) {
-        product.kind = i == 2 ? CLF_GEMM_INTERLEAVED : CLF_GEMM_PRODUCT;
-        product.n = i == 1 ? head : length;
-        product.k = i == 1 ? length : head;
-        add(list, &product);
-    }
+    for (size_t r = 0; r < COUNT(rows); r++)
+        CLF_TRY(add(list, CLF_GEMM_LINEAR, 1, rows[r], n, k));
+    return CLF_OK;
 }
 
-static clf_status add_products(const json_t *config, clfi_tune_products *list)
+/* Queries, keys and values side by side, the output's projection; scores and context of each head, scores also with heads innermost. */
+static clf_status add_attention(clfi_tune_products *list, const clf_attention_shape *shape, int64_t width)
+{
+    const int64_t head = shape->head_size, batch = ATTENTION_BATCH * shape->heads, length = ATTENTION_LENGTH;
+    CLF_TRY(add_weight(list, (shape->heads + 2 * shape->key_heads) * head, width));
+    CLF_TRY(add_weight(list, width, shape->heads * head));
+    CLF_TRY(add(list, CLF_GEMM_PRODUCT, batch, length, length, head));
+    CLF_TRY(add(list, CLF_GEMM_PRODUCT, batch, length, head, length));
+    return add(list, CLF_GEMM_INTERLEAVED, batch, length, length, head);
+}
+
+static clf_status add_stack(clfi_tune_products *list, const clf_stack_config *stack)
+{
+    const clf_attention_shape *source = &stack->attention;
+    const int64_t local = clfi_stack_local_count(stack);
+    if (local < stack->layers)
+        CLF_TRY(add_attention(list, &stack->attention, stack->width));
+    if (local > 0)
+        CLF_TRY(add_attention(list, &stack->local, stack->width));
+    if (stack->has_source) {
+        CLF_TRY(add_weight(list, source->heads * source->head_size, stack->width));
+        CLF_TRY(add_weight(list, 2 * source->key_heads * source->head_size, stack->width));
+        CLF_TRY(add_weight(list, stack->width, source->heads * source->head_size));
+    }
+    CLF_TRY(add_weight(list, stack->hidden_width, stack->width)); /* a gate has the same */
+    return add_weight(list, stack->width, stack->hidden_width);
+}
+
+/* Not the head over a vocabulary: its weight alone can be as large as all layers, and the nearest of these products decides for it. */
+static clf_status add_products(const json_t *json, clfi_tune_products *list)
 {
     const clf_family *family;
-    int64_t width, hidden_width, heads;
-    CLF_TRY(clfi_family_find(config, 0, &family));
-    CLF_TRY(clfi_json_get_int(config, where, family->sizes.width, 1, LARGEST, &width));
-    CLF_TRY(clfi_json_get_int(config, where, family->sizes.hidden_width, 1, LARGEST, &hidden_width));
-    CLF_TRY(clfi_json_get_int(config, where, family->sizes.heads, 1, width, &heads));
-    add_layer(list, width, hidden_width, heads);
-    return CLF_OK;
+    clf_network_config config;
+    CLF_TRY(clfi_family_find(json, 0, &family));
+    CLF_TRY(family->read_config(json, &config));
+    if (config.encoder.layers > 0)
+        CLF_TRY(add_stack(list, &config.encoder));
+    return config.decoder.layers > 0 ? add_stack(list, &config.decoder) : CLF_OK;
 }
 
 clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *out)

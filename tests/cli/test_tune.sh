@@ -16,7 +16,8 @@ grep -q '"tuned": true' "$work/out" && fail "tuned before tuning"
 
 # A small model: the work is in what goes wrong.
 mkdir -p "$work/model" "$work/kernels/gpu" "$work/kernels/any"
-printf '{"model_type": "bert", "hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}' >"$work/model/config.json"
+printf '{"model_type": "bert", "hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2,
+         "num_hidden_layers": 1, "vocab_size": 9, "max_position_embeddings": 8}' >"$work/model/config.json"
 
 # gemv is wrong: its numbers are checked. clblast's epilogue does not build.
 sed 's/^#define STORE_RESULT(value, row, column)/#define STORE_RESULT(right, row, column) STORE_WRONG((right) * 1.001f, row, column)\n#define STORE_WRONG(value, row, column)/' \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner's judgement on made-up measurements: what becomes a rule, what noise forbids, packings shared by all rows, the search's order;
  * and the products of a model. */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -174,7 +175,13 @@ static void test_products(void **state)
     static const char *const broken[][2] = {
         {"{\"model_type\": \"gpt7\"}", "gpt7"},
         {"{\"model_type\": \"bert\", \"hidden_size\": 0}", "hidden_size"},
-        {"{\"model_type\": \"bert\", \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 9}", "num_attention_heads"},
+        {"{\"model_type\": \"bert\", \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 9, \"num_hidden_layers\": 1, "
+         "\"vocab_size\": 9, \"max_position_embeddings\": 8}",
+         "num_attention_heads"},
+        {"{\"model_type\": \"llama\", \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 16777216, \"head_dim\": "
+         "16777216, "
+         "\"num_hidden_layers\": 1, \"vocab_size\": 9, \"max_position_embeddings\": 8}",
+         "expected sizes up to"},
         {"{}", "model_type"}};
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     clfi_tune_products list;
@@ -182,7 +189,8 @@ static void test_products(void **state)
     CHECK_OK(clfi_tune_model_products(NULL, &list));
     assert_true(list.count > 8);
     temp_directory_make(directory);
-    const char *good = "{\"model_type\": \"bert\", \"hidden_size\": 32, \"intermediate_size\": 32, \"num_attention_heads\": 2}";
+    const char *good = "{\"model_type\": \"bert\", \"hidden_size\": 32, \"intermediate_size\": 32, \"num_attention_heads\": 2, "
+                       "\"num_hidden_layers\": 1, \"vocab_size\": 9, \"max_position_embeddings\": 8}";
     temp_file(directory, "config.json", good, strlen(good), path);
     CHECK_OK(clfi_tune_model_products(directory, &list));
     assert_int_equal(list.count, 2 * 4 + 3); /* 96 x 32, and 32 x 32 once, each at four numbers of rows; attention */
@@ -195,12 +203,85 @@ static void test_products(void **state)
     CHECK_FAILS(clfi_tune_model_products(directory, &list), CLF_NOT_FOUND, "model directory");
 }
 
+/* What is measured at 16 rows, and of attention. */
+static void check_products(const char *model, const char *want)
+{
+    clfi_tune_products list;
+    clf_str text = CLF_STR_INIT;
+    char path[TEMP_PATH_BYTES], one[CLFI_TUNE_PRODUCT_BYTES];
+    snprintf(path, sizeof path, CLF_TEST_DATA "/%s", model);
+    CHECK_OK(clfi_tune_model_products(path, &list));
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].kind != CLF_GEMM_LINEAR || list.items[i].m == 16)
+            CHECK_OK(clfi_str_appendf(&text, "%s%s", clfi_str_text(&text)[0] ? ", " : "", clfi_tune_product_text(&list.items[i], one)));
+    CHECK(strcmp(clfi_str_text(&text), want) == 0, "%s: %s; want %s", model, clfi_str_text(&text), want);
+    clfi_str_free(&text);
+}
+
+/* Key heads of their own number, heads whose sizes do not add up to the width, keys named otherwise, attention to a source, GGUF. */
+static void test_families(void **state)
+{
+    (void)state;
+    check_products("generation/llama", "linear 16 x 40 x 24, linear 16 x 24 x 24, product 48 x 128 x 128 x 4, product 48 x 128 x 4 x 128, "
+                                       "interleaved 48 x 128 x 128 x 4, linear 16 x 24 x 40");
+    check_products("generation/qwen3", "linear 16 x 48 x 24, linear 16 x 24 x 24, product 32 x 128 x 128 x 6, product 32 x 128 x 6 x 128, "
+                                       "interleaved 32 x 128 x 128 x 6, linear 16 x 40 x 24, linear 16 x 24 x 40");
+    check_products("generation/gemma3", "linear 16 x 48 x 24, linear 16 x 24 x 24, product 32 x 128 x 128 x 6, product 32 x 128 x 6 x 128, "
+                                        "interleaved 32 x 128 x 128 x 6");
+    check_products("generation/gpt2_scaled", "linear 16 x 72 x 24, linear 16 x 24 x 24, product 24 x 128 x 128 x 8, "
+                                             "product 24 x 128 x 8 x 128, interleaved 24 x 128 x 128 x 8, linear 16 x 96 x 24, "
+                                             "linear 16 x 24 x 96");
+    check_products("encoders/nomic_authors", "linear 16 x 36 x 12, linear 16 x 12 x 12, product 24 x 128 x 128 x 4, "
+                                             "product 24 x 128 x 4 x 128, interleaved 24 x 128 x 128 x 4, linear 16 x 20 x 12, "
+                                             "linear 16 x 12 x 20");
+    check_products("translation/t5", "linear 16 x 90 x 24, linear 16 x 24 x 30, product 40 x 128 x 128 x 6, product 40 x 128 x 6 x 128, "
+                                     "interleaved 40 x 128 x 128 x 6, linear 16 x 40 x 24, linear 16 x 24 x 40, linear 16 x 30 x 24, "
+                                     "linear 16 x 60 x 24");
+    check_products("generation/llama/model.gguf", "linear 16 x 40 x 24, linear 16 x 24 x 24, product 48 x 128 x 128 x 4, "
+                                                  "product 48 x 128 x 4 x 128, interleaved 48 x 128 x 128 x 4, linear 16 x 24 x 40");
+}
+
+static size_t models_read;
+
+/* Every model of the test data, whatever its family, has products. */
+static int check_model(const char *path, const struct stat *facts, int type, struct FTW *place)
+{
+    static const char config[] = "config.json", gguf[] = "model.gguf";
+    const char *name = path + place->base;
+    char model[TEMP_PATH_BYTES];
+    clf_str text = CLF_STR_INIT;
+    clfi_tune_products list;
+    (void)facts;
+    snprintf(model, sizeof model, "%s", path);
+    if (type != FTW_F || (strcmp(name, config) != 0 && strcmp(name, gguf) != 0))
+        return 0;
+    if (strcmp(name, config) == 0) {
+        CHECK_OK(clfi_file_read(path, 1 << 20, &text));
+        const bool is_model = strstr(clfi_str_text(&text), "model_type") != NULL;
+        clfi_str_free(&text);
+        if (!is_model)
+            return 0; /* of a part of a pipeline */
+        model[place->base - 1] = '\0';
+    }
+    CHECK_OK(clfi_tune_model_products(model, &list));
+    CHECK(list.count >= 11, "%s: %zu products", model, list.count);
+    models_read++;
+    return 0;
+}
+
+static void test_every_model(void **state)
+{
+    (void)state;
+    CHECK(nftw(CLF_TEST_DATA, check_model, 8, FTW_PHYS) == 0, "walk");
+    assert_true(models_read > 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gains),           cmocka_unit_test(test_noise),   cmocka_unit_test(test_packing),
-        cmocka_unit_test(test_other_reference), cmocka_unit_test(test_confirm), cmocka_unit_test(test_walk),
-        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_gains),           cmocka_unit_test(test_noise),    cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_other_reference), cmocka_unit_test(test_confirm),  cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_products),        cmocka_unit_test(test_families), cmocka_unit_test(test_every_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
