@@ -146,7 +146,7 @@ static void set_caps(clf_device *device)
     caps->has_integer_dot = info->has_integer_dot;
 
     /* Quirks. */
-    caps->serial_compiler = strcmp(info->platform_name, "Portable Computing Language") == 0;
+    caps->serial_compiler = caps->prints_warnings = strcmp(info->platform_name, "Portable Computing Language") == 0;
     caps->has_byte_dot = caps->serial_compiler && caps->is_cpu && caps->vector_width == 16 && has_vnni();
     caps->many_registers = strstr(info->vendor, "NVIDIA") != NULL;
     caps->runs_graphs = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;

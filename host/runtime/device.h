@@ -26,6 +26,7 @@ typedef struct clf_device_caps {
     bool has_byte_dot;    /* a CPU with AVX512-VNNI, and a compiler that takes its instructions as they are written: cl/cpu/byte_dot.cl */
     bool many_registers;  /* 255 of 32 bits for each work-item, and a compiler that uses them; 128 are on every GPU */
     bool slow_compiler;   /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
+    bool prints_warnings; /* the compiler, on the program's stderr: builds ask for none */
     bool serial_compiler; /* builds in several threads at once end the process, also of different contexts */
     bool runs_graphs;     /* runs as many work-groups at once as it has units, and buffers stay where they are: runtime/launch_graph.h */
     bool short_loops;     /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */

@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
+enum { OPTIONS_BYTES = CLFI_SPEC_BYTES + 4 };
+
 /* The compiler's first messages on one line. */
 static clf_status fail_build(clf_context *context, cl_program program, const clf_kernel_spec *spec, cl_int code)
 {
@@ -59,12 +61,21 @@ static clf_status create_program(clf_context *context, const clf_kernel_spec *sp
     return CLF_OK;
 }
 
+/* What the compiler is told. No warnings where it prints them by itself: that a vector of 16 floats is passed otherwise than with AVX512,
+ * which matters to nobody where all functions are inlined. It does not change the program, so that no key of a cache has to tell it. */
+static void build_options(const clf_context *context, const clf_kernel_spec *spec, char text[OPTIONS_BYTES])
+{
+    snprintf(text, OPTIONS_BYTES, "%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options);
+}
+
 /* Compiles one of the files that a program is linked from. */
 static clf_status compile(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
 {
     cl_program program;
+    char options[OPTIONS_BYTES];
     CLF_TRY(create_program(context, spec, source, &program));
-    const cl_int code = clCompileProgram(program, 1, &context->device.id, spec->options, 0, NULL, NULL, NULL, NULL);
+    build_options(context, spec, options);
+    const cl_int code = clCompileProgram(program, 1, &context->device.id, options, 0, NULL, NULL, NULL, NULL);
     if (code != CL_SUCCESS) {
         const clf_status st = fail_build(context, program, spec, code);
         clReleaseProgram(program);
@@ -138,8 +149,10 @@ static clf_status link_parts(clf_context *context, const clf_kernel_spec *spec, 
 static clf_status build_source(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
 {
     cl_program program;
+    char options[OPTIONS_BYTES];
     CLF_TRY(create_program(context, spec, source, &program));
-    const cl_int code = clBuildProgram(program, 1, &context->device.id, spec->options, NULL, NULL);
+    build_options(context, spec, options);
+    const cl_int code = clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         const clf_status st = fail_build(context, program, spec, code);
         clReleaseProgram(program);
