@@ -17,9 +17,9 @@
 
 /* What clformer tune left for a device. */
 typedef struct tuned_state {
-    bool is_tuned;       /* a context would use it */
-    char note[512];      /* why not, though there is something; "" otherwise */
-    char first_use[512]; /* what was measured when a model was first loaded; "": nothing */
+    bool is_tuned;        /* a context would use it */
+    char note[512];       /* why not, though there is something; "" otherwise */
+    char first_use[1024]; /* what was measured when a model was first loaded; "": nothing */
 } tuned_state;
 
 /* Asks the library as a program would, but opens only a device that the file names. */
@@ -150,7 +150,7 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
     else
         printf("   tuned         no%s%s\n", tuned->note[0] ? ": " : "", tuned->note);
     if (tuned->first_use[0])
-        printf("   first use     large products, by columns in and out: %s\n", tuned->first_use);
+        printf("   first use     large products, by rows, columns in and columns out: %s\n", tuned->first_use);
     if (d->is_default)
         printf("   default       because: %s\n", d->default_reason);
     if (d->same_hardware_as >= 0)

@@ -112,6 +112,9 @@ bool clfi_gemm_clblast_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_clblast_run(clf_context *context, const void *args);
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *args);
 clf_status clfi_gemm_tiled_run(clf_context *context, const void *args);
+/* The rows of the fewest tiles that fill the device against a weight of n columns: from there on an item of `tiled` has its largest
+ * results. 0: never. */
+int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n);
 bool clfi_gemm_staged_supports(const clf_context *context, const void *args);
 bool clfi_gemm_staged_suits(const clf_context *context, const void *args);
 clf_status clfi_gemm_staged_run(clf_context *context, const void *args);

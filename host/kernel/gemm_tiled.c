@@ -9,7 +9,7 @@ enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE, SPLIT };
 enum { MAX_LOADS = 16, PADDING = 4 }; /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
 /* results and loaded elements of a work-item: with 96, gfx1100's compiler spills registers */
 enum { MAX_VALUES = 80 };
-enum { GROUPS_PER_UNIT = 2, LEAST_PART = 128, MOST_PARTS = 8 };
+enum { GROUPS_PER_UNIT = 2, SMALL_UNITS = 4, LEAST_PART = 128, MOST_PARTS = 8, LARGE_ITEM = 8 };
 
 static const clf_tile_parameter parameters[] = {
     [WG_M] = {"wg_m", {8, 16}},    [WG_N] = {"wg_n", {8, 16}},       [ITEM_M] = {"item_m", {4, 8}},
@@ -69,19 +69,31 @@ static bool items_fit(const clf_context *context, const clf_tile *tile, int item
     return fits(context, &all);
 }
 
-/* 8 x 8 results per item where that gives every unit its groups, else 4 x 4; where even they are few, k is split. CPUs, whose
- * compilers are slow with barriers, get the shorter kernel. */
+/* Groups that fill the device. */
+static int64_t wanted_groups(const clf_context *context)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const int64_t groups = (int64_t)GROUPS_PER_UNIT * caps->compute_units;
+    return caps->small_units ? ceil_div(groups, SMALL_UNITS) : groups;
+}
+
+/* CPUs, whose compilers are slow with barriers, get the shorter kernel. */
+static bool is_short(const clf_context *context)
+{
+    return context->device.caps.slow_compiler || context->device.caps.is_cpu;
+}
+
+/* 8 x 8 results per item where that gives every unit its groups, else 4 x 4; where even they are few, k is split. */
 static clf_tile tile_of(const clf_context *context, const clf_gemm_args *args)
 {
-    const int64_t wanted = (int64_t)GROUPS_PER_UNIT * context->device.caps.compute_units;
+    const int64_t wanted = wanted_groups(context);
     clf_tile tile = standard(context, &args->tile), large = tile;
     for (int i = ITEM_M; i <= ITEM_N; i++)
-        large.value[i] = tile.value[i] ? tile.value[i] : 8;
-    const bool is_short = context->device.caps.slow_compiler || context->device.caps.is_cpu;
-    const bool is_large = !is_short && tiles_of(args, &large) >= wanted;
+        large.value[i] = tile.value[i] ? tile.value[i] : LARGE_ITEM;
+    const bool is_large = !is_short(context) && tiles_of(args, &large) >= wanted;
     for (int i = ITEM_M; i <= ITEM_N; i++)
         if (!tile.value[i])
-            tile.value[i] = is_large || !items_fit(context, &tile, 4) ? 8 : 4;
+            tile.value[i] = is_large || !items_fit(context, &tile, 4) ? LARGE_ITEM : 4;
     if (!tile.value[SPLIT]) {
         const int64_t groups = tiles_of(args, &tile), by_length = args->k / LEAST_PART;
         int64_t parts = context->device.caps.is_cpu || groups == 0 ? 1 : wanted / groups;
@@ -89,6 +101,14 @@ static clf_tile tile_of(const clf_context *context, const clf_gemm_args *args)
         tile.value[SPLIT] = (int)(parts < 1 ? 1 : parts > MOST_PARTS ? MOST_PARTS : parts);
     }
     return tile;
+}
+
+int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n)
+{
+    static const clf_tile own = {{0}};
+    const clf_tile tile = standard(context, &own);
+    const int64_t columns = ceil_div(n, (int64_t)tile.value[WG_N] * LARGE_ITEM), height = (int64_t)tile.value[WG_M] * LARGE_ITEM;
+    return is_short(context) || columns == 0 ? 0 : ceil_div(wanted_groups(context), columns) * height;
 }
 
 bool clfi_gemm_tiled_supports(const clf_context *context, const void *call)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CLBlast against our own product at one shape. */
+/* CLBlast against our own product at one weight, with the rows of few texts and with as many as fill the device. */
 #include "op/first_use.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "runtime/arena.h"
 #include "runtime/buffer.h"
 
-enum { ROWS = 256, PLACES = 64, MOST_PAIRS = 5, MOST_RUNS = 64, SIDES = 2 };
+enum { FEW_ROWS = 256, PLACES = 64, MOST_PAIRS = 5, MOST_RUNS = 64, SIDES = 2 };
 static const int64_t MOST_WEIGHTS = 1 << 24;
 static const double BUDGET_NS = 1e8, SAMPLE_NS = 2e6; /* of all samples, of one */
 
@@ -30,8 +30,8 @@ typedef struct contender {
 
 typedef struct contest {
     clf_context *context;
-    int64_t n, k;
-    float *x, *w; /* [ROWS, k], [n, k] */
+    int64_t m, n, k;
+    float *x, *w; /* [m, k], [n, k] */
     clf_buffer *x_buffer, *w_buffer, *y_buffer;
     contender side[SIDES];
     double sampled_ns; /* by both, what was built for them left out */
@@ -46,7 +46,7 @@ static clf_status make_buffer(const contest *c, const float *values, size_t coun
 
 static clf_status prepare(contest *c)
 {
-    const size_t x = (size_t)(ROWS * c->k), w = (size_t)(c->n * c->k), y = (size_t)(ROWS * c->n);
+    const size_t x = (size_t)(c->m * c->k), w = (size_t)(c->n * c->k), y = (size_t)(c->m * c->n);
     CLF_TRY(clfi_alloc(x, sizeof *c->x, "first use", &c->x));
     CLF_TRY(clfi_alloc(w, sizeof *c->w, "first use", &c->w));
     clfi_random random = {0};
@@ -77,7 +77,7 @@ static void release(contest *c)
 static clf_gemm_args args_of(const contest *c, const clf_gemm_weight *weight)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
-    args.m = ROWS;
+    args.m = c->m;
     args.n = c->n;
     args.k = c->k;
     args.a = (clf_gemm_operand){.buffer = c->x_buffer, .dtype = CLF_F32, .row_stride = c->k, .column_stride = 1};
@@ -117,7 +117,7 @@ static clf_status start(contest *c, contender *side)
     static const clf_tile own = {{0}};
     const int64_t dim[2] = {c->n, c->k};
     const clf_view weight = clfi_view_dense(c->w_buffer, CLF_F32, 0, 2, dim);
-    const size_t bytes = (size_t)(ROWS * c->n) * sizeof *side->result;
+    const size_t bytes = (size_t)(c->m * c->n) * sizeof *side->result;
     memset(side->result, 0xff, bytes); /* NaN, so that a run that writes nothing is seen */
     CLF_TRY(clfi_buffer_write(c->y_buffer, 0, side->result, bytes));
     CLF_TRY(side->engine->gemm->pack(c->context, &own, 1, &weight, NULL, &side->weight));
@@ -139,7 +139,7 @@ static bool is_near(const contest *c, double a, double b, double largest)
 static double largest_of(const contest *c, const contender *side)
 {
     double largest = 0;
-    for (int64_t i = 0; i < ROWS * c->n; i++)
+    for (int64_t i = 0; i < c->m * c->n; i++)
         largest = fmax(largest, fabs((double)side->result[i]));
     return largest;
 }
@@ -148,8 +148,9 @@ static double largest_of(const contest *c, const contender *side)
 static bool is_right(const contest *c, const contender *side)
 {
     const double largest = largest_of(c, side);
+    const int64_t spread = c->m / PLACES | 1; /* odd, so that all places in a tile have their turn */
     for (int64_t i = 0; i < PLACES; i++) {
-        const int64_t row = i * 37 % ROWS, column = (i * 101 + c->n - 1) % c->n;
+        const int64_t row = i * spread % c->m, column = (i * 101 + c->n - 1) % c->n;
         double sum = 0;
         for (int64_t k = 0; k < c->k; k++)
             sum += (double)c->x[row * c->k + k] * (double)c->w[column * c->k + k];
@@ -162,7 +163,7 @@ static bool is_right(const contest *c, const contender *side)
 static bool agree(const contest *c)
 {
     const double largest = largest_of(c, &c->side[0]);
-    for (int64_t i = 0; i < ROWS * c->n; i++)
+    for (int64_t i = 0; i < c->m * c->n; i++)
         if (!is_near(c, (double)c->side[0].result[i], (double)c->side[1].result[i], largest))
             return false;
     return true;
@@ -191,8 +192,8 @@ static clf_status decide(contest *c, const clf_engine **out)
             clfi_log(c->context, CLF_LOG_ERROR, "first use: %s: %s", side->engine->name, clf_last_error());
         is_good[i] = side->status == CLF_OK && is_right(c, side);
         if (side->status == CLF_OK && !is_good[i])
-            clfi_log(c->context, CLF_LOG_ERROR, "first use: %s computes %d x %lld x %lld wrong", side->engine->name, ROWS, (long long)c->n,
-                     (long long)c->k);
+            clfi_log(c->context, CLF_LOG_ERROR, "first use: %s computes %lld x %lld x %lld wrong", side->engine->name, (long long)c->m,
+                     (long long)c->n, (long long)c->k);
     }
     *out = is_good[0] ? c->side[0].engine : is_good[1] ? c->side[1].engine : NULL;
     if (!is_good[0] || !is_good[1])
@@ -214,34 +215,49 @@ static bool is_open(const contest *c)
     if (!clfi_tuning_is_open(c->context) || c->context->rehearsal || clfi_engine_forced(c->context, CLF_OP_GEMM, &forced) != CLF_OK ||
         forced.engine)
         return false;
-    const clf_gemm_rule *rule = clfi_tuned_rule(c->context, CLF_GEMM_LINEAR, 1, ROWS, c->n, c->k);
-    if (rule && (!rule->is_first_use || (rule->n == c->n && rule->k == c->k)))
+    const clf_gemm_rule *rule = clfi_tuned_rule(c->context, CLF_GEMM_LINEAR, 1, c->m, c->n, c->k);
+    if (rule && (!rule->is_first_use || (rule->m == c->m && rule->n == c->n && rule->k == c->k)))
         return false;
     return clfi_engine_choose(c->context, CLF_OP_GEMM, &args, NULL, &table) == CLF_OK && table.engine == c->side[1].engine &&
            clfi_engine_is_able(c->context, c->side[0].engine, &args);
 }
 
-void clfi_first_use(clf_context *context, int64_t n, int64_t k)
+static int64_t columns_to_measure(int64_t n, int64_t k)
 {
-    contest c = {.context = context, .n = n, .k = k};
+    while (n * k > MOST_WEIGHTS && n > FEW_ROWS)
+        n /= 2;
+    return n;
+}
+
+/* At m rows: the rule is for n columns, of which a part stands for all of a large weight. */
+static void measure(clf_context *context, int64_t m, int64_t n, int64_t k)
+{
+    contest c = {.context = context, .m = m, .n = n, .k = k};
     c.side[0].engine = clfi_engine_find(CLF_OP_GEMM, "tiled");
     c.side[1].engine = clfi_engine_find(CLF_OP_GEMM, "clblast");
     if (!c.side[0].engine || !c.side[1].engine || !is_open(&c))
         return;
     clf_gemm_rule rule = {
-        .kind = CLF_GEMM_LINEAR, .precision = CLF_PRECISION_HIGHEST, .batch = 1, .m = ROWS, .n = n, .k = k, .is_first_use = true};
-    while (c.n * k > MOST_WEIGHTS && c.n > ROWS)
-        c.n /= 2;
+        .kind = CLF_GEMM_LINEAR, .precision = CLF_PRECISION_HIGHEST, .batch = 1, .m = m, .n = n, .k = k, .is_first_use = true};
+    c.n = columns_to_measure(n, k);
     clf_status st = decide(&c, &rule.engine);
     if (st == CLF_OK && rule.engine)
         st = clfi_tuning_add(context, &rule);
     if (st != CLF_OK)
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     else if (rule.engine)
-        clfi_log(context, CLF_LOG_INFO, "first use: products with %lld x %lld: %s %.3f ms, %s %.3f ms: %s, after %d of %d turns",
-                 (long long)n, (long long)k, c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name, c.side[1].ns * 1e-6,
-                 rule.engine->name, c.pairs, MOST_PAIRS);
+        clfi_log(context, CLF_LOG_INFO, "first use: products of %lld x %lld x %lld: %s %.3f ms, %s %.3f ms: %s, after %d of %d turns",
+                 (long long)m, (long long)n, (long long)k, c.side[0].engine->name, c.side[0].ns * 1e-6, c.side[1].engine->name,
+                 c.side[1].ns * 1e-6, rule.engine->name, c.pairs, MOST_PAIRS);
     if (clf_context_finish(context) != CLF_OK) /* what was enqueued may use the buffers */
         clfi_log(context, CLF_LOG_ERROR, "first use: %s", clf_last_error());
     release(&c);
+}
+
+void clfi_first_use(clf_context *context, int64_t n, int64_t k)
+{
+    const int64_t full = clfi_gemm_tiled_full_rows(context, columns_to_measure(n, k));
+    measure(context, FEW_ROWS, n, k);
+    if (full > FEW_ROWS)
+        measure(context, full, n, k);
 }

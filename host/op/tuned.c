@@ -168,8 +168,8 @@ clf_status clfi_tuning_first_use_text(const clf_context *context, bool *out_is_a
         const clf_gemm_rule *rule = &tuning->rules[i];
         if (!rule->is_first_use)
             continue;
-        CLF_TRY(clfi_str_appendf(out, "%s%lld x %lld %s", count++ ? ", " : "", (long long)rule->k, (long long)rule->n,
-                                 rule->engine ? rule->engine->name : "default"));
+        CLF_TRY(clfi_str_appendf(out, "%s%lld x %lld x %lld %s", count++ ? ", " : "", (long long)rule->m, (long long)rule->k,
+                                 (long long)rule->n, rule->engine ? rule->engine->name : "default"));
     }
     *out_is_all = tuning && count > 0 && count == tuning->count && !clfi_clblast_is_any(&tuning->clblast);
     return CLF_OK;
@@ -185,27 +185,36 @@ static double distance(int64_t a, int64_t b)
     return fabs(log2((double)a) - log2((double)b));
 }
 
+/* Whether no rule for its weight and batch has more rows. */
+static bool is_of_most_rows(const clf_tuning *tuning, const clf_gemm_rule *rule)
+{
+    for (size_t i = 0; i < tuning->count; i++) {
+        const clf_gemm_rule *other = &tuning->rules[i];
+        if (other->m > rule->m && other->kind == rule->kind && other->precision == rule->precision && other->batch == rule->batch &&
+            other->n == rule->n && other->k == rule->k)
+            return false;
+    }
+    return true;
+}
+
 const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k)
 {
     const clf_tuning *tuning = tuning_of(context);
     const clf_gemm_rule *nearest = NULL;
     double least = NEAR;
-    int64_t most_rows = 0;
     int precision = -1; /* of the rules that count */
     if (!tuning || batch < 1 || m < 1 || n < 1 || k < 1)
         return NULL;
     for (size_t i = 0; i < tuning->count; i++)
         if ((int)tuning->rules[i].precision > precision && tuning->rules[i].precision <= context->precision)
             precision = (int)tuning->rules[i].precision;
-    for (size_t i = 0; i < tuning->count; i++)
-        if (tuning->rules[i].kind == kind && (int)tuning->rules[i].precision == precision && tuning->rules[i].m > most_rows)
-            most_rows = tuning->rules[i].m;
-    const int64_t rows = kind == CLF_GEMM_LINEAR && m > most_rows ? most_rows : m;
     for (size_t i = 0; i < tuning->count; i++) {
         const clf_gemm_rule *rule = &tuning->rules[i];
         if (rule->kind != kind || (int)rule->precision != precision)
             continue;
-        const double apart = distance(rule->batch, batch) + distance(rule->m, rows) + distance(rule->n, n) + distance(rule->k, k);
+        double apart = distance(rule->batch, batch) + distance(rule->n, n) + distance(rule->k, k);
+        if (apart <= least && (kind != CLF_GEMM_LINEAR || m < rule->m || !is_of_most_rows(tuning, rule)))
+            apart += distance(rule->m, m);
         if (apart <= least && (!nearest || apart < least)) {
             least = apart;
             nearest = rule;

@@ -58,16 +58,16 @@ bool clfi_tuning_is_open(const clf_context *context);
  * so. */
 clf_status clfi_tuning_add(const clf_context *context, const clf_gemm_rule *rule);
 
-/* Appends the rules of a first use, "384 x 1152 tiled, 384 x 1536 clblast" by k and n; nothing where there are none. *out_is_all: there are
- * no others. OUT_OF_MEMORY. */
+/* Appends the rules of a first use, "256 x 384 x 1152 tiled, 256 x 384 x 1536 clblast" by m, k and n; nothing where there are none.
+ * *out_is_all: there are no others. OUT_OF_MEMORY. */
 clf_status clfi_tuning_first_use_text(const clf_context *context, bool *out_is_all, clf_str *out);
 
 /* CLBlast's parameters in use on this context; NULL: CLBlast's own. Borrowed from the context. */
 const clf_clblast_parameters *clfi_context_clblast_parameters(const clf_context *context);
 
-/* The rule of the nearest measured product of that kind: the factors between the sizes multiply to at most 4, and rows beyond the largest
- * measured count as that many. Rules of the context's precision; where there are none, those of the next finer one. NULL: not tuned, or
- * nothing near. */
+/* The rule of the nearest measured product of that kind: the factors between the sizes multiply to at most 4, and rows beyond the most
+ * that were measured with its weight count as that many. Rules of the context's precision; where there are none, those of the next finer
+ * one. NULL: not tuned, or nothing near. */
 const clf_gemm_rule *clfi_tuned_rule(const clf_context *context, clf_gemm_kind kind, int64_t batch, int64_t m, int64_t n, int64_t k);
 
 #endif

@@ -148,6 +148,7 @@ static void set_caps(clf_device *device)
     /* Quirks. */
     caps->serial_compiler = caps->prints_warnings = strcmp(info->platform_name, "Portable Computing Language") == 0;
     caps->has_byte_dot = caps->serial_compiler && caps->is_cpu && caps->vector_width == 16 && has_vnni();
+    caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     caps->many_registers = strstr(info->vendor, "NVIDIA") != NULL;
     caps->runs_graphs = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");

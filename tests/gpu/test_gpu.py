@@ -193,8 +193,9 @@ def check_first_use():
     runs = [Run(["embed", "--format", "text", model, "red " * 100], tuned_cache=cache) for _ in range(2)]
     [found] = json.loads(Run(["devices", "--json"], tuned_cache=cache).done.stdout)["devices"]
     measured = dict(word.rsplit(" ", 1) for word in found["first_use"].split(", ") if word)
+    weights = {product.split(" x ", 1)[1] for product in measured}
     print(f"{device}: first use: {found['first_use']}")
-    if set(measured) != {"384 x 1152", "384 x 384", "384 x 1536", "1536 x 384"} or not set(measured.values()) <= {"tiled", "clblast"} or found["tuned"]:
+    if weights != {"384 x 1152", "384 x 384", "384 x 1536", "1536 x 384"} or len(measured) != 2 * len(weights) or not set(measured.values()) <= {"tiled", "clblast"} or found["tuned"]:
         fail(f"devices: first use \"{found['first_use']}\", tuned {found['tuned']}")
     if len(runs[1].launches) >= len(runs[0].launches) or not runs[0].clblast:
         fail(f"first use: {[len(run.launches) for run in runs]} launches in the first and the second run")
@@ -203,6 +204,18 @@ def check_first_use():
     rows = [[float(value) for value in run.done.stdout.split()] for run in runs]
     if len(rows[0]) != 384 or len(rows[1]) != 384 or not math.dist(*rows) <= BOUND:
         fail("first use: another embedding")
+
+
+def check_first_use_tiles():
+    """What is timed at first use is what serves: few rows with the small results of an item, many with the large ones. Nothing is computed here."""
+    model = sentence_model("nothing is measured at first use")
+    if not model:
+        return
+    run = Run(["embed", model, "red"], idle=True, check=False, tuned_cache=os.path.join(work, "idle"))
+    tiles = [{word for word in line.split() if word.startswith("-DITEM_M=")} for line in run.programs]
+    timed = {"ITEM_M=4": {"-DITEM_M=4"} in tiles, "ITEM_M=8": {"-DITEM_M=8"} in tiles}
+    if timed != {"ITEM_M=4": True, "ITEM_M=8": True}:
+        fail(f"first use: timed tiles {timed}")
 
 
 with tempfile.TemporaryDirectory() as work:
@@ -219,6 +232,8 @@ with tempfile.TemporaryDirectory() as work:
     check_launches()
     if device == "nvidia_turing":
         check_first_use()
+    if device in ("nvidia_hopper", "intel_arc"):
+        check_first_use_tiles()
     if IS_WHOLE:
         check_selftest()
         check_embedding("distilbert")

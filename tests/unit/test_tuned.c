@@ -160,7 +160,7 @@ static void test_added(void **state)
     json_decref(entry);
     CHECK_OK(clfi_tuning_add(&f->context, &rule));
     CHECK_OK(clfi_tuning_first_use_text(&f->context, &is_all, &text));
-    assert_string_equal(clfi_str_text(&text), "384 x 384 tiled");
+    assert_string_equal(clfi_str_text(&text), "256 x 384 x 384 tiled");
     assert_true(is_all); /* this context read the file before the other process wrote it */
     rule.engine = clfi_engine_find(CLF_OP_GEMM, "gemv");
     CHECK_OK(clfi_tuning_add(&f->context, &rule));
@@ -168,7 +168,7 @@ static void test_added(void **state)
     set_context(f);
     clfi_str_clear(&text);
     CHECK_OK(clfi_tuning_first_use_text(&f->context, &is_all, &text));
-    assert_string_equal(clfi_str_text(&text), "384 x 384 gemv");
+    assert_string_equal(clfi_str_text(&text), "256 x 384 x 384 gemv");
     assert_false(is_all);
     assert_non_null(clfi_tuned_rule(&f->context, CLF_GEMM_PRODUCT, 1, 8, 8, 8));
     clfi_str_free(&text);
@@ -181,7 +181,8 @@ static void test_closed(void **state)
     assert_false(clfi_tuning_is_open(&f->context));
 }
 
-/* The nearest rule of the kind, up to a factor of 4 in all; rows beyond the most that were measured are taken as that many. */
+/* The nearest rule of the kind, up to a factor of 4 in all; rows beyond the most that were measured with that weight
+ * are taken as that many. */
 static void test_nearest(void **state)
 {
     static const struct {
@@ -191,12 +192,14 @@ static void test_nearest(void **state)
         {CLF_GEMM_LINEAR, 128, 384, 384, 128},  {CLF_GEMM_LINEAR, 100, 384, 384, 128}, {CLF_GEMM_LINEAR, 20, 384, 384, 16},
         {CLF_GEMM_LINEAR, 128, 768, 768, 128},  {CLF_GEMM_LINEAR, 128, 769, 768, 0},   {CLF_GEMM_LINEAR, 60, 768, 384, 0},
         {CLF_GEMM_LINEAR, 4096, 384, 384, 128}, {CLF_GEMM_LINEAR, 1, 384, 384, 0},     {CLF_GEMM_PRODUCT, 128, 384, 384, 0},
-        {CLF_GEMM_LINEAR, 0, 384, 384, 0},
+        {CLF_GEMM_LINEAR, 0, 384, 384, 0},      {CLF_GEMM_LINEAR, 900, 4096, 384, 16}, {CLF_GEMM_LINEAR, 4, 4096, 384, 16},
+        {CLF_GEMM_LINEAR, 3, 4096, 384, 0},
     };
     fixture *f = *state;
-    write_text(
-        f, DOCUMENT(ENTRY(
-               RULE("packed", "") ", {\"kind\": \"linear\", \"batch\": 1, \"m\": 16, \"n\": 384, \"k\": 384, \"engine\": \"gemv\"}", "")));
+    write_text(f, DOCUMENT(ENTRY(
+                      RULE("packed", "") ", {\"kind\": \"linear\", \"batch\": 1, \"m\": 16, \"n\": 384, \"k\": 384, \"engine\": \"gemv\"}, "
+                                         "{\"kind\": \"linear\", \"batch\": 1, \"m\": 16, \"n\": 4096, \"k\": 384, \"engine\": \"tiled\"}",
+                      "")));
     for (size_t i = 0; i < COUNT(cases); i++) {
         const clf_gemm_rule *rule = clfi_tuned_rule(&f->context, cases[i].kind, 1, cases[i].m, cases[i].n, cases[i].k);
         CHECK((rule ? rule->m : 0) == cases[i].want, "case %zu: rule for %lld rows, want %lld", i, rule ? (long long)rule->m : 0,
