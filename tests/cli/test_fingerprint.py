@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip
+from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip, worst
 
 
 def change(path, **changes):
@@ -111,8 +111,8 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"verify {kind}: {done.stdout}")
         if kind == "int8":
             rows = [json.loads(line)["embedding"] for line in run("embed", model, "one", "two", "three four").stdout.splitlines()]
-            if any(abs(told - wanted) > 1e-6 for told, wanted in zip(of_bytes["ranges"][0] + of_bytes["ranges"][1],
-                                                                    [*map(min, zip(*rows)), *map(max, zip(*rows))])):
+            wanted = [*map(min, zip(*rows)), *map(max, zip(*rows))]
+            if not worst(abs(a - b) for a, b in zip(of_bytes["ranges"][0] + of_bytes["ranges"][1], wanted)) <= 1e-6:
                 fail("the ranges of int8 are not those of the texts")
     if told.get("quantization") != "no":
         fail("a file that is not quantised does not say so")
