@@ -120,7 +120,8 @@ typedef struct clf_sequence_tokens {
  * logits, in the host's memory, are of the token that would come next: with is_all 0 [count, V] behind each sequence's last token, else
  * [tokens, V] behind each token given, in the order of the inputs (V: clf_model_info.vocabulary). Synchronous. INVALID_ARGUMENT names the
  * input: a NULL, another session's, given twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where one
- * is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On failure every sequence has the tokens that it had before. */
+ * is needed. FORMAT: logits that are not finite. OUT_OF_MEMORY: keys and values of all the session's tokens have no room. On
+ * failure every sequence has the tokens that it had before. */
 CLF_API CLF_NODISCARD clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *inputs, size_t count, int is_all,
                                                    float *logits);
 

@@ -50,8 +50,9 @@ double operand_rounding(clf_dtype dtype, double magnitude);
 /* True when the environment asks for tiny cases only (CLF_TEST_SMALL=1, for interpreters). */
 bool only_small_cases(void);
 
-/* Whether a test runs case `index` of its list: a small one always; another unless only small ones are asked for, and with CLF_TEST_SHARE=1/2
- * every second one from the second on, with 0/2 the others, so that implementations tested one after another share a list. */
+/* Whether a test runs case `index` of its list: a small one always; another unless only small ones are asked for, and with
+ * CLF_TEST_SHARE=1/2 every second one from the second on, with 0/2 the others, so that implementations tested one after another share a
+ * list. */
 bool takes_case(size_t index, bool is_small);
 
 /* A context on the device under test with engines forced; fails the test when there is none. */
