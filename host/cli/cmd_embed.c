@@ -156,7 +156,7 @@ static clf_status embed(cli_session *session, const embed_options *o, const char
         return cli_embed_quantized(session, &o->embedding, directory, &output, inputs, stats);
     }
     if (ranks)
-        return cli_ranks_embed(ranks, session, &o->embedding, directory, inputs, o->output, stats);
+        return cli_ranks_embed(ranks, session, &o->embedding, directory, o->file, inputs, o->output, stats);
     return o->format == FORMAT_NPY && o->output
                ? cli_embed_npy(session, &o->embedding, directory, inputs, o->is_file_only ? o->file : NULL, o->output, o->resume, stats)
                : embed_stream(session, o, inputs, stats);

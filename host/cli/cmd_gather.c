@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer gather: the shards of a file of texts joined into one file of embeddings. Needs no device. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,9 +10,6 @@
 #include "cli/embedding.h"
 #include "cli/progress.h"
 #include "cli/shards.h"
-
-/* What devices differ by in rounding stays far below, what one computes wrong above. */
-static const double canary_bound = 1e-2;
 
 typedef struct gathering {
     cli_job job;      /* the manifest's */
@@ -46,28 +42,14 @@ static clf_status open_parts(const char *directory, gathering *g)
     return CLF_OK;
 }
 
-/* A device that computes something else would show in the canaries. */
-static clf_status check_canaries(const cli_part *part, const cli_fingerprint *wanted)
-{
-    const cli_fingerprint *own = &part->job.made_by;
-    double largest = 0, difference = 0;
-    for (size_t i = 0; own->width == wanted->width && i < CLI_CANARIES * own->width; i++) {
-        largest = fmax(largest, fabs((double)wanted->canaries[i]));
-        difference = fmax(difference, fabs((double)own->canaries[i] - (double)wanted->canaries[i]));
-    }
-    if (own->width != wanted->width || !(difference <= canary_bound * largest))
-        CLF_FAIL(CLF_FORMAT, "%s: its device (%s) gives other canaries than the first shard's (%s): they differ by %g", part->path,
-                 own->field[CLI_FIELD_DEVICE], wanted->field[CLI_FIELD_DEVICE], difference);
-    return CLF_OK;
-}
-
 static clf_status check_parts(gathering *g)
 {
     for (size_t i = 0; i < g->job.shards; i++) {
-        CLF_TRY(cli_job_same(g->parts[i]->path, &g->parts[i]->job, &g->job, false));
+        CLF_TRY(cli_job_same(g->parts[i]->path, "was begun with", &g->parts[i]->job, &g->job, false));
         if (g->parts[i]->job.shard != i + 1)
             CLF_FAIL(CLF_FORMAT, "%s: says that it is shard %zu", g->parts[i]->path, g->parts[i]->job.shard);
-        CLF_TRY(check_canaries(g->parts[i], &g->parts[0]->job.made_by));
+        CLF_TRY(
+            cli_fingerprint_same_canaries(g->parts[i]->path, &g->parts[i]->job.made_by, "the first shard's", &g->parts[0]->job.made_by));
     }
     return CLF_OK;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/fingerprint.h"
 #include "cli/json_line.h"
@@ -128,15 +129,20 @@ static clf_status collect_part(void *user, const cli_embedded *window)
     return CLF_OK;
 }
 
+static bool is_npy(const char *corpus)
+{
+    const size_t length = strlen(corpus);
+    return length >= 4 && strcmp(corpus + length - 4, ".npy") == 0;
+}
+
 /* *out_total: the rows of all ranks. Rank 0 has all texts, if there are any. */
 static clf_status read_corpus(cli_session *session, const cli_embedding *options, const char *directory, const search_options *search,
                               cli_ranks *ranks, part *corpus, size_t *out_total, clf_embed_stats *stats)
 {
-    const size_t length = strlen(search->corpus);
     const char *texts = ranks ? search->corpus : NULL;
     size_t rank, size;
     cli_ranks_place(ranks, &rank, &size);
-    if (length >= 4 && strcmp(search->corpus + length - 4, ".npy") == 0) {
+    if (is_npy(search->corpus)) {
         texts = search->texts;
         CLF_TRY(read_rows(session, options, directory, search->corpus, ranks, corpus));
     } else if (!ranks && !search->no_keep && cli_keeps_embeddings(session, search->corpus)) {
@@ -235,6 +241,38 @@ static cli_embedding with_text(const cli_embedding *options, const char *prompt)
     return own;
 }
 
+/* All ranks search one corpus with one model and the same options; rank 0 alone has the queries. A .npy corpus is known by its
+ * fingerprint and its size. */
+static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory,
+                        const search_options *search)
+{
+    cli_job job = {.shard = 0};
+    clf_str beside = CLF_STR_INIT, more = CLF_STR_INIT;
+    struct stat info = {0};
+    bool has_fingerprint = false;
+    clf_status st = CLF_OK;
+    if (!ranks)
+        return CLF_OK;
+    if (is_npy(search->corpus)) {
+        CLF_GOTO(clfi_str_appendf(&beside, "%s.json", search->corpus));
+        CLF_GOTO(clfi_file_exists(beside.data, &has_fingerprint));
+    }
+    (void)!stat(search->corpus, &info);
+    CLF_GOTO(clfi_str_appendf(&more, "--top %zu, --rerank %s, a corpus of %lld bytes", search->top,
+                              search->reranker ? search->reranker : "no", (long long)info.st_size));
+    CLF_GOTO(cli_job_take(session, options, directory,
+                          !is_npy(search->corpus) ? search->corpus
+                          : has_fingerprint       ? beside.data
+                                                  : NULL,
+                          CLI_WINDOW, 1, 1, &job));
+    st = cli_ranks_agree(ranks, &job, more.data);
+done:
+    cli_job_free(&job);
+    clfi_str_free(&beside);
+    clfi_str_free(&more);
+    return st;
+}
+
 static clf_status run_search(cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
                              search_options *search, cli_ranks *ranks, clf_embed_stats *stats)
 {
@@ -255,6 +293,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
                         answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
+    CLF_GOTO(agree(ranks, session, &answer, directory, search));
     if (rank == 0) /* which alone has a standard input */
         CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
     CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));

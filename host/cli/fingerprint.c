@@ -3,6 +3,7 @@
 #include "cli/fingerprint.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,9 @@ static const struct {
     CLI_FINGERPRINT_FIELDS(X)
 #undef X
 };
+
+/* What devices differ by in rounding stays far below, what one computes wrong above. */
+static const double canary_bound = 1e-2;
 
 /* What files of versions that knew nothing else do not say. */
 static const char *const otherwise[CLI_FIELD_COUNT] = {[CLI_FIELD_WEIGHTS] = "stored", [CLI_FIELD_QUANTIZED] = "no"};
@@ -529,13 +533,26 @@ static const char *quote(const char *text, const char *other, char out[QUOTE_BYT
     return out;
 }
 
-clf_status cli_fingerprint_same_work(const char *path, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device)
+clf_status cli_fingerprint_same_work(const char *that, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device)
 {
     char a[QUOTE_BYTES], b[QUOTE_BYTES];
     for (size_t i = 0; i < COUNT(fields); i++)
         if ((on_one_device || !fields[i].of_device) && strcmp(before->field[i], now->field[i]) != 0)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with another %s: \"%s\", now \"%s\"", path, fields[i].name,
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "%s another %s: \"%s\", here \"%s\"", that, fields[i].name,
                      quote(before->field[i], now->field[i], a), quote(now->field[i], before->field[i], b));
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_same_canaries(const char *who, const cli_fingerprint *own, const char *whose, const cli_fingerprint *wanted)
+{
+    double largest = 0, difference = 0;
+    for (size_t i = 0; own->width == wanted->width && i < CLI_CANARIES * own->width; i++) {
+        largest = fmax(largest, fabs((double)wanted->canaries[i]));
+        difference = fmax(difference, fabs((double)own->canaries[i] - (double)wanted->canaries[i]));
+    }
+    if (own->width != wanted->width || !(difference <= canary_bound * largest))
+        CLF_FAIL(CLF_FORMAT, "%s: its device (%s) gives other canaries than %s (%s): they differ by %g", who, own->field[CLI_FIELD_DEVICE],
+                 whose, wanted->field[CLI_FIELD_DEVICE], difference);
     return CLF_OK;
 }
 

@@ -69,9 +69,12 @@ clf_status cli_fingerprint_copy(const cli_fingerprint *from, cli_fingerprint *ou
 clf_status cli_fingerprint_json(const cli_fingerprint *fingerprint, json_t **out);
 clf_status cli_fingerprint_parse(const json_t *root, const char *where, cli_fingerprint *out);
 
-/* Where the work of one run may be continued or completed by another: INVALID_ARGUMENT names the first field that differs; those of the
- * device count only `on_one_device`. */
-clf_status cli_fingerprint_same_work(const char *path, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device);
+/* Where the work of one run may be continued or completed by another: INVALID_ARGUMENT names the first field that differs, as in "PATH was
+ * begun with another pooling", those words being `that`; fields of the device count only `on_one_device`. */
+clf_status cli_fingerprint_same_work(const char *that, const cli_fingerprint *before, const cli_fingerprint *now, bool on_one_device);
+
+/* FORMAT: `who`'s device computes something else than that of `whose` ("the first shard's"). What devices round differently passes. */
+clf_status cli_fingerprint_same_canaries(const char *who, const cli_fingerprint *own, const char *whose, const cli_fingerprint *wanted);
 
 /* Commits the writer, which it frees in any case, and where the output is a file its fingerprint beside it, with rows and hash. */
 clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer);

@@ -62,26 +62,36 @@ static clf_status copy_job(const cli_job *from, cli_job *out)
     return clfi_strdup(from->engines, &out->engines);
 }
 
-static clf_status same_number(const char *path, const char *what, size_t before, size_t now)
+static clf_status same_number(const char *that, const char *what, size_t before, size_t now)
 {
     if (before != now)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with another %s: %zu, now %zu", path, what, before, now);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s another %s: %zu, here %zu", that, what, before, now);
     return CLF_OK;
 }
 
-clf_status cli_job_same(const char *path, const cli_job *before, const cli_job *now, bool on_one_device)
+static clf_status compare_jobs(const char *that, const cli_job *before, const cli_job *now, bool on_one_device)
 {
-    CLF_TRY(cli_fingerprint_same_work(path, &before->made_by, &now->made_by, on_one_device));
+    CLF_TRY(cli_fingerprint_same_work(that, &before->made_by, &now->made_by, on_one_device));
     if (strcmp(before->input, now->input) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with other texts (hash %s, now %s)", path, before->input, now->input);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s other texts (hash %s, here %s)", that, before->input, now->input);
     if (strcmp(before->engines, now->engines) != 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s was begun with --engine \"%s\", now \"%s\"", path, before->engines, now->engines);
-    CLF_TRY(same_number(path, "--window", before->window_texts, now->window_texts));
-    CLF_TRY(same_number(path, "--batch-tokens", before->batch_tokens, now->batch_tokens));
-    return same_number(path, "number of shards", before->shards, now->shards);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s --engine \"%s\", here \"%s\"", that, before->engines, now->engines);
+    CLF_TRY(same_number(that, "--window", before->window_texts, now->window_texts));
+    CLF_TRY(same_number(that, "--batch-tokens", before->batch_tokens, now->batch_tokens));
+    return same_number(that, "number of shards", before->shards, now->shards);
 }
 
-static clf_status job_text(const cli_job *job, char **out)
+clf_status cli_job_same(const char *who, const char *did, const cli_job *before, const cli_job *now, bool on_one_device)
+{
+    clf_str that = CLF_STR_INIT;
+    clf_status st = clfi_str_appendf(&that, "%s %s", who, did);
+    if (st == CLF_OK)
+        st = compare_jobs(that.data, before, now, on_one_device);
+    clfi_str_free(&that);
+    return st;
+}
+
+clf_status cli_job_text(const cli_job *job, char **out)
 {
     json_t *made_by;
     CLF_TRY(cli_fingerprint_json(&job->made_by, &made_by));
@@ -125,22 +135,35 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
 clf_status cli_job_write(const char *path, const cli_job *job)
 {
     char *text;
-    CLF_TRY(job_text(job, &text));
+    CLF_TRY(cli_job_text(job, &text));
     const clf_status st = clfi_file_write(path, text, strlen(text));
     free(text);
+    return st;
+}
+
+/* Releases root. */
+static clf_status take_job(json_t *root, const char *where, cli_job *out)
+{
+    *out = (cli_job){.shard = 0};
+    const clf_status st = read_job(root, where, out);
+    json_decref(root);
+    if (st != CLF_OK)
+        cli_job_free(out);
     return st;
 }
 
 clf_status cli_job_read(const char *path, cli_job *out)
 {
     json_t *root;
-    *out = (cli_job){.shard = 0};
     CLF_TRY(clfi_json_read(path, HEADER_BYTES, &root));
-    const clf_status st = read_job(root, path, out);
-    json_decref(root);
-    if (st != CLF_OK)
-        cli_job_free(out);
-    return st;
+    return take_job(root, path, out);
+}
+
+clf_status cli_job_parse(const char *text, const char *where, cli_job *out)
+{
+    json_t *root;
+    CLF_TRY(clfi_json_parse(text, strlen(text), where, &root));
+    return take_job(root, where, out);
 }
 
 /* ---- Bytes ---- */
@@ -324,7 +347,7 @@ done:
 static clf_status write_header(cli_part *part)
 {
     char *text;
-    CLF_TRY(job_text(&part->job, &text));
+    CLF_TRY(cli_job_text(&part->job, &text));
     const size_t length = strlen(text);
     text[length] = '\n'; /* in the place of the NUL */
     const clf_status st = write_all(part, text, length + 1, 0);
@@ -408,7 +431,7 @@ static clf_status go_on(cli_part *part, const cli_job *job, bool on_one_device)
     const clf_status st = read_header(part, &is_torn);
     if (st != CLF_OK)
         return is_torn ? start(part, job) : st;
-    CLF_TRY(cli_job_same(part->path, &part->job, job, on_one_device));
+    CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
     CLF_TRY(recover(part));
     if (!part->is_complete && ftruncate(part->descriptor, (off_t)part->end) != 0)
         return clfi_fail_errno("ftruncate", part->path);

@@ -25,12 +25,17 @@ clf_status cli_job_take(cli_session *session, const cli_embedding *options, cons
 
 void cli_job_free(cli_job *job);
 
-/* INVALID_ARGUMENT names what differs, so that one must not go on with the other's windows. */
-clf_status cli_job_same(const char *path, const cli_job *before, const cli_job *now, bool on_one_device);
+/* INVALID_ARGUMENT names what differs, so that one must not go on with the other's windows: "WHO was begun with another ..." where that is
+ * what `who` did. */
+clf_status cli_job_same(const char *who, const char *did, const cli_job *before, const cli_job *now, bool on_one_device);
 
 /* The job as a file of its own, whole or not at all; reading: NOT_FOUND, IO, FORMAT. */
 clf_status cli_job_write(const char *path, const cli_job *job);
 clf_status cli_job_read(const char *path, cli_job *out);
+
+/* The same as text, for another process; the caller frees it. */
+clf_status cli_job_text(const cli_job *job, char **out);
+clf_status cli_job_parse(const char *text, const char *where, cli_job *out);
 
 typedef struct cli_part {
     char *path;

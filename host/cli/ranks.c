@@ -23,7 +23,6 @@
 
 #include "base/alloc.h"
 #include "cli/device_listing.h"
-#include "cli/fingerprint.h"
 #include "cli/platform_guard.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
@@ -188,6 +187,43 @@ void cli_ranks_place(const cli_ranks *ranks, size_t *out_rank, size_t *out_size)
     *out_size = ranks ? (size_t)ranks->size : 1;
 }
 
+/* ---- One job ---- */
+
+/* Rank 0's text to all the others, which free it; rank 0 gets its own. */
+static clf_status spread_text(const cli_ranks *ranks, const char *own, char **out)
+{
+    int size = ranks->rank == 0 ? (int)strlen(own) + 1 : 0;
+    MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    CLF_TRY(clfi_alloc((size_t)size, 1, "a job", out));
+    if (ranks->rank == 0)
+        memcpy(*out, own, (size_t)size);
+    MPI_Bcast(*out, size, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return CLF_OK;
+}
+
+clf_status cli_ranks_agree(const cli_ranks *ranks, const cli_job *job, const char *more)
+{
+    char *own = NULL, *text = NULL, *more_text = NULL;
+    cli_job first = {.shard = 0};
+    clf_status st;
+    if (!ranks)
+        return CLF_OK;
+    CLF_GOTO(cli_job_text(job, &own));
+    CLF_GOTO(spread_text(ranks, own, &text));
+    CLF_GOTO(spread_text(ranks, more, &more_text));
+    CLF_GOTO(cli_job_parse(text, "rank 0's job", &first));
+    CLF_GOTO(cli_job_same("rank 0", "has", &first, job, false));
+    if (strcmp(more, more_text) != 0)
+        CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "rank 0 has other options: %s, here %s", more_text, more));
+    st = cli_fingerprint_same_canaries("this rank", &job->made_by, "rank 0's", &first.made_by);
+done:
+    cli_job_free(&first);
+    free(own);
+    free(text);
+    free(more_text);
+    return st;
+}
+
 /* ---- Windows ---- */
 
 static bool is_own(void *user, size_t window)
@@ -346,31 +382,29 @@ static clf_status embed_own(cli_ranks *ranks, cli_session *session, const cli_em
     return cli_pool_embed(session, options, inputs, spool_window, ranks, stats);
 }
 
-clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
-                           const char *output, clf_embed_stats *stats)
+clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, const char *file,
+                           cli_inputs *inputs, const char *output, clf_embed_stats *stats)
 {
-    cli_fingerprint made_by = CLI_FINGERPRINT_INIT;
+    cli_job job = {.shard = 0};
     clf_str temporary = CLF_STR_INIT;
     bool is_named = false;
     clf_status st;
+    CLF_GOTO(cli_job_take(session, options, directory, file, inputs->window_texts, 1, 1, &job));
+    CLF_GOTO(cli_ranks_agree(ranks, &job, output));
     CLF_GOTO(clfi_str_appendf(&temporary, "%s.mpi", output));
     if (ranks->rank == 0 && unlink(temporary.data) != 0 && errno != ENOENT) /* a machine that stopped in the middle of writing left it */
         CLF_GOTO(clfi_fail_errno("remove", temporary.data));
     CLF_GOTO(embed_own(ranks, session, options, inputs, output, stats));
-    if (ranks->rank == 0) {
-        CLF_GOTO(cli_fingerprint_take(session, options, directory, &made_by));
-        CLF_GOTO(cli_fingerprint_canaries(session, options, &made_by));
-    }
     cli_interrupts_remove(temporary.data); /* mpirun ends the others by SIGTERM where one dies in the middle of writing */
     CLF_GOTO(write_together(ranks, temporary.data, (int64_t)(ranks->row_bytes / sizeof(float))));
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks->rank == 0)
-        CLF_GOTO(name_file(&made_by, temporary.data, output));
+        CLF_GOTO(name_file(&job.made_by, temporary.data, output));
     is_named = true;
 done:
     if (!is_named && temporary.data) /* the failure ends all ranks */
         unlink(temporary.data);
-    cli_fingerprint_free(&made_by);
+    cli_job_free(&job);
     clfi_str_free(&temporary);
     return st;
 }
@@ -412,10 +446,16 @@ void cli_ranks_take_windows(cli_ranks *ranks, cli_inputs *inputs)
     (void)inputs;
 }
 
-clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
-                           const char *output, clf_embed_stats *stats)
+clf_status cli_ranks_agree(const cli_ranks *ranks, const cli_job *job, const char *more)
 {
-    (void)ranks, (void)session, (void)options, (void)directory, (void)inputs, (void)output, (void)stats;
+    (void)ranks, (void)job, (void)more;
+    return CLF_OK;
+}
+
+clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, const char *file,
+                           cli_inputs *inputs, const char *output, clf_embed_stats *stats)
+{
+    (void)ranks, (void)session, (void)options, (void)directory, (void)file, (void)inputs, (void)output, (void)stats;
     CLF_FAIL(CLF_UNSUPPORTED, "built without MPI");
 }
 

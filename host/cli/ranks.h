@@ -3,7 +3,7 @@
 #ifndef CLFI_CLI_RANKS_H
 #define CLFI_CLI_RANKS_H
 
-#include "cli/embedding.h"
+#include "cli/part_file.h"
 
 typedef struct cli_ranks cli_ranks;
 
@@ -19,12 +19,17 @@ void cli_ranks_abort(const cli_ranks *ranks, clf_status st);
 /* Which of them this process is, from 0; without ranks (NULL) 0 of 1. */
 void cli_ranks_place(const cli_ranks *ranks, size_t *out_rank, size_t *out_size);
 
+/* Whether all ranks do one job: INVALID_ARGUMENT where this one's model, texts or options (the job, and `more` of them as text) are not
+ * rank 0's, FORMAT where its device computes something else. Collective; no-op without ranks. */
+clf_status cli_ranks_agree(const cli_ranks *ranks, const cli_job *job, const char *more);
+
 /* From now on the inputs give only the windows that this rank gets from the queue; no-op without ranks. */
 void cli_ranks_take_windows(cli_ranks *ranks, cli_inputs *inputs);
 
-/* Embeds the windows that this rank gets from the queue, and has all ranks write the file in one collective call; rank 0 gives it its name,
- * and the fingerprint beside it. Until then it is <output>.mpi, which rank 0 first removes if an earlier run left one. Collective. */
-clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, cli_inputs *inputs,
-                           const char *output, clf_embed_stats *stats);
+/* Embeds the windows of `file` that this rank gets from the queue, if all ranks agree, and has all ranks write the file in one
+ * collective call; rank 0 gives it its name, and the fingerprint beside it. Until then it is <output>.mpi, which rank 0 first removes if an
+ * earlier run left one. Collective. */
+clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory, const char *file,
+                           cli_inputs *inputs, const char *output, clf_embed_stats *stats);
 
 #endif

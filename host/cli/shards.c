@@ -48,7 +48,7 @@ static clf_status agree(const char *directory, const cli_job *job)
     if (!exists)
         CLF_GOTO(cli_job_write(path, job));
     CLF_GOTO(cli_job_read(path, &first));
-    st = cli_job_same(path, &first, job, false);
+    st = cli_job_same(path, "was begun with", &first, job, false);
 done:
     cli_job_free(&first);
     free(path);

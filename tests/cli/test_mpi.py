@@ -5,6 +5,7 @@ commands are refused.
 usage: test_mpi.py PROGRAM DATA"""
 import json
 import os
+import re
 import shutil
 import tempfile
 
@@ -44,6 +45,56 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir()) != ["all.npy", "all.npy.json", "lines.txt", "want.npy", "want.npy.json"]:
         fail(f"left: {os.listdir()}")
 
+    # Few texts, without --window: which window that is, the refusals below tell.
+    write_lines("few.txt", 300, 6)
+    few = [program, "embed", model, "--file", "few.txt", "-o", "few.npy", "--stats"]
+    expect("few texts", run(*few), 0, "(300 texts")
+    one = read("few.npy")
+    done = mpirun(2, *few)
+    expect("few texts of two ranks", done, 0)
+    if read("few.npy") != one:
+        fail("few texts of two ranks: other bytes than one process's")
+
+    # The list of devices goes round the ranks of a machine; which one a rank has is told by --stats.
+    two = {"POCL_DEVICES": "pthread basic"}
+    listed = [device["name"] for device in json.loads(run(program, "devices", "--json", env={**os.environ, **two}).stdout)["devices"]
+              if device["platform"] == "Portable Computing Language"]
+    if len(set(listed)) == 2:
+        done = mpirun(3, *few, "--device", ",".join(listed[::-1]), variables=two)
+        expect("three ranks and two devices", done, 0)
+        took = sorted(re.findall(r"^device +(.*?) \(", done.stderr, re.MULTILINE))
+        if took != sorted([listed[1], listed[0], listed[1]]):
+            fail(f"three ranks of {listed[::-1]} took {took}")
+    else:
+        print("left out: which device a rank takes, since PoCL shows", listed)
+    done = mpirun(2, *few, "--device", "0,nosuchdevice")
+    if done.returncode == 0 or "rank 1 of 2 on " not in done.stderr or 'no device matches "nosuchdevice"' not in done.stderr:
+        fail(f"a device that is none, of rank 1: {done.stderr[-600:]}")
+
+    # Ranks that do not do one job are refused, by name.
+    shutil.copytree(model, "other")
+    with open("other/model.safetensors", "r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write(b"\0\0\0\0")
+    write_lines("else.txt", 300, 7)
+    os.remove("few.npy")
+    search_few = [program, "search", model, "--corpus", "few.txt", "the cat"]
+    for name, own, theirs, words in (("model", few, ["other" if word == model else word for word in few], "another model"),
+                                     ("texts", few, ["else.txt" if word == "few.txt" else word for word in few], "other texts"),
+                                     ("pooling", few, [*few, "--pooling", "max"], 'another pooling: "mean", here "max"'),
+                                     ("window", few, [*few, "--window", "16"], "another --window: 32, here 16"),
+                                     ("output", few, ["few2.npy" if word == "few.npy" else word for word in few], "other options: few.npy, here few2.npy"),
+                                     ("model of a search", search_few, ["other" if word == model else word for word in search_few], "another model"),
+                                     ("corpus", search_few, ["else.txt" if word == "few.txt" else word for word in search_few], "other texts"),
+                                     ("--top", search_few, [*search_few, "--top", "3"], "--top 5, --rerank no")):
+        done = run("mpirun", "-n", "1", *own, ":", "-n", "1", *theirs)
+        expect(f"ranks of another {name}", done, 2, "rank 1 of 2 on ", f"rank 0 has {words}" if name != "--top" else words)
+        if done.stdout or os.path.exists("few.npy") or os.path.exists("few2.npy"):
+            fail(f"ranks of another {name}: an output: {done.stdout[:200]} {os.listdir()}")
+    for name in ("few.txt", "few.npy.json", "else.txt"):
+        os.remove(name)
+    shutil.rmtree("other")
+
     # A driver that aborts while it is loaded is left out before MPI begins, and named once. (mpirun itself loads drivers: it must not see it.)
     vendors = make_broken_vendors("vendors")
     for more in (([], ["--device", "0"], ["--device", "all"]) if vendors else ()):
@@ -51,6 +102,9 @@ with tempfile.TemporaryDirectory() as work:
         expect(f"a driver that aborts {more}", done, 0)
         if done.stderr.count("aborts.icd: its library crashes") != 1 or read("all.npy") is None or len(read("all.npy")) != len(want):
             fail(f"a driver that aborts {more}: {done.stderr[-600:]}")
+
+    if vendors:
+        shutil.rmtree(vendors)
 
     # Search: one answer, that of one process. Many lines are alike, so that equal scores must come in the order of the corpus; and more are
     # asked for than a rank has.

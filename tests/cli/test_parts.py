@@ -178,7 +178,7 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines([*lines[:200], "broken\n"])
     broken = [program, "embed", model, "--file", "broken.jsonl", "-o", "b.npy", "--window", str(WINDOW)]
     expect("a broken line", run(*broken), 1, "line 201", "192 embeddings are kept in b.npy.part")
-    expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2, 'b.npy.part was begun with another pooling: "mean", now "cls"')
+    expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2, 'b.npy.part was begun with another pooling: "mean", here "cls"')
     prompts = ["passage " * 40 + end for end in ("one", "two")]
     before = read("b.npy.part")
     os.remove("b.npy.part")
@@ -186,7 +186,7 @@ with tempfile.TemporaryDirectory() as work:
     expect("another with the same beginning", run(*broken, "--resume", "--prompt", prompts[1]), 2, "b.npy.part was begun with another prompt", 'passage two"')
     with open("b.npy.part", "wb") as file:
         file.write(before)
-    expect("another window", run(*broken[:-1], "16", "--resume"), 2, "another --window: 32, now 16")
+    expect("another window", run(*broken[:-1], "16", "--resume"), 2, "another --window: 32, here 16")
     with open("broken.jsonl", "w", encoding="ascii") as file:
         file.writelines(lines[:201])
     expect("other texts", run(*broken, "--resume"), 2, "b.npy.part was begun with other texts")
