@@ -159,6 +159,7 @@ run_tests() { # [--full]
     need_to_fetch
     need_module cmocka libcmocka-dev
     need_file '/etc/OpenCL/vendors/pocl*.icd' pocl-opencl-icd
+    need_program parallel parallel # a recipe of host/cli/recipes
     if [ -n "$full" ]; then
         need_program g++ g++
         need_program clang-15 clang-15
@@ -166,7 +167,6 @@ run_tests() { # [--full]
         need_file /etc/OpenCL/vendors/rusticl.icd mesa-opencl-icd
         need_program oclgrind oclgrind
         need_program ocloc intel-opencl-icd
-        need_program parallel parallel # a recipe of host/cli/recipes
         need_program mpirun openmpi-bin
         need_program mpicc libopenmpi-dev
         need_file /usr/sbin/slurmctld slurmctld

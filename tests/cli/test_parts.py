@@ -5,6 +5,7 @@ way, the bytes at the end are those of one run, and memory does not grow with th
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -265,14 +266,26 @@ with tempfile.TemporaryDirectory() as work:
         file.write(read(os.path.join("parts", "shard-00002-of-00003.done")))
     expect("a shard twice", run(program, "gather", "parts", "-o", "g.npy"), 1, "says that it is shard 2")
 
-    # The recipe.
-    if shutil.which("parallel"):
-        done = run(os.path.join(root, "host", "cli", "recipes", "embed_parallel.sh"), model, "lines.txt", "p.npy", "3", "--window", str(WINDOW),
-                   env={**os.environ, "CLFORMER": program, "JOBS": "2"})
-        expect("embed_parallel.sh", done, 0)
-        if not os.path.exists("p.npy") or read("p.npy") != want or os.path.exists("p.npy.shards"):
-            fail("embed_parallel.sh: other bytes than one run's")
-    else:
-        print("left out: GNU parallel is not installed")
+    # The recipe: the bytes of one run, whatever the options hold, and a device for each job that runs at once.
+    if not shutil.which("parallel"):
+        skip("GNU parallel is not installed")
+    with open("recorder", "w", encoding="ascii") as file:
+        file.write(f'#!/bin/sh\necho "$@" >>{shlex.quote(os.path.join(work, "recorded"))}\nexec {shlex.quote(program)} "$@"\n')
+    os.chmod("recorder", 0o700)
+    shutil.copy("few.txt", "it's a {} file.txt")
+    prompt = "it's {} of {%} {#}\n\"$HOME\" \\ "
+    few = ["--window", "1", "--prompt", prompt]
+    expect("a prompt of many characters", run(program, "embed", model, "--file", "few.txt", *few, "-o", "q.npy"), 0)
+    for texts, output, options, expected, devices in (("lines.txt", "p.npy", ["--window", str(WINDOW)], "want.npy", ""),
+                                                      ("it's a {} file.txt", "{}.npy", few, "q.npy", "0 cpu")):
+        done = run(os.path.join(root, "host", "cli", "recipes", "embed_parallel.sh"), model, texts, output, "3", *options,
+                   env={**os.environ, "CLFORMER": os.path.join(work, "recorder"), "DEVICES": devices, "JOBS": "2"})
+        expect(f"embed_parallel.sh {texts}", done, 0)
+        if read(output) is None or read(output) != read(expected) or os.path.exists(f"{output}.shards"):
+            fail(f"embed_parallel.sh {texts}: other bytes than one run's")
+    recorded = (read("recorded") or b"").decode().split("\n")
+    named = [line.rsplit("--device ", 1)[1] for line in recorded if "--device " in line]
+    if len(named) != 3 or set(named) != {"0", "cpu"}:
+        fail(f"embed_parallel.sh with DEVICES: {recorded}")
 
 finish()
