@@ -185,6 +185,7 @@ static bool is_known_file(const char *name)
                                         "generation_config.json",
                                         "model.safetensors",
                                         "model.safetensors.index.json",
+                                        "merges.txt",
                                         "modules.json",
                                         "sentence_bert_config.json",
                                         "special_tokens_map.json",
@@ -192,6 +193,7 @@ static bool is_known_file(const char *name)
                                         "tokenizer_config.json",
                                         "vocab.txt",
                                         "vocab.json",
+                                        "sentencepiece.bpe.model",
                                         "source.spm",
                                         "target.spm",
                                         "chat_template.jinja"};

@@ -10,6 +10,7 @@
 #include "io/json.h"
 #include "io/sentencepiece.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_make.h"
 #include "text/vocabulary.h"
 
 enum { FILE_LIMIT = 256 << 20 };
@@ -21,35 +22,6 @@ static clf_status check(json_t *made)
     return made ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "not enough memory for a tokenizer");
 }
 
-/* A new reference goes into the object. */
-static clf_status set(json_t *object, const char *key, json_t *value)
-{
-    if (!value || json_object_set_new(object, key, value) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "not enough memory for %s of a tokenizer", key);
-    return CLF_OK;
-}
-
-static clf_status append(json_t *array, json_t *value)
-{
-    if (!value || json_array_append_new(array, value) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "not enough memory for a tokenizer");
-    return CLF_OK;
-}
-
-static clf_status check_model(const clf_sentencepiece *spm, const char *name)
-{
-    if (spm->model != CLFI_SENTENCEPIECE_UNIGRAM || spm->has_byte_fallback)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: model_type %lld%s: expected Unigram, 1", name, (long long)spm->model,
-                 spm->has_byte_fallback ? " with bytes" : "");
-    if (!spm->adds_prefix || !spm->drops_spaces || !spm->escapes_spaces)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: expected add_dummy_prefix, remove_extra_whitespaces and escape_whitespaces to be true", name);
-    for (size_t i = 0; i < spm->count; i++)
-        if (spm->pieces[i].type == CLF_PIECE_USER_DEFINED || spm->pieces[i].type > CLF_PIECE_UNUSED)
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: piece %zu is of type %lld: expected normal, unknown, control or unused", name, i,
-                     (long long)spm->pieces[i].type);
-    return CLF_OK;
-}
-
 /* [token, null] for each id: a token that no text is divided into, until a piece gives it a score. */
 static clf_status list_tokens(const json_t *vocab, const char *name, json_t *list)
 {
@@ -59,7 +31,7 @@ static clf_status list_tokens(const json_t *vocab, const char *name, json_t *lis
     if (!json_is_object(vocab) || count == 0 || count > CLFI_VOCABULARY_MAX_ID)
         CLF_FAIL(CLF_FORMAT, "%s: expected an object with the id of each token", name);
     for (size_t i = 0; i < count; i++)
-        CLF_TRY(append(list, json_null()));
+        CLF_TRY(clfi_make_append(list, json_null()));
     json_object_foreach((json_t *)vocab, token, id)
     {
         const json_int_t number = json_is_integer(id) ? json_integer_value(id) : -1;
@@ -84,66 +56,16 @@ static clf_status score_pieces(const clf_sentencepiece *spm, const json_t *vocab
     return CLF_OK;
 }
 
-/* In base64, as tokenizer.json has such tables. */
-static clf_status encode_base64(const char *data, size_t size, char **out)
+static clf_status set_template(json_int_t end, json_t *root)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text, *at;
-    CLF_TRY(clfi_alloc(size / 3 * 4 + 5, 1, "table of normal forms", &text));
-    at = text;
-    for (size_t i = 0; i < size; i += 3) {
-        const size_t left = size - i;
-        const uint32_t a = (unsigned char)data[i], b = left > 1 ? (unsigned char)data[i + 1] : 0,
-                       c = left > 2 ? (unsigned char)data[i + 2] : 0;
-        const uint32_t bits = a << 16 | b << 8 | c;
-        *at++ = digits[bits >> 18];
-        *at++ = digits[bits >> 12 & 63];
-        *at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
-        *at++ = left > 2 ? digits[bits & 63] : '=';
-    }
-    *at = 0;
-    *out = text;
-    return CLF_OK;
-}
-
-/* Normal forms, spaces at the end dropped, several made one. */
-static clf_status set_normalizer(const clf_sentencepiece *spm, json_t *root)
-{
-    json_t *list = json_array();
-    CLF_TRY(set(root, "normalizer", json_pack("{s:s, s:o*}", "type", "Sequence", "normalizers", list)));
-    if (spm->charsmap_size) {
-        char *text;
-        CLF_TRY(encode_base64(spm->charsmap, spm->charsmap_size, &text));
-        json_t *precompiled = json_pack("{s:s, s:s, s:b}", "type", "Precompiled", "precompiled_charsmap", text, "longest", 1);
-        free(text);
-        CLF_TRY(append(list, precompiled));
-    }
-    static const char *const rules[][2] = {{" +\\z", ""}, {" {2,}", "\xe2\x96\x81"}};
-    for (size_t i = 0; i < COUNT(rules); i++)
-        CLF_TRY(append(list, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", rules[i][0], "content", rules[i][1])));
-    return CLF_OK;
-}
-
-static clf_status set_parts(json_int_t end, json_t *root)
-{
-    static const char mark[] = "\xe2\x96\x81"; /* U+2581 */
-    static const char *const keys[] = {"pre_tokenizer", "decoder"};
-    for (size_t i = 0; i < COUNT(keys); i++)
-        CLF_TRY(set(root, keys[i],
-                    json_pack("{s:s, s:s, s:s, s:b}", "type", "Metaspace", "replacement", mark, "prepend_scheme", "always", "split", 1)));
     json_t *single =
         json_pack("[{s:{s:s, s:i}}, {s:{s:s, s:i}}]", "Sequence", "id", "A", "type_id", 0, "SpecialToken", "id", end_token, "type_id", 0);
     json_t *pair = json_pack("[{s:{s:s, s:i}}, {s:{s:s, s:i}}, {s:{s:s, s:i}}]", "Sequence", "id", "A", "type_id", 0, "Sequence", "id", "B",
                              "type_id", 0, "SpecialToken", "id", end_token, "type_id", 0);
     json_t *tokens = json_pack("{s:{s:s, s:[I], s:[s]}}", end_token, "id", end_token, "ids", end, "tokens", end_token);
-    return set(root, "post_processor",
-               json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens", tokens));
-}
-
-static clf_status add_token(json_t *list, const char *token, json_int_t id, bool is_special)
-{
-    return append(list, json_pack("{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id, "content", token, "single_word", 0, "lstrip", 0,
-                                  "rstrip", 0, "normalized", 0, "special", is_special));
+    return clfi_make_set(
+        root, "post_processor",
+        json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens", tokens));
 }
 
 /* The three that every vocabulary has, and the languages of those that translate into several. */
@@ -151,14 +73,14 @@ static clf_status set_added(const json_t *vocab, json_t *root)
 {
     const char *token;
     json_t *id, *list = json_array();
-    CLF_TRY(set(root, "added_tokens", list));
+    CLF_TRY(clfi_make_set(root, "added_tokens", list));
     json_object_foreach((json_t *)vocab, token, id)
     {
         const size_t size = strlen(token);
         const bool is_language = size > 4 && strncmp(token, ">>", 2) == 0 && strcmp(token + size - 2, "<<") == 0;
         const bool is_special = strcmp(token, end_token) == 0 || strcmp(token, unknown_token) == 0 || strcmp(token, pad_token) == 0;
         if (is_special || is_language)
-            CLF_TRY(add_token(list, token, json_integer_value(id), is_special));
+            CLF_TRY(clfi_make_added(list, token, json_integer_value(id), is_special, false));
     }
     return CLF_OK;
 }
@@ -166,15 +88,15 @@ static clf_status set_added(const json_t *vocab, json_t *root)
 static clf_status make(const clf_sentencepiece *spm, const char *spm_name, const json_t *vocab, const char *vocab_name, json_t *root)
 {
     int64_t end, unknown;
-    CLF_TRY(check_model(spm, spm_name));
+    CLF_TRY(clfi_make_check_pieces(spm, spm_name));
     CLF_TRY(clfi_json_get_int(vocab, vocab_name, end_token, 0, CLFI_VOCABULARY_MAX_ID, &end));
     CLF_TRY(clfi_json_get_int(vocab, vocab_name, unknown_token, 0, CLFI_VOCABULARY_MAX_ID, &unknown));
     json_t *list = json_array();
-    CLF_TRY(set(root, "model", json_pack("{s:s, s:I, s:o}", "type", "Unigram", "unk_id", (json_int_t)unknown, "vocab", list)));
+    CLF_TRY(clfi_make_set(root, "model", json_pack("{s:s, s:I, s:o}", "type", "Unigram", "unk_id", (json_int_t)unknown, "vocab", list)));
     CLF_TRY(list_tokens(vocab, vocab_name, list));
     CLF_TRY(score_pieces(spm, vocab, list));
-    CLF_TRY(set_normalizer(spm, root));
-    CLF_TRY(set_parts((json_int_t)end, root));
+    CLF_TRY(clfi_make_piece_chains(spm, true, root));
+    CLF_TRY(set_template((json_int_t)end, root));
     return set_added(vocab, root);
 }
 

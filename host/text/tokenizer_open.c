@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a tokenizer: tokenizer.json, the older pairs of files, Marian's, or a GGUF file, with what tokenizer_config.json tells beside. */
+/* Opening a tokenizer: tokenizer.json, the files of older ones, Marian's, or a GGUF file, with what tokenizer_config.json tells beside. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "text/tokenizer_marian.h"
 #include "text/tokenizer_older.h"
 #include "text/tokenizer_parts.h"
+#include "text/tokenizer_slow.h"
 
 enum { FILE_LIMIT = 256 << 20 }; /* bytes of any tokenizer file; the largest known vocabularies have 30 MB */
 
@@ -63,7 +64,9 @@ static clf_status open_older(const char *directory, const char *config_path, con
     }
     CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
     if (!path)
-        CLF_GOTO(clfi_fail(CLF_NOT_FOUND, "%s: no tokenizer.json and no vocab.txt or source.spm", directory));
+        CLF_GOTO(clfi_fail(CLF_NOT_FOUND,
+                           "%s: no tokenizer.json and no vocab.txt, vocab.json with merges.txt, sentencepiece.bpe.model or source.spm",
+                           directory));
     if (config && !(config_text = json_dumps(config, 0)))
         CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", config_path));
     st = clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_text, config_text ? strlen(config_text) : 0,
@@ -106,16 +109,12 @@ static clf_status put_lowercase(const char *path, json_t *root)
     return CLF_OK;
 }
 
-static clf_status open_json(const char *path, const clf_str *text, bool lowers, const json_t *config, const char *config_path,
-                            clf_tokenizer **out)
+static clf_status open_parts(const char *path, json_t *root, bool lowers, const json_t *config, const char *config_path,
+                             clf_tokenizer **out)
 {
-    json_t *root;
-    CLF_TRY(clfi_json_parse(clfi_str_text(text), text->length, path, &root));
-    clf_status st = lowers ? put_lowercase(path, root) : CLF_OK;
-    if (st == CLF_OK)
-        st = clfi_tokenizer_from_parts(root, path, config, config_path, out);
-    json_decref(root);
-    return st;
+    if (lowers)
+        CLF_TRY(put_lowercase(path, root));
+    return clfi_tokenizer_from_parts(root, path, config, config_path, out);
 }
 
 /* A vocab.txt is BERT's, which lowercases by itself unless it is told not to. */
@@ -134,7 +133,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     bool lowers;
     char *path = NULL, *config_path = NULL;
     clf_str text = CLF_STR_INIT, config_text = CLF_STR_INIT;
-    json_t *config = NULL;
+    json_t *config = NULL, *root = NULL;
     clf_tokenizer *tokenizer = NULL;
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
@@ -144,8 +143,12 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
     CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
     CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
-    if (path) {
-        CLF_GOTO(open_json(path, &text, lowers, config, config_path, &tokenizer));
+    if (path)
+        CLF_GOTO(clfi_json_parse(clfi_str_text(&text), text.length, path, &root));
+    else
+        CLF_GOTO(clfi_tokenizer_make_slow(directory, config, &root, &path));
+    if (root) {
+        CLF_GOTO(open_parts(path, root, lowers, config, config_path, &tokenizer));
     } else {
         if (lowers && config)
             CLF_GOTO(check_lowercase(config, config_path));
@@ -158,6 +161,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
 done:
     clf_tokenizer_destroy(tokenizer);
     json_decref(config);
+    json_decref(root);
     clfi_str_free(&text);
     clfi_str_free(&config_text);
     free(path);

@@ -17,10 +17,12 @@ extern "C" {
 typedef struct clf_tokenizer clf_tokenizer;
 
 /* Opens the tokenizer of a GGUF file, or of a model directory: tokenizer.json (any chain of the parts that are built in), or without one
- * BERT's vocab.txt with tokenizer_config.json if that is there. Truncation and padding that a file asks for are not applied. The tokens'
- * roles come from tokenizer_config.json and, where that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json beside
- * it, as in transformers. NOT_FOUND: neither file. UNSUPPORTED: a part that is not built in; the message names it and the
- * known ones. FORMAT: a broken file. */
+ * RoBERTa's vocab.json with merges.txt, or sentencepiece.bpe.model of XLM-RoBERTa and CamemBERT (which of them tokenizer_config.json's
+ * tokenizer_class tells, else config.json's model_type; ids are those of the tokenizer.json that transformers makes of it), Marian's
+ * source.spm with vocab.json, or BERT's vocab.txt with tokenizer_config.json if that is there. Truncation and padding that a file asks for
+ * are not applied. The tokens' roles come from tokenizer_config.json and, where that has no added_tokens_decoder, special_tokens_map.json
+ * and added_tokens.json beside it, as in transformers. NOT_FOUND: none of these files. UNSUPPORTED: a part that is not built in, or
+ * vocab.json or sentencepiece.bpe.model of another class; the message names it and the known ones. FORMAT: a broken file. */
 CLF_API CLF_NODISCARD clf_status clf_tokenizer_open(const char *directory, clf_tokenizer **out);
 
 /* The tokenizer of the texts that an encoder-decoder writes: Marian's target.spm with target_vocab.json where tokenizer_config.json's

@@ -9,8 +9,10 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "clformer/tokenizer.h"
+#include "io/json.h"
 #include "support/crc.h"
 #include "support/difficult_texts.h"
+#include "support/temp.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer/families"
 
@@ -82,17 +84,14 @@ static void check_bare(const clf_tokenizer *tokenizer, size_t n, const clf_encod
           "text %zu: other ids without offsets", n);
 }
 
-static void check_family(const char *name)
+/* All strings against NAME.crc. */
+static void check_sums(const clf_tokenizer *tokenizer, const char *name)
 {
     char path[512];
-    clf_str file = CLF_STR_INIT, sums = CLF_STR_INIT;
-    clf_tokenizer *tokenizer;
+    clf_str sums = CLF_STR_INIT;
     clf_token_decoder *decoders[2];
     clf_encoding *encoding, *bare;
     size_t wrong = 0;
-    snprintf(path, sizeof path, DATA "/%s.json", name);
-    CHECK_OK(clfi_file_read(path, 1 << 24, &file));
-    CHECK_OK(clf_tokenizer_from_json(&(clf_text){file.data, file.length}, name, &tokenizer));
     snprintf(path, sizeof path, DATA "/%s.crc", name);
     CHECK_OK(clfi_file_read(path, 1 << 20, &sums));
     assert_int_equal(sums.length, 9 * DIFFICULT_TEXTS);
@@ -113,9 +112,97 @@ static void check_family(const char *name)
         clf_token_decoder_destroy(decoders[skip]);
     clf_encoding_destroy(encoding);
     clf_encoding_destroy(bare);
+    clfi_str_free(&sums);
+}
+
+static void check_family(const char *name)
+{
+    char path[512];
+    clf_str file = CLF_STR_INIT;
+    clf_tokenizer *tokenizer;
+    snprintf(path, sizeof path, DATA "/%s.json", name);
+    CHECK_OK(clfi_file_read(path, 1 << 24, &file));
+    CHECK_OK(clf_tokenizer_from_json(&(clf_text){file.data, file.length}, name, &tokenizer));
+    check_sums(tokenizer, name);
     clf_tokenizer_destroy(tokenizer);
     clfi_str_free(&file);
-    clfi_str_free(&sums);
+}
+
+static void put(const char *folder, const char *name, const char *text)
+{
+    temp_file_below(folder, name, text, strlen(text));
+}
+
+static void put_json(const char *folder, const char *name, const json_t *json)
+{
+    char *text = json_dumps(json, 0);
+    assert_non_null(text);
+    put(folder, name, text);
+    free(text);
+}
+
+/* RoBERTa's vocab.json and merges.txt are what its tokenizer.json holds. */
+static void roberta_files(void **state)
+{
+    (void)state;
+    char folder[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer;
+    clf_str merges = CLF_STR_INIT;
+    json_t *root, *pair, *vocab;
+    const char *added = "<mask>";
+    size_t i;
+    temp_directory_make(folder);
+    CHECK_OK(clfi_json_read(DATA "/roberta.json", 1 << 24, &root));
+    vocab = json_object_get(json_object_get(root, "model"), "vocab");
+    assert_int_equal(json_object_set_new(vocab, added, json_integer((json_int_t)json_object_size(vocab))), 0);
+    put_json(folder, "vocab.json", vocab);
+    CHECK_OK(clfi_str_appendf(&merges, "#version: 0.2\n"));
+    json_array_foreach(json_object_get(json_object_get(root, "model"), "merges"), i, pair) CHECK_OK(
+        clfi_str_appendf(&merges, "%s %s\n", json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1))));
+    put(folder, "merges.txt", clfi_str_text(&merges));
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_UNSUPPORTED, "expected RobertaTokenizer, BartTokenizer");
+    put(folder, "config.json", "{\"model_type\": \"gpt2\"}");
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_UNSUPPORTED, "\"gpt2\" without tokenizer.json");
+    put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"RobertaTokenizerFast\", \"add_prefix_space\": true}");
+    CHECK_OK(clf_tokenizer_open(folder, &tokenizer));
+    check_sums(tokenizer, "roberta");
+    clf_tokenizer_destroy(tokenizer);
+    put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"RobertaTokenizer\", \"sep_token\": \"[SEP]\"}");
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_FORMAT, "vocab.json: \"[SEP]\": expected integer, found nothing");
+    put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"CamembertTokenizer\"}");
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_NOT_FOUND, "of CamembertTokenizer no sentencepiece.bpe.model");
+    put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"RobertaTokenizer\"}");
+    put(folder, "merges.txt", "#version: 0.2\na b c\n");
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_FORMAT, "merges.txt: line 2: expected two tokens");
+    temp_directory_remove(folder);
+    clfi_str_free(&merges);
+    json_decref(root);
+}
+
+/* One file of pieces, two ways in which fairseq's models number them. */
+static void pieces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *sums;
+    } rows[] = {{"{\"model_type\": \"xlm-roberta\"}", "xlm_roberta"}, {"{\"model_type\": \"camembert\"}", "camembert"}};
+    char folder[TEMP_PATH_BYTES];
+    clf_tokenizer *tokenizer;
+    clf_str bytes = CLF_STR_INIT;
+    CHECK_OK(clfi_file_read(DATA "/pieces/sentencepiece.bpe.model", 1 << 24, &bytes));
+    temp_directory_make(folder);
+    temp_file_below(folder, "sentencepiece.bpe.model", bytes.data, bytes.length);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put(folder, "config.json", rows[i].config);
+        CHECK_OK(clf_tokenizer_open(folder, &tokenizer));
+        check_sums(tokenizer, rows[i].sums);
+        clf_tokenizer_destroy(tokenizer);
+    }
+    bytes.data[2]++; /* the first piece's size */
+    temp_file_below(folder, "sentencepiece.bpe.model", bytes.data, bytes.length);
+    assert_int_not_equal(clf_tokenizer_open(folder, &tokenizer), CLF_OK);
+    temp_directory_remove(folder);
+    clfi_str_free(&bytes);
 }
 
 #define FAMILY(name)               \
@@ -146,7 +233,7 @@ int main(void)
         cmocka_unit_test(wordpiece),   cmocka_unit_test(gpt2),        cmocka_unit_test(roberta),       cmocka_unit_test(llama3),
         cmocka_unit_test(qwen2),       cmocka_unit_test(smollm),      cmocka_unit_test(llama2),        cmocka_unit_test(unigram),
         cmocka_unit_test(clip),        cmocka_unit_test(edited),      cmocka_unit_test(unigram_bytes), cmocka_unit_test(characters),
-        cmocka_unit_test(cut_default), cmocka_unit_test(precompiled),
+        cmocka_unit_test(cut_default), cmocka_unit_test(precompiled), cmocka_unit_test(roberta_files), cmocka_unit_test(pieces),
     };
     read_difficult_texts(texts);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of transformers' older tokenizers a directory has. */
+#include "text/tokenizer_slow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "io/json.h"
+
+enum { CONFIG_LIMIT = 16 << 20, CLASS_BYTES = 64 };
+
+static const char of_pieces[] = "sentencepiece.bpe.model", of_pairs[] = "vocab.json", merges[] = "merges.txt";
+
+static const struct {
+    const char *class, *model_type, *file;
+    clf_status (*make)(const char *directory, const json_t *config, json_t *root);
+} rows[] = {{"RobertaTokenizer", "roberta", of_pairs, clfi_tokenizer_make_roberta},
+            {"BartTokenizer", "bart", of_pairs, clfi_tokenizer_make_roberta},
+            {"XLMRobertaTokenizer", "xlm-roberta", of_pieces, clfi_tokenizer_make_xlm_roberta},
+            {"CamembertTokenizer", "camembert", of_pieces, clfi_tokenizer_make_camembert}};
+
+/* Whether directory/name is there. */
+static clf_status has_file(const char *directory, const char *name, bool *out)
+{
+    char *path;
+    CLF_TRY(clfi_path_join(directory, name, &path));
+    const clf_status st = clfi_file_exists(path, out);
+    free(path);
+    return st;
+}
+
+/* Without "Fast", which the same class had of its own. */
+static void copy_class(const json_t *config, const char *key, char name[CLASS_BYTES])
+{
+    const char *value = json_string_value(json_object_get(config, key));
+    const size_t size = value ? strlen(value) : 0, end = strlen("Fast");
+    const size_t kept = size > end && strcmp(value + size - end, "Fast") == 0 ? size - end : size;
+    if (kept > 0 && kept < CLASS_BYTES) {
+        memcpy(name, value, kept);
+        name[kept] = '\0';
+    }
+}
+
+/* As AutoTokenizer looks for it; "" where nothing names it. */
+static clf_status find_class(const char *directory, const json_t *config, char name[CLASS_BYTES])
+{
+    char *path = NULL;
+    bool exists;
+    json_t *model = NULL;
+    clf_status st = CLF_OK;
+    name[0] = '\0';
+    copy_class(config, "tokenizer_class", name);
+    if (name[0])
+        return CLF_OK;
+    CLF_GOTO(clfi_path_join(directory, "config.json", &path));
+    CLF_GOTO(clfi_file_exists(path, &exists));
+    if (exists)
+        CLF_GOTO(clfi_json_read(path, CONFIG_LIMIT, &model));
+    copy_class(model, "tokenizer_class", name);
+    if (!name[0])
+        copy_class(model, "model_type", name);
+done:
+    json_decref(model);
+    free(path);
+    return st;
+}
+
+clf_status clfi_tokenizer_make_slow(const char *directory, const json_t *config, json_t **out, char **path)
+{
+    bool has_pieces, has_pairs, has_merges;
+    char class[CLASS_BYTES];
+    size_t i = 0;
+    *out = NULL;
+    CLF_TRY(has_file(directory, of_pieces, &has_pieces));
+    CLF_TRY(has_file(directory, of_pairs, &has_pairs));
+    CLF_TRY(has_file(directory, merges, &has_merges));
+    if (!has_pieces && !(has_pairs && has_merges))
+        return CLF_OK;
+    CLF_TRY(find_class(directory, config, class));
+    while (i < COUNT(rows) && strcmp(rows[i].class, class) != 0 && strcmp(rows[i].model_type, class) != 0)
+        i++;
+    if (i == COUNT(rows))
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "%s: tokenizer_class or model_type \"%s\" without tokenizer.json: expected RobertaTokenizer, BartTokenizer, "
+                 "XLMRobertaTokenizer or CamembertTokenizer",
+                 directory, class);
+    if (rows[i].file == of_pieces ? !has_pieces : !(has_pairs && has_merges))
+        CLF_FAIL(CLF_NOT_FOUND, "%s: no tokenizer.json, and of %s no %s", directory, rows[i].class,
+                 rows[i].file == of_pieces ? of_pieces : "vocab.json with merges.txt");
+    json_t *root = json_object();
+    clf_status st = root ? clfi_path_join(directory, rows[i].file, path) : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer", directory);
+    if (st == CLF_OK)
+        st = rows[i].make(directory, config, root);
+    if (st != CLF_OK) {
+        json_decref(root);
+        return st;
+    }
+    *out = root;
+    return CLF_OK;
+}
