@@ -103,6 +103,28 @@ static clf_status open_sharded(const char *directory, const char *index_path, cl
     return CLF_OK;
 }
 
+/* torch's own files are pickles, programs that their reader runs: they are never read. */
+static clf_status fail_missing(const char *directory)
+{
+    static const char *const others[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        char *path;
+        bool exists;
+        CLF_TRY(clfi_path_join(directory, others[i], &path));
+        const clf_status st = clfi_file_exists(path, &exists);
+        free(path);
+        CLF_TRY(st);
+        if (exists)
+            CLF_FAIL(CLF_NOT_FOUND,
+                     "%s: found %s and no %s, which alone is read; in Python, in that directory: "
+                     "import glob, torch, safetensors.torch as s; s.save_file({k: v.clone() for f in glob.glob('pytorch_model*.bin') for "
+                     "k, v in torch.load(f, map_location='cpu', "
+                     "weights_only=True).items()}, '%s')",
+                     directory, others[i], single_name, single_name);
+    }
+    CLF_FAIL(CLF_NOT_FOUND, "%s: expected %s or %s in it, found neither", directory, single_name, index_name);
+}
+
 clf_status clfi_safetensors_open_directory(const char *directory, clf_safetensors **out)
 {
     clf_status st;
@@ -117,7 +139,7 @@ clf_status clfi_safetensors_open_directory(const char *directory, clf_safetensor
     else if (has_index)
         st = open_sharded(directory, index, out);
     else
-        st = clfi_fail(CLF_NOT_FOUND, "%s: expected %s or %s in it, found neither", directory, single_name, index_name);
+        st = fail_missing(directory);
 done:
     free(single);
     free(index);

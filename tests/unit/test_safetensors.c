@@ -227,6 +227,9 @@ static void missing_files(void **state)
     CHECK_FAILS(clfi_safetensors_open(temp_path(directory, "none", path), &file), CLF_NOT_FOUND, path);
     CHECK_FAILS(clfi_safetensors_open(directory, &file), CLF_IO, directory);
     CHECK_FAILS(clfi_safetensors_open_directory(directory, &file), CLF_NOT_FOUND, "expected model.safetensors or");
+    temp_file(directory, "pytorch_model.bin", "PK", 2, path);
+    CHECK_FAILS(clfi_safetensors_open_directory(directory, &file), CLF_NOT_FOUND, "found pytorch_model.bin and no model.safetensors");
+    assert_non_null(strstr(clf_last_error(), "torch.load(f, map_location='cpu', weights_only=True).items()}, 'model.safetensors')"));
     temp_file(directory, "empty", "", 0, path);
     CHECK_FAILS(clfi_safetensors_open(path, &file), CLF_FORMAT, "found a file of 0");
     temp_directory_remove(directory);
