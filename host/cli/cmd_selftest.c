@@ -97,36 +97,62 @@ static void verify_op(const clfi_workload_list *list, size_t first, clf_context 
     }
 }
 
-/* Why an engine was not forced at all. */
-static void explain_absence(const clf_engine_table *table, clf_context *context, const char *engine, outcome *o)
+static const clf_engine *row_of(const clf_engine_table *table, const char *engine)
 {
-    const clf_engine *row = clfi_engine_find((clf_op)(table - clfi_engine_tables), engine);
-    const char *obstacle = row ? clfi_engine_obstacle(context, row) : NULL;
-    o->status = CLF_UNSUPPORTED;
-    snprintf(o->reason, sizeof o->reason, "%s", obstacle ? obstacle : "it supports none of the cases on this device");
+    return table && engine[0] ? clfi_engine_find((clf_op)(table - clfi_engine_tables), engine) : NULL;
 }
 
-/* One op on one engine ("" = the default one); prints its line. */
+/* Whether some op of the table has a case for the engine: products have those that weights are for, einsum the others. */
+static bool has_case(const clfi_workload_list *list, const clf_engine_table *table, clf_context *context, const char *engine)
+{
+    bool offered = false;
+    for (size_t i = 0; !offered && i < list->count; i++)
+        if (list->items[i].table == table && is_offered(&list->items[i], context, engine, &offered) != CLF_OK)
+            return false;
+    return offered;
+}
+
+/* What it means that no case of this op was for an engine. */
+typedef enum absence { ABSENCE_OF_DEVICE, ABSENCE_OF_OP, ABSENCE_OF_CASES } absence;
+
+static absence explain_absence(const clfi_workload_list *list, const clf_engine_table *table, clf_context *context, const char *engine,
+                               outcome *o)
+{
+    const char *obstacle = clfi_engine_obstacle(context, row_of(table, engine));
+    if (!obstacle && has_case(list, table, context, engine))
+        return ABSENCE_OF_OP;
+    o->status = CLF_UNSUPPORTED;
+    snprintf(o->reason, sizeof o->reason, "%s", obstacle ? obstacle : "the catalogue has no case for it");
+    return obstacle ? ABSENCE_OF_DEVICE : ABSENCE_OF_CASES;
+}
+
+/* One op on one engine ("" = the default one) at the precision that it keeps; prints its line, but for an engine that another op of the
+ * same table has the cases for. */
 static void run_row(const clf_device_info *device, const char *selector, bool no_tuned, const clfi_workload_list *list, size_t first,
                     const char *engine, tally *sum)
 {
     const clfi_workload *workload = &list->items[first];
+    const clf_engine *row = row_of(workload->table, engine);
+    absence why = ABSENCE_OF_DEVICE;
     outcome o = {.status = CLF_OK};
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     clf_context *context = NULL;
     params.device = selector;
     params.tuned_file = no_tuned ? "" : NULL;
+    params.precision = row ? row->precision : CLF_PRECISION_HIGHEST;
     const clf_status opened = open_context(device, &params, &context);
     if (opened != CLF_OK)
         note_failure(&o, opened);
     else
         verify_op(list, first, context, engine, &o);
     if (opened == CLF_OK && o.verified == 0 && o.status == CLF_OK)
-        explain_absence(workload->table, context, engine, &o);
+        why = explain_absence(list, workload->table, context, engine, &o);
     clf_context_destroy(context);
+    if (why == ABSENCE_OF_OP)
+        return;
     printf("  %-16s %-11s  ", workload->op, engine[0] ? engine : "default");
     const bool can_be_absent = o.status == CLF_OK || (o.status == CLF_UNSUPPORTED && engine[0]);
-    if (opened != CLF_OK || (o.status == CLF_UNSUPPORTED && !engine[0])) {
+    if (opened != CLF_OK || why == ABSENCE_OF_CASES || (o.status == CLF_UNSUPPORTED && !engine[0])) {
         sum->untested++;
         printf("UNTESTED  %s\n", o.reason);
     } else if (!can_be_absent) {

@@ -3,16 +3,18 @@
  *
  * y [m,n] = f(x [m,k] w^T [n,k] + bias) + residual in f32. Rows m: 1 decodes a token, 16 a short text or a beam, 128 a text, 4096 a batch.
  * Counted are 2mnk operations; the bytes are x, w, bias, residual and y once each. Weights are packed before the clock starts, as at load,
- * and stay in whatever cache holds them. In some workloads the weights are stored as f16 or bf16; all else, the arithmetic too, stays f32.
- * Verified against float64 with the weights as they are stored and the bound of a float32 product of k terms (reference_gemm.h): all of a
- * small result; of a large one the rows and columns of a fixed random subset, the last ones among them. */
+ * and stay in whatever cache holds them. In some workloads the weights are stored as f16, bf16 or quantised blocks; all else, also the
+ * arithmetic, stays f32. Verified against float64 with the weights as stored and the bound of a product of k terms at the context's
+ * precision (reference_gemm.h): all of a small result; of a large one the rows and columns of a fixed random subset, with the last. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "op/gemm.h"
+#include "op/linear.h"
 #include "workload/op_run.h"
 #include "workload/op_workloads.h"
+#include "workload/random_blocks.h"
 #include "workload/reference_gemm.h"
 #include "workload/verdict.h"
 
@@ -24,7 +26,7 @@ typedef struct gemm_case {
     int64_t m, n, k;
     clf_activation activation;
     bool has_residual;
-    clf_dtype weights;
+    clf_weight_type weights;
 } gemm_case;
 
 /* A projection of a model; m comes from the rows below. */
@@ -34,24 +36,24 @@ typedef struct projection {
     clf_activation activation;
     bool has_residual, is_quick;
     int64_t most_rows;
-    clf_dtype weights; /* stored as */
+    clf_weight_type weights; /* stored as */
 } projection;
 
 static const projection projections[] = {
-    {"MiniLM", "qkv", 1152, 384, CLF_ACTIVATION_NONE, false, false, 4096, CLF_F32},
-    {"MiniLM", "attention output", 384, 384, CLF_ACTIVATION_NONE, true, true, 4096, CLF_F32},
-    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, true, 4096, CLF_F32},
-    {"MiniLM", "feed-forward out", 384, 1536, CLF_ACTIVATION_NONE, true, true, 4096, CLF_F32},
-    {"BERT base, GPT-2", "qkv", 2304, 768, CLF_ACTIVATION_NONE, false, false, 4096, CLF_F32},
-    {"BERT base, GPT-2", "attention output", 768, 768, CLF_ACTIVATION_NONE, true, false, 4096, CLF_F32},
-    {"BERT base", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU, false, false, 4096, CLF_F32},
-    {"GPT-2", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU_TANH, false, false, 4096, CLF_F32},
-    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 4096, CLF_F32},
-    {"GPT-2", "vocabulary", 50257, 768, CLF_ACTIVATION_NONE, false, false, 16, CLF_F32},
-    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, false, 128, CLF_F16},
-    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, false, 128, CLF_BF16},
-    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_F16},
-    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_BF16},
+    {"MiniLM", "qkv", 1152, 384, CLF_ACTIVATION_NONE, false, false, 4096, CLF_WEIGHT_F32},
+    {"MiniLM", "attention output", 384, 384, CLF_ACTIVATION_NONE, true, true, 4096, CLF_WEIGHT_F32},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, true, 4096, CLF_WEIGHT_F32},
+    {"MiniLM", "feed-forward out", 384, 1536, CLF_ACTIVATION_NONE, true, true, 4096, CLF_WEIGHT_F32},
+    {"BERT base, GPT-2", "qkv", 2304, 768, CLF_ACTIVATION_NONE, false, false, 4096, CLF_WEIGHT_F32},
+    {"BERT base, GPT-2", "attention output", 768, 768, CLF_ACTIVATION_NONE, true, false, 4096, CLF_WEIGHT_F32},
+    {"BERT base", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU, false, false, 4096, CLF_WEIGHT_F32},
+    {"GPT-2", "feed-forward in", 3072, 768, CLF_ACTIVATION_GELU_TANH, false, false, 4096, CLF_WEIGHT_F32},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 4096, CLF_WEIGHT_F32},
+    {"GPT-2", "vocabulary", 50257, 768, CLF_ACTIVATION_NONE, false, false, 16, CLF_WEIGHT_F32},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, false, 128, CLF_WEIGHT_F16},
+    {"MiniLM", "feed-forward in", 1536, 384, CLF_ACTIVATION_GELU, false, false, 128, CLF_WEIGHT_BF16},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_WEIGHT_F16},
+    {"BERT base, GPT-2", "feed-forward out", 768, 3072, CLF_ACTIVATION_NONE, true, false, 128, CLF_WEIGHT_BF16},
 };
 
 /* Of no model: sizes that no tile divides, for the self-test. */
@@ -59,15 +61,35 @@ static const struct {
     int64_t m;
     projection shape;
 } small[] = {
-    {1, {"none", "odd sizes", 7, 5, CLF_ACTIVATION_NONE, true, false, 1, CLF_F32}},
-    {3, {"none", "odd sizes", 97, 384, CLF_ACTIVATION_SILU, true, false, 3, CLF_F32}},
-    {17, {"none", "odd sizes", 33, 129, CLF_ACTIVATION_GELU, false, false, 17, CLF_F32}},
-    {65, {"none", "odd sizes", 48, 64, CLF_ACTIVATION_RELU, true, false, 65, CLF_F32}},
-    {5, {"none", "odd sizes", 41, 67, CLF_ACTIVATION_NONE, false, false, 5, CLF_F16}},
-    {19, {"none", "odd sizes", 35, 96, CLF_ACTIVATION_NONE, true, false, 19, CLF_BF16}},
+    {1, {"none", "odd sizes", 7, 5, CLF_ACTIVATION_NONE, true, false, 1, CLF_WEIGHT_F32}},
+    {3, {"none", "odd sizes", 97, 384, CLF_ACTIVATION_SILU, true, false, 3, CLF_WEIGHT_F32}},
+    {17, {"none", "odd sizes", 33, 129, CLF_ACTIVATION_GELU, false, false, 17, CLF_WEIGHT_F32}},
+    {65, {"none", "odd sizes", 48, 64, CLF_ACTIVATION_RELU, true, false, 65, CLF_WEIGHT_F32}},
+    {5, {"none", "odd sizes", 41, 67, CLF_ACTIVATION_NONE, false, false, 5, CLF_WEIGHT_F16}},
+    {19, {"none", "odd sizes", 35, 96, CLF_ACTIVATION_NONE, true, false, 19, CLF_WEIGHT_BF16}},
+    /* every type of blocks on few rows, and for many, which read them as floats, two */
+    {1, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q8_0}},
+    {1, {"none", "odd sizes", 50, 288, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
+    {1, {"none", "odd sizes", 21, 416, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_1}},
+    {1, {"none", "odd sizes", 19, 352, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q5_0}},
+    {1, {"none", "odd sizes", 33, 288, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q5_1}},
+    {1, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_K}},
+    {1, {"none", "odd sizes", 23, 512, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q5_K}},
+    {1, {"none", "odd sizes", 39, 256, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q6_K}},
+    {41, {"none", "odd sizes", 35, 288, CLF_ACTIVATION_SILU, true, false, 41, CLF_WEIGHT_Q4_1}},
+    {29, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, true, false, 29, CLF_WEIGHT_Q6_K}},
 };
 
-static const char *const storage_names[] = {[CLF_F32] = "f32", [CLF_F16] = "f16", [CLF_BF16] = "bf16"};
+static bool is_of_blocks(clf_weight_type type)
+{
+    return clfi_weight_type_info(type)->block_weights > 1;
+}
+
+/* Of a tensor that holds plain weights. */
+static clf_dtype dtype_of(clf_weight_type type)
+{
+    return type == CLF_WEIGHT_F16 ? CLF_F16 : type == CLF_WEIGHT_BF16 ? CLF_BF16 : CLF_F32;
+}
 
 static const int64_t all_rows[] = {1, 16, 128, 4096};
 enum { MOST_QUICK_ROWS = 128 };
@@ -76,6 +98,7 @@ typedef struct gemm_state {
     clfi_op_run run;
     gemm_case one;
     clfi_operand x, w, bias, residual, y;
+    clfi_random_blocks blocks; /* in w's place */
     clf_linear *linear;
 } gemm_state;
 
@@ -87,7 +110,12 @@ static clf_status engines(const clfi_workload *workload, clf_context *context, c
     const clf_engine_table *table = workload->table;
     for (size_t i = 0; i < table->count && out->count < CLFI_ENGINE_MAX; i++) {
         const clf_engine *engine = &table->engines[i];
-        const clf_gemm_weight weight = {.form = engine->gemm->form, .dtype = one->weights, .n = one->n, .k = one->k};
+        const bool is_quantised = is_of_blocks(one->weights);
+        const clf_gemm_weight weight = {.form = engine->gemm->form,
+                                        .dtype = is_quantised ? CLF_U8 : dtype_of(one->weights),
+                                        .blocks = is_quantised ? one->weights : CLF_WEIGHT_F32,
+                                        .n = one->n,
+                                        .k = one->k};
         clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
         args.m = one->m;
         args.n = one->n;
@@ -95,7 +123,8 @@ static clf_status engines(const clfi_workload *workload, clf_context *context, c
         args.weight = &weight;
         args.a.dtype = args.c.dtype = CLF_F32;
         const bool is_meant = engine->gemm->most_rows == 0 || one->m <= engine->gemm->most_rows;
-        if (is_meant && clfi_engine_is_able(context, engine, &args))
+        const bool takes_form = clfi_gemm_is_of_blocks(weight.form) == is_quantised;
+        if (is_meant && takes_form && clfi_engine_is_able(context, engine, &args))
             out->names[out->count++] = engine->name;
     }
     return CLF_OK;
@@ -110,6 +139,8 @@ static clf_status enqueue(void *state)
 static clf_status pack(void *state)
 {
     gemm_state *s = state;
+    if (s->blocks.buffer)
+        return clfi_linear_create(s->run.context, 1, &s->blocks.view, clfi_tensor_view(s->bias.tensor), &s->linear);
     return clf_linear_create(s->run.context, s->w.tensor, s->bias.tensor, &s->linear);
 }
 
@@ -121,6 +152,7 @@ static void release(void *state)
     clf_linear_destroy(s->linear);
     clfi_operand_free(&s->x);
     clfi_operand_free(&s->w);
+    clfi_random_blocks_free(&s->blocks);
     clfi_operand_free(&s->bias);
     clfi_operand_free(&s->residual);
     clfi_operand_free(&s->y);
@@ -135,7 +167,10 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     s->one = *one;
     CLF_TRY(clfi_op_run_init(&s->run, workload, context, "gemm", engine, enqueue));
     CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->k}, -1, 1, &s->x));
-    CLF_TRY(clfi_operand_random_as(context, &random, one->weights, 2, (int64_t[]){one->n, one->k}, -0.2f, 0.2f, &s->w));
+    if (is_of_blocks(one->weights))
+        CLF_TRY(clfi_random_blocks_create(context, &random, one->weights, one->n, one->k, &s->blocks));
+    else
+        CLF_TRY(clfi_operand_random_as(context, &random, dtype_of(one->weights), 2, (int64_t[]){one->n, one->k}, -0.2f, 0.2f, &s->w));
     CLF_TRY(clfi_operand_random(context, &random, 1, &one->n, -1, 1, &s->bias));
     if (one->has_residual)
         CLF_TRY(clfi_operand_random(context, &random, 2, (int64_t[]){one->m, one->n}, -1, 1, &s->residual));
@@ -152,7 +187,7 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
 typedef struct gemm_part {
     int64_t m, n;
     size_t *places;
-    double *a, *b, *bias, *residual, *want, *bound; /* pointers into one allocation, that of a */
+    double *a, *b, *b_terms, *bias, *residual, *want, *bound; /* pointers into one allocation, that of a */
 } gemm_part;
 
 static clf_status make_part(const gemm_state *s, gemm_part *part)
@@ -166,9 +201,10 @@ static clf_status make_part(const gemm_state *s, gemm_part *part)
     part->n = (int64_t)clfi_random_places(&random, columns, is_small ? columns : MOST_COLUMNS_CHECKED, part->places + part->m);
     const size_t *at_row = part->places, *at_column = part->places + part->m;
     const int64_t m = part->m, n = part->n, k = one->k;
-    CLF_TRY(clfi_alloc((size_t)(m * k + k * n + n + 3 * m * n), sizeof(double), "reference", &part->a));
+    CLF_TRY(clfi_alloc((size_t)(m * k + 2 * k * n + n + 3 * m * n), sizeof(double), "reference", &part->a));
     part->b = part->a + m * k;
-    part->bias = part->b + k * n;
+    part->b_terms = part->b + k * n;
+    part->bias = part->b_terms + k * n;
     part->residual = part->bias + n;
     part->want = part->residual + m * n;
     part->bound = part->want + m * n;
@@ -177,8 +213,11 @@ static clf_status make_part(const gemm_state *s, gemm_part *part)
             part->a[i * k + p] = (double)s->x.host[at_row[i] * (size_t)k + (size_t)p];
     for (int64_t j = 0; j < n; j++) {
         part->bias[j] = (double)s->bias.host[at_column[j]];
-        for (int64_t p = 0; p < k; p++)
-            part->b[p * n + j] = (double)s->w.host[at_column[j] * (size_t)k + (size_t)p];
+        for (int64_t p = 0; p < k; p++) {
+            const size_t at = at_column[j] * (size_t)k + (size_t)p;
+            part->b[p * n + j] = s->blocks.buffer ? s->blocks.value[at] : (double)s->w.host[at];
+            part->b_terms[p * n + j] = s->blocks.buffer ? s->blocks.terms[at] : fabs(part->b[p * n + j]);
+        }
     }
     for (int64_t i = 0; one->has_residual && i < m; i++)
         for (int64_t j = 0; j < n; j++)
@@ -196,6 +235,8 @@ static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdic
                                    .activation = one->activation,
                                    .a = part->a,
                                    .b = part->b,
+                                   .b_terms = part->b_terms,
+                                   .relative = clfi_ref_gemm_relative(s->run.context->precision),
                                    .bias = part->bias,
                                    .residual = one->has_residual ? part->residual : NULL};
     clfi_ref_gemm_run(&product, part->want, part->bound);
@@ -228,7 +269,7 @@ static void memory(const void *state, clfi_workload_memory *out)
 {
     const gemm_state *s = state;
     const clfi_operand *const others[] = {&s->x, &s->residual, &s->y};
-    *out = (clfi_workload_memory){.weights_bytes = clfi_operand_bytes(&s->w) + clfi_operand_bytes(&s->bias)};
+    *out = (clfi_workload_memory){.weights_bytes = clfi_operand_bytes(&s->w) + s->blocks.bytes + clfi_operand_bytes(&s->bias)};
     for (size_t i = 0; i < COUNT(others); i++)
         out->operand_bytes += clfi_operand_bytes(others[i]);
 }
@@ -239,10 +280,12 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
 {
     const gemm_case one = {
         .m = m, .n = p->n, .k = p->k, .activation = p->activation, .has_residual = p->has_residual, .weights = p->weights};
+    const clf_weight_type_info *stored = clfi_weight_type_info(p->weights);
+    const bool is_f32 = p->weights == CLF_WEIGHT_F32;
     const double flops = 2 * (double)m * (double)p->n * (double)p->k;
     const double weights = (double)p->n * (double)p->k;
     const double others = (double)m * (double)p->k + (double)p->n + (double)m * (double)p->n * (p->has_residual ? 2 : 1);
-    const double bytes = weights * (double)clf_dtype_bytes(p->weights) + others * sizeof(float);
+    const double bytes = weights * stored->block_bytes / stored->block_weights + others * sizeof(float);
     const int chain = clfi_op_chain(flops, 0);
     clfi_workload workload = {.op = "gemm",
                               .flops = chain * flops,
@@ -251,17 +294,16 @@ static clf_status add(clfi_workload_list *list, const projection *p, int64_t m)
                               .table = &clfi_engine_tables[CLF_OP_GEMM],
                               .type = &type};
     char times[CLFI_CHAIN_TEXT];
-    snprintf(workload.id, sizeof workload.id, "gemm/%s%s/m%lld-n%lld-k%lld%s%s%s%s", storage_names[p->weights],
-             p->weights == CLF_F32 ? "" : "-weights", (long long)m, (long long)p->n, (long long)p->k,
-             p->activation == CLF_ACTIVATION_NONE ? "" : "-",
+    snprintf(workload.id, sizeof workload.id, "gemm/%s%s/m%lld-n%lld-k%lld%s%s%s%s", stored->name, is_f32 ? "" : "-weights", (long long)m,
+             (long long)p->n, (long long)p->k, p->activation == CLF_ACTIVATION_NONE ? "" : "-",
              p->activation == CLF_ACTIVATION_NONE ? "" : clf_activation_name(p->activation), p->has_residual ? "-residual" : "",
              clfi_op_chain_text(chain, times));
     json_t *work = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s, s:b, s:b, s:s, s:s, s:i, s:i, s:s}", "op", "linear", "models", p->models,
                              "layer", p->layer, "m", (json_int_t)m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "activation",
                              clf_activation_name(p->activation), "bias", 1, "residual", p->has_residual, "storage", "f32", "arithmetic",
                              "f32", "chain", chain, "seed", SEED, "data", "uniform");
-    if (work && p->weights != CLF_F32)
-        json_object_set_new(work, "weights", json_string(storage_names[p->weights]));
+    if (work && !is_f32)
+        json_object_set_new(work, "weights", json_string(stored->name));
     return clfi_op_workload_add(list, &workload, work, &one, sizeof one);
 }
 

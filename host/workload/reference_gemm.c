@@ -56,10 +56,10 @@ static void sum_row(const clfi_ref_gemm *g, int64_t i, double *sum, double *magn
     for (int64_t j = 0; j < g->n; j++)
         sum[j] = magnitude[j] = 0;
     for (int64_t p = 0; p < g->k; p++) {
-        const double a = g->a[i * g->k + p], *b = g->b + p * g->n;
+        const double a = g->a[i * g->k + p], *b = g->b + p * g->n, *terms = g->b_terms ? g->b_terms + p * g->n : b;
         for (int64_t j = 0; j < g->n; j++) {
             sum[j] += a * b[j];
-            magnitude[j] += fabs(a * b[j]);
+            magnitude[j] += fabs(a * terms[j]);
         }
     }
 }

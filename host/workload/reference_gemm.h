@@ -25,7 +25,8 @@ typedef struct clfi_ref_gemm {
     double alpha;
     clf_activation activation;
     const double *a, *b, *bias, *residual;
-    double relative; /* error of a product beside float32's, in units of the sum of its terms' sizes: what a lower precision allows */
+    const double *b_terms; /* [k,n]: sizes of what the elements of b are sums of, where kernels sum these; NULL: |b| */
+    double relative;       /* error of a product beside float32's, in units of the sum of its terms' sizes: what a lower precision allows */
 } clfi_ref_gemm;
 
 /* `relative` at a precision (clformer/context.h). */

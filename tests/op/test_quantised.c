@@ -6,26 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/half.h"
 #include "op/embedding.h"
+#include "op/engines.h"
 #include "op/linear.h"
 #include "runtime/context.h"
 #include "support/check.h"
 #include "support/linear_check.h"
 #include "support/operand.h"
+#include "workload/random_blocks.h"
 
 static const clf_weight_type types[] = {CLF_WEIGHT_Q8_0, CLF_WEIGHT_Q4_0, CLF_WEIGHT_Q4_1, CLF_WEIGHT_Q5_0,
                                         CLF_WEIGHT_Q5_1, CLF_WEIGHT_Q4_K, CLF_WEIGHT_Q5_K, CLF_WEIGHT_Q6_K};
 
-/* Of x, where an engine rounds it: integers up to `most` in groups of 32; 0: it does not. */
-static const struct {
-    const char *name;
-    clf_precision precision;
-    float most;
-} engines[] = {{"gemm=bundles", CLF_PRECISION_HIGHEST, 0},
-               {"gemm=blocks", CLF_PRECISION_HIGHEST, 0},
-               {"gemm=byte_pairs", CLF_PRECISION_HIGH, 256 * 127},
-               {"gemm=bytes", CLF_PRECISION_MEDIUM, 127}};
+/* Integers that an engine of this precision rounds x to, up to so many in groups of 32; 0: it does not. */
+static const float most_of[] = {[CLF_PRECISION_HIGHEST] = 0, [CLF_PRECISION_HIGH] = 256 * 127, [CLF_PRECISION_MEDIUM] = 127};
 
 /* x as such an engine takes it. */
 static void round_groups(operand *x, float most)
@@ -47,17 +41,6 @@ typedef struct quantised {
     double *value;
 } quantised;
 
-/* Where the halves of a block lie. */
-static void set_scales(clf_weight_type type, rng *r, unsigned char *block)
-{
-    const bool has_minimum = type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q5_1 || type == CLF_WEIGHT_Q4_K || type == CLF_WEIGHT_Q5_K;
-    const size_t at = type == CLF_WEIGHT_Q6_K ? 208 : 0;
-    for (int i = 0; i <= has_minimum; i++) {
-        const uint16_t bits = clfi_f16_from_f32((float)rng_uniform(r, -0.02f, 0.02f));
-        memcpy(block + at + 2 * (size_t)i, &bits, sizeof bits);
-    }
-}
-
 static quantised make(clf_context *context, clf_weight_type type, int64_t rows, int64_t k, size_t offset, rng *r)
 {
     const clf_weight_type_info *info = clfi_weight_type_info(type);
@@ -65,10 +48,8 @@ static quantised make(clf_context *context, clf_weight_type type, int64_t rows, 
     unsigned char *data = malloc(bytes + offset + 1);
     quantised q = {.value = calloc((size_t)(rows * k) + 1, sizeof *q.value)};
     assert_true(data && q.value);
-    for (size_t i = 0; i < bytes + offset; i++)
-        data[i] = (unsigned char)rng_below(r, 256);
-    for (size_t i = 0; i < blocks; i++)
-        set_scales(type, r, data + offset + i * (size_t)info->block_bytes);
+    memset(data, 0xff, offset);
+    clfi_random_blocks_fill(r, type, blocks, data + offset);
     clfi_weight_decode_f64(type, data + offset, blocks, q.value);
     CHECK_OK(clfi_buffer_create(context, bytes + offset, &q.buffer));
     CHECK_OK(clfi_buffer_write(q.buffer, 0, data, bytes + offset));
@@ -156,36 +137,48 @@ static void check_case(clf_context *context, const quantised_case *one, const ch
     free(bias_value);
 }
 
+/* Every type on one engine. Returns whether it takes any. */
+static bool check_engine(const clf_engine *engine)
+{
+    const float most = most_of[engine->precision];
+    char forced[64];
+    bool takes_any = false;
+    snprintf(forced, sizeof forced, "gemm=%s", engine->name);
+    clf_context *context = precise_context(forced, engine->precision);
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        const clf_weight_type type = types[t];
+        const quantised_case cases[] = {
+            {3, 512, 2, {17, 40}, {type, type}, .has_residual = true},
+            {33, 256, 2, {24, 12}, {type, type}, .column_block = 12, .has_bias = true},
+            {19, 256, 1, {24}, {type}, .has_residual = true},
+            {1, 256, 1, {50}, {type}, .has_bias = true}, /* from here on where types have different kinds of groups */
+            {41, 256, 1, {70}, {type}, .activation = CLF_ACTIVATION_SILU},
+            {9, 256, 2, {48, 16}, {type, CLF_WEIGHT_Q8_0}, .column_block = 16, .has_bias = true},
+        };
+        const bool is_thorough = type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q6_K;
+        const bool is_rounding = most > 0; /* kernels that differ little: fewer of them */
+        const size_t count = only_small_cases() ? 1 : is_thorough && most < 256 ? sizeof cases / sizeof cases[0] : is_rounding ? 1 : 3;
+        if (engine->precision == CLF_PRECISION_HIGH && !is_thorough)
+            continue;
+        if (!clfi_linear_takes_blocks(context, type, 64, 256))
+            continue; /* not an engine for this device */
+        takes_any = true;
+        for (size_t i = 0; i < count; i++)
+            check_case(context, &cases[i], forced, most);
+    }
+    clf_context_destroy(context);
+    return takes_any;
+}
+
 static void test_linear(void **state)
 {
+    const clf_engine_table *table = &clfi_engine_tables[CLF_OP_GEMM];
+    int ran = 0;
     (void)state;
-    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
-        clf_context *context = precise_context(engines[e].name, engines[e].precision);
-        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
-            const clf_weight_type type = types[t];
-            const quantised_case cases[] = {
-                {3, 512, 2, {17, 40}, {type, type}, .has_residual = true},
-                {33, 256, 2, {24, 12}, {type, type}, .column_block = 12, .has_bias = true},
-                {19, 256, 1, {24}, {type}, .has_residual = true},
-                {1, 256, 1, {50}, {type}, .has_bias = true}, /* from here on where types have different kinds of groups */
-                {41, 256, 1, {70}, {type}, .activation = CLF_ACTIVATION_SILU},
-                {9, 256, 2, {48, 16}, {type, CLF_WEIGHT_Q8_0}, .column_block = 16, .has_bias = true},
-            };
-            const bool is_thorough = type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q6_K;
-            const bool is_rounding = engines[e].most > 0; /* kernels that differ little: fewer of them */
-            const size_t count = only_small_cases()                     ? 1
-                                 : is_thorough && engines[e].most < 256 ? sizeof cases / sizeof cases[0]
-                                 : is_rounding                          ? 1
-                                                                        : 3;
-            if (engines[e].precision == CLF_PRECISION_HIGH && !is_thorough)
-                continue;
-            if (!clfi_linear_takes_blocks(context, type, 64, 256))
-                continue; /* not an engine for this device */
-            for (size_t i = 0; i < count; i++)
-                check_case(context, &cases[i], engines[e].name, engines[e].most);
-        }
-        clf_context_destroy(context);
-    }
+    for (size_t e = 0; e < table->count; e++)
+        if (clfi_gemm_is_of_blocks(table->engines[e].gemm->form))
+            ran += check_engine(&table->engines[e]);
+    CHECK(ran > 0, "no engine of this device takes blocks");
 }
 
 /* Two weights at once, where an engine does that: f(x W) * (x G). */
@@ -194,7 +187,7 @@ static void check_gated(clf_precision precision)
     enum { M = 3, N = 35, K = 256 };
     clf_context *context = precise_context("", precision);
     /* Only devices with engines for them round x. */
-    const float most = !context->device.caps.has_byte_dot ? 0 : precision == CLF_PRECISION_MEDIUM ? 127 : 0;
+    const float most = context->device.caps.has_byte_dot ? most_of[precision] : 0;
     rng r = {9};
     for (size_t t = 0; t < (only_small_cases() ? 1 : sizeof types / sizeof types[0]); t++) {
         if (most > 0 && types[t] != CLF_WEIGHT_Q4_1 && types[t] != CLF_WEIGHT_Q6_K)

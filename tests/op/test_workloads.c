@@ -160,6 +160,32 @@ static void test_small_catalogue(void **state)
     clfi_workload_list_free(&all);
 }
 
+/* Nothing that can run on this device is left untested: every engine is offered a case, at the precision that it keeps. */
+static void test_every_engine_has_a_case(void **state)
+{
+    clfi_workload_list list = {0};
+    (void)state;
+    CHECK_OK(clfi_small_workloads(&list));
+    for (int op = 0; op < CLF_OP_COUNT; op++) {
+        for (size_t e = 0; e < clfi_engine_tables[op].count; e++) {
+            const clf_engine *engine = &clfi_engine_tables[op].engines[e];
+            clf_context *context = precise_context("", engine->precision);
+            bool is_offered = clfi_engine_obstacle(context, engine) != NULL;
+            for (size_t i = 0; !is_offered && i < list.count; i++) {
+                clfi_engine_list offered = {.count = 0};
+                if (list.items[i].table != &clfi_engine_tables[op])
+                    continue;
+                CHECK_OK(list.items[i].type->engines(&list.items[i], context, &offered));
+                for (size_t k = 0; k < offered.count; k++)
+                    is_offered |= strcmp(offered.names[k], engine->name) == 0;
+            }
+            CHECK(is_offered, "the self-test has no case for %s=%s", clfi_engine_tables[op].op, engine->name);
+            clf_context_destroy(context);
+        }
+    }
+    clfi_workload_list_free(&list);
+}
+
 /* What stands beside a workload is as much work, and right. */
 static void check_peer(const clfi_workload *workload, clf_context *context)
 {
@@ -218,9 +244,10 @@ static void test_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdict), cmocka_unit_test(test_catalogue),
-        cmocka_unit_test(test_small_catalogue), cmocka_unit_test(test_peers),
-        cmocka_unit_test(test_quick),   cmocka_unit_test(test_storage),   cmocka_unit_test(test_profiled),
+        cmocka_unit_test(test_verdict),         cmocka_unit_test(test_catalogue),
+        cmocka_unit_test(test_small_catalogue), cmocka_unit_test(test_every_engine_has_a_case),
+        cmocka_unit_test(test_peers),           cmocka_unit_test(test_quick),
+        cmocka_unit_test(test_storage),         cmocka_unit_test(test_profiled),
     };
     return cmocka_run_group_tests_name("workloads", tests, device_setup, device_teardown);
 }
