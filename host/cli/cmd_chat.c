@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer chat: a conversation with a language model in its own chat template. */
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,19 @@
 
 enum { LINE_BYTES = 1 << 20 };
 
+static volatile sig_atomic_t is_interrupted; /* while an answer is written */
+
+static void interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
 typedef struct chat {
     clf_model *model; /* borrowed */
     clf_session *session;
+    clf_sequence *sequence; /* the conversation so far: of a prompt only what is new is computed */
+    bool is_terminal;       /* a person asks */
     clf_template *form;
     json_t *messages; /* [{"role", "content"}, ...] */
     bool has_system;  /* the first of them */
@@ -90,35 +101,48 @@ static int on_token(void *user, const clf_generated *step)
         c->st = cli_output_flush();
     if (c->st == CLF_OK)
         c->st = clfi_str_append(&c->answer, step->text.data, step->text.size);
-    return c->st != CLF_OK;
+    return c->st != CLF_OK || is_interrupted;
+}
+
+/* The answer to the prompt. At a terminal Ctrl-C ends it and leaves the conversation; a second one ends the program. */
+static clf_status generate(chat *c)
+{
+    const clf_text prompt = {clfi_str_text(&c->prompt), c->prompt.length};
+    struct sigaction before, during = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    size_t failed = SIZE_MAX;
+    c->params.failed_text = &failed;
+    is_interrupted = 0;
+    if (c->is_terminal && sigaction(SIGINT, &during, &before) != 0)
+        return clfi_fail_errno("sigaction", "SIGINT");
+    const clf_status st = clf_generate(c->session, &prompt, 1, &c->params, on_token, c);
+    if (c->is_terminal && sigaction(SIGINT, &before, NULL) != 0)
+        return clfi_fail_errno("sigaction", "SIGINT");
+    return st != CLF_OK && failed == 0 ? clfi_fail_prefix(st, "the conversation") : st;
 }
 
 static clf_status answer(chat *c, const clf_str *line)
 {
     CLF_TRY(say(c, "user", clfi_str_text(line), line->length));
     CLF_TRY(make_prompt(c));
-    const clf_text prompt = {clfi_str_text(&c->prompt), c->prompt.length};
     clfi_str_clear(&c->answer);
-    size_t failed = SIZE_MAX;
-    c->params.failed_text = &failed;
-    const clf_status st = clf_generate(c->session, &prompt, 1, &c->params, on_token, c);
-    if (st != CLF_OK)
-        return failed == 0 ? clfi_fail_prefix(st, "the conversation") : st;
+    cli_interrupts_end_line(true);
+    CLF_TRY(generate(c));
     CLF_TRY(c->st);
     putchar('\n');
+    cli_interrupts_end_line(false);
     return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);
 }
 
 /* Lines of standard input, one question each. */
 static clf_status converse(chat *c)
 {
-    const bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     clf_str line = CLF_STR_INIT;
     clf_status st = CLF_OK;
     for (bool any = true; st == CLF_OK && any;) {
-        if (is_terminal) {
+        if (c->is_terminal) {
             cli_line_clear();
             fputs("> ", stdout);
+            cli_interrupts_end_line(true);
         }
         st = cli_output_flush();
         if (st == CLF_OK)
@@ -126,8 +150,9 @@ static clf_status converse(chat *c)
         if (st == CLF_OK && any && line.length > 0)
             st = answer(c, &line);
     }
-    if (is_terminal)
+    if (c->is_terminal)
         putchar('\n');
+    cli_interrupts_end_line(false);
     clfi_str_free(&line);
     return st;
 }
@@ -146,10 +171,13 @@ static clf_status run(cli_session *session, const char *model, const char *syste
     chat c = {.params = *params, .st = CLF_OK, .has_system = system != NULL, .prompt = CLF_STR_INIT, .answer = CLF_STR_INIT};
     clf_status st;
     c.params.no_special_tokens = 1; /* the template writes them */
+    c.is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     CLF_GOTO(open_template(model, &c.form));
     CLF_GOTO(cli_session_open_model(session, model));
     c.model = session->model;
     CLF_GOTO(clf_session_create(c.model, NULL, &c.session));
+    CLF_GOTO(clf_sequence_create(c.session, &c.sequence));
+    c.params.sequence = c.sequence;
     CLF_GOTO(clf_encoding_create(&c.encoding));
     c.messages = json_array();
     CLF_GOTO(c.messages ? CLF_OK : out_of_memory());
@@ -159,6 +187,7 @@ static clf_status run(cli_session *session, const char *model, const char *syste
 done:
     json_decref(c.messages);
     clf_encoding_destroy(c.encoding);
+    clf_sequence_destroy(c.sequence);
     clf_session_destroy(c.session);
     clfi_template_destroy(c.form);
     clfi_str_free(&c.prompt);

@@ -55,6 +55,7 @@ static clf_status print_ready(job *j)
         if (j->as_json) {
             CLF_TRY(print_json(a));
         } else {
+            cli_interrupts_end_line(a->finish == CLF_FINISH_NONE);
             fwrite(clfi_str_text(&a->text), 1, a->text.length, stdout);
             clfi_str_clear(&a->text);
             if (a->finish != CLF_FINISH_NONE)

@@ -23,6 +23,7 @@ static const char *volatile notice = "";
 static char unfinished[PATH_MAX];
 static volatile sig_atomic_t has_unfinished;
 static volatile sig_atomic_t *stopped;
+static volatile sig_atomic_t is_midline; /* of standard output */
 
 static bool is_due(uint64_t now)
 {
@@ -133,20 +134,22 @@ void cli_progress_watch_builds(clf_context *context)
     context->on_build_user = context;
 }
 
-static void say(const char *text)
+static void say(int descriptor, const char *text)
 {
-    const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    const ssize_t ignored = write(descriptor, text, strlen(text));
     (void)ignored;
 }
 
 static void on_interrupt(int number)
 {
     if (is_shown)
-        say("\r\033[K");
+        say(STDERR_FILENO, "\r\033[K");
+    if (is_midline)
+        say(STDOUT_FILENO, "\n");
     if (has_unfinished)
         unlink(unfinished);
     if (notice[0])
-        say(notice);
+        say(STDERR_FILENO, notice);
     raise(number); /* the handler is gone: now it ends the program */
 }
 
@@ -184,6 +187,11 @@ void cli_interrupts_say(const char *format, ...)
     va_end(args);
     snprintf(free_one, NOTICE_BYTES, "clformer: interrupted; %s\n", text);
     notice = free_one;
+}
+
+void cli_interrupts_end_line(bool is_open)
+{
+    is_midline = is_open;
 }
 
 void cli_interrupts_remove(const char *path)

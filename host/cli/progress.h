@@ -55,6 +55,9 @@ void cli_interrupts_stop(volatile sig_atomic_t *stop);
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 
+/* Whether standard output stands in the middle of a line: an interruption ends it. */
+void cli_interrupts_end_line(bool is_midline);
+
 /* A file that an interruption removes, too, from now on, whose name is shorter than PATH_MAX; NULL: none. */
 void cli_interrupts_remove(const char *path);
 

@@ -10,6 +10,7 @@
 #include "model/decode_rehearsal.h"
 #include "model/generation.h"
 #include "model/sampler.h"
+#include "model/sequence.h"
 
 /* One prompt at work. */
 typedef struct text_run {
@@ -60,12 +61,24 @@ static int tell(const generation *g, const text_run *run, int32_t token, const c
     return g->on_token ? g->on_token(g->user, &step) : 0;
 }
 
+/* The run's cache goes back; a caller's sequence keeps what was given. */
+static clf_status release(const generation *g, const text_run *run)
+{
+    clf_sequence *kept = g->params.sequence;
+    if (!kept)
+        return clfi_decode_drop(g->session->decoding, run->sequence);
+    CLF_TRY(clfi_sequence_reserve(kept, run->given));
+    memcpy(kept->tokens, run->tokens, run->given * sizeof *kept->tokens);
+    kept->count = run->given;
+    return CLF_OK;
+}
+
 /* The last call for a prompt, with what is left of its text up to `size` bytes; its place goes to the last run. */
 static clf_status end_run(generation *g, size_t index, size_t size, clf_finish finish)
 {
     text_run *run = &g->runs[index];
     tell(g, run, -1, clfi_str_text(&run->pending), size, finish);
-    const clf_status st = clfi_decode_drop(g->session->decoding, run->sequence);
+    const clf_status st = release(g, run);
     clear_run(run);
     if (index != --g->active) {
         g->runs[index] = g->runs[g->active];
@@ -194,6 +207,17 @@ static clf_status find_room(generation *g, size_t longest, bool *has_room)
     return sum == longest ? st : CLF_OK;
 }
 
+/* A new sequence, or the caller's with the tokens that it shares with the prompt, whose last one is always given. */
+static clf_status open_sequence(const generation *g, text_run *run)
+{
+    clf_sequence *kept = g->params.sequence;
+    if (!kept)
+        return clfi_decode_open(g->session->decoding, &run->sequence);
+    run->given = clfi_sequence_shared(kept, run->tokens, run->count - 1);
+    run->sequence = kept->number;
+    return clf_sequence_keep(kept, run->given);
+}
+
 /* The next prompt's run. */
 static clf_status start_run(generation *g)
 {
@@ -231,7 +255,7 @@ static clf_status start_run(generation *g)
     CLF_TRY(clf_token_decoder_create(has_source ? model->target : model->tokenizer, 1, &run->decoder));
     for (size_t i = 0; i < count && !has_source; i++)
         CLF_TRY(clf_token_decoder_push(run->decoder, run->tokens[i], &text));
-    CLF_TRY(clfi_decode_open(g->session->decoding, &run->sequence));
+    CLF_TRY(open_sequence(g, run));
     g->next++;
     return CLF_OK;
 }
@@ -408,6 +432,20 @@ static clf_status generate_by_beams(generation *g)
     return st;
 }
 
+/* A sequence of the caller's goes with what is asked for. */
+static clf_status check_sequence(const generation *g)
+{
+    const clf_sequence *kept = g->params.sequence;
+    if (!kept)
+        return CLF_OK;
+    if (kept->session != g->session || g->count > 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: a sequence %s", g->count > 1 ? "goes with one prompt alone" : "is of another session");
+    if (g->session->model->network->config.decoder.has_source)
+        CLF_FAIL(CLF_UNSUPPORTED, "generate: model_type \"%s\" has an encoder: expected no sequence",
+                 g->session->model->family->model_type);
+    return CLF_OK;
+}
+
 /* How many beams there are; 1: tokens are chosen one by one. */
 static clf_status settle_beams(const clf_model *model, clf_generate_params *params)
 {
@@ -453,7 +491,7 @@ static clf_status create(generation *g)
 static void destroy(generation *g)
 {
     for (size_t i = 0; i < g->active; i++) {
-        if (g->runs[i].sequence >= 0 && clfi_decode_drop(g->session->decoding, g->runs[i].sequence) != CLF_OK)
+        if (!g->params.sequence && g->runs[i].sequence >= 0 && clfi_decode_drop(g->session->decoding, g->runs[i].sequence) != CLF_OK)
             continue; /* it has none: nothing to give back */
         clear_run(&g->runs[i]);
     }
@@ -493,10 +531,17 @@ clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t co
     clf_status st = create(&g);
     if (st == CLF_OK)
         st = settle_beams(session->model, &g.params);
+    if (st == CLF_OK)
+        st = check_sequence(&g);
+    const bool uses_sequence = st == CLF_OK && g.params.sequence;
     if (st == CLF_OK && g.params.beams > 1)
         st = generate_by_beams(&g);
     else if (st == CLF_OK)
         st = clfi_decode_loop(g.session->decoding, &chooser, &g);
     destroy(&g);
+    if (uses_sequence && st != CLF_OK) {
+        const clf_status emptied = clf_sequence_keep(g.params.sequence, 0);
+        (void)emptied; /* it always has so many */
+    }
     return st;
 }

@@ -7,11 +7,7 @@
 #include "base/alloc.h"
 #include "model/generation.h"
 #include "model/sampler.h"
-
-struct clf_sequence {
-    clf_session *session; /* borrowed */
-    int32_t number;       /* of the decoding batch */
-};
+#include "model/sequence.h"
 
 static clf_status wrap(clf_session *session, int32_t number, clf_sequence **out)
 {
@@ -22,9 +18,22 @@ static clf_status wrap(clf_session *session, int32_t number, clf_sequence **out)
             return clfi_fail(CLF_INTERNAL, "sequence: %d is not there", number);
         return st;
     }
-    *made = (clf_sequence){session, number};
+    *made = (clf_sequence){.session = session, .number = number};
     *out = made;
     return CLF_OK;
+}
+
+clf_status clfi_sequence_reserve(clf_sequence *sequence, size_t count)
+{
+    return clfi_grow(&sequence->tokens, &sequence->capacity, count, sizeof *sequence->tokens, "tokens");
+}
+
+size_t clfi_sequence_shared(const clf_sequence *sequence, const int32_t *tokens, size_t count)
+{
+    size_t shared = 0;
+    while (shared < count && shared < sequence->count && sequence->tokens[shared] == tokens[shared])
+        shared++;
+    return shared;
 }
 
 clf_status clf_sequence_create(clf_session *session, clf_sequence **out)
@@ -39,11 +48,22 @@ clf_status clf_sequence_create(clf_session *session, clf_sequence **out)
 
 clf_status clf_sequence_fork(const clf_sequence *sequence, clf_sequence **out)
 {
+    clf_sequence *made;
     int32_t number;
     if (!sequence || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence fork: sequence and out must not be NULL");
     CLF_TRY(clfi_decode_fork(sequence->session->decoding, sequence->number, &number));
-    return wrap(sequence->session, number, out);
+    CLF_TRY(wrap(sequence->session, number, &made));
+    const clf_status st = clfi_sequence_reserve(made, sequence->count);
+    if (st != CLF_OK) {
+        clf_sequence_destroy(made);
+        return st;
+    }
+    if (sequence->count)
+        memcpy(made->tokens, sequence->tokens, sequence->count * sizeof *made->tokens);
+    made->count = sequence->count;
+    *out = made;
+    return CLF_OK;
 }
 
 clf_status clf_sequence_keep(clf_sequence *sequence, size_t length)
@@ -53,7 +73,9 @@ clf_status clf_sequence_keep(clf_sequence *sequence, size_t length)
     const size_t have = clf_sequence_length(sequence);
     if (length > have)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "sequence keep: %zu tokens, it has %zu", length, have);
-    return clfi_decode_keep(sequence->session->decoding, sequence->number, (int32_t)length);
+    CLF_TRY(clfi_decode_keep(sequence->session->decoding, sequence->number, (int32_t)length));
+    sequence->count = length;
+    return CLF_OK;
 }
 
 size_t clf_sequence_length(const clf_sequence *sequence)
@@ -67,6 +89,7 @@ void clf_sequence_destroy(clf_sequence *sequence)
         return;
     const clf_status dropped = clfi_decode_drop(sequence->session->decoding, sequence->number);
     (void)dropped; /* it is there */
+    free(sequence->tokens);
     free(sequence);
 }
 
@@ -193,8 +216,15 @@ clf_status clf_sequences_run(clf_session *session, const clf_sequence_tokens *in
     g.places = g.given + count;
     for (size_t i = 0; i < count; i++)
         g.lengths[i] = (int32_t)clf_sequence_length(inputs[i].sequence);
+    for (size_t i = 0; i < count; i++)
+        CLF_GOTO(clfi_sequence_reserve(inputs[i].sequence, inputs[i].sequence->count + inputs[i].count));
     while (st == CLF_OK && made > 0)
         st = pass(&g, &made);
+    for (size_t i = 0; st == CLF_OK && i < count; i++) {
+        clf_sequence *sequence = inputs[i].sequence;
+        memcpy(sequence->tokens + sequence->count, inputs[i].tokens, inputs[i].count * sizeof *sequence->tokens);
+        sequence->count += inputs[i].count;
+    }
     for (size_t i = 0; st != CLF_OK && i < count; i++) {
         const clf_status kept = clfi_decode_keep(session->decoding, inputs[i].sequence->number, g.lengths[i]);
         (void)kept; /* it has them */

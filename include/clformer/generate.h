@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* A sequence: tokens, with their keys and values of every layer in its session's cache. Destroyed before the session is; used by its
+ * session's thread alone. */
+typedef struct clf_sequence clf_sequence;
+
 /* How the next token is chosen from logits z, in this order:
  *   repeat_penalty  z of tokens that are already in the prompt or its text: z / penalty above 0, z * penalty below (Keskar et al. 2019)
  *   temperature     p = softmax(z / temperature); 0: the largest z, of equal ones the lowest id, and nothing below applies
@@ -38,6 +42,9 @@ typedef struct clf_generate_params {
     size_t *failed_text;   /* receives the index of the prompt or text that a call ended at, and the message is without it; else the
                               number of texts; NULL = not wanted */
     size_t beams;          /* of encoder-decoders, 1 to 64: above 1 a beam search, below; 0: as many as the model's files say (num_beams) */
+    /* Of the session, for one prompt: what it has of the prompt's first tokens is not computed again, and it then has the prompt and its
+     * text but for the last token; it is empty after a failure. NULL: none. */
+    clf_sequence *sequence;
 } clf_generate_params;
 
 #define CLF_GENERATE_PARAMS_INIT                                                                                  \
@@ -63,8 +70,9 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 /* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
- * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a prompt without tokens or of more
- * than the model's positions (named). UNSUPPORTED: a model that does not generate text, beams of one without an encoder. FORMAT: logits
+ * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a sequence with several
+ * prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a model that does not generate text, beams of one without an encoder, a sequence
+ * of one that has an encoder. FORMAT: logits
  * that are not finite (the prompt named). OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device,
  * told before any work on it, with how many have; prompts that have none beside others wait for them. */
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
@@ -84,11 +92,7 @@ CLF_API CLF_NODISCARD clf_status clf_perplexity(clf_session *session, const clf_
 
 /* The parts that clf_generate is made of, for loops of a caller's own.
  *
- * A sequence: tokens, with their keys and values of every layer in its session's cache. Destroyed before the session is; used by its
- * session's thread alone. */
-typedef struct clf_sequence clf_sequence;
-
-/* A sequence without tokens. INVALID_ARGUMENT: a NULL. UNSUPPORTED: a model that does not generate text. */
+ * A sequence without tokens. INVALID_ARGUMENT: a NULL. UNSUPPORTED: a model that does not generate text. */
 CLF_API CLF_NODISCARD clf_status clf_sequence_create(clf_session *session, clf_sequence **out);
 
 /* A new sequence with the tokens of another, and its source: both use the same cache for them, nothing is computed or copied.

@@ -15,7 +15,7 @@ import tempfile
 import termios
 import time
 
-program = sys.argv[1]
+program, data = sys.argv[1:3]
 model = os.environ.get("CLF_MODEL_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
                                                           "clformer", "models", "all-MiniLM-L6-v2")
 failures = []
@@ -178,6 +178,69 @@ def embeddings(folder):
         fail("embed interrupted left", os.listdir(folder))
 
 
+def talkative(folder):
+    """The tiny language model with room for answers of minutes."""
+    path, source = os.path.join(folder, "talkative"), os.path.join(data, "generation", "llama")
+    os.mkdir(path)
+    for entry in ("model.safetensors", "tokenizer.json"):
+        os.symlink(os.path.join(os.path.abspath(source), entry), os.path.join(path, entry))
+    with open(os.path.join(source, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    with open(os.path.join(path, "config.json"), "w", encoding="utf-8") as file:
+        json.dump({**config, "max_position_embeddings": 200000, "eos_token_id": None}, file)
+    with open(os.path.join(path, "chat_template.jinja"), "w", encoding="utf-8") as file:
+        file.write("{% for message in messages %}{{ message.content }}{{ '!' if message.role == 'user' else '.' }}{% endfor %}")
+    return path
+
+
+def at_prompt(command, steps, limit=120):
+    """Runs it with a terminal as its standard streams; each step waits for a pattern behind what was seen so far, then types or interrupts.
+    Returns status and what the terminal got."""
+    lead, follow = pty.openpty()
+    attributes = termios.tcgetattr(follow)
+    attributes[3] &= ~termios.ECHO
+    termios.tcsetattr(follow, termios.TCSANOW, attributes)
+    child = subprocess.Popen([program, *command], stdin=follow, stdout=follow, stderr=follow)
+    os.close(follow)
+    got, seen, waiting, end = b"", 0, list(steps), time.monotonic() + limit
+    while time.monotonic() < end:
+        if select.select([lead], [], [], 0.2)[0]:
+            try:
+                got += os.read(lead, 65536)
+            except OSError:
+                break
+        if waiting and re.search(waiting[0][0], got[seen:]):
+            seen, action = len(got), waiting.pop(0)[1]
+            if isinstance(action, bytes):
+                os.write(lead, action)
+            else:
+                child.send_signal(action)
+    else:
+        child.kill()
+        fail(command, "no end within", limit, "s, waiting for", waiting[:1], got[-200:])
+    os.close(lead)
+    if waiting:
+        fail(command, "ended before", waiting)
+    return child.wait(), got.replace(b"\r\n", b"\n")
+
+
+def interrupted_texts(folder):
+    """Ctrl-C ends an answer of chat and leaves the conversation; at its prompt, and within a text of generate, it ends the program. The
+    terminal's next line begins at its left side."""
+    path, many = talkative(folder), ["--max-tokens", "100000"]
+    status, got = at_prompt(["chat", path, *many], [(rb"^> $", b" cat\n"), (rb"[a-z]{3}", signal.SIGINT), (rb"\n> $", b" sat\n"),
+                                                    (rb"[a-z]{3}", signal.SIGINT), (rb"\n> $", signal.SIGINT)])
+    lines = got.decode().split("\n")
+    if status != -signal.SIGINT or len(lines) != 4 or lines[3] or any(len(line) < 5 or line[:2] != "> " for line in lines[:2]) or lines[2] != "> ":
+        fail("chat interrupted: status", status, [line[:60] for line in lines])
+    status, got = at_prompt(["chat", path, "--max-tokens", "5"], [(rb"^> $", b" cat\n"), (rb"\n> $", b"\x04")])
+    if status or not got.endswith(b"\n> \n"):
+        fail("chat ended: status", status, got)
+    status, got = at_prompt(["generate", path, " cat", *many], [(rb"[a-z]{3}", signal.SIGINT)])
+    if status != -signal.SIGINT or not got.endswith(b"\n") or got.count(b"\n") != 1:
+        fail("generate interrupted: status", status, got[-60:])
+
+
 first = subprocess.run([program, "pronounce", "hello"], capture_output=True, text=True, check=False)
 if first.returncode and ("no usable" in first.stderr or "no platform" in first.stderr):
     print("skipped:", first.stderr.strip())
@@ -189,6 +252,7 @@ with tempfile.TemporaryDirectory() as directory:
     if not compiling(directory):
         print("kernels compile in less than a second here")
     bench(directory)
+    interrupted_texts(directory)
     if os.path.isdir(model):
         embeddings(directory)
 print("all passed" if not failures else f"{len(failures)} failures")

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "model/sequence.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -265,9 +266,89 @@ static void test_refusals(void **state)
     close_model(&t5);
 }
 
+/* What clf_generate tells of one prompt. */
+typedef struct told {
+    int32_t tokens[MOST];
+    size_t count;
+    char text[MOST];
+} told;
+
+static int note_text(void *user, const clf_generated *step)
+{
+    told *t = user;
+    if (step->token >= 0)
+        t->tokens[t->count++] = step->token;
+    assert_true(strlen(t->text) + step->text.size < sizeof t->text);
+    strncat(t->text, step->text.data, step->text.size);
+    return 0;
+}
+
+static told tell(const fixture *f, const char *prompt, clf_sequence *sequence)
+{
+    told t = {.count = 0};
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    params.max_tokens = 12;
+    params.sequence = sequence;
+    CHECK_OK(clf_generate(f->session, &(clf_text){prompt, strlen(prompt)}, 1, &params, note_text, &t));
+    return t;
+}
+
+static bool is_same(const told *a, const told *b)
+{
+    return a->count == b->count && memcmp(a->tokens, b->tokens, a->count * sizeof *a->tokens) == 0 && strcmp(a->text, b->text) == 0;
+}
+
+/* A conversation in one sequence has the texts of prompts that each begin anew; what the sequence has is not computed again: keys and values
+ * of other tokens under the prompt's ids make another text. */
+static void test_kept(void **state)
+{
+    static const int32_t others[] = {20, 21, 22, 23, 24};
+    const char directory[] = CLF_TEST_DATA "/generation/llama";
+    fixture f = open_model(*state, directory, CLF_STORAGE_DEFAULT),
+            t5 = open_model(*state, CLF_TEST_DATA "/translation/t5", CLF_STORAGE_DEFAULT);
+    clf_sequence *kept = new_sequence(&f), *fork;
+    char prompt[MOST] = "zebra quick, the dog";
+    float logits[VOCABULARY];
+    for (int turn = 0; turn < 3; turn++) {
+        const told want = tell(&f, prompt, NULL), got = tell(&f, prompt, kept);
+        CHECK(is_same(&got, &want), "turn %d: %s, want %s", turn, got.text, want.text);
+        assert_true(clf_sequence_length(kept) == kept->count && kept->count > strlen("zebra quick"));
+        CHECK_OK(clf_sequence_fork(kept, &fork));
+        const told again = tell(&f, prompt, fork);
+        CHECK(is_same(&again, &want), "turn %d in a fork: %s, want %s", turn, again.text, want.text);
+        clf_sequence_destroy(fork);
+        strcat(prompt, want.text);
+        strcat(prompt, "! sat");
+    }
+    prompt[5] = '\0'; /* a shorter prompt that the sequence has whole */
+    const told want = tell(&f, prompt, NULL), got = tell(&f, prompt, kept);
+    CHECK(is_same(&got, &want), "shorter: %s, want %s", got.text, want.text);
+    CHECK_OK(clf_sequence_keep(kept, 0));
+    CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){kept, others, 5}, 1, 0, logits));
+    CHECK_OK(clf_sequence_fork(kept, &fork));
+    for (size_t i = 0; i < 5; i++)
+        fork->tokens[i] = (int32_t)(2 + prompt[i] - 'a'); /* "zebra" */
+    const told other = tell(&f, prompt, fork);
+    CHECK(!is_same(&other, &want), "what the sequence has is computed again: %s", other.text);
+    clf_sequence_destroy(fork);
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    const clf_text two[2] = {{"a", 1}, {"b", 1}};
+    params.sequence = kept;
+    CHECK_FAILS(clf_generate(f.session, two, 2, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "one prompt alone");
+    CHECK_FAILS(clf_generate(t5.session, two, 1, &params, NULL, NULL), CLF_INVALID_ARGUMENT, "another session");
+    assert_int_equal(clf_sequence_length(kept), 5);
+    clf_sequence *of_t5 = new_sequence(&t5);
+    params.sequence = of_t5;
+    CHECK_FAILS(clf_generate(t5.session, two, 1, &params, NULL, NULL), CLF_UNSUPPORTED, "expected no sequence");
+    clf_sequence_destroy(of_t5);
+    clf_sequence_destroy(kept);
+    close_model(&f);
+    close_model(&t5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoder), cmocka_unit_test(test_encoder_decoder), cmocka_unit_test(test_loop),
-                                       cmocka_unit_test(test_long), cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_long),    cmocka_unit_test(test_refusals),        cmocka_unit_test(test_kept)};
     return cmocka_run_group_tests_name("model.sequences", tests, device_setup, device_teardown);
 }

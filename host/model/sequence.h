@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A caller's sequence inside the library: its number in the session's decoding batch, and the tokens that it has there. */
+#ifndef CLFI_MODEL_SEQUENCE_H
+#define CLFI_MODEL_SEQUENCE_H
+
+#include "clformer/generate.h"
+
+struct clf_sequence {
+    clf_session *session; /* borrowed */
+    int32_t number;       /* of the decoding batch */
+    int32_t *tokens;
+    size_t count, capacity;
+};
+
+/* Memory for so many tokens; what it has stays. */
+clf_status clfi_sequence_reserve(clf_sequence *sequence, size_t count);
+
+/* How many of the first tokens are these ones. */
+size_t clfi_sequence_shared(const clf_sequence *sequence, const int32_t *tokens, size_t count);
+
+#endif
