@@ -72,6 +72,11 @@ clf_status clfi_output_open(const char *path, bool seeks, clf_atomic_file *out);
 /* clfi_output_open, write, commit. */
 clf_status clfi_output_write(const char *path, const void *data, size_t size);
 
+/* Where an output goes: a file that is replaced when all is written; a pipe or device, which gets each byte once; standard output, by
+ * whatever name. IO: a directory, links that loop. */
+typedef enum clf_output_place { CLF_OUTPUT_FILE, CLF_OUTPUT_STREAM, CLF_OUTPUT_STANDARD } clf_output_place;
+clf_status clfi_output_find(const char *path, clf_output_place *out);
+
 /* Tells before the work what clfi_output_open would refuse after it; creates nothing. `is_file`: pipes, devices and "-" won't do. */
 clf_status clfi_output_check(const char *path, bool is_file);
 

@@ -239,6 +239,15 @@ static clf_status check_directory(const char *path, const char *target)
     return st;
 }
 
+clf_status clfi_output_find(const char *path, clf_output_place *out)
+{
+    place at;
+    CLF_TRY(look_at(path, &at));
+    *out = at.is_standard_output ? CLF_OUTPUT_STANDARD : at.is_stream ? CLF_OUTPUT_STREAM : CLF_OUTPUT_FILE;
+    free(at.target);
+    return CLF_OK;
+}
+
 clf_status clfi_output_check(const char *path, bool is_file)
 {
     place at;

@@ -286,7 +286,7 @@ clf_status clfi_record_write(const clfi_record *record, const clfi_bench *bench,
     clf_status st = append_document(&text, root);
     json_decref(root);
     if (st == CLF_OK)
-        st = clfi_file_write(path, text.data, text.length);
+        st = clfi_output_write(path, text.data, text.length);
     clfi_str_free(&text);
     return st;
 }

@@ -20,7 +20,7 @@ void clfi_record_free(clfi_record *record);
 /* The whole document; the caller releases it. */
 clf_status clfi_record_json(const clfi_record *record, const clfi_bench *bench, json_t **out);
 
-/* The same to a file, one line per device, workload and result. IO. */
+/* The same to a file, pipe, device or "-", one line per device, workload and result. IO. */
 clf_status clfi_record_write(const clfi_record *record, const clfi_bench *bench, const char *path);
 
 /* The JSON Schema of result files, as text. */

@@ -214,7 +214,7 @@ clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_
                                .row_labels = (const char *const *)map->row_labels,
                                .column_labels = (const char *const *)map->column_labels,
                                .values = values};
-    st = cli_heatmap_write(&drawn, path);
+    st = cli_heatmap_write(&drawn, picture->format, path);
 done:
     clfi_str_free(&title);
     clfi_str_free(&subtitle);

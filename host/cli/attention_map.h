@@ -20,6 +20,7 @@ typedef struct cli_attention_picture {
     /* what the weights come from and are of, for the title; a directory is named by its last part; text NULL: none */
     const char *source, *text;
     cli_heatmap_scale scale;
+    cli_heatmap_format format;
     const int64_t *heads; /* [count]: those drawn; NULL: all */
     size_t count;
 } cli_attention_picture;
@@ -43,7 +44,7 @@ clf_status cli_read_numbers(const char *option, const char *text, int64_t limit,
 
 void cli_attention_free(cli_attention_map *map); /* a zeroed map is accepted */
 
-/* Heat maps to a .png or .svg file. */
+/* Heat maps, written as by cli_heatmap_write. */
 clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_picture *picture, const char *path);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct attention_job {
     const char *directory, *text, *heads_text, *batch_text, *weights, *picture, *npy;
     int64_t layer;
     size_t max_tokens;
-    int as_json, kind, scale;
+    int as_json, kind, scale, format;
     cli_attention_map map;
     int64_t *heads; /* [head_count]: those chosen */
     size_t head_count;
@@ -72,6 +72,7 @@ static clf_status draw(const attention_job *job)
     const cli_attention_picture picture = {.source = job->weights ? job->weights : job->directory,
                                            .text = job->text,
                                            .scale = (cli_heatmap_scale)job->scale,
+                                           .format = (cli_heatmap_format)job->format,
                                            .heads = job->heads,
                                            .count = job->head_count};
     return cli_attention_draw(&job->map, &picture, job->picture);
@@ -173,10 +174,26 @@ static clf_status run_file(attention_job *job)
     return draw(job);
 }
 
+static bool is_standard_output(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static clf_status check_outputs(attention_job *job)
+{
+    if (!job->picture && job->format != CLI_FORMAT_UNSET)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --format is of a picture: it goes with -o");
+    CLF_TRY(cli_heatmap_choose_format(job->picture, &job->format));
+    if (job->picture && job->format == CLI_FORMAT_UNSET)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --output %s: expected a name that ends in .png or .svg, or --format", job->picture);
+    if (is_standard_output(job->picture) + is_standard_output(job->npy) + job->as_json > 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: of -o -, --npy - and --json one can have standard output");
+    return CLF_OK;
+}
+
 static clf_status run(attention_job *job)
 {
-    if (job->picture && !cli_heatmap_can_write(job->picture))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --output %s: expected a name that ends in .png or .svg", job->picture);
+    CLF_TRY(check_outputs(job));
     if (job->weights)
         return run_file(job);
     if (job->batch_text)
@@ -197,10 +214,12 @@ static clf_status run(attention_job *job)
 
 int cmd_attention(const cli_command *self, int argc, char **argv)
 {
-    attention_job job = {.session = CLI_SESSION_INIT, .layer = NOT_GIVEN_LAYER, .kind = NOT_GIVEN, .scale = CLI_SCALE_SHARED};
+    attention_job job = {
+        .session = CLI_SESSION_INIT, .layer = NOT_GIVEN_LAYER, .kind = NOT_GIVEN, .scale = CLI_SCALE_SHARED, .format = CLI_FORMAT_UNSET};
     int positional;
     const cli_option table[] = {
-        {"output", 'o', "F", "draw heat maps: a name that ends in .png or .svg", CLI_OUTPUT, &job.picture},
+        {"output", 'o', "F", "draw heat maps; - is standard output", CLI_OUTPUT, &job.picture},
+        {"format", 0, CLI_HEATMAP_FORMATS, "of heat maps (default: by -o's name)", CLI_CHOICE, &job.format},
         {"layer", 0, "L", "counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
         {"head", 0, "H", "heads from 0: numbers and ranges, 0,2,5-7 (default: all)", CLI_TEXT, &job.heads_text},
         {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "bench/catalogue.h"
 #include "bench/record.h"
 #include "bench/table.h"
@@ -32,7 +33,8 @@ typedef struct job {
     uint64_t start_ns, rounds_ns; /* when verifying and measuring began */
     size_t verified;              /* steps before the rounds */
     const char *task;
-    char running[160]; /* the row in hand */
+    char running[160];      /* the row in hand */
+    clf_output_place place; /* of the result file; a file holds what was measured so far, others get it in the end */
 } job;
 
 static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
@@ -46,7 +48,7 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
         {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_SIZE, &j->rounds},
         {"filter", 0, "TEXT", "only workloads with this in their name", CLI_TEXT, &j->filter},
         {"baseline", 0, "D[:ENGINE]", "what x compares with (default: the slowest)", CLI_TEXT, &j->baseline},
-        {"output", 'o', "F.json", "write a result file", CLI_FILE, &j->output},
+        {"output", 'o', "F.json", "write a result file; - is standard output, and tables go to standard error", CLI_OUTPUT, &j->output},
         {"seed", 0, "N", "of the order of the rounds (default: 1)", CLI_INTEGER, &j->seed},
         {"longest-run", 0, "S", "leave out what takes longer for one run (default: 2)", CLI_NUMBER, &j->longest_run},
         {"time-limit", 0, "S", "seconds after which a driver counts as hanging (default: 600)", CLI_NUMBER, &j->time_limit},
@@ -118,7 +120,7 @@ static void on_progress(void *user, size_t done, size_t total)
 static clf_status on_checkpoint(void *user, const clfi_bench *bench)
 {
     const job *j = user;
-    return j->output ? clfi_record_write(&j->record, bench, j->output) : CLF_OK;
+    return j->output && j->place == CLF_OUTPUT_FILE ? clfi_record_write(&j->record, bench, j->output) : CLF_OK;
 }
 
 static clf_status make_catalogue(job *j)
@@ -161,6 +163,8 @@ static clf_status measure(job *j)
     for (int i = 0, count = 0; i < CLFI_SUITE_COUNT; i++)
         if (j->suite == CLFI_SUITE_COUNT || j->suite == i)
             suites[count++] = clfi_suite_names[i];
+    if (j->output)
+        CLF_TRY(clfi_output_find(j->output, &j->place));
     CLF_TRY(clfi_record_start(&j->workloads, &params, suites, &j->record));
     cli_interrupts_stop(&stop);
     j->start_ns = clfi_now_ns();
@@ -169,7 +173,9 @@ static clf_status measure(job *j)
     const clf_status st = clfi_bench_run(&j->workloads, &params, &j->bench);
     cli_line_clear();
     CLF_TRY(st);
-    return clfi_table_print(&j->bench, j->baseline, stdout);
+    if (j->output && j->place != CLF_OUTPUT_FILE)
+        CLF_TRY(clfi_record_write(&j->record, &j->bench, j->output));
+    return clfi_table_print(&j->bench, j->baseline, j->output && j->place == CLF_OUTPUT_STANDARD ? stderr : stdout);
 }
 
 /* 0: all that could be measured is right. */

@@ -12,6 +12,7 @@
 #include "cli/embed_quantized.h"
 #include "cli/embed_npy.h"
 #include "cli/mpirun.h"
+#include "cli/output_format.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
@@ -21,7 +22,8 @@
 #include "io/npy.h"
 
 /* In the order of --format; unset: by the name of the output. */
-enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_NPY, FORMAT_UNSET };
+enum { FORMAT_JSON, FORMAT_TEXT, FORMAT_NPY, FORMAT_UNSET = CLI_FORMAT_UNSET };
+#define FORMATS "json|text|npy"
 
 typedef struct writer {
     FILE *stream;     /* JSON lines and text */
@@ -67,12 +69,6 @@ static clf_status write_rows(void *user, const cli_embedded *window)
     CLF_TRY(cli_output_flush());
     cli_interrupts_say("%zu embeddings were printed", w->index);
     return CLF_OK;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 static clf_status embed_stream(cli_session *session, const embed_options *o, cli_inputs *inputs, clf_embed_stats *stats)
@@ -165,19 +161,8 @@ static clf_status embed(cli_session *session, const embed_options *o, const char
 /* A name that ends in .npy or .json promises what the file is. */
 static clf_status choose_format(const char *output, int *format)
 {
-    static const struct {
-        const char *end;
-        int format;
-    } known[] = {{".npy", FORMAT_NPY}, {".json", FORMAT_JSON}, {".jsonl", FORMAT_JSON}};
-    static const char *const names[] = {"json", "text", "npy"};
-    for (size_t i = 0; output && i < COUNT(known); i++) {
-        if (!ends_with(output, known[i].end))
-            continue;
-        if (*format != FORMAT_UNSET && *format != known[i].format)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--format %s does not go with -o %s, whose name says %s", names[*format], output,
-                     names[known[i].format]);
-        *format = known[i].format;
-    }
+    static const cli_format_end known[] = {{".npy", FORMAT_NPY}, {".json", FORMAT_JSON}, {".jsonl", FORMAT_JSON}};
+    CLF_TRY(cli_format_choose(output, known, COUNT(known), FORMATS, format));
     if (*format == FORMAT_UNSET)
         *format = FORMAT_JSON;
     if (*format == FORMAT_NPY && (!output || strcmp(output, "-") == 0) && cli_terminal_columns(STDOUT_FILENO) > 0)
@@ -234,8 +219,8 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         CLI_INPUTS_OPTION(o.file),
         {"output", 'o', "F", "write here instead of standard output; a name that ends in .npy gives float32 [n, C]", CLI_TEXT, &o.output},
-        {"format", 0, "json|text|npy", "JSON lines, numbers with spaces between, or a NumPy file (default: by -o's name, else json)",
-         CLI_CHOICE, &o.format},
+        {"format", 0, FORMATS, "JSON lines, numbers with spaces between, or a NumPy file (default: by -o's name, else json)", CLI_CHOICE,
+         &o.format},
         {"quantize", 0, "no|int8|uint8|binary|ubinary",
          "a byte or a bit a feature in place of float32, as sentence-transformers makes them", CLI_CHOICE, &o.quantize},
         {"ranges", 0, "F.npy",

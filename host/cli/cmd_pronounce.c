@@ -20,6 +20,7 @@ typedef struct pronounce_options {
     const char *model; /* directory; NULL: built in */
     size_t beam, n_best, batch_words;
     const char *picture, *word; /* heat maps of that word's cross-attention; NULL: none */
+    int picture_format;
     int64_t layer;              /* of the decoder; -1: the last */
 } pronounce_options;
 
@@ -122,7 +123,10 @@ static clf_status draw_attention(clf_pronouncer *pronouncer, const pronounce_opt
     const int64_t layer = options->layer < 0 ? pronouncer->model->network->decoder.layer_count - 1 : options->layer;
     CLF_TRY(cli_attention_of_word(pronouncer, options->word, (int)options->beam, CLF_PRONOUNCE_ATTENTION_CROSS, layer, &map));
     const cli_attention_picture picture = {
-        .source = options->model ? options->model : "g2p", .text = options->word, .scale = CLI_SCALE_SHARED};
+        .source = options->model ? options->model : "g2p",
+        .text = options->word,
+        .scale = CLI_SCALE_SHARED,
+        .format = (cli_heatmap_format)options->picture_format};
     const clf_status st = cli_attention_draw(&map, &picture, options->picture);
     cli_attention_free(&map);
     return st;
@@ -154,7 +158,9 @@ static clf_status check(pronounce_options *options)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--beam: expected 1 to 64, found %zu", options->beam);
     if (options->picture && !options->word)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention: expected one word on the command line");
-    if (options->picture && !cli_heatmap_can_write(options->picture))
+    options->picture_format = CLI_FORMAT_UNSET;
+    CLF_TRY(cli_heatmap_choose_format(options->picture, &options->picture_format));
+    if (options->picture && options->picture_format == CLI_FORMAT_UNSET)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention %s: expected a name that ends in .png or .svg", options->picture);
     if (options->n_best > options->beam)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--n-best: expected at most the beam of %zu, found %zu", options->beam, options->n_best);

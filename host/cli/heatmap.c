@@ -230,15 +230,10 @@ static clf_status draw(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_l
     return CLF_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
+clf_status cli_heatmap_choose_format(const char *path, int *format)
 {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-bool cli_heatmap_can_write(const char *path)
-{
-    return ends_with(path, ".png") || ends_with(path, ".svg");
+    static const cli_format_end known[] = {{".png", CLI_HEATMAP_PNG}, {".svg", CLI_HEATMAP_SVG}};
+    return cli_format_choose(path, known, COUNT(known), CLI_HEATMAP_FORMATS, format);
 }
 
 /* What cairo writes, as far as memory is enough. */
@@ -317,14 +312,12 @@ static clf_status add_texts(clf_str *picture, clfi_markup *svg)
     return clfi_str_append_text(picture, "</g>\n</svg>\n");
 }
 
-clf_status cli_heatmap_write(const cli_heatmap *map, const char *path)
+clf_status cli_heatmap_write(const cli_heatmap *map, cli_heatmap_format format, const char *path)
 {
     cli_heatmap_layout l = {0};
-    if (!cli_heatmap_can_write(path))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: expected a name that ends in .png or .svg", path);
     if (map->count == 0 || map->rows == 0 || map->columns == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "picture %s: %zu matrices [%zu,%zu] show nothing", path, map->count, map->rows, map->columns);
-    const bool is_svg = ends_with(path, ".svg");
+    const bool is_svg = format == CLI_HEATMAP_SVG;
     clfi_markup texts = CLFI_MARKUP_INIT, *svg = is_svg ? &texts : NULL;
     clf_str picture = CLF_STR_INIT;
     clf_status st = measure(map, svg, &l);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "cli/output_format.h"
 
 /* How values become colours. */
 typedef enum cli_heatmap_scale {
@@ -15,6 +16,9 @@ typedef enum cli_heatmap_scale {
     CLI_SCALE_HEAD,  /* each matrix by its own maximum, which stands in its name */
     CLI_SCALE_SHARED /* one maximum for all */
 } cli_heatmap_scale;
+
+typedef enum cli_heatmap_format { CLI_HEATMAP_PNG, CLI_HEATMAP_SVG } cli_heatmap_format;
+#define CLI_HEATMAP_FORMATS "png|svg"
 
 typedef struct cli_heatmap {
     const char *title;     /* of the whole picture; NULL: none */
@@ -31,13 +35,13 @@ typedef struct cli_heatmap {
                           * largest, CLI_SCALE_HEAD: to the largest; NaN is grey */
 } cli_heatmap;
 
-/* True for names that end in .png or .svg. */
-bool cli_heatmap_can_write(const char *path);
+/* As cli_format_choose, for a picture. */
+clf_status cli_heatmap_choose_format(const char *path, int *format);
 
-/* Draws to `path`; an old file stays until the picture is complete. Labels too long for their place are shortened, those too close together
- * left out; characters that no font has are shown in a PNG by their number (U+4F60), and standard error names the package of such a font.
- * Texts of an SVG are text elements. INVALID_ARGUMENT: another ending than .png or .svg, nothing to draw. UNSUPPORTED: too large for a
+/* Draws to `path`, a file, pipe, device or "-"; an old file stays until the picture is complete. Labels too long for their place are
+ * shortened, those too close together left out; characters that no font has are shown in a PNG by their number (U+4F60), and standard error
+ * names the package of such a font. Texts of an SVG are text elements. INVALID_ARGUMENT: nothing to draw. UNSUPPORTED: too large for a
  * picture. */
-clf_status cli_heatmap_write(const cli_heatmap *map, const char *path);
+clf_status cli_heatmap_write(const cli_heatmap *map, cli_heatmap_format format, const char *path);
 
 #endif

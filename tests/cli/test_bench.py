@@ -294,7 +294,6 @@ for arguments, status, text in (
     (["--rounds", "-3"], 2, "--rounds"),
     (["--rounds", "0"], 2, "--rounds: expected a whole number from 1"),
     (["--seconds", "0"], 2, "--seconds"),
-    (["-o", "-", "--list"], 2, "--output"),
     (["--filter", "no such workload", "--quick"], 1, "no such workload"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "--device", "no such device"], 1, "no such device"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "-o", path("none/x.json")], 1, "none/x.json"),

@@ -56,6 +56,38 @@ run attention --weights "$want" -o "$work/pipe.svg"
 expect_status 0 "a picture into a pipe"
 wait
 head -c 5 "$work/got" | grep -q '<?xml' || fail "a picture into a pipe: $(head -c 80 "$work/got")"
+cp "$want" "$work/w.npy"
+for format in svg png; do
+    run attention --weights "$work/w.npy" -o "$work/named.$format"
+    run attention --weights "$work/w.npy" -o - --format $format
+    expect_status 0 "attention -o - --format $format"
+    cmp -s "$work/out" "$work/named.$format" || fail "attention -o - --format $format differs from -o F.$format"
+done
+run attention --weights "$work/w.npy" -o -; expect_status 2 "attention -o -"; expect_error "or --format" "attention -o -"
+run attention --weights "$work/w.npy" -o "$work/never.svg" --format png
+expect_status 2 "--format against the name"; expect_error "--format png does not go with -o $work/never.svg, whose name says svg" "--format against the name"
+[ -e "$work/never.svg" ] && fail "a refused picture was written"
+run attention model text -o - --format svg --json; expect_status 2 "two for standard output"
+bench=(bench --suite ops --filter softmax/f32/96x128-lengths --quick --rounds 1 --seconds 0.001)
+run "${bench[@]}" -o "$work/r.json"
+expect_status 0 "bench -o F"
+run "${bench[@]}" -o -
+expect_status 0 "bench -o -"
+grep -q softmax "$work/err" || fail "bench -o -: no table on standard error"
+mkfifo "$work/results"
+cat "$work/results" >"$work/got" &
+"$program" "${bench[@]}" -o "$work/results" >"$work/table" 2>"$work/err" || fail "bench -o PIPE: $(cat "$work/err")"
+wait
+grep -q softmax "$work/table" || fail "bench -o PIPE: no table on standard output"
+for file in "$work/out" "$work/got"; do
+    for format in html svg md; do
+        "$program" report "$file" -o - --format $format >"$work/page" 2>"$work/err" || fail "report -o - --format $format: $(cat "$work/err")"
+        "$program" report "$file" -o "$work/page.$format" || fail "report -o F.$format"
+        cmp -s "$work/page" "$work/page.$format" || fail "report -o - --format $format differs from -o F.$format"
+    done
+done
+run report "$work/out" -o -; expect_status 2 "report -o -"; expect_error "or --format" "report -o -"
+run report "$work/out" -o "$work/never.md" --format html; expect_status 2 "report --format against the name"
 if [ -c /dev/full ]; then
     mkdir "$work/llama"
     ln -s "$data"/generation/llama/* "$work/llama"

@@ -382,7 +382,7 @@ def refusals(folder):
     broken = made.simple(1)
     broken["results"][0]["wall_ms"][0] = -1
     out = os.path.join(folder, "never.html")
-    for args, status, part in (((a, "-o", os.path.join(folder, "x.pdf")), 2, "expected a name that ends in .html, .svg or .md"), ((a,), 2, "no -o"),
+    for args, status, part in (((a, "-o", os.path.join(folder, "x.pdf")), 2, "expected a name that ends in .html, .svg or .md, or --format"), ((a,), 2, "no -o"),
                                (("-o", out), 2, "no result file"), ((a, "-o", out, "--part", "half"), 2, "expected all|rooflines|bars"),
                                ((os.path.join(folder, "missing.json"), "-o", out), 1, "missing.json"),
                                ((made.write(os.path.join(folder, "broken.json"), broken), "-o", out), 1, 'results[0]: "wall_ms[0]": expected a time above 0'),
