@@ -72,13 +72,14 @@ clf_buffer *clfi_buffer_retain(clf_buffer *buffer)
     return buffer;
 }
 
-/* A driver keeps its own memory until its commands are done, but knows nothing of ours: the queue ends first. Where it does not, the
- * mapping stays, because lost memory is better than a kernel that reads where nothing is. */
+/* A driver keeps its own memory until its commands are done, but knows nothing of ours: the queue ends first. Where it does not, or the
+ * queue of another context on the same memory did not, the mapping stays, because lost memory is better than a kernel that reads where
+ * nothing is. */
 static void release_mapped(clf_buffer *buffer)
 {
     clf_context *context = buffer->context;
     clf_shared *shared = context->shared;
-    const bool is_idle = clFinish(context->queue) == CL_SUCCESS;
+    const bool is_idle = clfi_context_finish_queue(context) == CL_SUCCESS && !atomic_load(&shared->is_stuck);
     pthread_mutex_lock(&shared->lock);
     clf_buffer **link = &shared->mapped;
     while (*link != buffer)

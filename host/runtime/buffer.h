@@ -27,7 +27,7 @@ clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffe
 
 /* Lets the device use a mapped file in place where the context's device can (unified memory, aligned pointer, size within the limit);
  * UNSUPPORTED otherwise, and then the caller copies. The buffer holds a reference to the mapping until the queue has finished with it;
- * where the queue does not finish, for ever. */
+ * where the queue does not finish, or that of another context which shares the memory did not, for ever. */
 clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer **out);
 
 clf_buffer *clfi_buffer_retain(clf_buffer *buffer);

@@ -65,12 +65,20 @@ clf_status clfi_context_interrupt(clf_context *context)
     return context->recording ? context->interrupt(context->recording) : CLF_OK;
 }
 
+cl_int clfi_context_finish_queue(const clf_context *context)
+{
+    const cl_int code = clFinish(context->queue);
+    if (code != CL_SUCCESS)
+        atomic_store(context->is_stuck, true);
+    return code;
+}
+
 clf_status clfi_context_wait(clf_context *context)
 {
     CLF_TRY(clfi_context_interrupt(context));
-    const cl_int code = clFinish(context->queue);
+    const cl_int code = clfi_context_finish_queue(context);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "finish: %s (%d)", clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "clFinish: %s (%d)", clfi_cl_name(code), code);
     if (context->is_lost && *context->is_lost)
         CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its %u work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
                  context->device.info.name, context->device.caps.compute_units);

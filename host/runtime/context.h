@@ -3,6 +3,8 @@
 #ifndef CLFI_RUNTIME_CONTEXT_H
 #define CLFI_RUNTIME_CONTEXT_H
 
+#include <stdatomic.h>
+
 #include "clformer/context.h"
 #include "base/status.h"
 #include "runtime/device.h"
@@ -55,6 +57,7 @@ struct clf_context {
     clf_graph_use graphs;
     struct clf_recording *recording;                          /* of runtime/recording.h: launches go there; NULL: they enter the queue */
     clf_status (*interrupt)(struct clf_recording *recording); /* enqueues what it holds, launch by launch, and ends it */
+    atomic_bool *is_stuck;            /* in what contexts share: set by the first queue of them that does not finish */
     const volatile uint32_t *is_lost; /* not 0: a graph ended before its end (runtime/launch_graph.h); NULL: there are none */
     struct clf_rehearsal *rehearsal;  /* of runtime/rehearsal.h; NULL: work is done */
     uint64_t builds_expected;         /* programs from source that a rehearsal found necessary, and those built before */
@@ -71,6 +74,9 @@ void clfi_context_release(clf_context *context);
 
 /* Before anything but a launch enters the queue: launches that were recorded enter it first. */
 clf_status clfi_context_interrupt(clf_context *context);
+
+/* The one call of clFinish: what it returned. Where it fails, *is_stuck is set. */
+cl_int clfi_context_finish_queue(const clf_context *context);
 
 /* Waits for the queue and does nothing else: neither reads events nor saves programs. DEVICE. */
 clf_status clfi_context_wait(clf_context *context);

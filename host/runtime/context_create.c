@@ -131,6 +131,7 @@ static clf_status create_parts(const clf_context_params *params, clf_context *co
     set_log(context, params);
     CLF_TRY(clfi_strdup(engines ? engines : "", &context->engines));
     CLF_TRY(clfi_shared_create(&context->shared));
+    context->is_stuck = &context->shared->is_stuck;
     CLF_TRY(set_directories(context, params));
     CLF_TRY(set_tuned(context, params));
     return create_own(params->profile != 0, context);
@@ -146,6 +147,7 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     context->log_level = with->log_level;
     context->logs_to_stderr = with->logs_to_stderr;
     context->shared = clfi_shared_retain(with->shared);
+    context->is_stuck = &context->shared->is_stuck;
     CLF_TRY(clfi_device_copy(&with->device, &context->device));
     CLF_TRY(clfi_strdup(with->engines, &context->engines));
     if (with->kernel_dir)

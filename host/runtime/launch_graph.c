@@ -67,7 +67,7 @@ typedef struct meeting {
  * end, all of it stays: lost memory is better than a kernel that writes where nothing is. */
 static bool is_queue_idle(const clf_context *context)
 {
-    return clFinish(context->queue) == CL_SUCCESS;
+    return clfi_context_finish_queue(context) == CL_SUCCESS;
 }
 
 static void clear_meeting(void *content)

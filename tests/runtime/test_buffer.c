@@ -15,14 +15,14 @@
 
 enum { SIZE = 1 << 20 };
 
-static bool finish_fails;
+static cl_command_queue stuck; /* the queue that does not finish */
 
 /* In place of the driver's, for the library's objects as well. */
 cl_int clFinish(cl_command_queue queue)
 {
     cl_int (*real)(cl_command_queue) = NULL;
     *(void **)&real = dlsym(RTLD_NEXT, "clFinish");
-    return finish_fails ? CL_OUT_OF_RESOURCES : real(queue);
+    return queue == stuck ? CL_OUT_OF_RESOURCES : real(queue);
 }
 
 static char *pattern;
@@ -71,15 +71,39 @@ static void test_release_while_queued(void **state)
     free(copy);
 }
 
+/* What is kept then is known to the contexts that share memory, so that each test has its own. */
 static void test_queue_does_not_finish(void **state)
 {
+    (void)state;
     char path[TEMP_PATH_BYTES];
-    clf_buffer *file = wrap_file(*state, "kept", path);
+    clf_context *context;
+    CHECK_OK(clf_context_create(NULL, &context));
+    clf_buffer *file = wrap_file(context, "kept", path);
     const uint8_t *data = file->map->data;
-    finish_fails = true;
+    stuck = context->queue;
     clfi_buffer_release(file);
-    finish_fails = false;
+    stuck = NULL;
     assert_memory_equal(data, pattern, SIZE);
+    clf_context_destroy(context);
+}
+
+/* A session's queue fails when the session goes; the model's own works when the model goes, later. */
+static void test_other_queue_does_not_finish(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    clf_context *context, *session;
+    CHECK_OK(clf_context_create(NULL, &context));
+    CHECK_OK(clf_context_create_shared(context, &session));
+    clf_buffer *file = wrap_file(context, "shared", path);
+    const uint8_t *data = file->map->data;
+    stuck = session->queue;
+    CHECK_FAILS(clf_context_finish(session), CLF_DEVICE, "clFinish: CL_OUT_OF_RESOURCES");
+    clf_context_destroy(session);
+    stuck = NULL;
+    clfi_buffer_release(file);
+    assert_memory_equal(data, pattern, SIZE);
+    clf_context_destroy(context);
 }
 
 static void test_changed_file(void **state)
@@ -121,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_release_while_queued),
         cmocka_unit_test(test_queue_does_not_finish),
+        cmocka_unit_test(test_other_queue_does_not_finish),
         cmocka_unit_test(test_changed_file),
     };
     return cmocka_run_group_tests_name("runtime.buffer", tests, setup, teardown);
