@@ -7,6 +7,12 @@
 
 #include "model/packing.h"
 
+enum {
+    CLFI_PASS_TOKENS = 256,   /* of prompts in one pass */
+    CLFI_LOGIT_TOKENS = 64,   /* of one pass whose logits are all wanted */
+    CLFI_BATCH_SEQUENCES = 16 /* that run together */
+};
+
 typedef struct clf_decode_batch clf_decode_batch;
 
 /* context: the network's, or one that shares its cl_context. cache: the type of keys and values, f32 or f16. INVALID_ARGUMENT: the network

@@ -43,8 +43,6 @@ typedef struct generation {
     float *logits;            /* [most, V] */
 } generation;
 
-CLFI_OPTIONS(clf_generate_params, CLF_GENERATE_PARAMS_INIT)
-
 static void clear_run(text_run *run)
 {
     clf_token_decoder_destroy(run->decoder);
@@ -163,32 +161,6 @@ static clf_status take_token(generation *g, size_t index, int32_t token)
     if (run->count - run->prompt_count >= g->params.max_tokens || (int64_t)run->count >= positions)
         return finish_run(g, index, CLF_FINISH_LENGTH);
     return CLF_OK;
-}
-
-clf_status clfi_generation_blame(const clf_generate_params *params, const char *what, size_t index, clf_status st)
-{
-    if (st == CLF_OK)
-        return st;
-    if (!params->failed_text)
-        return clfi_fail_prefix(st, "%s[%zu]", what, index);
-    *params->failed_text = index;
-    return st;
-}
-
-clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
-{
-    clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
-    encode.add_special_tokens = !params->no_special_tokens;
-    encode.ignore_special = params->ignore_special;
-    CLF_TRY(clf_tokenizer_encode(model->tokenizer, text, NULL, &encode, out));
-    if (out->length == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
-    return CLF_OK;
-}
-
-clf_status clfi_generation_fits(const clf_session *session, uint64_t tokens)
-{
-    return clfi_memory_plan_check_tokens(session->context, &session->model->plan, tokens);
 }
 
 static clf_status blame(const generation *g, const text_run *run, clf_status st)
@@ -464,14 +436,6 @@ static clf_status settle_beams(const clf_model *model, clf_generate_params *para
     return CLF_OK;
 }
 
-clf_status clfi_generation_ready(clf_session *session)
-{
-    const clf_model *model = session->model;
-    if (!(model->tasks & CLF_TASK_GENERATE))
-        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
-    return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, clfi_model_cache(model), &session->decoding);
-}
-
 static clf_status create(generation *g)
 {
     const size_t vocabulary = (size_t)g->session->model->network->config.target.vocabulary;
@@ -500,24 +464,6 @@ static void destroy(generation *g)
     free(g->runs);
     free(g->inputs);
     free(g->logits);
-}
-
-clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out)
-{
-    CLF_TRY(clf_generate_params_read(params, out));
-    if (out->failed_text)
-        *out->failed_text = count;
-    for (size_t i = 0; i < count; i++)
-        if (texts[i].size && !texts[i].data)
-            return clfi_generation_blame(out, "generate: texts", i, clfi_fail(CLF_INVALID_ARGUMENT, "data is NULL"));
-    if (out->stop_count && !out->stops)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu stop texts at NULL", out->stop_count);
-    for (size_t i = 0; i < out->stop_count; i++)
-        if (out->stops[i].size == 0 || !out->stops[i].data)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stops[%zu] is empty", i);
-    if (out->max_tokens == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: max_tokens 0: expected 1 or more");
-    return CLF_OK;
 }
 
 clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,

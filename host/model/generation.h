@@ -8,12 +8,6 @@
 #include "model/decode_batch.h"
 #include "model/session.h"
 
-enum {
-    CLFI_PASS_TOKENS = 256,   /* of prompts in one pass */
-    CLFI_LOGIT_TOKENS = 64,   /* of one pass whose logits are all wanted */
-    CLFI_BATCH_SEQUENCES = 16 /* that run together */
-};
-
 /* Parameters read and checked with the texts that they go with. */
 clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out);
 

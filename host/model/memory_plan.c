@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "model/generation.h"
+#include "model/decode_batch.h"
 #include "model/weights.h"
 
 static uint64_t weights_of(const clf_checkpoint_tensor *tensor)

@@ -71,10 +71,10 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
  * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a sequence with several
- * prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a model that does not generate text, beams of one without an encoder, a sequence
- * of one that has an encoder. FORMAT: logits
- * that are not finite (the prompt named). OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device,
- * told before any work on it, with how many have; prompts that have none beside others wait for them. */
+ * prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a model that does not
+ * generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not finite (the prompt
+ * named). OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device, told before any work on it, with
+ * how many have; prompts that have none beside others wait for them. */
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 

@@ -298,8 +298,8 @@ static bool is_same(const told *a, const told *b)
     return a->count == b->count && memcmp(a->tokens, b->tokens, a->count * sizeof *a->tokens) == 0 && strcmp(a->text, b->text) == 0;
 }
 
-/* A conversation in one sequence has the texts of prompts that each begin anew; what the sequence has is not computed again: keys and values
- * of other tokens under the prompt's ids make another text. */
+/* A conversation in one sequence has the texts of prompts that each begin anew; what the sequence has is not computed again: keys and
+ * values of other tokens under the prompt's ids make another text. */
 static void test_kept(void **state)
 {
     static const int32_t others[] = {20, 21, 22, 23, 24};

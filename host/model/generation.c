@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What continuing prompts, logits and callers' sequences begin with: parameters, the session's batch, tokens of a text, room for them. */
+#include "model/generation.h"
+
+CLFI_OPTIONS(clf_generate_params, CLF_GENERATE_PARAMS_INIT)
+
+clf_status clfi_generation_blame(const clf_generate_params *params, const char *what, size_t index, clf_status st)
+{
+    if (st == CLF_OK)
+        return st;
+    if (!params->failed_text)
+        return clfi_fail_prefix(st, "%s[%zu]", what, index);
+    *params->failed_text = index;
+    return st;
+}
+
+clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out)
+{
+    CLF_TRY(clf_generate_params_read(params, out));
+    if (out->failed_text)
+        *out->failed_text = count;
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].size && !texts[i].data)
+            return clfi_generation_blame(out, "generate: texts", i, clfi_fail(CLF_INVALID_ARGUMENT, "data is NULL"));
+    if (out->stop_count && !out->stops)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: %zu stop texts at NULL", out->stop_count);
+    for (size_t i = 0; i < out->stop_count; i++)
+        if (out->stops[i].size == 0 || !out->stops[i].data)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: stops[%zu] is empty", i);
+    if (out->max_tokens == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: max_tokens 0: expected 1 or more");
+    return CLF_OK;
+}
+
+clf_status clfi_generation_ready(clf_session *session)
+{
+    const clf_model *model = session->model;
+    if (!(model->tasks & CLF_TASK_GENERATE))
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\" does not generate text", model->family->model_type);
+    return session->decoding ? CLF_OK : clfi_decode_create(session->context, model->network, clfi_model_cache(model), &session->decoding);
+}
+
+clf_status clfi_generation_encode(const clf_model *model, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
+{
+    clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
+    encode.add_special_tokens = !params->no_special_tokens;
+    encode.ignore_special = params->ignore_special;
+    CLF_TRY(clf_tokenizer_encode(model->tokenizer, text, NULL, &encode, out));
+    if (out->length == 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "no tokens: there is nothing to continue");
+    return CLF_OK;
+}
+
+clf_status clfi_generation_fits(const clf_session *session, uint64_t tokens)
+{
+    return clfi_memory_plan_check_tokens(session->context, &session->model->plan, tokens);
+}
