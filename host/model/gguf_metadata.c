@@ -10,11 +10,6 @@
 
 enum { KEY_BYTES = 128 };
 
-static bool is(const clf_gguf_architecture *a, const char *name)
-{
-    return strcmp(a->name, name) == 0;
-}
-
 static clf_status refuse(const clf_gguf_architecture *a, const char *what)
 {
     CLF_FAIL(CLF_UNSUPPORTED, "%s: %s has no form in GGUF's architecture \"%s\"", CLFI_MODEL_CONFIG, what, a->name);
@@ -29,6 +24,11 @@ static bool is_near(double a, double b)
 static const clf_attention_shape *shape_of(const clf_network_config *network)
 {
     return &network->decoder.attention;
+}
+
+static bool has_rotary(const clf_network_config *network)
+{
+    return shape_of(network)->rotary.base != 0;
 }
 
 static int64_t window_of(const clf_network_config *network)
@@ -60,35 +60,35 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
     const clf_stack_config *decoder = &network->decoder;
     const clf_attention_shape *shape = shape_of(network);
     const clf_rotary *rotary = &shape->rotary;
-    const bool is_plain = rotary->scaling == CLF_ROTARY_PLAIN;
     if (strcmp(clf_activation_name(decoder->activation), a->activation) != 0)
         return refuse(a, clf_activation_name(decoder->activation));
     if (decoder->divides_by_depth || (a->largest == 0 && shape->scale > 0))
         return refuse(a, "another scale of the scores (scale_attn_weights, scale_attn_by_inverse_layer_idx)");
-    if (is(a, "gpt2"))
+    if (!has_rotary(network))
         return CLF_OK;
     if (!shape->is_causal)
         return refuse(a, "use_bidirectional_attention");
     if (a->period > 0 && !has_its_windows(a, network))
         return refuse(a, "layer_types of another order than its own");
-    if (is(a, "gemma2") && !(shape->soft_cap > 0))
+    if (a->has_soft_caps && !(shape->soft_cap > 0))
         return refuse(a, "attn_logit_softcapping null");
-    if (is(a, "gemma2") && !(network->logit_soft_cap > 0))
+    if (a->has_soft_caps && !(network->logit_soft_cap > 0))
         return refuse(a, "final_logit_softcapping null");
-    if (is(a, "gemma3") && shape->soft_cap > 0)
+    if (!a->has_soft_caps && shape->soft_cap > 0)
         return refuse(a, "attn_logit_softcapping");
     if (rotary->dims % 2 != 0)
         return refuse(a, "an odd number of rotary elements");
-    if (rotary->dims != shape->head_size && !is(a, "phi3"))
+    if (rotary->dims != shape->head_size && !a->turns_parts)
         return refuse(a, "partial_rotary_factor");
-    if (rotary->divisor_count > 0 && !is(a, "phi3"))
+    if (rotary->divisor_count > 0 && !a->turns_parts)
         return refuse(a, "rope_type longrope");
-    if (rotary->scaling == CLF_ROTARY_LLAMA3 && !a->is_interleaved)
+    if (rotary->scaling == CLF_ROTARY_LLAMA3 && a->scalings < CLF_GGUF_SCALINGS_LLAMA3)
         return refuse(a, "rope_type llama3");
-    if (rotary->scaling == CLF_ROTARY_YARN &&
-        (!a->takes_scaling || rotary->has_exact_range || !is_near(rotary->magnitude, 0.1 * log(rotary->factor) + 1)))
-        return refuse(a, a->takes_scaling ? "rope_type yarn with truncate false or an attention_factor" : "rope_type yarn");
-    if (!is_plain && is(a, "gemma2"))
+    if (rotary->scaling == CLF_ROTARY_YARN && a->scalings < CLF_GGUF_SCALINGS_YARN)
+        return refuse(a, "rope_type yarn");
+    if (rotary->scaling == CLF_ROTARY_YARN && (rotary->has_exact_range || !is_near(rotary->magnitude, 0.1 * log(rotary->factor) + 1)))
+        return refuse(a, "rope_type yarn with truncate false or an attention_factor");
+    if (rotary->scaling == CLF_ROTARY_LINEAR && a->scalings < CLF_GGUF_SCALINGS_LINEAR)
         return refuse(a, "a scaling of the rotary positions");
     return CLF_OK;
 }
@@ -142,7 +142,7 @@ static clf_status put_scaling(const writer *w, const clf_rotary *rotary)
 static clf_status put_rotary(const writer *w, const clf_network_config *network)
 {
     const clf_attention_shape *shape = shape_of(network);
-    const bool has_own_base = is(w->architecture, "gemma3"); /* of the layers with windows */
+    const bool has_own_base = w->architecture->has_local_base;
     const bool is_local = shape->window > 0;
     CLF_TRY(put_int(w, CLFI_GGUF_KEY_SIZE, shape->head_size));
     CLF_TRY(put_int(w, CLFI_GGUF_VALUE_SIZE, shape->head_size));
@@ -158,8 +158,7 @@ static clf_status put_attention(const writer *w, const clf_network_config *netwo
 {
     const clf_gguf_architecture *a = w->architecture;
     const int64_t window = window_of(network);
-    const bool has_windows = a->period > 0 || (is(a, "phi3") && has_its_windows(a, network));
-    if (window > 0 && has_windows)
+    if (window > 0 && a->has_windows && has_its_windows(a, network))
         CLF_TRY(put_int(w, CLFI_GGUF_WINDOW, window));
     else if (window > 0 && window < network->target.max_positions)
         *out_positions = window;
@@ -175,7 +174,6 @@ clf_status clfi_gguf_put_network(const clf_gguf_architecture *a, const clf_netwo
 {
     const writer w = {a, values};
     const clf_stack_config *decoder = &network->decoder;
-    const bool is_gpt2 = is(a, "gpt2");
     int64_t positions = network->target.max_positions;
     CLF_TRY(check_network(a, network));
     CLF_TRY(clfi_gguf_put_text(values, CLFI_GGUF_ARCHITECTURE, a->name));
@@ -184,9 +182,9 @@ clf_status clfi_gguf_put_network(const clf_gguf_architecture *a, const clf_netwo
     CLF_TRY(put_int(&w, CLFI_GGUF_HIDDEN, decoder->hidden_width));
     CLF_TRY(put_int(&w, CLFI_GGUF_HEADS, decoder->attention.heads));
     CLF_TRY(put_int(&w, CLFI_GGUF_KEY_HEADS, decoder->attention.key_heads));
-    CLF_TRY(put_number(&w, is_gpt2 ? CLFI_GGUF_NORM_EPS : CLFI_GGUF_RMS_EPS, (double)decoder->norm_eps));
+    CLF_TRY(put_number(&w, decoder->norm == CLF_NORM_LAYER ? CLFI_GGUF_NORM_EPS : CLFI_GGUF_RMS_EPS, (double)decoder->norm_eps));
     *out_positions = 0;
-    if (!is_gpt2) {
+    if (has_rotary(network)) {
         CLF_TRY(clfi_json_get_int(config, CLFI_MODEL_CONFIG, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &positions));
         CLF_TRY(put_rotary(&w, network));
         CLF_TRY(put_attention(&w, network, out_positions));
