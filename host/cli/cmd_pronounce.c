@@ -65,8 +65,6 @@ static clf_status print_words(const clf_text *words, size_t count, const clf_pro
                 (shows_scores && printf("\t%.4f", (double)p->score) < 0) || putchar('\n') == EOF)
                 return clfi_fail_errno("write", "standard output");
         }
-        if (found == 0)
-            CLF_FAIL(CLF_INTERNAL, "word \"%.*s\": the model gives no finite score", (int)words[i].size, words[i].data);
     }
     return cli_output_flush();
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "model/decode_loop.h"
 #include "model/decode_rehearsal.h"
+#include "model/finite.h"
 #include "model/packing.h"
 #include "op/log_softmax.h"
 #include "op/top_k.h"
@@ -204,7 +205,8 @@ static clf_status score_extensions(clf_beam_search *search, const clf_view *logi
     CLF_TRY(log_probabilities(search, logits));
     CLF_TRY(clfi_top_k(context, logits, k, &values, &indices));
     CLF_TRY(clfi_buffer_read(values.buffer, (size_t)values.offset * sizeof(float), search->values, count * sizeof(float)));
-    return clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t));
+    CLF_TRY(clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t)));
+    return clfi_check_finite("beam search: the log-probability of choice", search->values, count);
 }
 
 /* The tokens of a hypothesis, those that targets start with first, at the end of search->tail. */
@@ -225,9 +227,8 @@ static clf_text_state text_of(const clf_beam_search *search, int32_t node)
 static clf_status choose_best(const float *row, size_t vocabulary, float score, int32_t k, float *values, int32_t *tokens)
 {
     int32_t count = 0;
+    CLF_TRY(clfi_check_finite("beam search: the log-probability of token", row, vocabulary));
     for (size_t v = 0; v < vocabulary; v++) {
-        if (!isfinite(row[v]))
-            CLF_FAIL(CLF_FORMAT, "beam search: the log-probability of token %zu is %g: expected a finite number", v, (double)row[v]);
         const float value = row[v] + score;
         if (count == k && !(value > values[k - 1]))
             continue;

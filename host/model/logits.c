@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "model/decode_rehearsal.h"
+#include "model/finite.h"
 #include "model/generation.h"
 
 /* A sequence at work: given tokens in passes. */
@@ -14,14 +15,6 @@ typedef struct reading {
     size_t vocabulary;
     float *logits; /* [CLFI_LOGIT_TOKENS, V] */
 } reading;
-
-static clf_status check_finite(const float *logits, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(logits[i]))
-            CLF_FAIL(CLF_FORMAT, "the logit of token %zu is %g: expected a finite number", i, (double)logits[i]);
-    return CLF_OK;
-}
 
 /* Gives `count` tokens; the logits after each (is_all: at most CLFI_LOGIT_TOKENS), or after the last. */
 static clf_status give(const reading *r, const int32_t *tokens, size_t count, bool is_all, float *out)
@@ -38,7 +31,9 @@ static clf_status give(const reading *r, const int32_t *tokens, size_t count, bo
     if (st == CLF_OK && out)
         st = clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *out, out, wanted * sizeof *out);
     clfi_arena_release(context, mark);
-    return st == CLF_OK && out ? check_finite(out, wanted) : st;
+    for (size_t row = 0; st == CLF_OK && out && row < wanted / r->vocabulary; row++)
+        st = clfi_check_finite("the logit of token", out + row * r->vocabulary, r->vocabulary);
+    return st;
 }
 
 static clf_status encode(const clf_session *session, const clf_generate_params *params, const clf_text *text, clf_encoding *out)

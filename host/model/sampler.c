@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "model/finite.h"
 
 typedef struct candidate {
     double weight; /* exp((z - largest) / temperature) */
@@ -76,11 +77,9 @@ static void penalise(clf_sampler *s, float *logits, const int32_t *tokens, size_
 static clf_status find_largest(const clf_sampler *s, const float *logits, int32_t *out)
 {
     size_t largest = 0;
-    for (size_t i = 0; i < s->vocabulary; i++) {
-        if (!isfinite(logits[i]))
-            CLF_FAIL(CLF_FORMAT, "the logit of token %zu is %g: expected a finite number", i, (double)logits[i]);
+    CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
+    for (size_t i = 0; i < s->vocabulary; i++)
         largest = logits[i] > logits[largest] ? i : largest;
-    }
     *out = (int32_t)largest;
     return CLF_OK;
 }

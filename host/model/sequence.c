@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequences in the hands of a caller: handles on a session's decoding batch, tokens given in passes of bounded size. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "model/finite.h"
 #include "model/generation.h"
 #include "model/sampler.h"
 #include "model/sequence.h"
@@ -171,9 +171,9 @@ static clf_status read_rows(const giving *g, size_t made, const clf_view *logits
             float *out = g->logits + at * g->vocabulary;
             CLF_TRY(clfi_buffer_read(logits->buffer, ((size_t)logits->offset + row * g->vocabulary) * sizeof *out, out,
                                      rows * g->vocabulary * sizeof *out));
-            for (size_t v = 0; v < rows * g->vocabulary; v++)
-                if (!isfinite(out[v]))
-                    CLF_FAIL(CLF_FORMAT, "sequences: input %zu: a logit is %g: expected finite numbers", i, (double)out[v]);
+            for (size_t k = 0; k < rows; k++)
+                if (clfi_check_finite("the logit of token", out + k * g->vocabulary, g->vocabulary) != CLF_OK)
+                    return clfi_fail_prefix(CLF_FORMAT, "sequences: input %zu", i);
         }
         row += rows;
     }

@@ -2,7 +2,6 @@
 /* Texts to rows of numbers. */
 #include "model/text_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "kernel/row_check.h"
+#include "model/finite.h"
 #include "model/portable.h"
 #include "runtime/profile.h"
 #include "runtime/rehearsal.h"
@@ -104,9 +104,7 @@ static clf_status run_checked(clf_session *session, const clf_row_pass *pass, co
 
 static clf_status fail_corrupt(const float *row, size_t width)
 {
-    size_t c = 0;
-    while (c < width && isfinite(row[c]))
-        c++;
+    const size_t c = clfi_find_not_finite(row, width);
     if (c == width)
         CLF_FAIL(CLF_INTERNAL, "the result is all zero");
     CLF_FAIL(CLF_INTERNAL, "the result is not finite: element %zu is %g", c, (double)row[c]);

@@ -73,8 +73,9 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
  * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a sequence with several
  * prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a model that does not
  * generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not finite (the prompt
- * named). OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device, told before any work on it, with
- * how many have; prompts that have none beside others wait for them. */
+ * named); unlike embeddings they are not computed again on the portable engines, as here and below what was computed of a text before lies
+ * in the session's cache. OUT_OF_MEMORY: keys and values of a prompt and max_tokens behind it have no room on the device, told before any
+ * work on it, with how many have; prompts that have none beside others wait for them. */
 CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count,
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 

@@ -60,6 +60,15 @@ cp "$work/out" "$work/want"
 run pronounce --model "$root/host/model/g2p" hello
 expect_status 0 "--model"
 cmp -s "$work/out" "$work/want" || fail "--model differs from the built-in model"
+mkdir "$work/spoiled"
+cp "$root/host/model/g2p/config.json" "$work/spoiled"
+{ head -c -40000 "$root/host/model/g2p/model.safetensors"; head -c 40000 /dev/zero | tr '\0' '\177'; } >"$work/spoiled/model.safetensors"
+for beam in 1 4; do # the embeddings lie at the end: NaN, as f16
+    run pronounce --model "$work/spoiled" --beam "$beam" hello
+    expect_status 1 "weights that are no numbers"
+    expect_error 'expected a finite number' "weights that are no numbers"
+    expect_lines 0 "weights that are no numbers"
+done
 run pronounce --model "$work/none" hello
 expect_status 1 "missing model"
 expect_error "$work/none" "missing model"
