@@ -129,7 +129,7 @@ static clf_status collect_part(void *user, const cli_embedded *window)
     return CLF_OK;
 }
 
-static bool is_npy(const char *corpus)
+static bool has_embeddings(const char *corpus)
 {
     const size_t length = strlen(corpus);
     return length >= 4 && strcmp(corpus + length - 4, ".npy") == 0;
@@ -142,7 +142,7 @@ static clf_status read_corpus(cli_session *session, const cli_embedding *options
     const char *texts = ranks ? search->corpus : NULL;
     size_t rank, size;
     cli_ranks_place(ranks, &rank, &size);
-    if (is_npy(search->corpus)) {
+    if (has_embeddings(search->corpus)) {
         texts = search->texts;
         CLF_TRY(read_rows(session, options, directory, search->corpus, ranks, corpus));
     } else if (!ranks && !search->no_keep && cli_keeps_embeddings(session, search->corpus)) {
@@ -253,7 +253,7 @@ static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_
     clf_status st = CLF_OK;
     if (!ranks)
         return CLF_OK;
-    if (is_npy(search->corpus)) {
+    if (has_embeddings(search->corpus)) {
         CLF_GOTO(clfi_str_appendf(&beside, "%s.json", search->corpus));
         CLF_GOTO(clfi_file_exists(beside.data, &has_fingerprint));
     }
@@ -261,7 +261,7 @@ static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_
     CLF_GOTO(clfi_str_appendf(&more, "--top %zu, --rerank %s, a corpus of %lld bytes", search->top,
                               search->reranker ? search->reranker : "no", (long long)info.st_size));
     CLF_GOTO(cli_job_take(session, options, directory,
-                          !is_npy(search->corpus) ? search->corpus
+                          !has_embeddings(search->corpus) ? search->corpus
                           : has_fingerprint       ? beside.data
                                                   : NULL,
                           CLI_WINDOW, 1, 1, &job));
@@ -289,7 +289,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     cli_ranks_place(ranks, &rank, &size);
     CLF_GOTO(cli_pool_open_model(session, directory));
     if (search->reranker && rank == 0)
-        CLF_GOTO(clf_model_open_with(session->context, search->reranker, &params, &reranker));
+        CLF_GOTO(cli_reranker_open(session->context, search->reranker, &params, &reranker));
     const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
                         answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
@@ -309,7 +309,8 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     if (rank > 0)
         goto done;
     if (reranker)
-        CLF_GOTO(cli_rerank_hits(reranker, &queries, &corpus.rows, from, search->top, values, indices));
+        CLF_GOTO(cli_rerank_hits(reranker, search->texts ? search->texts : search->corpus, &queries, &corpus.rows, from, search->top,
+                                 values, indices));
     cli_line_clear();
     CLF_GOTO(print_hits(&queries, &corpus.rows, search, values, indices));
 done:
@@ -362,6 +363,8 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         st = cli_refuse(self, "no model directory or no --corpus");
     if (st == CLF_OK && search.top > 1024)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--top: expected at most 1024, found %zu", search.top);
+    if (st == CLF_OK && search.reranker && has_embeddings(search.corpus) && !search.texts)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--rerank: %s has embeddings alone: expected its texts by --texts F", search.corpus);
     if (st == CLF_OK)
         st = check_corpus(search.corpus);
     if (st == CLF_OK)

@@ -27,16 +27,29 @@ void cli_order_by_logit(const float *logits, size_t *order, size_t count)
         qsort_r(order, count, sizeof *order, compare, (void *)logits);
 }
 
-clf_status cli_rerank_hits(clf_model *reranker, const cli_collection *queries, const cli_collection *corpus, size_t from, size_t top,
-                           float *values, int64_t *indices)
+clf_status cli_reranker_open(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
+{
+    clf_model *model;
+    CLF_TRY(clf_model_open_with(context, directory, params, &model));
+    const size_t labels = clf_model_label_count(model);
+    if (labels == 1) {
+        *out = model;
+        return CLF_OK;
+    }
+    clf_model_destroy(model);
+    CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", directory, labels);
+}
+
+clf_status cli_rerank_hits(clf_model *reranker, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
+                           size_t top, float *values, int64_t *indices)
 {
     clf_text_pair *pairs = NULL;
     float *logits = NULL;
     int64_t *found = NULL;
-    size_t *order = NULL;
+    size_t *order = NULL, failed = SIZE_MAX;
+    clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
+    params.failed_text = &failed;
     clf_status st;
-    if (!corpus->ends)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--rerank: the corpus has no texts; give them by --texts F");
     CLF_GOTO(clfi_alloc(from, sizeof *pairs, "hits", &pairs));
     CLF_GOTO(clfi_alloc(from, sizeof *logits, "hits", &logits));
     CLF_GOTO(clfi_alloc(from, sizeof *found, "hits", &found));
@@ -47,7 +60,10 @@ clf_status cli_rerank_hits(clf_model *reranker, const cli_collection *queries, c
             found[i] = indices[q * from + i];
             pairs[i] = (clf_text_pair){cli_collection_text(queries, q), cli_collection_text(corpus, (size_t)found[i])};
         }
-        CLF_GOTO(clf_model_score_pairs(reranker, pairs, from, NULL, logits, NULL));
+        st = clf_model_score_pairs(reranker, pairs, from, &params, logits, NULL);
+        if (st != CLF_OK && failed < from)
+            CLF_GOTO(clfi_fail_prefix(st, "--rerank: %s: text %lld", name, (long long)found[failed] + 1));
+        CLF_GOTO(st);
         cli_order_by_logit(logits, order, from);
         for (size_t i = 0; i < top; i++) {
             values[q * top + i] = logits[order[i]];

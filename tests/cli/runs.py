@@ -56,22 +56,27 @@ def write_lines(path, count, seed):
         file.writelines(" ".join(rng.choices(words, k=rng.choice((1, 3, 9, 20)))) + "\n" for _ in range(count))
 
 
+def write_spoiled(source, tensor, first, path, count=1, fill=b"\xff"):
+    """The file of weights with rows of a tensor that are not numbers, or that are filled with another byte."""
+    content = bytearray(read(source))
+    start = 8 + struct.unpack("<Q", content[:8])[0]
+    table = json.loads(content[8:start])[tensor]
+    at, end = (start + offset for offset in table["data_offsets"])
+    row = (end - at) // table["shape"][0]
+    content[at + first * row:at + (first + count) * row] = fill * (count * row)  # 0xff: not a number in every type of floating point
+    with open(path, "wb") as file:
+        file.write(content)
+
+
 def make_spoiled_model(path, texts):
     """The tiny model, not a number at the last position of the longest of these texts."""
     os.mkdir(path)
     for name in os.listdir(model):
         if name != "model.safetensors":
             os.symlink(os.path.join(model, name), os.path.join(path, name))
-    content = bytearray(read(os.path.join(model, "model.safetensors")))
-    start = 8 + struct.unpack("<Q", content[:8])[0]
-    table = json.loads(content[8:start])["embeddings.position_embeddings.weight"]
-    at, end = (start + offset for offset in table["data_offsets"])
-    row = (end - at) // table["shape"][0]
     tokens = subprocess.run([program, "tokenize", model, *texts], capture_output=True, check=True).stdout.splitlines()
     last = max(len(json.loads(line)) for line in tokens) - 1
-    content[at + last * row:at + (last + 1) * row] = b"\xff" * row  # in every type of floating point
-    with open(os.path.join(path, "model.safetensors"), "wb") as file:
-        file.write(content)
+    write_spoiled(os.path.join(model, "model.safetensors"), "embeddings.position_embeddings.weight", last, os.path.join(path, "model.safetensors"))
 
 
 def make_broken_vendors(path):

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from runs import clformer as run, data, fail, finish, worst
+from runs import clformer as run, data, fail, finish, worst, write_spoiled
 
 models = os.path.join(data, "classifiers")
 BOUND = 1e-5  # of the logits' length
@@ -118,9 +118,29 @@ def check_search(folder):
     for hit, want in zip(found["hits"], wanted["hits"]):
         if not worst((abs(hit["logit"] - want["logit"]), abs(hit["score"] - want["score"]))) <= BOUND:
             fail("search --rerank", hit, want)
-    done = run("search", "--corpus", corpus, "--rerank", os.path.join(models, "roberta"), embedder, "the cat")
-    if done.returncode != 1 or "3 labels: expected 1" not in done.stderr:
-        fail("search --rerank with a classifier", done.returncode, done.stderr)
+    check_search_refusals(folder, embedder, reranker, corpus)
+
+
+def check_search_refusals(folder, embedder, reranker, corpus):
+    """What cannot rerank is refused before a text is embedded; a corrupt score is told by the text's place in the corpus."""
+    missing = os.path.join(folder, "missing.txt")  # is not opened
+    for other, labels in ((os.path.join(models, "roberta"), 3), (embedder, 0)):
+        done = run("search", "--corpus", missing, "--rerank", other, embedder, "the cat")
+        if done.returncode != 1 or f"{labels} labels: expected 1" not in done.stderr:
+            fail("search --rerank with another head", done.returncode, done.stderr)
+    done = run("search", "--corpus", missing + ".npy", "--rerank", reranker, embedder, "the cat")
+    if done.returncode != 2 or "expected its texts by --texts F" not in done.stderr:
+        fail("search --rerank without texts", done.returncode, done.stderr)
+    spoiled, mixed = os.path.join(folder, "spoiled"), os.path.join(folder, "mixed.txt")
+    shutil.copytree(reranker, spoiled)
+    write_spoiled(os.path.join(reranker, "model.safetensors"), "bert.embeddings.position_embeddings.weight", 28, os.path.join(spoiled, "model.safetensors"))
+    with open(corpus, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    with open(mixed, "w", encoding="utf-8") as file:
+        file.writelines(text + "\n" for text in [*lines[:4], "the cat sat " * 9, *lines[4:]])
+    done = run("search", "--no-keep", "--corpus", mixed, "--rerank", spoiled, embedder, "the cat")
+    if done.returncode != 1 or "mixed.txt: text 5: " not in done.stderr or done.stdout:
+        fail("search --rerank: a score that is not finite", done.returncode, done.stderr)
 
 
 def check_info_of_tokenizer(folder):
