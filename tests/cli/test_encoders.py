@@ -9,7 +9,7 @@ import shutil
 import tempfile
 
 from model_files import read_safetensors, write_safetensors
-from runs import clformer as run, data, fail, finish, folders
+from runs import clformer as run, data, fail, finish, folders, model, write_spoiled
 
 encoders = os.path.join(data, "encoders")
 BOUND = 1e-5
@@ -87,6 +87,23 @@ def check_other_networks(folder):
             fail(name, done.returncode, done.stderr)
 
 
+def check_zero(folder):
+    """A model whose last layer gives zeros: no such embedding leaves, and the text is named."""
+    copy, source, width = os.path.join(folder, "zero"), os.path.join(model, "model.safetensors"), 24
+    shutil.copytree(model, copy)
+    for part in ("weight", "bias"):
+        path = os.path.join(folder, part + ".safetensors")
+        write_spoiled(source, f"transformer.layer.1.output_layer_norm.{part}", 0, path, width, b"\0")
+        source = path
+    shutil.move(source, os.path.join(copy, "model.safetensors"))
+    for options in ((), ("--normalize", "yes"), ("-o", os.path.join(folder, "zero.json"))):
+        done = run("embed", *options, copy, "a", env={**os.environ, "CLF_LOG": "error"})
+        if done.returncode != 1 or "text 1: embed: the result is all zero" not in done.stderr or "computed again on the portable" not in done.stderr or done.stdout:
+            fail("an embedding of zeros", options, done.returncode, done.stdout, done.stderr)
+    if os.path.exists(os.path.join(folder, "zero.json")):
+        fail("an embedding of zeros left a file")
+
+
 names = folders(encoders)
 if "mpnet_padding" not in names:
     fail("cases:", names)
@@ -95,5 +112,6 @@ with tempfile.TemporaryDirectory() as temporary:
         check(temporary, case)
     check_refusals(temporary)
     check_unread(temporary)
+    check_zero(temporary)
     check_other_networks(temporary)
 finish()
