@@ -92,6 +92,7 @@ typedef struct clf_gemm_traits {
     clf_status (*pack)(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights, const clf_view *biases,
                        clf_gemm_weight *out); /* once, at load */
     int64_t most_rows; /* made for products of so few rows; beyond them it can, but should not be used. 0: any number */
+    bool reads_floats; /* B of another storage type is converted in every product: it can, but should not be used */
 } clf_gemm_traits;
 
 /* Engines (op/engines.h); args: clf_gemm_args. */

@@ -199,7 +199,7 @@ static void measure_product(const loader *l, const side *s, int64_t layer, const
     int64_t rows = 0;
     for (int i = 0; i < count; i++)
         rows += clfi_weight_rows(s->config, layer, roles[i]);
-    if (layer == 0 && weight->count > 0 && weight->view[0].blocks == CLF_WEIGHT_F32)
+    if (layer == 0 && weight->count > 0 && weight->view[0].blocks == CLF_WEIGHT_F32 && weight->view[0].dtype == CLF_F32)
         clfi_first_use(l->context, rows, clfi_weight_columns(s->config, layer, roles[0]));
 }
 

@@ -12,6 +12,7 @@
 #include "kernel/attention.h"
 #include "kernel/cached_attention.h"
 #include "kernel/embedding.h"
+#include "kernel/gemm_common.h"
 #include "kernel/log_softmax.h"
 #include "kernel/pooling.h"
 #include "kernel/row_norm.h"
@@ -61,7 +62,8 @@ static bool big_product_on_gpu(const clf_context *context, const void *args)
 {
     const clf_gemm_args *gemm = args;
     const double products = (double)gemm->m * (double)gemm->n * (double)gemm->k;
-    return on_gpu(context, args) && gemm->m >= 64 && gemm->n >= 64 && gemm->k >= 32 && products >= 1e7;
+    return on_gpu(context, args) && clfi_gemm_b_operand(gemm).dtype == CLF_F32 && gemm->m >= 64 && gemm->n >= 64 && gemm->k >= 32 &&
+           products >= 1e7;
 }
 
 /* Sharing a row between work-items pays where its keys are adjacent; otherwise neighbouring rows are read together. */
@@ -70,12 +72,12 @@ static bool adjacent_keys_on_gpu(const clf_context *context, const void *args)
     return on_gpu(context, args) && clfi_softmax_is_unit(args);
 }
 
-static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0};
-static const clf_gemm_traits rows_and_columns = {CLFI_GEMM_ROWS, clfi_gemm_clblast_pack_weight, 0};
-static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, FEW_ROWS};
-static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_blocks, 0};
-static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0};
-static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0};
+static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0, false};
+static const clf_gemm_traits rows_and_columns = {CLFI_GEMM_ROWS, clfi_gemm_clblast_pack_weight, 0, true};
+static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, FEW_ROWS, false};
+static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_blocks, 0, false};
+static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0, false};
+static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0, false};
 
 static const clf_engine gemm[] = {
     {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_staged_supports, clfi_gemm_staged_suits,

@@ -10,7 +10,8 @@ static clf_status choose(const clf_context *context, clf_gemm_kind kind, const c
 {
     const clf_gemm_rule *rule = clfi_tuned_rule(context, kind, clfi_gemm_batch_count(args), args->m, args->n, args->k);
     const clf_engine_choice measured = rule ? (clf_engine_choice){rule->engine, rule->tile} : (clf_engine_choice){0};
-    return clfi_engine_choose(context, CLF_OP_GEMM, args, measured.engine ? &measured : NULL, out);
+    const bool serves = measured.engine && (!measured.engine->gemm->reads_floats || clfi_gemm_b_operand(args).dtype == CLF_F32);
+    return clfi_engine_choose(context, CLF_OP_GEMM, args, serves ? &measured : NULL, out); /* floats were measured */
 }
 
 clf_status clfi_gemm_choose(const clf_context *context, const clf_gemm_args *args, clf_engine_choice *out)
