@@ -5,6 +5,7 @@
  * four at a time where their rows are aligned to 16 bytes, and eight rows of values are under way at once. */
 #include "cached_attention.cl"
 #include "row_reduce.cl"
+#include "wide_loads.cl"
 
 #if LANES != WG
 #error "LANES: the whole work-group shares a row"
@@ -21,23 +22,13 @@ ROW_REDUCTION(group_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)
 
-inline float4 four_load_f32(__global const float *p)
-{
-    return *(__global const float4 *)p;
-}
-
-inline float4 four_load_f16(__global const half *p)
-{
-    return vload_half4(0, p);
-}
-#define LOAD_FOUR PASTE(four_, LOAD_KV)
 
 inline float key_times_query(__global const KV_T *key, __local const float *query)
 {
 #if IS_ALIGNED
     float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
     for (int c = 0; c < HEAD; c += 4) {
-        const float4 values = LOAD_FOUR(key + c), factors = *(__local const float4 *)(query + c);
+        const float4 values = FOUR(LOAD_KV, key + c, ALIGNED_VECTORS), factors = *(__local const float4 *)(query + c);
         s0 = fma(values.x, factors.x, s0);
         s1 = fma(values.y, factors.y, s1);
         s2 = fma(values.z, factors.z, s2);

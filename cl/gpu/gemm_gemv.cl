@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Skinny GEMM: ROWS (up to 16) rows of A against all of B, each element of B read once in its storage type. Larger m runs in blocks of
  * ROWS, the last of which starts at m - ROWS and computes some rows a second time.
- * gemm_gemv_dot: B contiguous in k (a weight as stored): a work-group per column, items along k, one reduction at the end. IS_VECTOR: A and
- * B are f32, adjacent in k, every row begins at a multiple of four elements and k is one: 16 bytes a load.
+ * gemm_gemv_dot: B contiguous in k (a weight as stored): a work-group for COLUMNS columns, whose loads an item has under way together,
+ * items along k, one reduction at the end. B_READS, A_READS (wide_loads.cl): 16 bytes of B a load, behind which single elements follow
+ * where k is no multiple of them.
  * gemm_gemv_columns: any strides: an item per column, best where B is contiguous in n. */
-#include "types.cl"
+#include "wide_loads.cl"
 #include "gemm_common.cl"
 #include "gemm_unroll.cl"
+#include "group_sums.cl"
 
-#if !defined(ROWS) || !defined(WG) || !defined(IS_VECTOR)
-#error "ROWS: 1 to 16; WG: work-group size, a power of two, at least ROWS; IS_VECTOR: 0 or 1"
+#if !defined(ROWS) || !defined(COLUMNS) || !defined(WG) || !defined(A_READS) || !defined(B_READS)
+#error "ROWS: 1 to 16; COLUMNS: 1, 2, 4; WG: work-group size, a power of two; A_READS, B_READS: ELEMENTS or both VECTORS or ALIGNED_VECTORS"
+#endif
+#if SUMS != ROWS * COLUMNS
+#error "SUMS: ROWS * COLUMNS"
 #endif
 
 #define START_ROW(i) sum[i] = 0.0f;
@@ -24,15 +29,66 @@
         EACH_ROW(ADD_PRODUCT)                                  \
     }
 
-/* Four neighbours in k. */
-#define ADD_VECTOR_PRODUCT(i)                                          \
-    {                                                                  \
-        const float4 av = *(__global const float4 *)((__global const float *)a + at); \
-        sum[i] = av.x * bv.x + sum[i];                                 \
-        sum[i] = av.y * bv.y + sum[i];                                 \
-        sum[i] = av.z * bv.z + sum[i];                                 \
-        sum[i] = av.w * bv.w + sum[i];                                 \
-        at += a_row_stride;                                            \
+#if COLUMNS == 4
+#define EACH_COLUMN(F) F(0) F(1) F(2) F(3)
+#elif COLUMNS == 2
+#define EACH_COLUMN(F) F(0) F(1)
+#else
+#define EACH_COLUMN(F) F(0)
+#endif
+
+#define WIDE PASTE(WIDE_, LOAD_B)
+#define START_COLUMN(j) __global const B_T *restrict const b##j = b + min(j, last_column) * b_column_stride;
+#define READ_WIDE(j) const uint4 bits##j = WIDE_BITS(b##j + at, B_READS);
+#define FIRST_FOUR(j) const float4 first##j = PASTE(FIRST_FOUR_, LOAD_B)(bits##j);
+#define SECOND_FOUR(j) const float4 second##j = PASTE(SECOND_FOUR_, LOAD_B)(bits##j);
+#define ADD_FOUR(total, values, weights)           \
+    total = (values).x * (weights).x + total;      \
+    total = (values).y * (weights).y + total;      \
+    total = (values).z * (weights).z + total;      \
+    total = (values).w * (weights).w + total;
+#define ADD_FIRST(j) ADD_FOUR(sum[row * COLUMNS + j], x, first##j)
+#define ADD_SECOND(j) ADD_FOUR(sum[row * COLUMNS + j], x2, second##j)
+/* A row of A is read once for all columns. */
+#if WIDE == 8
+#define ADD_WIDE(i)                                                                             \
+    {                                                                                           \
+        const int row = i;                                                                      \
+        const float4 x = FOUR(load_f32, from, A_READS), x2 = FOUR(load_f32, from + 4, A_READS);    \
+        EACH_COLUMN(ADD_FIRST)                                                                  \
+        EACH_COLUMN(ADD_SECOND)                                                                 \
+        from += a_row_stride;                                                                   \
+    }
+#else
+#define ADD_WIDE(i)                                      \
+    {                                                    \
+        const int row = i;                               \
+        const float4 x = FOUR(load_f32, from, A_READS);   \
+        EACH_COLUMN(ADD_FIRST)                           \
+        from += a_row_stride;                            \
+    }
+#endif
+#define READ_ONE(j) const float w##j = LOAD_B(b##j, at * b_k_stride);
+#define ADD_ONE(j) sum[row * COLUMNS + j] = x * w##j + sum[row * COLUMNS + j];
+#define ADD_ELEMENT(i)                                   \
+    {                                                    \
+        const int row = i;                               \
+        const float x = LOAD_A(from, 0);                 \
+        EACH_COLUMN(ADD_ONE)                             \
+        from += a_row_stride;                            \
+    }
+
+#define CLEAR_SUM(j) sum[row * COLUMNS + j] = 0.0f;
+#define CLEAR_ROW(i)              \
+    {                             \
+        const int row = i;        \
+        EACH_COLUMN(CLEAR_SUM)    \
+    }
+#define LEAVE_SUM(j) GROUP_SUM_LEAVE(space, row * COLUMNS + j, sum[row * COLUMNS + j])
+#define LEAVE_ROW(i)              \
+    {                             \
+        const int row = i;        \
+        EACH_COLUMN(LEAVE_SUM)    \
     }
 
 #define GEMV_PARAMETERS                                                                                                     \
@@ -49,38 +105,42 @@
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV_PARAMETERS)
 {
-    __local float partial[ROWS * WG];
-    const int lane = (int)get_local_id(0);
-    const int column = (int)get_group_id(0);
+    __local float space[SUM_SPACE];
+    const uint lane = (uint)get_local_id(0);
+    const int first_column = (int)get_group_id(0) * COLUMNS, last_column = n - 1 - first_column;
     const int first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
     const uint batch = (uint)get_group_id(2);
-    a_offset += batch_offset(batch, batch_size, a_batch_stride) + first_row * a_row_stride;
-    b_offset += batch_offset(batch, batch_size, b_batch_stride) + column * b_column_stride;
+    a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + first_row * a_row_stride;
+    b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + first_column * b_column_stride;
+    EACH_COLUMN(START_COLUMN)
 
-    float sum[ROWS];
-    EACH_ROW(START_ROW)
-#if IS_VECTOR
-    for (int p = 4 * lane; p < k; p += 4 * WG) {
-        const float4 bv = *(__global const float4 *)((__global const float *)b + b_offset + p);
-        long at = a_offset + p;
-        EACH_ROW(ADD_VECTOR_PRODUCT)
-    }
-#else
-    for (int p = lane; p < k; p += WG)
-        K_STEP(p)
+    float sum[SUMS];
+    EACH_ROW(CLEAR_ROW)
+    uint done = 0;
+#if B_READS != ELEMENTS
+    done = (uint)k & ~(WIDE - 1u);
+    for (uint at = WIDE * lane; at < done; at += WIDE * WG) {
+        EACH_COLUMN(READ_WIDE)
+        EACH_COLUMN(FIRST_FOUR)
+#if WIDE == 8
+        EACH_COLUMN(SECOND_FOUR)
 #endif
-#define KEEP_PARTIAL(i) partial[i * WG + lane] = sum[i];
-    EACH_ROW(KEEP_PARTIAL)
-    for (int half_size = WG / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_size) {
-#define FOLD(i) partial[i * WG + lane] += partial[i * WG + lane + half_size];
-            EACH_ROW(FOLD)
-        }
+        __global const A_T *restrict from = a + at;
+        EACH_ROW(ADD_WIDE)
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < ROWS)
-        STORE_RESULT(partial[lane * WG], first_row + lane, column)
+#endif
+    for (uint at = done + lane; at < (uint)k; at += WG) {
+        EACH_COLUMN(READ_ONE)
+        __global const A_T *restrict from = a + at * a_k_stride;
+        EACH_ROW(ADD_ELEMENT)
+    }
+    EACH_ROW(LEAVE_ROW)
+    group_sums_meet(space);
+    for (uint i = lane; i < SUMS; i += WG) {
+        const int row = first_row + (int)(i / COLUMNS), column = first_column + (int)(i % COLUMNS);
+        if (column < n)
+            STORE_RESULT(group_sum_take(space, i), row, column)
+    }
 }
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_columns(GEMV_PARAMETERS)

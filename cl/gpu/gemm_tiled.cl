@@ -9,7 +9,7 @@
  *   load. What SLICE leaves of k is done after the loop.
  * - IS_SPLIT: few results and a long k. Group 2 counts batches, then parts of k_part of k; c gets the sums of each part, part_stride
  * apart. */
-#include "types.cl"
+#include "wide_loads.cl"
 #include "gemm_common.cl"
 
 #if !defined(WG_M) || !defined(WG_N) || !defined(ITEM_M) || !defined(ITEM_N) || !defined(SLICE) || !defined(IS_SPLIT) || !defined(OFFSET_T)
@@ -19,14 +19,8 @@
 #error "IS_A_K_INNER, IS_B_K_INNER (the operand is contiguous in k): 0 or 1"
 #endif
 #if !defined(A_READS) || !defined(B_READS) || !defined(C_VECTOR)
-#error "A_READS, B_READS: ELEMENTS, VECTORS or ALIGNED_VECTORS; C_VECTOR (c and residual are written and read as aligned vectors): 0 or 1"
+#error "A_READS, B_READS (wide_loads.cl, of the inner index): a name; C_VECTOR (c and residual lie as aligned vectors): 0 or 1"
 #endif
-
-/* How four neighbours of the operand's inner index are read: one by one (any stride, any storage), as a vector of floats, as one that is
- * aligned to 16 bytes. */
-#define ELEMENTS 0
-#define VECTORS 1
-#define ALIGNED_VECTORS 2
 
 #define TILE_M (WG_M * ITEM_M)
 #define TILE_N (WG_N * ITEM_N)
@@ -58,9 +52,7 @@
     {                                                                                                                                    \
         const OFFSET_T at = min(line, last_line) * line_stride + depth * k_stride;                                                       \
         if (READS != ELEMENTS) {                                                                                                         \
-            __global const float *const from =                                                                                           \
-                (__global const float *)base + (IS_K_INNER ? at : min(line, last_line - 3) + depth * k_stride);                          \
-            return READS == ALIGNED_VECTORS ? *(__global const float4 *)from : vload4(0, from);                                          \
+            return FOUR(LOAD, base + (IS_K_INNER ? at : min(line, last_line - 3) + depth * k_stride), READS);                            \
         }                                                                                                                                \
         if (IS_K_INNER)                                                                                                                  \
             return (float4)(LOAD(base, at), LOAD(base, at + k_stride), LOAD(base, at + 2 * k_stride), LOAD(base, at + 3 * k_stride));    \

@@ -2,6 +2,7 @@
 /* Sums over a row: by the tree of row_reduce.cl, or, where a row is a work-group's and the device has sub-groups that a probe found right,
  * by sub-groups, which leaves two barriers of the tree's log2(LANES) + 2. */
 #include "row_reduce.cl"
+#include "subgroups.cl"
 
 #if !defined(HAS_SUBGROUPS)
 #error "HAS_SUBGROUPS: 0 or 1"
@@ -11,12 +12,6 @@
 #endif
 
 #if HAS_SUBGROUPS
-#ifdef cl_khr_subgroups
-#pragma OPENCL EXTENSION cl_khr_subgroups : enable
-#endif
-#ifdef cl_intel_subgroups
-#pragma OPENCL EXTENSION cl_intel_subgroups : enable
-#endif
 #define SUBGROUP_SUM_float(value) sub_group_reduce_add(value)
 #define SUBGROUP_SUM_float2(value) ((float2)(sub_group_reduce_add((value).x), sub_group_reduce_add((value).y)))
 

@@ -12,12 +12,21 @@ int64_t clfi_gemm_batch_count(const clf_gemm_args *args)
     return count;
 }
 
-bool clfi_gemm_is_by_four(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride)
+bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple)
 {
-    bool is = operand->offset % 4 == 0 && outer_stride % 4 == 0;
+    bool is = operand->offset % multiple == 0 && outer_stride % multiple == 0;
     for (int i = 0; i < args->batch_rank; i++)
-        is = is && operand->batch_stride[i] % 4 == 0;
+        is = is && operand->batch_stride[i] % multiple == 0;
     return is;
+}
+
+const char *clfi_gemm_reads(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t inner_stride, int64_t outer_stride,
+                            int64_t multiple)
+{
+    const int64_t word = (int64_t)(sizeof(float) / clf_dtype_bytes(operand->dtype));
+    if (inner_stride != 1 || !clfi_gemm_begins_at(args, operand, outer_stride, word))
+        return "ELEMENTS";
+    return clfi_gemm_begins_at(args, operand, outer_stride, multiple) ? "ALIGNED_VECTORS" : "VECTORS";
 }
 
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args)

@@ -11,8 +11,13 @@ int64_t clfi_gemm_batch_count(const clf_gemm_args *args);
 /* B as an operand: args->b, or the rows of a weight in CLFI_GEMM_ROWS form. */
 clf_gemm_operand clfi_gemm_b_operand(const clf_gemm_args *args);
 
-/* Whether every row of an operand, outer_stride apart, begins at a multiple of four elements: where that is f32, at 16 bytes. */
-bool clfi_gemm_is_by_four(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride);
+/* READS of cl/shared/wide_loads.cl for lines of an operand, outer_stride apart, whose elements are inner_stride apart: ALIGNED_VECTORS
+ * where all begin at a multiple of so many elements. */
+const char *clfi_gemm_reads(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t inner_stride, int64_t outer_stride,
+                            int64_t multiple);
+
+/* Whether every line of an operand, outer_stride apart, begins at a multiple of so many elements. */
+bool clfi_gemm_begins_at(const clf_gemm_args *args, const clf_gemm_operand *operand, int64_t outer_stride, int64_t multiple);
 
 /* Whether vectors of `width` columns lie together in the result and the residual. */
 bool clfi_gemm_is_c_vector(const clf_gemm_args *args, int width);

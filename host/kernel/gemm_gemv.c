@@ -3,13 +3,18 @@
 #include "kernel/gemm_common.h"
 #include "kernel/loops.h"
 
-enum { ROWS, GROUP }; /* places in clf_tile: rows of a block at most, work-items of a group */
+#include "runtime/probe.h"
+
+enum { ROWS, GROUP, COLUMNS }; /* places in clf_tile: rows of a block at most, work-items of a group, columns of one that goes along k */
+enum { GROUPS_PER_UNIT = 2, MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: of an item; the others as in group_sums.cl */
 
 static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 4, 8, 16}},
     [GROUP] = {"group", {16, 32, 64, 128, 256}},
+    [COLUMNS] = {"columns", {1, 2, 4}},
 };
 
+/* The columns depend on the case. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
     clf_tile all = *tile;
@@ -21,13 +26,14 @@ static clf_tile standard(const clf_context *context, const clf_tile *tile)
     return all;
 }
 
-/* The group's partial sums lie in local memory, and one work-item stores each row. */
+/* The group's partial sums lie in local memory. */
 static bool fits(const clf_context *context, const clf_tile *tile)
 {
     const clf_tile all = standard(context, tile);
-    const int rows = all.value[ROWS], group = all.value[GROUP];
-    return group >= rows && (size_t)group <= context->device.caps.max_work_group_size &&
-           (uint64_t)rows * (uint64_t)group * sizeof(float) <= context->device.caps.local_memory_bytes;
+    const int columns = all.value[COLUMNS] ? all.value[COLUMNS] : 1, group = all.value[GROUP];
+    const uint64_t sums = (uint64_t)all.value[ROWS] * (uint64_t)columns, each = (uint64_t)group + PITCH + SHARE;
+    return (size_t)group <= context->device.caps.max_work_group_size &&
+           sums * each * sizeof(float) <= context->device.caps.local_memory_bytes;
 }
 
 const clf_tiling clfi_gemm_gemv_tiling = {parameters, COUNT(parameters), fits, standard};
@@ -45,10 +51,24 @@ bool clfi_gemm_gemv_supports(const clf_context *context, const void *call)
     return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k);
 }
 
-static bool is_vector(const clf_gemm_args *args, const clf_gemm_operand *b)
+/* How B is read, and A beside it. */
+static const char *reads_of(const clf_gemm_args *args, const clf_gemm_operand *b, const char **out_a)
 {
-    return args->k % 4 == 0 && args->a.dtype == CLF_F32 && b->dtype == CLF_F32 && args->a.column_stride == 1 && b->row_stride == 1 &&
-           clfi_gemm_is_by_four(args, &args->a, args->a.row_stride) && clfi_gemm_is_by_four(args, b, b->column_stride);
+    const int64_t wide = (int64_t)(4 * sizeof(float) / clf_dtype_bytes(b->dtype));
+    const char *reads = clfi_gemm_reads(args, b, b->row_stride, b->column_stride, wide);
+    *out_a = args->a.dtype == CLF_F32 ? clfi_gemm_reads(args, &args->a, args->a.column_stride, args->a.row_stride, 4) : "ELEMENTS";
+    return *out_a[0] == 'E' ? *out_a : reads;
+}
+
+/* Columns of a group: as many as an item has room for sums of, and as leave the device its groups. */
+static int columns_of(const clf_context *context, const clf_gemm_args *args, int64_t rows)
+{
+    const int64_t blocks = (args->m + rows - 1) / rows * clfi_gemm_batch_count(args);
+    const int64_t wanted = (int64_t)GROUPS_PER_UNIT * context->device.caps.compute_units;
+    int columns = 4;
+    while (columns > 1 && (columns * rows > MOST_SUMS || blocks * (args->n / columns) < wanted))
+        columns /= 2;
+    return columns;
 }
 
 clf_status clfi_gemm_gemv_run(clf_context *context, const void *call)
@@ -59,13 +79,19 @@ clf_status clfi_gemm_gemv_run(clf_context *context, const void *call)
     const int group = tile.value[GROUP];
     const clf_gemm_operand b = clfi_gemm_b_operand(args);
     const bool is_dot = b.row_stride < b.column_stride;
+    const int columns = !is_dot ? 1 : tile.value[COLUMNS] ? tile.value[COLUMNS] : columns_of(context, args, rows);
+    const char *a_reads, *b_reads = reads_of(args, &b, &a_reads);
     clf_kernel_spec spec = clfi_kernel_spec("gemm_gemv.cl", is_dot ? "gemm_gemv_dot" : "gemm_gemv_columns");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
     clfi_spec_dtype(&spec, "B", b.dtype);
     clfi_spec_int(&spec, "ROWS", rows);
+    clfi_spec_int(&spec, "COLUMNS", columns);
+    clfi_spec_int(&spec, "SUMS", rows * columns);
     clfi_spec_int(&spec, "WG", group);
-    clfi_spec_int(&spec, "IS_VECTOR", is_dot && is_vector(args, &b));
+    clfi_spec_int(&spec, "HAS_SUBGROUPS", is_dot && clfi_probe(context, CLFI_PROBE_SUBGROUPS));
+    clfi_spec_text(&spec, "A_READS", is_dot ? a_reads : "ELEMENTS");
+    clfi_spec_text(&spec, "B_READS", is_dot ? b_reads : "ELEMENTS");
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
@@ -73,7 +99,8 @@ clf_status clfi_gemm_gemv_run(clf_context *context, const void *call)
     clfi_gemm_arg_operand(&launch, args, &args->a);
     clfi_gemm_arg_operand(&launch, args, &b);
     clfi_gemm_arg_result(&launch, args);
-    const size_t columns = is_dot ? (size_t)args->n : (size_t)((args->n + group - 1) / group);
-    const size_t groups[3] = {columns, (size_t)((args->m + rows - 1) / rows), (size_t)clfi_gemm_batch_count(args)};
+    const int64_t width = is_dot ? columns : group; /* columns of a group */
+    const size_t groups[3] = {(size_t)((args->n + width - 1) / width), (size_t)((args->m + rows - 1) / rows),
+                              (size_t)clfi_gemm_batch_count(args)};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)group, 1, 1});
 }

@@ -130,9 +130,7 @@ typedef struct walk {
 static const char *reads_of(const clf_gemm_args *args, const walk *w)
 {
     const int64_t inner = w->is_k_inner ? w->k_stride : w->line_stride, outer = w->is_k_inner ? w->line_stride : w->k_stride;
-    if (w->operand->dtype != CLF_F32 || inner != 1 || (!w->is_k_inner && w->lines % 4 != 0))
-        return "ELEMENTS";
-    return clfi_gemm_is_by_four(args, w->operand, outer) ? "ALIGNED_VECTORS" : "VECTORS";
+    return w->is_k_inner || w->lines % 4 == 0 ? clfi_gemm_reads(args, w->operand, inner, outer, 4) : "ELEMENTS";
 }
 
 static bool is_c_vector(const clf_gemm_args *args)
@@ -141,7 +139,7 @@ static bool is_c_vector(const clf_gemm_args *args)
     bool is = args->n % 4 == 0 && args->column_block % 4 == 0 && args->block_stride % 4 == 0;
     for (size_t i = 0; i < COUNT(operands); i++)
         is = is && (!operands[i]->buffer || (operands[i]->dtype == CLF_F32 && operands[i]->column_stride == 1 &&
-                                             clfi_gemm_is_by_four(args, operands[i], operands[i]->row_stride)));
+                                             clfi_gemm_begins_at(args, operands[i], operands[i]->row_stride, 4)));
     return is;
 }
 
