@@ -19,12 +19,25 @@ def typed(*names):
     return [option for name in names for option in (f"-D{name}_T=float", f"-DLOAD_{name}=load_f32", f"-DSTORE_{name}=store_f32")]
 
 
-RESULT = ["-DWIDTH=1", "-DHAS_BIAS=1", "-DHAS_RESIDUAL=1", "-DHAS_BLOCKS=0", "-DHAS_BATCH=0", "-DACTIVATE=activate_none", *typed("A", "B", "C", "R")]
+RESULT = ["-DWIDTH=1", "-DHAS_BIAS=1", "-DHAS_RESIDUAL=1", "-DHAS_BLOCKS=0", "-DHAS_BATCH=0", "-DACTIVATE=activate_none", *typed("A", "C", "R")]
 
 
 def tiled(item, reads):
-    return [*RESULT, "-DWG_M=8", "-DWG_N=8", f"-DITEM_M={item}", f"-DITEM_N={item}", "-DSLICE=8", "-DIS_SPLIT=0", "-DOFFSET_T=uint", "-DIS_A_K_INNER=1",
+    return [*RESULT, *typed("B"), "-DWG_M=8", "-DWG_N=8", f"-DITEM_M={item}", f"-DITEM_N={item}", "-DSLICE=8", "-DIS_SPLIT=0", "-DOFFSET_T=uint", "-DIS_A_K_INNER=1",
             "-DIS_B_K_INNER=1", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}", "-DC_VECTOR=1"]
+
+
+def gemv(storage, columns, reads):
+    """Four rows of floats against columns of a storage type, whose loads an item has under way together."""
+    return [*RESULT, f"-DB_T={STORED[storage]}", f"-DLOAD_B=load_{storage}", "-DROWS=4", f"-DCOLUMNS={columns}", f"-DSUMS={4 * columns}", "-DWG=64", "-DHAS_SUBGROUPS=0",
+            "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
+
+
+STORED = {"f32": "float", "f16": "half", "bf16": "ushort"}
+GEMV_RULES = {"amd": {"least": {"threads": 4, "fma": 0.4, "wide_loads": 0.85, "flight": 3}},
+              "nvidia": {"least": {"threads": 6, "wide_loads": 0.8, "flight": 3}}, "intel": {"least": {"wide_loads": 0.85}}}
+# NVIDIA's compiler makes single loads of what is not aligned; but on devices with a memory of their own weights have buffers of their own.
+GEMV_RULES_UNALIGNED = {**GEMV_RULES, "nvidia": {"least": {"threads": 6, "flight": 5}}}
 
 
 SLICE = 16  # of attention_group, as its launcher has it
@@ -58,23 +71,26 @@ def attention_products(head, items_k):
 # (title, file, kernel, options or a function of the target, {vendor or target: {"least": ..., "most": ...}, "products": where there are two})
 KERNELS = [
     ("product, 8 x 8 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, "ALIGNED_VECTORS"), {
-        "amd": {"least": {"fma": 0.88, "wide": 0.9, "load_bytes": 16, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
-        "nvidia": {"least": {"fma": 0.78, "wide": 0.9, "load_bytes": 16, "loads": 4}, "most": {"local_per_fma": 1.25, "registers": 128}},
+        "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "wide_loads": 0.85, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
+        "nvidia": {"least": {"threads": 4, "fma": 0.78, "wide": 0.9, "wide_loads": 0.85, "flight": 3}, "most": {"local_per_fma": 1.25, "registers": 128}},
         "intel": {"least": {"fma": 0.74}}}),
     ("product, a weight that is not aligned", "gemm_tiled.cl", "gemm_tiled", tiled(8, "VECTORS"), {
-        "amd": {"least": {"fma": 0.88, "wide": 0.9, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
-        "nvidia": {"least": {"fma": 0.77, "wide": 0.9, "loads": 4}, "most": {"local_per_fma": 1.25, "registers": 128}},
+        "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
+        "nvidia": {"least": {"threads": 4, "fma": 0.77, "wide": 0.9, "flight": 3}, "most": {"local_per_fma": 1.25, "registers": 128}},
         "intel": {"least": {"fma": 0.74}}}),
     ("product, 4 x 4 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(4, "ALIGNED_VECTORS"), {
-        "amd": {"least": {"fma": 0.85, "wide": 0.9, "load_bytes": 16}, "most": {"local_per_fma": 2.5, "registers": 80}},
-        "nvidia": {"least": {"fma": 0.65, "wide": 0.9, "load_bytes": 16}, "most": {"local_per_fma": 2.5, "registers": 80}},
+        "amd": {"least": {"threads": 3, "fma": 0.85, "wide": 0.9, "wide_loads": 0.85}, "most": {"local_per_fma": 2.5, "registers": 80}},
+        "nvidia": {"least": {"threads": 6, "fma": 0.65, "wide": 0.9, "wide_loads": 0.85}, "most": {"local_per_fma": 2.5, "registers": 80}},
         "intel": {"least": {"fma": 0.70}}}),
-    ("few rows against a weight as stored", "gemm_gemv.cl", "gemm_gemv_dot", [*RESULT, "-DROWS=4", "-DWG=64", "-DIS_VECTOR=1"],
-     {"amd": {"least": {"fma": 0.4, "load_bytes": 16, "flight": 2}}, "nvidia": {"least": {"load_bytes": 16, "loads": 4}}, "intel": {}}),
+    *((title, "gemm_gemv.cl", "gemm_gemv_dot", gemv(storage, columns, reads), rules) for title, storage, columns, reads, rules in (
+        ("few rows against a weight as stored", "f32", 2, "ALIGNED_VECTORS", GEMV_RULES),
+        ("few rows against a weight that is not aligned", "f32", 2, "VECTORS", GEMV_RULES_UNALIGNED),
+        ("few rows against a weight of float16", "f16", 2, "ALIGNED_VECTORS", GEMV_RULES),
+        ("few rows against a weight of bfloat16", "bf16", 2, "ALIGNED_VECTORS", GEMV_RULES))),
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
      ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
       "-DIS_ALIGNED=1"],
-     {"amd": {"least": {"flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"loads": 7}, "most": {"registers": 128}}, "intel": {}}),
+     {"amd": {"least": {"threads": 2, "flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"threads": 6, "flight": 5}, "most": {"registers": 128}}, "intel": {}}),
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
         "products": attention_products(32, 8),
         "amd": {"least": {"fma": 0.65}, "most": {"local_per_fma": 2.0, "registers": 144}},
@@ -89,9 +105,17 @@ KERNELS = [
 
 
 def measure(target, file, kernel, options, rules):
-    if "products" in rules:
-        return isa.measure_products(target, file, kernel, options(target), rules["products"](target))
-    return isa.measure(target, file, kernel, options)
+    options = options(target) if callable(options) else options
+    have = (isa.measure_products(target, file, kernel, options, rules["products"](target)) if "products" in rules else
+            isa.measure(target, file, kernel, options))
+    have["threads"] = isa.occupancy(isa.chip(target), have, group_of(options))
+    return have
+
+
+def group_of(options):
+    """Work-items of a group."""
+    value = dict(option[2:].split("=", 1) for option in options if "=" in option)
+    return int(value["WG"]) if "WG" in value else int(value.get("WG_M", value.get("ITEMS_Q"))) * int(value.get("WG_N", value.get("ITEMS_K")))
 
 
 def failures(have, rules):

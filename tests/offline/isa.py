@@ -61,7 +61,7 @@ def amd_listing(work, kernel, _):
 def nvidia_listing(work, kernel, log):
     own = next(part for part in log.split("Compiling entry function '") if part.startswith(kernel + "'"))
     local = re.search(r"(\d+) bytes smem", own)
-    done = subprocess.run([require("nvdisasm", "/usr/local/cuda/bin/nvdisasm"), "-c", work + "/kernel.cubin"], capture_output=True, text=True,
+    done = subprocess.run([require("nvdisasm", "/usr/local/cuda/bin/nvdisasm"), "-c", "-hex", work + "/kernel.cubin"], capture_output=True, text=True,
                           errors="replace", check=False)
     if done.returncode:
         raise Broken("nvdisasm: " + done.stderr[:500])
@@ -119,6 +119,9 @@ def listing(target, file, kernel, options):
         return LISTINGS[target.split("_")[0]](work, kernel, log)
 
 
+CONTROL = " control="  # in the rest of an NVIDIA instruction: the upper half of its code, which holds what it waits for
+
+
 # --- assembly -> [(label or None, mnemonic, rest)] --------------------------------------------------------------------------------
 def parse(target, body):
     out = []
@@ -143,6 +146,10 @@ def parse(target, body):
                 p = re.match(r"^(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*)$", text)
                 if p:
                     out.append(("op", p[2], (p[1] or "") + p[3]))
+                continue
+            m = re.match(r"^\s+/\* 0x([0-9a-f]{16}) \*/", line)
+            if m and out and out[-1][0] == "op":
+                out[-1] = ("op", out[-1][1], out[-1][2] + CONTROL + m[1])
         else:
             line = line.split("//")[0].rstrip()
             m = re.match(r"^(\w+):\s*$", line)
@@ -236,7 +243,9 @@ def bytes_of(target, op, rest, width):
         if ".U8" in op or ".S8" in op: return 1
         if ".U16" in op or ".S16" in op: return 2
         return 4
-    return 0
+    # Intel: registers of 32 bytes that the message brings back, bits 20 to 24 of its descriptor, shared by its lanes
+    lanes, descriptor = re.match(r"\((\d+)\|", rest), re.findall(r"0x([0-9A-F]{8})\b", rest)
+    return (int(descriptor[-1], 16) >> 20 & 31) * 32 // int(lanes[1]) if lanes and descriptor else 0
 
 
 BRANCH = re.compile(r"^(s_c?branch|BRA|BRX|jmpi|while|goto|if|else|brd|brc)")
@@ -417,16 +426,58 @@ def send_kind(op, rest):
     return "vmem"
 
 
-def in_flight(items):
-    """The most global loads between two waits for one: AMD's compiler says where it waits."""
-    most = now = 0
+def in_flight(name, items):
+    """The most global loads between two waits for one, as the compiler says where it waits: AMD's by a counter of its own instruction, NVIDIA's by the
+    six scoreboards that an instruction's control bits set (three bits from the 46th of the upper half) and wait for (six bits from the 52nd), Intel's by
+    tokens, `$3` where a load takes one and `$3.dst` where its numbers are needed; a token that is taken again was waited for, too."""
+    most, under_way = 0, []
     for _, op, rest in items:
-        if re.match(r"(global|flat|buffer)_load", op):
-            now += 1
-            most = max(most, now)
-        elif op == "s_waitcnt" and re.search(r"vmcnt\(0\)", rest):
-            now = 0
+        if name.startswith("gfx"):
+            left = re.search(r"vmcnt\((\d+)\)", rest) if op == "s_waitcnt" else None
+            under_way = under_way[max(0, len(under_way) - int(left[1])):] if left else under_way
+            token = 0 if re.match(r"(global|flat|buffer)_load", op) else None
+        elif name.startswith("sm_"):
+            control = int(rest.rpartition(CONTROL)[2], 16) if CONTROL in rest else 0
+            under_way = [board for board in under_way if not control >> 52 >> board & 1]
+            token = control >> 46 & 7 if is_load(name, op, rest) else None
+        else:
+            waits = set(re.findall(r"(\$\d+)\.dst", rest))
+            taken = re.search(r"(\$\d+)[^.\d]", rest) if is_send(op) else None
+            under_way = [own for own in under_way if own not in waits and not (taken and own == taken[1])]
+            token = taken[1] if taken and is_load(name, op, rest) else None
+        if token is not None:
+            under_way.append(token)
+        most = max(most, len(under_way))
     return most
+
+
+def is_send(op):
+    return op.split(".")[0] in ("send", "sends", "sendc", "load")
+
+
+def is_load(name, op, rest):
+    """Whether it reads global memory."""
+    if name.startswith(("gfx", "sm_")):
+        return bool(re.match(r"(global|flat|buffer)_load|LDG|LD\.E", op))
+    return is_send(op) and send_kind(op, rest) == "vmem" and not op.endswith("gtwy") and bytes_of(name, op, rest, 1) > 0
+
+
+# Per chip: registers of 32 bits for each lane that all hardware threads of a SIMD unit share, the unit in which they are handed out, the most threads,
+# the SIMD units that share the local memory, its bytes, and lanes of a thread. Sources as in bench/gpu_model.py; NVIDIA: compute capabilities.
+UNITS = {
+    "gfx906": (256, 4, 10, 4, 64 << 10, 64), "gfx1030": (1024, 16, 16, 2, 64 << 10, 32), "gfx1100": (1536, 24, 16, 2, 64 << 10, 32),
+    "sm_75": (512, 8, 8, 4, 64 << 10, 32), "sm_90": (512, 8, 16, 4, 227 << 10, 32),
+    "skl": (896, 128, 7, 16, 64 << 10, 0), "tgllp": (896, 128, 7, 16, 64 << 10, 0), "dg2": (1024, 128, 8, 16, 64 << 10, 0),
+}
+
+
+def occupancy(name, have, group):
+    """Hardware threads that a SIMD unit holds at once, by registers and local memory of work-groups of so many items (Intel: by registers alone)."""
+    registers, unit, most, simds, local, lanes = UNITS[name]
+    threads = min(most, registers // (-(-have["registers"] // unit) * unit))
+    if have["local"]:
+        threads = min(threads, local // have["local"] * -(-group // (lanes or have["lanes"])) / simds)
+    return threads
 
 
 def measure_products(target, file, kernel, options, products):
@@ -461,8 +512,8 @@ def measure_products(target, file, kernel, options, products):
 
 def measure(target, file, kernel, options):
     """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that is issued),
-    counts by pipe; where the listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes), load_bytes (the least of a
-    global load and lane), loads (in the loop), flight (between two waits)."""
+    counts by pipe; where there are any: loads (from global memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most
+    of them between two waits); where the listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes)."""
     code, out = listing(target, file, kernel, options)
     name = chip(target)
     loop = hot_loop(name, parse(name, code))
@@ -479,14 +530,14 @@ def measure(target, file, kernel, options):
         out["fma"] = counts["fma"] / sum(count for pipe, count in counts.items() if pipe not in ("wait", "dual"))
     else:
         out["fma"] = counts["fma_lanes"] / 8 / counts["alu_lanes8"]
-        return out
     reads = [(op, bytes_of(name, op, rest, 32)) for _, op, rest in items if re.match(r"ds_(read|load)|LDS", op)]
     if reads:
         out["wide"] = sum(size == 16 and not re.search(r"read2|2addr", op) for op, size in reads) / len(reads)
         out["local_per_fma"] = moved["lds"] / counts["fma"]
-    loads = [bytes_of(name, op, rest, 32) for _, op, rest in items if re.match(r"(global|flat|buffer)_load|LDG|LD\.E", op)]
+    loads = [bytes_of(name, op, rest, 32) for _, op, rest in items if is_load(name, op, rest)]
     if loads:
-        out["load_bytes"] = min(loads)
         out["loads"] = len(loads)
-        out["flight"] = in_flight(items) if target.startswith("amd") else len(loads)
+        out["wide_loads"] = sum(size == 16 for size in loads) / len(loads)
+        if name != "skl":  # no tokens: the hardware finds out by itself
+            out["flight"] = in_flight(name, items)
     return out
