@@ -162,14 +162,14 @@ static clf_status read_corpus(cli_session *session, const cli_embedding *options
 }
 
 /* The best of all ranks' parts, `from` for each query, on rank 0. */
-static clf_status find_hits(const cli_session *session, const cli_ranks *ranks, const cli_collection *queries, const part *corpus,
-                            size_t from, float *values, int64_t *indices)
+static clf_status find_hits(const cli_session *session, clf_similarity similarity, const cli_ranks *ranks, const cli_collection *queries,
+                            const part *corpus, size_t from, float *values, int64_t *indices)
 {
     const cli_collection *own = &corpus->rows;
     const size_t count = from < own->count ? from : own->count;
     if (count)
-        CLF_TRY(
-            cli_cosine_top(session->context, queries->rows, queries->count, own->rows, own->count, queries->width, count, values, indices));
+        CLF_TRY(cli_score_top(session->context, similarity, queries->rows, queries->count, own->rows, own->count, queries->width, count,
+                              values, indices));
     for (size_t i = 0; i < queries->count * count; i++)
         indices[i] = corpus->places ? corpus->places[indices[i]] : corpus->first + indices[i];
     return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
@@ -285,9 +285,11 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     clf_model *reranker = NULL;
     float *values = NULL;
     int64_t *indices = NULL;
+    clf_similarity similarity;
     clf_status st;
     cli_ranks_place(ranks, &rank, &size);
     CLF_GOTO(cli_pool_open_model(session, directory));
+    CLF_GOTO(clfi_similarity_read(directory, &similarity));
     if (search->reranker && rank == 0)
         CLF_GOTO(cli_reranker_open(session->context, search->reranker, &params, &reranker));
     const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
@@ -305,7 +307,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     const size_t wanted = search->reranker && search->top < RERANKED ? RERANKED : search->top, from = wanted < total ? wanted : total;
     CLF_GOTO(clfi_alloc(queries.count * from, sizeof *values, "best scores", &values));
     CLF_GOTO(clfi_alloc(queries.count * from, sizeof *indices, "best scores", &indices));
-    CLF_GOTO(find_hits(session, ranks, &queries, &corpus, from, values, indices));
+    CLF_GOTO(find_hits(session, similarity, ranks, &queries, &corpus, from, values, indices));
     if (rank > 0)
         goto done;
     if (reranker)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clformer similarity: cosine similarity of every pair of texts. */
+/* clformer similarity: similarity of every pair of texts, as the model compares its embeddings. */
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -67,11 +67,13 @@ static clf_status similarity(void *user, cli_session *session, const char *direc
     const similarity_job *job = user;
     cli_collection all = {.rows = NULL};
     float *scores = NULL;
+    clf_similarity compare;
     clf_status st;
     CLF_GOTO(cli_session_open_model(session, directory));
+    CLF_GOTO(clfi_similarity_read(directory, &compare));
     CLF_GOTO(cli_embed_all(session, &job->options, inputs, cli_collect, &all, stats));
     CLF_GOTO(clfi_alloc(all.count * all.count, sizeof *scores, "similarities", &scores));
-    CLF_GOTO(cli_cosine_matrix(session->context, all.rows, all.count, all.rows, all.count, all.width, scores));
+    CLF_GOTO(cli_score_matrix(session->context, compare, all.rows, all.count, all.rows, all.count, all.width, scores));
     cli_line_clear();
     CLF_GOTO(print_matrix(scores, &all, job->as_json));
 done:

@@ -14,7 +14,7 @@ void cli_order_by_logit(const float *logits, size_t *order, size_t count);
 /* A model whose head has one label. UNSUPPORTED: another head, or none; else as clf_model_open_with. */
 clf_status cli_reranker_open(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
 
-/* values and indices [queries, from], best by cosine, become [queries, top]: the best of them by the reranker's logits, which values then
+/* values and indices [queries, from], best first, become [queries, top]: the best of them by the reranker's logits, which values then
  * are. The corpus has texts; `name` is its file, for messages. INTERNAL: a logit is not finite; the text is named by its place there. */
 clf_status cli_rerank_hits(clf_model *reranker, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
                            size_t top, float *values, int64_t *indices);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cosine scores on the device. */
+/* Scores on the device. */
 #include "cli/scores.h"
 
 #include <stdlib.h>
@@ -18,13 +18,13 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Rows on the device, divided by their norms. */
-static clf_status upload_normalized(clf_context *context, const float *rows, size_t n, size_t width, clf_tensor **out)
+/* Rows on the device, of cosines divided by their norms. */
+static clf_status upload(clf_context *context, clf_similarity similarity, const float *rows, size_t n, size_t width, clf_tensor **out)
 {
     clf_tensor *tensor;
     CLF_TRY(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){(int64_t)n, (int64_t)width}, rows, &tensor));
     const clf_view *view = clfi_tensor_view(tensor);
-    const clf_status st = clfi_l2_normalize(context, view, 1e-12f, view);
+    const clf_status st = similarity == CLF_SIMILARITY_COSINE ? clfi_l2_normalize(context, view, 1e-12f, view) : CLF_OK;
     if (st != CLF_OK) {
         clf_tensor_destroy(tensor);
         return st;
@@ -33,7 +33,7 @@ static clf_status upload_normalized(clf_context *context, const float *rows, siz
     return CLF_OK;
 }
 
-/* scores [n, m] of two normalised blocks, on the device. */
+/* scores [n, m] of two blocks, on the device. */
 static clf_status score_block(clf_context *context, const clf_tensor *a, const clf_tensor *b, clf_tensor **out)
 {
     clf_tensor *columns = NULL, *scores = NULL;
@@ -52,7 +52,8 @@ static clf_status score_block(clf_context *context, const clf_tensor *a, const c
     return CLF_OK;
 }
 
-clf_status cli_cosine_matrix(clf_context *context, const float *a, size_t n, const float *b, size_t m, size_t width, float *out)
+clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, const float *a, size_t n, const float *b, size_t m,
+                            size_t width, float *out)
 {
     for (size_t i = 0; i < n; i += ROW_BLOCK) {
         for (size_t j = 0; j < m; j += QUERY_BLOCK) {
@@ -61,13 +62,13 @@ clf_status cli_cosine_matrix(clf_context *context, const float *a, size_t n, con
             float *block = NULL;
             clf_status st;
             CLF_GOTO(clfi_alloc(rows * columns, sizeof *block, "scores", &block));
-            CLF_GOTO(upload_normalized(context, a + i * width, rows, width, &ta));
-            CLF_GOTO(upload_normalized(context, b + j * width, columns, width, &tb));
+            CLF_GOTO(upload(context, similarity, a + i * width, rows, width, &ta));
+            CLF_GOTO(upload(context, similarity, b + j * width, columns, width, &tb));
             CLF_GOTO(score_block(context, ta, tb, &scores));
             CLF_GOTO(clf_tensor_read_f32(scores, block, rows * columns));
             for (size_t r = 0; r < rows; r++)
                 memcpy(out + (i + r) * m + j, block + r * columns, columns * sizeof *out);
-done:
+        done:
             free(block);
             clf_tensor_destroy(ta);
             clf_tensor_destroy(tb);
@@ -118,8 +119,8 @@ done:
     return st;
 }
 
-clf_status cli_cosine_top(clf_context *context, const float *queries, size_t n, const float *rows, size_t m, size_t width, size_t k,
-                          float *values, int64_t *indices)
+clf_status cli_score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
+                         size_t width, size_t k, float *values, int64_t *indices)
 {
     if (k > CLFI_TOP_K_MAX || k > m)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "search: the %zu best of %zu rows: expected at most %zu", k, m, smaller(m, CLFI_TOP_K_MAX));
@@ -131,10 +132,10 @@ clf_status cli_cosine_top(clf_context *context, const float *queries, size_t n, 
     CLF_GOTO(clfi_alloc(QUERY_BLOCK * k, sizeof *block_places, "best scores", &block_places));
     for (size_t j = 0; j < m; j += ROW_BLOCK) {
         const size_t count = smaller(ROW_BLOCK, m - j), block_k = smaller(k, count), have = smaller(k, j);
-        CLF_GOTO(upload_normalized(context, rows + j * width, count, width, &row_block));
+        CLF_GOTO(upload(context, similarity, rows + j * width, count, width, &row_block));
         for (size_t i = 0; i < n; i += QUERY_BLOCK) {
             const size_t query_count = smaller(QUERY_BLOCK, n - i);
-            CLF_GOTO(upload_normalized(context, queries + i * width, query_count, width, &query_block));
+            CLF_GOTO(upload(context, similarity, queries + i * width, query_count, width, &query_block));
             CLF_GOTO(top_of_block(context, query_block, row_block, (int)block_k, block_values, block_places));
             for (size_t q = 0; q < query_count; q++)
                 merge(values + (i + q) * k, indices + (i + q) * k, have, block_values + q * block_k, block_places + q * block_k, block_k,

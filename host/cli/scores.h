@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Cosine scores between sets of embeddings, computed and selected on the device in blocks of bounded size. */
+/* Scores between sets of embeddings, computed and selected on the device in blocks of bounded size. */
 #ifndef CLFI_CLI_SCORES_H
 #define CLFI_CLI_SCORES_H
 
 #include <stdint.h>
 
 #include "clformer/context.h"
+#include "model/similarity.h"
 
-/* out[i*m + j] = a_i . b_j / (|a_i| |b_j|), a [n, width], b [m, width]. A zero vector scores 0 with everything. */
-clf_status cli_cosine_matrix(clf_context *context, const float *a, size_t n, const float *b, size_t m, size_t width, float *out);
+/* out[i*m + j] = a_i . b_j, of cosines / (|a_i| |b_j|), a [n, width], b [m, width]. A zero vector scores 0 with everything. */
+clf_status cli_score_matrix(clf_context *context, clf_similarity similarity, const float *a, size_t n, const float *b, size_t m,
+                            size_t width, float *out);
 
-/* For each of n queries the k best of m rows by cosine, best first, ties by lower index: values and indices [n, k]. k <= m. */
-clf_status cli_cosine_top(clf_context *context, const float *queries, size_t n, const float *rows, size_t m, size_t width, size_t k,
-                          float *values, int64_t *indices);
+/* For each of n queries the k best of m rows, best first, ties by lower index: values and indices [n, k]. k <= m. */
+clf_status cli_score_top(clf_context *context, clf_similarity similarity, const float *queries, size_t n, const float *rows, size_t m,
+                         size_t width, size_t k, float *values, int64_t *indices);
 
 #endif

@@ -172,6 +172,38 @@ def check_refusals(folder):
     changed("6_Normalize/config.json", ('"sentence_embedding"', '"token_embeddings"'), 'module_input_name "token_embeddings"')
 
 
+def check_similarity(folder):
+    """similarity_fn_name: dot products are what the model was trained for; what is not built is refused."""
+    directory, corpus = os.path.join(folder, "several"), os.path.join(folder, "corpus.txt")
+    path, texts = os.path.join(directory, "config_sentence_transformers.json"), ["zebra quick", "the cat sat"]
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    with open(corpus, "w", encoding="utf-8") as file:
+        file.writelines(text + "\n" for text in texts)
+    for name in ("dot", "cosine", None):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**config, "similarity_fn_name": name}, file)
+        a, b = ([float(value) for value in line.split()] for line in run("embed", "--format", "text", directory, *texts).stdout.splitlines())
+        matrix = run("similarity", "--json", directory, *texts)
+        found = run("search", "--no-keep", "--json", "--prompt", "", "--corpus", corpus, directory, texts[0])
+        plain = [[float(value) for value in line.split()] for line in run("embed", "--format", "text", "--prompt", "", directory, *texts).stdout.splitlines()]
+
+        def compare(x, y):
+            return sum(p * q for p, q in zip(x, y)) / (1 if name == "dot" else math.hypot(*x) * math.hypot(*y))  # pylint: disable=cell-var-from-loop
+        bound = BOUND * (math.hypot(*a) * math.hypot(*b) if name == "dot" else 1)
+        if matrix.returncode != 0 or not abs(json.loads(matrix.stdout)[0][1] - compare(a, b)) <= bound:
+            fail("similarity", name, matrix.stdout, matrix.stderr, compare(a, b))
+        scores = {hit["index"]: hit["score"] for hit in json.loads(found.stdout)["hits"]}
+        if not all(abs(scores[i] - compare(plain[0], plain[i])) <= 4 * bound for i in range(2)):
+            fail("search", name, scores, plain)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**config, "similarity_fn_name": "euclidean"}, file)
+    for arguments in (("similarity", directory, "a", "b"), ("search", "--corpus", corpus, directory, "a")):
+        done = run(*arguments)
+        if done.returncode != 1 or 'similarity_fn_name "euclidean": expected "cosine" or "dot"' not in done.stderr:
+            fail(arguments, done.returncode, done.stderr)
+
+
 def check_without_pooling(folder):
     """A Transformer alone makes no embedding, unless a pooling is asked for."""
     directory = os.path.join(folder, "last")
@@ -196,4 +228,5 @@ with tempfile.TemporaryDirectory() as folder:
     check_streamed(folder)
     check_wide_range(folder)
     check_without_pooling(folder)
+    check_similarity(folder)
 finish()
