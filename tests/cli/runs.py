@@ -79,13 +79,13 @@ def make_spoiled_model(path, texts):
     write_spoiled(os.path.join(model, "model.safetensors"), "embeddings.position_embeddings.weight", last, os.path.join(path, "model.safetensors"))
 
 
-def make_broken_vendors(path):
-    """A folder of this machine's drivers and one that aborts while it is loaded; None where there is no folder of drivers, but something else."""
-    source, broken = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"), os.environ.get("CLF_TEST_DRIVER_ABORTS", "")
+def make_broken_vendors(path, way="aborts"):
+    """A folder of this machine's drivers and one that aborts or hangs while it is loaded; None where there is no folder of drivers."""
+    source, broken = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"), os.environ.get(f"CLF_TEST_DRIVER_{way.upper()}", "")
     if not os.path.isdir(source) or not os.path.exists(broken):
         return None
     shutil.copytree(source, path)
-    with open(os.path.join(path, "aborts.icd"), "w", encoding="utf-8") as file:
+    with open(os.path.join(path, f"{way}.icd"), "w", encoding="utf-8") as file:
         file.write(broken + "\n")
     return os.path.abspath(path)
 

@@ -75,6 +75,9 @@ with tempfile.TemporaryDirectory() as work:
     stopped = {"signal": int(signal.SIGSTOP), "child": 2}
     slow = subprocess.Popen(embed("slow.npy", "--device", ","), stderr=subprocess.PIPE, text=True,
                             env={**os.environ, **ending("send:3", once="half.once", **stopped)})
+    hanging = make_broken_vendors("hanging", "hangs")
+    hung = subprocess.Popen(embed("hung.npy", "--device", ","), stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "OCL_ICD_VENDORS": hanging}) if hanging else None
     for call, told in (("recv:1", ("no answer for", "another takes its texts as well")), ("send:1", ("has not opened the model", "it takes part once it has"))):
         expect(f"a process that stops at {call}", run_ending(call, *embed("stopped.npy", "--device", ","), once=f"{call}.once", timeout=300, **stopped), 0, *told)
         if read("stopped.npy") != want:
@@ -141,6 +144,18 @@ with tempfile.TemporaryDirectory() as work:
     for devices in (",", "all"):
         expect(f"CLF_DEVICE={devices}", run(*embed("all.npy"), env={**os.environ, "CLF_DEVICE": devices}), 0)
 
+    # Of devices that are one piece of hardware "all" takes one, and says so; a list may name them.
+    two = {**os.environ, "POCL_DEVICES": "pthread basic"}
+    done = run(program, "embed", model, "--file", "two.txt", "--device", "all", env=two)
+    expect("--device all of one piece of hardware", done, 0, "is the same hardware as device ", "--device all leaves it out")
+    done = run(program, "embed", model, "--file", "two.txt", "--device", "Portable Computing Language,basic", env=two)
+    expect("a list of one piece of hardware", done, 0)
+    if "same hardware" in done.stderr:
+        fail(f"a list of one piece of hardware: {done.stderr}")
+
+    # A driver that hangs while it is loaded is left out after a while.
+    if hung and (hung.wait(timeout=300) != 0 or "hangs.icd: its library hangs" not in hung.stderr.read() or read("hung.npy") != want):
+        fail("a driver that hangs while it is loaded")
     if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another takes its texts" not in slow.stderr.read() or read("slow.npy") != want:
         fail("a process that stops in the middle of an answer")
 
