@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-enum { WAIT_SECONDS = 5 };
+enum { WAIT_SECONDS = 20 };
 
 /* The first of two variables that is set: of Open MPI, of MPICH and of those that take after it. */
 static long number(const char *const names[2], long otherwise)
