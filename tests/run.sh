@@ -69,16 +69,22 @@ test_devices() {
 # Intel's CPU runtime from PyPI, without root: libraries in one folder, and an ICD folder with it beside the system's.
 intel_packages='intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 tbb==2023.2.0 tcmlib==1.6.0'
 
+# Wheels from PyPI, unpacked into $work/unpacked beside DIRECTORY.
+fetch_wheels() { # DIRECTORY PACKAGE==VERSION...
+    local directory=$1 wheel
+    shift
+    mkdir -p "$(dirname "$directory")"
+    trap clean_up EXIT # also where this runs in a subshell
+    work=$(mktemp -d "$(dirname "$directory")/.fetch.XXXXXX")
+    watched "$work/log" python3 -m pip download --no-deps --disable-pip-version-check --retries 2 --dest "$work" "$@" ||
+        { tail -n 3 "$work/log" >&2; return 1; }
+    for wheel in "$work"/*.whl; do python3 -m zipfile -e "$wheel" "$work/unpacked" || return 1; done
+}
+
 fetch_intel_runtime() { # DIRECTORY
     say "Fetching Intel's CPU runtime for OpenCL (270 MB, Intel's licence) into $1"
-    mkdir -p "$(dirname "$1")"
-    trap clean_up EXIT # also where this runs in a subshell
-    work=$(mktemp -d "$(dirname "$1")/.fetch.XXXXXX")
     # shellcheck disable=SC2086
-    watched "$work/log" python3 -m pip download --no-deps --disable-pip-version-check --retries 2 --dest "$work" $intel_packages ||
-        { tail -n 3 "$work/log" >&2; return 1; }
-    local wheel
-    for wheel in "$work"/*.whl; do python3 -m zipfile -e "$wheel" "$work/unpacked"; done
+    fetch_wheels "$1" $intel_packages || return 1
     mkdir "$work/lib"
     find "$work"/unpacked/*.data/data/lib -maxdepth 1 -type f ! -name 'libOpenCL.so*' -exec mv -t "$work/lib" {} + # the loader is the system's
     [ -f "$work/lib/libintelocl.so" ] || return 1
@@ -94,6 +100,31 @@ use_intel_runtime() {
     cp /etc/OpenCL/vendors/*.icd "$vendors/"
     echo "$library/libintelocl.so" >"$vendors/intel.icd"
     export OCL_ICD_VENDORS=$vendors LD_LIBRARY_PATH=$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+}
+
+# NVIDIA's assembler and disassembler, which judge the GPU kernels' code, from PyPI where CUDA does not bring them.
+declare -A nvidia_packages=([ptxas]=nvidia-cuda-nvcc==13.0.88 [nvdisasm]=nvidia-cuda-nvdisasm==13.5.37)
+
+fetch_nvidia_tool() { # DIRECTORY TOOL
+    say "Fetching NVIDIA's $2 (${nvidia_packages[$2]}, NVIDIA's licence) into $1"
+    fetch_wheels "$1" "${nvidia_packages[$2]}" || return 1
+    local found
+    found=$(find "$work/unpacked" -path "*/bin/$2" -type f) && [ -n "$found" ] || return 1
+    mkdir -p "$1"
+    chmod +x "$found"
+    mv "$found" "$1/$2"
+    rm -rf "$work"
+    work=
+}
+
+# What cannot be fetched is a skip of the tests that want it, which they name.
+use_nvidia_tools() {
+    local tools=$cache/nvidia-tools-13 tool
+    for tool in ptxas nvdisasm; do
+        [ -x "$tools/$tool" ] || [ -x "/usr/local/cuda/bin/$tool" ] || command -v "$tool" >/dev/null 2>&1 ||
+            (fetch_nvidia_tool "$tools" "$tool") || note "NVIDIA's $tool could not be fetched: tests of the code for its GPUs are skipped"
+    done
+    export PATH=$PATH:$tools
 }
 
 check_implementations() {
@@ -200,7 +231,10 @@ run_tests() { # [--full]
     [ -z "$full" ] || export POCL_WORK_GROUP_SPECIALIZATION=0
     rm -rf build/kernels
     part "unit tests (no device)" run_ctest build -L '^unit$'
-    if [ -n "$full" ]; then use_intel_runtime || fail "Intel's CPU runtime could not be fetched"; fi
+    if [ -n "$full" ]; then
+        use_intel_runtime || fail "Intel's CPU runtime could not be fetched"
+        use_nvidia_tools
+    fi
     test_devices
     if [ -n "$full" ]; then
         part "all three OpenCL implementations were there" check_implementations
