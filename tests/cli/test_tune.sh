@@ -88,13 +88,13 @@ done
 if "$program" devices --all | grep -A3 '\[default\]' | grep -q 'Portable Computing Language'; then
     rm -f "$work/kernels/"*/*.cl
     # shellcheck disable=SC2016
-    sed 's/^    float sum\[ROWS\];/    *(volatile __global float *)8 = 1.0f;\n    float sum[ROWS];/' "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
+    sed 's/^    float sum\[[A-Z]*\];/    *(volatile __global float *)8 = 1.0f;\n&/' "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
     sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' "$kernels/gpu/gemm_tiled.cl" >"$work/kernels/gpu/gemm_tiled.cl"
     for file in gpu/gemm_gemv gpu/gemm_tiled; do
         cmp -s "$kernels/$file.cl" "$work/kernels/$file.cl" && fail "$file.cl was not changed"
     done
     cp "$kept" "$work/before"
-    CLF_KERNEL_DIR=$work/kernels run tune --model "$work/model" --minutes 0.001 --limit 20
+    CLF_KERNEL_DIR=$work/kernels run tune --model "$work/model" --minutes 0.001 --limit 60
     [ "$status" -eq 0 ] || fail "tune with a crash and a hang: status $status: $(cat "$work/err")"
     grep -q 'gemm=gemv  LOST: .*process ended ' "$work/err" || fail "no crash: $(cat "$work/err")"
     grep -q 'gemm=tiled  LOST: no answer .*within 20 s' "$work/err" || fail "no hang: $(cat "$work/err")"
