@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "io/gguf_file_type.h"
 
 enum { PIECE_BLOCKS = 1024, QUANTIZATION_VERSION = 2 };
 
@@ -158,21 +159,6 @@ static clf_status put_tensors(writing *w, clf_gguf_converted *done)
     return CLF_OK;
 }
 
-/* llama.cpp's number for files that are mostly of the type. */
-static clf_status find_file_type(clf_weight_type type, uint64_t *out)
-{
-    static const struct {
-        clf_weight_type type;
-        uint64_t number;
-    } rows[] = {{CLF_WEIGHT_F32, 0}, {CLF_WEIGHT_F16, 1}, {CLF_WEIGHT_Q4_0, 2}, {CLF_WEIGHT_Q8_0, 7}};
-    for (size_t i = 0; i < COUNT(rows); i++)
-        if (rows[i].type == type) {
-            *out = rows[i].number;
-            return CLF_OK;
-        }
-    CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: weights as %s: expected f32, f16, q8_0 or q4_0", clfi_weight_type_info(type)->name);
-}
-
 clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out)
 {
     const size_t piece = (size_t)PIECE_BLOCKS * CLFI_WEIGHT_BLOCK_MOST;
@@ -180,7 +166,8 @@ clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, 
     clf_gguf_converted done = {.bytes = 0};
     uint64_t file_type = 0;
     clf_status st;
-    CLF_TRY(find_file_type(type, &file_type));
+    if (!clfi_gguf_file_type_of(type, &file_type))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: weights as %s: expected f32, f16, q8_0 or q4_0", clfi_weight_type_info(type)->name);
     CLF_TRY(clfi_output_open(path, false, &w.output));
     CLF_GOTO(clfi_alloc(piece, sizeof *w.values, "weights", &w.values));
     CLF_GOTO(clfi_alloc(piece, sizeof(float), "weights", &w.blocks));

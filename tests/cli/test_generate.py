@@ -298,7 +298,33 @@ def check_plan():
         fail(f"info: plan of halves {halves}")
 
 
+def check_told():
+    """What a file says of itself, and the plan of a model that no device has room for."""
+    wanted = {"name": "tiny qwen2", "file_type": "f16", "chat_template": "yes", "end_tokens": ["</s>"]}
+    told = json.loads(run("info", "--json", os.path.join(families, "qwen2", "model.gguf")).stdout)
+    hub = json.loads(run("info", "--json", os.path.join(families, "qwen2")).stdout)
+    if {key: told.get(key) for key in wanted} != wanted or hub["chat_template"] != "no" or hub["end_tokens"] != ["</s>"] or "does_not_fit" in told:
+        fail(f"info: {told} {hub}")
+    values, tensors = read_gguf(os.path.join(families, "qwen2", "model.gguf"))
+    rows = 2 ** 31 - 1
+    tensors["output.weight"] = tensors.pop("output.weight")  # the last, whose numbers are a hole in the file
+    tensors["output.weight"] = ((24, rows), 0, b"")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "huge.gguf")
+        write_gguf(path, values, tensors)
+        os.truncate(path, os.path.getsize(path) + 24 * 4 * rows)
+        told = json.loads(run("info", "--json", path).stdout)
+        if told["weight_bytes"] <= told["memory_bytes"] or told["family"] != "qwen2" or told["context_fits"] != 0 or "model: the weights take" not in told["does_not_fit"]:
+            fail(f"info: huge: {told}")
+        if "does_not_fit " not in run("info", path).stdout:
+            fail("info: huge, as text")
+        done = run("generate", path, "a", status=1)
+        if told["does_not_fit"] not in done.stderr:
+            fail(f"generate: huge: {done.stderr}")
+
+
 check_plan()
+check_told()
 with tempfile.TemporaryDirectory() as temporary:
     names = folders(families)
     if "llama" not in names:

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* What info tells of files and of language models: types, memory plan, metadata, how texts end. */
+#include "cli/info_language.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/terminal.h"
+#include "cli/unread_keys.h"
+#include "clformer/generate.h"
+#include "io/checkpoint_gguf.h"
+#include "io/gguf.h"
+#include "io/gguf_file_type.h"
+#include "io/gguf_values.h"
+#include "model/chat_template.h"
+#include "model/model.h"
+#include "model/sentence_config.h"
+#include "op/gemm.h"
+
+/* {"F16": 38}. */
+static void add_types(cli_info_rows *info, const clf_checkpoint *checkpoint)
+{
+    clf_checkpoint_tensor tensor;
+    json_t *counts = json_object();
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
+        const json_int_t before = json_integer_value(json_object_get(counts, tensor.type_name));
+        info->is_whole = json_object_set_new(counts, tensor.type_name, json_integer(before + 1)) == 0 && info->is_whole;
+    }
+    cli_info_add(info, "tensors", counts);
+}
+
+static clf_status open_loaded(const char *path, clf_checkpoint **out)
+{
+    clf_checkpoint *made;
+    CLF_TRY(clfi_checkpoint_open(path, &made));
+    const clf_status st = clfi_checkpoint_load(made);
+    if (st == CLF_OK)
+        *out = made;
+    else
+        clfi_checkpoint_close(made);
+    return st;
+}
+
+clf_status cli_info_types(cli_info_rows *info, const char *path)
+{
+    clf_checkpoint *checkpoint;
+    CLF_TRY(open_loaded(path, &checkpoint));
+    add_types(info, checkpoint);
+    clfi_checkpoint_close(checkpoint);
+    return CLF_OK;
+}
+
+/* What each quantised type of a matrix is to the device's products: {"q4_1": "bundles"}, or "float32" where none takes it as stored. */
+static void add_quantised(cli_info_rows *info, const clf_context *context, const clf_checkpoint_tensor *tensor, json_t *list)
+{
+    clf_engine_choice choice;
+    if (!tensor->is_weight || tensor->rank != 2 || clfi_weight_type_info(tensor->type)->block_weights == 1)
+        return;
+    const bool is_taken =
+        clfi_gemm_choose_block_form(context, tensor->type, tensor->dim[0], tensor->dim[1], &choice) == CLF_OK && choice.engine;
+    info->is_whole =
+        json_object_set_new(list, tensor->type_name, json_string(is_taken ? choice.engine->name : "float32")) == 0 && info->is_whole;
+}
+
+static void add_plan(cli_info_rows *info, const clf_context *context, const clf_checkpoint *checkpoint, const clf_memory_plan *plan)
+{
+    json_t *list = json_object();
+    clf_checkpoint_tensor tensor;
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
+        add_quantised(info, context, &tensor, list);
+    cli_info_add(info, "quantised", list);
+    cli_info_number(info, "weight_bytes", (int64_t)plan->weight_bytes);
+    cli_info_number(info, "scratch_bytes", (int64_t)plan->scratch_bytes);
+    cli_info_number(info, "token_bytes", (int64_t)plan->cache_bytes);
+    cli_info_number(info, "context_fits", plan->context);
+    cli_info_number(info, "memory_bytes", (int64_t)plan->device_bytes);
+    cli_info_number(info, "allocation", (int64_t)clf_context_device(context)->max_allocation_bytes);
+}
+
+clf_status cli_info_plan(cli_info_rows *info, const clf_context *context, const char *path, const clf_network_config *config,
+                         const clf_model_params *params)
+{
+    clf_checkpoint *checkpoint;
+    CLF_TRY(open_loaded(path, &checkpoint));
+    const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, config, params);
+    add_plan(info, context, checkpoint, &plan);
+    clfi_checkpoint_close(checkpoint);
+    return CLF_OK;
+}
+
+static clf_status plan_unopened(cli_info_rows *info, const clf_context *context, const clf_checkpoint *checkpoint, const char *path,
+                                const clf_model_params *params, bool *told)
+{
+    const json_t *json = clfi_checkpoint_config(checkpoint);
+    const clf_family *family;
+    clf_network_config config;
+    unsigned tasks;
+    CLF_TRY(clfi_family_find(json, CLF_TASK_EMBED | CLF_TASK_GENERATE, &family));
+    CLF_TRY(family->read_config(json, &config));
+    CLF_TRY(clfi_model_tasks(family, path, &tasks));
+    if (!(tasks & CLF_TASK_GENERATE))
+        config.decoder.layers = 0; /* no cache */
+    const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config, params);
+    *told = clfi_memory_plan_check(context, &plan) != CLF_OK;
+    if (!*told)
+        return CLF_OK;
+    cli_info_text(info, "family", family->model_type);
+    cli_info_text(info, "does_not_fit", clf_last_error());
+    add_types(info, checkpoint);
+    cli_info_text(info, "weights", params->weights == CLF_STORAGE_F16 ? "f16" : "stored");
+    add_plan(info, context, checkpoint, &plan);
+    cli_info_text(info, "device", clf_context_device(context)->name);
+    cli_info_number(info, "file_bytes", (int64_t)clfi_checkpoint_file_bytes(checkpoint));
+    return CLF_OK;
+}
+
+clf_status cli_info_unopened(cli_info_rows *info, const cli_session *session, const char *path, bool *told)
+{
+    const clf_model_params params = cli_session_model_params(session);
+    clf_checkpoint *checkpoint;
+    *told = false;
+    CLF_TRY(open_loaded(path, &checkpoint));
+    const clf_status st = plan_unopened(info, session->context, checkpoint, path, &params, told);
+    clfi_checkpoint_close(checkpoint);
+    return st;
+}
+
+static clf_status add_metadata(cli_info_rows *info, const char *path)
+{
+    static const char name_key[] = "general.name";
+    clf_gguf *file;
+    clf_gguf_string name;
+    int64_t type;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_gguf_open(path, &file));
+    if (clfi_gguf_value(file, name_key)) {
+        CLF_GOTO(clfi_gguf_get_text(file, name_key, &name));
+        cli_info_add(info, "name", cli_text_json(name.data, name.length));
+    }
+    CLF_GOTO(clfi_gguf_opt_int(file, CLFI_GGUF_FILE_TYPE, 0, INT32_MAX, -1, &type));
+    if (type >= 0 && clfi_gguf_file_type_name(type))
+        cli_info_text(info, "file_type", clfi_gguf_file_type_name(type));
+    else if (type >= 0)
+        cli_info_number(info, "file_type", type);
+done:
+    clfi_gguf_close(file);
+    return st;
+}
+
+static clf_status add_template(cli_info_rows *info, const char *path)
+{
+    char *text = NULL;
+    const clf_status st = clfi_chat_template_read(path, &text);
+    free(text);
+    if (st != CLF_OK && st != CLF_NOT_FOUND)
+        return st;
+    cli_info_text(info, "chat_template", st == CLF_OK ? "yes" : "no");
+    return CLF_OK;
+}
+
+/* Of language models: generation_config.json's keys that no command follows, such as those of sampling: the most probable token is taken
+ * unless the options say otherwise. */
+static clf_status add_ignored(cli_info_rows *info, const char *path)
+{
+    json_t *config = NULL, *list, *value;
+    const char *key;
+    if (!clfi_directory_exists(path))
+        return CLF_OK;
+    CLF_TRY(clfi_sentence_file_read(path, "generation_config.json", &config));
+    list = config ? json_array() : NULL;
+    json_object_foreach(config, key, value)
+    {
+        if (!json_is_null(value) && !json_is_false(value) && !cli_is_generation_key(key))
+            cli_info_append(info, list, key);
+    }
+    if (config)
+        cli_info_add(info, "generation_ignored", list);
+    json_decref(config);
+    return CLF_OK;
+}
+
+clf_status cli_info_generation(cli_info_rows *info, const clf_model *model, const char *path)
+{
+    size_t count;
+    const int32_t *ends = clf_model_end_tokens(model, &count);
+    const clf_tokenizer *tokenizer = model->target ? model->target : model->tokenizer;
+    json_t *list = json_array();
+    if (clfi_is_gguf(path))
+        CLF_TRY(add_metadata(info, path));
+    CLF_TRY(add_template(info, path));
+    for (size_t i = 0; i < count; i++) {
+        const char *token = clf_tokenizer_token(tokenizer, ends[i]);
+        cli_info_append(info, list, token ? token : "?");
+    }
+    cli_info_add(info, "end_tokens", list);
+    return add_ignored(info, path);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What info tells of files and of language models. */
+#ifndef CLFI_CLI_INFO_LANGUAGE_H
+#define CLFI_CLI_INFO_LANGUAGE_H
+
+#include "cli/info_rows.h"
+#include "cli/session.h"
+#include "model/family.h"
+#include "model/memory_plan.h"
+
+/* The types that tensors are stored in. */
+clf_status cli_info_types(cli_info_rows *info, const char *path);
+
+/* Weights, cache and scratch of a language model beside the device's memory, and how its quantised types are multiplied. */
+clf_status cli_info_plan(cli_info_rows *info, const clf_context *context, const char *path, const clf_network_config *config,
+                         const clf_model_params *params);
+
+/* A GGUF file's name and type; whether there is a chat template; tokens that end texts; settings of generation_config.json that no command
+ * follows. */
+clf_status cli_info_generation(cli_info_rows *info, const clf_model *model, const char *path);
+
+/* Of a model that could not be opened for lack of memory: family, types, plan, and as "does_not_fit" what clfi_memory_plan_check says of
+ * it. *told false: the plan has room, so that it was something else. Statuses of reading the configuration. */
+clf_status cli_info_unopened(cli_info_rows *info, const cli_session *session, const char *path, bool *told);
+
+#endif
