@@ -3,16 +3,13 @@
 #include "nn/attention_weights.h"
 
 #include "base/alloc.h"
-#include "op/attention_steps.h"
-#include "op/masked_softmax.h"
+#include "op/dense_attention.h"
 
-/* A matrix for each query head, [H,M,N], with the heads of a key head's group along an axis of their own where they are several:
- * [G,H/G,M,N]. Of keys, [G,M,N], each serves its whole group. */
+/* A matrix for each query head, [H,M,N], with the heads of a key head's group along an axis of their own: [G,H/G,M,N]. Of keys, [G,M,N],
+ * each serves its whole group. */
 static clf_view by_key_head(const clf_view *heads, int64_t key_heads, int64_t group)
 {
     const bool is_of_keys = heads->dim[0] == key_heads;
-    if (group == 1)
-        return *heads;
     return (clf_view){
         .buffer = heads->buffer,
         .dtype = heads->dtype,
@@ -22,23 +19,21 @@ static clf_view by_key_head(const clf_view *heads, int64_t key_heads, int64_t gr
         .stride = {heads->stride[0] * (is_of_keys ? 1 : group), is_of_keys ? 0 : heads->stride[0], heads->stride[1], heads->stride[2]}};
 }
 
-/* weights = scale q k^T + bias, head by head; each key head serves a group of query heads. */
-static clf_status scores(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *bias,
-                         const clf_view *weights)
+/* weights = softmax of scale q k^T under the masks, head by head; each key head serves a group of query heads. */
+static clf_status grouped_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_dense_masks *masks,
+                                  const clf_view *weights)
 {
     const int64_t key_heads = k->dim[0], group = q->dim[0] / key_heads;
     const clf_view queries = by_key_head(q, key_heads, group), keys = by_key_head(k, key_heads, group),
-                   out = by_key_head(weights, key_heads, group), added = bias ? by_key_head(bias, key_heads, group) : out;
-    return clfi_attention_scores(context, &queries, &keys, scale, bias ? &added : NULL, &out);
+                   out = by_key_head(weights, key_heads, group);
+    const clf_dense_attention attention = {.q = &queries, .k = &keys, .masks = masks, .scale = scale, .weights = &out};
+    return clfi_dense_weights(context, &attention);
 }
 
 clf_status clfi_source_weights(clf_context *context, float scale, const clf_view *q, const clf_view *k, const clf_view *weights)
 {
-    clf_softmax_args softmax = CLFI_SOFTMAX_ARGS_INIT;
-    CLF_TRY(scores(context, scale, q, k, NULL, weights));
-    softmax.x = softmax.y = weights;
-    softmax.axis = 2;
-    return clfi_softmax(context, &softmax);
+    const clf_dense_masks masks = {.empty_rows = CLF_EMPTY_ROWS_ZERO};
+    return grouped_weights(context, scale, q, k, &masks, weights);
 }
 
 /* The stack's bias as a matrix [H,T,T], a temporary of the arena. */
@@ -85,20 +80,20 @@ clf_status clfi_attention_weights(clf_context *context, const clf_stack *stack, 
 {
     const clf_attention_shape *shape = clfi_stack_attention(&stack->config, layer);
     const clf_arena_mark mark = clfi_arena_top(context);
+    const int64_t key_heads = k->dim[0], group = q->dim[0] / key_heads;
     const clf_view *bias = clfi_stack_bias(stack);
-    clf_softmax_args softmax = CLFI_SOFTMAX_ARGS_INIT;
-    clf_view residual, keep;
+    clf_dense_masks masks = {.is_causal = is_causal, .empty_rows = CLF_EMPTY_ROWS_ZERO};
+    clf_view spread;
     clf_status st;
-    if (bias)
-        CLF_GOTO(spread_bias(context, bias, q->dim[1], &residual));
-    if (shape->window > 0)
-        CLF_GOTO(spread_window(context, shape->window, q->dim[0], q->dim[1], &keep));
-    CLF_GOTO(scores(context, clfi_stack_scale(&stack->config, layer), q, k, bias ? &residual : NULL, weights));
-    softmax.x = softmax.y = weights;
-    softmax.axis = 2;
-    softmax.query_axis = is_causal ? 1 : -1;
-    softmax.mask = shape->window > 0 ? &keep : NULL;
-    CLF_GOTO(clfi_softmax(context, &softmax));
+    if (bias) {
+        CLF_GOTO(spread_bias(context, bias, q->dim[1], &spread));
+        masks.bias = by_key_head(&spread, key_heads, group);
+    }
+    if (shape->window > 0) {
+        CLF_GOTO(spread_window(context, shape->window, q->dim[0], q->dim[1], &spread));
+        masks.mask = by_key_head(&spread, key_heads, group);
+    }
+    CLF_GOTO(grouped_weights(context, clfi_stack_scale(&stack->config, layer), q, k, &masks, weights));
 done:
     clfi_arena_release(context, mark);
     return st;

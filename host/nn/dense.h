@@ -5,7 +5,7 @@
 
 #include "clformer/transformer.h"
 #include "nn/decoder.h"
-#include "nn/dense_attention.h"
+#include "op/dense_attention.h"
 
 typedef struct clf_dense_batch {
     clf_layout layout;

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "clformer/attention.h"
-#include "nn/dense_attention.h"
+#include "op/dense_attention.h"
 #include "op/attention_steps.h"
 #include "op/linear.h"
 
@@ -150,8 +150,8 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
     j->keys = j->k->dim[1 - batch_axis];
     CLF_TRY(bind_input(context, j, "v", v, j->batch, j->keys, clfi_linear_in_features(a->v), &j->v));
     CLF_TRY(bind_input(context, j, "out", out, j->batch, j->queries, a->out_features, &j->out));
-    CLF_TRY(clfi_dense_masks_bind(context, "multi-head attention", j->params->layout, j->params->masks, j->batch, a->heads, j->queries,
-                                  j->keys, &j->masks));
+    CLF_TRY(clfi_dense_masks_bind(context, "multi-head attention", clfi_dense_mask_form(j->params->layout, j->params->masks),
+                                  j->params->masks, j->batch, a->heads, j->queries, j->keys, &j->masks));
     CLF_TRY(clfi_check_dropout("multi-head attention", j->params->dropout));
     j->scale = j->params->scale != 0.0f ? j->params->scale : (float)(1.0 / sqrt((double)a->d));
     if (j->params->weights) {
@@ -235,9 +235,17 @@ static clf_status run(clf_context *context, job *j)
     CLF_TRY(project(context, j, a->k, j->k, j->keys, a->d, &j->k4));
     CLF_TRY(project(context, j, a->v, j->v, j->keys, a->dv, &j->v4));
     CLF_TRY(make_context(context, j));
-    const clf_dense_attention attention = {&j->q4, &j->k4, &j->v4, &j->context4, &j->masks, j->scale, j->params->dropout, j->params->seed,
-                                           j->params->weights ? clfi_tensor_view(j->params->weights) : NULL, j->params->score,
-                                           j->params->score_user, {.size = 0}};
+    const clf_dense_attention attention = {.q = &j->q4,
+                                           .k = &j->k4,
+                                           .v = &j->v4,
+                                           .out = &j->context4,
+                                           .masks = &j->masks,
+                                           .scale = j->scale,
+                                           .dropout = j->params->dropout,
+                                           .seed = j->params->seed,
+                                           .weights = j->params->weights ? clfi_tensor_view(j->params->weights) : NULL,
+                                           .score = j->params->score,
+                                           .score_user = j->params->score_user};
     CLF_TRY(clfi_dense_attend(context, &attention));
     const clf_view out = rows_of(j->out);
     return a->o ? clfi_linear_run(context, a->o, &j->context_rows, CLF_ACTIVATION_NONE, NULL, &out) : CLF_OK;

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* clf_attention: scoring functions with one call. Dot and bilinear scores under simple masks run fused; everything else goes score,
- * softmax, context. */
+/* clf_attention: scoring functions with one call, as dense attention of one head. A bilinear score is the dot product of projected queries;
+ * additive and distance scores are made by kernels of their own. */
 #include "clformer/attention.h"
 
 #include <math.h>
 
 #include "base/options.h"
 #include "kernel/attention_steps.h"
-#include "op/attention_keep.h"
 #include "op/attention_steps.h"
+#include "op/dense_attention.h"
 #include "op/gemm.h"
-#include "op/mask.h"
-#include "op/masked_softmax.h"
 
 /* Checked operands. */
 typedef struct scoring {
     const clf_attention_params *params;
     const clf_view *q, *k, *v, *out, *w_q, *w_k, *w_v, *m;
-    clf_softmax_args softmax; /* its masks are the views below, in the shape of the scores */
-    clf_view mask, padding, attention, bias, lengths;
-    clf_view weights; /* buffer NULL until there is one */
+    clf_dense_masks masks;
+    const clf_view *weights; /* NULL: not wanted */
     int64_t batch, queries, keys;
     float scale;
 } scoring;
@@ -91,32 +88,22 @@ static clf_status bind_score(clf_context *context, scoring *s)
     return CLF_OK;
 }
 
-/* Masks in the shape of the scores [B,Q,K]. */
+/* Masks in the shape of the scores of one head, [B,1,Q,K]. */
 static clf_status bind_masks(clf_context *context, scoring *s)
 {
-    static const clf_mask_form mask = {"mask", CLF_U8, 3, {0, 1, 2}, CLFI_MASK_REPEATS},
-                               bias = {"bias", CLF_F32, 3, {0, 1, 2}, CLFI_MASK_REPEATS};
-    static const clf_mask_form padding = {"padding mask", CLF_U8, 2, {0, -1, 1}, 0},
-                               attention = {"attention mask", CLF_U8, 2, {-1, 0, 1}, 0};
+    static const clf_mask_form mask = {"mask", CLF_U8, 3, {0, -1, 1, 2}, CLFI_MASK_REPEATS},
+                               bias = {"bias", CLF_F32, 3, {0, -1, 1, 2}, CLFI_MASK_REPEATS};
     const clf_attention_params *p = s->params;
-    const clf_view scores = {.rank = 3, .dim = {s->batch, s->queries, s->keys}};
-    if ((unsigned)p->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: attention: policy %d for empty rows is unknown", (int)p->empty_rows);
-    CLF_TRY(clfi_lengths_bind(context, "attention", p->lengths, &scores, 0, 1, &s->lengths));
-    CLF_TRY(clfi_mask_bind(context, "attention", &mask, p->mask, &scores, &s->mask));
-    CLF_TRY(clfi_mask_bind(context, "attention", &padding, p->padding_mask, &scores, &s->padding));
-    CLF_TRY(clfi_mask_bind(context, "attention", &attention, p->attention_mask, &scores, &s->attention));
-    CLF_TRY(clfi_mask_bind(context, "attention", &bias, p->bias, &scores, &s->bias));
-    s->softmax = (clf_softmax_args)CLFI_SOFTMAX_ARGS_INIT;
-    s->softmax.axis = 2;
-    s->softmax.query_axis = p->is_causal ? 1 : -1;
-    s->softmax.empty_rows = p->empty_rows;
-    s->softmax.lengths = clfi_mask_given(&s->lengths);
-    s->softmax.mask = clfi_mask_given(&s->mask);
-    s->softmax.padding = clfi_mask_given(&s->padding);
-    s->softmax.attention = clfi_mask_given(&s->attention);
-    s->softmax.bias = clfi_mask_given(&s->bias);
-    return CLF_OK;
+    const clf_view scores = {.rank = 4, .dim = {s->batch, 1, s->queries, s->keys}};
+    clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
+    masks.mask = p->mask;
+    masks.padding_mask = p->padding_mask;
+    masks.attention_mask = p->attention_mask;
+    masks.is_causal = p->is_causal;
+    masks.empty_rows = p->empty_rows;
+    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, &masks, s->batch, 1, s->queries, s->keys, &s->masks));
+    CLF_TRY(clfi_lengths_bind(context, "attention", p->lengths, &scores, 0, 2, &s->masks.lengths));
+    return clfi_mask_bind(context, "attention", &bias, p->bias, &scores, &s->masks.bias);
 }
 
 static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_tensor *k, const clf_tensor *v, const clf_tensor *out,
@@ -141,7 +128,7 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
         CLF_TRY(expect("weights", weights, s->batch, s->queries, s->keys));
         if (weights->dtype != CLF_F32)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention weights are %s, expected float32", clf_dtype_name(weights->dtype));
-        s->weights = *weights;
+        s->weights = weights;
     }
     return CLF_OK;
 }
@@ -164,134 +151,56 @@ static clf_status project(clf_context *context, const clf_view *a, const clf_vie
     return clfi_gemm(context, &args);
 }
 
-static clf_status compute_scores(clf_context *context, const scoring *s, const clf_view *scores)
+/* [B,rows,n] as [B,1,rows,n], the one head of each batch as far from the next as the batches are. */
+static clf_view with_head(const clf_view *three)
 {
+    return (clf_view){.buffer = three->buffer,
+                      .dtype = three->dtype,
+                      .rank = 4,
+                      .offset = three->offset,
+                      .dim = {three->dim[0], 1, three->dim[1], three->dim[2]},
+                      .stride = {three->stride[0], three->stride[0], three->stride[1], three->stride[2]}};
+}
+
+/* A clf_dense_attention's make_scores. */
+static clf_status make_scores(clf_context *context, const void *user, const clf_view *four)
+{
+    const scoring *s = user;
+    const clf_view scores = {.buffer = four->buffer,
+                             .dtype = four->dtype,
+                             .rank = 3,
+                             .offset = four->offset,
+                             .dim = {four->dim[0], four->dim[2], four->dim[3]},
+                             .stride = {four->stride[0], four->stride[2], four->stride[3]}};
     clf_view queries, keys;
-    switch (s->params->score) {
-    case CLF_SCORE_ADDITIVE:
-        CLF_TRY(project(context, s->q, s->w_q, true, &queries));
-        CLF_TRY(project(context, s->k, s->w_k, true, &keys));
-        return clfi_attention_additive_launch(context, &queries, &keys, s->w_v, s->scale, scores);
-    case CLF_SCORE_BILINEAR:
-        CLF_TRY(project(context, s->q, s->m, false, &queries));
-        return clfi_attention_scores(context, &queries, s->k, s->scale, NULL, scores);
-    case CLF_SCORE_DISTANCE:
-        return clfi_attention_distance_launch(context, s->q, s->k, s->scale, scores);
-    default:
-        return clfi_attention_scores(context, s->q, s->k, s->scale, NULL, scores);
-    }
+    if (s->params->score == CLF_SCORE_DISTANCE)
+        return clfi_attention_distance_launch(context, s->q, s->k, s->scale, &scores);
+    CLF_TRY(project(context, s->q, s->w_q, true, &queries));
+    CLF_TRY(project(context, s->k, s->w_k, true, &keys));
+    return clfi_attention_additive_launch(context, &queries, &keys, s->w_v, s->scale, &scores);
 }
 
-/* All masks but the bias as bits. */
-static clf_status pack_masks(clf_context *context, const scoring *s, bool is_causal, clf_view *keep)
-{
-    const clf_keep_masks masks = {s->softmax.mask, s->softmax.padding, s->softmax.attention, s->softmax.lengths, is_causal};
-    return clfi_attention_keep(context, &masks, 3, (int64_t[]){s->batch, s->queries, s->keys}, keep);
-}
-
-static clf_status run_steps(clf_context *context, scoring *s)
-{
-    const int64_t dim[3] = {s->batch, s->queries, s->keys};
-    const bool is_masked = s->params->is_causal || s->softmax.mask || s->softmax.padding || s->softmax.attention || s->softmax.lengths;
-    clf_view dropped, keep;
-    if (!s->weights.buffer)
-        CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, dim, &s->weights));
-    if (clfi_view_count(&s->weights) > 0) {
-        CLF_TRY(compute_scores(context, s, &s->weights));
-        s->softmax.x = s->softmax.y = &s->weights;
-        CLF_TRY(clfi_softmax(context, &s->softmax));
-    }
-    if (is_masked)
-        CLF_TRY(pack_masks(context, s, s->params->is_causal != 0, &keep));
-    if (s->params->dropout == 0.0f)
-        return clfi_attention_context(context, &s->weights, s->v, is_masked ? &keep : NULL, s->out);
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, dim, &dropped));
-    CLF_TRY(clfi_dropout(context, &s->weights, s->params->dropout, s->params->seed, &dropped));
-    return clfi_attention_context(context, &dropped, s->v, is_masked ? &keep : NULL, s->out);
-}
-
-/* Whether rows of all batches are evenly spaced, as one matrix. */
-static bool is_packed(const clf_view *view)
-{
-    return view->dim[0] <= 1 || view->stride[0] == view->dim[1] * view->stride[1];
-}
-
-static bool has_unit_columns(const clf_view *view)
-{
-    return view->dim[2] <= 1 || view->stride[2] == 1;
-}
-
-/* [B,rows,d] as [1, B*rows, d]. */
-static clf_view packed(const clf_view *view)
-{
-    clf_view p = *view;
-    p.dim[0] = 1;
-    p.dim[1] = view->dim[0] * view->dim[1];
-    return p;
-}
-
-static bool can_fuse(const scoring *s)
+static clf_status attend(clf_context *context, const scoring *s)
 {
     const clf_attention_params *p = s->params;
-    const clf_dtype dtype = p->score == CLF_SCORE_BILINEAR ? CLF_F32 : s->q->dtype;
-    return (p->score == CLF_SCORE_DOT || p->score == CLF_SCORE_BILINEAR) && !p->weights && p->dropout == 0.0f && !p->bias &&
-           s->k->dtype == dtype && s->v->dtype == dtype && (s->out->dtype == dtype || s->out->dtype == CLF_F32) && has_unit_columns(s->q) &&
-           has_unit_columns(s->k) && has_unit_columns(s->v) && has_unit_columns(s->out) && s->k->dim[2] > 0;
-}
-
-/* Lengths of batches and padding are read as they are where the batches' rows follow each other; other masks become bits. */
-static bool masks_keys_only(const scoring *s)
-{
-    const clf_attention_params *p = s->params;
-    return !p->mask && !p->attention_mask && (p->lengths || p->padding_mask) && (!p->lengths || clf_tensor_rank(p->lengths) == 1) &&
-           is_packed(s->q) && is_packed(s->k) && is_packed(s->v) && is_packed(s->out) &&
-           (!p->padding_mask || s->batch <= 1 || s->padding.stride[0] == s->keys * s->padding.stride[2]);
-}
-
-/* Batches whose masks are read as they are, are sequences; others are heads of one sequence, which leaves all strides free. */
-static clf_status run_fused(clf_context *context, const scoring *s)
-{
-    clf_view q = *s->q, k = *s->k, v = *s->v, out = *s->out, lengths, key_mask, keep;
-    const clf_attention_params *p = s->params;
-    const bool is_ragged = masks_keys_only(s);
+    const bool is_product = p->score == CLF_SCORE_DOT || p->score == CLF_SCORE_BILINEAR;
+    clf_view projected = *s->q;
     if (p->score == CLF_SCORE_BILINEAR)
-        CLF_TRY(project(context, s->q, s->m, false, &q));
-    clf_attention_args args = {
-        .q = &q, .k = &k, .v = &v, .out = &out, .scale = s->scale, .is_causal = p->is_causal != 0, .empty_rows = p->empty_rows};
-    if (is_ragged) {
-        q = packed(&q);
-        k = packed(&k);
-        v = packed(&v);
-        out = packed(&out);
-    }
-    if (is_ragged && p->lengths) {
-        lengths = s->lengths;
-        lengths.rank = 1;
-        args.lengths = &lengths;
-    }
-    if (is_ragged && p->padding_mask) {
-        key_mask = s->padding;
-        key_mask.rank = 1;
-        key_mask.dim[0] = s->batch * s->keys;
-        key_mask.stride[0] = s->padding.stride[2];
-        args.key_mask = &key_mask;
-    }
-    if (!is_ragged && (p->mask || p->padding_mask || p->attention_mask || p->lengths)) {
-        CLF_TRY(pack_masks(context, s, false, &keep));
-        keep = (clf_view){.buffer = keep.buffer,
-                          .dtype = keep.dtype,
-                          .rank = 4,
-                          .offset = keep.offset,
-                          .dim = {keep.dim[0], 1, keep.dim[1], keep.dim[2]},
-                          .stride = {keep.stride[0], 0, keep.stride[1], keep.stride[2]}}; /* one head each */
-        args.keep = &keep;
-    }
-    const int64_t rows = out.dim[1], row_stride = out.stride[1];
-    out.dim[1] = out.dim[0]; /* [rows, heads, dv] */
-    out.stride[1] = out.stride[0];
-    out.dim[0] = rows;
-    out.stride[0] = row_stride;
-    return clfi_attention_dense(context, is_ragged ? s->batch : 1, s->queries, s->keys, &args);
+        CLF_TRY(project(context, s->q, s->m, false, &projected));
+    const clf_view q = with_head(&projected), k = with_head(s->k), v = with_head(s->v), out = with_head(s->out);
+    const clf_view weights = s->weights ? with_head(s->weights) : q;
+    const clf_dense_attention attention = {.q = &q,
+                                           .k = &k,
+                                           .v = &v,
+                                           .out = &out,
+                                           .masks = &s->masks,
+                                           .scale = s->scale,
+                                           .dropout = p->dropout,
+                                           .seed = p->seed,
+                                           .weights = s->weights ? &weights : NULL,
+                                           .make_scores = is_product ? NULL : make_scores,
+                                           .make_user = s};
+    return clfi_dense_attend(context, &attention);
 }
 
 CLFI_OPTIONS(clf_attention_params, CLF_ATTENTION_PARAMS_INIT)
@@ -304,7 +213,7 @@ clf_status clf_attention(clf_context *context, const clf_tensor *q, const clf_te
     CLF_TRY(clf_attention_params_read(params, &own));
     CLF_TRY(bind_all(context, q, k, v, out, &s));
     const clf_arena_mark mark = clfi_arena_top(context);
-    const clf_status st = can_fuse(&s) && s.batch > 0 ? run_fused(context, &s) : run_steps(context, &s);
+    const clf_status st = attend(context, &s);
     clfi_arena_release(context, mark);
     return st;
 }

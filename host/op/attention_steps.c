@@ -51,9 +51,8 @@ static clf_gemm_operand operand(const clf_view *view, bool is_transposed)
     return o;
 }
 
-/* c [...,m,n] = alpha a [...,m,k] b + residual: b is [...,k,n], or transposed [...,n,k]. residual NULL: none. */
-static clf_status multiply(clf_context *context, const clf_view *a, const clf_view *b, bool is_transposed, float alpha,
-                           const clf_view *residual, const clf_view *c)
+/* c [...,m,n] = alpha a [...,m,k] b: b is [...,k,n], or transposed [...,n,k]. */
+static clf_status multiply(clf_context *context, const clf_view *a, const clf_view *b, bool is_transposed, float alpha, const clf_view *c)
 {
     clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
     args.batch_rank = a->rank - 2;
@@ -65,14 +64,11 @@ static clf_status multiply(clf_context *context, const clf_view *a, const clf_vi
     args.a = operand(a, false);
     args.b = operand(b, is_transposed);
     args.c = operand(c, false);
-    if (residual)
-        args.residual = operand(residual, false);
     args.alpha = alpha;
     return clfi_gemm(context, &args);
 }
 
-clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const clf_view *k, float scale, const clf_view *bias,
-                                 const clf_view *scores)
+clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const clf_view *k, float scale, const clf_view *scores)
 {
     static const char op[] = "attention scores:";
     CLF_TRY(check_rank(op, "q", q));
@@ -81,9 +77,7 @@ clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const 
     const int64_t queries = q->dim[q->rank - 2], d = q->dim[q->rank - 1], keys = k->dim[k->rank - 2];
     CLF_TRY(check_matrices(op, "k", k, "q", q, keys, d));
     CLF_TRY(check_matrices(op, "scores", scores, "q", q, queries, keys));
-    if (bias)
-        CLF_TRY(check_matrices(op, "bias", bias, "q", q, queries, keys));
-    return multiply(context, q, k, true, scale, bias, scores);
+    return multiply(context, q, k, true, scale, scores);
 }
 
 clf_status clfi_attention_context(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *keep,
@@ -98,7 +92,7 @@ clf_status clfi_attention_context(clf_context *context, const clf_view *weights,
     CLF_TRY(check_matrices(op, "out", out, "weights", weights, queries, dv));
     if (clfi_view_count(out) == 0)
         return CLF_OK;
-    return keep ? clfi_attention_context_launch(context, weights, v, keep, out) : multiply(context, weights, v, false, 1.0f, NULL, out);
+    return keep ? clfi_attention_context_launch(context, weights, v, keep, out) : multiply(context, weights, v, false, 1.0f, out);
 }
 
 clf_status clfi_check_dropout(const char *op, float probability)
@@ -156,7 +150,7 @@ static clf_status check_tensors(const clf_context *context, const char *const wh
 clf_status clf_attention_scores(clf_context *context, const clf_tensor *q, const clf_tensor *k, float scale, clf_tensor *scores)
 {
     CLF_TRY(check_tensors(context, (const char *const[3]){"q", "k", "scores"}, (const clf_tensor *const[3]){q, k, scores}, 3));
-    return clfi_attention_scores(context, clfi_tensor_view(q), clfi_tensor_view(k), scale, NULL, clfi_tensor_view(scores));
+    return clfi_attention_scores(context, clfi_tensor_view(q), clfi_tensor_view(k), scale, clfi_tensor_view(scores));
 }
 
 clf_status clf_attention_context(clf_context *context, const clf_tensor *weights, const clf_tensor *v, const clf_tensor *mask,

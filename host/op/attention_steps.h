@@ -6,10 +6,9 @@
 #include "clformer/attention.h"
 #include "op/attention.h"
 
-/* As the public functions of the same names; views of rank 2 to 6. bias: in the shape of the scores, added to them, or NULL. keep: the
- * mask as i32 [...,ceil(Q/32),K] (op/attention_keep.h) or NULL. */
-clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const clf_view *k, float scale, const clf_view *bias,
-                                 const clf_view *scores);
+/* As the public functions of the same names; views of rank 2 to 6. keep: the mask as i32 [...,ceil(Q/32),K] (op/attention_keep.h), or
+ * NULL. */
+clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const clf_view *k, float scale, const clf_view *scores);
 clf_status clfi_attention_context(clf_context *context, const clf_view *weights, const clf_view *v, const clf_view *keep,
                                   const clf_view *out);
 clf_status clfi_dropout(clf_context *context, const clf_view *x, float probability, uint64_t seed, const clf_view *y);

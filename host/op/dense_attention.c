@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention over dense batches: fused where nothing asks for the weights, else scores, masked softmax and context. */
-#include "nn/dense_attention.h"
+/* Attention over dense batches: fused where nothing asks for the scores, else scores, masked softmax and context. */
+#include "op/dense_attention.h"
 
 #include "base/options.h"
 #include "op/attention_keep.h"
 #include "op/attention_steps.h"
-#include "op/mask.h"
 #include "op/masked_softmax.h"
 
 CLFI_OPTIONS(clf_attention_masks, CLF_ATTENTION_MASKS_INIT)
 
-clf_status clfi_dense_masks_bind(clf_context *context, const char *what, clf_layout layout, const clf_attention_masks *given, int64_t batch,
-                                 int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out)
+const clf_mask_form *clfi_dense_mask_form(clf_layout layout, const clf_attention_masks *masks)
 {
     static const clf_mask_form four = {"mask", CLF_U8, 4, {0, 1, 2, 3}, CLFI_MASK_REPEATS};
     static const clf_mask_form sequence_first = {"mask", CLF_U8, 3, {2, -1, 0, 1}, 1u << 0 | 1u << 2}; /* [Q|1,K,N|1] */
+    const bool is_four = layout == CLF_LAYOUT_NLD || (masks && masks->mask && clf_tensor_rank(masks->mask) == 4);
+    return is_four ? &four : &sequence_first;
+}
+
+clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *given,
+                                 int64_t batch, int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out)
+{
     static const clf_mask_form padding = {"padding mask", CLF_U8, 2, {0, -1, -1, 1}, 0},
                                attention = {"attention mask", CLF_U8, 2, {-1, -1, 0, 1}, 0};
     const clf_view scores = {.rank = 4, .dim = {batch, heads, queries, keys}};
-    clf_attention_masks own;
-    const clf_attention_masks *masks = &own;
+    clf_attention_masks masks;
     *out = (clf_dense_masks){.empty_rows = CLF_EMPTY_ROWS_ZERO};
-    CLF_TRY(clf_attention_masks_read(given, &own));
-    if ((unsigned)masks->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: policy %d for empty rows is unknown", what, (int)masks->empty_rows);
-    out->is_causal = masks->is_causal != 0;
-    out->empty_rows = masks->empty_rows;
-    const bool is_four = layout == CLF_LAYOUT_NLD || (masks->mask && clf_tensor_rank(masks->mask) == 4);
-    CLF_TRY(clfi_mask_bind(context, what, is_four ? &four : &sequence_first, masks->mask, &scores, &out->mask));
-    CLF_TRY(clfi_mask_bind(context, what, &padding, masks->padding_mask, &scores, &out->padding));
-    return clfi_mask_bind(context, what, &attention, masks->attention_mask, &scores, &out->attention);
+    CLF_TRY(clf_attention_masks_read(given, &masks));
+    if ((unsigned)masks.empty_rows > CLF_EMPTY_ROWS_UNIFORM)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: policy %d for empty rows is unknown", what, (int)masks.empty_rows);
+    out->is_causal = masks.is_causal != 0;
+    out->empty_rows = masks.empty_rows;
+    CLF_TRY(clfi_mask_bind(context, what, form, masks.mask, &scores, &out->mask));
+    CLF_TRY(clfi_mask_bind(context, what, &padding, masks.padding_mask, &scores, &out->padding));
+    return clfi_mask_bind(context, what, &attention, masks.attention_mask, &scores, &out->attention);
 }
 
-static bool has_masks(const clf_dense_masks *masks)
+static bool is_masked(const clf_dense_masks *masks)
 {
-    return masks->mask.buffer || masks->padding.buffer || masks->attention.buffer;
+    return masks->is_causal || masks->mask.buffer || masks->padding.buffer || masks->attention.buffer || masks->lengths.buffer;
 }
 
-/* All masks of the attention as bits. */
+/* All masks of the attention as bits; not the bias. */
 static clf_status pack_masks(clf_context *context, const clf_dense_attention *a, bool is_causal, clf_view *keep)
 {
     const clf_dense_masks *masks = a->masks;
-    const clf_keep_masks all = {clfi_mask_given(&masks->mask), clfi_mask_given(&masks->padding), clfi_mask_given(&masks->attention), NULL,
-                                is_causal};
+    const clf_keep_masks all = {clfi_mask_given(&masks->mask), clfi_mask_given(&masks->padding), clfi_mask_given(&masks->attention),
+                                clfi_mask_given(&masks->lengths), is_causal};
     return clfi_attention_keep(context, &all, 4, (int64_t[]){a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]}, keep);
 }
 
@@ -82,7 +85,10 @@ static clf_status make_weights(clf_context *context, const clf_dense_attention *
     softmax.mask = clfi_mask_given(&masks->mask);
     softmax.padding = clfi_mask_given(&masks->padding);
     softmax.attention = clfi_mask_given(&masks->attention);
-    CLF_TRY(clfi_attention_scores(context, a->q, a->k, a->scale, NULL, weights));
+    softmax.lengths = clfi_mask_given(&masks->lengths);
+    softmax.bias = clfi_mask_given(&masks->bias);
+    CLF_TRY(a->make_scores ? a->make_scores(context, a->make_user, weights)
+                           : clfi_attention_scores(context, a->q, a->k, a->scale, weights));
     if (a->score)
         CLF_TRY(change_scores(context, a, weights));
     return clfi_softmax(context, &softmax);
@@ -94,7 +100,7 @@ static clf_status attend_in_steps(clf_context *context, const clf_dense_attentio
     const int64_t dim[4] = {a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]};
     const clf_dense_masks *masks = a->masks;
     clf_view weights, dropped, keep;
-    const bool is_masked = masks->is_causal || has_masks(masks);
+    const bool has_bits = is_masked(masks);
     clf_status st;
     if (a->weights)
         weights = *a->weights;
@@ -106,9 +112,9 @@ static clf_status attend_in_steps(clf_context *context, const clf_dense_attentio
         CLF_GOTO(clfi_dropout(context, &weights, a->dropout, a->seed, &dropped));
         weights = dropped;
     }
-    if (is_masked)
+    if (has_bits)
         CLF_GOTO(pack_masks(context, a, masks->is_causal, &keep));
-    CLF_GOTO(clfi_attention_context(context, &weights, a->v, is_masked ? &keep : NULL, a->out));
+    CLF_GOTO(clfi_attention_context(context, &weights, a->v, has_bits ? &keep : NULL, a->out));
 done:
     clfi_arena_release(context, mark);
     return st;
@@ -136,19 +142,29 @@ static bool has_unit_columns(const clf_view *four)
     return four->dim[3] <= 1 || four->stride[3] == 1;
 }
 
-/* What masks whole keys only is read as it is; other masks become bits. */
+/* What masks whole keys of a sequence only is read as it is, where the sequences' rows follow each other; other masks become bits. */
 static bool masks_keys_only(const clf_dense_attention *a)
 {
     const clf_dense_masks *masks = a->masks;
-    return !masks->mask.buffer && !masks->attention.buffer &&
-           (!masks->padding.buffer ||
-            (has_form(a, is_packed) && (a->q->dim[0] <= 1 || masks->padding.stride[0] == a->k->dim[2] * masks->padding.stride[3])));
+    const bool is_one = a->q->dim[0] <= 1;
+    if (masks->mask.buffer || masks->attention.buffer)
+        return false;
+    if (!masks->padding.buffer && !masks->lengths.buffer)
+        return true;
+    return has_form(a, is_packed) && (!masks->lengths.buffer || masks->lengths.stride[2] == 0) &&
+           (!masks->padding.buffer || is_one || masks->padding.stride[0] == a->k->dim[2] * masks->padding.stride[3]);
+}
+
+static bool has_types_of_fused(const clf_dense_attention *a)
+{
+    const clf_dtype dtype = a->q->dtype;
+    return a->k->dtype == dtype && a->v->dtype == dtype && (a->out->dtype == dtype || a->out->dtype == CLF_F32);
 }
 
 static bool can_fuse(const clf_dense_attention *a)
 {
-    return !a->weights && a->dropout == 0.0f && !a->score && a->out->dtype == CLF_F32 && has_form(a, has_unit_columns) &&
-           (has_form(a, is_packed) || has_form(a, is_merged));
+    return !a->weights && a->dropout == 0.0f && !a->masks->bias.buffer && !a->score && !a->make_scores && has_types_of_fused(a) &&
+           a->k->dim[3] > 0 && has_form(a, has_unit_columns) && (has_form(a, is_packed) || has_form(a, is_merged));
 }
 
 /* [heads, rows, columns]: rows of all sequences, or with the heads of all sequences as those of one. */
@@ -166,7 +182,7 @@ static clf_view three_axes(const clf_view *four, bool is_by_sequence)
 
 static clf_status attend_fused(clf_context *context, const clf_dense_attention *a)
 {
-    const clf_view *padding = &a->masks->padding;
+    const clf_view *padding = &a->masks->padding, *lengths = &a->masks->lengths;
     const bool is_by_sequence = has_form(a, is_packed), has_bits = !masks_keys_only(a);
     const clf_view q = three_axes(a->q, is_by_sequence), k = three_axes(a->k, is_by_sequence), v = three_axes(a->v, is_by_sequence);
     const clf_view heads = three_axes(a->out, is_by_sequence), key_mask = {.buffer = has_bits ? NULL : padding->buffer,
@@ -175,6 +191,12 @@ static clf_status attend_fused(clf_context *context, const clf_dense_attention *
                                                                            .offset = padding->offset,
                                                                            .dim = {a->k->dim[0] * a->k->dim[2]},
                                                                            .stride = {padding->stride[3]}};
+    const clf_view counts = {.buffer = has_bits ? NULL : lengths->buffer,
+                             .dtype = CLF_I32,
+                             .rank = 1,
+                             .offset = lengths->offset,
+                             .dim = {a->q->dim[0]},
+                             .stride = {lengths->stride[0]}};
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view out = heads, keep; /* [rows, heads, columns] */
     clf_status st;
@@ -189,6 +211,7 @@ static clf_status attend_fused(clf_context *context, const clf_dense_attention *
                                      .v = &v,
                                      .out = &out,
                                      .key_mask = clfi_mask_given(&key_mask),
+                                     .lengths = clfi_mask_given(&counts),
                                      .keep = has_bits ? &keep : NULL,
                                      .scale = a->scale,
                                      .is_causal = a->masks->is_causal,

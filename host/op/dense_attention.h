@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention over dense batches with masks of every kind, fused or in steps: behind the public attention with its scores (of one head),
+ * multi-head attention, the layers of a transformer over dense batches, and the weights that pictures show. */
+#ifndef CLFI_OP_DENSE_ATTENTION_H
+#define CLFI_OP_DENSE_ATTENTION_H
+
+#include "clformer/attention.h"
+#include "op/mask.h"
+
+/* One attention's masks over scores [N,H,Q,K]: views in their shape, buffer NULL: none. */
+typedef struct clf_dense_masks {
+    clf_view mask, padding, attention; /* u8 */
+    clf_view lengths;                  /* i32: keys from there on are masked; the same for all keys and heads */
+    clf_view bias;                     /* f32, added to the scores */
+    bool is_causal;
+    clf_empty_rows empty_rows;
+} clf_dense_masks;
+
+/* The general mask as multi-head attention takes it in that layout; masks NULL: as without one. */
+const clf_mask_form *clfi_dense_mask_form(clf_layout layout, const clf_attention_masks *masks);
+
+/* masks NULL: none. form: of the general mask; the others have one form each. `what` opens messages. out->lengths and out->bias: none.
+ * INVALID_ARGUMENT ("E_SHAPE: ...", "E_DTYPE: ...", "E_VALUE: ..."). */
+clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *masks,
+                                 int64_t batch, int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out);
+
+/* Attention of H heads in N sequences. Views of four axes, any strides; f32, f16 or bf16. */
+typedef struct clf_dense_attention {
+    const clf_view *q, *k, *v; /* [N,H,Q,d], [N,H,K,d], [N,H,K,dv] */
+    const clf_view *out;       /* [N,H,Q,dv] */
+    const clf_dense_masks *masks;
+    float scale;
+    float dropout; /* of the weights; 0: none */
+    uint64_t seed;
+    const clf_view *weights;  /* [N,H,Q,K] f32: receives the weights before dropout; NULL: not wanted */
+    clf_score_function score; /* changes the scores; NULL: none */
+    void *score_user;
+    clf_score_call call; /* whose attention this is, for it; the rest is filled in */
+    /* Other scores than scale q k^T, written to [N,H,Q,K] f32; NULL: none. */
+    clf_status (*make_scores)(clf_context *context, const void *user, const clf_view *scores);
+    const void *make_user;
+} clf_dense_attention;
+
+/* out = softmax(scale q k^T under the masks) v: fused where neither weights nor dropout nor a bias nor other scores are asked for, else
+ * scores, softmax and context one by one. Enqueued; temporaries come from the context's arena. */
+clf_status clfi_dense_attend(clf_context *context, const clf_dense_attention *attention);
+
+/* The weights alone: out and v are not looked at. */
+clf_status clfi_dense_weights(clf_context *context, const clf_dense_attention *attention);
+
+#endif
