@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys and values of new tokens into rows of a cache: cache[row(n)][0][h*D + c] = k[h,n,c], [1] likewise from v; row(n) = rows[n]
- * (HAS_ROWS), or row0 + n. A work-item takes every
- * get_global_size(0)-th vector of WIDTH elements of a row; D is a multiple of WIDTH. */
+ * (HAS_ROWS), or row0 + n. A work-item takes every get_global_size(0)-th vector of WIDTH elements of a row; D is a multiple of WIDTH. */
 #include "vector.cl"
 #include "item.cl"
 

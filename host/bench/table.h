@@ -8,9 +8,8 @@
 #include "bench/run.h"
 
 /* Times are wall time; "x" is how many times faster a row is than the base line: the slowest verified row of the workload, or with
- * `baseline`
- * ("device", "device:engine" or ":engine"; a device by index or part of its name) that one, where the workload has it. FAILED rows come
- * last and have no figures; '~' marks a spread above 10 %. OUT_OF_MEMORY. */
+ * `baseline` ("device", "device:engine" or ":engine"; a device by index or part of its name) that one, where the workload has it. FAILED
+ * rows come last and have no figures; '~' marks a spread above 10 %. OUT_OF_MEMORY. */
 clf_status clfi_table_print(const clfi_bench *bench, const char *baseline, FILE *out);
 
 #endif

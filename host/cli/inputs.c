@@ -275,7 +275,8 @@ const char *cli_text_where(const char *name, size_t line, size_t number, char *t
     return text;
 }
 
-const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, size_t size)
+/* cli_text_where of texts[i] of the window. */
+static const char *where_of(const cli_inputs *inputs, size_t i, char *text, size_t size)
 {
     return cli_text_where(inputs->name, inputs->lines[i], inputs->total + i + 1, text, size);
 }
@@ -285,5 +286,5 @@ clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_
     char where[512];
     if (st == CLF_OK || *failed >= inputs->count)
         return st;
-    return clfi_fail_prefix(st, "%s", cli_inputs_where(inputs, *failed, where, sizeof where));
+    return clfi_fail_prefix(st, "%s", where_of(inputs, *failed, where, sizeof where));
 }

@@ -69,9 +69,6 @@ bool cli_inputs_are_read(const cli_inputs *inputs);
 /* Where a text stands, for messages: "F: line 7" of the stream of that name, or, where line is 0, "text 3" by `number`, from 1. */
 const char *cli_text_where(const char *name, size_t line, size_t number, char *text, size_t size);
 
-/* The same of texts[i] of the window. */
-const char *cli_inputs_where(const cli_inputs *inputs, size_t i, char *text, size_t size);
-
 /* `st`, with that in front of the message where text *failed of the window is to blame (the library's failed_text; other values: none). */
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st);
 

@@ -61,8 +61,8 @@ clf_status clfi_decode_sources(clf_decode_batch *batch, const clf_decode_input *
 
 /* One causal pass over the new tokens of `count` sequences, each of them once: a step, a prompt, or some of both. logits [count,V] f32, a
  * temporary of the context's arena: for the token after each sequence's last. Enqueued. INVALID_ARGUMENT names the sequence: not there or
- * twice, no tokens, an id outside the vocabulary, more tokens than positions, no
- * source where the decoder attends to one; then nothing has changed. */
+ * twice, no tokens, an id outside the vocabulary, more tokens than positions, no source where the decoder attends to one; then nothing has
+ * changed. */
 clf_status clfi_decode_run(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, clf_view *logits);
 
 /* The same with logits [tokens,V] for the token after every new one, in the order of the inputs. */

@@ -12,8 +12,8 @@ const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const c
 
 /* Takes over the checkpoint, also on failure; what the network uses in place keeps its files. as_encoder: a family of decoders gives its
  * layers as an encoder's, without a head, whose outputs are embeddings; each token still sees what it would in the decoder. params: how
- * weights lie on the device. *plan: what it takes there; NULL: not wanted. Statuses as
- * clf_model_open; UNSUPPORTED: scores with a soft cap in an encoder, a decoder whose tokens see later ones. */
+ * weights lie on the device. *plan: what it takes there; NULL: not wanted. Statuses as clf_model_open; UNSUPPORTED: scores with a soft cap
+ * in an encoder, a decoder whose tokens see later ones. */
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out);
 

@@ -34,8 +34,8 @@ clf_status clfi_pack_sequences(clf_packer *packer, const char *what, const clf_e
                                const int32_t *type_ids, const int32_t *offsets, size_t sequences, clf_token_batch *out);
 
 /* Tokens of sequences of one length: token i of `count` is at position (i / apart) % length. Neither offsets nor attention are set.
- * INVALID_ARGUMENT
- * ("E_VALUE: what: ..."): too long for the positions, an id outside the vocabulary. UNSUPPORTED ("E_LIMIT"): 2^31 tokens or more. */
+ * INVALID_ARGUMENT ("E_VALUE: what: ..."): too long for the positions, an id outside the vocabulary. UNSUPPORTED ("E_LIMIT"): 2^31 tokens
+ * or more. */
 clf_status clfi_pack_even(clf_packer *packer, const char *what, const clf_embedding_config *embedding, const int32_t *ids, int64_t count,
                           int64_t apart, int64_t length, clf_token_batch *out);
 

@@ -68,7 +68,7 @@ void clfi_decoder_memory_release(clf_decoder_memory *memory)
     *memory = (clf_decoder_memory){.buffer = NULL};
 }
 
-/* Whole prefixes. Where weights are wanted: of which layer, and of which of its two attentions. */
+/* A whole prefix, with the layer whose weights are wanted, of one of its two attentions. */
 typedef struct prefix_pass {
     const clf_decoder_memory *memory;
     const clf_attention_batch *target, *source;
@@ -111,15 +111,6 @@ static clf_status prefix_source(clf_context *context, const clf_stack *stack, co
                                      .scale = clfi_stack_scale(&stack->config, layer),
                                      .empty_rows = CLF_EMPTY_ROWS_ZERO};
     return clfi_attention(context, &args);
-}
-
-clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
-                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
-                                const clf_view *x)
-{
-    const prefix_pass prefix = {.memory = memory, .target = target, .source = source};
-    const clf_layer_pass pass = {prefix_self, prefix_source, &prefix, positions};
-    return clfi_stack_forward(context, decoder, &pass, x);
 }
 
 clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,

@@ -32,15 +32,10 @@ clf_status clfi_decoder_source_store(clf_context *context, const clf_decoder *de
 /* Keys (part 0) or values (part 1) of a layer: [G,rows,D]. */
 clf_view clfi_decoder_memory_view(const clf_decoder *decoder, const clf_decoder_memory *memory, int64_t layer, int part);
 
-/* Whole prefixes: x [T,C] f32 dense, embedded target tokens in, features out (after final_norm). target: the prefixes among the rows of x
- * (row i of one sees rows 0..i of it); source: which of them attend to which rows of the memory. positions: i32 [T], NULL where no layer
- * turns by them. Enqueued. */
-clf_status clfi_decoder_forward(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
-                                const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
-                                const clf_view *x);
-
-/* The same for one prefix and one source, up to layer `layer`, whose attention weights are written too: those of the prefix to itself
- * [H,T,T], or with to_source those to the memory [H,T,rows]; f32, dense. INVALID_ARGUMENT: layer outside 0..layer_count-1. Enqueued. */
+/* One whole prefix, up to layer `layer`, whose attention weights are written: those of the prefix to itself [H,T,T], or with to_source
+ * those to the memory [H,T,rows]; f32, dense. x [T,C] f32 dense: embedded target tokens in, features out (after final_norm). target: the
+ * prefix among the rows of x (row i sees rows 0..i); source: that it attends to the rows of the memory. positions: i32 [T], NULL where no
+ * layer turns by them. INVALID_ARGUMENT: layer outside 0..layer_count-1. Enqueued. */
 clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder, const clf_decoder_memory *memory,
                                 const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
                                 int64_t layer, bool to_source, const clf_view *x, const clf_view *weights);

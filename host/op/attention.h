@@ -36,12 +36,12 @@ typedef struct clf_attention_args {
     const clf_view *out;      /* [Tq, H, dv], f32 or the type of q; must not overlap the inputs */
     const clf_view *key_mask; /* u8 [Tk], 0 = no query may use this key; NULL: none */
     const clf_view *lengths;  /* i32 [sequences]: keys from lengths[s] on are masked; NULL: none */
-    const clf_view
-        *keep; /* i32 [N,H',ceil(Q/32),K] (op/attention_keep.h), N sequences of Q queries and K keys; or, for one sequence whose H heads
-                               * are those of N sequences, H = N H'. NULL: none */
-    const clf_view
-        *bias; /* f32 [H, 2R + 1]: bias[h, R + e] is added to the scores of keys that lie e places after their query, the outermost
-                               * beyond distance R too; NULL: none */
+    /* i32 [N,H',ceil(Q/32),K] (op/attention_keep.h), N sequences of Q queries and K keys; or, for one sequence whose H heads are those of
+     * N sequences, H = N H'. NULL: none */
+    const clf_view *keep;
+    /* f32 [H, 2R + 1]: bias[h, R + e] is added to the scores of keys that lie e places after their query, the outermost beyond distance R
+     * too; NULL: none */
+    const clf_view *bias;
     int32_t window;           /* above 0: keys whose place differs from the query's by `window` or more are masked; 0: none */
     float scale;
     bool is_causal;
@@ -49,8 +49,7 @@ typedef struct clf_attention_args {
 } clf_attention_args;
 
 /* out[t,h,:] = sum_j p_j v[g,j,:], p = softmax over the usable keys j of t's sequence of scale * q[h,t,:] . k[g,j,:] + bias. The place
- * of query i of a span is i + diagonal, that of key j is j; blocks of keys that no
- * query nearby sees through its window are passed over.
+ * of query i of a span is i + diagonal, that of key j is j; blocks of keys that no query nearby sees through its window are passed over.
  *
  * q, k, v: any strides on the first two axes, unit stride on the last (rows [H,T,d] of a projection written head by head are the fastest
  * layout; [T,H,d] permuted works as well). out likewise. Query rows outside every span are left unwritten. Scores, sums and products are

@@ -19,8 +19,6 @@
 #include "kernel/softmax.h"
 #include "kernel/top_k.h"
 
-enum { FEW_ROWS = 16 };
-
 static bool has_fast_compiler(const clf_device_caps *caps)
 {
     return !caps->slow_compiler;
@@ -53,11 +51,6 @@ static bool not_on_vector_cpu(const clf_context *context, const void *args)
     return !on_vector_cpu(context, args);
 }
 
-static bool few_rows_on_gpu(const clf_context *context, const void *args)
-{
-    return on_gpu(context, args) && ((const clf_gemm_args *)args)->m <= FEW_ROWS;
-}
-
 static bool big_product_on_gpu(const clf_context *context, const void *args)
 {
     const clf_gemm_args *gemm = args;
@@ -74,10 +67,15 @@ static bool adjacent_keys_on_gpu(const clf_context *context, const void *args)
 
 static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0, false};
 static const clf_gemm_traits rows_and_columns = {CLFI_GEMM_ROWS, clfi_gemm_clblast_pack_weight, 0, true};
-static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, FEW_ROWS, false};
+static const clf_gemm_traits rows_for_few = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 16, false};
 static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_blocks, 0, false};
 static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0, false};
 static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0, false};
+
+static bool few_rows_on_gpu(const clf_context *context, const void *args)
+{
+    return on_gpu(context, args) && ((const clf_gemm_args *)args)->m <= rows_for_few.most_rows;
+}
 
 static const clf_engine gemm[] = {
     {"staged", CLF_PRECISION_HIGHEST, has_fast_compiler, CLFI_PROBE_NONE, clfi_gemm_staged_supports, clfi_gemm_staged_suits,

@@ -143,7 +143,11 @@ static void run_uncached(const json_t *entry, passage *p)
     CHECK_OK(clfi_decoder_memory_reserve(fixture.context, &network->decoder, p->source_count, &p->projected));
     CHECK_OK(clfi_decoder_memory_project(fixture.context, &network->decoder, &p->memory, 0, &p->projected));
     CHECK_OK(clfi_network_embed(network->context, &network->target, &p->target_ids, &target_positions, NULL, &p->features));
-    CHECK_OK(clfi_decoder_forward(fixture.context, &network->decoder, &p->projected, p->target, p->cross, NULL, &p->features));
+    const int64_t heads = network->config.decoder.attention.heads;
+    clf_view weights; /* of the last layer, behind which the features are */
+    CHECK_OK(clfi_view_temporary(fixture.context, CLF_F32, 3, (int64_t[]){heads, p->target_count, p->source_count}, &weights));
+    CHECK_OK(clfi_decoder_weights(fixture.context, &network->decoder, &p->projected, p->target, p->cross, NULL,
+                                  network->decoder.layer_count - 1, true, &p->features, &weights));
     CHECK_OK(clfi_network_generate(network->context, network, &p->features, &p->logits));
 }
 
