@@ -51,7 +51,8 @@ static _Noreturn void enumerate(const char *folder, const char *path)
     dup2(null, STDERR_FILENO);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setenv("OCL_ICD_VENDORS", folder, 1);
-    (void)!clf_device_list_create(&list); /* an error is no crash: the list tells it again */
+    if (clf_device_list_create(&list) == CLF_OK) /* an error is no crash: the list tells it again */
+        clf_device_list_destroy(list);
     read_library(path, library, sizeof library);
     if (library[0] && !dlopen(library, RTLD_LAZY))
         _exit(NOT_LOADED);

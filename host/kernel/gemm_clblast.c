@@ -240,7 +240,7 @@ static clf_status scratch(clf_context *context, size_t bytes, cl_mem *out)
     *out = clCreateSubBuffer(region.buffer->memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
                              &(cl_buffer_region){.origin = origin, .size = bytes}, &error);
     if (error != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "CLBlast: scratch space of %zu bytes: %s (%d)", bytes, clfi_cl_name(error), error);
+        CLF_FAIL(CLF_DEVICE, "CLBlast: scratch space of %zu bytes: clCreateSubBuffer: %s (%d)", bytes, clfi_cl_name(error), error);
     return CLF_OK;
 }
 

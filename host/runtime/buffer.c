@@ -26,7 +26,7 @@ static clf_status create(clf_context *context, clf_file_map *map, size_t size_by
     if (code != CL_SUCCESS) {
         free(buffer);
         const bool is_full = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
-        CLF_FAIL(is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: %s (%d)", size, clfi_cl_name(code), code);
+        CLF_FAIL(is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: clCreateBuffer: %s (%d)", size, clfi_cl_name(code), code);
     }
     buffer->context = context;
     buffer->size_bytes = size;
@@ -140,7 +140,7 @@ clf_status clfi_buffer_write(clf_buffer *buffer, size_t offset_bytes, const void
     const cl_int code =
         clEnqueueWriteBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "write %zu bytes to the device: %s (%d)", size_bytes, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "write %zu bytes to the device: clEnqueueWriteBuffer: %s (%d)", size_bytes, clfi_cl_name(code), code);
     stats->upload_ns += clfi_now_ns() - start;
     stats->upload_bytes += size_bytes;
     return CLF_OK;
@@ -157,7 +157,7 @@ clf_status clfi_buffer_read(clf_buffer *buffer, size_t offset_bytes, void *data,
     const uint64_t start = clfi_now_ns();
     const cl_int code = clEnqueueReadBuffer(buffer->context->queue, buffer->memory, CL_TRUE, offset_bytes, size_bytes, data, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "read %zu bytes from the device: %s (%d)", size_bytes, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "read %zu bytes from the device: clEnqueueReadBuffer: %s (%d)", size_bytes, clfi_cl_name(code), code);
     stats->readback_ns += clfi_now_ns() - start;
     stats->readback_bytes += size_bytes;
     return CLF_OK;

@@ -97,7 +97,7 @@ static clf_status create_opencl(clf_context *context)
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)context->device.platform, 0};
     context->opencl = clCreateContext(properties, 1, &context->device.id, NULL, NULL, &code);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "create a context on %s: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "context on %s: clCreateContext: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
     return CLF_OK;
 }
 
@@ -106,7 +106,7 @@ static clf_status create_queue(clf_context *context)
     cl_int code = CL_SUCCESS;
     context->queue = clCreateCommandQueue(context->opencl, context->device.id, context->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "create a queue on %s: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "queue on %s: clCreateCommandQueue: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
     return CLF_OK;
 }
 
@@ -236,15 +236,33 @@ clf_status clf_context_create(const clf_context_params *params, clf_context **ou
     return CLF_OK;
 }
 
+static clf_status retain_opencl(cl_context opencl, clf_context *context)
+{
+    const cl_int code = clRetainContext(opencl);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "context: clRetainContext: %s (%d)", clfi_cl_name(code), code);
+    context->opencl = opencl;
+    return CLF_OK;
+}
+
+static clf_status retain_queue(cl_command_queue queue, clf_context *context)
+{
+    const cl_int code = clRetainCommandQueue(queue);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "context: clRetainCommandQueue: %s (%d)", clfi_cl_name(code), code);
+    context->queue = queue;
+    return CLF_OK;
+}
+
 clf_status clf_context_create_shared(const clf_context *with, clf_context **out)
 {
     clf_context *context;
     if (!with || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context create shared: with and out must not be NULL");
     CLF_TRY(context_alloc(&context));
-    context->opencl = with->opencl;
-    clRetainContext(with->opencl);
-    clf_status st = copy_parts(with, context);
+    clf_status st = retain_opencl(with->opencl, context);
+    if (st == CLF_OK)
+        st = copy_parts(with, context);
     if (st == CLF_OK)
         st = create_queue(context);
     if (st != CLF_OK) {
@@ -284,14 +302,14 @@ clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_c
         st = clfi_fail(CLF_UNSUPPORTED, "device %s cannot be used: %s", context->device.info.name, context->device.info.reason);
     if (st == CLF_OK)
         st = create_parts(&own, context);
+    if (st == CLF_OK)
+        st = retain_opencl(opencl_context, context);
+    if (st == CLF_OK)
+        st = retain_queue(queue, context);
     if (st != CLF_OK) {
         context_free(context);
         return st;
     }
-    clRetainContext(opencl_context);
-    clRetainCommandQueue(queue);
-    context->opencl = opencl_context;
-    context->queue = queue;
     *out = context;
     return CLF_OK;
 }

@@ -7,13 +7,37 @@
 
 #include "base/alloc.h"
 
-static cl_ulong number(cl_device_id id, cl_device_info what, size_t size)
+static cl_int number(cl_device_id id, cl_device_info what, size_t size, cl_ulong *out)
 {
-    cl_ulong wide = 0;
     cl_uint narrow = 0;
-    if (size == sizeof narrow)
-        return clGetDeviceInfo(id, what, sizeof narrow, &narrow, NULL) == CL_SUCCESS ? narrow : 0;
-    return clGetDeviceInfo(id, what, sizeof wide, &wide, NULL) == CL_SUCCESS ? wide : 0;
+    cl_int code;
+    if (size != sizeof narrow)
+        return clGetDeviceInfo(id, what, sizeof *out, out, NULL);
+    code = clGetDeviceInfo(id, what, sizeof narrow, &narrow, NULL);
+    *out = narrow;
+    return code;
+}
+
+/* What a driver does not tell is a line, too. */
+static clf_status add_failure(const char *label, cl_int code, clf_str *out)
+{
+    return clfi_str_appendf(out, "   %-13s unknown: clGetDeviceInfo: %s (%d)\n", label, clfi_cl_name(code), code);
+}
+
+static clf_status add_extensions(cl_device_id id, clf_str *out)
+{
+    size_t size = 0;
+    cl_int code = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
+    if (code == CL_SUCCESS && size == 0)
+        return CLF_OK;
+    char *text = NULL;
+    if (code == CL_SUCCESS) {
+        CLF_TRY(clfi_alloc(size + 1, 1, "extensions", &text));
+        code = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, text, NULL);
+    }
+    const clf_status st = code == CL_SUCCESS ? clfi_str_appendf(out, "   extensions    %s\n", text) : add_failure("extensions", code, out);
+    free(text);
+    return st;
 }
 
 clf_status clfi_device_details(const clf_device *device, clf_str *out)
@@ -33,20 +57,19 @@ clf_status clfi_device_details(const clf_device *device, clf_str *out)
                 {"images", "(1: yes)", CL_DEVICE_IMAGE_SUPPORT, sizeof(cl_bool)},
                 {"vendor id", "", CL_DEVICE_VENDOR_ID, sizeof(cl_uint)}};
     size_t items[8] = {0}, size = 0;
-    for (size_t i = 0; i < COUNT(rows); i++)
-        CLF_TRY(clfi_str_appendf(out, "   %-13s %llu%s%s\n", rows[i].label,
-                                 (unsigned long long)number(device->id, rows[i].what, rows[i].size), rows[i].unit[0] ? " " : "",
-                                 rows[i].unit));
-    if (clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, &size) == CL_SUCCESS && size >= 3 * sizeof items[0])
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cl_ulong value = 0;
+        const cl_int code = number(device->id, rows[i].what, rows[i].size, &value);
+        if (code != CL_SUCCESS)
+            CLF_TRY(add_failure(rows[i].label, code, out));
+        else
+            CLF_TRY(clfi_str_appendf(out, "   %-13s %llu%s%s\n", rows[i].label, (unsigned long long)value, rows[i].unit[0] ? " " : "",
+                                     rows[i].unit));
+    }
+    const cl_int code = clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof items, items, &size);
+    if (code != CL_SUCCESS)
+        CLF_TRY(add_failure("work-items", code, out));
+    else if (size >= 3 * sizeof items[0])
         CLF_TRY(clfi_str_appendf(out, "   work-items    %zu x %zu x %zu\n", items[0], items[1], items[2]));
-    size = 0;
-    if (clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0)
-        return CLF_OK;
-    char *text;
-    CLF_TRY(clfi_alloc(size + 1, 1, "extensions", &text));
-    clf_status st = CLF_OK;
-    if (clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, size, text, NULL) == CL_SUCCESS)
-        st = clfi_str_appendf(out, "   extensions    %s\n", text);
-    free(text);
-    return st;
+    return add_extensions(device->id, out);
 }

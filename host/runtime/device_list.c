@@ -30,30 +30,32 @@ static clf_status add_note(clf_device_list *list, const char *platform, const ch
     return CLF_OK;
 }
 
-static clf_status add_failure(clf_device_list *list, const char *platform, cl_int code)
+static clf_status add_failure(clf_device_list *list, const char *platform, const char *call, cl_int code)
 {
     char text[96];
-    snprintf(text, sizeof text, "clGetDeviceIDs: %s (%d)", clfi_cl_name(code), code);
+    snprintf(text, sizeof text, "%s: %s (%d)", call, clfi_cl_name(code), code);
     return add_note(list, platform, text);
 }
 
 static clf_status add_platform(clf_device_list *list, cl_platform_id platform, size_t platform_index)
 {
     char name[128] = "unnamed platform";
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    cl_int code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
     name[sizeof name - 1] = '\0';
+    if (code != CL_SUCCESS)
+        CLF_TRY(add_failure(list, name, "clGetPlatformInfo", code)); /* of its devices nothing depends on the name */
     cl_uint count = 0;
-    cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0))
         return add_note(list, name, "no devices");
     if (code != CL_SUCCESS)
-        return add_failure(list, name, code);
+        return add_failure(list, name, "clGetDeviceIDs", code);
     cl_device_id *ids;
     size_t capacity = list->count;
     CLF_TRY(clfi_alloc(count, sizeof *ids, "device list", &ids));
     clf_status st = clfi_grow(&list->devices, &capacity, list->count + count, sizeof *list->devices, "device list");
     if (st == CLF_OK && (code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL)) != CL_SUCCESS) {
-        st = add_failure(list, name, code);
+        st = add_failure(list, name, "clGetDeviceIDs", code);
         count = 0;
     }
     for (cl_uint i = 0; st == CLF_OK && i < count; i++) {

@@ -36,8 +36,8 @@ void clfi_arg_struct(clf_launch *launch, const char *type, const void *value, si
         return;
     const cl_int code = clSetKernelArg(launch->kernel->handle, launch->argument, size, value);
     if (code != CL_SUCCESS)
-        launch->status = clfi_fail(CLF_INTERNAL, "kernel %s: argument %u of %zu bytes: %s (%d)", launch->kernel->name, launch->argument,
-                                   size, clfi_cl_name(code), code);
+        launch->status = clfi_fail(CLF_INTERNAL, "kernel %s: argument %u of %zu bytes: clSetKernelArg: %s (%d)", launch->kernel->name,
+                                   launch->argument, size, clfi_cl_name(code), code);
     launch->argument++;
 }
 
@@ -107,8 +107,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     const cl_int code =
         clEnqueueNDRangeKernel(context->queue, kernel->handle, dimensions, NULL, global, local, 0, NULL, context->profile ? &event : NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "enqueue %s: %s (%d)", kernel->name,
-                 clfi_cl_name(code), code);
+        CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "kernel %s: clEnqueueNDRangeKernel: %s (%d)",
+                 kernel->name, clfi_cl_name(code), code);
     kernel->was_launched = true;
     context->stats.kernels_launched++;
     return event ? clfi_profile_kernel(context->profile, kernel->name, event) : CLF_OK;

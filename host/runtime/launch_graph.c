@@ -49,7 +49,7 @@ static clf_status allocate_memory(clf_context *context, size_t size, host_memory
     m.memory = clCreateBuffer(context->opencl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m.size, m.data, &code);
     if (code != CL_SUCCESS) {
         free(m.data);
-        CLF_FAIL(CLF_DEVICE, "launch graph: buffer of %zu bytes: %s (%d)", m.size, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "launch graph: buffer of %zu bytes: clCreateBuffer: %s (%d)", m.size, clfi_cl_name(code), code);
     }
     *out = m;
     return CLF_OK;

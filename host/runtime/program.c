@@ -40,7 +40,7 @@ static clf_status make_kernel(const clf_kernel_spec *spec, const clf_program *pr
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(program->handle, spec->kernel, &code);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_BUILD, "kernel %s of %s: %s (%d)", spec->kernel, spec->file, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_BUILD, "kernel %s of %s: clCreateKernel: %s (%d)", spec->kernel, spec->file, clfi_cl_name(code), code);
     return CLF_OK;
 }
 
@@ -156,7 +156,7 @@ static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spe
     CLF_TRY(make_kernel(spec, kernel->program, &kernel->handle));
     const cl_int code = clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof kernel->argument_count, &kernel->argument_count, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "kernel %s: %s (%d)", spec->kernel, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "kernel %s: clGetKernelInfo: %s (%d)", spec->kernel, clfi_cl_name(code), code);
     return CLF_OK;
 }
 

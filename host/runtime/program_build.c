@@ -11,7 +11,7 @@
 enum { OPTIONS_BYTES = CLFI_SPEC_BYTES + 4 };
 
 /* The compiler's first messages on one line. */
-static clf_status fail_build(clf_context *context, cl_program program, const clf_kernel_spec *spec, cl_int code)
+static clf_status fail_build(clf_context *context, cl_program program, const clf_kernel_spec *spec, const char *call, cl_int code)
 {
     char log[512] = "", *full = NULL;
     size_t size = 0;
@@ -28,7 +28,7 @@ static clf_status fail_build(clf_context *context, cl_program program, const clf
                 *c = ' ';
         free(full);
     }
-    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): %s (%d): %s", spec->kernel, spec->file, spec->options, clfi_cl_name(code), code, log);
+    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): %s: %s (%d): %s", spec->kernel, spec->file, spec->options, call, clfi_cl_name(code), code, log);
 }
 
 static clf_status append_source(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)
@@ -57,7 +57,7 @@ static clf_status create_program(clf_context *context, const clf_kernel_spec *sp
     const char *text = clfi_str_text(source);
     *out = clCreateProgramWithSource(context->opencl, 1, &text, &source->length, &code);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "create program %s: %s (%d)", spec->file, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "program %s: clCreateProgramWithSource: %s (%d)", spec->file, clfi_cl_name(code), code);
     return CLF_OK;
 }
 
@@ -77,7 +77,7 @@ static clf_status compile(clf_context *context, const clf_kernel_spec *spec, con
     build_options(context, spec, options);
     const cl_int code = clCompileProgram(program, 1, &context->device.id, options, 0, NULL, NULL, NULL, NULL);
     if (code != CL_SUCCESS) {
-        const clf_status st = fail_build(context, program, spec, code);
+        const clf_status st = fail_build(context, program, spec, "clCompileProgram", code);
         clReleaseProgram(program);
         return st;
     }
@@ -123,8 +123,8 @@ static clf_status link_all(clf_context *context, const clf_kernel_spec *spec, cl
     cl_program program =
         clLinkProgram(context->opencl, 1, &context->device.id, NULL, (cl_uint)parts->count + 1, compiled, NULL, NULL, &code);
     if (code != CL_SUCCESS) {
-        const clf_status st = program ? fail_build(context, program, spec, code)
-                                      : clfi_fail(CLF_BUILD, "link %s: %s (%d)", spec->kernel, clfi_cl_name(code), code);
+        const clf_status st = program ? fail_build(context, program, spec, "clLinkProgram", code)
+                                      : clfi_fail(CLF_BUILD, "kernel %s: clLinkProgram: %s (%d)", spec->kernel, clfi_cl_name(code), code);
         if (program)
             clReleaseProgram(program);
         return st;
@@ -154,7 +154,7 @@ static clf_status build_source(clf_context *context, const clf_kernel_spec *spec
     build_options(context, spec, options);
     const cl_int code = clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
     if (code != CL_SUCCESS) {
-        const clf_status st = fail_build(context, program, spec, code);
+        const clf_status st = fail_build(context, program, spec, "clBuildProgram", code);
         clReleaseProgram(program);
         return st;
     }

@@ -77,11 +77,11 @@ static clf_status copy_mapped(transfer *t)
     const cl_map_flags flags = is_upload ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
     void *mapped = clEnqueueMapBuffer(t->context->queue, t->buffer->memory, CL_TRUE, flags, 0, t->p.bytes, 0, NULL, NULL, &code);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "map %zu bytes: %s (%d)", t->p.bytes, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "map %zu bytes: clEnqueueMapBuffer: %s (%d)", t->p.bytes, clfi_cl_name(code), code);
     memcpy(is_upload ? mapped : t->host, is_upload ? t->host : mapped, t->p.bytes);
     code = clEnqueueUnmapMemObject(t->context->queue, t->buffer->memory, mapped, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "unmap: %s (%d)", clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "unmap: clEnqueueUnmapMemObject: %s (%d)", clfi_cl_name(code), code);
     return CLF_OK;
 }
 
@@ -90,11 +90,13 @@ static clf_status move(void *state)
     transfer *t = state;
     if (kinds[t->p.kind].is_mapped)
         return copy_mapped(t);
-    const cl_int code = kinds[t->p.kind].is_upload
+    const bool is_upload = kinds[t->p.kind].is_upload;
+    const cl_int code = is_upload
                             ? clEnqueueWriteBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL)
                             : clEnqueueReadBuffer(t->context->queue, t->buffer->memory, CL_FALSE, 0, t->p.bytes, t->host, 0, NULL, NULL);
     if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "transfer of %zu bytes: %s (%d)", t->p.bytes, clfi_cl_name(code), code);
+        CLF_FAIL(CLF_DEVICE, "transfer of %zu bytes: clEnqueue%sBuffer: %s (%d)", t->p.bytes, is_upload ? "Write" : "Read",
+                 clfi_cl_name(code), code);
     return CLF_OK;
 }
 

@@ -96,7 +96,7 @@ static void test_sizes(void **state)
     clf_launch launch = begin(context, NULL, 0);
     CHECK_FAILS(clfi_launch_2d(&launch, SIZE_MAX / 2, 1, 4, 1), CLF_UNSUPPORTED, "kernel number: ");
     launch = begin(context, NULL, 0); /* more items in a group than any device has */
-    CHECK_FAILS(clfi_launch_1d(&launch, 1, (size_t)1 << 30), CLF_DEVICE, "enqueue number: CL_INVALID_");
+    CHECK_FAILS(clfi_launch_1d(&launch, 1, (size_t)1 << 30), CLF_DEVICE, "kernel number: clEnqueueNDRangeKernel: CL_INVALID_");
 }
 
 static void test_arguments(void **state)
@@ -107,7 +107,7 @@ static void test_arguments(void **state)
     CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_INTERNAL, "kernel number takes 6 arguments, 0 were set");
     launch = begin(context, NULL, 0);
     clfi_arg_int(&launch, 0);
-    CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_INTERNAL, "kernel number: argument 6 of 4 bytes: CL_INVALID_ARG_INDEX");
+    CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_INTERNAL, "kernel number: argument 6 of 4 bytes: clSetKernelArg: CL_INVALID_ARG_INDEX");
     launch = begin(context, NULL, INT64_C(1) << 31);
     CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_UNSUPPORTED, "kernel number: argument 1 is 2147483648, more than 32 bits");
     launch = begin(context, NULL, -(INT64_C(1) << 31) - 1);
@@ -140,7 +140,7 @@ static void test_builds(void **state)
     CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_BUILD, "no_such_thing");
     spec = spec_of("number.cl", "digit");
     launch = clfi_launch(context, &spec);
-    CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_BUILD, "kernel digit of number.cl: CL_INVALID_KERNEL_NAME");
+    CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_BUILD, "kernel digit of number.cl: clCreateKernel: CL_INVALID_KERNEL_NAME");
     spec = spec_of("nowhere.cl", "lost");
     launch = clfi_launch(context, &spec);
     CHECK_FAILS(clfi_launch_1d(&launch, 1, 1), CLF_NOT_FOUND, "kernel file \"nowhere.cl\"");
