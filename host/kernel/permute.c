@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches cl/permute.cl. */
+/* Launches cl/cpu/permute_vector.cl and cl/gpu/permute_group.cl. */
 #include "kernel/permute.h"
 
 #include <limits.h>
@@ -45,7 +45,7 @@ bool clfi_permute_suits(const clf_einsum_loops *loops)
 clf_status clfi_permute(clf_context *context, const clf_einsum_loops *loops, const clf_einsum_memory *in, const clf_einsum_memory *out)
 {
     const bool is_cpu = context->device.caps.is_cpu;
-    const int width = is_cpu && context->device.caps.vector_width >= 8 ? context->device.caps.vector_width : 4;
+    const int width = context->device.caps.vector_width;
     cl_long outer[3 * MAX_OUTER] = {0};
     int p, q, outer_rank = 0, at = 0;
     size_t outer_count = 1;
@@ -61,10 +61,11 @@ clf_status clfi_permute(clf_context *context, const clf_einsum_loops *loops, con
         }
     const int64_t p_size = loops->kept[p].size, q_size = loops->kept[q].size;
 
-    clf_kernel_spec spec = clfi_kernel_spec("permute.cl", is_cpu ? "permute_vector" : "permute_group");
-    clfi_spec_int(&spec, "IS_GROUP", !is_cpu);
+    clf_kernel_spec spec =
+        is_cpu ? clfi_kernel_spec("permute_vector.cl", "permute_vector") : clfi_kernel_spec("permute_group.cl", "permute_group");
     clfi_spec_int(&spec, "OUTER_RANK", outer_rank);
-    clfi_spec_int(&spec, "WIDTH", width);
+    if (is_cpu)
+        clfi_spec_int(&spec, "WIDTH", width);
     clfi_spec_dtype(&spec, "IN", in->dtype);
     clfi_spec_dtype(&spec, "OUT", out->dtype);
     clf_launch launch = clfi_launch(context, &spec);

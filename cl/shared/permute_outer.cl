@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The axes of a permutation but the two that are contiguous in its input and in its output. */
+#ifndef OUTER_RANK
+#error "OUTER_RANK: number of the other axes; IN_T, LOAD_IN, OUT_T, STORE_OUT: storage types"
+#endif
+
+/* Sizes of the outer axes, then their strides in `in`, then in `out`. */
+typedef struct {
+    long value[OUTER_RANK > 0 ? 3 * OUTER_RANK : 1];
+} outer_axes;
+
+#define FIND_OUTER(index)                                          \
+    for (int d = OUTER_RANK - 1; d >= 0; d--) {                    \
+        const uint next = index / (uint)outer.value[d];            \
+        const uint digit = index - next * (uint)outer.value[d];    \
+        in += digit * outer.value[OUTER_RANK + d];                 \
+        out += digit * outer.value[2 * OUTER_RANK + d];            \
+        index = next;                                              \
+    }
