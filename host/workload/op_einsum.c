@@ -72,6 +72,7 @@ static const einsum_case small_cases[] = {
     {"a,b,c->abc", {{'a', 7}, {'b', 5}, {'c', 33}}, false},                /* products without a sum */
     {"abc->", {{'a', 19}, {'b', 23}, {'c', 7}}, false},                    /* everything summed */
     {"ab->ba", {{'a', 67}, {'b', 131}}, false},                            /* permutations, which are exact */
+    {"ab->ba", {{'a', 300}, {'b', 257}}, false}, /* large enough for kernels of their own */
     {"abc->cab", {{'a', 3}, {'b', 65}, {'c', 33}}, false},
     {"abcd->dbca", {{'a', 17}, {'b', 3}, {'c', 5}, {'d', 40}}, false},
     {"abc->bac", {{'a', 5}, {'b', 7}, {'c', 64}}, false},

@@ -24,12 +24,14 @@ static const selftest_case cases[] = {
     {"scoring", "kinds", NULL, clfi_selftest_scoring},
     {"dropout", "philox", NULL, clfi_selftest_dropout},
     {"cached_attention", "heads", &clfi_engine_tables[CLF_OP_CACHED_ATTENTION], clfi_selftest_cached_attention},
+    {"rotary", "pairs", NULL, clfi_selftest_rotary},
     {"embedding", "sum", &clfi_engine_tables[CLF_OP_EMBEDDING], clfi_selftest_embedding},
     {"pool", "kinds", &clfi_engine_tables[CLF_OP_POOL], clfi_selftest_pool},
     {"top_k", "rows", &clfi_engine_tables[CLF_OP_TOP_K], clfi_selftest_top_k},
     {"encoder", "two-layers", NULL, clfi_selftest_encoder},
     {"encoder_decoder", "cached-targets", NULL, clfi_selftest_encoder_decoder},
     {"beam_search", "every-end", NULL, clfi_selftest_beam_search},
+    {"decoder", "prompt-and-steps", NULL, clfi_selftest_decoder},
 };
 
 typedef struct selftest_state {

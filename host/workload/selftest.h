@@ -51,6 +51,8 @@ clf_status clfi_selftest_cached_attention(clfi_selftest *test);
 clf_status clfi_selftest_encoder(clfi_selftest *test);
 clf_status clfi_selftest_encoder_decoder(clfi_selftest *test);
 clf_status clfi_selftest_beam_search(clfi_selftest *test);
+clf_status clfi_selftest_rotary(clfi_selftest *test);
+clf_status clfi_selftest_decoder(clfi_selftest *test);
 
 /* Appends a workload of each. */
 clf_status clfi_selftest_workloads(clfi_workload_list *list);

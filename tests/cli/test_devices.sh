@@ -77,6 +77,9 @@ for op in gemm masked_softmax layer_norm rms_norm l2_normalize log_softmax atten
     grep -qE "^  $op +default +pass" "$work/out" || fail "selftest: no row of $op by the library's choice"
     grep -qE "^  $op +(vector|group|tiled) +pass" "$work/out" || fail "selftest: no engine of $op is forced: $(cat "$work/out")"
 done
+for op in rotary decoder; do
+    grep -qE "^  $op +default +pass" "$work/out" || fail "selftest: no row of $op: $(cat "$work/out")"
+done
 grep -qE '^  gemm +(bundles|blocks) +pass' "$work/out" || fail "selftest: no product of quantised weights: $(grep '^  gemm' "$work/out")"
 grep ' n/a ' "$work/out" | grep -vqE ' n/a +[a-z]' && fail "selftest leaves an engine out without a reason: $(grep ' n/a ' "$work/out")"
 
