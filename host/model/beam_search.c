@@ -205,8 +205,7 @@ static clf_status score_extensions(clf_beam_search *search, const clf_view *logi
     CLF_TRY(log_probabilities(search, logits));
     CLF_TRY(clfi_top_k(context, logits, k, &values, &indices));
     CLF_TRY(clfi_buffer_read(values.buffer, (size_t)values.offset * sizeof(float), search->values, count * sizeof(float)));
-    CLF_TRY(clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t)));
-    return clfi_check_finite("beam search: the log-probability of choice", search->values, count);
+    return clfi_buffer_read(indices.buffer, (size_t)indices.offset * sizeof(int32_t), search->tokens, count * sizeof(int32_t));
 }
 
 /* The tokens of a hypothesis, those that targets start with first, at the end of search->tail. */
@@ -454,6 +453,7 @@ static clf_status take(void *user, const clf_decode_input *inputs, size_t count,
     (void)inputs;
     CLF_TRY(extensions(search, logits, &k));
     CLF_TRY(search->rules.config ? score_by_rules(search, logits, k) : score_extensions(search, logits, k));
+    CLF_TRY(clfi_check_finite("beam search: the score of extension", search->values, (size_t)logits->dim[0] * (size_t)k));
     search->stats.steps++;
     search->stats.step_rows += count;
     size_t row = 0;

@@ -2,6 +2,7 @@
 /* The kernels of a first pass are counted before the first of them is compiled, and the pass gives the same numbers as without
  * compiling. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clformer/generate.h"
@@ -154,9 +155,45 @@ static void test_kernels_of_decoding_are_counted_first(void **state)
     check_decoding(PRONOUNCE, "the built-in model");
 }
 
+/* Memory that is given out next is NaN as floats. */
+static void spoil_heap(void)
+{
+    enum { STEP = 16, SIZES = 1024, EACH = 7 };
+    static void *blocks[SIZES * EACH];
+    for (size_t i = 0; i < SIZES * EACH; i++) {
+        const size_t bytes = (i / EACH + 1) * STEP;
+        blocks[i] = malloc(bytes);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], 0xff, bytes);
+    }
+    for (size_t i = 0; i < SIZES * EACH; i++)
+        free(blocks[i]);
+}
+
+/* Nothing is computed in a rehearsal: what it would have read is not looked at. */
+static void test_numbers_of_a_rehearsal_do_not_count(void **state)
+{
+    enum { WORDS = 24 };
+    clf_text words[WORDS];
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = (clf_text){"hello", 5};
+    for (int beam = 1; beam <= 4; beam += 3) {
+        clf_pronounce_params params = CLF_PRONOUNCE_PARAMS_INIT;
+        clf_pronouncer *pronouncer;
+        clf_pronunciations *found;
+        params.beam = beam;
+        CHECK_OK(clf_pronouncer_open(*state, NULL, &pronouncer));
+        spoil_heap();
+        CHECK_OK(clf_pronounce(pronouncer, words, WORDS, &params, &found));
+        clf_pronunciations_destroy(found);
+        clf_pronouncer_destroy(pronouncer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_of_a_rehearsal_do_not_count),
         cmocka_unit_test(test_kernels_are_counted_first),
         cmocka_unit_test(test_kernels_of_decoding_are_counted_first),
     };
