@@ -2,12 +2,13 @@
 /* The environment of a process of mpirun. */
 #include "cli/mpirun.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/status.h"
 
-enum { WAIT_SECONDS = 20 };
+enum { WAIT_SECONDS = 10, REFUSED = 2 };
 
 /* The first of two variables that is set: of Open MPI, of MPICH and of those that take after it. */
 static long number(const char *const names[2], long otherwise)
@@ -30,6 +31,7 @@ long cli_mpirun_local_rank(void)
 
 void cli_mpirun_let_first_speak(void)
 {
-    if (cli_mpirun_size() > 1 && number((const char *const[2]){"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0) > 0)
-        sleep(WAIT_SECONDS);
+    const bool is_first = number((const char *const[2]){"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0) == 0;
+    if (cli_mpirun_size() > 1 && !is_first && sleep(WAIT_SECONDS) > 0)
+        _exit(REFUSED); /* by a signal that the command handles: mpirun ends this process */
 }
