@@ -6,8 +6,6 @@
  * neighbours read neighbouring words.
  *
  * - One exponential per score; the running maximum of a row is that of the whole block.
- * - KEY_HALVES 2: half of the items take half of the keys of the second product for all columns, so that an item has twice the columns
- *   (ITEMS_C items go along them) and reads less of local memory for each multiply-add; the halves are added once, in the end.
  * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
  *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
@@ -16,9 +14,6 @@
 
 #if !defined ITEMS_Q || !defined ITEMS_K || !defined ROW_VECTORS || !defined KEY_VECTORS || !defined COLUMN_VECTORS
 #error "ITEMS_Q, ITEMS_K: items along queries (4 or 8) and along keys and columns; ROW_VECTORS, KEY_VECTORS: 1, 2; COLUMN_VECTORS: 1 to 4"
-#endif
-#if !defined KEY_HALVES || !defined STEP
-#error "KEY_HALVES: 1 or 2, the sums of results over which an item's group divides the keys; STEP: 2 or 4, what inner loops do in a turn"
 #endif
 #if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || !defined HAS_NATIVE_EXP2 || WIDTH != 4
 #error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time, by 4 KEY_VECTORS; TILE_PARTS: work-groups to a tile; \
@@ -29,22 +24,19 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #define TILE (4 * ITEMS_Q * ROW_VECTORS)
 #define WORDS ((TILE + 31) / 32) /* of bits, one for each query */
 #define KEY_BLOCK (4 * ITEMS_K * KEY_VECTORS)
-#define ITEMS_C (ITEMS_K / KEY_HALVES)
-#define WIDE (4 * ITEMS_C * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
+#define WIDE (4 * ITEMS_K * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
 #define PITCH_Q (TILE + 4) /* spreads rows over the banks of local memory; keeps float4 aligned */
 #define PITCH_K (KEY_BLOCK + 4)
 #define SLICE_FLOATS (SLICE * (PITCH_Q + PITCH_K))
 #define WEIGHTS_FLOATS (PART_KEYS * (PITCH_Q + WIDE))
-#define HALF_FLOATS (KEY_HALVES == 2 ? TILE * WIDE : 0)
-#define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 /* Where things lie in local memory, counted in vectors. It is one array: compilers then reach all of it from few registers. A slice of q
- * and k, maxima of scores, weights with a part of v, and in the end results of half of the keys take turns. */
+ * and k, maxima of scores, and weights with a part of v take turns. */
 #define K_SLICE (SLICE * PITCH_Q / 4)
 #define VALUES (PART_KEYS * PITCH_Q / 4)
 #define TOPS 0 /* of an item's scores, and in the end the sums of rows */
-#define SUMS (LARGER(LARGER(SLICE_FLOATS, WEIGHTS_FLOATS), HALF_FLOATS) / 4) /* of an item's weights */
-#define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by, in UNITS; in the end its maximum */
+#define SUMS ((SLICE_FLOATS > WEIGHTS_FLOATS ? SLICE_FLOATS : WEIGHTS_FLOATS) / 4) /* of an item's weights */
+#define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by */
 #define FACTORS (SHIFTS + TILE / 4)        /* what a row's results are multiplied by */
 #define USED (FACTORS + TILE / 4)          /* bits of the queries that may use a key, WORDS for each key */
 #define BIASES (USED + WORDS * KEY_BLOCK / 4)
@@ -67,11 +59,6 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #else
 #define EACH_KEY_VECTOR(F) F(0)
 #define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
-#endif
-#if STEP == 4
-#define EACH_OF_STEP(F) F(0) F(1) F(2) F(3)
-#else
-#define EACH_OF_STEP(F) F(0) F(1)
 #endif
 #define FOUR_OF_ROW(F, c, r) F(c, 0, r) F(c, 1, r) F(c, 2, r) F(c, 3, r)
 #if COLUMN_VECTORS == 1
@@ -96,20 +83,16 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #define QUERY(r) ((r) * 4 * ITEMS_Q + 4 * y)
 #define KEY(v) (4 * (KEY_VECTORS * x + (v)))
 #define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* in a line of a slice */
-#define COLUMN(c) ((c) * 4 * ITEMS_C + 4 * column_item)
+#define COLUMN(c) ((c) * 4 * ITEMS_K + 4 * x)
 
-/* Exponentials of differences: UNITS gives what is subtracted in the units of the exponential, in which a row's shift is kept, so that a
- * score takes one multiply-add and the exponential. */
 #if HAS_NATIVE_EXP2
 #define LOG2_E 1.44269504f
-#define UNITS(x) ((x) * LOG2_E)
-#define EXP(units) native_exp2(units)
-#define EXP4(x, units) native_exp2(fma(x, (float4)(LOG2_E), -(units)))
+#define EXP(x) native_exp2((x) * LOG2_E)
+#define EXP4(x) native_exp2((x) * LOG2_E)
 #else
 DEFINE_SOFTMAX_EXP(softmax_exp4, float4, int4, as_int4, as_float4)
-#define UNITS(x) (x)
-#define EXP(units) softmax_exp(units)
-#define EXP4(x, units) softmax_exp4((x) - (units))
+#define EXP(x) softmax_exp(x)
+#define EXP4(x) softmax_exp4(x)
 #endif
 
 /* Four neighbours of a row. */
@@ -171,7 +154,6 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 
     ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)
     const uint item = (uint)get_local_id(0), y = item % ITEMS_Q, x = item / ITEMS_Q;
-    const uint column_item = x % ITEMS_C, half_of_keys = x / ITEMS_C;
     const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, rows = min(TILE, tile.q_count - skipped);
     const int q_index = tile.q_index + skipped;
     q += (long)skipped * q_stride;
@@ -273,8 +255,9 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         EACH_SCORE(MULTIPLY_SCORE)           \
     }
 #pragma unroll 1
-            for (uint depth = 0; depth < SLICE; depth += STEP) {
-                EACH_OF_STEP(MULTIPLY_DEPTH)
+            for (uint depth = 0; depth < SLICE; depth += 2) {
+                MULTIPLY_DEPTH(0)
+                MULTIPLY_DEPTH(1)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
@@ -321,9 +304,9 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
             float top = maximum;
             for (uint i = 0; i < ITEMS_K; i++)
                 top = fmax(top, floats[4 * TOPS + i * TILE + item]);
-            const float shift = top == -INFINITY ? 0.0f : UNITS(top);
+            const float shift = top == -INFINITY ? 0.0f : top;
             floats[4 * SHIFTS + item] = shift;
-            floats[4 * FACTORS + item] = EXP(UNITS(maximum) - shift);
+            floats[4 * FACTORS + item] = EXP(maximum - shift);
             maximum = top;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -334,7 +317,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 #define RESCALE(c, i, r) o##c##_##i##_##r *= alpha##r;
         EACH_ROW(RESCALE_ROW, , )
 #define WEIGH(v, j, r)                                                  \
-    s##v##_##j##_##r = EXP4(s##v##_##j##_##r, shift##r);       \
+    s##v##_##j##_##r = EXP4(s##v##_##j##_##r - shift##r);       \
     sum##r += s##v##_##j##_##r;
         EACH_SCORE(WEIGH)
 #define PUT_SUM(a, b, r) shared[SUMS + OF_ITEM(r)] = sum##r;
@@ -349,57 +332,40 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
                 EACH_SCORE(PUT_WEIGHT)
             }
 #pragma unroll 1
-            for (uint key = item / ITEMS_C; key < PART_KEYS; key += WG / ITEMS_C) {
+            for (uint key = item / ITEMS_K; key < PART_KEYS; key += ITEMS_Q) {
                 const uint row = min(part + key, (uint)(keys - 1 - first));
                 const bool is_used = !is_mixed || (used[part + key] | used[(WORDS - 1) * KEY_BLOCK + part + key]) != 0;
 #define LOAD_VALUES(c)                                                                                       \
     {                                                                                                        \
-        const uint column = c * 4 * ITEMS_C + item % ITEMS_C * 4;                                            \
+        const uint column = c * 4 * ITEMS_K + item % ITEMS_K * 4;                                            \
         float4 v4 = (float4)(0.0f);                                                                          \
         if (WIDE == HEAD_V || column < HEAD_V)                                                               \
             v4 = fetch(v_block + (row * (uint)v_stride + column));                                           \
-        shared[VALUES + key * (WIDE / 4) + c * ITEMS_C + item % ITEMS_C] = is_used ? v4 : (float4)(0.0f);    \
+        shared[VALUES + key * (WIDE / 4) + c * ITEMS_K + item % ITEMS_K] = is_used ? v4 : (float4)(0.0f);    \
     }
                 EACH_COLUMN_VECTOR(LOAD_VALUES)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
-            const uint own_key = half_of_keys * (PART_KEYS / KEY_HALVES);
-            __local const float4 *weights_at = shared + own_key * (PITCH_Q / 4) + y;
-            __local const float4 *values_at = shared + VALUES + own_key * (WIDE / 4) + column_item;
-#define READ_WEIGHTS(unused, d, r) const float4 p##r = weights_at[d * (PITCH_Q / 4) + r * ITEMS_Q];
-#define READ_VALUES(c) const float4 v##c = values_at[depth * (WIDE / 4) + c * ITEMS_C];
+#define READ_WEIGHTS(unused, d, r) const float4 p##r = shared[(key + d) * (PITCH_Q / 4) + OF_ROW(r)];
+#define READ_VALUES(c) const float4 v##c = shared[VALUES + at_key * (WIDE / 4) + c * ITEMS_K + x];
 #define MULTIPLY_RESULT(c, i, r) o##c##_##i##_##r = v##c.s##i * p##r + o##c##_##i##_##r;
 #define MULTIPLY_KEY(d)                      \
     {                                        \
-        const uint depth = d;                 \
+        const uint at_key = key + d;          \
         EACH_ROW(READ_WEIGHTS, , d)          \
         EACH_COLUMN_VECTOR(READ_VALUES)      \
         EACH_RESULT(MULTIPLY_RESULT)         \
     }
 #pragma unroll 1
-            for (uint key = 0; key < PART_KEYS / KEY_HALVES; key += STEP) {
-                EACH_OF_STEP(MULTIPLY_KEY)
-                weights_at += STEP * (PITCH_Q / 4);
-                values_at += STEP * (WIDE / 4);
+            for (uint key = 0; key < PART_KEYS; key += 2) {
+                MULTIPLY_KEY(0)
+                MULTIPLY_KEY(1)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 
     barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
-#if KEY_HALVES == 2
-#define OF_RESULT(c, i, r) (((c * 4 + i) * ROW_VECTORS + r) * (ITEMS_Q * ITEMS_C) + column_item * ITEMS_Q + y)
-#define LEAVE_RESULT(c, i, r) shared[OF_RESULT(c, i, r)] = o##c##_##i##_##r;
-#define ADD_RESULT(c, i, r) o##c##_##i##_##r += shared[OF_RESULT(c, i, r)];
-    if (half_of_keys == 1) {
-        EACH_RESULT(LEAVE_RESULT)
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (half_of_keys == 0) {
-        EACH_RESULT(ADD_RESULT)
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#endif
     if (item < TILE) {
         float sum = 0.0f;
         for (uint i = 0; i < ITEMS_K; i++)
@@ -410,8 +376,6 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         floats[4 * SHIFTS + item] = maximum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (half_of_keys > 0)
-        return;
     bool is_strange = false; /* a row without a usable key, or a number that is not finite */
 #define FINISH_ROW(a, b, r)                                                     \
     const float4 factor##r = shared[FACTORS + OF_ROW(r)];                                \

@@ -267,39 +267,6 @@ static void test_cases(void **state)
     }
 }
 
-/* The form for GPUs with many registers, which a CPU has only where it is taken for one: each sort of mask over 64 queries of a group. */
-static void test_many_registers(void **state)
-{
-    static const distance_case many[] = {
-        {.sequences = 1, .queries = {70}, .keys = {90}, .d = 32, .dv = 32, .key_heads = 2},
-        {.sequences = 1, .queries = {70}, .keys = {70}, .d = 32, .dv = 32, .key_heads = 1, .reach = 7},
-        {.sequences = 2,
-         .queries = {70, 70},
-         .keys = {70, 70},
-         .d = 64,
-         .dv = 64,
-         .key_heads = 1,
-         .window = 30,
-         .is_causal = true,
-         .has_key_mask = true,
-         .has_lengths = true,
-         .has_keep = true},
-    };
-    (void)state;
-    clf_context *context = engine_context("attention=group");
-    context->device.caps.is_cpu = false;
-    context->device.caps.many_registers = true;
-    if (!clfi_probe(context, CLFI_PROBE_NATIVE_EXP2)) {
-        clf_context_destroy(context);
-        skip();
-    }
-    for (size_t i = 0; i < COUNT(many); i++) {
-        const bool is_run = run_case(context, "attention=group, many registers", &many[i]);
-        CHECK(is_run || context->device.caps.short_loops, "many registers: the engine leaves case %zu alone", i);
-    }
-    clf_context_destroy(context);
-}
-
 /* Without a forced engine every case runs. */
 static void test_default_engine(void **state)
 {
@@ -375,8 +342,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),         cmocka_unit_test(test_many_registers), cmocka_unit_test(test_default_engine),
-        cmocka_unit_test(test_hidden_values), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_default_engine),
+        cmocka_unit_test(test_hidden_values),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("op.attention_distance", tests, device_setup, device_teardown);
 }
