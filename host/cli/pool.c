@@ -15,9 +15,10 @@
 #include "base/clock.h"
 #include "bench/worker.h"
 #include "cli/device_listing.h"
+#include "cli/pool_device.h"
 #include "cli/progress.h"
 
-enum { MOST_DEVICES = 64, NAME_BYTES = 256, REASON_BYTES = 1024, MOST_TRIES = 2, WINDOWS_AHEAD = 16, TICK_MS = 100 };
+enum { MOST_DEVICES = 64, NAME_BYTES = 256, MOST_TRIES = 2, WINDOWS_AHEAD = 16, TICK_MS = 100 };
 
 /* Seconds. A process that compiles kernels for minutes is only slow: what it works at is given to another as well, and it goes on. */
 static const double latest_open =
@@ -27,25 +28,6 @@ static const double stalled_after = 2; /* and times_late as long as its windows 
 static const double told_after = 60;   /* no answer for so long is told */
 static const double lost_after = 1800; /* and times_lost as long as its windows took: the process is ended */
 static const double times_late = 4, times_lost = 20;
-
-/* Between the processes: two forks of one program, so that structs have one layout and borrowed texts of the command line one address. */
-typedef struct task {
-    cli_embedding embedding;
-    cli_classifying scoring; /* query.data not NULL: pairs with it are scored; else texts are embedded */
-} task;
-
-typedef struct request {
-    task what;
-    size_t count, bytes; /* then count sizes, then the bytes */
-} request;
-
-typedef struct reply {
-    clf_status status;
-    char reason[REASON_BYTES];
-    size_t failed; /* of the request's texts, to which the reason belongs; SIZE_MAX: none */
-    clf_embed_stats stats;
-    size_t numbers; /* floats that follow */
-} reply;
 
 typedef struct job {
     bool is_done;
@@ -79,118 +61,6 @@ typedef struct cli_pool {
     size_t width;
 } cli_pool;
 
-/* ---- In the process of a device ---- */
-
-typedef struct place {
-    const cli_session *session;
-    const char *directory, *device;
-} place;
-
-static const clfi_patience for_ever = {0, NULL};
-
-static bool receive_all(int socket, void *data, size_t size)
-{
-    return clfi_message_receive_bytes(socket, &for_ever, data, size) == CLFI_MESSAGE_OK;
-}
-
-typedef struct received {
-    char *bytes;
-    size_t *sizes;
-    clf_text *texts;
-    clf_text_pair *pairs;
-    float *rows;
-} received;
-
-static void free_received(received *r)
-{
-    free(r->bytes);
-    free(r->sizes);
-    free(r->texts);
-    free(r->pairs);
-    free(r->rows);
-}
-
-/* Numbers of a text: the embedding's width, or one score. */
-static clf_status width_of(const cli_session *session, const task *what, size_t *out)
-{
-    *out = 1;
-    return what->scoring.query.data ? CLF_OK : cli_embedding_width(session, &what->embedding, out);
-}
-
-static clf_status score(cli_session *session, const cli_classifying *options, received *r, size_t count, size_t *failed,
-                        clf_embed_stats *stats)
-{
-    clf_classify_params params = cli_classify_params(options);
-    params.failed_text = failed;
-    CLF_TRY(clfi_alloc(count, sizeof *r->pairs, "pairs of texts", &r->pairs));
-    for (size_t i = 0; i < count; i++)
-        r->pairs[i] = (clf_text_pair){options->query, r->texts[i]};
-    return clf_model_score_pairs(session->model, r->pairs, count, &params, r->rows, stats);
-}
-
-static clf_status embed(cli_session *session, const cli_embedding *options, received *r, size_t count, size_t *failed,
-                        clf_embed_stats *stats)
-{
-    clf_embed_params params = cli_embed_params(options);
-    params.failed_text = failed;
-    return clf_model_embed(session->model, r->texts, count, &params, r->rows, stats);
-}
-
-/* *failed: the text to blame, or as it was. *out_open false: the other side is gone. */
-static clf_status work(int socket, cli_session *session, const request *q, received *r, size_t *failed, clf_embed_stats *stats,
-                       size_t *out_width, bool *out_open)
-{
-    size_t width, at = 0;
-    CLF_TRY(width_of(session, &q->what, &width));
-    *out_width = width;
-    CLF_TRY(clfi_alloc(q->bytes + 1, 1, "texts", &r->bytes));
-    CLF_TRY(clfi_alloc(q->count, sizeof *r->sizes, "texts", &r->sizes));
-    CLF_TRY(clfi_alloc(q->count, sizeof *r->texts, "texts", &r->texts));
-    CLF_TRY(clfi_alloc(q->count * width, sizeof *r->rows, "results", &r->rows));
-    *out_open = receive_all(socket, r->sizes, q->count * sizeof *r->sizes) && receive_all(socket, r->bytes, q->bytes);
-    if (!*out_open)
-        return CLF_OK;
-    for (size_t i = 0; i < q->count; at += r->sizes[i++])
-        r->texts[i] = (clf_text){r->bytes + at, r->sizes[i]};
-    return q->what.scoring.query.data ? score(session, &q->what.scoring, r, q->count, failed, stats)
-                                      : embed(session, &q->what.embedding, r, q->count, failed, stats);
-}
-
-static bool send_reply(int socket, clf_status status, size_t failed, const clf_embed_stats *stats, const float *rows, size_t numbers)
-{
-    reply answer = {.status = status, .failed = failed, .numbers = status == CLF_OK ? numbers : 0};
-    if (stats)
-        answer.stats = *stats;
-    if (status != CLF_OK)
-        snprintf(answer.reason, sizeof answer.reason, "%s", clf_last_error());
-    return clfi_message_send_bytes(socket, &answer, sizeof answer) == CLFI_MESSAGE_OK &&
-           clfi_message_send_bytes(socket, rows, answer.numbers * sizeof *rows) == CLFI_MESSAGE_OK;
-}
-
-static void serve(int socket, const void *user)
-{
-    const place *at = user;
-    cli_session session = *at->session;
-    session.device = at->device[0] ? at->device : NULL;
-    session.stats = 0;
-    session.trace = NULL;
-    clf_status st = cli_session_open_model(&session, at->directory);
-    bool is_open = send_reply(socket, st, SIZE_MAX, NULL, NULL, 0) && st == CLF_OK;
-    while (is_open) {
-        request q;
-        received r = {NULL, NULL, NULL, NULL, NULL};
-        clf_embed_stats stats = {0};
-        size_t width = 0, failed = SIZE_MAX;
-        if (!receive_all(socket, &q, sizeof q))
-            break;
-        st = work(socket, &session, &q, &r, &failed, &stats, &width, &is_open);
-        is_open = is_open && send_reply(socket, st, failed, &stats, r.rows, q.count * width) && st == CLF_OK;
-        free_received(&r);
-    }
-    st = cli_session_close(&session, NULL);
-    (void)st;
-}
-
 /* ---- Starting and ending ---- */
 
 static clf_status add_member(cli_pool *pool, const char *device, size_t length)
@@ -216,10 +86,10 @@ static clf_status receive(clfi_worker *worker, void *data, size_t size)
 }
 
 /* CLF_OK, or why there is no answer or a bad one. */
-static clf_status receive_answer(clfi_worker *worker, reply *answer)
+static clf_status receive_answer(clfi_worker *worker, cli_pool_reply *answer)
 {
     CLF_TRY(receive(worker, answer, sizeof *answer));
-    answer->reason[REASON_BYTES - 1] = '\0';
+    answer->reason[CLI_POOL_REASON_BYTES - 1] = '\0';
     return answer->status == CLF_OK ? CLF_OK : clfi_fail(answer->status, "%s", answer->reason);
 }
 
@@ -329,7 +199,7 @@ static clf_status wait_for(cli_pool *pool, bool (*which)(const member *), member
 /* The answer of a member that has opened the model, or not. A failure is returned only where there is no other member. */
 static clf_status take_opening(cli_pool *pool, member *m)
 {
-    reply answer;
+    cli_pool_reply answer;
     const clf_status st = receive_answer(&m->worker, &answer);
     m->is_open = st == CLF_OK;
     m->is_told = false;
@@ -341,10 +211,10 @@ static clf_status take_opening(cli_pool *pool, member *m)
 
 static clf_status fork_member(member *m, const cli_session *session, const char *directory)
 {
-    const place at = {session, directory, m->device};
+    const cli_pool_place at = {session, directory, m->device};
     const struct timeval limit = {.tv_sec = (time_t)move_limit};
     m->since_ns = clfi_now_ns();
-    CLF_TRY(clfi_worker_fork(serve, &at, &m->worker));
+    CLF_TRY(clfi_worker_fork(cli_pool_serve, &at, &m->worker));
     if (setsockopt(m->worker.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0) /* of one that reads no longer */
         CLF_FAIL(CLF_IO, "setsockopt: %s", strerror(errno));
     return CLF_OK;
@@ -505,10 +375,10 @@ static clf_status lose(cli_pool *pool, member *m, clf_status st)
 }
 
 /* A member that closed its end is found out when its reply is waited for: it may tell why. */
-static clf_status give(cli_pool *pool, member *m, uint64_t number, const task *what)
+static clf_status give(cli_pool *pool, member *m, uint64_t number, const cli_pool_task *what)
 {
     job *j = job_of(pool, number);
-    const request q = {.what = *what, .count = j->count, .bytes = j->bytes.length};
+    const cli_pool_request q = {.what = *what, .count = j->count, .bytes = j->bytes.length};
     const int socket = m->worker.socket;
     m->is_busy = true;
     m->is_told = false;
@@ -534,7 +404,7 @@ static bool is_worth_a_second(const member *m, const job *j, const member *other
 
 /* Nothing waits, and not all is done: the end should not be that of a device that is much slower, or answers no more. The first answer
  * counts. */
-static clf_status give_second(cli_pool *pool, member *other, const task *what)
+static clf_status give_second(cli_pool *pool, member *other, const cli_pool_task *what)
 {
     for (size_t i = 0; i < pool->count; i++) {
         member *m = &pool->members[i];
@@ -553,7 +423,7 @@ static clf_status give_second(cli_pool *pool, member *other, const task *what)
     return CLF_OK;
 }
 
-static clf_status give_all(cli_pool *pool, const task *what, bool is_all_read)
+static clf_status give_all(cli_pool *pool, const cli_pool_task *what, bool is_all_read)
 {
     uint64_t next = pool->first;
     for (size_t i = 0; i < pool->count; i++) {
@@ -573,7 +443,7 @@ static clf_status give_all(cli_pool *pool, const task *what, bool is_all_read)
 /* An answer that another has given before. */
 static clf_status pass_over(cli_pool *pool, member *m)
 {
-    reply answer;
+    cli_pool_reply answer;
     float rows[4096];
     clf_status st = receive_answer(&m->worker, &answer);
     for (size_t left = st == CLF_OK ? answer.numbers : 0; st == CLF_OK && left;) {
@@ -591,7 +461,7 @@ static clf_status pass_over(cli_pool *pool, member *m)
 static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
 {
     job *j = own_job(pool, m);
-    reply answer = {.failed = SIZE_MAX};
+    cli_pool_reply answer = {.failed = SIZE_MAX};
     char where[NAME_BYTES];
     if (!j)
         return pass_over(pool, m);
@@ -672,12 +542,12 @@ static clf_status deliver(cli_pool *pool, cli_progress *progress, cli_embedding_
     return CLF_OK;
 }
 
-static clf_status spread(cli_pool *pool, cli_session *session, const task *what, cli_inputs *inputs, cli_embedding_sink sink, void *user,
-                         clf_embed_stats *stats)
+static clf_status spread(cli_pool *pool, cli_session *session, const cli_pool_task *what, cli_inputs *inputs, cli_embedding_sink sink,
+                         void *user, clf_embed_stats *stats)
 {
     cli_progress progress = cli_progress_start("texts", session->context);
     bool any = true;
-    CLF_TRY(width_of(session, what, &pool->width));
+    CLF_TRY(cli_pool_width(session, what, &pool->width));
     for (;;) {
         size_t waiting = 0;
         for (uint64_t i = pool->first; i < pool->first + pool->used; i++)
@@ -694,8 +564,8 @@ static clf_status spread(cli_pool *pool, cli_session *session, const task *what,
     }
 }
 
-static clf_status run(cli_session *session, const task *what, size_t max_tokens, cli_inputs *inputs, cli_embedding_sink sink, void *user,
-                      clf_embed_stats *stats)
+static clf_status run(cli_session *session, const cli_pool_task *what, size_t max_tokens, cli_inputs *inputs, cli_embedding_sink sink,
+                      void *user, clf_embed_stats *stats)
 {
     const size_t truncated = stats->truncated;
     if (!inputs->window_texts)
@@ -712,7 +582,7 @@ clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cl
 {
     if (!session->pool)
         return cli_embed_all(session, options, inputs, sink, user, stats);
-    return run(session, &(task){.embedding = *options}, options->max_tokens, inputs, sink, user, stats);
+    return run(session, &(cli_pool_task){.embedding = *options}, options->max_tokens, inputs, sink, user, stats);
 }
 
 clf_status cli_pool_score(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
@@ -720,5 +590,5 @@ clf_status cli_pool_score(cli_session *session, const cli_classifying *options, 
 {
     if (!session->pool)
         return cli_score_all(session, options, inputs, sink, user, stats);
-    return run(session, &(task){.scoring = *options}, options->max_tokens, inputs, sink, user, stats);
+    return run(session, &(cli_pool_task){.scoring = *options}, options->max_tokens, inputs, sink, user, stats);
 }

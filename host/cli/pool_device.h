@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What a device's process of the pool does, and the messages between it and the process that hands out windows. */
+#ifndef CLFI_CLI_POOL_DEVICE_H
+#define CLFI_CLI_POOL_DEVICE_H
+
+#include "cli/classifying.h"
+#include "cli/embedding.h"
+
+enum { CLI_POOL_REASON_BYTES = 1024 };
+
+/* Between the processes: two forks of one program, so that structs have one layout and borrowed texts of the command line one address. */
+typedef struct cli_pool_task {
+    cli_embedding embedding;
+    cli_classifying scoring; /* query.data not NULL: pairs with it are scored; else texts are embedded */
+} cli_pool_task;
+
+typedef struct cli_pool_request {
+    cli_pool_task what;
+    size_t count, bytes; /* then count sizes, then the bytes */
+} cli_pool_request;
+
+typedef struct cli_pool_reply {
+    clf_status status;
+    char reason[CLI_POOL_REASON_BYTES];
+    size_t failed; /* of the request's texts, to which the reason belongs; SIZE_MAX: none */
+    clf_embed_stats stats;
+    size_t numbers; /* floats that follow */
+} cli_pool_reply;
+
+/* What the process begins with. */
+typedef struct cli_pool_place {
+    const cli_session *session;
+    const char *directory, *device;
+} cli_pool_place;
+
+/* Numbers of a text: the embedding's width, or one score. */
+clf_status cli_pool_width(const cli_session *session, const cli_pool_task *what, size_t *out);
+
+/* Opens the model on the device and tells how that went; then answers requests until the other side is gone or one fails.
+ * user: a cli_pool_place. */
+void cli_pool_serve(int socket, const void *user);
+
+#endif
