@@ -87,7 +87,8 @@ grep ' n/a ' "$work/out" | grep -vqE ' n/a +[a-z]' && fail "selftest leaves an e
 # context asks after the list and the first row have.
 if [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.san"; then # sanitizers want to be loaded first
     devices=$(grep -c '"index"' "$work/json")
-    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=$((2 * devices + 1)) "$program" selftest --device 0 >"$work/out" 2>"$work/err" &&
+    index=$(sed -n 's/^\([0-9]*\): .*/\1/p' "$work/out")
+    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=$((2 * devices + 1 + index)) "$program" selftest >"$work/out" 2>"$work/err" &&
         fail "selftest passes with an engine untested: $(tail -1 "$work/out")"
     [ "$(grep -c ' UNTESTED ' "$work/out")" -eq 1 ] || fail "an untested engine is not named: $(cat "$work/out")"
     grep -q 'NOT PASSED: 0 failed, 1 untested' "$work/out" || fail "untested is not told: $(tail -1 "$work/out")"
