@@ -206,7 +206,9 @@ int main(int argc, char **argv)
     }
     BENCH_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){s.heads, s.length, s.size}, &out));
     clf_attention_params params = CLF_ATTENTION_PARAMS_INIT;
-    params.is_causal = 1;
+    clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
+    masks.is_causal = 1;
+    params.masks = &masks;
     peer peers[] = {peer_create(&s, s.length, data[0], data[1], data[2], scores, theirs),
                     peer_create(&s, BLOCK, data[0], data[1], data[2], scores, theirs)};
     static const char *const names[] = {"whole", "blocks"};

@@ -66,19 +66,32 @@ static size_t attention_options(op_job *job, cli_option *table)
     return COUNT(rows);
 }
 
+static clf_status load_masks(op_job *job, clf_attention_masks *masks)
+{
+    clf_tensor *mask, *padding, *attention;
+    CLF_TRY(op_load(job, job->mask, CLI_NPY_MASK, &mask));
+    CLF_TRY(op_load(job, job->padding_mask, CLI_NPY_MASK, &padding));
+    CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
+    masks->mask = mask;
+    masks->padding_mask = padding;
+    masks->attention_mask = attention;
+    masks->is_causal = job->causal;
+    masks->empty_rows = (clf_empty_rows)job->policy;
+    return CLF_OK;
+}
+
 static clf_status attention_run(op_job *job)
 {
     clf_attention_params params = CLF_ATTENTION_PARAMS_INIT;
-    clf_tensor *inputs[3], *wq, *wk, *wv, *m, *lengths, *mask, *padding, *attention, *bias;
+    clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
+    clf_tensor *inputs[3], *wq, *wk, *wv, *m, *lengths, *bias;
     CLF_TRY(load_inputs(job, inputs));
     CLF_TRY(op_load(job, job->wq, CLI_NPY_FLOAT, &wq));
     CLF_TRY(op_load(job, job->wk, CLI_NPY_FLOAT, &wk));
     CLF_TRY(load_vector(job, job->wv, &wv));
     CLF_TRY(op_load(job, job->m, CLI_NPY_FLOAT, &m));
     CLF_TRY(op_load(job, job->lengths, CLI_NPY_LENGTHS, &lengths));
-    CLF_TRY(op_load(job, job->mask, CLI_NPY_MASK, &mask));
-    CLF_TRY(op_load(job, job->padding_mask, CLI_NPY_MASK, &padding));
-    CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
+    CLF_TRY(load_masks(job, &masks));
     CLF_TRY(op_load(job, job->bias, CLI_NPY_FLOAT, &bias));
     CLF_TRY(find_scale(job, &params.scale));
     const int64_t *q = clf_tensor_dim(inputs[0]), *k = clf_tensor_dim(inputs[1]), *v = clf_tensor_dim(inputs[2]);
@@ -88,12 +101,8 @@ static clf_status attention_run(op_job *job)
     params.w_v = wv;
     params.m = m;
     params.lengths = lengths;
-    params.mask = mask;
-    params.padding_mask = padding;
-    params.attention_mask = attention;
+    params.masks = &masks;
     params.bias = bias;
-    params.is_causal = job->causal;
-    params.empty_rows = (clf_empty_rows)job->policy;
     CLF_TRY(op_create_result(job, 3, (int64_t[]){q[0], q[1], v[2]}));
     if (job->weights) {
         CLF_TRY(op_create_from(job, CLF_F32, 3, (int64_t[]){q[0], q[1], k[1]}, NULL, &job->weights_result));
@@ -134,24 +143,16 @@ static size_t mha_options(op_job *job, cli_option *table)
 static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head_attention_weights *weights, clf_attention_masks *masks,
                               clf_multi_head_attention_params *params)
 {
-    clf_tensor *mask, *padding, *attention;
     if (!job->params || !job->heads)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op mha: --%s is missing", job->params ? "heads" : "params");
     if (job->heads > INT32_MAX)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: --heads %zu: too many", job->heads);
     CLF_TRY(load_inputs(job, inputs));
     CLF_TRY(cli_mha_load(job, job->params, job->prefix ? job->prefix : "", weights));
-    CLF_TRY(op_load(job, job->mask, CLI_NPY_MASK, &mask));
-    CLF_TRY(op_load(job, job->padding_mask, CLI_NPY_MASK, &padding));
-    CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
+    CLF_TRY(load_masks(job, masks));
     CLF_TRY(find_scale(job, &params->scale));
     params->layout = (clf_layout)job->layout;
     params->masks = masks;
-    masks->mask = mask;
-    masks->padding_mask = padding;
-    masks->attention_mask = attention;
-    masks->is_causal = job->causal;
-    masks->empty_rows = (clf_empty_rows)job->policy;
     const int64_t *q = clf_tensor_dim(inputs[0]), *k = clf_tensor_dim(inputs[1]);
     const int batch = job->layout == CLF_LAYOUT_LND ? 1 : 0;
     CLF_TRY(op_create_result(job, 3, (int64_t[]){q[0], q[1], clf_tensor_dim(weights->w_o)[0]}));

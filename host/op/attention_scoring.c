@@ -95,13 +95,7 @@ static clf_status bind_masks(clf_context *context, scoring *s)
                                bias = {"bias", CLF_F32, 3, {0, -1, 1, 2}, CLFI_MASK_REPEATS};
     const clf_attention_params *p = s->params;
     const clf_view scores = {.rank = 4, .dim = {s->batch, 1, s->queries, s->keys}};
-    clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
-    masks.mask = p->mask;
-    masks.padding_mask = p->padding_mask;
-    masks.attention_mask = p->attention_mask;
-    masks.is_causal = p->is_causal;
-    masks.empty_rows = p->empty_rows;
-    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, &masks, s->batch, 1, s->queries, s->keys, &s->masks));
+    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, p->masks, s->batch, 1, s->queries, s->keys, &s->masks));
     CLF_TRY(clfi_lengths_bind(context, "attention", p->lengths, &scores, 0, 2, &s->masks.lengths));
     return clfi_mask_bind(context, "attention", &bias, p->bias, &scores, &s->masks.bias);
 }

@@ -46,6 +46,7 @@ typedef struct attention_state {
     clfi_op_run run;
     attention_case one;
     clf_attention_params params;
+    clf_attention_masks masks;
     clfi_operand q, k, v, out;
     clf_tensor *lengths;
 } attention_state;
@@ -100,7 +101,9 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     if (s->one.mask == MASK_LENGTHS)
         CLF_TRY(make_lengths(s, context));
     s->params = (clf_attention_params)CLF_ATTENTION_PARAMS_INIT;
-    s->params.is_causal = s->one.mask == MASK_CAUSAL;
+    s->masks = (clf_attention_masks)CLF_ATTENTION_MASKS_INIT;
+    s->masks.is_causal = s->one.mask == MASK_CAUSAL;
+    s->params.masks = &s->masks;
     s->params.lengths = s->lengths;
     return CLF_OK;
 }

@@ -18,8 +18,24 @@ extern "C" {
  *   distance  -s |q - k|^2 / 2       dq = dk; default s = 1: a Gaussian kernel of width 1 */
 typedef enum clf_score { CLF_SCORE_DOT, CLF_SCORE_ADDITIVE, CLF_SCORE_BILINEAR, CLF_SCORE_DISTANCE } clf_score;
 
+/* Which keys queries may use; NULL pointers: no such mask. All given combine by AND; 0 = must not attend. */
+typedef struct clf_attention_masks {
+    size_t size;                      /* sizeof(clf_attention_masks) */
+    const clf_tensor *mask;           /* u8; its shape is the function's: [B|1,Q|1,K|1] or with heads */
+    const clf_tensor *padding_mask;   /* u8 [B,K], whatever the layout: which keys of a batch row exist */
+    const clf_tensor *attention_mask; /* u8 [Q,K] (look-ahead or memory mask) */
+    int is_causal;                    /* nonzero: query i uses keys j <= i */
+    clf_empty_rows empty_rows;        /* queries without a usable key */
+} clf_attention_masks;
+
+#define CLF_ATTENTION_MASKS_INIT            \
+    {                                       \
+        .size = sizeof(clf_attention_masks) \
+    }
+CLF_API CLF_NODISCARD clf_status clf_attention_masks_default(clf_attention_masks *out, size_t size); /* clformer.h: options */
+
 typedef struct clf_attention_params {
-    size_t size;                      /* sizeof(clf_attention_params) */
+    size_t size; /* sizeof(clf_attention_params) */
     clf_score score;
     float scale;                      /* s; 0: the score's default */
     const clf_tensor *w_q;            /* additive: [h,dq] */
@@ -27,18 +43,17 @@ typedef struct clf_attention_params {
     const clf_tensor *w_v;            /* additive: [h] */
     const clf_tensor *m;              /* bilinear: [dq,dk] */
     const clf_tensor *lengths;        /* i32 [B] or [B,Q]: key j is kept if j < length */
-    const clf_tensor *mask;           /* u8 [B|1,Q|1,K|1] */
-    const clf_tensor *padding_mask;   /* u8 [B,K] */
-    const clf_tensor *attention_mask; /* u8 [Q,K] */
+    const clf_attention_masks *masks; /* its mask [B|1,Q|1,K|1]; NULL: every key, queries without one give zeros */
     const clf_tensor *bias;           /* f32 [B|1,Q|1,K|1], added to the scaled scores */
-    int is_causal;                    /* nonzero: query i uses keys j <= i */
-    clf_empty_rows empty_rows;        /* queries without a usable key */
     float dropout;                    /* probability that a weight becomes 0 (the others are divided by 1 - dropout); 0: none (inference) */
     uint64_t seed;                    /* of the dropout; the same on every device */
     clf_tensor *weights;              /* f32 [B,Q,K], any strides: receives the weights before dropout; NULL: not wanted */
 } clf_attention_params;
 
-#define CLF_ATTENTION_PARAMS_INIT {.size = sizeof(clf_attention_params), .score = CLF_SCORE_DOT}
+#define CLF_ATTENTION_PARAMS_INIT                                    \
+    {                                                                \
+        .size = sizeof(clf_attention_params), .score = CLF_SCORE_DOT \
+    }
 CLF_API CLF_NODISCARD clf_status clf_attention_params_default(clf_attention_params *out, size_t size); /* clformer.h: options */
 
 /* out[b,i,:] = sum_j softmax_j(score(q[b,i], k[b,j])) v[b,j,:].
@@ -79,7 +94,10 @@ typedef struct clf_multi_head_attention_weights {
     const clf_tensor *b_q, *b_k, *b_v, *b_o; /* [rows of the weight] or NULL */
 } clf_multi_head_attention_weights;
 
-#define CLF_MULTI_HEAD_ATTENTION_WEIGHTS_INIT {.size = sizeof(clf_multi_head_attention_weights)}
+#define CLF_MULTI_HEAD_ATTENTION_WEIGHTS_INIT            \
+    {                                                    \
+        .size = sizeof(clf_multi_head_attention_weights) \
+    }
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_weights_default(clf_multi_head_attention_weights *out, size_t size);
 
 /* Packs the weights (f32, f16 or bf16); the tensors may be destroyed afterwards. INVALID_ARGUMENT ("E_SHAPE", "E_VALUE"): heads < 1, rows
@@ -94,19 +112,6 @@ typedef enum clf_layout {
     CLF_LAYOUT_LND  /* sequence, batch, features */
 } clf_layout;
 
-/* Which keys queries may use; NULL pointers: no such mask. All given combine by AND; 0 = must not attend. */
-typedef struct clf_attention_masks {
-    size_t size;                      /* sizeof(clf_attention_masks) */
-    const clf_tensor *mask;           /* u8. NLD: [N|1,H|1,Q|1,K|1]. LND: that, or [Q|1,K,N|1] for all heads */
-    const clf_tensor *padding_mask;   /* u8 [N,K] in either layout */
-    const clf_tensor *attention_mask; /* u8 [Q,K] (look-ahead or memory mask) */
-    int is_causal;                    /* nonzero: query i uses keys j <= i */
-    clf_empty_rows empty_rows;        /* queries without a usable key */
-} clf_attention_masks;
-
-#define CLF_ATTENTION_MASKS_INIT {.size = sizeof(clf_attention_masks)}
-CLF_API CLF_NODISCARD clf_status clf_attention_masks_default(clf_attention_masks *out, size_t size); /* clformer.h: options */
-
 /* A score function of one's own: called between the scores and their softmax, on the host, it enqueues what replaces or changes the scores
  * on the device (relative positions, biases, other products than q.k). */
 typedef struct clf_score_call {
@@ -115,9 +120,9 @@ typedef struct clf_score_call {
     const clf_tensor *k; /* [N,H,K,d] likewise */
     clf_tensor *scores;  /* [N,H,Q,K] f32, any strides: scale q.k on entry; on return what the masks and the softmax get */
     float scale;
-    int64_t layer;       /* of a clf_transformer, whose attention this is; else 0 */
+    int64_t layer; /* of a clf_transformer, whose attention this is; else 0 */
     int is_decoder;
-    int is_source;       /* nonzero: a decoder layer's attention to the memory */
+    int is_source; /* nonzero: a decoder layer's attention to the memory */
 } clf_score_call;
 
 /* Tensors are the call's, gone when it returns. A status other than CLF_OK ends the pass, which returns it. The function may call any other
@@ -125,19 +130,22 @@ typedef struct clf_score_call {
 typedef clf_status (*clf_score_function)(clf_context *context, const clf_score_call *call, void *user);
 
 typedef struct clf_multi_head_attention_params {
-    size_t size;                      /* sizeof(clf_multi_head_attention_params) */
+    size_t size; /* sizeof(clf_multi_head_attention_params) */
     clf_layout layout;
     float scale;                      /* 0: 1/sqrt(d) */
-    const clf_attention_masks *masks; /* NULL: none */
+    const clf_attention_masks *masks; /* NULL: none. Its mask: NLD [N|1,H|1,Q|1,K|1]; LND that, or [Q|1,K,N|1] for all heads */
     float dropout;                    /* of the weights; 0: none */
     uint64_t seed;
     /* f32 [N,H,Q,K], any strides (a permuted view gives another order): the weights before dropout; NULL: not wanted */
     clf_tensor *weights;
-    clf_score_function score;         /* changes the scores before masks and softmax; NULL: none */
-    void *score_user;                 /* its last argument */
+    clf_score_function score; /* changes the scores before masks and softmax; NULL: none */
+    void *score_user;         /* its last argument */
 } clf_multi_head_attention_params;
 
-#define CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT {.size = sizeof(clf_multi_head_attention_params), .layout = CLF_LAYOUT_NLD}
+#define CLF_MULTI_HEAD_ATTENTION_PARAMS_INIT                                      \
+    {                                                                             \
+        .size = sizeof(clf_multi_head_attention_params), .layout = CLF_LAYOUT_NLD \
+    }
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_params_default(clf_multi_head_attention_params *out, size_t size);
 
 /* q [N,Q,Dq], k [N,K,Dk], v [N,K,Dv], out [N,Q,Do] (Do = H*dv without w_o), or the first two axes exchanged: f32, f16 or bf16, dense rows;

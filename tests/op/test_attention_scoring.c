@@ -29,6 +29,7 @@ typedef struct scoring_case {
 typedef struct scoring_data {
     operand q, k, v, out, w_q, w_k, w_v, m, weights, lengths, mask, padding, attention, bias;
     clf_attention_params params;
+    clf_attention_masks masks; /* params' */
 } scoring_data;
 
 static void name_case(const scoring_case *c, char *id, size_t size)
@@ -46,55 +47,55 @@ static operand make(clf_context *context, const scoring_case *c, rng *r, int ran
     return o;
 }
 
-static scoring_data make_data(clf_context *context, const scoring_case *c)
+static void make_data(clf_context *context, const scoring_case *c, scoring_data *a)
 {
-    scoring_data a = {.params = CLF_ATTENTION_PARAMS_INIT};
+    *a = (scoring_data){.params = CLF_ATTENTION_PARAMS_INIT, .masks = CLF_ATTENTION_MASKS_INIT};
     rng r = {(uint64_t)(c->queries * 100 + c->keys + c->masks)};
-    a.q = make(context, c, &r, 3, c->batch, c->queries, c->dq, 2);
-    a.k = make(context, c, &r, 3, c->batch, c->keys, c->dk, 2);
-    a.v = make(context, c, &r, 3, c->batch, c->keys, c->dv, 2);
-    a.out = operand_create(context, CLF_F32, c->layout, 3, (int64_t[]){c->batch, c->queries, c->dv});
+    a->q = make(context, c, &r, 3, c->batch, c->queries, c->dq, 2);
+    a->k = make(context, c, &r, 3, c->batch, c->keys, c->dk, 2);
+    a->v = make(context, c, &r, 3, c->batch, c->keys, c->dv, 2);
+    a->out = operand_create(context, CLF_F32, c->layout, 3, (int64_t[]){c->batch, c->queries, c->dv});
     if (c->score == CLF_SCORE_ADDITIVE) {
-        a.w_q = make(context, c, &r, 2, c->h, c->dq, 0, 0.5f);
-        a.w_k = make(context, c, &r, 2, c->h, c->dk, 0, 0.5f);
-        a.w_v = make(context, c, &r, 1, c->h, 0, 0, 1);
+        a->w_q = make(context, c, &r, 2, c->h, c->dq, 0, 0.5f);
+        a->w_k = make(context, c, &r, 2, c->h, c->dk, 0, 0.5f);
+        a->w_v = make(context, c, &r, 1, c->h, 0, 0, 1);
     }
     if (c->score == CLF_SCORE_BILINEAR)
-        a.m = make(context, c, &r, 2, c->dq, c->dk, 0, 0.5f);
+        a->m = make(context, c, &r, 2, c->dq, c->dk, 0, 0.5f);
     if (c->has_weights)
-        a.weights = operand_create(context, CLF_F32, c->layout, 3, (int64_t[]){c->batch, c->queries, c->keys});
+        a->weights = operand_create(context, CLF_F32, c->layout, 3, (int64_t[]){c->batch, c->queries, c->keys});
     if (c->masks & (LENGTHS_1 | LENGTHS_2)) {
         int32_t length[512];
-        a.lengths = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, c->masks & LENGTHS_1 ? 1 : 2, (int64_t[]){c->batch, c->queries});
-        for (size_t i = 0; i < a.lengths.count; i++)
+        a->lengths = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, c->masks & LENGTHS_1 ? 1 : 2, (int64_t[]){c->batch, c->queries});
+        for (size_t i = 0; i < a->lengths.count; i++)
             length[i] = (int32_t)(rng_bits(&r) % (uint64_t)(c->keys + 4)) - 2;
-        operand_fill_ids(&a.lengths, length);
+        operand_fill_ids(&a->lengths, length);
     }
     if (c->masks & MASK)
-        a.mask = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->batch, 1, c->keys}, 3);
+        a->mask = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->batch, 1, c->keys}, 3);
     if (c->masks & PADDING)
-        a.padding = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->batch, c->keys}, 3);
+        a->padding = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->batch, c->keys}, 3);
     if (c->masks & ATTENTION)
-        a.attention = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys}, 3);
+        a->attention = operand_random_mask(context, &r, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys}, 3);
     if (c->masks & BIAS) {
-        a.bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){1, c->queries, c->keys});
-        operand_fill_uniform(&a.bias, &r, -2, 2);
+        a->bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){1, c->queries, c->keys});
+        operand_fill_uniform(&a->bias, &r, -2, 2);
     }
-    a.params.score = c->score;
-    a.params.scale = c->scale;
-    a.params.w_q = a.w_q.tensor;
-    a.params.w_k = a.w_k.tensor;
-    a.params.w_v = a.w_v.tensor;
-    a.params.m = a.m.tensor;
-    a.params.lengths = a.lengths.tensor;
-    a.params.mask = a.mask.tensor;
-    a.params.padding_mask = a.padding.tensor;
-    a.params.attention_mask = a.attention.tensor;
-    a.params.bias = a.bias.tensor;
-    a.params.is_causal = (c->masks & CAUSAL) != 0;
-    a.params.empty_rows = c->empty_rows;
-    a.params.weights = a.weights.tensor;
-    return a;
+    a->params.score = c->score;
+    a->params.scale = c->scale;
+    a->params.w_q = a->w_q.tensor;
+    a->params.w_k = a->w_k.tensor;
+    a->params.w_v = a->w_v.tensor;
+    a->params.m = a->m.tensor;
+    a->params.lengths = a->lengths.tensor;
+    a->params.masks = &a->masks;
+    a->masks.mask = a->mask.tensor;
+    a->masks.padding_mask = a->padding.tensor;
+    a->masks.attention_mask = a->attention.tensor;
+    a->params.bias = a->bias.tensor;
+    a->masks.is_causal = (c->masks & CAUSAL) != 0;
+    a->masks.empty_rows = c->empty_rows;
+    a->params.weights = a->weights.tensor;
 }
 
 static void free_data(scoring_data *a)
@@ -151,8 +152,10 @@ static bool is_kept(const scoring_case *c, const scoring_data *a, int64_t b, int
 
 static double default_scale(const scoring_case *c)
 {
-    return c->scale != 0 ? (double)c->scale
-           : c->score == CLF_SCORE_DOT ? 1 / sqrt((double)c->dq) : c->score == CLF_SCORE_BILINEAR ? 1 / sqrt((double)c->dk) : 1;
+    return c->scale != 0                    ? (double)c->scale
+           : c->score == CLF_SCORE_DOT      ? 1 / sqrt((double)c->dq)
+           : c->score == CLF_SCORE_BILINEAR ? 1 / sqrt((double)c->dk)
+                                            : 1;
 }
 
 static void compare(const char *id, const scoring_case *c, const scoring_data *a)
@@ -201,7 +204,8 @@ static void run_case(clf_context *context, const scoring_case *c)
 {
     char id[320];
     name_case(c, id, sizeof id);
-    scoring_data a = make_data(context, c);
+    scoring_data a;
+    make_data(context, c, &a);
     const clf_status st = clf_attention(context, a.q.tensor, a.k.tensor, a.v.tensor, &a.params, a.out.tensor);
     if (st != CLF_OK)
         fail_msg("%s: %s", id, clf_last_error());
@@ -265,7 +269,8 @@ static void test_distant_origin(void **state)
 {
     clf_context *context = *state;
     const scoring_case c = {CLF_SCORE_DISTANCE, SIZES(1, 4, 6, 3, 3, 2), .has_weights = true};
-    scoring_data a = make_data(context, &c);
+    scoring_data a;
+    make_data(context, &c, &a);
     float q[12], k[18];
     for (int i = 0; i < 12; i++)
         q[i] = 4096 + 0.25f * (float)(i % 5);
@@ -288,7 +293,8 @@ static void test_masked_rubbish(void **state)
     for (int weights = 0; weights < 2; weights++) {
         for (size_t x = 0; x < COUNT(rubbish); x++) {
             const scoring_case c = {CLF_SCORE_DOT, SIZES(1, 4, 6, 16, 16, 16), .masks = LENGTHS_1, .has_weights = weights != 0};
-            scoring_data a = make_data(context, &c);
+            scoring_data a;
+            make_data(context, &c, &a);
             float k[96], v[96];
             operand_fill_ids(&a.lengths, (int32_t[]){4});
             for (int i = 0; i < 96; i++) {
@@ -318,7 +324,8 @@ static void test_kept_underflow(void **state)
     for (size_t run = 0; run < COUNT(engines) * 4; run++) {
         clf_context *context = engine_context(engines[run / 4]);
         const scoring_case c = {CLF_SCORE_DOT, SIZES(1, QUERIES, KEYS, SIZE, SIZE, SIZE), .masks = ATTENTION, .has_weights = run % 2 != 0};
-        scoring_data a = make_data(context, &c);
+        scoring_data a;
+        make_data(context, &c, &a);
         float q[QUERIES * SIZE], k[KEYS * SIZE] = {0}, v[KEYS * SIZE];
         uint8_t keep[QUERIES * KEYS];
         memset(keep, 1, sizeof keep);
@@ -382,7 +389,8 @@ static void test_dropout(void **state)
 
     /* In attention: the weights come out before dropout, the output after it. */
     const scoring_case c = {CLF_SCORE_DOT, SIZES(2, 3, 5, 4, 4, 6), .has_weights = true};
-    scoring_data a = make_data(context, &c);
+    scoring_data a;
+    make_data(context, &c, &a);
     a.params.dropout = 0.4f;
     a.params.seed = 99;
     CHECK_OK(clf_attention(context, a.q.tensor, a.k.tensor, a.v.tensor, &a.params, a.out.tensor));
@@ -411,7 +419,8 @@ static void test_steps(void **state)
 {
     clf_context *context = *state;
     const scoring_case c = {CLF_SCORE_DOT, SIZES(2, 9, 11, 16, 16, 5), .has_weights = true, .masks = LENGTHS_1};
-    scoring_data a = make_data(context, &c);
+    scoring_data a;
+    make_data(context, &c, &a);
     operand scores = operand_create(context, CLF_F32, LAYOUT_SLICED, 3, (int64_t[]){2, 9, 11});
     CHECK_OK(clf_attention_scores(context, a.q.tensor, a.k.tensor, 0.25f, scores.tensor));
     CHECK_OK(clf_masked_softmax(context, scores.tensor, a.lengths.tensor, CLF_EMPTY_ROWS_ZERO, a.weights.tensor));
@@ -456,13 +465,16 @@ static void test_refusals(void **state)
     clf_context *context = *state;
     const scoring_case c = {CLF_SCORE_ADDITIVE, SIZES(2, 3, 5, 4, 2, 6), .masks = LENGTHS_1 | MASK | PADDING | ATTENTION,
                             .has_weights = true};
-    scoring_data a = make_data(context, &c);
-#define REFUSED(change, part)                                                                                                     \
-    do {                                                                                                                          \
-        clf_attention_params p = a.params;                                                                                        \
-        clf_tensor *q = a.q.tensor, *k = a.k.tensor, *v = a.v.tensor, *out = a.out.tensor;                                        \
-        change;                                                                                                                   \
-        CHECK_FAILS(clf_attention(context, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part);                                        \
+    scoring_data a;
+    make_data(context, &c, &a);
+#define REFUSED(change, part)                                                              \
+    do {                                                                                   \
+        clf_attention_params p = a.params;                                                 \
+        clf_attention_masks masks = a.masks;                                               \
+        p.masks = &masks;                                                                  \
+        clf_tensor *q = a.q.tensor, *k = a.k.tensor, *v = a.v.tensor, *out = a.out.tensor; \
+        change;                                                                            \
+        CHECK_FAILS(clf_attention(context, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     REFUSED(q = a.w_q.tensor, "E_SHAPE: attention q is [7,4], expected rank 3");
     REFUSED(v = a.q.tensor, "E_SHAPE: attention v is [2,3,4], expected [2,5,4]");
@@ -480,8 +492,8 @@ static void test_refusals(void **state)
         clf_tensor *padding, *attention;
         CHECK_OK(clf_tensor_create(context, CLF_U8, 2, size[i][0], &padding));
         CHECK_OK(clf_tensor_create(context, CLF_U8, 2, size[i][1], &attention));
-        REFUSED(p.padding_mask = padding, "E_SHAPE: attention padding mask");
-        REFUSED(p.attention_mask = attention, "E_SHAPE: attention attention mask");
+        REFUSED(masks.padding_mask = padding, "E_SHAPE: attention padding mask");
+        REFUSED(masks.attention_mask = attention, "E_SHAPE: attention attention mask");
         clf_tensor_destroy(padding);
         clf_tensor_destroy(attention);
     }
@@ -489,21 +501,21 @@ static void test_refusals(void **state)
     REFUSED(p.score = (clf_score)9, "E_VALUE: attention: score 9");
     REFUSED(p.score = CLF_SCORE_DOT; p.w_q = p.w_k = p.w_v = NULL, "needs equal widths");
     REFUSED(p.lengths = a.mask.tensor, "E_DTYPE: attention lengths is uint8, expected int32");
-    REFUSED(p.mask = a.padding.tensor, "E_SHAPE: attention mask is [2,5], expected [2 or 1,3 or 1,5 or 1]");
-    REFUSED(p.padding_mask = a.attention.tensor, "E_SHAPE: attention padding mask is [3,5], expected [2,5]");
-    REFUSED(p.attention_mask = a.padding.tensor, "E_SHAPE: attention attention mask is [2,5], expected [3,5]");
+    REFUSED(masks.mask = a.padding.tensor, "E_SHAPE: attention mask is [2,5], expected [2 or 1,3 or 1,5 or 1]");
+    REFUSED(masks.padding_mask = a.attention.tensor, "E_SHAPE: attention padding mask is [3,5], expected [2,5]");
+    REFUSED(masks.attention_mask = a.padding.tensor, "E_SHAPE: attention attention mask is [2,5], expected [3,5]");
     REFUSED(p.weights = a.out.tensor, "E_SHAPE: attention weights is [2,3,6], expected [2,3,5]");
     REFUSED(p.dropout = -1, "E_VALUE: attention: dropout -1");
-    REFUSED(p.empty_rows = (clf_empty_rows)5, "E_VALUE");
+    REFUSED(masks.empty_rows = (clf_empty_rows)5, "E_VALUE");
     free_data(&a);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),   cmocka_unit_test(test_distant_origin), cmocka_unit_test(test_masked_rubbish),
-        cmocka_unit_test(test_kept_underflow),
-        cmocka_unit_test(test_dropout), cmocka_unit_test(test_steps),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_distant_origin), cmocka_unit_test(test_masked_rubbish),
+        cmocka_unit_test(test_kept_underflow), cmocka_unit_test(test_dropout),        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }
