@@ -323,19 +323,22 @@ def check_told():
             fail(f"generate: huge: {done.stderr}")
 
 
-check_plan()
-check_told()
+is_whole = not os.environ.get("CLF_TEST_NUMBERS")  # else what depends on the device alone, where another runs the rest
 with tempfile.TemporaryDirectory() as temporary:
     names = folders(families)
     if "llama" not in names:
         fail(f"families: {names}")
     for entry in names:
         check(entry, temporary)
-    check_texts_told(temporary)
-    check_unread_keys(temporary)
-    check_other_networks(temporary)
-check_options()
+    if is_whole:
+        check_texts_told(temporary)
+        check_unread_keys(temporary)
+        check_other_networks(temporary)
+if is_whole:
+    check_plan()
+    check_told()
+    check_options()
+    check_text_part()
+    check_chat()
 check_graph()
-check_text_part()
-check_chat()
 finish()
