@@ -4,7 +4,15 @@
 
 #include "kernel/loops.h"
 
-enum { FEW_QUERIES = 8, GROUP_WG = 64, PART_KEYS = 2 * GROUP_WG, GROUPS_PER_UNIT = 4, MOST_VECTOR_HEAD = 256 };
+enum {
+    FEW_QUERIES = 8,
+    GROUP_WG = 64,
+    PART_KEYS = 2 * GROUP_WG,
+    GROUPS_PER_UNIT = 4,
+    MOST_VECTOR_HEAD = 256,
+    TILE_QUERIES = 8,
+    ITEMS_PER_UNIT = 4
+};
 
 /* The same struct as in cl/cached_attention.cl. */
 typedef struct cached_layout {
@@ -80,13 +88,21 @@ static int vector_width(const clf_context *context, int64_t head)
     return width;
 }
 
+/* Queries of a work-item: several where there are so many that every unit of the device has items enough, as in a prompt. */
+static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
+{
+    const int64_t enough = (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT * TILE_QUERIES;
+    return args->rows && args->window == 0 && args->q->dim[1] >= enough ? TILE_QUERIES : 1;
+}
+
 bool clfi_cached_attention_vector_supports(const clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
     const int64_t head = args->q->dim[2];
     const int width = vector_width(context, head);
     return head % width == 0 && head <= MOST_VECTOR_HEAD &&
-           clfi_loops_fit(context, args->q->dim[0] * ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
+           clfi_loops_fit(context, vector_tile(context, args) * args->q->dim[0] *
+                                       ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
 }
 
 clf_status clfi_cached_attention_vector(clf_context *context, const void *arguments)
@@ -95,10 +111,13 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     clf_kernel_spec spec = spec_of("cached_attention_vector.cl", "cached_attention_vector", args);
     clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
     const bool is_by_head = args->q->dim[1] <= FEW_QUERIES; /* so that no unit of the device waits */
+    const int64_t tile = vector_tile(context, args);
     clfi_spec_int(&spec, "ITEM_HEADS", is_by_head);
+    clfi_spec_int(&spec, "TILE", tile);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
-    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], is_by_head ? (size_t)args->q->dim[0] : 1, 1, 1);
+    clfi_arg_int(&launch, args->q->dim[1]);
+    return clfi_launch_2d(&launch, (size_t)((args->q->dim[1] + tile - 1) / tile), is_by_head ? (size_t)args->q->dim[0] : 1, 1, 1);
 }
 
 bool clfi_cached_attention_group_supports(const clf_context *context, const void *arguments)

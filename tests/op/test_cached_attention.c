@@ -15,8 +15,9 @@
 typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
     bool has_table, has_counts;
-    int64_t reach; /* of a bias by distance; 0: none */
-    bool is_half;  /* keys and values are f16 */
+    int64_t reach;  /* of a bias by distance; 0: none */
+    bool is_half;   /* keys and values are f16 */
+    bool is_prompt; /* texts of `keys` queries, which see their text up to themselves; as many as make a CPU take tiles of queries */
 } cached_case;
 
 static const clf_view *view(const operand *o)
@@ -33,9 +34,9 @@ static void run_case(clf_context *context, const cached_case *c)
     const int64_t key_size = c->size + (c->reach ? 1 : 0);
     char id[128];
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
-    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s]", (long long)c->heads,
+    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s]", (long long)c->heads,
              (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "",
-             c->has_counts ? " counts" : "", c->is_half ? " f16" : "");
+             c->has_counts ? " counts" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "");
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
     const clf_dtype kv = c->is_half ? CLF_F16 : CLF_F32;
@@ -54,6 +55,11 @@ static void run_case(clf_context *context, const cached_case *c)
     for (size_t n = 0; n < first.count; n++) {
         first_values[n] = (int32_t)rng_below(&r, c->rows - c->keys + 1);
         count_values[n] = n == 0 ? 0 : (int32_t)rng_below(&r, c->keys + 1);
+    }
+    for (int64_t n = 0; c->is_prompt && n < c->queries; n++) {
+        const int64_t begin = n / c->keys * c->keys;
+        count_values[n] = (int32_t)(n - begin + 1);
+        memcpy(table_values + n * (c->keys + 3), table_values + begin * (c->keys + 3), (size_t)c->keys * sizeof *table_values);
     }
     operand_fill_uniform(&q, &r, -2, 2);
     operand_fill_uniform(&k, &r, -2, 2);
@@ -108,14 +114,23 @@ static void run_case(clf_context *context, const cached_case *c)
 }
 
 static const cached_case cases[] = {
-    {1, 1, 1, 16, 1, true, false, 0, false},     {4, 5, 40, 64, 9, true, false, 0, false},
-    {4, 5, 40, 64, 33, false, true, 0, false},   {2, 3, 150, 32, 130, true, true, 0, false},
-    {3, 2, 70, 48, 64, false, true, 0, false},   {2, 33, 20, 16, 17, true, false, 0, false},
-    {1, 4, 90, 128, 65, false, false, 0, false}, {1, 1, 600, 32, 520, false, false, 0, false},
-    {1, 2, 300, 20, 260, true, true, 0, false}, /* keys in parts, on GPUs */
-    {4, 5, 40, 64, 33, true, true, 7, false},    {2, 2, 300, 20, 260, true, false, 128, false},
-    {3, 4, 60, 16, 21, false, true, 40, false},  {4, 5, 40, 64, 33, true, true, 0, true},
-    {1, 2, 300, 20, 260, true, true, 0, true},   {2, 3, 40, 32, 9, true, false, 0, true},
+    {1, 1, 1, 16, 1, true, false, 0, false, false},
+    {4, 5, 40, 64, 9, true, false, 0, false, false},
+    {4, 5, 40, 64, 33, false, true, 0, false, false},
+    {2, 3, 150, 32, 130, true, true, 0, false, false},
+    {3, 2, 70, 48, 64, false, true, 0, false, false},
+    {2, 33, 20, 16, 17, true, false, 0, false, false},
+    {1, 4, 90, 128, 65, false, false, 0, false, false},
+    {1, 1, 600, 32, 520, false, false, 0, false, false},
+    {1, 2, 300, 20, 260, true, true, 0, false, false}, /* keys in parts, on GPUs */
+    {4, 5, 40, 64, 33, true, true, 7, false, false},
+    {2, 2, 300, 20, 260, true, false, 128, false, false},
+    {3, 4, 60, 16, 21, false, true, 40, false, false},
+    {4, 5, 40, 64, 33, true, true, 0, true, false},
+    {1, 2, 300, 20, 260, true, true, 0, true, false},
+    {2, 3, 40, 32, 9, true, false, 0, true, false},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 41, .has_table = true, .has_counts = true, .is_prompt = true},
+    {.heads = 1, .rows = 90, .size = 48, .keys = 41, .has_table = true, .has_counts = true, .is_prompt = true, .reach = 9, .is_half = true},
 };
 
 static void test_cases(void **state)
@@ -124,13 +139,17 @@ static void test_cases(void **state)
     for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++) {
         clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(cases); i++)
-            if (takes_case(i, i % 3 == 0))
-                run_case(context, &cases[i]);
+            if (takes_case(i, i % 3 == 0)) {
+                cached_case c = cases[i];
+                if (c.is_prompt)
+                    c.queries = 32 * (int64_t)context->device.caps.compute_units + 6;
+                run_case(context, &c);
+            }
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */
-    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true});
-    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false});
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true, false});
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false, false});
 }
 
 static void test_refusals(void **state)
