@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "clformer/generate.h"
 #include "io/checkpoint_gguf.h"
@@ -36,11 +37,18 @@ static clf_status check_is_other(const char *from, const char *to, bool reads_bo
     return CLF_OK;
 }
 
-static clf_status convert_file(const char *from, const char *to, clf_weight_type type, clf_gguf_converted *done)
+static void show_progress(void *user, size_t done, size_t total)
+{
+    enum { MILLION = 1000000 };
+    cli_progress_update(user, (done + MILLION - 1) / MILLION, (total + MILLION - 1) / MILLION);
+}
+
+static clf_status convert_file(const char *from, const char *to, clf_weight_type type, const clf_gguf_progress *progress,
+                               clf_gguf_converted *done)
 {
     clf_gguf *file;
     CLF_TRY(clfi_gguf_open(from, &file));
-    const clf_status st = clfi_gguf_convert(file, type, to, done);
+    const clf_status st = clfi_gguf_convert(file, type, to, progress, done);
     clfi_gguf_close(file);
     return st;
 }
@@ -51,10 +59,17 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     clf_gguf_exported done = {.positions = 0};
     if (!clfi_weight_type_from_name(weights, &type))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--weights %s: expected f32, f16, q8_0 or q4_0", weights);
+    cli_progress shown = cli_progress_start("million weights", NULL);
+    const clf_gguf_progress progress = {show_progress, &shown};
+    cli_progress_window(&shown, 1);
+    cli_interrupts_watch();
+    cli_interrupts_say("nothing was written to %s", to);
     if (clfi_directory_exists(from))
-        CLF_TRY(clfi_gguf_export(from, type, to, &done));
+        CLF_TRY(clfi_gguf_export(from, type, to, &progress, &done));
     else
-        CLF_TRY(convert_file(from, to, type, &done.tensors));
+        CLF_TRY(convert_file(from, to, type, &progress, &done.tensors));
+    cli_line_clear();
+    cli_interrupts_say("%s is written", to);
     fprintf(stderr, "%zu tensors as %s, %zu as they were, %.1f MB\n", done.tensors.changed, weights, done.tensors.kept,
             (double)done.tensors.bytes / 1e6);
     if (done.positions > 0)

@@ -15,14 +15,19 @@ typedef struct rows {
     size_t count, capacity; /* in numbers */
 } rows;
 
-static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, size_t vocabulary, rows *all)
+static clf_status run_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, size_t vocabulary,
+                             cli_progress *progress, rows *all)
 {
     size_t more, need, failed = SIZE_MAX;
     params.failed_text = &failed;
+    params.progress = cli_progress_update;
+    params.progress_user = progress;
+    cli_progress_window(progress, cli_inputs_share(inputs));
     if (!clfi_mul_size(inputs->count, vocabulary, &more) || !clfi_add_size(all->count, more, &need))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: logits of %zu texts", inputs->count);
     CLF_TRY(clfi_grow(&all->values, &all->capacity, need, sizeof *all->values, "logits"));
     CLF_TRY(cli_inputs_blame(inputs, &failed, clf_logits(session, inputs->texts, inputs->count, &params, all->values + all->count)));
+    cli_progress_count(progress, inputs->count);
     all->count = need;
     return CLF_OK;
 }
@@ -34,11 +39,13 @@ static clf_status logits(cli_session *session, const char *model, cli_inputs *in
     CLF_TRY(cli_session_open_model(session, model));
     CLF_TRY(clf_session_create(session->model, NULL, &own));
     const int64_t vocabulary = clf_model_get_info(session->model)->vocabulary;
+    cli_progress progress = cli_progress_start("texts", session->context);
     clf_status st;
+    cli_interrupts_say("nothing was written to %s", output);
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = run_window(own, inputs, *params, (size_t)vocabulary, &all);
+            st = run_window(own, inputs, *params, (size_t)vocabulary, &progress, &all);
     } while (st == CLF_OK && inputs->count > 0);
     if (st == CLF_OK)
         st = clfi_npy_write(output, CLF_FILE_F32, 2, (int64_t[]){(int64_t)all.count / vocabulary, vocabulary}, all.values);

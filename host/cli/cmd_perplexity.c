@@ -25,7 +25,13 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
         const int64_t positions = clf_model_get_info(session->model)->max_positions;
         window = positions < DEFAULT_WINDOW ? (size_t)positions : DEFAULT_WINDOW;
     }
-    const clf_status st = clf_perplexity(own, text, window, params, &value, &tokens);
+    cli_progress progress = cli_progress_start("tokens", session->context);
+    cli_progress_window(&progress, 1);
+    clf_generate_params watched = *params;
+    watched.progress = cli_progress_update;
+    watched.progress_user = &progress;
+    cli_interrupts_say("nothing was printed: the number is that of the whole text");
+    const clf_status st = clf_perplexity(own, text, window, &watched, &value, &tokens);
     clf_session_destroy(own);
     if (st != CLF_OK)
         return st;

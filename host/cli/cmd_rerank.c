@@ -12,6 +12,7 @@
 #include "cli/embedding.h"
 #include "cli/json_line.h"
 #include "cli/pool.h"
+#include "cli/progress.h"
 #include "cli/reranking.h"
 #include "cli/terminal.h"
 
@@ -57,6 +58,7 @@ static clf_status rerank(cli_session *session, const rerank_options *options, co
     clf_status st;
     CLF_GOTO(cli_pool_open_model(session, directory));
     inputs->window_texts = cli_inputs_window(inputs, cli_pool_size(session), WINDOW);
+    cli_interrupts_say("nothing was printed: the order is that of all texts");
     CLF_GOTO(cli_pool_score(session, &options->scoring, inputs, cli_collect, &texts, stats));
     CLF_GOTO(clfi_alloc(texts.count, sizeof *order, "order of texts", &order));
     for (size_t i = 0; i < texts.count; i++)

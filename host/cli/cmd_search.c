@@ -296,8 +296,10 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
                         answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
     CLF_GOTO(agree(ranks, session, &answer, directory, search));
-    if (rank == 0) /* which alone has a standard input */
+    if (rank == 0) { /* which alone has a standard input */
+        cli_interrupts_say("no hits were printed, and no embeddings are kept");
         CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
+    }
     CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));
     CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
     if (total == 0)

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/platform_guard.h"
+#include "cli/progress.h"
 #include "op/engines.h"
 #include "workload/workload.h"
 
@@ -141,6 +142,8 @@ static void run_row(const clf_device_info *device, const char *selector, bool no
     params.tuned_file = no_tuned ? "" : NULL;
     params.precision = row ? row->precision : CLF_PRECISION_HIGHEST;
     const clf_status opened = open_context(device, &params, &context);
+    if (opened == CLF_OK)
+        cli_progress_watch_builds(context);
     if (opened != CLF_OK)
         note_failure(&o, opened);
     else
@@ -150,6 +153,7 @@ static void run_row(const clf_device_info *device, const char *selector, bool no
     clf_context_destroy(context);
     if (why == ABSENCE_OF_OP)
         return;
+    cli_line_clear();
     printf("  %-16s %-11s  ", workload->op, engine[0] ? engine : "default");
     const bool can_be_absent = o.status == CLF_OK || (o.status == CLF_UNSUPPORTED && engine[0]);
     if (opened != CLF_OK || why == ABSENCE_OF_CASES || (o.status == CLF_UNSUPPORTED && !engine[0])) {
@@ -249,6 +253,7 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional > 0)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "selftest: unexpected argument \"%s\"", argv[0]);
+    cli_interrupts_watch();
     if (st == CLF_OK)
         st = clfi_small_workloads(&workloads);
     if (st == CLF_OK)

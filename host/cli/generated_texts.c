@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "cli/json_line.h"
 #include "cli/progress.h"
 #include "cli/standard_output.h"
+#include "cli/terminal.h"
 
 /* What is known of one prompt's text. */
 typedef struct answer {
@@ -23,11 +25,15 @@ typedef struct answer {
 } answer;
 
 typedef struct job {
-    bool as_json;
-    answer *answers;       /* of the window */
-    size_t count, printed; /* answers printed so far, in order */
-    bool is_open;          /* a streamed text has begun */
+    const cli_generating *what;
+    bool on_terminal;        /* standard output is one: it may be the one of the progress line */
+    answer *answers;         /* of the window */
+    size_t count, printed;   /* answers printed so far, in order */
+    size_t finished, tokens; /* of the window's texts, printed or not */
+    size_t before;           /* texts of earlier windows, which are all printed */
+    bool is_open;            /* the first words of a text stand on the terminal, whose line is not to be cleared */
     clf_status st;
+    cli_progress *progress; /* in tokens, of all windows */
 } job;
 
 static const char *const finishes[] = {"", "stop", "length", "stop"};
@@ -44,15 +50,23 @@ static clf_status print_json(const answer *a)
     return cli_json_print(line, true, JSON_COMPACT, "texts");
 }
 
+/* Of one text alone everybody sees how far it is. */
+static void say_printed(const cli_generating *what, size_t texts)
+{
+    if (what->file)
+        cli_interrupts_say("%zu %s printed", texts, texts == 1 ? "text was" : "texts were");
+}
+
 /* Everything that may be printed by now: the first unfinished text as far as it is, finished ones behind it whole. */
 static clf_status print_ready(job *j)
 {
     while (j->printed < j->count) {
         answer *a = &j->answers[j->printed];
-        if (a->finish == CLF_FINISH_NONE && (j->as_json || a->text.length == 0))
+        if (a->finish == CLF_FINISH_NONE && (j->what->as_json || a->text.length == 0))
             break;
-        cli_line_clear();
-        if (j->as_json) {
+        if (j->on_terminal)
+            cli_line_clear();
+        if (j->what->as_json) {
             CLF_TRY(print_json(a));
         } else {
             cli_interrupts_end_line(a->finish == CLF_FINISH_NONE);
@@ -60,11 +74,13 @@ static clf_status print_ready(job *j)
             clfi_str_clear(&a->text);
             if (a->finish != CLF_FINISH_NONE)
                 putchar('\n');
+            j->is_open = j->on_terminal && a->finish == CLF_FINISH_NONE;
         }
         CLF_TRY(cli_output_flush());
         if (a->finish == CLF_FINISH_NONE)
             break;
         j->printed++;
+        say_printed(j->what, j->before + j->printed);
     }
     return CLF_OK;
 }
@@ -76,9 +92,14 @@ static clf_status note(job *j, const clf_generated *step)
     if (step->token >= 0) {
         CLF_TRY(clfi_grow(&a->tokens, &a->capacity, a->count + 1, sizeof *a->tokens, "tokens"));
         a->tokens[a->count++] = step->token;
+        j->tokens++;
     }
     a->finish = step->finish;
-    return print_ready(j);
+    j->finished += step->finish != CLF_FINISH_NONE;
+    CLF_TRY(print_ready(j));
+    if (!j->is_open) /* how many tokens the window will have the finished texts tell; before the first nobody knows */
+        cli_progress_update(j->progress, j->tokens, j->finished ? j->tokens * j->count / j->finished : 0);
+    return CLF_OK;
 }
 
 static int on_token(void *user, const clf_generated *step)
@@ -107,36 +128,40 @@ static void print_stats(const cli_session *session, size_t tokens, uint64_t ns)
                 ns ? (double)tokens * 1e9 / (double)ns : 0.0);
 }
 
-static clf_status generate_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, bool as_json, size_t *tokens)
+static clf_status generate_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, const cli_generating *what,
+                                  cli_progress *progress)
 {
-    job j = {.as_json = as_json, .st = CLF_OK};
+    job j = {
+        .what = what, .on_terminal = cli_terminal_columns(STDOUT_FILENO) > 0, .before = inputs->total, .st = CLF_OK, .progress = progress};
     size_t failed = SIZE_MAX;
     params.failed_text = &failed;
     CLF_TRY(clfi_alloc(inputs->count, sizeof *j.answers, "texts", &j.answers));
     j.count = inputs->count;
+    cli_progress_window(progress, cli_inputs_share(inputs));
     clf_status st = cli_inputs_blame(inputs, &failed, clf_generate(session, inputs->texts, inputs->count, &params, on_token, &j));
     if (st == CLF_OK)
         st = j.st;
-    for (size_t i = 0; i < j.count; i++)
-        *tokens += j.answers[i].count;
+    cli_progress_count(progress, j.tokens);
     clear_answers(&j);
     return st;
 }
 
-static clf_status generate_all(const cli_session *session, cli_inputs *inputs, const clf_generate_params *params, bool as_json)
+static clf_status generate_all(const cli_session *session, cli_inputs *inputs, const clf_generate_params *params,
+                               const cli_generating *what)
 {
     clf_session *own;
     CLF_TRY(clf_session_create(session->model, NULL, &own));
-    const uint64_t start = clfi_now_ns();
-    size_t tokens = 0;
+    cli_progress progress = cli_progress_start("tokens", session->context);
+    say_printed(what, 0);
     clf_status st;
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = generate_window(own, inputs, *params, as_json, &tokens);
+            st = generate_window(own, inputs, *params, what, &progress);
     } while (st == CLF_OK && inputs->count > 0);
+    cli_line_clear();
     if (st == CLF_OK)
-        print_stats(session, tokens, clfi_now_ns() - start);
+        print_stats(session, progress.base, clfi_now_ns() - progress.start_ns);
     clf_session_destroy(own);
     return st;
 }
@@ -154,7 +179,7 @@ int cli_generated_texts(cli_session *session, const cli_generating *what, clf_st
     if (st == CLF_OK)
         st = open_model(session, argv[0]);
     if (st == CLF_OK)
-        st = generate_all(session, inputs, &params, what->as_json);
+        st = generate_all(session, inputs, &params, what);
     const int status = st == CLF_OK ? 0 : cli_fail(st);
     cli_inputs_close(inputs);
     st = cli_session_close(session, NULL);

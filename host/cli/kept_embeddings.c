@@ -174,8 +174,12 @@ static void save(cli_session *session, const cli_embedding *options, kept *k)
 {
     const clf_str *before = &k->before.texts, *now = &k->now.texts;
     const bool is_same = k->count && before->length == now->length && memcmp(before->data, now->data, now->length) == 0;
-    if (!k->may_write || is_same || now->length == 0 || write_file(session, options, k) == CLF_OK)
+    if (!k->may_write || is_same || now->length == 0)
         return;
+    if (write_file(session, options, k) == CLF_OK) {
+        cli_interrupts_say("no hits were printed; the embeddings are kept in %s", k->path);
+        return;
+    }
     cli_line_clear();
     fprintf(stderr, "clformer: %s; the embeddings are not kept\n", clf_last_error());
 }
@@ -195,6 +199,7 @@ clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, co
     CLF_GOTO(cli_inputs_open(NULL, 0, corpus, &inputs));
     inputs->meets = meet;
     inputs->meets_user = &k;
+    cli_interrupts_say("no hits were printed, and nothing new is kept in %s: that is written whole", k.path);
     CLF_GOTO(cli_pool_embed(session, options, inputs, add_fresh, &k, stats));
     CLF_GOTO(put_together(&k));
     save(session, options, &k);

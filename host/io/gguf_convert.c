@@ -40,7 +40,8 @@ static clf_status copy_values(const clf_gguf *file, clf_gguf_values *values)
     return CLF_OK;
 }
 
-clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const char *path, clf_gguf_converted *out)
+clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+                             clf_gguf_converted *out)
 {
     clf_gguf_values values = CLF_GGUF_VALUES_INIT;
     const clf_gguf_source source = {.name = clfi_gguf_path(file),
@@ -50,7 +51,8 @@ clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const c
                                     .tensor = tensor_of,
                                     .read = read,
                                     .forget = forget,
-                                    .user = file};
+                                    .user = file,
+                                    .progress = progress};
     clf_status st = copy_values(file, &values);
     if (st == CLF_OK)
         st = clfi_gguf_write(&source, type, path, out);

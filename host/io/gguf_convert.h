@@ -5,8 +5,9 @@
 
 #include "io/gguf_write.h"
 
-/* Writes `file` to path: matrices as `type`, everything else as it is but general.file_type and general.quantization_version. Statuses as
- * clfi_gguf_write. */
-clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const char *path, clf_gguf_converted *out);
+/* Writes `file` to path: matrices as `type`, everything else as it is but general.file_type and general.quantization_version. `progress` is
+ * told unless it is NULL. Statuses as clfi_gguf_write. */
+clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+                             clf_gguf_converted *out);
 
 #endif

@@ -17,7 +17,8 @@ typedef struct writing {
     clf_weight_type type;
     clf_atomic_file output;
     size_t written;
-    float *values; /* of a piece */
+    size_t done, total; /* weights */
+    float *values;      /* of a piece */
     uint8_t *blocks;
 } writing;
 
@@ -101,6 +102,7 @@ static clf_status put_header(writing *w, uint64_t file_type)
     for (size_t i = 0; i < source->tensor_count; i++) {
         const clf_gguf_tensor *t = source->tensor(source->user, i);
         const clf_weight_type type = type_of(w, t);
+        w->total += weights_of(t);
         put_string(w, t->name);
         put_number(w, (uint64_t)t->rank, 4);
         for (int d = t->rank - 1; d >= 0; d--)
@@ -122,6 +124,14 @@ static clf_status check_halves(const float *values, size_t count)
     return CLF_OK;
 }
 
+static void tell(writing *w, size_t more)
+{
+    const clf_gguf_progress *progress = w->source->progress;
+    w->done += more;
+    if (progress)
+        progress->tell(progress->user, w->done, w->total);
+}
+
 /* Weights in pieces that hold whole blocks of every type. */
 static clf_status put_encoded(writing *w, size_t index, const clf_gguf_tensor *t, clf_weight_type type)
 {
@@ -137,6 +147,7 @@ static clf_status put_encoded(writing *w, size_t index, const clf_gguf_tensor *t
         if (st != CLF_OK)
             return clfi_fail_prefix(st, "%s: tensor \"%s\"", w->source->name, t->name);
         put(w, w->blocks, blocks * (size_t)to->block_bytes);
+        tell(w, count);
     }
     return CLF_OK;
 }
@@ -149,10 +160,12 @@ static clf_status put_tensors(writing *w, clf_gguf_converted *done)
         done->bytes += bytes_as(t, type);
         done->changed += type != t->type;
         done->kept += type == t->type;
-        if (type == t->type && t->data)
+        if (type == t->type && t->data) {
             put(w, t->data, t->bytes);
-        else
+            tell(w, weights_of(t));
+        } else {
             CLF_TRY(put_encoded(w, i, t, type));
+        }
         w->source->forget(w->source->user, i);
         pad(w);
     }

@@ -5,6 +5,12 @@
 
 #include "io/gguf_values.h"
 
+/* How far the writer is, told now and then. */
+typedef struct clf_gguf_progress {
+    void (*tell)(void *user, size_t done, size_t total); /* weights */
+    void *user;
+} clf_gguf_progress;
+
 /* What a file is made from; borrowed while it is written. */
 typedef struct clf_gguf_source {
     const char *name;              /* for messages */
@@ -17,6 +23,7 @@ typedef struct clf_gguf_source {
     clf_status (*read)(const void *user, size_t index, size_t first, size_t count, float *out);
     void (*forget)(const void *user, size_t index); /* it was written and will not be read again */
     const void *user;
+    const clf_gguf_progress *progress; /* NULL: nobody watches */
 } clf_gguf_source;
 
 /* What became of the tensors. */

@@ -59,7 +59,8 @@ static clf_status check_modules(const char *directory)
     return st;
 }
 
-static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_weight_type type, const char *path, clf_gguf_exported *out)
+static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_weight_type type, const char *path,
+                         const clf_gguf_progress *progress, clf_gguf_exported *out)
 {
     const json_t *config = clfi_checkpoint_config(checkpoint);
     const clf_gguf_architecture *architecture;
@@ -67,7 +68,7 @@ static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_
     clf_network_config network;
     clf_gguf_tensors *tensors = NULL;
     clf_gguf_values values = CLF_GGUF_VALUES_INIT;
-    clf_gguf_source source = {.name = directory, .alignment = ALIGNMENT, .values = &values};
+    clf_gguf_source source = {.name = directory, .alignment = ALIGNMENT, .values = &values, .progress = progress};
     clf_status st;
     CLF_TRY(clfi_gguf_architecture_find(config, CLFI_MODEL_CONFIG, &architecture));
     CLF_TRY(clfi_family_find(config, CLF_TASK_GENERATE, &family));
@@ -84,12 +85,13 @@ done:
     return st;
 }
 
-clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, clf_gguf_exported *out)
+clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+                            clf_gguf_exported *out)
 {
     clf_checkpoint *checkpoint;
     CLF_TRY(check_modules(directory));
     CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
-    const clf_status st = export(directory, checkpoint, type, path, out);
+    const clf_status st = export(directory, checkpoint, type, path, progress, out);
     clfi_checkpoint_close(checkpoint);
     return st;
 }

@@ -30,8 +30,9 @@ void clfi_gguf_tensors_destroy(clf_gguf_tensors *tensors); /* NULL is a no-op */
 void clfi_gguf_tensors_describe(const clf_gguf_tensors *tensors, clf_gguf_source *source);
 
 /* Writes a directory (config.json, safetensors, tokenizer.json) to path, matrices as `type`. The file appears whole or not at all.
- * UNSUPPORTED: a family, a tokenizer or a setting without form in GGUF, by name. Other statuses as clfi_gguf_write,
- * clfi_checkpoint_open and clfi_vocabulary_export. */
-clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, clf_gguf_exported *out);
+ * `progress` is told unless it is NULL. UNSUPPORTED: a family, a tokenizer or a setting without form in GGUF, by name. Other statuses as
+ * clfi_gguf_write, clfi_checkpoint_open and clfi_vocabulary_export. */
+clf_status clfi_gguf_export(const char *directory, clf_weight_type type, const char *path, const clf_gguf_progress *progress,
+                            clf_gguf_exported *out);
 
 #endif

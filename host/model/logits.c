@@ -11,6 +11,7 @@
 /* A sequence at work: given tokens in passes. */
 typedef struct reading {
     clf_session *session;
+    const clf_generate_params *params;
     int32_t sequence;
     size_t vocabulary;
     float *logits; /* [CLFI_LOGIT_TOKENS, V] */
@@ -34,6 +35,12 @@ static clf_status give(const reading *r, const int32_t *tokens, size_t count, bo
     for (size_t row = 0; st == CLF_OK && out && row < wanted / r->vocabulary; row++)
         st = clfi_check_finite("the logit of token", out + row * r->vocabulary, r->vocabulary);
     return st;
+}
+
+static void tell(const reading *r, size_t done, size_t total)
+{
+    if (r->params->progress)
+        r->params->progress(r->params->progress_user, done, total);
 }
 
 static clf_status encode(const clf_session *session, const clf_generate_params *params, const clf_text *text, clf_encoding *out)
@@ -73,7 +80,7 @@ clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count,
     CLF_TRY(clfi_generation_ready(session));
     CLF_TRY(clf_encoding_create(&encoding));
     clf_status st = CLF_OK;
-    reading r = {.session = session, .vocabulary = (size_t)session->model->info.vocabulary};
+    reading r = {.session = session, .params = &own, .vocabulary = (size_t)session->model->info.vocabulary};
     for (size_t i = 0; st == CLF_OK && i < count; i++) {
         st = clfi_generation_blame(&own, "logits: texts", i, encode(session, &own, &texts[i], encoding));
         if (st == CLF_OK)
@@ -83,6 +90,8 @@ clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count,
         st = clfi_generation_blame(&own, "logits: texts", i, read_text(&r, encoding, out + i * r.vocabulary));
         const clf_status dropped = clfi_decode_drop(session->decoding, r.sequence);
         st = st == CLF_OK ? dropped : st;
+        if (st == CLF_OK)
+            tell(&r, i + 1, count);
     }
     clf_encoding_destroy(encoding);
     return st;
@@ -99,13 +108,16 @@ static double surprise(const float *logits, size_t vocabulary, int32_t token)
     return log(sum) + largest - (double)logits[token];
 }
 
-static clf_status read_window(const reading *r, const int32_t *tokens, size_t count, double *sum)
+/* `count` tokens from the text's token `at` on. */
+static clf_status read_window(const reading *r, const clf_encoding *encoding, size_t at, size_t count, double *sum)
 {
+    const int32_t *tokens = encoding->ids + at;
     for (size_t first = 0; first + 1 < count; first += CLFI_LOGIT_TOKENS) {
         const size_t left = count - 1 - first, part = left < CLFI_LOGIT_TOKENS ? left : CLFI_LOGIT_TOKENS; /* nothing follows the last */
         CLF_TRY(give(r, tokens + first, part, true, r->logits));
         for (size_t i = 0; i < part; i++)
             *sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, tokens[first + i + 1]);
+        tell(r, at + first + part + (part == left), encoding->length);
     }
     return CLF_OK;
 }
@@ -116,7 +128,7 @@ static clf_status read_windows(reading *r, const clf_encoding *encoding, size_t 
     for (size_t first = 0; st == CLF_OK && first < encoding->length; first += window) {
         const size_t left = encoding->length - first, count = left < window ? left : window;
         CLF_TRY(clfi_decode_open(r->session->decoding, &r->sequence));
-        st = read_window(r, encoding->ids + first, count, sum);
+        st = read_window(r, encoding, first, count, sum);
         *predicted += count - 1;
         const clf_status dropped = clfi_decode_drop(r->session->decoding, r->sequence);
         st = st == CLF_OK ? dropped : st;
@@ -142,7 +154,7 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
     if (window < 2 || (int64_t)window > session->model->info.max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu tokens: expected 2 to %lld, the model's positions", window,
                  (long long)session->model->info.max_positions);
-    reading r = {.session = session, .vocabulary = (size_t)session->model->info.vocabulary};
+    reading r = {.session = session, .params = &own, .vocabulary = (size_t)session->model->info.vocabulary};
     CLF_GOTO(clfi_alloc(CLFI_LOGIT_TOKENS * r.vocabulary, sizeof *r.logits, "logits", &r.logits));
     CLF_GOTO(clf_encoding_create(&encoding));
     if ((st = clfi_generation_encode(session->model, &own, text, encoding)) == CLF_OK && encoding->length < 2)

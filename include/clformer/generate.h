@@ -45,6 +45,9 @@ typedef struct clf_generate_params {
     /* Of the session, for one prompt: what it has of the prompt's first tokens is not computed again, and it then has the prompt and its
      * text but for the last token; it is empty after a failure. NULL: none. */
     clf_sequence *sequence;
+    /* Told now and then: by clf_logits of texts, by clf_perplexity of tokens; clf_generate tells its steps instead. NULL: not wanted. */
+    void (*progress)(void *user, size_t done, size_t total);
+    void *progress_user;
 } clf_generate_params;
 
 #define CLF_GENERATE_PARAMS_INIT                                                                                  \
@@ -80,7 +83,7 @@ CLF_API CLF_NODISCARD clf_status clf_generate(clf_session *session, const clf_te
                                               const clf_generate_params *params, clf_generate_callback on_token, void *user);
 
 /* Logits of the token after each text, out[i * V + v] (V: clf_model_info.vocabulary); of an encoder-decoder: of the first token of what it
- * makes of the text. params: special tokens and batch alone count. Statuses as clf_generate. */
+ * makes of the text. params: special tokens, failed_text and progress alone count. Statuses as clf_generate. */
 CLF_API CLF_NODISCARD clf_status clf_logits(clf_session *session, const clf_text *texts, size_t count, const clf_generate_params *params,
                                             float *out);
 

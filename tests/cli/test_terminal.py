@@ -15,6 +15,8 @@ import tempfile
 import termios
 import time
 
+from model_files import write_gguf
+
 program, data = sys.argv[1:3]
 model = os.environ.get("CLF_MODEL_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
                                                           "clformer", "models", "all-MiniLM-L6-v2")
@@ -241,6 +243,53 @@ def interrupted_texts(folder):
         fail("generate interrupted: status", status, got[-60:])
 
 
+def interrupted_work(folder):
+    """Long work shows its share and the time left; where Ctrl-C ends it, the line is gone and what is kept is said."""
+    left = rb"\[#*\.*\] \d+ %  \d+/~\d+ UNIT, [\d.]+/s, (\d+ h )?(\d+ min )?(\d+ s )?left"
+    decoder, encoder = os.path.join(data, "generation", "llama"), os.path.join(data, "families", "distilbert")
+    scorer, translator = os.path.join(data, "classifiers", "bert"), os.path.join(data, "translation", "t5")
+    many, large, out = (os.path.join(folder, name) for name in ("cats.txt", "large.gguf", "kept.out"))
+    with open(many, "w", encoding="ascii") as file:
+        file.writelines(f"the cat {i} sat on a mat\n" for i in range(100000))
+    write_gguf(large, {}, {"a": ((1 << 20, 1 << 12), 0, b"")})
+    os.truncate(large, os.path.getsize(large) + (1 << 34))  # sparse
+    kept = f"{many}.embeddings.npy"
+    for args, unit, told, stdout in (
+            (["perplexity", decoder, "--window", "64", "--file", many], b"tokens", "nothing was printed: the number is that of the whole text", None),
+            (["logits", decoder, "--file", many, "-o", out], b"texts", f"nothing was written to {out}", None),
+            (["convert", large, out, "--weights", "q4_0"], b"million weights", f"nothing was written to {out}", None),
+            (["generate", decoder, "--prompt-file", many, "--max-tokens", "4"], b"tokens", r"(\d+) texts were printed", "lines"),
+            (["translate", translator, "--file", many, "--json"], b"tokens", r"(\d+) texts were printed", "lines"),
+            (["rerank", scorer, "a cat", "--file", many], b"texts", "nothing was printed: the order is that of all texts", None),
+            (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings are kept", None),
+            (["search", encoder, "--corpus", many, "a cat"], b"texts",
+             f"no hits were printed, and nothing new is kept in {kept}: that is written whole", None)):
+        before, printed = sorted(os.listdir(folder)), os.path.join(folder, "printed.txt")
+        with open(printed, "wb") as file:
+            status, got = on_terminal(*args, columns=200, stdout=file if stdout else None, interrupt_at=left.replace(b"UNIT", unit))
+        lines = [line for line in screen(got) if line]
+        match = re.fullmatch("clformer: interrupted; " + told, lines[0]) if len(lines) == 1 else None
+        if status != -signal.SIGINT or not match:
+            fail(args, "interrupted: status", status, lines[-4:], got[-200:])
+        with open(printed, "rb") as file:
+            count = file.read().count(b"\n")
+        if stdout and match and count - int(match.group(1)) not in (0, 1):  # the line of a text that was being printed is ended, too
+            fail(args, "said", lines, "printed", count)
+        os.remove(printed)
+        if sorted(os.listdir(folder)) != before:
+            fail(args, "left", sorted(set(os.listdir(folder)) - set(before)))
+    os.remove(large)
+
+
+def selftest_compiles(folder):
+    """Its line while kernels compile is gone after Ctrl-C."""
+    caches = {"CLF_CACHE_DIR": os.path.join(folder, "cache-of-selftest"), "POCL_CACHE_DIR": os.path.join(folder, "pocl-of-selftest")}
+    status, got = on_terminal("selftest", env=caches, interrupt_at=rb"compiling kernels for this device, once \(\d+ so far\)")
+    odd = [line for line in screen(got)[1:] if line and not line.startswith("  ")]
+    if status != -signal.SIGINT or odd or b"compiling" not in got:
+        fail("selftest interrupted while kernels compile: status", status, odd, got[-300:])
+
+
 first = subprocess.run([program, "pronounce", "hello"], capture_output=True, text=True, check=False)
 if first.returncode and ("no usable" in first.stderr or "no platform" in first.stderr):
     print("skipped:", first.stderr.strip())
@@ -253,6 +302,8 @@ with tempfile.TemporaryDirectory() as directory:
         print("kernels compile in less than a second here")
     bench(directory)
     interrupted_texts(directory)
+    interrupted_work(directory)
+    selftest_compiles(directory)
     if os.path.isdir(model):
         embeddings(directory)
 print("all passed" if not failures else f"{len(failures)} failures")
