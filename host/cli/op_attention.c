@@ -32,18 +32,6 @@ static clf_status find_scale(const op_job *job, float *out)
     return CLF_OK;
 }
 
-/* w_v as a vector, also where it is the [1,h] weight of a linear layer. */
-static clf_status load_vector(op_job *job, const char *path, clf_tensor **out)
-{
-    CLF_TRY(op_load(job, path, CLI_NPY_FLOAT, out));
-    if (*out && clf_tensor_rank(*out) == 2 && clf_tensor_dim(*out)[0] == 1) {
-        clf_tensor *matrix = *out;
-        CLF_TRY(clf_tensor_reshape(matrix, 1, clf_tensor_dim(matrix) + 1, out));
-        return op_keep(job, *out);
-    }
-    return CLF_OK;
-}
-
 static size_t attention_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
@@ -88,7 +76,7 @@ static clf_status attention_run(op_job *job)
     CLF_TRY(load_inputs(job, inputs));
     CLF_TRY(op_load(job, job->wq, CLI_NPY_FLOAT, &wq));
     CLF_TRY(op_load(job, job->wk, CLI_NPY_FLOAT, &wk));
-    CLF_TRY(load_vector(job, job->wv, &wv));
+    CLF_TRY(op_load(job, job->wv, CLI_NPY_FLOAT, &wv));
     CLF_TRY(op_load(job, job->m, CLI_NPY_FLOAT, &m));
     CLF_TRY(op_load(job, job->lengths, CLI_NPY_LENGTHS, &lengths));
     CLF_TRY(load_masks(job, &masks));

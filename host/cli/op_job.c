@@ -2,7 +2,8 @@
 /* The files and tensors of one run of `clformer op`. */
 #include "cli/op_row.h"
 
-clf_status op_keep(op_job *job, clf_tensor *tensor)
+/* The job destroys the tensor, at once where it has no room for it. */
+static clf_status keep(op_job *job, clf_tensor *tensor)
 {
     if (job->tensor_count == OP_MAX_TENSORS) {
         clf_tensor_destroy(tensor);
@@ -18,7 +19,7 @@ clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor 
     if (!path)
         return CLF_OK;
     CLF_TRY(cli_npy_load(job->session.context, path, role, out));
-    return op_keep(job, *out);
+    return keep(job, *out);
 }
 
 clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
@@ -28,7 +29,7 @@ clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t 
         CLF_TRY(clf_tensor_create_from(job->session.context, dtype, rank, dim, data, &tensor));
     else
         CLF_TRY(clf_tensor_create(job->session.context, dtype, rank, dim, &tensor));
-    CLF_TRY(op_keep(job, tensor));
+    CLF_TRY(keep(job, tensor));
     *out = tensor;
     return CLF_OK;
 }

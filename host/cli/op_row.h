@@ -50,9 +50,6 @@ extern const op_row op_softmax_row, op_masked_softmax_row, op_layer_norm_row, op
 /* op_job.c. A file as tensor, which the job keeps; path NULL gives NULL. */
 clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out);
 
-/* The job destroys the tensor, at once where it has no room for it. */
-clf_status op_keep(op_job *job, clf_tensor *tensor);
-
 /* A new tensor of `dtype`, which the job keeps, from host values or, with data NULL, undefined. */
 clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out);
 

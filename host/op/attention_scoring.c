@@ -14,25 +14,32 @@
 /* Checked operands. */
 typedef struct scoring {
     const clf_attention_params *params;
-    const clf_view *q, *k, *v, *out, *w_q, *w_k, *w_v, *m;
+    const clf_view *q, *k, *v, *out, *w_q, *w_k, *m;
+    clf_view w_v; /* [h] */
     clf_dense_masks masks;
     const clf_view *weights; /* NULL: not wanted */
     int64_t batch, queries, keys;
     float scale;
 } scoring;
 
-static clf_status bind(clf_context *context, const char *what, const clf_tensor *tensor, int rank, const clf_view **out)
+static clf_status bind_float(clf_context *context, const char *what, const clf_tensor *tensor, const clf_view **out)
 {
-    char shape[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(clfi_tensor_check(context, what, tensor));
     const clf_view *view = clfi_tensor_view(tensor);
     if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, expected float32, float16 or bfloat16", what,
                  clf_dtype_name(view->dtype));
-    if (view->rank != rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected rank %d", what, clfi_shape_text(view->rank, view->dim, shape),
-                 rank);
     *out = view;
+    return CLF_OK;
+}
+
+static clf_status bind(clf_context *context, const char *what, const clf_tensor *tensor, int rank, const clf_view **out)
+{
+    char shape[CLFI_SHAPE_TEXT_BYTES];
+    CLF_TRY(bind_float(context, what, tensor, out));
+    if ((*out)->rank != rank)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected rank %d", what,
+                 clfi_shape_text((*out)->rank, (*out)->dim, shape), rank);
     return CLF_OK;
 }
 
@@ -47,10 +54,27 @@ static clf_status expect(const char *what, const clf_view *view, int64_t d0, int
     return CLF_OK;
 }
 
-/* h of the additive score: what two of its three weights agree on, so that a message names the third. */
-static int64_t hidden_width(const scoring *s)
+/* The weights of the additive score. h is what two of the three agree on, so that a message names the third. */
+static clf_status bind_additive(clf_context *context, scoring *s)
 {
-    return s->w_k->dim[0] == s->w_v->dim[0] ? s->w_k->dim[0] : s->w_q->dim[0];
+    char found[CLFI_SHAPE_TEXT_BYTES];
+    const clf_view *given = NULL;
+    CLF_TRY(bind(context, "w_q", s->params->w_q, 2, &s->w_q));
+    CLF_TRY(bind(context, "w_k", s->params->w_k, 2, &s->w_k));
+    CLF_TRY(bind_float(context, "w_v", s->params->w_v, &given));
+    const int last = given->rank - 1;
+    const bool is_vector = last == 0 || (last == 1 && given->dim[0] == 1);
+    const int64_t h = is_vector && s->w_k->dim[0] == given->dim[last] ? s->w_k->dim[0] : s->w_q->dim[0];
+    CLF_TRY(expect("w_q", s->w_q, h, s->q->dim[2], 0));
+    CLF_TRY(expect("w_k", s->w_k, h, s->k->dim[2], 0));
+    if (!is_vector || given->dim[last] != h)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention w_v is %s, expected [%lld] or [1,%lld]",
+                 clfi_shape_text(given->rank, given->dim, found), (long long)h, (long long)h);
+    s->w_v = *given;
+    s->w_v.rank = 1;
+    s->w_v.dim[0] = h;
+    s->w_v.stride[0] = given->stride[last];
+    return CLF_OK;
 }
 
 /* The weights that a score needs, and no others. */
@@ -69,15 +93,8 @@ static clf_status bind_score(clf_context *context, scoring *s)
     if (!is_additive && !is_bilinear && dq != dk)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention q has %lld columns, k has %lld: this score needs equal widths", (long long)dq,
                  (long long)dk);
-    if (is_additive) {
-        CLF_TRY(bind(context, "w_q", p->w_q, 2, &s->w_q));
-        CLF_TRY(bind(context, "w_k", p->w_k, 2, &s->w_k));
-        CLF_TRY(bind(context, "w_v", p->w_v, 1, &s->w_v));
-        const int64_t h = hidden_width(s);
-        CLF_TRY(expect("w_q", s->w_q, h, dq, 0));
-        CLF_TRY(expect("w_k", s->w_k, h, dk, 0));
-        CLF_TRY(expect("w_v", s->w_v, h, 0, 0));
-    }
+    if (is_additive)
+        CLF_TRY(bind_additive(context, s));
     if (is_bilinear) {
         CLF_TRY(bind(context, "m", p->m, 2, &s->m));
         CLF_TRY(expect("m", s->m, dq, dk, 0));
@@ -171,7 +188,7 @@ static clf_status make_scores(clf_context *context, const void *user, const clf_
         return clfi_attention_distance_launch(context, s->q, s->k, s->scale, &scores);
     CLF_TRY(project(context, s->q, s->w_q, true, &queries));
     CLF_TRY(project(context, s->k, s->w_k, true, &keys));
-    return clfi_attention_additive_launch(context, &queries, &keys, s->w_v, s->scale, &scores);
+    return clfi_attention_additive_launch(context, &queries, &keys, &s->w_v, s->scale, &scores);
 }
 
 static clf_status attend(clf_context *context, const scoring *s)

@@ -40,7 +40,7 @@ typedef struct clf_attention_params {
     float scale;                      /* s; 0: the score's default */
     const clf_tensor *w_q;            /* additive: [h,dq] */
     const clf_tensor *w_k;            /* additive: [h,dk] */
-    const clf_tensor *w_v;            /* additive: [h] */
+    const clf_tensor *w_v;            /* additive: [h] or [1,h] */
     const clf_tensor *m;              /* bilinear: [dq,dk] */
     const clf_tensor *lengths;        /* i32 [B] or [B,Q]: key j is kept if j < length */
     const clf_attention_masks *masks; /* its mask [B|1,Q|1,K|1]; NULL: every key, queries without one give zeros */

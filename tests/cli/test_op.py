@@ -290,6 +290,11 @@ def check_refusals():
     done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "never.npy", "--weights", "never.npy")
     if done.returncode != 2 or not done.stderr.startswith("E_OPTION") or os.path.exists(os.path.join(work, "never.npy")):
         fail(f"one file for two results: status {done.returncode}, {done.stderr!r}")
+    for shape in ([3], [1, 3]):
+        write_npy(os.path.join(work, "wv3.npy"), {"shape": shape, "values": [0.0] * 3}, "f4")
+        done = run("attention", "q.npy", "wide.npy", "v.npy", "--score", "additive", "--wq", "wq.npy", "--wk", "wk.npy", "--wv", "wv3.npy")
+        if done.returncode != 2 or f"w_v is {str(shape).replace(' ', '')}, expected [" not in done.stderr:
+            fail(f"--wv of shape {shape}: status {done.returncode}, {done.stderr!r}")
     for arguments in (["softmax", "x.npy"], [*mha, "--heads", "2", "--params", "good.safetensors", "--weights", "never.npy"]):
         done = run(*arguments, "-o", "/no/such/directory/out.npy")
         if done.returncode != 1 or not done.stderr.startswith("E_FILE") or os.path.exists(os.path.join(work, "never.npy")):

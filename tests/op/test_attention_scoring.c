@@ -58,7 +58,8 @@ static void make_data(clf_context *context, const scoring_case *c, scoring_data 
     if (c->score == CLF_SCORE_ADDITIVE) {
         a->w_q = make(context, c, &r, 2, c->h, c->dq, 0, 0.5f);
         a->w_k = make(context, c, &r, 2, c->h, c->dk, 0, 0.5f);
-        a->w_v = make(context, c, &r, 1, c->h, 0, 0, 1);
+        const bool is_row = c->queries % 2 == 0; /* either shape */
+        a->w_v = is_row ? make(context, c, &r, 2, 1, c->h, 0, 1) : make(context, c, &r, 1, c->h, 0, 0, 1);
     }
     if (c->score == CLF_SCORE_BILINEAR)
         a->m = make(context, c, &r, 2, c->dq, c->dk, 0, 0.5f);
@@ -483,10 +484,19 @@ static void test_refusals(void **state)
     REFUSED(p.w_q = NULL, "E_VALUE: attention: w_q, w_k and w_v belong to the additive score: one is missing");
     REFUSED(p.m = a.w_q.tensor, "E_VALUE: attention: m belongs to the bilinear score");
     REFUSED(p.w_q = a.w_k.tensor, "E_SHAPE: attention w_q is [7,2], expected [7,4]");
-    clf_tensor *six;
-    CHECK_OK(clf_tensor_create(context, CLF_F32, 1, (int64_t[]){6}, &six));
-    REFUSED(p.w_v = six, "E_SHAPE: attention w_v is [6], expected [7]");
-    clf_tensor_destroy(six);
+    for (int i = 0; i < 4; i++) {
+        static const struct {
+            int rank;
+            int64_t dim[2];
+            const char *found;
+        } w_v[] = {{1, {6}, "[6]"}, {2, {1, 6}, "[1,6]"}, {2, {7, 1}, "[7,1]"}, {0, {0}, "[]"}};
+        char expected[96];
+        clf_tensor *other;
+        CHECK_OK(clf_tensor_create(context, CLF_F32, w_v[i].rank, w_v[i].dim, &other));
+        snprintf(expected, sizeof expected, "E_SHAPE: attention w_v is %s, expected [7] or [1,7]", w_v[i].found);
+        REFUSED(p.w_v = other, expected);
+        clf_tensor_destroy(other);
+    }
     for (int i = 0; i < 3; i++) { /* of these two, no size is repeated */
         static const int64_t size[3][2][2] = {{{2, 1}, {1, 5}}, {{1, 5}, {3, 1}}, {{1, 1}, {1, 1}}};
         clf_tensor *padding, *attention;
