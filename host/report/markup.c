@@ -114,7 +114,7 @@ const char *clfi_figure(double value, char text[CLFI_FIGURE_BYTES])
 {
     char digits[CLFI_FIGURE_BYTES];
     if (!isfinite(value)) {
-        snprintf(text, CLFI_FIGURE_BYTES, "-");
+        snprintf(text, CLFI_FIGURE_BYTES, CLFI_NO_FIGURE);
         return text;
     }
     const double size = fabs(value);
@@ -141,7 +141,7 @@ static const char *with_unit(double value, double step, const char *const *units
         value /= step;
         i++;
     }
-    snprintf(text, CLFI_FIGURE_BYTES, isfinite(value) ? "%.20s %s" : "-", clfi_figure(value, number), units[i]);
+    snprintf(text, CLFI_FIGURE_BYTES, isfinite(value) ? "%.20s %s" : CLFI_NO_FIGURE, clfi_figure(value, number), units[i]);
     return text;
 }
 

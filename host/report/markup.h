@@ -29,7 +29,10 @@ void clfi_markup_escape_middle(clfi_markup *m, const char *text, size_t most);
 
 enum { CLFI_FIGURE_BYTES = 32 };
 
-/* Three significant digits without exponent: "0.0123", "1.23", "12,300"; "-" for NaN. Returns `text`. */
+/* What stands for a number that is not there. */
+#define CLFI_NO_FIGURE "\u2013"
+
+/* Three significant digits without exponent: "0.0123", "1.23", "12,300"; CLFI_NO_FIGURE for what is not finite. Returns `text`. */
 const char *clfi_figure(double value, char text[CLFI_FIGURE_BYTES]);
 
 /* Milliseconds with a unit that fits: "1.23 µs", "12.3 ms", "1.23 s"; bytes: "12.3 MiB". */

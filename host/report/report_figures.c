@@ -78,7 +78,7 @@ const char *clfi_report_share(const clfi_report_data *data, const clfi_report_ro
     const double percent = row->row->facts.percent_of_limit;
     const bool is_noisy = is_limit_noisy(data, row->device, data->works[row->work].workload->limit);
     if (!isfinite(percent))
-        snprintf(text, CLFI_FIGURE_BYTES, "\u2013");
+        snprintf(text, CLFI_FIGURE_BYTES, CLFI_NO_FIGURE);
     else
         snprintf(text, CLFI_FIGURE_BYTES, percent < 9.95 ? "%s%.1f %%" : "%s%.0f %%", is_noisy ? "~" : "", percent);
     return text;

@@ -77,7 +77,7 @@ static void fact_cell(clfi_markup *m, const clfi_row_fact *fact, double value)
     char text[CLFI_FIGURE_BYTES];
     const bool is_bytes = fact->kind == CLFI_FACT_BYTES;
     if (!isfinite(value) || (fact->unknown == CLFI_FACT_ZERO && value <= 0))
-        clfi_markup_raw(m, "<td class=\"n\">\u2013</td>");
+        clfi_markup_raw(m, "<td class=\"n\">" CLFI_NO_FIGURE "</td>");
     else
         clfi_markup_format(m, "<td class=\"n\">%s%s</td>", is_bytes ? clfi_figure_bytes(value, text) : clfi_figure(value, text),
                            fact->kind == CLFI_FACT_JOULES ? " J" : "");

@@ -50,7 +50,7 @@ static void write_result(clfi_markup *m, const clfi_report_data *data, const clf
     cell(m, text);
     cell(m, clfi_report_rate(r, text));
     if (data->device_count > 1)
-        cell(m, row->is_best ? clfi_figure(work->slowest_ms / r->wall.median, number) : "-");
+        cell(m, row->is_best ? clfi_figure(work->slowest_ms / r->wall.median, number) : CLFI_NO_FIGURE);
     cell(m, clfi_report_share(data, row, number));
     clfi_markup_raw(m, "|\n");
 }

@@ -18,7 +18,7 @@ static void figure_cell(clfi_markup *m, double value, const char *suffix)
     if (isfinite(value))
         clfi_markup_format(m, "<td class=\"n\">%s%s</td>", clfi_figure(value, number), suffix);
     else
-        clfi_markup_raw(m, "<td class=\"n\">\u2013</td>");
+        clfi_markup_raw(m, "<td class=\"n\">" CLFI_NO_FIGURE "</td>");
 }
 
 static void chip(clfi_markup *m, const clfi_report_data *data, size_t device)
@@ -117,7 +117,7 @@ void clfi_report_speed_table(clfi_markup *m, const clfi_report_data *data)
             char number[CLFI_FIGURE_BYTES];
             const double speed = clfi_report_speed(data, &data->ops[i], d, &count);
             clfi_markup_format(m, speed == best ? "<td class=\"n\"><b>%s</b></td>" : "<td class=\"n\">%s</td>",
-                               isfinite(speed) ? clfi_figure(speed, number) : "\u2013");
+                               clfi_figure(speed, number));
         }
         clfi_markup_raw(m, "</tr>\n");
     }
@@ -159,15 +159,14 @@ static void result_row(clfi_markup *m, const clfi_report_data *data, const clfi_
     clfi_markup_format(m, "<td class=\"n\">%s</td>", clfi_figure_time(r->wall.median, text));
     clfi_markup_format(m, "<td class=\"n\">%s\u2013%s%s</td>", clfi_figure(r->wall.p10 / r->wall.median * 100, text),
                        clfi_figure(r->wall.p90 / r->wall.median * 100, other), r->noisy ? " ~" : "");
-    clfi_markup_format(m, "<td class=\"n\">%s</td>",
-                       isfinite(r->device_median_ms) ? clfi_figure_time(r->device_median_ms, text) : "\u2013");
+    clfi_markup_format(m, "<td class=\"n\">%s</td>", clfi_figure_time(r->device_median_ms, text));
     clfi_markup_raw(m, "<td class=\"n\">");
     clfi_markup_escape(m, clfi_report_rate(r, rate), 0);
     clfi_markup_format(m, "</td><td class=\"n\">%s</td>", clfi_report_share(data, row, text));
     if (isfinite(r->facts.max_error) && isfinite(r->facts.error_bound))
         clfi_markup_format(m, "<td class=\"n\">%.2g \u2264 %.2g</td>", r->facts.max_error, r->facts.error_bound);
     else
-        clfi_markup_raw(m, "<td class=\"n\">\u2013</td>");
+        clfi_markup_raw(m, "<td class=\"n\">" CLFI_NO_FIGURE "</td>");
     clfi_markup_format(m, "<td class=\"n\">%zu</td></tr>\n", r->wall_ms.count);
 }
 

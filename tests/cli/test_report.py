@@ -256,6 +256,8 @@ def markdown(folder):
     for part in ("# Benchmark of OpenCL devices", "## Failures", "## What was not measured", "## How it was measured"):
         if part not in lines:
             fail("Markdown without", part)
+    if any(re.search(r"\| -+ (?=\|)", line) for line in lines) or not any("| \u2013 |" in line for line in lines):
+        fail("Markdown: what is missing has another sign than \u2013")
     columns = None
     for line in lines:
         cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else None
