@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "bench/catalogue.h"
 #include "bench/record.h"
 #include "bench/table.h"
@@ -169,7 +170,8 @@ static clf_status measure(job *j)
     cli_interrupts_stop(&stop);
     j->start_ns = clfi_now_ns();
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "%zu workloads; the first results come after all are verified\n", j->workloads.count);
+        fprintf(stderr, "%zu %s; the first results come after all are verified\n", j->workloads.count,
+                clfi_plural(j->workloads.count, "workload", "workloads"));
     const clf_status st = clfi_bench_run(&j->workloads, &params, &j->bench);
     cli_line_clear();
     CLF_TRY(st);
@@ -187,7 +189,8 @@ static int exit_status(const job *j)
         measured += j->bench.rows[i].wall_ms.count > 0;
     }
     if (failed)
-        fprintf(stderr, "clformer: bench: %zu of %zu measurements FAILED\n", failed, j->bench.row_count);
+        fprintf(stderr, "clformer: bench: %zu of %zu %s FAILED\n", failed, j->bench.row_count,
+                clfi_plural(j->bench.row_count, "measurement", "measurements"));
     if (!j->bench.complete) {
         fprintf(stderr, "clformer: bench: interrupted; %s\n",
                 j->output ? "the result file holds what was measured" : "no result file was asked for");

@@ -213,7 +213,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     options.max_tokens = 512;
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && positional != 1)
-        st = cli_refuse(self, "expected one model, found %d arguments; questions come from standard input", positional);
+        st = cli_refuse(self, "expected one model, found %d; questions come from standard input", positional);
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)

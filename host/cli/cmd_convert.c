@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/session.h"
@@ -70,8 +71,8 @@ static clf_status convert(const char *from, const char *to, const char *weights)
         CLF_TRY(convert_file(from, to, type, &progress, &done.tensors));
     cli_line_clear();
     cli_interrupts_say("%s is written", to);
-    fprintf(stderr, "%zu tensors as %s, %zu as they were, %.1f MB\n", done.tensors.changed, weights, done.tensors.kept,
-            (double)done.tensors.bytes / 1e6);
+    fprintf(stderr, "%zu %s as %s, %zu as %s, %.1f MB\n", done.tensors.changed, clfi_plural(done.tensors.changed, "tensor", "tensors"),
+            weights, done.tensors.kept, clfi_plural(done.tensors.kept, "it was", "they were"), (double)done.tensors.bytes / 1e6);
     if (done.positions > 0)
         fprintf(stderr, "texts of at most %lld tokens: layers see a window of so many, which the file cannot say\n",
                 (long long)done.positions);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/json_line.h"
 #include "cli/platform_probe.h"
@@ -108,8 +109,8 @@ static const char *type_name(clf_device_type type)
 static void print_short(const clf_device_info *d, const tuned_state *tuned)
 {
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
-    printf("   %s, %u compute units, %.1f GiB; %s%s", type_name(d->type), d->compute_units, (double)d->global_memory_bytes / 0x1p30,
-           d->platform_name, tuned->is_tuned ? "; tuned" : "");
+    printf("   %s, %u compute %s, %.1f GiB; %s%s", type_name(d->type), d->compute_units, clfi_plural(d->compute_units, "unit", "units"),
+           (double)d->global_memory_bytes / 0x1p30, d->platform_name, tuned->is_tuned ? "; tuned" : "");
     if (!d->usable)
         printf("; not usable: %s", d->reason);
     if (d->is_default)
@@ -130,8 +131,9 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
     printf("   driver        %s; %s; %s\n", d->driver_version, d->device_version, d->opencl_c_version);
-    printf("   type          %s, %u compute units at %u MHz, %u floats in a vector, work-groups to %zu\n", type_name(d->type),
-           d->compute_units, d->clock_mhz, d->native_vector_width_float, d->max_work_group_size);
+    printf("   type          %s, %u compute %s at %u MHz, %u %s in a vector, work-groups to %zu\n", type_name(d->type), d->compute_units,
+           clfi_plural(d->compute_units, "unit", "units"), d->clock_mhz, d->native_vector_width_float,
+           clfi_plural(d->native_vector_width_float, "float", "floats"), d->max_work_group_size);
     printf("   memory        %.2f GiB%s, largest allocation %.2f GiB, local %.0f KiB, alignment %llu bytes\n",
            (double)d->global_memory_bytes / 0x1p30, d->unified_memory ? " shared with the host" : "",
            (double)d->max_allocation_bytes / 0x1p30, (double)d->local_memory_bytes / 0x1p10, (unsigned long long)d->base_alignment_bytes);

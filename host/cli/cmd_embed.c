@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/embedding.h"
 #include "cli/embed_quantized.h"
@@ -67,7 +68,7 @@ static clf_status write_rows(void *user, const cli_embedded *window)
     if (w->stream != stdout)
         return CLF_OK;
     CLF_TRY(cli_output_flush());
-    cli_interrupts_say("%zu embeddings were printed", w->index);
+    cli_interrupts_say("%zu %s printed", w->index, clfi_plural(w->index, "embedding was", "embeddings were"));
     return CLF_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/embedding.h"
 #include "cli/progress.h"
@@ -96,7 +97,7 @@ static clf_status join(gathering *g, clf_npy_writer *npy)
                      (unsigned long long)index, (unsigned long long)rows, window.window, window.first);
         CLF_TRY(clfi_npy_writer_append(npy, window.rows, window.count));
         rows += window.count;
-        cli_line_show("%llu embeddings", (unsigned long long)rows);
+        cli_line_show("%llu %s", (unsigned long long)rows, clfi_plural(rows, "embedding", "embeddings"));
     }
     return check_ends(g, index, rows);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer generate: prompts continued by a language model. */
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/generated_texts.h"
 
@@ -22,7 +23,7 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))
-        st = cli_refuse(self, "expected a model and one prompt (in quotation marks) or --prompt-file F, found %d arguments%s", positional,
-                        what.file ? " and --prompt-file" : "");
+        st = cli_refuse(self, "expected a model and one prompt (in quotation marks) or --prompt-file F, found %d argument%s%s", positional,
+                        clfi_plural((uint64_t)positional, "", "s"), what.file ? " and --prompt-file" : "");
     return cli_generated_texts(&session, &what, cli_session_open_model, positional, argv, st);
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/attention_map.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
@@ -95,7 +96,7 @@ static clf_status pronounce_all(const clf_context *context, clf_pronouncer *pron
         clf_pronunciations_destroy(list);
         if (st != CLF_OK)
             goto done;
-        cli_interrupts_say("%zu words were pronounced", progress.base);
+        cli_interrupts_say("%zu %s pronounced", progress.base, clfi_plural(progress.base, "word was", "words were"));
     }
 done:
     cli_line_clear();
@@ -108,9 +109,10 @@ static void print_stats(const clf_pronouncer *pronouncer)
     clf_pronounce_stats stats;
     clf_pronouncer_get_stats(pronouncer, &stats);
     const double seconds = (double)stats.run_ns / 1e9;
-    fprintf(stderr, "pronounce       %.1f ms (%llu words, %llu letters, %llu decoder steps over %llu tokens)\n", seconds * 1e3,
-            (unsigned long long)stats.words, (unsigned long long)stats.letters, (unsigned long long)stats.steps,
-            (unsigned long long)stats.decoded_tokens);
+    fprintf(stderr, "pronounce       %.1f ms (%llu %s, %llu %s, %llu decoder %s over %llu %s)\n", seconds * 1e3,
+            (unsigned long long)stats.words, clfi_plural(stats.words, "word", "words"), (unsigned long long)stats.letters,
+            clfi_plural(stats.letters, "letter", "letters"), (unsigned long long)stats.steps, clfi_plural(stats.steps, "step", "steps"),
+            (unsigned long long)stats.decoded_tokens, clfi_plural(stats.decoded_tokens, "token", "tokens"));
     fprintf(stderr, "throughput      %.1f words/s\n", seconds > 0 ? (double)stats.words / seconds : 0.0);
 }
 

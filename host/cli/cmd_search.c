@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/fingerprint.h"
 #include "cli/json_line.h"
@@ -22,6 +23,7 @@
 #include "cli/scores.h"
 #include "cli/terminal.h"
 #include "io/npy.h"
+#include "tensor/view.h"
 
 typedef struct search_options {
     const char *corpus, *texts, *file, *reranker, *corpus_prompt;
@@ -62,6 +64,7 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
 {
     clf_npy npy;
     size_t width, rank, size;
+    char shape[CLFI_SHAPE_TEXT_BYTES];
     cli_collection *own = &out->rows;
     cli_ranks_place(ranks, &rank, &size);
     CLF_TRY(cli_embedding_width(session, options, &width));
@@ -70,8 +73,8 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
     if (npy.dtype == CLF_FILE_I8 || npy.dtype == CLF_FILE_U8)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: its embeddings are quantized, expected floating-point numbers", path);
     else if (npy.rank != 2 || npy.dim[1] != (int64_t)width)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected an array [n, %zu], found rank %d with %lld columns", path, width, npy.rank,
-                       npy.rank > 1 ? (long long)npy.dim[1] : 1LL);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: expected an array [n, %zu], found %s", path, width,
+                       clfi_shape_text(npy.rank, npy.dim, shape));
     if (st == CLF_OK && rank == 0)
         st = check_fingerprint(session, options, directory, path, &npy);
     const size_t all = st == CLF_OK ? (size_t)npy.dim[0] : 0, more = all % size; /* the first `more` ranks have one more than the others */
@@ -107,7 +110,8 @@ static clf_status read_texts(const char *path, size_t rows, cli_collection *corp
         }
     } while (inputs->count > 0);
     if (count != rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu texts, the corpus has %zu embeddings", path, count, rows);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", path, count,
+                       clfi_plural(count, "text", "texts"), rows, clfi_plural(rows, "embedding", "embeddings"));
 done:
     cli_inputs_close(inputs);
     return st;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
@@ -211,7 +212,7 @@ static bool print_tally(const tally *sum)
     else
         printf("  NOT PASSED: %zu failed, %zu untested, %zu passed", sum->failed, sum->untested, sum->passed);
     if (sum->inapplicable)
-        printf("; %zu %s not apply to this device", sum->inapplicable, sum->inapplicable == 1 ? "engine does" : "engines do");
+        printf("; %zu %s not apply to this device", sum->inapplicable, clfi_plural(sum->inapplicable, "engine does", "engines do"));
     putchar('\n');
     return passed;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer translate: texts that an encoder-decoder makes of others: translations, summaries, answers. */
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/generated_texts.h"
 #include "model/model.h"
@@ -36,7 +37,7 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && (positional < 1 || positional > 2 || (positional == 2) == (what.file != NULL)))
-        st = cli_refuse(self, "expected a model and one text (in quotation marks) or --file F, found %d arguments%s", positional,
-                        what.file ? " and --file" : "");
+        st = cli_refuse(self, "expected a model and one text (in quotation marks) or --file F, found %d argument%s%s", positional,
+                        clfi_plural((uint64_t)positional, "", "s"), what.file ? " and --file" : "");
     return cli_generated_texts(&session, &what, open_translator, positional, argv, st);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/str.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "op/tuned_file.h"
@@ -53,7 +54,7 @@ static void say(void *user, const clfi_tune_candidate *candidate, const clfi_tun
     else if (count == 0)
         fprintf(stderr, "  does not apply\n");
     else
-        fprintf(stderr, "  %zu product%s, %.3f x the reference's time\n", count, count == 1 ? "" : "s", ratio);
+        fprintf(stderr, "  %zu product%s, %.3f x the reference's time\n", count, clfi_plural(count, "", "s"), ratio);
 }
 
 static clf_status print_rule(const clfi_tune_product *product, const clf_gemm_rule *rule, const clfi_tune_timing *before,
@@ -87,7 +88,7 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
         putchar('\n');
     }
     printf("tuned / untuned time, geometric mean: %.3f; %zu candidate%s compared, %zu lost\n", exp(sum / (double)products->count),
-           report->compared, report->compared == 1 ? "" : "s", report->lost);
+           report->compared, clfi_plural(report->compared, "", "s"), report->lost);
     if (report->noise > NOISY)
         printf("measurements of the same engine differ by up to %.0f %%, and smaller gains were not believed: tune while the machine is "
                "idle\n",

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "cli/part_file.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
@@ -32,7 +33,8 @@ static clf_status write_window(void *user, const cli_embedded *window)
     if (!out->part)
         CLF_TRY(cli_part_open(out->part_path, &out->job, false, true, &out->part));
     CLF_TRY(cli_part_append(out->part, window));
-    cli_interrupts_say("%llu embeddings are kept in %s: embed --resume goes on", (unsigned long long)out->part->rows, out->part_path);
+    cli_interrupts_say("%llu %s kept in %s: embed --resume goes on", (unsigned long long)out->part->rows,
+                       clfi_plural(out->part->rows, "embedding is", "embeddings are"), out->part_path);
     return CLF_OK;
 }
 
@@ -102,8 +104,8 @@ clf_status cli_embed_npy_check(const char *output)
         st = cli_part_kept(path.data, &rows);
     if (st == CLF_OK && rows)
         st = clfi_fail(CLF_INVALID_ARGUMENT,
-                       "%s keeps %llu embeddings of a run that was ended: --resume goes on with them; remove it to begin anew", path.data,
-                       (unsigned long long)rows);
+                       "%s keeps %llu %s of a run that was ended: --resume goes on; remove it to begin anew", path.data,
+                       (unsigned long long)rows, clfi_plural(rows, "embedding", "embeddings"));
     clfi_str_free(&path);
     return st;
 }
@@ -116,8 +118,8 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
     const clf_status st = run(session, options, &out, output, resumes, stats);
     if (st != CLF_OK && out.part && out.part->rows) {
         cli_line_clear();
-        fprintf(stderr, "clformer: %llu embeddings are kept in %s: embed --resume goes on\n", (unsigned long long)out.part->rows,
-                out.part_path);
+        fprintf(stderr, "clformer: %llu %s kept in %s: embed --resume goes on\n", (unsigned long long)out.part->rows,
+                clfi_plural(out.part->rows, "embedding is", "embeddings are"), out.part_path);
     }
     if (st != CLF_OK && out.part && !out.part->rows)
         unlink(out.part_path);

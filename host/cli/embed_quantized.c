@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/fingerprint.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
@@ -51,7 +52,7 @@ static clf_status write_rows(void *user, const cli_embedded *window)
     if (!is_printed)
         return CLF_OK;
     CLF_TRY(cli_output_flush());
-    cli_interrupts_say("%zu embeddings were printed", w->index);
+    cli_interrupts_say("%zu %s printed", w->index, clfi_plural(w->index, "embedding was", "embeddings were"));
     return CLF_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "cli/progress.h"
 
 clf_embed_params cli_embed_params(const cli_embedding *options)
@@ -42,9 +43,10 @@ void cli_add_stats(clf_embed_stats *sum, const clf_embed_stats *more)
 
 void cli_say_truncated(const cli_session *session, size_t truncated, size_t max_tokens)
 {
+    const size_t most = max_tokens ? max_tokens : (size_t)clf_model_get_info(session->model)->max_tokens;
     if (truncated)
-        fprintf(stderr, "clformer: %zu %s longer than %zu tokens and cut there\n", truncated, truncated == 1 ? "text was" : "texts were",
-                max_tokens ? max_tokens : (size_t)clf_model_get_info(session->model)->max_tokens);
+        fprintf(stderr, "clformer: %zu %s longer than %zu %s and cut there\n", truncated, clfi_plural(truncated, "text was", "texts were"),
+                most, clfi_plural(most, "token", "tokens"));
 }
 
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,

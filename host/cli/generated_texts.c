@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/str.h"
 #include "cli/inputs.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
@@ -54,7 +55,7 @@ static clf_status print_json(const answer *a)
 static void say_printed(const cli_generating *what, size_t texts)
 {
     if (what->file)
-        cli_interrupts_say("%zu %s printed", texts, texts == 1 ? "text was" : "texts were");
+        cli_interrupts_say("%zu %s printed", texts, clfi_plural(texts, "text was", "texts were"));
 }
 
 /* Everything that may be printed by now: the first unfinished text as far as it is, finished ones behind it whole. */
@@ -124,8 +125,8 @@ static void clear_answers(job *j)
 static void print_stats(const cli_session *session, size_t tokens, uint64_t ns)
 {
     if (session->stats)
-        fprintf(stderr, "generate        %.1f ms (%zu tokens, %.1f tokens/s with their prompts)\n", (double)ns / 1e6, tokens,
-                ns ? (double)tokens * 1e9 / (double)ns : 0.0);
+        fprintf(stderr, "generate        %.1f ms (%zu %s, %.1f tokens/s with their prompts)\n", (double)ns / 1e6, tokens,
+                clfi_plural(tokens, "token", "tokens"), ns ? (double)tokens * 1e9 / (double)ns : 0.0);
 }
 
 static clf_status generate_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, const cli_generating *what,

@@ -99,7 +99,7 @@ void cli_progress_update(void *user, size_t done, size_t total)
     const double built = (double)(build_ns(p->context) - p->build_ns) / 1e9;
     const double seconds = fmax((double)(clfi_now_ns() - p->start_ns) / 1e9 - built, 1e-3);
     if (isnan(share) || share <= 0) {
-        cli_line_show("%zu %s, %.1f %s/s", all, p->unit, (double)all / seconds, p->unit);
+        cli_line_show("%zu %.*s, %.1f %s/s", all, (int)strlen(p->unit) - (all == 1), p->unit, (double)all / seconds, p->unit);
         return;
     }
     const size_t filled = (size_t)(share * BAR);

@@ -13,7 +13,7 @@
 #include "clformer/context.h"
 
 typedef struct cli_progress {
-    const char *unit; /* "texts" */
+    const char *unit; /* "texts"; one of them is this without its s */
     uint64_t start_ns;
     uint64_t build_ns;          /* of the context when the work began: compiling is no part of its rate */
     const clf_context *context; /* NULL: none */

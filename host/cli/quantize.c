@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "io/npy.h"
 
 enum { STEPS = 255, SIGN = 128 };
@@ -47,7 +48,7 @@ clf_status cli_quantize_ranges(const float *rows, size_t count, size_t width, fl
 {
     if (count < 2)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize: the ranges of %zu embedding%s cannot be told: expected two or more, or --ranges F.npy",
-                 count, count == 1 ? "" : "s");
+                 count, clfi_plural(count, "", "s"));
     memcpy(ranges, rows, width * sizeof *ranges);
     memcpy(ranges + width, rows, width * sizeof *ranges);
     for (size_t i = width; i < count * width; i++) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "bench/resident.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
@@ -71,13 +72,15 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
         fprintf(stderr, "load            %.1f ms (engine %s%s%s)\n", ms(session->load_ns),
                 clf_model_get_info(session->model)->linear_engine, session->weights == CLF_STORAGE_F16 ? ", weights f16" : "",
                 session->cache == CLF_STORAGE_F16 ? ", cache f16" : "");
-    fprintf(stderr, "build           %.1f ms (%llu programs built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
-            (unsigned long long)s.programs_built, ms(s.cache_load_ns), (unsigned long long)s.programs_from_cache);
+    fprintf(stderr, "build           %.1f ms (%llu %s built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
+            (unsigned long long)s.programs_built, clfi_plural(s.programs_built, "program", "programs"), ms(s.cache_load_ns),
+            (unsigned long long)s.programs_from_cache);
     if (embed) {
         const double seconds = (double)(embed->tokenize_ns + embed->run_ns) / 1e9;
         fprintf(stderr, "tokenize        %.1f ms\n", ms(embed->tokenize_ns));
-        fprintf(stderr, "run             %.1f ms (%zu texts, %zu tokens, %zu batches, %zu truncated)\n", ms(embed->run_ns), embed->texts,
-                embed->tokens, embed->batches, embed->truncated);
+        fprintf(stderr, "run             %.1f ms (%zu %s, %zu %s, %zu %s, %zu truncated)\n", ms(embed->run_ns), embed->texts,
+                clfi_plural(embed->texts, "text", "texts"), embed->tokens, clfi_plural(embed->tokens, "token", "tokens"), embed->batches,
+                clfi_plural(embed->batches, "batch", "batches"), embed->truncated);
         fprintf(stderr, "throughput      %.1f texts/s, %.0f tokens/s\n", (double)embed->texts / seconds, (double)embed->tokens / seconds);
     }
     char precisions[64];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
 
@@ -65,7 +66,8 @@ static clf_status keep(void *user, const cli_embedded *window)
 {
     cli_part *part = user;
     CLF_TRY(cli_part_append(part, window));
-    cli_interrupts_say("%llu embeddings are kept in %s: the same command goes on", (unsigned long long)part->rows, part->path);
+    cli_interrupts_say("%llu %s kept in %s: the same command goes on", (unsigned long long)part->rows,
+                       clfi_plural(part->rows, "embedding is", "embeddings are"), part->path);
     return CLF_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "model/decode_rehearsal.h"
 #include "model/finite.h"
 #include "model/generation.h"
@@ -152,13 +153,14 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
         CLF_FAIL(CLF_UNSUPPORTED, "perplexity: model_type \"%s\" reads a source before its text: it has no perplexity of a text alone",
                  session->model->family->model_type);
     if (window < 2 || (int64_t)window > session->model->info.max_positions)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu tokens: expected 2 to %lld, the model's positions", window,
-                 (long long)session->model->info.max_positions);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu %s: expected 2 to %lld, the model's positions", window,
+                 clfi_plural(window, "token", "tokens"), (long long)session->model->info.max_positions);
     reading r = {.session = session, .params = &own, .vocabulary = (size_t)session->model->info.vocabulary};
     CLF_GOTO(clfi_alloc(CLFI_LOGIT_TOKENS * r.vocabulary, sizeof *r.logits, "logits", &r.logits));
     CLF_GOTO(clf_encoding_create(&encoding));
     if ((st = clfi_generation_encode(session->model, &own, text, encoding)) == CLF_OK && encoding->length < 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "a text of %zu tokens: expected two or more", encoding->length);
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "a text of %zu %s: expected two or more", encoding->length,
+                       clfi_plural(encoding->length, "token", "tokens"));
     if (st == CLF_OK)
         st = clfi_generation_fits(session, window < encoding->length ? window : encoding->length);
     if (st != CLF_OK) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "op/einsum_print.h"
 #include "op/gemm.h"
 
@@ -144,7 +145,8 @@ clf_status clf_einsum_plan_run(clf_context *context, const clf_einsum_plan *plan
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the %s is NULL", context ? "plan" : "context");
     const clf_einsum_form *form = &plan->form;
     if (count != form->operand_count)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPERAND_COUNT: the plan has %d operands, %d were given", form->operand_count, count);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPERAND_COUNT: the plan has %d %s, %d %s given", form->operand_count,
+                 clfi_plural((uint64_t)form->operand_count, "operand", "operands"), count, clfi_plural((uint64_t)count, "was", "were"));
     if (!operands)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the array of operands is NULL");
     char have[CLFI_SHAPE_TEXT_BYTES], want[CLFI_SHAPE_TEXT_BYTES];

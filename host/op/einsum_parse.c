@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 
 #define REFUSE_AS(status, id, ...) CLF_FAIL(status, "E_" #id ": " __VA_ARGS__)
 #define REFUSE(id, ...) REFUSE_AS(CLF_INVALID_ARGUMENT, id, __VA_ARGS__)
@@ -104,9 +105,11 @@ static clf_status scan_equation(scan *s)
 static clf_status check_counts(clf_einsum_form *form, const scan *s, const clf_einsum_shape *shapes, int count)
 {
     if (count <= 0)
-        REFUSE(OPERAND_COUNT, "%zu terms, %d operands", s->terms, count);
+        REFUSE(OPERAND_COUNT, "%zu %s, %d %s", s->terms, clfi_plural(s->terms, "term", "terms"), count,
+               clfi_plural((uint64_t)count, "operand", "operands"));
     if (s->terms != (size_t)count)
-        REFUSE(OPERAND_COUNT, "%zu terms, %d operands", s->terms, count);
+        REFUSE(OPERAND_COUNT, "%zu %s, %d %s", s->terms, clfi_plural(s->terms, "term", "terms"), count,
+               clfi_plural((uint64_t)count, "operand", "operands"));
     if (count > CLFI_EINSUM_MAX_OPERANDS)
         REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "%d operands, at most %d", count, CLFI_EINSUM_MAX_OPERANDS);
     if (!shapes)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "report/report_parts.h"
 
 static void tile(clfi_markup *m, size_t count, const char *text, bool is_alarm)
@@ -34,7 +35,7 @@ static void write_head(clfi_markup *m, const clfi_report_data *data)
         clfi_markup_format(m, ", %lld logical cores", (long long)file->host.logical_cores);
     }
     clfi_markup_raw(m, "</p>\n<div class=\"tiles\">\n");
-    tile(m, data->device_count, data->device_count == 1 ? "device" : "devices", false);
+    tile(m, data->device_count, clfi_plural(data->device_count, "device", "devices"), false);
     tile(m, data->work_count, "workloads", false);
     tile(m, data->verified, "results, verified", false);
     tile(m, data->failed, "failed", data->failed > 0);

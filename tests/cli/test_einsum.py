@@ -165,7 +165,7 @@ def refusals(folder):
             (("-ij", *files), "E_ARROW: ", 2),
             (("-->ji", *files), "E_ARROW: ", 2),
             (("ij?", *files * 65), "E_CHAR: ", 2),
-            (("ij", *files * 65), "E_OPERAND_COUNT: 1 terms, 65 operands", 2),
+            (("ij", *files * 65), "E_OPERAND_COUNT: 1 term, 65 operands", 2),
             ((",".join(["ij"] * 65), *files * 65), "E_LIMIT: 65 operands", 2),
             (("i,j,k->ijk", *long_files, "-o", os.path.join(folder, "none.npy")), "E_LIMIT: buffer of ", 1),
             (("ij", *files, "--device", "nosuch"), "E_NOT_FOUND: ", 1),

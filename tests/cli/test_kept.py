@@ -35,7 +35,7 @@ def search(*options, model="model", corpus="c.txt"):
     """The hits, how many lines of the corpus were embedded, what was said beside that."""
     done = subprocess.run([program, "search", model, "--corpus", corpus, "--stats", "--json", "--top", "6", *options, "the dog"],
                           capture_output=True, text=True, check=False)
-    embedded = re.search(r"^run .*\((\d+) texts", done.stderr, re.MULTILINE)
+    embedded = re.search(r"^run .*\((\d+) texts?", done.stderr, re.MULTILINE)
     if done.returncode != 0 or not embedded:
         if "device" in done.stderr and not failures and not os.path.exists(sidecar):
             print("skipped:", done.stderr)

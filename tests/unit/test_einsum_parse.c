@@ -75,7 +75,7 @@ static void messages(void **state)
         {"ii", "2x3", "E_DIAGONAL: operand 0 label 'i' is 2 at axis 0 and 3 at axis 1"},
         {"ij->k", "2x3", "E_OUTPUT_UNKNOWN: output label 'k' is in no operand"},
         {"ij", "2", "E_RANK: operand 0 has rank 1, its term 2 labels"},
-        {"i,j", "2", "E_OPERAND_COUNT: 2 terms, 1 operands"},
+        {"i,j", "2", "E_OPERAND_COUNT: 2 terms, 1 operand"},
         {"...,...", "2x3,2", "E_ELLIPSIS_BROADCAST: operand 1 axis 0 (ellipsis) is 2, expected 3 or 1"},
         {"i\\tj", "2x3", "E_CHAR: byte 0x09 at 1 is not a letter"},
     };
