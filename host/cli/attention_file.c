@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attention weights from a NumPy file of any program, and the numbers that choose among heads. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,6 +9,7 @@
 #include "cli/attention_map.h"
 #include "cli/heatmap_layout.h"
 #include "io/npy.h"
+#include "tensor/view.h"
 
 clf_status cli_read_numbers(const char *option, const char *text, int64_t limit, int64_t **out, size_t *count)
 {
@@ -70,20 +72,33 @@ static clf_status check_shape(const clf_npy *npy, const char *path, const char *
     return CLF_OK;
 }
 
+/* "[0,3,2,5]", as many numbers as the array has axes. */
+static const char *place_text(const clf_npy *npy, int64_t text, int64_t head, size_t row, size_t column, char out[CLFI_SHAPE_TEXT_BYTES])
+{
+    const int64_t place[] = {text, head, (int64_t)row, (int64_t)column};
+    return clfi_shape_text(npy->rank, place + 4 - npy->rank, out);
+}
+
 /* Matrix number `index` of the file becomes the map's next. */
-static clf_status add_matrix(const clf_npy *npy, int64_t text, int64_t head, size_t index, cli_attention_map *map)
+static clf_status add_matrix(const char *path, const clf_npy *npy, int64_t text, int64_t head, size_t index, cli_attention_map *map)
 {
     const size_t matrix = map->rows * map->columns;
-    char name[64] = "", batch[32] = "";
+    char name[64] = "", batch[32] = "", place[CLFI_SHAPE_TEXT_BYTES];
     if (npy->rank == 4 && npy->dim[0] > 1)
         snprintf(batch, sizeof batch, "batch %lld, ", (long long)text);
     if (npy->rank > 2)
         snprintf(name, sizeof name, "%shead %lld", batch, (long long)head);
     CLF_TRY(clfi_strdup(name, &map->names[map->heads]));
-    return clfi_npy_read_f32(npy, index * matrix, matrix, map->values + map->heads++ * matrix);
+    float *values = map->values + map->heads++ * matrix;
+    CLF_TRY(clfi_npy_read_f32(npy, index * matrix, matrix, values));
+    for (size_t i = 0; i < matrix; i++)
+        if (!isfinite(values[i]))
+            CLF_FAIL(CLF_FORMAT, "%s: weight %s is %g: expected finite numbers", path,
+                     place_text(npy, text, head, i / map->columns, i % map->columns, place), (double)values[i]);
+    return CLF_OK;
 }
 
-static clf_status read_matrices(const clf_npy *npy, const char *batch, const char *heads, cli_attention_map *map)
+static clf_status read_matrices(const char *path, const clf_npy *npy, const char *batch, const char *heads, cli_attention_map *map)
 {
     const int64_t texts = npy->rank == 4 ? npy->dim[0] : 1, heads_each = npy->rank > 2 ? npy->dim[npy->rank - 3] : 1;
     int64_t *chosen_texts = NULL, *chosen_heads = NULL;
@@ -98,11 +113,12 @@ static clf_status read_matrices(const clf_npy *npy, const char *batch, const cha
     CLF_GOTO(clfi_alloc(text_count * head_count, map->rows * map->columns * sizeof *map->values, "attention weights", &map->values));
     for (size_t t = 0; t < text_count; t++)
         for (size_t h = 0; h < head_count; h++)
-            CLF_GOTO(add_matrix(npy, chosen_texts[t], chosen_heads[h], (size_t)(chosen_texts[t] * heads_each + chosen_heads[h]), map));
+            CLF_GOTO(
+                add_matrix(path, npy, chosen_texts[t], chosen_heads[h], (size_t)(chosen_texts[t] * heads_each + chosen_heads[h]), map));
     for (size_t i = 0; i < map->heads * map->rows * map->columns; i++)
         below += map->values[i] < 0;
     if (below)
-        fprintf(stderr, "clformer: %zu weights are below 0, and are drawn as 0\n", below);
+        fprintf(stderr, "clformer: %zu %s below 0, drawn as 0\n", below, clfi_plural(below, "weight is", "weights are"));
 done:
     free(chosen_texts);
     free(chosen_heads);
@@ -116,7 +132,7 @@ clf_status cli_attention_of_file(const char *path, const char *batch, const char
     CLF_TRY(clfi_npy_open(path, &npy));
     clf_status st = check_shape(&npy, path, batch);
     if (st == CLF_OK)
-        st = read_matrices(&npy, batch, heads, &map);
+        st = read_matrices(path, &npy, batch, heads, &map);
     clfi_npy_close(&npy);
     if (st == CLF_OK)
         *out = map;

@@ -94,10 +94,12 @@ def write_npy(name, shape, values):
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values))
 
 
-# Files of weights need no model and no device. Two batches of two heads [1,2]: 0.25 and 1, 0.04 and 0.16, 0.25 and below 0, no number.
+# Files of weights need no model and no device. Two batches of two heads [1,2]: 0.25 and 1, 0.04 and 0.16, 0.25 and below 0, 0.5 and 0.
 nothing = {"OCL_ICD_VENDORS": os.path.join(work, "no-drivers")}
 os.mkdir(nothing["OCL_ICD_VENDORS"])
-write_npy("w4.npy", (2, 2, 1, 2), [0.25, 1, 0.04, 0.16, 0.25, -1, float("nan"), 0])
+write_npy("w4.npy", (2, 2, 1, 2), [0.25, 1, 0.04, 0.16, 0.25, -1, 0.5, 0])
+write_npy("nan4.npy", (2, 2, 1, 2), [0.25, 1, 0.04, 0.16, 0.25, 1, float("nan"), 0])
+write_npy("inf2.npy", (1, 2), [0.25, float("inf")])
 write_npy("w3.npy", (2, 1, 2), [0.25, 1, 0.04, 0.16])
 write_npy("w2.npy", (1, 2), [0.25, 1])
 write_npy("w1.npy", (2,), [0.25, 1])
@@ -132,15 +134,19 @@ if good("a batch", done):
     wanted = {"w4.npy: attention weights", "batch 0, head 1, max 0.16", "batch 1, head 0, max 0.25", "queries", "keys", "0", "1", "100 %"}
     if not wanted <= set(texts):
         fail(f"texts of an SVG: {wanted - set(texts)} are missing from {texts}")
-    if "1 weights are below 0" not in done.stderr:
+    if "1 weight is below 0, drawn as 0" not in done.stderr:
         fail(f"no word about a weight below 0: {done.stderr!r}")
 if good("one of a batch", run("--weights", "w4.npy", "--batch", 1, "--head", "1,0", "-o", "w4.svg", **nothing)):
     names = [text for text in svg_texts("w4.svg") if "head" in text]
     if names != ["batch 1, head 1", "batch 1, head 0"]:
         fail(f"one of a batch: {names}")
+good("one head without a NaN", run("--weights", "nan4.npy", "--batch", 1, "--head", 0, "-o", "w4.svg", **nothing))
 good("one matrix", run("--weights", "w2.npy", "-o", "w2.png", **nothing))
 for status, expected, *arguments in (
     (1, "rank 1", "w1.npy", "-o", "never.png"),
+    (1, "nan4.npy: weight [1,1,0,0] is nan: expected finite numbers", "nan4.npy", "-o", "never.png"),
+    (1, "nan4.npy: weight [1,1,0,0] is nan", "nan4.npy", "-o", "never.svg", "--batch", 1, "--head", 1),
+    (1, "inf2.npy: weight [0,1] is inf", "inf2.npy", "-o", "never.png"),
     (1, "without elements", "empty.npy", "-o", "never.png"),
     (1, "no such", "none.npy", "-o", "never.png"),
     (2, "0 to 1", "w3.npy", "-o", "never.png", "--head", 2),
