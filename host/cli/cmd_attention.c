@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "cli/attention_map.h"
 #include "cli/commands.h"
+#include "cli/fingerprint.h"
 #include "cli/session.h"
 #include "io/npy.h"
 #include "model/family.h"
@@ -92,7 +93,7 @@ static clf_status write_npy(const attention_job *job)
             return st;
         }
     }
-    return clfi_npy_writer_commit(writer);
+    return cli_fingerprint_outdate(job->npy, clfi_npy_writer_commit(writer));
 }
 
 static clf_status print_string(const char *text)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
+#include "cli/fingerprint.h"
 #include "cli/op_row.h"
 #include "io/npy.h"
 
@@ -81,7 +82,7 @@ static clf_status write_results(const op_job *job)
         clfi_npy_writer_abandon(staged);
         return st;
     }
-    return staged ? clfi_npy_writer_commit(staged) : CLF_OK;
+    return staged ? cli_fingerprint_outdate(job->weights, clfi_npy_writer_commit(staged)) : CLF_OK;
 }
 
 static clf_status run_op(const op_row *row, op_job *job)

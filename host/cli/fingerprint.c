@@ -6,13 +6,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "cli/directory.h"
 #include "cli/terminal.h"
 #include "io/json.h"
 #include "model/sentence_config.h"
+
+#define SCHEMA "clformer-embeddings"
 
 enum { FILE_BYTES = 1 << 30, QUOTED = 80, QUOTED_BEFORE = 20, QUOTE_BYTES = QUOTED + 8 };
 
@@ -304,7 +308,7 @@ static bool add_canaries(json_t *root, const cli_fingerprint *f)
 clf_status cli_fingerprint_json(const cli_fingerprint *f, json_t **out)
 {
     json_t *root = json_object();
-    bool is_whole = json_object_set_new(root, "schema", json_string("clformer-embeddings")) == 0;
+    bool is_whole = json_object_set_new(root, "schema", json_string(SCHEMA)) == 0;
     clf_status st = add_fields(root, f);
     is_whole &= st == CLF_OK && add_canaries(root, f);
     if (st == CLF_OK && !is_whole)
@@ -370,6 +374,32 @@ done:
     return st;
 }
 
+/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. */
+static bool is_fingerprint(const char *name)
+{
+    json_t *root;
+    if (clfi_json_read(name, FILE_BYTES, &root) != CLF_OK)
+        return false;
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    const bool is_one = schema && strcmp(schema, SCHEMA) == 0;
+    json_decref(root);
+    return is_one;
+}
+
+clf_status cli_fingerprint_outdate(const char *path, clf_status written)
+{
+    clf_output_place place;
+    char *name = NULL;
+    CLF_TRY(written);
+    CLF_TRY(clfi_output_find(path, &place));
+    if (place != CLF_OUTPUT_FILE)
+        return CLF_OK;
+    CLF_TRY(beside(path, &name));
+    const clf_status st = is_fingerprint(name) && unlink(name) != 0 ? clfi_fail_errno("remove", name) : CLF_OK;
+    free(name);
+    return st;
+}
+
 static int hex_digit(char digit)
 {
     return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
@@ -414,8 +444,8 @@ static clf_status read_fields(const json_t *root, const char *where, cli_fingerp
     const char *text;
     int64_t number;
     CLF_TRY(clfi_json_get_string(root, where, "schema", &text));
-    if (strcmp(text, "clformer-embeddings") != 0)
-        CLF_FAIL(CLF_FORMAT, "%s: expected the schema clformer-embeddings, found \"%s\"", where, text);
+    if (strcmp(text, SCHEMA) != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: expected the schema " SCHEMA ", found \"%s\"", where, text);
     for (size_t i = 0; i < COUNT(fields); i++) {
         if (!fields[i].is_number) {
             CLF_TRY(read_text(root, where, i, out));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "cli/fingerprint.h"
 #include "io/npy.h"
 
 clf_status cli_npy_fault(clf_status st)
@@ -130,7 +131,8 @@ clf_status cli_npy_save(const clf_tensor *tensor, const char *path)
     clf_file_dtype dtype;
     void *values;
     CLF_TRY(download(tensor, &dtype, &values));
-    const clf_status st = clfi_npy_write(path, dtype, clf_tensor_rank(tensor), clf_tensor_dim(tensor), values);
+    const clf_status st =
+        cli_fingerprint_outdate(path, clfi_npy_write(path, dtype, clf_tensor_rank(tensor), clf_tensor_dim(tensor), values));
     free(values);
     return st == CLF_OK ? st : cli_npy_fault(st);
 }

@@ -43,6 +43,12 @@ with tempfile.TemporaryDirectory() as work:
         fail(f"left: {os.listdir(work)}")
 
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
+    expect("one of a kind", run("embed", model, "--stats", "one"), 0, "(1 text, ", " 1 batch, ")
+    single = os.path.join(work, "single.txt")
+    with open(single, "w", encoding="ascii") as file:
+        file.write("one\n")
+    expect("too few texts", run("search", model, "--corpus", corpus, "--texts", single, "two"), 2, "1 text, the corpus has 3 embeddings")
+    os.remove(single)
     if run("search", model, "--corpus", corpus, "two").stderr:
         fail("search says something of a corpus that is its own")
     expect("search by another model", run("search", other, "--corpus", corpus, "two"), 2, "c.npy: its embeddings cannot be compared", "model was")
@@ -152,6 +158,28 @@ with tempfile.TemporaryDirectory() as work:
         file.seek(-4, os.SEEK_END)
         file.write(b"\0\0\0\0")
     expect("search with another dense layer", run("search", dense, "--corpus", behind, "two"), 2, "model was")
+
+    # Another array in the place of embeddings takes their fingerprint away, and nothing else of that name.
+    cube, unused = (os.path.join(work, name) for name in ("cube.npy", "unused.npy"))
+    language, texts = os.path.join(data, "generation", "llama"), ["one", "two"]
+    for name, *arguments in (("logits", "logits", language, "a", "-o"), ("einsum", "einsum", "ij->ji", behind, "-o"),
+                             ("op", "op", "softmax", behind, "-o"), ("op's weights", "op", "attention", cube, "-o", unused, "--weights"),
+                             ("attention", "attention", model, "one", "--npy")):
+        expect("embed for " + name, run("embed", model, "-o", corpus, *texts), 0)
+        if name == "op's weights":
+            expect("an array of rank 3", run("attention", model, "one", "--npy", cube), 0)
+        expect(f"{name} over embeddings", run(*arguments, corpus), 0)
+        if os.path.exists(beside):
+            fail(name, "left the fingerprint of what was there")
+            os.remove(beside)
+    with open(beside, "w", encoding="ascii") as file:
+        file.write('{"schema": "mine"}')
+    expect("einsum beside another's file", run("einsum", "ij->ji", behind, "-o", corpus), 0)
+    if not os.path.exists(beside):
+        fail("einsum removed a file that is no fingerprint")
+    os.remove(beside)
+    expect("embed again", run("embed", model, "-o", corpus, *texts), 0)
+    os.remove(beside)
 
     # Whole or not at all, both: where the fingerprint cannot be written, the old embeddings stay.
     with open(corpus, "rb") as file:
