@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     clf_template *tpl;
     clf_str out = CLF_STR_INIT;
     if (!variables)
-        variables = json_pack("{s:[{s:s, s:s}, {s:s, s:s}], s:b, s:s}", "messages", "role", "system", "content", " a\n", "role", "user",
-                              "content", "ä", "add_generation_prompt", 1, "bos_token", "<s>");
+        variables = json_pack("{s:[{s:s, s:s}, {s:s, s:s}], s:b, s:s, s:[{s:s, s:{s:s, s:{s:i, s:[f, n, b]}}}]}", "messages", "role",
+                              "system", "content", " a\n", "role", "user", "content", "ä", "add_generation_prompt", 1, "bos_token", "<s>",
+                              "tools", "type", "function", "function", "name", "f", "parameters", "a", 1, "b", 1.5, 1);
     if (clfi_template_parse((const char *)data, size, "fuzz", &tpl) != CLF_OK) {
         if (clf_last_error()[0] == '\0')
             abort();
