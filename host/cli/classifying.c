@@ -15,10 +15,12 @@ clf_classify_params cli_classify_params(const cli_classifying *options)
     return params;
 }
 
-static clf_status run_windows(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink,
-                              void *user, clf_embed_stats *stats)
+/* scores_pairs: logits alone, of a head of one label. */
+static clf_status run_windows(cli_session *session, const cli_classifying *options, bool scores_pairs, cli_inputs *inputs,
+                              cli_classifying_sink sink, void *user, clf_embed_stats *stats)
 {
-    const size_t labels = clf_model_label_count(session->model), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
+    clf_model *model = cli_session_scorer(session);
+    const size_t labels = clf_model_label_count(model), most = (size_t)CLI_WINDOW * (labels ? labels : 1);
     size_t failed = SIZE_MAX;
     clf_text_pair *pairs = NULL;
     float *logits = NULL, *scores = NULL;
@@ -40,10 +42,10 @@ static clf_status run_windows(cli_session *session, const cli_classifying *optio
             pairs[i] = options->query.data ? (clf_text_pair){options->query, inputs->texts[i]}
                                            : (clf_text_pair){inputs->texts[i], inputs->seconds[i]};
         cli_progress_window(&progress, cli_inputs_share(inputs));
-        if (options->query.data)
-            st = clf_model_score_pairs(session->model, pairs, inputs->count, &params, logits, &window);
+        if (scores_pairs)
+            st = clf_model_score_pairs(model, pairs, inputs->count, &params, logits, &window);
         else
-            st = clf_model_classify(session->model, pairs, inputs->count, &params, logits, scores, &window);
+            st = clf_model_classify(model, pairs, inputs->count, &params, logits, scores, &window);
         CLF_GOTO(cli_inputs_blame(inputs, &failed, st));
         cli_add_stats(stats, &window);
         cli_progress_count(&progress, inputs->count);
@@ -57,13 +59,19 @@ done:
     return st;
 }
 
+static clf_status run(cli_session *session, const cli_classifying *options, bool scores_pairs, cli_inputs *inputs,
+                      cli_classifying_sink sink, void *user, clf_embed_stats *stats)
+{
+    const size_t before = stats->truncated;
+    CLF_TRY(run_windows(session, options, scores_pairs, inputs, sink, user, stats));
+    cli_say_truncated(cli_session_scorer(session), scores_pairs ? "pair" : "text", stats->truncated - before, options->max_tokens);
+    return CLF_OK;
+}
+
 clf_status cli_classify_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink, void *user,
                             clf_embed_stats *stats)
 {
-    const size_t before = stats->truncated;
-    CLF_TRY(run_windows(session, options, inputs, sink, user, stats));
-    cli_say_truncated(session, stats->truncated - before, options->max_tokens);
-    return CLF_OK;
+    return run(session, options, false, inputs, sink, user, stats);
 }
 
 typedef struct score_sink {
@@ -83,5 +91,5 @@ clf_status cli_score_all(cli_session *session, const cli_classifying *options, c
                          clf_embed_stats *stats)
 {
     score_sink to = {sink, user};
-    return cli_classify_all(session, options, inputs, pass_logits, &to, stats);
+    return run(session, options, true, inputs, pass_logits, &to, stats);
 }

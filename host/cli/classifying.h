@@ -23,11 +23,12 @@ clf_classify_params cli_classify_params(const cli_classifying *options);
 /* Receives a window's rows: logits and scores of `labels` numbers each. */
 typedef clf_status (*cli_classifying_sink)(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels);
 
-/* Every input window by window; totals are added to *stats; one notice on standard error tells of truncated texts. */
+/* Every input window by window, by the session's scorer; totals are added to *stats; one notice on standard error tells of truncated
+ * texts. */
 clf_status cli_classify_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_classifying_sink sink, void *user,
                             clf_embed_stats *stats);
 
-/* The same for pairs with the query, whose logits the sink receives as rows of one number. */
+/* The same for pairs, with the query where there is one, whose logits the sink receives as rows of one number. */
 clf_status cli_score_all(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                          clf_embed_stats *stats);
 

@@ -52,12 +52,10 @@ typedef struct rerank_options {
 static clf_status rerank(cli_session *session, const rerank_options *options, const char *directory, cli_inputs *inputs,
                          clf_embed_stats *stats)
 {
-    enum { WINDOW = 512 }; /* a pair is much work: what devices share is in smaller pieces than embed's */
     cli_collection texts = {.rows = NULL};
     size_t *order = NULL;
     clf_status st;
     CLF_GOTO(cli_pool_open_model(session, directory));
-    inputs->window_texts = cli_inputs_window(inputs, cli_pool_size(session), WINDOW);
     cli_interrupts_say("nothing was printed: the order is that of all texts");
     CLF_GOTO(cli_pool_score(session, &options->scoring, inputs, cli_collect, &texts, stats));
     CLF_GOTO(clfi_alloc(texts.count, sizeof *order, "order of texts", &order));

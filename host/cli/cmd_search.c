@@ -266,8 +266,8 @@ static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_
                               search->reranker ? search->reranker : "no", (long long)info.st_size));
     CLF_GOTO(cli_job_take(session, options, directory,
                           !has_embeddings(search->corpus) ? search->corpus
-                          : has_fingerprint       ? beside.data
-                                                  : NULL,
+                          : has_fingerprint               ? beside.data
+                                                          : NULL,
                           CLI_WINDOW, 1, 1, &job));
     st = cli_ranks_agree(ranks, &job, more.data);
 done:
@@ -282,20 +282,17 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
 {
     static const char *const of_queries[] = {"query"}, *const of_documents[] = {"document", "passage", "corpus"};
     enum { RERANKED = 50 };
-    const clf_model_params params = cli_session_model_params(session);
     cli_collection queries = {.rows = NULL};
     part corpus = {.places = NULL};
     size_t rank, size, total;
-    clf_model *reranker = NULL;
     float *values = NULL;
     int64_t *indices = NULL;
     clf_similarity similarity;
     clf_status st;
     cli_ranks_place(ranks, &rank, &size);
+    session->reranker_directory = rank == 0 ? search->reranker : NULL;
     CLF_GOTO(cli_pool_open_model(session, directory));
     CLF_GOTO(clfi_similarity_read(directory, &similarity));
-    if (search->reranker && rank == 0)
-        CLF_GOTO(cli_reranker_open(session->context, search->reranker, &params, &reranker));
     const cli_embedding ask = with_prompt(session, options, of_queries, COUNT(of_queries)),
                         answer = search->corpus_prompt ? with_text(options, search->corpus_prompt)
                                                        : with_prompt(session, options, of_documents, COUNT(of_documents));
@@ -316,13 +313,12 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     CLF_GOTO(find_hits(session, similarity, ranks, &queries, &corpus, from, values, indices));
     if (rank > 0)
         goto done;
-    if (reranker)
-        CLF_GOTO(cli_rerank_hits(reranker, search->texts ? search->texts : search->corpus, &queries, &corpus.rows, from, search->top,
-                                 values, indices));
+    if (search->reranker)
+        CLF_GOTO(cli_rerank_hits(session, search->texts ? search->texts : search->corpus, &queries, &corpus.rows, from, search->top, values,
+                                 indices, stats));
     cli_line_clear();
     CLF_GOTO(print_hits(&queries, &corpus.rows, search, values, indices));
 done:
-    clf_model_destroy(reranker);
     free(values);
     free(indices);
     cli_collection_free(&queries);

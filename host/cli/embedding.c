@@ -41,12 +41,13 @@ void cli_add_stats(clf_embed_stats *sum, const clf_embed_stats *more)
     sum->run_ns += more->run_ns;
 }
 
-void cli_say_truncated(const cli_session *session, size_t truncated, size_t max_tokens)
+void cli_say_truncated(const clf_model *model, const char *unit, size_t truncated, size_t max_tokens)
 {
-    const size_t most = max_tokens ? max_tokens : (size_t)clf_model_get_info(session->model)->max_tokens;
-    if (truncated)
-        fprintf(stderr, "clformer: %zu %s longer than %zu %s and cut there\n", truncated, clfi_plural(truncated, "text was", "texts were"),
-                most, clfi_plural(most, "token", "tokens"));
+    if (!truncated)
+        return;
+    const size_t most = max_tokens ? max_tokens : (size_t)clf_model_get_info(model)->max_tokens;
+    fprintf(stderr, "clformer: %zu %s%s longer than %zu %s and cut there\n", truncated, unit, truncated == 1 ? " was" : "s were", most,
+            clfi_plural(most, "token", "tokens"));
 }
 
 clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
@@ -78,9 +79,16 @@ clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli
 done:
     cli_line_clear();
     if (st == CLF_OK)
-        cli_say_truncated(session, stats->truncated - truncated_before, options->max_tokens);
+        cli_say_truncated(session->model, "text", stats->truncated - truncated_before, options->max_tokens);
     free(rows);
     return st;
+}
+
+clf_status cli_place_rows(void *user, const cli_embedded *window)
+{
+    float *rows = user;
+    memcpy(rows + window->first * window->width, window->rows, window->count * window->width * sizeof *rows);
+    return CLF_OK;
 }
 
 clf_status cli_collect(void *user, const cli_embedded *window)

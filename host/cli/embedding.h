@@ -57,7 +57,7 @@ clf_status cli_embed_all(cli_session *session, const cli_embedding *options, cli
                          clf_embed_stats *stats);
 
 void cli_add_stats(clf_embed_stats *sum, const clf_embed_stats *more);
-void cli_say_truncated(const cli_session *session, size_t truncated, size_t max_tokens); /* max_tokens 0: the model's */
+void cli_say_truncated(const clf_model *model, const char *unit, size_t truncated, size_t max_tokens); /* max_tokens 0: the model's */
 
 /* All embeddings and texts of the inputs in host memory: row i is rows[i * width ..], text i is bytes[ends[i-1] .. ends[i]). */
 typedef struct cli_collection {
@@ -68,6 +68,7 @@ typedef struct cli_collection {
     size_t end_capacity;
 } cli_collection;
 
+clf_status cli_place_rows(void *rows, const cli_embedded *window);        /* a sink: into float [all texts, width] */
 clf_status cli_collect(void *collection, const cli_embedded *window);     /* a sink */
 clf_text cli_collection_text(const cli_collection *collection, size_t i); /* "" where it holds no texts */
 void cli_collection_free(cli_collection *collection);

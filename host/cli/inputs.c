@@ -64,6 +64,7 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
     if (argument_count == 0 && !file)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "no texts: give them as arguments, by --file F, or - for standard input");
     CLF_TRY(clfi_alloc(1, sizeof *inputs, "inputs", &inputs));
+    inputs->unit = "line";
     inputs->arguments = arguments;
     inputs->argument_count = inputs->argument_total = argument_count;
     const clf_status st = file ? open_stream(inputs, file) : CLF_OK;
@@ -71,6 +72,19 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
         cli_inputs_close(inputs);
         return st;
     }
+    *out = inputs;
+    return CLF_OK;
+}
+
+clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out)
+{
+    cli_inputs *inputs;
+    CLF_TRY(clfi_alloc(1, sizeof *inputs, "inputs", &inputs));
+    inputs->unit = "text";
+    inputs->name = name;
+    inputs->given = pairs;
+    inputs->given_numbers = numbers;
+    inputs->given_count = inputs->given_total = count;
     *out = inputs;
     return CLF_OK;
 }
@@ -112,17 +126,31 @@ static clf_status take_text(cli_inputs *inputs, const char *data, size_t size)
     return is_taken ? add_text(inputs, data, size) : CLF_OK;
 }
 
+static clf_status add_pair(cli_inputs *inputs, clf_text first, clf_text second)
+{
+    CLF_TRY(add_text(inputs, first.data, first.size));
+    inputs->seconds[inputs->count - 1] = (clf_text){(const char *)(uintptr_t)(inputs->bytes.length + 1), second.size}; /* + 1: not NULL */
+    return clfi_str_append(&inputs->bytes, second.data, second.size);
+}
+
+/* The next of those in memory. */
+static clf_status add_given(cli_inputs *inputs)
+{
+    const clf_text_pair pair = *inputs->given++;
+    inputs->given_count--;
+    CLF_TRY(pair.second.data ? add_pair(inputs, pair.first, pair.second) : add_text(inputs, pair.first.data, pair.first.size));
+    inputs->lines[inputs->count - 1] = inputs->given_numbers ? *inputs->given_numbers++ : 0;
+    return CLF_OK;
+}
+
 /* An array of two texts. */
 static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, const char *where)
 {
     const json_t *first = json_array_get(pair, 0), *second = json_array_get(pair, 1);
     if (json_array_size(pair) != 2 || !json_is_string(first) || !json_is_string(second))
         CLF_FAIL(CLF_FORMAT, "%s: expected an array of two strings", where);
-    CLF_TRY(add_text(inputs, json_string_value(first), json_string_length(first)));
-    const clf_text text = {(const char *)(uintptr_t)(inputs->bytes.length + 1), json_string_length(second)}; /* + 1: apart from none */
-    CLF_TRY(clfi_str_append(&inputs->bytes, json_string_value(second), text.size));
-    inputs->seconds[inputs->count - 1] = text;
-    return CLF_OK;
+    return add_pair(inputs, (clf_text){json_string_value(first), json_string_length(first)},
+                    (clf_text){json_string_value(second), json_string_length(second)});
 }
 
 static clf_status add_json_line(cli_inputs *inputs, size_t length)
@@ -168,6 +196,10 @@ static clf_status fill_window(cli_inputs *inputs)
     inputs->count = 0;
     clfi_str_clear(&inputs->bytes);
     while (inputs->count < most && inputs->bytes.length < WINDOW_BYTES) {
+        if (inputs->given_count > 0) {
+            CLF_TRY(add_given(inputs));
+            continue;
+        }
         if (inputs->argument_count > 0 && !(inputs->stream && inputs->owns_stream)) {
             const char *argument = *inputs->arguments;
             if (inputs->stream == NULL) {
@@ -211,8 +243,10 @@ double cli_inputs_share(const cli_inputs *inputs)
             return NAN;
     if (inputs->stream && !inputs->file_bytes)
         return NAN;
-    const double all = (double)inputs->file_bytes + inputs->argument_total;
-    return all > 0 ? fmin(1, ((double)inputs->bytes_read + inputs->argument_total - inputs->argument_count) / all) : NAN;
+    const double all = (double)inputs->file_bytes + inputs->argument_total + (double)inputs->given_total;
+    const double read =
+        (double)inputs->bytes_read + inputs->argument_total - inputs->argument_count + (double)(inputs->given_total - inputs->given_count);
+    return all > 0 ? fmin(1, read / all) : NAN;
 }
 
 double cli_inputs_passed_share(const cli_inputs *inputs)
@@ -242,7 +276,7 @@ static size_t count_texts(const cli_inputs *inputs)
     for (int i = 0; i < inputs->argument_count; i++)
         if (strcmp(inputs->arguments[i], "-") == 0)
             return SIZE_MAX;
-    const size_t arguments = (size_t)inputs->argument_count;
+    const size_t arguments = (size_t)inputs->argument_count + inputs->given_count;
     if (!inputs->stream)
         return arguments;
     const size_t lines = inputs->owns_stream && S_ISREG(inputs->opened.st_mode) ? count_lines(inputs->name) : SIZE_MAX;
@@ -263,13 +297,13 @@ size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most)
 
 bool cli_inputs_are_read(const cli_inputs *inputs)
 {
-    return !inputs->stream && inputs->argument_count == 0;
+    return !inputs->stream && inputs->argument_count == 0 && inputs->given_count == 0;
 }
 
-const char *cli_text_where(const char *name, size_t line, size_t number, char *text, size_t size)
+const char *cli_text_where(const char *name, const char *unit, size_t line, size_t number, char *text, size_t size)
 {
     if (line)
-        snprintf(text, size, "%s: line %zu", name, line);
+        snprintf(text, size, "%s: %s %zu", name, unit, line);
     else
         snprintf(text, size, "text %zu", number);
     return text;
@@ -278,7 +312,7 @@ const char *cli_text_where(const char *name, size_t line, size_t number, char *t
 /* cli_text_where of texts[i] of the window. */
 static const char *where_of(const cli_inputs *inputs, size_t i, char *text, size_t size)
 {
-    return cli_text_where(inputs->name, inputs->lines[i], inputs->total + i + 1, text, size);
+    return cli_text_where(inputs->name, inputs->unit, inputs->lines[i], inputs->total + i + 1, text, size);
 }
 
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of a command, from arguments, a file or standard input, read in windows so that memory does not grow with the file. */
+/* Texts of a command, from arguments, a file, standard input or memory, read in windows so that memory does not grow with the file. */
 #ifndef CLFI_CLI_INPUTS_H
 #define CLFI_CLI_INPUTS_H
 
@@ -17,8 +17,12 @@ enum { CLI_WINDOW = 4096 };
 typedef struct cli_inputs {
     char **arguments; /* after the file; "-" stands for the lines of standard input */
     int argument_count;
-    FILE *stream;      /* the file being read; NULL = none */
-    const char *name;  /* its name for messages */
+    const clf_text_pair *given; /* in memory: those that are left, */
+    const size_t *given_numbers;
+    size_t given_count, given_total; /* and how many there were at the start */
+    FILE *stream;                    /* the file being read; NULL = none */
+    const char *name;                /* its name for messages, */
+    const char *unit;                /* and what lines[] count in it: "line", or "text" of those in memory */
     bool is_jsonl, owns_stream;
     size_t line_number;
     int argument_total;              /* at the start */
@@ -28,13 +32,13 @@ typedef struct cli_inputs {
     clf_str line;
     clf_str bytes; /* the window's texts, one after another */
     clf_text texts[CLI_WINDOW];
-    bool takes_pairs; /* a line of a .jsonl file may be an array of two texts; the caller sets it before the first window */
+    bool takes_pairs;             /* a line of a .jsonl file may be an array of two texts; the caller sets it before the first window */
     clf_text seconds[CLI_WINDOW]; /* of pairs; data NULL: none */
-    size_t lines[CLI_WINDOW]; /* of texts[i] in its stream; 0: an argument */
-    size_t count, total;      /* in the window; in all windows before it */
-    size_t window;            /* its index */
-    size_t windows;           /* begun so far */
-    size_t window_texts;      /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
+    size_t lines[CLI_WINDOW];     /* of texts[i] in its stream, or its number; 0: an argument, or without one */
+    size_t count, total;          /* in the window; in all windows before it */
+    size_t window;                /* its index */
+    size_t windows;               /* begun so far */
+    size_t window_texts;          /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
     bool (*wants)(void *user, size_t window); /* NULL: all; the others' texts are read and passed over */
     void *wants_user;
     clf_status (*meets)(void *user, clf_text text, bool *out_taken); /* NULL: all are taken; else it meets each text as it is read */
@@ -46,6 +50,10 @@ typedef struct cli_inputs {
  * object with "text", per line; "-" = standard input; NULL = none. INVALID_ARGUMENT: no text at all was asked for. */
 clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
 void cli_inputs_close(cli_inputs *inputs);
+
+/* Of pairs, or of texts alone (second.data NULL), in memory; borrowed, as are the rest. numbers: of each, what messages call it, from 1, in
+ * what is called `name`; both NULL: by its place among these. */
+clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out);
 
 /* The row of --file for a command's option table. */
 #define CLI_INPUTS_OPTION(file) \
@@ -66,8 +74,8 @@ size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most);
 /* Whether all texts have been read: after the last window, and after the one before it only if that was full. */
 bool cli_inputs_are_read(const cli_inputs *inputs);
 
-/* Where a text stands, for messages: "F: line 7" of the stream of that name, or, where line is 0, "text 3" by `number`, from 1. */
-const char *cli_text_where(const char *name, size_t line, size_t number, char *text, size_t size);
+/* Where a text stands, for messages: "F: line 7" in units of what has that name, or, where line is 0, "text 3" by `number`, from 1. */
+const char *cli_text_where(const char *name, const char *unit, size_t line, size_t number, char *text, size_t size);
 
 /* `st`, with that in front of the message where text *failed of the window is to blame (the library's failed_text; other values: none). */
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st);

@@ -34,9 +34,10 @@ typedef struct job {
     int workers, tries;   /* members at it; members that failed with it */
     double share, passed; /* of all inputs read with it */
     clf_str bytes;
-    clf_text *texts;
-    size_t *lines; /* of the texts in the stream of that name; 0: an argument */
-    const char *name;
+    clf_text *texts; /* as cli_pool_texts has them */
+    size_t text_count;
+    size_t *lines; /* as cli_inputs has them, with name and unit */
+    const char *name, *unit;
     size_t count, window, first;
     float *rows;
 } job;
@@ -318,7 +319,7 @@ static job *own_job(const cli_pool *pool, const member *m)
 }
 
 /* The next window of the inputs into the ring; *out_any false: there is none. */
-static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
+static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inputs *inputs, bool *out_any)
 {
     CLF_TRY(cli_inputs_next(inputs));
     *out_any = inputs->count > 0;
@@ -326,19 +327,23 @@ static clf_status read_window(cli_pool *pool, cli_inputs *inputs, bool *out_any)
         return CLF_OK;
     job *j = job_of(pool, pool->first + pool->used++);
     *j = (job){.name = inputs->name,
+               .unit = inputs->unit,
                .count = inputs->count,
+               .text_count = cli_pool_texts(what, inputs->count),
                .window = inputs->window,
                .first = inputs->total,
                .share = cli_inputs_share(inputs),
                .passed = cli_inputs_passed_share(inputs)};
-    CLF_TRY(clfi_alloc(j->count, sizeof *j->texts, "texts", &j->texts));
+    CLF_TRY(clfi_alloc(j->text_count, sizeof *j->texts, "texts", &j->texts));
     CLF_TRY(clfi_alloc(j->count, sizeof *j->lines, "texts", &j->lines));
     memcpy(j->lines, inputs->lines, j->count * sizeof *j->lines);
-    for (size_t i = 0; i < j->count; i++)
-        CLF_TRY(clfi_str_append(&j->bytes, inputs->texts[i].data, inputs->texts[i].size));
+    for (size_t i = 0; i < j->text_count; i++) {
+        j->texts[i] = i < j->count ? inputs->texts[i] : inputs->seconds[i - j->count];
+        CLF_TRY(clfi_str_append(&j->bytes, j->texts[i].data, j->texts[i].size));
+    }
     const char *at = clfi_str_text(&j->bytes);
-    for (size_t i = 0; i < j->count; at += inputs->texts[i++].size)
-        j->texts[i] = (clf_text){at, inputs->texts[i].size};
+    for (size_t i = 0; i < j->text_count; at += j->texts[i++].size)
+        j->texts[i].data = at;
     return CLF_OK;
 }
 
@@ -386,7 +391,7 @@ static clf_status give(cli_pool *pool, member *m, uint64_t number, const cli_poo
     m->since_ns = clfi_now_ns();
     j->workers++;
     clfi_message_end end = clfi_message_send_bytes(socket, &q, sizeof q);
-    for (size_t i = 0; end == CLFI_MESSAGE_OK && i < j->count; i++)
+    for (size_t i = 0; end == CLFI_MESSAGE_OK && i < j->text_count; i++)
         end = clfi_message_send_bytes(socket, &j->texts[i].size, sizeof j->texts[i].size);
     if (end == CLFI_MESSAGE_OK)
         end = clfi_message_send_bytes(socket, clfi_str_text(&j->bytes), j->bytes.length);
@@ -467,8 +472,8 @@ static clf_status take(cli_pool *pool, member *m, clf_embed_stats *stats)
         return pass_over(pool, m);
     clf_status st = receive_answer(&m->worker, &answer);
     if (st != CLF_OK && answer.failed < j->count)
-        st =
-            clfi_fail_prefix(st, "%s", cli_text_where(j->name, j->lines[answer.failed], j->first + answer.failed + 1, where, sizeof where));
+        st = clfi_fail_prefix(st, "%s",
+                              cli_text_where(j->name, j->unit, j->lines[answer.failed], j->first + answer.failed + 1, where, sizeof where));
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
         st = clfi_fail(CLF_INTERNAL, "device %s: %zu numbers, expected %zu", name_of(m), answer.numbers, j->count * pool->width);
     if (st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) /* by the model or the options: another device would say the same */
@@ -553,7 +558,7 @@ static clf_status spread(cli_pool *pool, cli_session *session, const cli_pool_ta
         for (uint64_t i = pool->first; i < pool->first + pool->used; i++)
             waiting += !job_of(pool, i)->is_done && !job_of(pool, i)->workers;
         while (any && pool->used < pool->capacity && waiting <= count_members(pool, is_free)) { /* one more than can begin */
-            CLF_TRY(read_window(pool, inputs, &any));
+            CLF_TRY(read_window(pool, what, inputs, &any));
             waiting += any;
         }
         if (!any && pool->used == 0)
@@ -564,8 +569,8 @@ static clf_status spread(cli_pool *pool, cli_session *session, const cli_pool_ta
     }
 }
 
-static clf_status run(cli_session *session, const cli_pool_task *what, size_t max_tokens, cli_inputs *inputs, cli_embedding_sink sink,
-                      void *user, clf_embed_stats *stats)
+static clf_status run(cli_session *session, const cli_pool_task *what, cli_inputs *inputs, cli_embedding_sink sink, void *user,
+                      clf_embed_stats *stats)
 {
     const size_t truncated = stats->truncated;
     if (!inputs->window_texts)
@@ -573,7 +578,8 @@ static clf_status run(cli_session *session, const cli_pool_task *what, size_t ma
     const clf_status st = spread(session->pool, session, what, inputs, sink, user, stats);
     cli_line_clear();
     if (st == CLF_OK)
-        cli_say_truncated(session, stats->truncated - truncated, max_tokens);
+        cli_say_truncated(what->scores ? cli_session_scorer(session) : session->model, what->scores ? "pair" : "text",
+                          stats->truncated - truncated, what->scores ? what->scoring.max_tokens : what->embedding.max_tokens);
     return st;
 }
 
@@ -582,13 +588,16 @@ clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cl
 {
     if (!session->pool)
         return cli_embed_all(session, options, inputs, sink, user, stats);
-    return run(session, &(cli_pool_task){.embedding = *options}, options->max_tokens, inputs, sink, user, stats);
+    return run(session, &(cli_pool_task){.embedding = *options}, inputs, sink, user, stats);
 }
 
 clf_status cli_pool_score(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                           clf_embed_stats *stats)
 {
+    enum { WINDOW = 512 };
+    if (!inputs->window_texts)
+        inputs->window_texts = cli_inputs_window(inputs, cli_pool_size(session), WINDOW);
     if (!session->pool)
         return cli_score_all(session, options, inputs, sink, user, stats);
-    return run(session, &(cli_pool_task){.scoring = *options}, options->max_tokens, inputs, sink, user, stats);
+    return run(session, &(cli_pool_task){.scores = true, .scoring = *options}, inputs, sink, user, stats);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several devices at once: a process for each, which opens the model and embeds or scores the windows it is given. Whichever is free
+/* Several devices at once: a process for each, which opens the models and embeds or scores the windows it is given. Whichever is free
  * gets the next window, and results come in the order of the inputs. A process that dies or fails loses its window, which another then
  * does; what a much slower or a silent one is at, a free one does as well where nothing else is left to do, and the first answer counts. */
 #ifndef CLFI_CLI_POOL_H
@@ -9,9 +9,9 @@
 #include "cli/embedding.h"
 
 /* As cli_session_open_model, where --device may also be "all", or names with commas between (an empty one is the default device). Devices
- * that cannot open the model are told on standard error and left out, and those that are late at it join later; the first of the others is
- * also this process's own. Must come before
- * this process has touched a device. The session's end ends the processes. NOT_FOUND: there is no device. */
+ * that cannot open the models are told on standard error and left out, and those that are late at it join later. The first of the others is
+ * also this process's own. Must come before this process has touched a device. The session's end ends the processes. NOT_FOUND: there is no
+ * device. */
 clf_status cli_pool_open_model(cli_session *session, const char *directory);
 
 /* How many processes share the work of this session; 1 where it is its own. */
@@ -22,7 +22,7 @@ size_t cli_pool_size(const cli_session *session);
 clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                           clf_embed_stats *stats);
 
-/* As cli_score_all, in the same way. */
+/* As cli_score_all, in the same way as cli_pool_embed. Windows are smaller than embed's, since a pair is much work. */
 clf_status cli_pool_score(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,
                           clf_embed_stats *stats);
 

@@ -32,10 +32,15 @@ static void free_received(received *r)
     free(r->rows);
 }
 
+size_t cli_pool_texts(const cli_pool_task *what, size_t count)
+{
+    return what->scores && !what->scoring.query.data ? 2 * count : count;
+}
+
 clf_status cli_pool_width(const cli_session *session, const cli_pool_task *what, size_t *out)
 {
     *out = 1;
-    return what->scoring.query.data ? CLF_OK : cli_embedding_width(session, &what->embedding, out);
+    return what->scores ? CLF_OK : cli_embedding_width(session, &what->embedding, out);
 }
 
 static clf_status score(cli_session *session, const cli_classifying *options, received *r, size_t count, size_t *failed,
@@ -45,8 +50,9 @@ static clf_status score(cli_session *session, const cli_classifying *options, re
     params.failed_text = failed;
     CLF_TRY(clfi_alloc(count, sizeof *r->pairs, "pairs of texts", &r->pairs));
     for (size_t i = 0; i < count; i++)
-        r->pairs[i] = (clf_text_pair){options->query, r->texts[i]};
-    return clf_model_score_pairs(session->model, r->pairs, count, &params, r->rows, stats);
+        r->pairs[i] =
+            options->query.data ? (clf_text_pair){options->query, r->texts[i]} : (clf_text_pair){r->texts[i], r->texts[count + i]};
+    return clf_model_score_pairs(cli_session_scorer(session), r->pairs, count, &params, r->rows, stats);
 }
 
 static clf_status embed(cli_session *session, const cli_embedding *options, received *r, size_t count, size_t *failed,
@@ -61,31 +67,32 @@ static clf_status embed(cli_session *session, const cli_embedding *options, rece
 static clf_status work(int socket, cli_session *session, const cli_pool_request *q, received *r, size_t *failed, clf_embed_stats *stats,
                        size_t *out_width, bool *out_open)
 {
+    const size_t texts = cli_pool_texts(&q->what, q->count);
     size_t width, at = 0;
     CLF_TRY(cli_pool_width(session, &q->what, &width));
     *out_width = width;
     CLF_TRY(clfi_alloc(q->bytes + 1, 1, "texts", &r->bytes));
-    CLF_TRY(clfi_alloc(q->count, sizeof *r->sizes, "texts", &r->sizes));
-    CLF_TRY(clfi_alloc(q->count, sizeof *r->texts, "texts", &r->texts));
+    CLF_TRY(clfi_alloc(texts, sizeof *r->sizes, "texts", &r->sizes));
+    CLF_TRY(clfi_alloc(texts, sizeof *r->texts, "texts", &r->texts));
     CLF_TRY(clfi_alloc(q->count * width, sizeof *r->rows, "results", &r->rows));
-    *out_open = receive_all(socket, r->sizes, q->count * sizeof *r->sizes) && receive_all(socket, r->bytes, q->bytes);
+    *out_open = receive_all(socket, r->sizes, texts * sizeof *r->sizes) && receive_all(socket, r->bytes, q->bytes);
     if (!*out_open)
         return CLF_OK;
-    for (size_t i = 0; i < q->count; at += r->sizes[i++])
+    for (size_t i = 0; i < texts; at += r->sizes[i++])
         r->texts[i] = (clf_text){r->bytes + at, r->sizes[i]};
-    return q->what.scoring.query.data ? score(session, &q->what.scoring, r, q->count, failed, stats)
-                                      : embed(session, &q->what.embedding, r, q->count, failed, stats);
+    return q->what.scores ? score(session, &q->what.scoring, r, q->count, failed, stats)
+                          : embed(session, &q->what.embedding, r, q->count, failed, stats);
 }
 
-static bool send_reply(int socket, clf_status status, size_t failed, const clf_embed_stats *stats, const float *rows, size_t numbers)
+/* Rows follow where the answer's numbers say so and its status is CLF_OK. */
+static bool send_reply(int socket, cli_pool_reply *answer, const float *rows)
 {
-    cli_pool_reply answer = {.status = status, .failed = failed, .numbers = status == CLF_OK ? numbers : 0};
-    if (stats)
-        answer.stats = *stats;
-    if (status != CLF_OK)
-        snprintf(answer.reason, sizeof answer.reason, "%s", clf_last_error());
-    return clfi_message_send_bytes(socket, &answer, sizeof answer) == CLFI_MESSAGE_OK &&
-           clfi_message_send_bytes(socket, rows, answer.numbers * sizeof *rows) == CLFI_MESSAGE_OK;
+    if (answer->status != CLF_OK) {
+        answer->numbers = 0;
+        snprintf(answer->reason, sizeof answer->reason, "%s", clf_last_error());
+    }
+    return clfi_message_send_bytes(socket, answer, sizeof *answer) == CLFI_MESSAGE_OK &&
+           clfi_message_send_bytes(socket, rows, answer->numbers * sizeof *rows) == CLFI_MESSAGE_OK && answer->status == CLF_OK;
 }
 
 void cli_pool_serve(int socket, const void *user)
@@ -95,19 +102,20 @@ void cli_pool_serve(int socket, const void *user)
     session.device = at->device[0] ? at->device : NULL;
     session.stats = 0;
     session.trace = NULL;
-    clf_status st = cli_session_open_model(&session, at->directory);
-    bool is_open = send_reply(socket, st, SIZE_MAX, NULL, NULL, 0) && st == CLF_OK;
+    cli_pool_reply first = {.status = cli_session_open_model(&session, at->directory), .failed = SIZE_MAX};
+    bool is_open = send_reply(socket, &first, NULL);
     while (is_open) {
         cli_pool_request q;
+        cli_pool_reply answer = {.failed = SIZE_MAX};
         received r = {NULL, NULL, NULL, NULL, NULL};
-        clf_embed_stats stats = {0};
-        size_t width = 0, failed = SIZE_MAX;
+        size_t width = 0;
         if (!receive_all(socket, &q, sizeof q))
             break;
-        st = work(socket, &session, &q, &r, &failed, &stats, &width, &is_open);
-        is_open = is_open && send_reply(socket, st, failed, &stats, r.rows, q.count * width) && st == CLF_OK;
+        answer.status = work(socket, &session, &q, &r, &answer.failed, &answer.stats, &width, &is_open);
+        answer.numbers = q.count * width;
+        is_open = is_open && send_reply(socket, &answer, r.rows);
         free_received(&r);
     }
-    st = cli_session_close(&session, NULL);
+    const clf_status st = cli_session_close(&session, NULL);
     (void)st;
 }

@@ -10,13 +10,14 @@ enum { CLI_POOL_REASON_BYTES = 1024 };
 
 /* Between the processes: two forks of one program, so that structs have one layout and borrowed texts of the command line one address. */
 typedef struct cli_pool_task {
+    bool scores; /* pairs, with the query or of two texts each; else texts are embedded */
     cli_embedding embedding;
-    cli_classifying scoring; /* query.data not NULL: pairs with it are scored; else texts are embedded */
+    cli_classifying scoring;
 } cli_pool_task;
 
 typedef struct cli_pool_request {
     cli_pool_task what;
-    size_t count, bytes; /* then count sizes, then the bytes */
+    size_t count, bytes; /* then the sizes of all its texts, then their bytes */
 } cli_pool_request;
 
 typedef struct cli_pool_reply {
@@ -33,10 +34,13 @@ typedef struct cli_pool_place {
     const char *directory, *device;
 } cli_pool_place;
 
+/* The texts of a request for so many results: where pairs come without a query, all first ones and then all second ones. */
+size_t cli_pool_texts(const cli_pool_task *what, size_t count);
+
 /* Numbers of a text: the embedding's width, or one score. */
 clf_status cli_pool_width(const cli_session *session, const cli_pool_task *what, size_t *out);
 
-/* Opens the model on the device and tells how that went; then answers requests until the other side is gone or one fails.
+/* Opens the session's models on the device and tells how that went; then answers requests until the other side is gone or one fails.
  * user: a cli_pool_place. */
 void cli_pool_serve(int socket, const void *user);
 

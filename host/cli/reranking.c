@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "cli/pool.h"
 
 double cli_sigmoid(double x)
 {
@@ -27,51 +28,54 @@ void cli_order_by_logit(const float *logits, size_t *order, size_t count)
         qsort_r(order, count, sizeof *order, compare, (void *)logits);
 }
 
-clf_status cli_reranker_open(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
+/* Of each query and its hits, one after another, [queries, from]. */
+static clf_status score_hits(cli_session *session, const char *name, const cli_collection *queries, const cli_collection *corpus,
+                             size_t from, const int64_t *indices, float *logits, clf_embed_stats *stats)
 {
-    clf_model *model;
-    CLF_TRY(clf_model_open_with(context, directory, params, &model));
-    const size_t labels = clf_model_label_count(model);
-    if (labels == 1) {
-        *out = model;
-        return CLF_OK;
+    const cli_classifying options = {.max_tokens = 0};
+    const size_t count = queries->count * from;
+    clf_text_pair *pairs = NULL;
+    size_t *numbers = NULL;
+    cli_inputs *inputs = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(count, sizeof *pairs, "hits", &pairs));
+    CLF_GOTO(clfi_alloc(count, sizeof *numbers, "hits", &numbers));
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = (size_t)indices[i] + 1;
+        pairs[i] = (clf_text_pair){cli_collection_text(queries, i / from), cli_collection_text(corpus, (size_t)indices[i])};
     }
-    clf_model_destroy(model);
-    CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", directory, labels);
+    CLF_GOTO(cli_inputs_of_pairs(pairs, numbers, count, name, &inputs));
+    CLF_GOTO(cli_pool_score(session, &options, inputs, cli_place_rows, logits, stats));
+done:
+    cli_inputs_close(inputs);
+    free(pairs);
+    free(numbers);
+    return st == CLF_OK ? st : clfi_fail_prefix(st, "--rerank");
 }
 
-clf_status cli_rerank_hits(clf_model *reranker, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
-                           size_t top, float *values, int64_t *indices)
+clf_status cli_rerank_hits(cli_session *session, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
+                           size_t top, float *values, int64_t *indices, clf_embed_stats *stats)
 {
-    clf_text_pair *pairs = NULL;
     float *logits = NULL;
     int64_t *found = NULL;
-    size_t *order = NULL, failed = SIZE_MAX;
-    clf_classify_params params = CLF_CLASSIFY_PARAMS_INIT;
-    params.failed_text = &failed;
+    size_t *order = NULL;
     clf_status st;
-    CLF_GOTO(clfi_alloc(from, sizeof *pairs, "hits", &pairs));
-    CLF_GOTO(clfi_alloc(from, sizeof *logits, "hits", &logits));
+    CLF_GOTO(clfi_alloc(queries->count * from, sizeof *logits, "hits", &logits));
     CLF_GOTO(clfi_alloc(from, sizeof *found, "hits", &found));
     CLF_GOTO(clfi_alloc(from, sizeof *order, "hits", &order));
+    CLF_GOTO(score_hits(session, name, queries, corpus, from, indices, logits, stats));
     for (size_t q = 0; q < queries->count; q++) {
         for (size_t i = 0; i < from; i++) {
             order[i] = i;
             found[i] = indices[q * from + i];
-            pairs[i] = (clf_text_pair){cli_collection_text(queries, q), cli_collection_text(corpus, (size_t)found[i])};
         }
-        st = clf_model_score_pairs(reranker, pairs, from, &params, logits, NULL);
-        if (st != CLF_OK && failed < from)
-            CLF_GOTO(clfi_fail_prefix(st, "--rerank: %s: text %lld", name, (long long)found[failed] + 1));
-        CLF_GOTO(st);
-        cli_order_by_logit(logits, order, from);
+        cli_order_by_logit(logits + q * from, order, from);
         for (size_t i = 0; i < top; i++) {
-            values[q * top + i] = logits[order[i]];
+            values[q * top + i] = logits[q * from + order[i]];
             indices[q * top + i] = found[order[i]];
         }
     }
 done:
-    free(pairs);
     free(logits);
     free(found);
     free(order);

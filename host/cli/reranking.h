@@ -4,19 +4,16 @@
 #define CLFI_CLI_RERANKING_H
 
 #include "cli/embedding.h"
-#include "clformer/classify.h"
 
 double cli_sigmoid(double x);
 
 /* order[0..count) by falling logits[order[i]]; equal ones by lower index. */
 void cli_order_by_logit(const float *logits, size_t *order, size_t count);
 
-/* A model whose head has one label. UNSUPPORTED: another head, or none; else as clf_model_open_with. */
-clf_status cli_reranker_open(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
-
-/* values and indices [queries, from], best first, become [queries, top]: the best of them by the reranker's logits, which values then
- * are. The corpus has texts; `name` is its file, for messages. INTERNAL: a logit is not finite; the text is named by its place there. */
-clf_status cli_rerank_hits(clf_model *reranker, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
-                           size_t top, float *values, int64_t *indices);
+/* values and indices [queries, from], best first, become [queries, top]: the best of them by the logits of the session's scorer, which
+ * values then are; all devices of the session score them. The corpus has texts; `name` is its file, for messages. INTERNAL: a logit is not
+ * finite; the text is named by its place there. */
+clf_status cli_rerank_hits(cli_session *session, const char *name, const cli_collection *queries, const cli_collection *corpus, size_t from,
+                           size_t top, float *values, int64_t *indices, clf_embed_stats *stats);
 
 #endif

@@ -9,6 +9,7 @@
 #include "bench/resident.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
+#include "clformer/classify.h"
 #include "op/engines.h"
 #include "runtime/profile.h"
 
@@ -44,9 +45,19 @@ clf_status cli_session_open_model(cli_session *session, const char *directory)
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(clf_model_open_with(session->context, directory, &params, &session->model));
+    if (session->reranker_directory)
+        CLF_TRY(clf_model_open_with(session->context, session->reranker_directory, &params, &session->reranker));
+    const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
+    if (labels != 1)
+        CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
     session->load_ns = clfi_now_ns() - start;
     clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
     return CLF_OK;
+}
+
+clf_model *cli_session_scorer(const cli_session *session)
+{
+    return session->reranker ? session->reranker : session->model;
 }
 
 void cli_precisions_text(unsigned precisions, char *out, size_t size)
@@ -118,8 +129,9 @@ clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
     if (session->context && session->stats && clf_context_finish(session->context) == CLF_OK)
         print_stats(session, embed);
     clf_model_destroy(session->model);
+    clf_model_destroy(session->reranker);
     clf_context_destroy(session->context);
-    session->model = NULL;
+    session->model = session->reranker = NULL;
     session->context = NULL;
     return st;
 }

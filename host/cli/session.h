@@ -19,6 +19,8 @@ typedef struct cli_session {
     uint64_t load_ns;  /* opening the model */
     clf_context *context;
     clf_model *model;                     /* NULL until cli_session_open_model */
+    const char *reranker_directory;       /* of a cross-encoder that is opened beside the model; NULL: none */
+    clf_model *reranker;                  /* NULL: what scores pairs is the model */
     struct cli_pool *pool;                /* processes of several devices (cli/pool.h); NULL: one device, in this process */
     void (*stop_pool)(struct cli_pool *); /* NULL where there is none */
 } cli_session;
@@ -66,7 +68,12 @@ void cli_precisions_text(unsigned precisions, char *out, size_t size);
 clf_model_params cli_session_model_params(const cli_session *session);
 
 clf_status cli_session_open(cli_session *session);
-clf_status cli_session_open_model(cli_session *session, const char *directory); /* opens the session first */
+
+/* Opens the session, then the model and the reranker. UNSUPPORTED also where the reranker's head has not one label. */
+clf_status cli_session_open_model(cli_session *session, const char *directory);
+
+/* What scores pairs of texts. */
+clf_model *cli_session_scorer(const cli_session *session);
 
 /* Writes --trace and --stats (embed: totals of the calls, NULL = none), then releases everything. Always call it. */
 clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed);

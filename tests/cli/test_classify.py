@@ -125,9 +125,10 @@ def check_search_refusals(folder, embedder, reranker, corpus):
     """What cannot rerank is refused before a text is embedded; a corrupt score is told by the text's place in the corpus."""
     missing = os.path.join(folder, "missing.txt")  # is not opened
     for other, labels in ((os.path.join(models, "roberta"), 3), (embedder, 0)):
-        done = run("search", "--corpus", missing, "--rerank", other, embedder, "the cat")
-        if done.returncode != 1 or f"{labels} labels: expected 1" not in done.stderr:
-            fail("search --rerank with another head", done.returncode, done.stderr)
+        for more in ([], ["--device", ","]):
+            done = run("search", "--corpus", missing, "--rerank", other, embedder, "the cat", *more)
+            if done.returncode != 1 or f"{labels} labels: expected 1" not in done.stderr.splitlines()[-1]:
+                fail("search --rerank with another head", more, done.returncode, done.stderr)
     done = run("search", "--corpus", missing + ".npy", "--rerank", reranker, embedder, "the cat")
     if done.returncode != 2 or "expected its texts by --texts F" not in done.stderr:
         fail("search --rerank without texts", done.returncode, done.stderr)
@@ -138,9 +139,10 @@ def check_search_refusals(folder, embedder, reranker, corpus):
         lines = file.read().splitlines()
     with open(mixed, "w", encoding="utf-8") as file:
         file.writelines(text + "\n" for text in [*lines[:4], "the cat sat " * 9, *lines[4:]])
-    done = run("search", "--no-keep", "--corpus", mixed, "--rerank", spoiled, embedder, "the cat")
-    if done.returncode != 1 or "mixed.txt: text 5: " not in done.stderr or done.stdout:
-        fail("search --rerank: a score that is not finite", done.returncode, done.stderr)
+    for more in ([], ["--device", ","]):
+        done = run("search", "--no-keep", "--corpus", mixed, "--rerank", spoiled, embedder, "the cat", *more)
+        if done.returncode != 1 or "--rerank: " not in done.stderr or "mixed.txt: text 5: " not in done.stderr or done.stdout:
+            fail("search --rerank: a score that is not finite", more, done.returncode, done.stderr)
 
 
 def check_info_of_tokenizer(folder):

@@ -114,6 +114,14 @@ with tempfile.TemporaryDirectory() as work:
     expect("search, and a process dies at its second window", killed, 0, "signal 9", "another takes its texts")
     if one.stdout != killed.stdout:
         fail(f"search on two, one of which dies: {killed.stdout[:200]} instead of {one.stdout[:200]}")
+    # The hits' pairs scored by two: the corpus has its embeddings, so that all but the query's are pairs.
+    ask = [program, "search", model, "--corpus", "want.npy", "--texts", "lines.txt", "--rerank", scorer, "--json", "the cat", "a mat and then"]
+    one, two = run(*ask), run(*ask, "--device", ",", "--stats")
+    expect("search --rerank on two", two, 0, "(102 texts")
+    killed = run_ending("send:5", *ask, "--device", ",", child=1, once="hits.once")
+    expect("search --rerank, and a process dies at pairs", killed, 0, "signal 9", "another takes its texts")
+    if not one.stdout or two.stdout != one.stdout or killed.stdout != one.stdout:
+        fail(f"search --rerank on two: {two.stdout[:200]} {killed.stdout[:200]} instead of {one.stdout[:200]}")
     rerank = [program, "rerank", scorer, "the cat", "--file", "lines.txt", "--json", "--stats"]
     one, two = run(*rerank), run(*rerank, "--device", ",")
     expect("rerank", one, 0, "2000 texts")
