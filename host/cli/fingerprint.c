@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "cli/directory.h"
+#include "cli/pool.h"
 #include "cli/terminal.h"
 #include "io/json.h"
 #include "model/sentence_config.h"
@@ -190,7 +191,7 @@ clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *o
     const clf_embed_params params = cli_embed_params(options);
     CLF_TRY(clf_model_embedding_width(session->model, &params, &fingerprint->width));
     CLF_TRY(clfi_alloc(CLI_CANARIES * fingerprint->width, sizeof *fingerprint->canaries, "canaries", &fingerprint->canaries));
-    const clf_status st = clf_model_embed(session->model, cli_canaries, CLI_CANARIES, &params, fingerprint->canaries, NULL);
+    const clf_status st = cli_pool_embed_few(session, options, cli_canaries, CLI_CANARIES, fingerprint->canaries);
     return st == CLF_OK ? st : clfi_fail_prefix(st, "the fingerprint's sentences");
 }
 

@@ -45,9 +45,10 @@ typedef struct job {
 typedef struct member {
     char device[NAME_BYTES]; /* selector; "" = default */
     clfi_worker worker;
-    bool is_open; /* has the model */
-    bool is_busy; /* with the job of this number, which another may have done meanwhile */
-    bool is_told; /* that it takes long */
+    bool is_open;              /* has the model, */
+    const char *linear_engine; /* of which this is */
+    bool is_busy;              /* with the job of this number, which another may have done meanwhile */
+    bool is_told;              /* that it takes long */
     uint64_t number;
     uint64_t since_ns;    /* that it works, or opens the model */
     double work, seconds; /* of all windows that it has answered */
@@ -203,6 +204,7 @@ static clf_status take_opening(cli_pool *pool, member *m)
     cli_pool_reply answer;
     const clf_status st = receive_answer(&m->worker, &answer);
     m->is_open = st == CLF_OK;
+    m->linear_engine = m->is_open ? answer.linear_engine : NULL;
     m->is_told = false;
     if (st == CLF_OK || is_last(pool, m))
         return st;
@@ -268,7 +270,7 @@ static void stop(cli_pool *pool)
     free(pool);
 }
 
-static clf_status start(cli_session *session, const char *devices, const char *directory)
+static clf_status start(cli_session *session, const char *devices, const char *directory, const char **out_engine)
 {
     cli_pool *pool;
     CLF_TRY(clfi_alloc(1, sizeof *pool, "devices", &pool));
@@ -286,6 +288,7 @@ static clf_status start(cli_session *session, const char *devices, const char *d
     while (first + 1 < pool->count && !is_open(&pool->members[first]))
         first++;
     session->device = pool->members[first].device[0] ? pool->members[first].device : NULL;
+    *out_engine = pool->members[first].linear_engine;
     session->pool = pool;
     session->stop_pool = stop;
     return CLF_OK;
@@ -293,10 +296,11 @@ static clf_status start(cli_session *session, const char *devices, const char *d
 
 clf_status cli_pool_open_model(cli_session *session, const char *directory)
 {
-    const char *devices = cli_devices_asked(session);
-    if (devices)
-        CLF_TRY(start(session, devices, directory));
-    return cli_session_open_model(session, directory);
+    const char *devices = cli_devices_asked(session), *engine;
+    if (!devices)
+        return cli_session_open_model(session, directory);
+    CLF_TRY(start(session, devices, directory, &engine));
+    return cli_session_describe_model(session, directory, engine);
 }
 
 /* ---- Windows ---- */
@@ -398,13 +402,15 @@ static clf_status give(cli_pool *pool, member *m, uint64_t number, const cli_poo
     return end == CLFI_MESSAGE_FAILED ? lose(pool, m, clfi_worker_lost(&m->worker, end)) : CLF_OK;
 }
 
-/* Whether `other` would be done with what `m` is at long before it, as far as anybody can tell. */
+/* Whether `other`, which is free, would be done with what `m` is at long before it, as far as anybody can tell. Of a few texts, which cost
+ * little, nobody waits to see whether a device that has done nothing yet only compiles kernels. */
 static bool is_worth_a_second(const member *m, const job *j, const member *other, bool *out_stalled)
 {
+    enum { FEW_TEXTS = 16 };
     const double elapsed = seconds_since(m->since_ns), theirs = expected(m, j), own = expected(other, j);
     *out_stalled =
         elapsed > (isnan(own) ? told_after : stalled_after) && !(elapsed <= times_late * own) && !(elapsed <= times_late * theirs);
-    return *out_stalled || theirs - elapsed > 2 * own;
+    return *out_stalled || theirs - elapsed > 2 * own || (isnan(own) && elapsed > stalled_after && j->count <= FEW_TEXTS);
 }
 
 /* Nothing waits, and not all is done: the end should not be that of a device that is much slower, or answers no more. The first answer
@@ -505,7 +511,7 @@ static clf_status check_patience(cli_pool *pool)
         member *m = &pool->members[i];
         const job *j = own_job(pool, m);
         const double elapsed = seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN;
-        if (!may_answer(m) || (m->is_open && !j))
+        if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* another did the texts of one that has answered before, and is slow */
             continue;
         if (elapsed > lost_after && !(elapsed <= times_lost * usual)) {
             clfi_worker_stop(&m->worker);
@@ -589,6 +595,27 @@ clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cl
     if (!session->pool)
         return cli_embed_all(session, options, inputs, sink, user, stats);
     return run(session, &(cli_pool_task){.embedding = *options}, inputs, sink, user, stats);
+}
+
+clf_status cli_pool_embed_few(cli_session *session, const cli_embedding *options, const clf_text *texts, size_t count, float *rows)
+{
+    const clf_embed_params params = cli_embed_params(options);
+    clf_text_pair *alone = NULL;
+    cli_inputs *inputs = NULL;
+    clf_embed_stats stats = {0};
+    clf_status st;
+    if (!session->pool)
+        return clf_model_embed(session->model, texts, count, &params, rows, NULL);
+    CLF_GOTO(clfi_alloc(count, sizeof *alone, "texts", &alone));
+    for (size_t i = 0; i < count; i++)
+        alone[i].first = texts[i];
+    CLF_GOTO(cli_inputs_of_pairs(alone, NULL, count, NULL, &inputs));
+    CLF_GOTO(spread(session->pool, session, &(cli_pool_task){.embedding = *options}, inputs, cli_place_rows, rows, &stats));
+done:
+    cli_line_clear();
+    cli_inputs_close(inputs);
+    free(alone);
+    return st;
 }
 
 clf_status cli_pool_score(cli_session *session, const cli_classifying *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,

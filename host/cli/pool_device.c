@@ -103,6 +103,8 @@ void cli_pool_serve(int socket, const void *user)
     session.stats = 0;
     session.trace = NULL;
     cli_pool_reply first = {.status = cli_session_open_model(&session, at->directory), .failed = SIZE_MAX};
+    if (first.status == CLF_OK)
+        first.linear_engine = clf_model_get_info(session.model)->linear_engine;
     bool is_open = send_reply(socket, &first, NULL);
     while (is_open) {
         cli_pool_request q;

@@ -10,6 +10,7 @@
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "clformer/classify.h"
+#include "model/model.h"
 #include "op/engines.h"
 #include "runtime/profile.h"
 
@@ -39,19 +40,33 @@ clf_model_params cli_session_model_params(const cli_session *session)
     return params;
 }
 
-clf_status cli_session_open_model(cli_session *session, const char *directory)
+typedef clf_status (*open_function)(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
+
+static clf_status open_models(cli_session *session, const char *directory, open_function open_one)
 {
     CLF_TRY(cli_session_open(session));
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
-    CLF_TRY(clf_model_open_with(session->context, directory, &params, &session->model));
+    CLF_TRY(open_one(session->context, directory, &params, &session->model));
     if (session->reranker_directory)
-        CLF_TRY(clf_model_open_with(session->context, session->reranker_directory, &params, &session->reranker));
+        CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
     if (labels != 1)
         CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
     session->load_ns = clfi_now_ns() - start;
     clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
+    return CLF_OK;
+}
+
+clf_status cli_session_open_model(cli_session *session, const char *directory)
+{
+    return open_models(session, directory, clf_model_open_with);
+}
+
+clf_status cli_session_describe_model(cli_session *session, const char *directory, const char *linear_engine)
+{
+    CLF_TRY(open_models(session, directory, clfi_model_describe));
+    session->model->info.linear_engine = linear_engine;
     return CLF_OK;
 }
 

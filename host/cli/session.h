@@ -72,6 +72,9 @@ clf_status cli_session_open(cli_session *session);
 /* Opens the session, then the model and the reranker. UNSUPPORTED also where the reranker's head has not one label. */
 clf_status cli_session_open_model(cli_session *session, const char *directory);
 
+/* The same without weights (clfi_model_describe), where other processes compute; theirs is the engine. */
+clf_status cli_session_describe_model(cli_session *session, const char *directory, const char *linear_engine);
+
 /* What scores pairs of texts. */
 clf_model *cli_session_scorer(const cli_session *session);
 

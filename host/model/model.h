@@ -44,6 +44,11 @@ static inline clf_dtype clfi_model_cache(const clf_model *model)
  * not JSON, or too large. */
 clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out);
 
+/* As clf_model_open_with, without the weights, neither on the device nor read: for what its configuration tells (widths, prompts, labels)
+ * where another process computes. Of its info linear_engine is NULL, parameters and file_bytes are 0; calls that compute answer
+ * INVALID_ARGUMENT, and it takes no session. *out: the caller destroys it. */
+clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out);
+
 /* The caller's reference, or a session's. */
 void clfi_model_release(clf_model *model);
 

@@ -27,7 +27,7 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
     return CLF_OK;
 }
 
-static clf_status find_network(clf_model *model, const char *directory)
+static clf_status find_network(clf_model *model, const char *directory, bool has_weights)
 {
     clf_checkpoint *checkpoint;
     CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
@@ -43,13 +43,15 @@ static clf_status find_network(clf_model *model, const char *directory)
         return st;
     }
     const bool as_encoder = model->tasks == CLF_TASK_EMBED && !(model->family->tasks & CLF_TASK_EMBED);
-    return clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->params, &model->plan, &model->network);
+    return has_weights
+               ? clfi_network_open(model->context, checkpoint, model->family, as_encoder, &model->params, &model->plan, &model->network)
+               : clfi_network_describe(model->context, checkpoint, model->family, as_encoder, &model->network);
 }
 
 /* What is wrong with the configuration in a GGUF file is told by the keys of config.json: the file's name goes before them. */
-static clf_status open_network(clf_model *model, const char *directory)
+static clf_status open_network(clf_model *model, const char *directory, bool has_weights)
 {
-    const clf_status st = find_network(model, directory);
+    const clf_status st = find_network(model, directory, has_weights);
     if (st == CLF_OK || !clfi_is_gguf(directory) || strstr(clf_last_error(), directory))
         return st;
     return clfi_fail_prefix(st, "%s", directory);
@@ -57,13 +59,11 @@ static clf_status open_network(clf_model *model, const char *directory)
 
 static void describe(clf_model *model)
 {
-    enum { TYPICAL_ROWS = 1024 };
     const clf_network *network = model->network;
     const clf_network_config *config = &network->config;
     const bool has_encoder = config->encoder.layers > 0, has_decoder = config->decoder.layers > 0;
     const clf_stack_config *stack = has_encoder ? &config->encoder : &config->decoder;
     const clf_embedding_config *embedding = has_encoder ? &config->source : &config->target;
-    const clf_layer *first = has_encoder ? network->encoder.layers : network->decoder.layers;
     model->info = (clf_model_info){.architecture = model->family->model_type,
                                    .layers = stack->layers,
                                    .width = stack->width,
@@ -74,8 +74,15 @@ static void describe(clf_model *model)
                                    .max_positions = embedding->max_positions,
                                    .parameters = network->parameters,
                                    .file_bytes = network->file_bytes,
-                                   .weights = model->params.weights,
-                                   .linear_engine = clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS)};
+                                   .weights = model->params.weights};
+}
+
+static const char *linear_engine(const clf_model *model)
+{
+    enum { TYPICAL_ROWS = 1024 };
+    const clf_network *network = model->network;
+    const clf_layer *first = network->config.encoder.layers > 0 ? network->encoder.layers : network->decoder.layers;
+    return clfi_linear_engine(model->context, first->ffn_in, TYPICAL_ROWS);
 }
 
 /* name: of the tokenizer. */
@@ -87,7 +94,7 @@ static clf_status check_tokenizer(const clf_tokenizer *tokenizer, const char *na
     return CLF_OK;
 }
 
-static clf_status open_text(clf_model *model, const char *directory)
+static clf_status open_text(clf_model *model, const char *directory, bool has_weights)
 {
     const clf_network_config *network = &model->network->config;
     const bool has_encoder = network->encoder.layers > 0;
@@ -100,7 +107,7 @@ static clf_status open_text(clf_model *model, const char *directory)
         CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, &sentence));
         CLF_TRY(clfi_prompts_read(directory, &model->prompts));
     }
-    CLF_TRY(clfi_sentence_head_load(model->context, directory, &sentence, info->width, &model->sentence));
+    CLF_TRY(clfi_sentence_head_load(model->context, directory, &sentence, info->width, has_weights, &model->sentence));
     CLF_TRY(clfi_sentence_head_width(&model->sentence, sentence.pooling_count, &info->embedding_width));
     CLF_TRY(clf_tokenizer_open(directory, &model->tokenizer));
     CLF_TRY(check_tokenizer(model->tokenizer, "tokenizer", has_encoder ? network->source.vocabulary : network->target.vocabulary));
@@ -119,7 +126,7 @@ static clf_status open_text(clf_model *model, const char *directory)
 
 CLFI_OPTIONS(clf_model_params, CLF_MODEL_PARAMS_INIT)
 
-clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
+static clf_status open_model(clf_context *context, const char *directory, const clf_model_params *params, bool has_weights, clf_model **out)
 {
     clf_model *model;
     clf_model_params own;
@@ -136,14 +143,16 @@ clf_status clf_model_open_with(clf_context *context, const char *directory, cons
     clf_status st = clfi_alloc(strlen(directory) + 1, 1, "model", &model->directory);
     if (st == CLF_OK) {
         memcpy(model->directory, directory, strlen(directory) + 1);
-        st = open_network(model, directory);
+        st = open_network(model, directory, has_weights);
     }
     if (st == CLF_OK) {
         describe(model);
-        st = open_text(model, directory);
+        st = open_text(model, directory, has_weights);
     }
-    if (st == CLF_OK)
+    if (st == CLF_OK && has_weights) {
+        model->info.linear_engine = linear_engine(model);
         st = clfi_session_make(model, context, &model->own);
+    }
     if (st == CLF_OK)
         st = clf_context_finish(context); /* the weights are where other queues may read them */
     if (st != CLF_OK) {
@@ -152,6 +161,16 @@ clf_status clf_model_open_with(clf_context *context, const char *directory, cons
     }
     *out = model;
     return CLF_OK;
+}
+
+clf_status clf_model_open_with(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
+{
+    return open_model(context, directory, params, true, out);
+}
+
+clf_status clfi_model_describe(clf_context *context, const char *directory, const clf_model_params *params, clf_model **out)
+{
+    return open_model(context, directory, params, false, out);
 }
 
 clf_status clf_model_open(clf_context *context, const char *directory, clf_model **out)

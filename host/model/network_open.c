@@ -58,26 +58,41 @@ static clf_status check_taken(const clf_checkpoint *checkpoint, const clf_family
     return clfi_unread_tensors_check(checkpoint, &readers);
 }
 
+/* What the checkpoint's configuration makes of the family, and what its weights are called. */
+static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder, clf_network_config *config,
+                              clf_name_map *names)
+{
+    const clf_name_map *all = clfi_network_names(checkpoint, family);
+    if (!all)
+        CLF_FAIL(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
+    CLF_TRY(family->read_config(clfi_checkpoint_config(checkpoint), config));
+    *names = as_encoder ? (clf_name_map){.prefixes = all->prefixes, .encoder = all->decoder} : *all;
+    if (as_encoder)
+        CLF_TRY(turn_into_encoder(family, config));
+    else if (config->decoder.layers > 0 && !config->decoder.attention.is_causal)
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": tokens see later ones: expected a model of embeddings, with modules.json",
+                 family->model_type);
+    return find_head(clfi_checkpoint_config(checkpoint), names, &config->classifier);
+}
+
+clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
+                                 clf_network **out)
+{
+    clf_network_config config;
+    clf_name_map names;
+    const clf_status st = read_config(checkpoint, family, as_encoder, &config, &names);
+    clfi_checkpoint_close(checkpoint);
+    return st == CLF_OK ? clfi_network_create(context, &config, out) : st;
+}
+
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out)
 {
     clf_network_config config;
+    clf_name_map names;
     clf_network *network;
     clf_weights *weights;
-    const clf_name_map *names = clfi_network_names(checkpoint, family);
-    clf_status st = names ? family->read_config(clfi_checkpoint_config(checkpoint), &config)
-                          : clfi_fail(CLF_UNSUPPORTED, "GGUF files of model_type \"%s\" are not read", family->model_type);
-    clf_name_map turned;
-    if (st == CLF_OK && as_encoder) {
-        turned = (clf_name_map){.prefixes = names->prefixes, .encoder = names->decoder};
-        names = &turned;
-        st = turn_into_encoder(family, &config);
-    } else if (st == CLF_OK && config.decoder.layers > 0 && !config.decoder.attention.is_causal) {
-        st = clfi_fail(CLF_UNSUPPORTED, "model_type \"%s\": tokens see later ones: expected a model of embeddings, with modules.json",
-                       family->model_type);
-    }
-    if (st == CLF_OK)
-        st = find_head(clfi_checkpoint_config(checkpoint), names, &config.classifier);
+    clf_status st = read_config(checkpoint, family, as_encoder, &config, &names);
     if (st == CLF_OK)
         st = clfi_checkpoint_load(checkpoint);
     if (st == CLF_OK) {
@@ -92,8 +107,8 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     }
     CLF_TRY(clfi_weights_open(context, checkpoint, params->weights, &weights));
     const clf_weight_source source = clfi_weights_of_checkpoint(weights);
-    st = clfi_network_load(context, &config, names, &source, &network);
-    if (st == CLF_OK && (st = check_taken(checkpoint, family, names, &config, weights)) != CLF_OK)
+    st = clfi_network_load(context, &config, &names, &source, &network);
+    if (st == CLF_OK && (st = check_taken(checkpoint, family, &names, &config, weights)) != CLF_OK)
         clfi_network_destroy(network);
     if (st == CLF_OK) {
         network->parameters = clfi_weights_parameters(weights);

@@ -17,4 +17,9 @@ const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const c
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out);
 
+/* The same without weights, for what the configuration alone tells: nothing of the checkpoint's files is read behind its configuration, and
+ * nothing can be computed with it. */
+clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
+                                 clf_network **out);
+
 #endif

@@ -64,6 +64,7 @@ static clf_status check_normalize(const char *directory, const char *module)
     return st;
 }
 
+/* weights NULL: what the configuration tells is all. */
 static clf_status load_dense(clf_context *context, const json_t *json, const char *where, clf_weights *weights, int64_t width,
                              clf_sentence_step *step)
 {
@@ -82,6 +83,8 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     if (in_features != width)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: in_features is %lld: expected %lld, as the module before gives", where, (long long)in_features,
                            (long long)width));
+    if (!weights)
+        goto done;
     CLF_GOTO(clfi_weights_load(weights, "linear.weight", 2, (int64_t[]){step->width, in_features}, CLFI_WEIGHT_KEPT, &weight));
     if (has_bias)
         CLF_GOTO(clfi_weights_load(weights, "linear.bias", 1, &step->width, CLFI_WEIGHT_KEPT, &bias));
@@ -98,17 +101,21 @@ done:
     return st;
 }
 
+/* weights NULL: the same. */
 static clf_status load_norm(const json_t *json, const char *where, clf_weights *weights, int64_t width, clf_sentence_step *step)
 {
     CLF_TRY(clfi_json_get_int(json, where, "dimension", 1, CLFI_CONFIG_LARGEST, &step->width));
     if (step->width != width)
         CLF_FAIL(CLF_FORMAT, "%s: dimension is %lld: expected %lld, as the module before gives", where, (long long)step->width,
                  (long long)width);
+    if (!weights)
+        return CLF_OK;
     CLF_TRY(clfi_weights_load(weights, "norm.weight", 1, &width, CLFI_WEIGHT_KEPT, &step->gamma));
     return clfi_weights_load(weights, "norm.bias", 1, &width, CLFI_WEIGHT_KEPT, &step->beta);
 }
 
-static clf_status load_files(clf_context *context, const char *directory, const char *module, int64_t width, clf_sentence_step *step)
+static clf_status load_files(clf_context *context, const char *directory, const char *module, int64_t width, bool has_weights,
+                             clf_sentence_step *step)
 {
     char *path = NULL, *where = NULL;
     clf_checkpoint *checkpoint = NULL;
@@ -121,8 +128,10 @@ static clf_status load_files(clf_context *context, const char *directory, const 
     json = json_deep_copy(clfi_checkpoint_config(checkpoint));
     if (!json)
         CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s", where));
-    st = clfi_weights_open(context, checkpoint, CLF_STORAGE_DEFAULT, &weights);
-    checkpoint = NULL;
+    if (has_weights) {
+        st = clfi_weights_open(context, checkpoint, CLF_STORAGE_DEFAULT, &weights);
+        checkpoint = NULL;
+    }
     if (st == CLF_OK)
         st = step->kind == CLF_MODULE_DENSE ? load_dense(context, json, where, weights, width, step)
                                             : load_norm(json, where, weights, width, step);
@@ -136,7 +145,7 @@ done:
 }
 
 clf_status clfi_sentence_head_load(clf_context *context, const char *directory, const clf_sentence_config *config, int64_t width,
-                                   clf_sentence_head *out)
+                                   bool has_weights, clf_sentence_head *out)
 {
     clf_sentence_head head = {.config = *config, .width = width};
     int64_t at = width * (int64_t)config->pooling_count;
@@ -146,7 +155,7 @@ clf_status clfi_sentence_head_load(clf_context *context, const char *directory, 
         step->kind = config->module[head.steps].kind;
         step->width = at;
         st = step->kind == CLF_MODULE_NORMALIZE ? check_normalize(directory, config->module[head.steps].path)
-                                                : load_files(context, directory, config->module[head.steps].path, at, step);
+                                                : load_files(context, directory, config->module[head.steps].path, at, has_weights, step);
         at = step->width;
     }
     if (st != CLF_OK) {

@@ -35,9 +35,9 @@ typedef struct clf_sentence_choice {
 } clf_sentence_choice;
 
 /* Loads the modules' weights from their directories inside `directory`. Statuses as clf_model_open. Weights are on the device when the
- * context has finished. */
+ * context has finished. has_weights false: the configuration alone, for the widths. */
 clf_status clfi_sentence_head_load(clf_context *context, const char *directory, const clf_sentence_config *config, int64_t width,
-                                   clf_sentence_head *out);
+                                   bool has_weights, clf_sentence_head *out);
 void clfi_sentence_head_clear(clf_sentence_head *head); /* a zeroed one is accepted */
 
 /* Width after all modules for a number of poolings. INVALID_ARGUMENT: the first dense layer or norm takes another width. */

@@ -36,8 +36,16 @@ with tempfile.TemporaryDirectory() as work:
         fail("one device left: other bytes")
     expect("no device", run(*embed("none.npy", "--device", "nosuchdevice,nosuchdevice2")), 1, "nosuchdevice2")
 
-    # Quantized: the same bytes too, and the processes of the devices computed them: their parent read back no more than the fingerprint's
-    # sentences, and nothing where there is none.
+    # The weights are on the devices of the processes alone, which also compute the fingerprint's sentences.
+    none = ("read back       0.0 ms (0.00 MB)\ndevice memory   0.0 MB at its peak, 0.0 MB of host memory used in place", "(engine ")
+    done = run(*embed("stats.npy", "--stats"))
+    if none[0] in done.stderr:
+        fail(f"one device without memory: {done.stderr}")
+    expect("the memory of their parent", run(*embed("stats.npy", "--stats", "--device", ",")), 0, *none)
+    if read("stats.npy.json") != read("want.npy.json"):
+        fail(f"another fingerprint: {read('stats.npy.json')} instead of {read('want.npy.json')}")
+
+    # Quantized: the same bytes too, and the processes of the devices computed them.
     for output in ("one.npy", "one.txt"):
         two = output.replace("one", "two")
         done = [run(*embed(output, "--quantize", "int8", "--stats")), run(*embed(two, "--quantize", "int8", "--stats", "--device", ","))]
@@ -78,10 +86,18 @@ with tempfile.TemporaryDirectory() as work:
     hanging = make_broken_vendors("hanging", "hangs")
     hung = subprocess.Popen(embed("hung.npy", "--device", ","), stderr=subprocess.PIPE, text=True,
                             env={**os.environ, "OCL_ICD_VENDORS": hanging}) if hanging else None
+    # The texts are another's after a while, or those of few texts, such as the fingerprint's, at once.
+    text = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW), "--format", "text"]
+    numbers = run(*text).stdout
     for call, told in (("recv:1", ("no answer for", "another takes its texts as well")), ("send:1", ("has not opened the model", "it takes part once it has"))):
-        expect(f"a process that stops at {call}", run_ending(call, *embed("stopped.npy", "--device", ","), once=f"{call}.once", timeout=300, **stopped), 0, *told)
-        if read("stopped.npy") != want:
-            fail(f"a process that stops at {call}: other bytes than one device's")
+        done = run_ending(call, *text, "--device", ",", once=f"{call}.once", timeout=300, **stopped)
+        expect(f"a process that stops at {call}", done, 0, *told)
+        if done.stdout != numbers or not numbers:
+            fail(f"a process that stops at {call}: other numbers than one device's")
+    expect("a process that stops at the fingerprint",
+           run_ending("recv:1", *embed("stopped.npy", "--device", ","), once="fingerprint.once", timeout=300, **stopped), 0)
+    if read("stopped.npy") != want:
+        fail("a process that stops at the fingerprint: other bytes than one device's")
 
     # Windows of a file of few texts are small enough for all; what was begun with others goes on with those.
     few = [program, "embed", model, "--file", "few.txt", "-o", "few.npy"]
@@ -117,7 +133,7 @@ with tempfile.TemporaryDirectory() as work:
     # The hits' pairs scored by two: the corpus has its embeddings, so that all but the query's are pairs.
     ask = [program, "search", model, "--corpus", "want.npy", "--texts", "lines.txt", "--rerank", scorer, "--json", "the cat", "a mat and then"]
     one, two = run(*ask), run(*ask, "--device", ",", "--stats")
-    expect("search --rerank on two", two, 0, "(102 texts")
+    expect("search --rerank on two", two, 0, "(102 texts", "0.0 MB of host memory used in place")
     killed = run_ending("send:5", *ask, "--device", ",", child=1, once="hits.once")
     expect("search --rerank, and a process dies at pairs", killed, 0, "signal 9", "another takes its texts")
     if not one.stdout or two.stdout != one.stdout or killed.stdout != one.stdout:

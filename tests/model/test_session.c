@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions: two threads, each with a queue of its own, embed with one copy of a model's weights, and get the numbers that one thread
- * gets. */
+ * gets; and a model without weights, which is for another process's sake. */
 #include "clformer/clformer.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/model.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -118,6 +119,45 @@ static void test_model_goes_first(void **state)
     clf_session_destroy(session);
     free(want);
     free(got);
+}
+
+/* What is told of a model without its weights is told of it with them. */
+static void test_described(void **state)
+{
+    static const char *const directories[] = {CLF_TEST_DATA "/families/distilbert", CLF_TEST_DATA "/sentence/embeddinggemma",
+                                              CLF_TEST_DATA "/sentence/qwen3", CLF_TEST_DATA "/classifiers/bert"};
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++) {
+        clf_context *context;
+        clf_context_stats stats;
+        clf_model *model, *described;
+        size_t width, want;
+        float *row;
+        CHECK_OK(clf_context_create(NULL, &context));
+        CHECK_OK(clfi_model_describe(context, directories[i], NULL, &described));
+        clf_context_get_stats(context, &stats);
+        CHECK(stats.peak_device_bytes == 0 && stats.mapped_bytes == 0 && stats.upload_bytes == 0,
+              "%s: %llu bytes on the device, %llu in place", directories[i], (unsigned long long)stats.peak_device_bytes,
+              (unsigned long long)stats.mapped_bytes);
+        CHECK_OK(clf_model_open(*state, directories[i], &model));
+        clf_model_info told = *clf_model_get_info(described), all = *clf_model_get_info(model);
+        CHECK(!told.linear_engine && all.linear_engine && told.parameters == 0 && told.file_bytes == 0, "%s: an engine or sizes",
+              directories[i]);
+        CHECK(strcmp(told.architecture, all.architecture) == 0 && told.width == all.width && told.layers == all.layers &&
+                  told.embedding_width == all.embedding_width && told.layers_after == all.layers_after && told.pooling == all.pooling &&
+                  told.normalize == all.normalize && told.max_tokens == all.max_tokens && told.vocabulary == all.vocabulary,
+              "%s: other facts than with weights", directories[i]);
+        CHECK_OK(clf_model_embedding_width(model, NULL, &want));
+        CHECK_OK(clf_model_embedding_width(described, NULL, &width));
+        assert_int_equal(width, want);
+        assert_int_equal(clf_model_label_count(described), clf_model_label_count(model));
+        assert_int_equal(clf_model_prompt_count(described), clf_model_prompt_count(model));
+        row = malloc(width * sizeof *row);
+        CHECK_FAILS(clf_model_embed(described, &(clf_text){"a cat", 5}, 1, NULL, row, NULL), CLF_INVALID_ARGUMENT, "must not be NULL");
+        free(row);
+        clf_model_destroy(model);
+        clf_model_destroy(described);
+        clf_context_destroy(context);
+    }
 }
 
 static void test_foreign_context(void **state)
@@ -241,10 +281,8 @@ static void test_decoders_in_two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_threads),
-        cmocka_unit_test(test_model_goes_first),
-        cmocka_unit_test(test_foreign_context),
-        cmocka_unit_test(test_decoders_in_two_threads),
+        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_model_goes_first),        cmocka_unit_test(test_foreign_context),
+        cmocka_unit_test(test_described),   cmocka_unit_test(test_decoders_in_two_threads),
     };
     return cmocka_run_group_tests_name("model.session", tests, device_setup, device_teardown);
 }
