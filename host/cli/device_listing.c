@@ -11,10 +11,11 @@
 
 #include "bench/worker.h"
 #include "cli/mpirun.h"
+#include "cli/patience.h"
 #include "cli/platform_guard.h"
 #include "clformer/device.h"
 
-enum { REASON_BYTES = 1024, LIMIT_SECONDS = 15, LIMIT_OF_RANKS_SECONDS = 60 }; /* ranks of a machine all load drivers at once */
+enum { REASON_BYTES = 1024 };
 
 typedef struct answer {
     clf_status status;
@@ -83,7 +84,7 @@ static void serve(int socket, const void *user)
 /* *out_answered false: the process crashed, or took too long. */
 static clf_status ask(cli_device_listing *out, bool *out_answered)
 {
-    const clfi_patience patience = {cli_mpirun_size() > 1 ? LIMIT_OF_RANKS_SECONDS : LIMIT_SECONDS, NULL};
+    const clfi_patience patience = {cli_mpirun_size() > 1 ? cli_patience.listing_of_ranks : cli_patience.listing, NULL};
     clfi_worker worker;
     answer found;
     CLF_TRY(clfi_worker_fork(serve, NULL, &worker));

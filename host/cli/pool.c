@@ -15,19 +15,13 @@
 #include "base/clock.h"
 #include "bench/worker.h"
 #include "cli/device_listing.h"
+#include "cli/patience.h"
 #include "cli/pool_device.h"
 #include "cli/progress.h"
 
 enum { MOST_DEVICES = 64, NAME_BYTES = 256, MOST_TRIES = 2, WINDOWS_AHEAD = 16, TICK_MS = 100 };
 
-/* Seconds. A process that compiles kernels for minutes is only slow: what it works at is given to another as well, and it goes on. */
-static const double latest_open =
-    5; /* after the first device has opened the model, or times_late as long as that took: others join later */
-static const double move_limit = 30;   /* for the bytes of a request or an answer that has begun */
-static const double stalled_after = 2; /* and times_late as long as its windows took: another takes the texts as well */
-static const double told_after = 60;   /* no answer for so long is told */
-static const double lost_after = 1800; /* and times_lost as long as its windows took: the process is ended */
-static const double times_late = 4, times_lost = 20;
+static const double times_late = 4, times_lost = 20; /* as long as its windows took, and as cli_patience says */
 
 typedef struct job {
     bool is_done;
@@ -78,7 +72,7 @@ static clf_status add_member(cli_pool *pool, const char *device, size_t length)
 /* Of an answer that has begun. CLF_OK, or why it ends early. */
 static clf_status receive(clfi_worker *worker, void *data, size_t size)
 {
-    const clfi_patience patience = {move_limit, NULL};
+    const clfi_patience patience = {cli_patience.move, NULL};
     const clfi_message_end end = clfi_message_receive_bytes(worker->socket, &patience, data, size);
     if (end == CLFI_MESSAGE_LATE) {
         clfi_worker_stop(worker);
@@ -215,7 +209,7 @@ static clf_status take_opening(cli_pool *pool, member *m)
 static clf_status fork_member(member *m, const cli_session *session, const char *directory)
 {
     const cli_pool_place at = {session, directory, m->device};
-    const struct timeval limit = {.tv_sec = (time_t)move_limit};
+    const struct timeval limit = {.tv_sec = (time_t)cli_patience.move};
     m->since_ns = clfi_now_ns();
     CLF_TRY(clfi_worker_fork(cli_pool_serve, &at, &m->worker));
     if (setsockopt(m->worker.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0) /* of one that reads no longer */
@@ -227,7 +221,7 @@ static clf_status fork_member(member *m, const cli_session *session, const char 
 static clf_status start_members(cli_pool *pool, const cli_session *session, const char *directory)
 {
     const uint64_t start_ns = clfi_now_ns();
-    double until = lost_after;
+    double until = cli_patience.lost;
     if (!pool->count)
         CLF_FAIL(CLF_NOT_FOUND, "there is no device that can be used");
     for (size_t i = 0; i < pool->count; i++)
@@ -239,11 +233,11 @@ static clf_status start_members(cli_pool *pool, const cli_session *session, cons
         for (size_t i = 0; i < count; i++)
             CLF_TRY(take_opening(pool, ready[i]));
         const double took = seconds_since(start_ns);
-        if (until == lost_after && count_members(pool, is_open))
-            until = took + fmax(times_late * took, latest_open);
+        if (until == cli_patience.lost && count_members(pool, is_open))
+            until = took + fmax(times_late * took, cli_patience.open);
     }
     if (!count_members(pool, is_open))
-        CLF_FAIL(CLF_DEVICE, "no device has opened the model within %g s", lost_after);
+        CLF_FAIL(CLF_DEVICE, "no device has opened the model within %g s", cli_patience.lost);
     for (size_t i = 0; i < pool->count; i++)
         if (is_opening(&pool->members[i]))
             fprintf(stderr, "clformer: device %s: has not opened the model in %.0f s; it takes part once it has\n",
@@ -408,9 +402,9 @@ static bool is_worth_a_second(const member *m, const job *j, const member *other
 {
     enum { FEW_TEXTS = 16 };
     const double elapsed = seconds_since(m->since_ns), theirs = expected(m, j), own = expected(other, j);
-    *out_stalled =
-        elapsed > (isnan(own) ? told_after : stalled_after) && !(elapsed <= times_late * own) && !(elapsed <= times_late * theirs);
-    return *out_stalled || theirs - elapsed > 2 * own || (isnan(own) && elapsed > stalled_after && j->count <= FEW_TEXTS);
+    *out_stalled = elapsed > (isnan(own) ? cli_patience.told : cli_patience.stalled) && !(elapsed <= times_late * own) &&
+                   !(elapsed <= times_late * theirs);
+    return *out_stalled || theirs - elapsed > 2 * own || (isnan(own) && elapsed > cli_patience.stalled && j->count <= FEW_TEXTS);
 }
 
 /* Nothing waits, and not all is done: the end should not be that of a device that is much slower, or answers no more. The first answer
@@ -513,13 +507,13 @@ static clf_status check_patience(cli_pool *pool)
         const double elapsed = seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN;
         if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* another did the texts of one that has answered before, and is slow */
             continue;
-        if (elapsed > lost_after && !(elapsed <= times_lost * usual)) {
+        if (elapsed > cli_patience.lost && !(elapsed <= times_lost * usual)) {
             clfi_worker_stop(&m->worker);
             CLF_TRY(lose(pool, m, clfi_fail(CLF_DEVICE, "no answer for %.0f s; its process was ended", elapsed)));
-        } else if (elapsed > told_after && !m->is_told && !(elapsed <= times_late * usual)) {
+        } else if (elapsed > cli_patience.told && !m->is_told && !(elapsed <= times_late * usual)) {
             cli_line_clear();
             fprintf(stderr, "clformer: device %s: no answer for %.0f s; it may compile kernels, and is ended after %.0f min\n", name_of(m),
-                    elapsed, lost_after / 60);
+                    elapsed, cli_patience.lost / 60);
             m->is_told = true;
         }
     }

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
 
 from runs import ending, expect, fail, finish, make_broken_vendors, model, program, read, run, skip, worst, write_lines
@@ -105,6 +106,12 @@ with tempfile.TemporaryDirectory() as work:
 
     if vendors:
         shutil.rmtree(vendors)
+
+    # A listing of devices that hangs although no driver alone does: after a minute, here seconds (impatient.c).
+    done = mpirun(2, os.environ["CLF_TEST_IMPATIENT"], *embed("none.npy")[1:], variables=ending("send:1", signal=int(signal.SIGSTOP), child=1), timeout=300)
+    expect("a listing that hangs", done, 1, "listing the devices: no end within 5 s")
+    if os.path.exists("none.npy"):
+        fail("a listing that hangs: an output")
 
     # Search: one answer, that of one process. Many lines are alike, so that equal scores must come in the order of the corpus; and more are
     # asked for than a rank has.

@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 
 from runs import (data, ending, expect, fail, finish, make_broken_vendors, make_spoiled_model, model, program, read, run, run_ending, skip,
                   worst, write_lines)
 
 scorer = os.path.join(data, "classifiers", "bert")
 WINDOW = 32
+LOST = 15  # seconds: impatient.c, as that of the list
 
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
@@ -86,6 +88,24 @@ with tempfile.TemporaryDirectory() as work:
     hanging = make_broken_vendors("hanging", "hangs")
     hung = subprocess.Popen(embed("hung.npy", "--device", ","), stderr=subprocess.PIPE, text=True,
                             env={**os.environ, "OCL_ICD_VENDORS": hanging}) if hanging else None
+    # With limits of seconds: what is over only after half an hour.
+    impatient, late = os.environ["CLF_TEST_IMPATIENT"], {}
+    with open("long.txt", "w", encoding="ascii") as file:
+        file.writelines("the cat " * 4000 + "\n" for _ in range(100))
+    for name, call, path, more in (("in a window", "send:2", "lines.txt", {"once": "window.once"}), ("all in a window", "send:2", "lines.txt", {}),
+                                   ("all at the model", "send:1", "lines.txt", {}), ("at the model", "send:1", "-", {"once": "model.once"}),
+                                   ("before a large window", "recv:1", "long.txt", {"once": "large.once"}),
+                                   ("at the list of devices", "send:1", "lines.txt", {"child": 1})):
+        variables = ending(call, **{**stopped, **more})
+        late[name] = subprocess.Popen(
+            [impatient, "embed", model, "--file", path, "--window", str(WINDOW), "--format", "text", "--device", ","], env={**os.environ, **variables},
+            stdin=subprocess.PIPE, stdout=open(f"{name}.out", "wb"), stderr=open(f"{name}.err", "wb"))
+    with open("lines.txt", "rb") as file:
+        lines = file.read()
+    late["at the model"].stdin.write(lines[:len(lines) // 2])  # what has opened the model has done these, and waits for more
+    late["at the model"].stdin.flush()
+    late_since = time.monotonic()
+
     # The texts are another's after a while, or those of few texts, such as the fingerprint's, at once.
     text = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW), "--format", "text"]
     numbers = run(*text).stdout
@@ -183,6 +203,22 @@ with tempfile.TemporaryDirectory() as work:
         fail("a driver that hangs while it is loaded")
     if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another takes its texts" not in slow.stderr.read() or read("slow.npy") != want:
         fail("a process that stops in the middle of an answer")
+
+    # What never answers is ended, and its texts are another's, where there is one.
+    time.sleep(max(0, late_since + LOST + 1 - time.monotonic()))
+    late["at the model"].communicate(lines[len(lines) // 2:], timeout=300)
+    for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another takes its texts", "no answer for 1 s; it may compile")),
+                               ("all in a window", 1, (f"the last device, default: no answer for {LOST} s; its process was ended",)),
+                               ("all at the model", 1, (f"no device has opened the model within {LOST} s",)),
+                               ("at the model", 0, ("its process was ended; it is left out",)),
+                               ("at the list of devices", 1, (f"listing the devices: no end within {LOST} s",)),
+                               ("before a large window", 0, ("it does not read; another takes its texts",))):
+        ended = subprocess.CompletedProcess(name, late[name].wait(timeout=300), "", read(f"{name}.err").decode())
+        expect(f"a process that hangs {name}", ended, status, *told)
+        if status == 0 and name != "before a large window" and read(f"{name}.out").decode() != numbers:
+            fail(f"a process that hangs {name}: other numbers than one device's")
+    if len(read("before a large window.out").splitlines()) != 100:
+        fail("a process that hangs before a large window: not all embeddings")
 
     # All devices, of different kinds, differ by rounding only.
     with open("lines.txt", encoding="ascii") as file:
