@@ -7,6 +7,7 @@ Usage: make_golden.py [CASE ...]     (needs torch, transformers, tokenizers, sen
 
 Each case is a folder with a whole model directory and golden.json: texts, and calls of encode() with the options of `clformer embed` that ask for
 the same."""
+import importlib.util
 import json
 import os
 import shutil
@@ -21,10 +22,17 @@ from sentence_transformers.sentence_transformer import modules as parts
 from tokenizers import AddedToken, Tokenizer, normalizers, processors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-for other in ("generation", "families"):
-    sys.path.insert(0, os.path.join(HERE, "..", other))
-    exec(f"import make_golden as {other}")  # two modules of one name  pylint: disable=exec-used
-    del sys.modules["make_golden"], sys.path[0]
+
+
+def load(folder):
+    """The script of this name in another folder, as a module."""
+    spec = importlib.util.spec_from_file_location(folder, os.path.join(HERE, "..", folder, "make_golden.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generation, families = load("generation"), load("families")
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 TEXTS = ["", "a", "the cat sat", "<pad> zebra <pad>quick<pad>", "on the mat the cat sat and sat and sat until the dog ran", "DOG, Dog!"]
 LONG = "on the mat the cat sat and sat and sat until the dog ran " * 4
@@ -148,20 +156,22 @@ def save(name, model, added, tokenizer, directory):
         limit = getattr(model.config, "max_position_embeddings", 0) - 4
         settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": limit, "model_input_names": inputs, **roles}
         write_json(folder, "tokenizer_config.json", settings)
-        encoder = parts.Transformer(folder, model_kwargs={"dtype": torch.float32, "attn_implementation": "eager"}, do_lower_case=is_older)
+        encoder = parts.Transformer(folder, model_kwargs=READ, do_lower_case=is_older)
         shutil.rmtree(directory, ignore_errors=True)
         SentenceTransformer(modules=[encoder, *added], device="cpu", prompts=PROMPTS).save(directory)
         for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
             shutil.copy(os.path.join(folder, name), directory)
 
 
-def exact_model(directory):
-    """In float64, the encoder made anew so that no angle was rounded to float32."""
-    model = SentenceTransformer(directory, device="cpu", model_kwargs={"dtype": torch.float32, "attn_implementation": "eager"})
-    weights = model[0].auto_model.state_dict()
+READ = {"dtype": torch.float32, "attn_implementation": "eager"}
+
+
+def exact(model):
+    """In float64, the network made anew so that no angle was rounded to float32."""
+    network = model[0].auto_model
     with generation.Double():
-        model[0].auto_model = transformers.AutoModel.from_config(model[0].auto_model.config, attn_implementation="eager")
-        model[0].auto_model.load_state_dict(weights)
+        model[0].auto_model = type(network)._from_config(network.config, attn_implementation="eager")
+        model[0].auto_model.load_state_dict(network.state_dict())
         return model.double().eval()
 
 
@@ -173,11 +183,14 @@ def use_older_names(directory):
     save_file({**tensors, "bert.embeddings.position_ids": torch.arange(31)[None], "cls.seq_relationship.bias": torch.zeros(2)}, path)
 
 
+AUTHORS_KEYS = {"hidden_size": "n_embd", "intermediate_size": "n_inner", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer",
+                "max_position_embeddings": "n_positions", "layer_norm_eps": "layer_norm_epsilon"}
+
+
 def use_authors_keys(directory):
     with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
-    for key, other in (("hidden_size", "n_embd"), ("intermediate_size", "n_inner"), ("num_attention_heads", "n_head"), ("num_hidden_layers", "n_layer"),
-                       ("max_position_embeddings", "n_positions"), ("layer_norm_eps", "layer_norm_epsilon")):
+    for key, other in AUTHORS_KEYS.items():
         config[other] = config.pop(key)
     base = config.pop("rope_parameters")["rope_theta"]
     for key in ("hidden_act", "head_dim"):
@@ -187,6 +200,16 @@ def use_authors_keys(directory):
     write_json(directory, "config.json", config)
 
 
+def use_transformers_keys(directory):
+    """The other way round: transformers does not know the authors' keys."""
+    with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    if "n_embd" in config:
+        config.update({key: config.pop(other) for key, other in AUTHORS_KEYS.items()})
+        config["rope_parameters"] = {"rope_type": "default", "rope_theta": config.pop("rotary_emb_base")}
+        write_json(directory, "config.json", config)
+
+
 def make(name, case):
     directory = os.path.join(HERE, name)
     generator = torch.Generator().manual_seed(sum(map(ord, name)))
@@ -194,10 +217,10 @@ def make(name, case):
     for module in (model, *added):
         families.randomise(module, generator)
     save(name, model, added, own[0] if own else small_tokenizer(), directory)
-    exact, calls, texts = exact_model(directory), [], TEXTS + (OTHER if own else []) + [LONG]
+    double, calls, texts = exact(SentenceTransformer(directory, device="cpu", model_kwargs=READ)), [], TEXTS + (OTHER if own else []) + [LONG]
     for call in CALLS:
         with generation.Double():
-            rows = exact.encode(texts, batch_size=1, convert_to_tensor=True, **call)
+            rows = double.encode(texts, batch_size=1, convert_to_tensor=True, **call)
         assert rows.dtype == torch.float64 and torch.isfinite(rows).all()
         options = [part for key, value in call.items() for part in (OPTIONS[key], "yes" if value is True else str(value))]
         calls.append({"options": options, "rows": [[float(f"{value:.9g}") for value in row] for row in rows.tolist()]})

@@ -151,9 +151,9 @@ def attend(model, tokenizer):
     return [[[round(value, 8) for value in row] for row in head] for head in weights.tolist()]
 
 
-def classify(model, tokenizer):
+def classify(model, tokenizer, texts):
     """Logits of texts and pairs, padded to one length; ModernBERT's text by text, as in embed()."""
-    texts = [*TEXTS, *map(tuple, PAIRS)]
+    texts = [text if isinstance(text, str) else tuple(text) for text in texts]
     if model.config.model_type == "modernbert":
         return [logits for text in texts for logits in classify_batch(model, [tokenizer.encode_batch([text])[0]])]
     tokenizer.enable_padding(pad_id=PAD, pad_token="<pad>")
@@ -200,14 +200,14 @@ def fast_tokenizer(model, tokenizer):
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=inputs, pad_token="<pad>")
 
 
-def pipeline_scores(model, tokenizer):
+def pipeline_scores(model, tokenizer, texts):
     """By problem_type what transformers' pipeline makes of the logits, in the order of the labels; "null": config.json names none."""
     given, scores = model.config.problem_type, {}
     pipe = transformers.pipeline("text-classification", model=model, tokenizer=fast_tokenizer(model, tokenizer), top_k=None, device="cpu")
     for problem in (None, *PROBLEMS):
         model.config.problem_type = problem
         rows = []
-        for text in (*TEXTS, *PAIRS[:2]):  # of the last it forgets the second text, which is empty
+        for text in texts:
             found = pipe(text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]})
             rows.append({row["label"]: row["score"] for row in (found[0] if isinstance(found[0], list) else found)})
         scores[problem or "null"] = [[row[model.config.id2label[k]] for k in range(model.config.num_labels)] for row in rows]
@@ -225,7 +225,9 @@ def cross_encoder_scores(model, tokenizer):
 
 
 def classifier_golden(model, tokenizer):
-    golden = {"texts": [*TEXTS, *PAIRS], "logits": classify(model, tokenizer), "scores": pipeline_scores(model, tokenizer)}
+    texts = [*TEXTS, *PAIRS]
+    golden = {"texts": texts, "logits": classify(model, tokenizer, texts),
+              "scores": pipeline_scores(model, tokenizer, texts[:-1])}  # of the last it forgets the second text, which is empty
     if model.config.num_labels == 1:
         golden["cross_encoder"] = cross_encoder_scores(model, tokenizer)
     return golden
