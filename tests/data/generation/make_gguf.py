@@ -12,12 +12,12 @@ import os
 import sys
 
 import gguf
+import gguf_file
 import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARCHITECTURES = {"mistral": "llama", "llama_linear": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "gemma": "gemma", "gemma2": "gemma2",
                  "gemma3": "gemma3", "phi3": "phi3", "phi3_longrope": "phi3", "gpt2": "gpt2"}
-TURNED = {"llama": ("q_proj", "k_proj")}  # rows of queries and keys in pairs that turn together
 TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}"
 
 
@@ -38,11 +38,9 @@ def read_weights(folder):
 
 def change(name, weight, architecture, config, layer):
     """As the converter of this architecture changes it; then its type."""
-    heads = config.get("num_attention_heads", config.get("n_head"))
-    last = name.split(".")[-2]
-    if last in TURNED.get(architecture, ()):
-        count = heads if last == "q_proj" else config["num_key_value_heads"]
-        weight = weight.reshape(count, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
+    last, heads = name.split(".")[-2], gguf_file.turned_heads(name, architecture, config)
+    if heads:
+        weight = gguf_file.turn(weight, heads)
     if architecture == "gpt2" and layer and weight.ndim == 2:
         weight = weight.T
     if weight.ndim == 1:
@@ -58,11 +56,8 @@ def change(name, weight, architecture, config, layer):
 
 
 def add_tensors(writer, folder, architecture, config, layers):
-    names = gguf.get_tensor_name_map(getattr(gguf.MODEL_ARCH, architecture.upper()), layers)
     for name, weight in read_weights(folder).items():
-        stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
-        if stored is None:
-            raise SystemExit(f"{folder}: {name} has no name in GGUF")
+        stored = gguf_file.stored_name(name, architecture, layers)
         writer.add_tensor(stored, change(name, weight, architecture, config, stored.startswith("blk.")))
 
 
@@ -77,13 +72,7 @@ def add_keys(writer, architecture, config):
         return
     rope = config["rope_parameters"]
     head = config.get("head_dim", config["hidden_size"] // config["num_attention_heads"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    gguf_file.add_sizes(writer, config)
     if architecture in ("llama", "qwen2", "qwen3", "phi3"):
         writer.add_rope_freq_base(rope["rope_theta"])
     if architecture in ("llama", "phi3"):
@@ -117,18 +106,6 @@ def add_scaling(writer, config, rope):
             writer.add_tensor(gguf.TENSOR_NAMES[kind] + ".weight", numpy.array(rope[factors], numpy.float32))
 
 
-def add_tokenizer(writer, folder):
-    model = read_json(folder, "tokenizer.json")["model"]
-    tokens = sorted(model["vocab"], key=model["vocab"].get)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([gguf.TokenType.CONTROL] * 2 + [gguf.TokenType.NORMAL] * (len(tokens) - 2))
-    writer.add_token_merges([" ".join(merge) for merge in model["merges"]])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(1)
-
-
 def make(name):
     folder, architecture = os.path.join(HERE, name), ARCHITECTURES[name]
     config = read_json(folder, "config.json")
@@ -136,14 +113,12 @@ def make(name):
     writer.add_name(f"tiny {name}")
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
     add_keys(writer, architecture, config)
-    add_tokenizer(writer, folder)
+    tokenizer = read_json(folder, "tokenizer.json")["model"]
+    gguf_file.add_tokenizer(writer, sorted(tokenizer["vocab"], key=tokenizer["vocab"].get), tokenizer["merges"])
     if name == "qwen2":
         writer.add_chat_template(TEMPLATE)
     add_tensors(writer, folder, architecture, config, config.get("num_hidden_layers", config.get("n_layer")))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    gguf_file.finish(writer)
 
 
 if __name__ == "__main__":

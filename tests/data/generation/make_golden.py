@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tiny random language models of the families, as transformers stores them, and what it computes with them in float64.
 
-Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers; writes beside itself)
+Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, gguf; writes beside itself)
 
 Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json; llama has model.gguf too, llama_blocks that alone, of all kinds of blocks: texts with the logits after their last tokens
 and the tokens that follow where the largest logit is taken, and the perplexity of a longer text in windows. Sizes are odd, so that nothing
@@ -188,11 +188,6 @@ def write_golden(name, folder, model, tokenizer):
     os.path.exists(os.path.join(folder, "generation_config.json")) and os.remove(os.path.join(folder, "generation_config.json"))
 
 
-NAMES = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
-         "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm",
-         "post_attention_layernorm": "ffn_norm"}
-
-
 def as_blocks(name, weight, layer):
     """A matrix in a type of its own, and the numbers that its blocks stand for; K-quants are drawn, since the package cannot make them."""
     import gguf  # pylint: disable=import-outside-toplevel
@@ -216,49 +211,26 @@ def as_blocks(name, weight, layer):
 def write_gguf(folder, weights, config, has_blocks=False):
     """The same model as llama.cpp's converter stores it: queries and keys of a head in pairs that turn together."""
     import gguf  # pylint: disable=import-outside-toplevel
+    import gguf_file  # pylint: disable=import-outside-toplevel
     writer = gguf.GGUFWriter(os.path.join(folder, "model.gguf"), "llama")
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_layer_norm_rms_eps(1e-6)
+    gguf_file.add_sizes(writer, {**config, "rms_norm_eps": 1e-6})
     writer.add_rope_freq_base(10000.0)
     writer.add_rope_dimension_count(config["hidden_size"] // config["num_attention_heads"])
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(VOCABULARY)
-    writer.add_token_types([3, 3] + [1] * (len(VOCABULARY) - 2))
-    writer.add_token_merges([" ".join(merge) for merge in MERGES])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(1)
+    gguf_file.add_tokenizer(writer, VOCABULARY, MERGES)
     writer.add_add_bos_token(False)
     for key, weight in weights.items():
-        layer, heads = 0, None
-        name = key.removeprefix("model.").removesuffix(".weight")
-        if name == "lm_head":
+        if key == "lm_head.weight":
             continue
-        if name.startswith("layers."):
-            _, layer, rest = name.split(".", 2)
-            heads = {"self_attn.q_proj": "num_attention_heads", "self_attn.k_proj": "num_key_value_heads"}.get(rest)
-            if heads:
-                weight = weight.view(config[heads], 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
-            name = f"blk.{layer}.{NAMES[rest]}"
-        else:
-            name = {"embed_tokens": "token_embd", "norm": "output_norm"}[name]
+        name, heads = gguf_file.stored_name(key, "llama", config["num_hidden_layers"]), gguf_file.turned_heads(key, "llama", config)
+        if heads:
+            weight = gguf_file.turn(weight, heads)
         if has_blocks and weight.dim() == 2:
-            kind, data, known = as_blocks(name.split(".")[-1], weight.float(), int(layer) if "blk" in name else 0)
-            writer.add_tensor(name + ".weight", data, raw_dtype=kind)
-            if heads and "blk" in name:
-                known = known.view(config[heads], -1, 2, known.shape[1]).swapaxes(1, 2).reshape(known.shape)
-            weights[key] = known.double()
+            kind, data, known = as_blocks(name.split(".")[-2], weight.float(), int(name.split(".")[1]) if name.startswith("blk.") else 0)
+            writer.add_tensor(name, data, raw_dtype=kind)
+            weights[key] = (gguf_file.turn_back(known, heads) if heads else known).double()
             continue
-        writer.add_tensor(name + ".weight", (weight.float() if weight.dim() == 1 else weight.half()).numpy())
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+        writer.add_tensor(name, (weight.float() if weight.dim() == 1 else weight.half()).numpy())
+    gguf_file.finish(writer)
 
 
 if __name__ == "__main__":
