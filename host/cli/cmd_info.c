@@ -215,8 +215,7 @@ static clf_status collect(cli_session *session, const char *path, cli_info_rows 
     add_sizes(info, &model->info);
     CLF_TRY(cli_info_types(info, path));
     cli_info_text(info, "weights", model->params.weights == CLF_STORAGE_F16 ? "f16" : "stored");
-    if (model->family->tasks & CLF_TASK_GENERATE)
-        CLF_TRY(cli_info_plan(info, model->context, path, &model->network->config, &model->params));
+    CLF_TRY(cli_info_plan(info, model->context, path, &model->network->config, &model->params));
     if (model->tasks & CLF_TASK_GENERATE)
         CLF_TRY(cli_info_generation(info, model, path));
     CLF_TRY(add_tokenizer(info, model->tokenizer));

@@ -15,6 +15,7 @@
 #include "io/gguf_values.h"
 #include "model/chat_template.h"
 #include "model/model.h"
+#include "model/network_open.h"
 #include "model/sentence_config.h"
 #include "op/gemm.h"
 
@@ -72,8 +73,10 @@ static void add_plan(cli_info_rows *info, const clf_context *context, const clf_
     cli_info_add(info, "quantised", list);
     cli_info_number(info, "weight_bytes", (int64_t)plan->weight_bytes);
     cli_info_number(info, "scratch_bytes", (int64_t)plan->scratch_bytes);
-    cli_info_number(info, "token_bytes", (int64_t)plan->cache_bytes);
-    cli_info_number(info, "context_fits", plan->context);
+    if (plan->positions) {
+        cli_info_number(info, "token_bytes", (int64_t)plan->cache_bytes);
+        cli_info_number(info, "context_fits", plan->context);
+    }
     cli_info_number(info, "memory_bytes", (int64_t)plan->device_bytes);
     cli_info_number(info, "allocation", (int64_t)clf_context_device(context)->max_allocation_bytes);
 }
@@ -99,8 +102,8 @@ static clf_status plan_unopened(cli_info_rows *info, const clf_context *context,
     CLF_TRY(clfi_family_find(json, CLF_TASK_EMBED | CLF_TASK_GENERATE, &family));
     CLF_TRY(family->read_config(json, &config));
     CLF_TRY(clfi_model_tasks(family, path, &tasks));
-    if (!(tasks & CLF_TASK_GENERATE))
-        config.decoder.layers = 0; /* no cache */
+    if (!(tasks & CLF_TASK_GENERATE) && config.encoder.layers == 0)
+        CLF_TRY(clfi_network_as_encoder(family, &config));
     const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, &config, params);
     *told = clfi_memory_plan_check(context, &plan) != CLF_OK;
     if (!*told)

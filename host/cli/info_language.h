@@ -11,7 +11,7 @@
 /* The types that tensors are stored in. */
 clf_status cli_info_types(cli_info_rows *info, const char *path);
 
-/* Weights, cache and scratch of a language model beside the device's memory, and how its quantised types are multiplied. */
+/* Weights and scratch, of a language model also its cache, beside the device's memory, and how its quantised types are multiplied. */
 clf_status cli_info_plan(cli_info_rows *info, const clf_context *context, const char *path, const clf_network_config *config,
                          const clf_model_params *params);
 

@@ -43,14 +43,25 @@ static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *
     plan->small_bytes += is_matrix ? least(bytes_as(tensor->dim[0] == rows ? CLF_WEIGHT_Q8_0 : CLF_WEIGHT_Q4_0, count), bytes) : bytes;
 }
 
-/* Rows, norms, projections and the hidden rows of a layer; logits of one token for each sequence. */
-static uint64_t scratch_of(const clf_network_config *config)
+/* Rows, norms, projections and the hidden rows of a layer. */
+static uint64_t activations_of(const clf_stack_config *stack, uint64_t tokens)
 {
-    const clf_stack_config *stack = &config->decoder;
     const clf_attention_shape *shape = &stack->attention;
     const int64_t attention = (2 * shape->heads + 2 * shape->key_heads) * shape->head_size, hidden = 2 * stack->hidden_width;
-    const int64_t row = 4 * stack->width + (attention > hidden ? attention : hidden);
-    return (uint64_t)(CLFI_PASS_TOKENS * row + CLFI_BATCH_SEQUENCES * config->target.vocabulary) * sizeof(float);
+    return tokens * (uint64_t)(4 * stack->width + (attention > hidden ? attention : hidden)) * sizeof(float);
+}
+
+/* A text is never cut in two: one that is longer than a batch is a batch of its own. */
+static uint64_t encoder_scratch(const clf_context *context, const clf_network_config *config)
+{
+    const uint64_t batch = clfi_batch_tokens(context), longest = (uint64_t)config->source.max_positions;
+    return activations_of(&config->encoder, batch > longest ? batch : longest);
+}
+
+/* With the logits of one token for each sequence. */
+static uint64_t decoder_scratch(const clf_network_config *config)
+{
+    return activations_of(&config->decoder, CLFI_PASS_TOKENS) + CLFI_BATCH_SEQUENCES * (uint64_t)config->target.vocabulary * sizeof(float);
 }
 
 /* Tokens whose keys and values, of so many bytes a layer, fit beside weights and scratch. */
@@ -71,13 +82,15 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
         add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
+    if (stack->layers == 0)
+        plan.scratch_bytes = encoder_scratch(context, config);
     if (stack->layers == 0 || stack->has_source || !config->has_generator)
         return plan;
     const uint64_t elements = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size);
     const uint64_t half = elements * clf_dtype_bytes(CLF_F16), layer = params->cache == CLF_STORAGE_F16 ? half : elements * sizeof(float);
     if (layer == 0) /* a configuration that is refused later */
         return plan;
-    plan.scratch_bytes = scratch_of(config);
+    plan.scratch_bytes = decoder_scratch(config);
     plan.cache_bytes = layer * (uint64_t)stack->layers;
     plan.positions = config->target.max_positions;
     plan.context = context_of(context, &plan, layer, stack->layers);
@@ -88,7 +101,7 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
 /* Appends to a message what would fit. */
 static void advise(const clf_memory_plan *plan, uint64_t cache, size_t size, char *out)
 {
-    const uint64_t beside = plan->scratch_bytes + cache, mb = 1 << 20;
+    const uint64_t beside = plan->positions ? plan->scratch_bytes + cache : 0, mb = 1 << 20;
     size_t used = 0;
     out[0] = '\0';
     if (plan->half_bytes < plan->weight_bytes && plan->half_bytes + beside <= plan->device_bytes)
@@ -108,7 +121,7 @@ clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_p
 {
     enum { SHORTEST = 64 };
     const int64_t shortest = plan->positions < SHORTEST ? plan->positions : SHORTEST;
-    const uint64_t need = plan->weight_bytes + plan->scratch_bytes, cache = plan->cache_bytes * (uint64_t)shortest;
+    const uint64_t need = plan->weight_bytes + (plan->positions ? plan->scratch_bytes : 0), cache = plan->cache_bytes * (uint64_t)shortest;
     const unsigned long long have_mb = (unsigned long long)(plan->device_bytes >> 20),
                              weights_mb = (unsigned long long)(plan->weight_bytes >> 20);
     char advice[ADVICE_BYTES];

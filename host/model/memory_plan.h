@@ -12,7 +12,7 @@ typedef struct clf_memory_plan {
     uint64_t weight_bytes;  /* as they lie on the device */
     uint64_t half_bytes;    /* if matrices were rounded to f16: what --weights f16 would make of weight_bytes */
     uint64_t small_bytes;   /* if they were q4_0: what a conversion to it would */
-    uint64_t scratch_bytes; /* of one pass of a decoder */
+    uint64_t scratch_bytes; /* activations of one pass: a decoder's over part of a prompt, an encoder's over the largest batch */
     uint64_t cache_bytes;   /* keys and values of one token */
     uint64_t device_bytes;  /* 0: the device does not tell */
     int64_t positions;      /* of a decoder; 0: it has no cache */
@@ -24,8 +24,8 @@ typedef struct clf_memory_plan {
 clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
                                  const clf_model_params *params);
 
-/* OUT_OF_MEMORY with the numbers, and with what would fit: weights and scratch do not fit the device, or of a decoder not the shortest
- * cache beside them. */
+/* OUT_OF_MEMORY with the numbers, and with what would fit: the weights do not fit the device, or of a decoder not scratch and the shortest
+ * cache beside them. An encoder's scratch does not count: callers may ask for smaller batches. */
 clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_plan *plan);
 
 /* OUT_OF_MEMORY: so many tokens do not fit beside weights and scratch; the message names how many do, and what would make more fit. */

@@ -20,7 +20,7 @@ static clf_status find_head(const json_t *json, const clf_name_map *names, clf_c
     return CLF_OK;
 }
 
-static clf_status turn_into_encoder(const clf_family *family, clf_network_config *config)
+clf_status clfi_network_as_encoder(const clf_family *family, clf_network_config *config)
 {
     const clf_stack_config *decoder = &config->decoder;
     if (config->encoder.layers > 0 || decoder->attention.soft_cap > 0 || decoder->local.soft_cap > 0)
@@ -68,7 +68,7 @@ static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family
     CLF_TRY(family->read_config(clfi_checkpoint_config(checkpoint), config));
     *names = as_encoder ? (clf_name_map){.prefixes = all->prefixes, .encoder = all->decoder} : *all;
     if (as_encoder)
-        CLF_TRY(turn_into_encoder(family, config));
+        CLF_TRY(clfi_network_as_encoder(family, config));
     else if (config->decoder.layers > 0 && !config->decoder.attention.is_causal)
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": tokens see later ones: expected a model of embeddings, with modules.json",
                  family->model_type);

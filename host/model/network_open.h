@@ -10,6 +10,10 @@
 /* What the checkpoint calls the weights of a family's networks; NULL: a GGUF file of a family that has none. */
 const clf_name_map *clfi_network_names(const clf_checkpoint *checkpoint, const clf_family *family);
 
+/* A decoder's layers as an encoder's, without a head, whose outputs are embeddings. UNSUPPORTED: the family has an encoder, or scores with
+ * a soft cap. */
+clf_status clfi_network_as_encoder(const clf_family *family, clf_network_config *config);
+
 /* Takes over the checkpoint, also on failure; what the network uses in place keeps its files. as_encoder: a family of decoders gives its
  * layers as an encoder's, without a head, whose outputs are embeddings; each token still sees what it would in the decoder. params: how
  * weights lie on the device. *plan: what it takes there; NULL: not wanted. Statuses as clf_model_open; UNSUPPORTED: scores with a soft cap

@@ -166,6 +166,13 @@ clf_status clfi_order_by_length(size_t count, clf_length_of length, const void *
     return CLF_OK;
 }
 
+/* CPUs: activations of some thousand tokens leave the caches; GPUs want enough rows to fill them. */
+size_t clfi_batch_tokens(const clf_context *context)
+{
+    enum { OF_CPUS = 1024, OF_GPUS = 16384 };
+    return context->device.caps.is_cpu ? OF_CPUS : OF_GPUS;
+}
+
 size_t clfi_next_window(const size_t *order, size_t first, size_t count, size_t limit, clf_length_of length, const void *user)
 {
     size_t taken = 0, sum = 0;

@@ -48,6 +48,9 @@ clf_status clfi_packer_send(clf_packer *packer, size_t count);
 typedef size_t (*clf_length_of)(const void *user, size_t index);
 clf_status clfi_order_by_length(size_t count, clf_length_of length, const void *user, size_t **out_order);
 
+/* Tokens of one forward pass over texts where the caller names no number. */
+size_t clfi_batch_tokens(const clf_context *context);
+
 /* How many of order[first ..] make the next batch: those whose lengths sum to at most `limit`, and one at least. */
 size_t clfi_next_window(const size_t *order, size_t first, size_t count, size_t limit, clf_length_of length, const void *user);
 

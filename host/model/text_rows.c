@@ -14,9 +14,6 @@
 #include "runtime/profile.h"
 #include "runtime/rehearsal.h"
 
-/* Tokens of one forward pass. CPUs: activations of some thousand tokens leave the caches; GPUs want enough rows to fill them. */
-enum { CPU_BATCH_TOKENS = 1024, GPU_BATCH_TOKENS = 16384 };
-
 /* Sequences of one pass. */
 typedef struct clf_sequences {
     const int32_t *ids, *type_ids, *offsets;
@@ -239,9 +236,7 @@ clf_status clfi_rows_of_texts(clf_session *session, const clf_row_pass *pass, co
     if (texts->max_tokens > (size_t)info->max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: max_tokens %zu, the model has %lld positions", pass->what, texts->max_tokens,
                  (long long)info->max_positions);
-    const size_t limit = texts->batch_tokens                    ? texts->batch_tokens
-                         : session->context->device.caps.is_cpu ? CPU_BATCH_TOKENS
-                                                                : GPU_BATCH_TOKENS;
+    const size_t limit = texts->batch_tokens ? texts->batch_tokens : clfi_batch_tokens(session->context);
     const uint64_t start = clfi_now_ns();
     clf_status st =
         tokenize(session->model, pass->what, texts, texts->max_tokens ? texts->max_tokens : (size_t)info->max_tokens, &done_stats, &t);

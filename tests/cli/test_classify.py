@@ -189,6 +189,8 @@ def check_info():
     wrong = {key: info.get(key) for key in wanted if info.get(key) != wanted[key]}
     if wrong or "classify" not in info["tasks"] or "rerank" in info["tasks"] or set(info["tensors"]) != {"F16"} or info["parameters"] < 1000:
         fail("info", wrong, info)
+    if not 4096 < info["weight_bytes"] <= info["file_bytes"] or not 4096 < info["scratch_bytes"] < info["memory_bytes"] or "context_fits" in info:
+        fail("info: the memory plan", info)
     done = run("info", os.path.join(models, "bert"))
     if done.returncode != 0 or not any(line.split() == ["family", "bert"] for line in done.stdout.splitlines()) or "rerank" not in done.stdout:
         fail("info", done.stdout, done.stderr)

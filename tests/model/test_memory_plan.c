@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a language model takes of a device, against what is counted when it is there; and what is said where it does not fit. */
+/* What a model takes of a device, against what is counted when it is there; and what is said where it does not fit. */
 #include "model/memory_plan.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "model/decode_batch.h"
 #include "model/model.h"
 #include "model/session.h"
+#include "runtime/usage.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -21,6 +22,39 @@ static clf_memory_plan plan_of_path(const clf_context *context, const clf_networ
     const clf_memory_plan plan = clfi_memory_plan(context, checkpoint, config, params);
     clfi_checkpoint_close(checkpoint);
     return plan;
+}
+
+/* What the largest batch takes while it runs, of a network with norms behind its blocks and of one with gates and norms before. */
+static void test_encoder(void **state)
+{
+    clf_context *context = *state;
+    static const char *const names[] = {"roberta", "modernbert"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char directory[256], letters[128] = "";
+        clf_model *model;
+        snprintf(directory, sizeof directory, CLF_TEST_DATA "/families/%s", names[i]);
+        CHECK_OK(clf_model_open(context, directory, &model));
+        const clf_model_info *info = clf_model_get_info(model);
+        const size_t length = (size_t)info->max_tokens, count = clfi_batch_tokens(context) / length;
+        for (size_t k = 0; k + 2 < length; k++) /* a token each, beside the two at the ends */
+            strcat(letters, "a ");
+        clf_text *texts = malloc(count * sizeof *texts);
+        float *rows = malloc(count * (size_t)info->embedding_width * sizeof *rows);
+        assert_true(texts && rows);
+        for (size_t k = 0; k < count; k++)
+            texts[k] = (clf_text){letters, strlen(letters)};
+        clf_embed_stats stats;
+        const uint64_t before = clfi_usage_bytes(context), scratch = model->plan.scratch_bytes;
+        clfi_usage_restart(context);
+        CHECK_OK(clf_model_embed(model, texts, count, NULL, rows, &stats));
+        const uint64_t taken = clfi_usage_peak_bytes(context) - before;
+        CHECK(stats.batches == 1 && stats.tokens == count * length, "%zu batches of %zu tokens", stats.batches, stats.tokens);
+        CHECK(taken <= scratch && taken >= scratch / 4, "%s: %llu bytes, %llu foretold", names[i], (unsigned long long)taken,
+              (unsigned long long)scratch);
+        free(texts);
+        free(rows);
+        clf_model_destroy(model);
+    }
 }
 
 static clf_memory_plan plan_of(const clf_model *model)
@@ -128,6 +162,7 @@ static void test_room(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_room),
+                                       cmocka_unit_test(test_encoder)};
     return cmocka_run_group_tests_name("model.memory_plan", tests, device_setup, device_teardown);
 }
