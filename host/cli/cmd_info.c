@@ -155,7 +155,7 @@ done:
     return st;
 }
 
-/* The keys of config.json, and of a GGUF file's architecture, that nothing reads. */
+/* The keys of config.json, of a GGUF file's architecture and of config_sentence_transformers.json that nothing reads. */
 static clf_status add_unread(cli_info_rows *info, const clf_model *model, const char *path)
 {
     clf_checkpoint *checkpoint;
@@ -165,7 +165,11 @@ static clf_status add_unread(cli_info_rows *info, const clf_model *model, const 
     clfi_checkpoint_close(checkpoint);
     if (st == CLF_OK)
         cli_info_add(info, "unread_keys", keys);
-    return st;
+    if (st != CLF_OK || (model->tasks & CLF_TASK_GENERATE))
+        return st;
+    CLF_TRY(cli_unread_settings(path, &model->sentence.config, model->labels.count, &keys));
+    cli_info_add(info, "unread_settings", keys);
+    return CLF_OK;
 }
 
 static void add_sentence(cli_info_rows *info, const clf_model *model)

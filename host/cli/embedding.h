@@ -26,7 +26,7 @@ typedef struct cli_embedding {
      CLI_CHOICE,                                                                                                              \
      &(e).pooling},                                                                                                           \
         {"normalize", 0, "no|yes|model", "divide by the L2 norm (default: as the model says)", CLI_CHOICE, &(e).normalize},   \
-        {"dimensions", 0, "N", "keep the first N features, and then normalise (default: all)", CLI_SIZE, &(e).dimensions},    \
+        {"dimensions", 0, "N", "keep the first N features, then normalise (default: model's)", CLI_SIZE, &(e).dimensions},    \
         {"prompt-name",   0, "NAME", "put this prompt of the model before each text (default: its default prompt)", CLI_TEXT, \
          &(e).prompt_name},                                                                                                   \
         {"prompt", 0, "TEXT", "put this before each text", CLI_TEXT, &(e).prompt},                                            \

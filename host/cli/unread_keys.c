@@ -4,8 +4,11 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "io/json.h"
 #include "model/labels.h"
+#include "model/sentence_settings.h"
+#include "model/similarity.h"
 
 /* They say nothing about a forward pass, or only what the stored tensors say too. */
 static bool is_idle(const char *key)
@@ -93,6 +96,57 @@ clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_
         if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)
             st = clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
     }
+    json_decref(seen);
+    if (st != CLF_OK) {
+        json_decref(list);
+        return st;
+    }
+    *out = list;
+    return CLF_OK;
+}
+
+/* Of config_sentence_transformers.json: versions, and types that numbers are kept in, which are float32 here. */
+static bool is_idle_setting(const char *key)
+{
+    static const char *const keys[] = {"__version__", "requirements", "keep_in_fp32_modules"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* The keys that reading looks for; a similarity that is refused was looked for too. */
+static clf_status see_settings(const json_t *json, const clf_sentence_config *config, int64_t labels, json_t *seen)
+{
+    clf_sentence_settings settings = {.truncate_dim = 0};
+    clf_similarity similarity;
+    clfi_json_watch(json, seen);
+    clf_status st = clfi_similarity_parse(json, &similarity);
+    if (st == CLF_UNSUPPORTED)
+        st = CLF_OK;
+    if (st == CLF_OK && config->has_modules)
+        st = clfi_sentence_settings_parse(json, labels, &settings);
+    clfi_json_watch(NULL, NULL);
+    clfi_sentence_settings_free(&settings);
+    return st;
+}
+
+clf_status cli_unread_settings(const char *directory, const clf_sentence_config *config, int64_t labels, json_t **out)
+{
+    json_t *json = NULL, *seen = json_object(), *list = json_array(), *value;
+    const char *key;
+    clf_status st = seen && list ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    if (st == CLF_OK && clfi_directory_exists(directory))
+        st = clfi_sentence_file_read(directory, CLFI_SENTENCE_SETTINGS, &json);
+    if (st == CLF_OK && json)
+        st = see_settings(json, config, labels, seen);
+    json_object_foreach(json, key, value)
+    {
+        const bool is_told = json_object_get(seen, key) || is_idle_setting(key) || json_is_null(value) || json_is_false(value);
+        if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    }
+    json_decref(json);
     json_decref(seen);
     if (st != CLF_OK) {
         json_decref(list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of config.json that nothing reads, though they might change its numbers. */
+/* Keys of a model's files that nothing reads, though they might change its numbers. */
 #ifndef CLFI_CLI_UNREAD_KEYS_H
 #define CLFI_CLI_UNREAD_KEYS_H
 
@@ -8,11 +8,16 @@
 
 #include "clformer/status.h"
 #include "model/family.h"
+#include "model/sentence_config.h"
 
 /* *out: an array of the keys of `config`, in its order, that neither the family nor the labels nor generating look for and that are not
  * known to be about training, files or programs; those that are null or false do not count. Release it with json_decref. Statuses as the
  * family's. */
 clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_t **out);
+
+/* The same of the directory's config_sentence_transformers.json; an empty array where it has none. labels: of the model's head. Without
+ * modules.json only the similarity is looked for. */
+clf_status cli_unread_settings(const char *directory, const clf_sentence_config *config, int64_t labels, json_t **out);
 
 /* Whether generating follows this key of generation_config.json, or of config.json in its place; or it says nothing about a text. */
 bool cli_is_generation_key(const char *key);

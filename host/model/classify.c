@@ -22,20 +22,21 @@ static clf_status classify_batch(clf_session *session, const void *user, const c
     return clfi_classifier_forward(session->context, &network->classifier, &network->config.classifier, &hidden, &batch->offsets, logits);
 }
 
-static clf_status run(clf_session *session, const char *what, const clf_text_pair *texts, size_t count, const clf_classify_params *params,
-                      float *logits, clf_embed_stats *stats)
+static clf_status run(clf_session *session, const char *what, const clf_text_pair *texts, size_t count, const char *prompt,
+                      const clf_classify_params *params, float *logits, clf_embed_stats *stats)
 {
     clf_classify_params own;
     if (!session || (count && (!texts || !logits)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: model or session, texts and logits must not be NULL", what);
     CLF_TRY(clf_classify_params_read(params, &own));
     if (session->model->network->config.classifier.labels == 0)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: the model has no head that classifies: config.json's architectures name no class that ends in "
-                                  "ForSequenceClassification",
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "%s: the model has no head that classifies: config.json's architectures name no class that ends in "
+                 "ForSequenceClassification",
                  what);
     const clf_row_pass pass = {what, (size_t)session->model->labels.count, classify_batch, NULL, true};
-    const clf_row_texts given = {(const clf_text *)texts, count, 2, NULL, own.max_tokens, own.batch_tokens, own.progress, own.progress_user,
-                                 own.failed_text};
+    const clf_row_texts given = {(const clf_text *)texts, count,          2, prompt, own.max_tokens, own.batch_tokens, own.progress,
+                                 own.progress_user,       own.failed_text};
     return clfi_rows_of_texts(session, &pass, &given, logits, stats);
 }
 
@@ -53,7 +54,7 @@ static void softmax(const float *logits, size_t n, float *out)
 clf_status clf_session_classify(clf_session *session, const clf_text_pair *texts, size_t count, const clf_classify_params *params,
                                 float *logits, float *scores, clf_embed_stats *stats)
 {
-    CLF_TRY(run(session, "classify", texts, count, params, logits, stats));
+    CLF_TRY(run(session, "classify", texts, count, NULL, params, logits, stats));
     const clf_labels *labels = &session->model->labels;
     const size_t n = (size_t)labels->count;
     for (size_t i = 0; scores && i < count; i++) {
@@ -70,7 +71,10 @@ clf_status clf_session_score_pairs(clf_session *session, const clf_text_pair *pa
 {
     if (session && session->model->labels.count > 1)
         CLF_FAIL(CLF_UNSUPPORTED, "score pairs: the model's head has %lld labels: expected 1", (long long)session->model->labels.count);
-    return run(session, "score pairs", pairs, count, params, logits, stats);
+    const clf_sentence_settings *settings = session ? &session->model->settings : NULL;
+    const bool has_prompt = settings && settings->is_cross_encoder && settings->prompts.standard;
+    const char *prompt = has_prompt ? clfi_prompts_find(&settings->prompts, settings->prompts.standard) : NULL;
+    return run(session, "score pairs", pairs, count, prompt, params, logits, stats);
 }
 
 clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count, const clf_classify_params *params, float *logits,

@@ -33,10 +33,11 @@ static clf_status choose_width(const clf_model *model, const clf_embed_params *p
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: dimensions %zu, the model's embeddings have %lld", params->dimensions,
                  (long long)choice->width);
     const bool is_cut = params->dimensions && params->dimensions < (size_t)choice->width;
+    const int64_t kept = params->dimensions ? (int64_t)params->dimensions : model->settings.truncate_dim;
     choice->keeps_normalize = params->normalize != 0;
     choice->normalize = params->normalize == CLF_AS_MODEL ? is_cut && head->config.normalize : params->normalize != 0;
-    if (is_cut)
-        choice->width = (int64_t)params->dimensions;
+    if (kept && kept < choice->width)
+        choice->width = kept;
     return CLF_OK;
 }
 
@@ -55,12 +56,13 @@ static clf_status fail_prompt(const clf_prompts *prompts, const char *name)
 
 static clf_status choose_prompt(const clf_model *model, const clf_embed_params *params, const char **out)
 {
-    const char *name = params->prompt_name ? params->prompt_name : model->prompts.standard;
+    const clf_prompts *prompts = &model->settings.prompts;
+    const char *name = params->prompt_name ? params->prompt_name : model->settings.is_cross_encoder ? NULL : prompts->standard;
     if (params->prompt && params->prompt_name)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: prompt and prompt_name \"%s\" exclude each other", params->prompt_name);
-    *out = params->prompt ? params->prompt : name ? clfi_prompts_find(&model->prompts, name) : "";
+    *out = params->prompt ? params->prompt : name ? clfi_prompts_find(prompts, name) : "";
     if (!*out)
-        return fail_prompt(&model->prompts, name);
+        return fail_prompt(prompts, name);
     return CLF_OK;
 }
 

@@ -78,12 +78,38 @@ static clf_status read_names(const json_t *config, clf_labels *labels)
     return CLF_OK;
 }
 
+clf_status clfi_score_function_check(const json_t *json, const char *file, const char *key)
+{
+    static const char package[] = "torch.nn.", *const names[] = {".Identity", ".Sigmoid"};
+    const char *name;
+    CLF_TRY(clfi_json_opt_string(json, file, key, NULL, &name));
+    const char *last = name ? strrchr(name, '.') : NULL;
+    for (size_t i = 0; last && strncmp(name, package, sizeof package - 1) == 0 && i < COUNT(names); i++)
+        if (strcmp(last, names[i]) == 0)
+            return CLF_OK;
+    if (!name)
+        return CLF_OK;
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: %s \"%s\": expected torch.nn's Identity or Sigmoid", file, key, name);
+}
+
+/* As CrossEncoder wrote it into config.json, of late and before. */
+static clf_status check_score(const json_t *config)
+{
+    const json_t *settings;
+    CLF_TRY(clfi_json_opt_object(config, where, "sentence_transformers", &settings));
+    if (settings)
+        CLF_TRY(clfi_score_function_check(settings, "config.json: sentence_transformers", "activation_fn"));
+    return clfi_score_function_check(config, where, "sbert_ce_default_activation_function");
+}
+
 clf_status clfi_labels_read(const json_t *config, clf_labels *out)
 {
     clf_labels labels = {.name = NULL};
     clf_status st = clfi_labels_count(config, &labels.count);
     if (st == CLF_OK && labels.count > 0)
         st = read_problem(config, labels.count, &labels.problem);
+    if (st == CLF_OK && labels.count == 1)
+        st = check_score(config);
     if (st == CLF_OK && labels.count > 0)
         st = read_names(config, &labels);
     if (st != CLF_OK) {

@@ -18,8 +18,12 @@ typedef struct clf_labels {
 clf_status clfi_labels_count(const json_t *config, int64_t *out);
 
 /* Those, with their names ("LABEL_0" where id2label is missing). FORMAT: id2label's keys are not "0", "1" ... UNSUPPORTED: a problem_type
- * that is none of transformers'. */
+ * that is none of transformers', a score function of a head of one label, as clfi_score_function_check. */
 clf_status clfi_labels_read(const json_t *config, clf_labels *out);
 void clfi_labels_free(clf_labels *labels);
+
+/* What a cross-encoder makes of its one logit: callers have the logit and its sigmoid. UNSUPPORTED: the key names another function than
+ * torch.nn's Identity or Sigmoid. FORMAT: it is no string. */
+clf_status clfi_score_function_check(const json_t *json, const char *file, const char *key);
 
 #endif

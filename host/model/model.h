@@ -10,8 +10,8 @@
 #include "model/generation_config.h"
 #include "model/labels.h"
 #include "model/memory_plan.h"
-#include "model/prompts.h"
 #include "model/sentence_head.h"
+#include "model/sentence_settings.h"
 #include "text/tokenizer.h"
 
 /* All but the count of references is constant once the model is open, so that sessions in several threads read it at once. */
@@ -27,7 +27,7 @@ struct clf_model {
     clf_model_info info;
     clf_labels labels;
     clf_sentence_head sentence;
-    clf_prompts prompts;
+    clf_sentence_settings settings;
     clf_tokenizer *tokenizer;
     clf_tokenizer *target; /* of the texts that an encoder-decoder writes; NULL: any other model */
     clf_generation_config generation;

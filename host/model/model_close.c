@@ -14,7 +14,7 @@ void clfi_model_release(clf_model *model)
     clfi_network_destroy(model->network);
     clfi_labels_free(&model->labels);
     clfi_sentence_head_clear(&model->sentence);
-    clfi_prompts_free(&model->prompts);
+    clfi_sentence_settings_free(&model->settings);
     clfi_context_release(model->context);
     free(model->directory);
     free(model);

@@ -105,10 +105,13 @@ static clf_status open_text(clf_model *model, const char *directory, bool has_we
         sentence = (clf_sentence_config){.pooling = {model->family->pooling}, .pooling_count = 1};
     } else {
         CLF_TRY(clfi_sentence_config_read(directory, model->family->pooling, &sentence));
-        CLF_TRY(clfi_prompts_read(directory, &model->prompts));
+        if (sentence.has_modules)
+            CLF_TRY(clfi_sentence_settings_read(directory, model->labels.count, &model->settings));
     }
     CLF_TRY(clfi_sentence_head_load(model->context, directory, &sentence, info->width, has_weights, &model->sentence));
     CLF_TRY(clfi_sentence_head_width(&model->sentence, sentence.pooling_count, &info->embedding_width));
+    if (model->settings.truncate_dim && model->settings.truncate_dim < info->embedding_width)
+        info->embedding_width = model->settings.truncate_dim;
     CLF_TRY(clf_tokenizer_open(directory, &model->tokenizer));
     CLF_TRY(check_tokenizer(model->tokenizer, "tokenizer", has_encoder ? network->source.vocabulary : network->target.vocabulary));
     if (has_encoder && network->decoder.layers > 0) {

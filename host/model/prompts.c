@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/sentence_config.h"
-
-static const char file[] = "config_sentence_transformers.json";
+#include "io/json.h"
 
 static clf_status copy(const char *text, char **out)
 {
@@ -17,7 +15,7 @@ static clf_status copy(const char *text, char **out)
     return CLF_OK;
 }
 
-static clf_status read_all(const json_t *json, clf_prompts *prompts)
+static clf_status read_all(const json_t *json, const char *file, clf_prompts *prompts)
 {
     const json_t *given;
     const char *name, *standard, *text;
@@ -44,13 +42,10 @@ static clf_status read_all(const json_t *json, clf_prompts *prompts)
     return CLF_OK;
 }
 
-clf_status clfi_prompts_read(const char *directory, clf_prompts *out)
+clf_status clfi_prompts_read(const json_t *json, const char *file, clf_prompts *out)
 {
     clf_prompts prompts = {.count = 0};
-    json_t *json;
-    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
-    const clf_status st = json ? read_all(json, &prompts) : CLF_OK;
-    json_decref(json);
+    const clf_status st = read_all(json, file, &prompts);
     if (st != CLF_OK) {
         clfi_prompts_free(&prompts);
         return st;

@@ -3,6 +3,7 @@
 #ifndef CLFI_MODEL_PROMPTS_H
 #define CLFI_MODEL_PROMPTS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -13,8 +14,8 @@ typedef struct clf_prompts {
     const char *standard; /* one of the names: what is used where a caller names none; NULL: none */
 } clf_prompts;
 
-/* No such file: none. FORMAT: it is broken, or its default_prompt_name is not among its prompts. */
-clf_status clfi_prompts_read(const char *directory, clf_prompts *out);
+/* file: its name, for messages. FORMAT: keys of another type, or default_prompt_name is not among the prompts. */
+clf_status clfi_prompts_read(const json_t *json, const char *file, clf_prompts *out);
 void clfi_prompts_free(clf_prompts *prompts);
 
 /* The text of that name; NULL: there is none. */

@@ -285,6 +285,7 @@ clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard
     json_t *modules;
     CLF_TRY(clfi_sentence_file_read(directory, "modules.json", &modules));
     clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
+    config.has_modules = modules != NULL;
     if (st == CLF_OK && modules)
         st = check_transformer(directory);
     json_decref(modules);

@@ -27,6 +27,7 @@ typedef struct clf_sentence_module {
 } clf_sentence_module;
 
 typedef struct clf_sentence_config {
+    bool has_modules;                       /* the directory has a modules.json */
     clf_pooling pooling[CLF_POOLING_COUNT]; /* side by side; `standard` alone where the directory has no modules.json */
     size_t pooling_count;                   /* 0: modules.json lists no Pooling, so the directory makes no embedding */
     bool excludes_prompt;                   /* the tokens of a prompt are not pooled */

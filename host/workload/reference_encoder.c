@@ -131,7 +131,7 @@ clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *in
     const clf_family *family;
     bool has_bias;
     clf_status st;
-    if (info->poolings != 1 || info->layers_after > 0)
+    if (info->poolings != 1 || info->layers_after > 0 || info->embedding_width != info->width)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: modules.json: the reference has one pooling and no layers after it", directory);
     CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
     encoder->pooling = info->pooling;

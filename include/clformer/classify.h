@@ -53,7 +53,9 @@ CLF_API CLF_NODISCARD clf_status clf_model_classify(clf_model *model, const clf_
                                                     clf_embed_stats *stats);
 
 /* logits[i] of pair i by a head of one label, as cross-encoders have it: first = the query, second = the document. 1 / (1 + exp(-logit)) is
- * what sentence-transformers' CrossEncoder gives by default. As clf_model_classify; UNSUPPORTED: the head has several labels. */
+ * what sentence-transformers' CrossEncoder gives by default. Where modules.json is there and config_sentence_transformers.json is a
+ * CrossEncoder's, the prompt of its default_prompt_name goes before each query. As clf_model_classify; UNSUPPORTED: the head has several
+ * labels. */
 CLF_API CLF_NODISCARD clf_status clf_model_score_pairs(clf_model *model, const clf_text_pair *pairs, size_t count,
                                                        const clf_classify_params *params, float *logits, clf_embed_stats *stats);
 

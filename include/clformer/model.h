@@ -39,7 +39,7 @@ typedef struct clf_model_info {
     int64_t parameters;         /* number of weights */
     uint64_t file_bytes;        /* of the checkpoint */
     const char *linear_engine;  /* GEMM engine of the projections */
-    int64_t embedding_width;    /* E: features of an embedding: C, unless poolings are put side by side or dense layers follow */
+    int64_t embedding_width;    /* E: features of an embedding: C, or as poolings side by side, dense layers, truncate_dim leave it */
     int64_t poolings;           /* how many are put side by side; `pooling` is the first; 0: modules.json has no Pooling module */
     int64_t layers_after;       /* dense layers and layer norms after the pooling */
     clf_storage weights;        /* as it was opened */
@@ -77,7 +77,8 @@ CLF_API void clf_model_destroy(clf_model *model); /* NULL is a no-op */
 CLF_API const clf_model_info *clf_model_get_info(const clf_model *model);
 
 /* Prompts of config_sentence_transformers.json: how many, the name of prompt `index` (NULL outside), the text of a name (NULL: none such),
- * the name of the one that embeddings use where none is asked for (NULL: none). Borrowed from the model; 0 and NULL for a NULL model. */
+ * the name of the one that embeddings, or a cross-encoder's queries, use where none is asked for (NULL: none). Borrowed from the model; 0
+ * and NULL for a NULL model. */
 CLF_API size_t clf_model_prompt_count(const clf_model *model);
 CLF_API const char *clf_model_prompt_name(const clf_model *model, size_t index);
 CLF_API const char *clf_model_prompt(const clf_model *model, const char *name);
@@ -91,7 +92,7 @@ typedef struct clf_embed_params {
     size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
     void (*progress)(void *user, size_t done, size_t total); /* texts; NULL = none */
     void *progress_user;
-    size_t dimensions;       /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = all */
+    size_t dimensions;       /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = as the model */
     const char *prompt_name; /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
     const char *prompt;      /* goes before every text; NULL = by prompt_name, "" = none */
     size_t *failed_text;     /* receives the index of a text whose embedding is corrupt, and the message is without it; else the number of
@@ -102,7 +103,7 @@ enum { CLF_AS_MODEL = -1 };
 #define CLF_EMBED_PARAMS_INIT {.size = sizeof(clf_embed_params), .pooling = CLF_AS_MODEL, .normalize = CLF_AS_MODEL}
 CLF_API CLF_NODISCARD clf_status clf_embed_params_default(clf_embed_params *out, size_t size); /* clformer.h: options */
 
-/* Features of an embedding that these params ask for: dimensions, else the model's embedding_width, or C for another pooling.
+/* Features of an embedding that these params ask for: dimensions, else the model's embedding_width, or that of another pooling.
  * INVALID_ARGUMENT: a NULL but params; params as clf_model_embed. */
 CLF_API CLF_NODISCARD clf_status clf_model_embedding_width(const clf_model *model, const clf_embed_params *params, size_t *out);
 
@@ -120,6 +121,8 @@ typedef struct clf_embed_stats {
  * batches of about batch_tokens tokens; a text's result depends on its batch only by rounding (1e-6 for normalised embeddings).
  * A text of no tokens (no special tokens in the tokenizer) gives zeros. params NULL = defaults; stats may be NULL. Synchronous.
  * C is that of clf_model_embedding_width. The model's modules run in their order (pooling, dense layers, layer norms, normalize).
+ * Features that config_sentence_transformers.json's truncate_dim cuts off are cut as sentence-transformers does: the others are normalised
+ * again only where `normalize` is 1.
  * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens, more dimensions than there are, a
  * prompt_name that the model does not have (those that it has are named), or one beside prompt. UNSUPPORTED: modules.json has no Pooling
  * and params ask for none. INTERNAL: an embedding is not finite, or all zero, also when its batch is computed again on the

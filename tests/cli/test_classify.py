@@ -56,6 +56,51 @@ def check_cross_encoder(name, golden):
             fail(name, "CrossEncoder", query, text, wanted, done.stdout, done.stderr)
 
 
+def write_json(folder, name, content):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        json.dump(content, file)
+
+
+def check_cross_encoder_settings(folder):
+    """The default prompt of a cross-encoder goes before the query, and what it makes of logits is Identity or Sigmoid."""
+    copy, texts = os.path.join(folder, "settings"), ("the cat sat", "zebra")
+    shutil.copytree(os.path.join(models, "bert"), copy)
+    write_json(copy, "modules.json", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}])
+    with open(os.path.join(copy, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+
+    def hits(query, **settings):
+        write_json(copy, "config_sentence_transformers.json", settings)
+        return run("rerank", "--json", copy, query, *texts)
+    plain, asked = hits("dog"), hits("a cat, dog")
+    prompts = {"prompts": {"query": "a cat, "}, "default_prompt_name": "query"}
+    given, other = hits("dog", model_type="CrossEncoder", activation_fn="torch.nn.modules.linear.Identity", **prompts), hits("dog", **prompts)
+    found = [json.loads(done.stdout)["hits"] if done.returncode == 0 else done.stderr for done in (plain, asked, given, other)]
+    if found[2] != found[1] or found[0] == found[1] or found[3] != found[0]:
+        fail("the prompt of a cross-encoder", found)
+    if json.loads(run("info", "--json", copy).stdout)["unread_settings"]:
+        fail("info: settings of a cross-encoder")
+    refused = [hits("dog", model_type="CrossEncoder", activation_fn="torch.nn.modules.activation.Tanh")]
+    hits("dog")
+    for change in ({"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Tanh"}},
+                   {"sbert_ce_default_activation_function": "torch.nn.modules.activation.Tanh"}, {"sentence_transformers": {"activation_fn":
+                    "torch.nn.modules.activation.Sigmoid"}, "sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}):
+        write_json(copy, "config.json", {**config, **change})
+        refused.append(run("rerank", "--json", copy, "dog", *texts))
+    if json.loads(refused.pop().stdout)["hits"] != found[0]:
+        fail("activation functions that rerank tells")
+    for done in refused:
+        if done.returncode != 1 or 'modules.activation.Tanh": expected torch.nn\'s Identity or Sigmoid' not in done.stderr:
+            fail("another activation function", done.returncode, done.stdout, done.stderr)
+    write_json(copy, "config.json", config)
+    os.remove(os.path.join(copy, "modules.json"))  # sentence-transformers does not look into the other file then
+    done = hits("dog", model_type="CrossEncoder", activation_fn="torch.nn.modules.activation.Tanh", similarity_fn_name="cosine", **prompts)
+    if done.returncode != 0 or json.loads(done.stdout)["hits"] != found[0]:
+        fail("settings without modules.json", done.stdout, done.stderr)
+    if set(json.loads(run("info", "--json", copy).stdout)["unread_settings"]) != {"model_type", "activation_fn", "prompts", "default_prompt_name"}:
+        fail("info: settings without modules.json", run("info", "--json", copy))
+
+
 def check_printed(folder):
     """A label is foreign text too: it cannot drive the terminal, and both texts of a pair are shown."""
     copy, pairs = os.path.join(folder, "printed"), os.path.join(folder, "pairs.jsonl")
@@ -254,6 +299,7 @@ with tempfile.TemporaryDirectory() as folder:
             check_rerank(name, golden)
             check_cross_encoder(name, golden)
     check_printed(folder)
+    check_cross_encoder_settings(folder)
     check_bad_pairs(folder)
     check_search(folder)
     check_info_of_tokenizer(folder)

@@ -204,6 +204,54 @@ def check_similarity(folder):
             fail(arguments, done.returncode, done.stderr)
 
 
+def rows_of(directory, *arguments):
+    done = run("embed", "--format", "text", *arguments, directory, "the cat sat", "zebra")
+    return [[float(value) for value in line.split()] for line in done.stdout.splitlines()]
+
+
+def check_settings(folder):
+    """config_sentence_transformers.json: truncate_dim is followed, another kind of model is refused, keys that nothing reads are told."""
+    directory = os.path.join(folder, "last")
+    path, whole = os.path.join(directory, "config_sentence_transformers.json"), rows_of(directory)
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+
+    def write(**change):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**config, **change}, file)
+
+    def near(rows, wanted):
+        return [len(row) for row in rows] == [len(row) for row in wanted] and all(math.dist(a, b) <= BOUND * math.hypot(*b) for a, b in zip(rows, wanted))
+    write(truncate_dim=5)
+    cut, six = ([row[:count] for row in whole] for count in (5, 6))
+    shared = [[value / math.hypot(*row) for value in row] for row in six]
+    if not near(rows_of(directory), cut) or not near(rows_of(directory, "--normalize", "yes"), [[v / math.hypot(*row) for v in row] for row in cut]):
+        fail("truncate_dim 5", rows_of(directory), cut)
+    if not near(rows_of(directory, "--dimensions", "6"), shared):
+        fail("truncate_dim 5 and --dimensions 6", rows_of(directory, "--dimensions", "6"), shared)
+    matrix = json.loads(run("similarity", "--json", directory, "the cat sat", "zebra").stdout)
+    if not abs(matrix[0][1] - sum(a * b for a, b in zip(*cut)) / math.prod(math.hypot(*row) for row in cut)) <= BOUND or not abs(matrix[0][0] - 1) <= BOUND:
+        fail("similarity: truncate_dim 5", matrix)
+    if json.loads(run("info", "--json", directory).stdout)["embedding_width"] != 5:
+        fail("info: truncate_dim 5")
+    write(truncate_dim=500)
+    if not near(rows_of(directory), whole):
+        fail("truncate_dim 500", rows_of(directory))
+    write(model_type="SparseEncoder")
+    refused((directory,), 1, 'model_type "SparseEncoder": expected "SentenceTransformer" or "CrossEncoder"')
+    write(truncate_dim="5")
+    refused((directory,), 1, "truncate_dim", 'string "5"')
+    write(model_type="CrossEncoder")  # its prompts are not for embeddings
+    if not near(rows_of(directory), rows_of(directory, "--prompt", "")) or near(whole, rows_of(directory)):
+        fail("prompts of a cross-encoder", rows_of(directory))
+    write(query_length=32, requirements={"transformers": ">=4"}, keep_in_fp32_modules=["x"], similarity_fn_name="euclidean")
+    if json.loads(run("info", "--json", directory).stdout)["unread_settings"] != ["query_length"]:
+        fail("info: unread_settings", run("info", "--json", directory))
+    write()
+    if json.loads(run("info", "--json", directory).stdout)["unread_settings"]:
+        fail("info: unread_settings of a file that sentence-transformers wrote")
+
+
 def check_without_pooling(folder):
     """A Transformer alone makes no embedding, unless a pooling is asked for."""
     directory = os.path.join(folder, "last")
@@ -227,6 +275,7 @@ with tempfile.TemporaryDirectory() as folder:
     check_refusals(folder)
     check_streamed(folder)
     check_wide_range(folder)
+    check_settings(folder)
     check_without_pooling(folder)
     check_similarity(folder)
 finish()

@@ -135,6 +135,19 @@ def compare_sentence(compared):
         told = ", ".join(f"{key} {value!r}" for key, value in call.items()) or "as the model says"
         compared.tell(told, worst(compared.rows(texts, *options_of(call)), encode(model, texts, together, **call)))
     compare_quantized(compared, texts, encode(model, texts, together))
+    for directory in (compared.directory, reference):
+        change_settings(directory, truncate_dim=5)
+    model = models.exact(SentenceTransformer(reference, device="cpu", model_kwargs=models.READ))
+    compared.tell("the model's own truncate_dim", worst(compared.rows(texts), encode(model, texts, together)))
+
+
+def change_settings(directory, **change):
+    path, settings = os.path.join(directory, "config_sentence_transformers.json"), {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            settings = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**settings, **change}, file)
 
 
 def compare_poolings(compared):
@@ -147,7 +160,7 @@ def compare_poolings(compared):
         compared.tell("--pooling " + option, worst(compared.rows(texts, "--pooling", option, "--normalize", "no"), encode(model, texts, together)))
 
 
-def compare_rerank(compared, texts):
+def compare_rerank(compared, texts, what="rerank"):
     model = models.exact(CrossEncoder(compared.directory, device="cpu", model_kwargs=models.READ))
     with models.generation.Double():
         scores, logits = (model.predict([(texts[0], text) for text in texts[1:]], batch_size=PADDED, convert_to_tensor=True, activation_fn=f).numpy()
@@ -155,12 +168,12 @@ def compare_rerank(compared, texts):
     hits = json.loads(compared.run("rerank", "--json", compared.directory, *texts))["hits"]
     order = [hit["index"] for hit in hits]
     if sorted(order) != list(range(len(scores))):
-        return compared.tell("rerank: the order", math.inf)
+        return compared.tell(what + ": the order", math.inf)
     apart = max(abs(hit["logit"] - logits[hit["index"]]) for hit in hits) / abs(logits).max()
-    compared.tell("rerank: logits", apart)
-    compared.tell("rerank: scores", max(abs(hit["score"] - scores[hit["index"]]) for hit in hits) / abs(scores).max())
+    compared.tell(what + ": logits", apart)
+    compared.tell(what + ": scores", max(abs(hit["score"] - scores[hit["index"]]) for hit in hits) / abs(scores).max())
     fall = max(0.0, *(logits[after] - logits[before] for before, after in zip(order, order[1:])))
-    return compared.tell("rerank: the order falls", fall / abs(logits).max())
+    return compared.tell(what + ": the order falls", fall / abs(logits).max())
 
 
 def compare_classify(compared):
@@ -190,6 +203,11 @@ def compare_classify(compared):
     if logits.shape[1] == 1:
         shutil.copyfile(os.path.join(DATA, compared.case, "config.json"), config_path)
         compare_rerank(compared, texts)
+        for name, content in (("modules.json", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}]),
+                              ("sentence_bert_config.json", {"transformer_task": "sequence-classification", "module_output_name": "scores"})):
+            models.write_json(compared.directory, name, content)
+        change_settings(compared.directory, model_type="CrossEncoder", prompts={"query": "dog, "}, default_prompt_name="query")
+        compare_rerank(compared, texts, "rerank with a prompt")
 
 
 def transformers_head(directory):
