@@ -2,20 +2,21 @@
 /* Cached attention on GPUs. A work-group has a query, a head and a part of the keys: its items take a key each, then columns of the head.
  * Few queries and heads leave most of a GPU idle, so that long caches are cut into parts (IS_SPLIT): each group writes its unnormalised mix
  * of values with its maximum and sum, and cached_attention_merge joins the parts of a query and head (Flash-Decoding). Keys are read
- * four at a time where their rows are aligned to 16 bytes, and eight rows of values are under way at once. */
+ * four at a time where their rows are aligned to four elements, and eight rows of values are under way at once.
+ * A block's table of rows is read during the block before it. */
 #include "cached_attention.cl"
-#include "row_reduce.cl"
+#include "row_sum.cl"
 #include "wide_loads.cl"
 
 #if LANES != WG
 #error "LANES: the whole work-group shares a row"
 #endif
-#if !defined(IS_SPLIT) || !defined(IS_ALIGNED)
-#error "IS_SPLIT: keys lie in parts; IS_ALIGNED: rows of k start at multiples of four floats and HEAD is one"
+#if !defined(IS_SPLIT) || !defined(IS_ALIGNED) || !defined(OFFSET_T)
+#error "IS_SPLIT: keys lie in parts; IS_ALIGNED: rows of k start at multiples of four elements and HEAD is one; OFFSET_T: uint or ulong"
 #endif
 
 ROW_REDUCTION(group_max, float, ROW_LARGER, CLK_LOCAL_MEM_FENCE)
-ROW_REDUCTION(group_sum, float, ROW_PLUS, CLK_LOCAL_MEM_FENCE)
+ROW_SUM(group_sum, float, CLK_LOCAL_MEM_FENCE)
 
 /* What a part leaves: HEAD mixed values, then these. */
 #define PART_MAXIMUM HEAD
@@ -43,10 +44,10 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #endif
 }
 
-/* start + sum_j weights[j] v[row[j] * stride]. */
-inline float mix_values(__global const KV_T *v, long stride, __local const long *row, __local const float *weights, int keys, float start)
+/* start + sum_j weights[j] v[place[j]]. */
+inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, __local const float *weights, int keys, float start)
 {
-#define VALUE(i) LOAD_KV(v, row[j + (i)] * stride)
+#define VALUE(i) LOAD_KV(v, place[j + (i)])
     int j = 0;
     for (; j + 8 <= keys; j += 8) {
         const float v0 = VALUE(0), v1 = VALUE(1), v2 = VALUE(2), v3 = VALUE(3);
@@ -69,7 +70,7 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
                             int part_keys)
 {
     __local float queries[HEAD] __attribute__((aligned(16))), mixed[HEAD], weights[WG], scratch[WG];
-    __local long row[WG];
+    __local OFFSET_T place[WG]; /* of the rows of values from the first, in elements: one product for all columns of a key */
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), item = (int)get_local_id(0);
     const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
 #if HAS_COUNTS
@@ -90,12 +91,15 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     float maximum = -INFINITY, sum = 0.0f;
+    long next_row = begin + item < count ? cache_row(&at, rows, first, n, begin + item) : 0;
     for (; begin < count; begin += WG) {
         const int keys = min(WG, count - begin);
+        const long at_row = next_row;
         float score = -INFINITY;
+        if (begin + WG + item < count) /* on its way while this block is at work */
+            next_row = cache_row(&at, rows, first, n, begin + WG + item);
         if (item < keys) {
-            const long at_row = cache_row(&at, rows, first, n, begin + item);
-            row[item] = at_row;
+            place[item] = (OFFSET_T)(at_row * at.v_stride);
             score = key_times_query(k + at_row * at.k_stride, queries);
             score = CAPPED(BIASED(score, &at, bias, h, begin + item, last), cap);
         }
@@ -104,11 +108,11 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
         const float shift = largest == -INFINITY ? 0.0f : largest, alpha = softmax_exp(maximum - shift);
         const float weight = softmax_exp(score - shift);
         weights[item] = weight;
-        sum = sum * alpha + group_sum(scratch, weight); /* its barriers publish weights and rows */
+        sum = sum * alpha + group_sum(scratch, weight); /* its barriers publish weights and places */
         maximum = largest;
         for (int c = item; c < HEAD; c += WG)
-            mixed[c] = mix_values(v + c, at.v_stride, row, weights, keys, mixed[c] * alpha);
-        barrier(CLK_LOCAL_MEM_FENCE); /* weights and rows are free again */
+            mixed[c] = mix_values(v + c, place, weights, keys, mixed[c] * alpha);
+        barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */
     }
 #if IS_SPLIT
     parts += (((long)get_group_id(2) * get_num_groups(0) + n) * heads + h) * PART_SIZE;

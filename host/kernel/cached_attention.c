@@ -3,6 +3,7 @@
 #include "kernel/cached_attention.h"
 
 #include "kernel/loops.h"
+#include "runtime/probe.h"
 
 enum {
     FEW_QUERIES = 8,
@@ -144,13 +145,22 @@ static bool is_by_four(const clf_view *view)
     return view->dim[2] % 4 == 0 && view->offset % 4 == 0 && view->stride[0] % 4 == 0 && view->stride[1] % 4 == 0;
 }
 
-static clf_kernel_spec group_spec(const char *kernel, const clf_cached_attention_args *args, int64_t parts)
+/* Whether its rows begin within 2^32 elements of the first. */
+static bool is_near(const clf_view *view)
+{
+    int64_t end;
+    return view->stride[1] >= 0 && !__builtin_mul_overflow(view->dim[1], view->stride[1], &end) && end <= UINT32_MAX;
+}
+
+static clf_kernel_spec group_spec(const clf_context *context, const char *kernel, const clf_cached_attention_args *args, int64_t parts)
 {
     clf_kernel_spec spec = spec_of("cached_attention_group.cl", kernel, args);
     clfi_spec_int(&spec, "WG", GROUP_WG);
     clfi_spec_int(&spec, "LANES", GROUP_WG);
     clfi_spec_int(&spec, "IS_SPLIT", parts > 1);
     clfi_spec_int(&spec, "IS_ALIGNED", is_by_four(args->k));
+    clfi_spec_int(&spec, "HAS_SUBGROUPS", clfi_probe(context, CLFI_PROBE_SUBGROUPS));
+    clfi_spec_text(&spec, "OFFSET_T", is_near(args->v) ? "uint" : "ulong");
     return spec;
 }
 
@@ -159,7 +169,7 @@ static clf_status run_group(clf_context *context, const clf_cached_attention_arg
 {
     const int64_t keys = args->window > 0 && args->window < args->keys ? args->window : args->keys;
     const int64_t part_keys = ((keys + count - 1) / count + GROUP_WG - 1) / GROUP_WG * GROUP_WG;
-    const clf_kernel_spec spec = group_spec("cached_attention_group", args, count);
+    const clf_kernel_spec spec = group_spec(context, "cached_attention_group", args, count);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
     clfi_arg_buffer(&launch, parts);
@@ -175,7 +185,7 @@ static clf_status run_parts(clf_context *context, const clf_cached_attention_arg
     clf_view parts;
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], head + 2}, &parts));
     CLF_TRY(run_group(context, args, parts.buffer, count));
-    const clf_kernel_spec spec = group_spec("cached_attention_merge", args, count);
+    const clf_kernel_spec spec = group_spec(context, "cached_attention_merge", args, count);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, parts.buffer);
     clfi_arg_int(&launch, count);

@@ -89,8 +89,8 @@ KERNELS = [
         ("few rows against a weight of bfloat16", "bf16", 2, "ALIGNED_VECTORS", GEMV_RULES))),
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
      ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
-      "-DIS_ALIGNED=1"],
-     {"amd": {"least": {"threads": 2, "flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"threads": 6, "flight": 5}, "most": {"registers": 128}}, "intel": {}}),
+      "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"],
+     {"amd": {"least": {"threads": 2, "fma": 0.15, "flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"threads": 6, "fma": 0.2, "flight": 5}, "most": {"registers": 128}}, "intel": {"least": {"fma": 0.15}}}),
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
         "products": attention_products(32, 8),
         "amd": {"least": {"fma": 0.65}, "most": {"local_per_fma": 2.0, "registers": 144}},
