@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the GPU products could reach by their machine code: a MODEL ON PAPER, NOTHING HERE WAS TIMED ON A GPU.
 
-usage: gpu_model.py [TARGET ...]      prints a table; a target whose compiler or disassembler is not installed is left out by name
+usage: gpu_model.py [TARGET ...]      prints two tables; a target whose compiler or disassembler is not installed is left out by name
 
 Share of the peak of fused multiply-adds = the least of
   issue   what the arithmetic pipe does besides multiply-adds in the hot loop (tests/offline/isa.py reads the compilers' output); in attention, whose
@@ -26,7 +26,7 @@ UNITS = {
     "intel_gen12lp": (128, 128), "intel_dg2": (128, 128),
 }
 
-BOUND_BY_ARITHMETIC = ("gemm_tiled", "attention_group")  # the others wait for memory
+BOUND_BY_ARITHMETIC = ("gemm_tiled", "attention_group")  # the others wait for memory: what they have under way decides
 
 
 def issue_share(target, have):
@@ -43,32 +43,48 @@ def issue_share(target, have):
     return have["fma"]
 
 
+def share_of_peak(target, have, of):
+    """"issue/local memory **the least**" in per cent."""
+    # Intel's listing does not tell the bytes: those of the same source elsewhere
+    per_fma = (of("amd_gfx1030") if target.startswith("intel") else have)["local_per_fma"]
+    lanes, bytes_per_clock = UNITS[target]
+    issue, local = issue_share(target, have), bytes_per_clock / lanes / per_fma
+    return f"{100 * issue:.0f}/{100 * local:.0f} **{100 * min(1, issue, local):.0f}**"
+
+
+def under_way(_, have, __):
+    """Loads that an item has under way at once and how many of them are of 16 bytes; hardware threads that fit on a SIMD unit."""
+    return f"{have['flight']} ({100 * have['wide_loads']:.0f} %), {have['threads']:.0f}"
+
+
+def print_table(title, targets, is_in, cell, left_out):
+    print(title + "\n\n| kernel | " + " | ".join(targets) + " |\n|---|" + "---|" * len(targets))
+    for name, file, kernel, options, rules in check_isa.KERNELS:
+        if not is_in(kernel):
+            continue
+        cells = []
+        for target in targets:
+            def of(other):
+                return check_isa.measure(other, file, kernel, options, rules)
+            try:
+                cells.append(cell(target, of(target), of))
+            except (Unavailable, isa.Broken) as reason:
+                left_out.add(f"{target}: {reason}")
+                cells.append("-")
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    print()
+
+
 def main():
     targets = sys.argv[1:] or list(UNITS)
     unknown = [target for target in targets if target not in UNITS]
     if unknown:
         sys.exit(f"{', '.join(unknown)}: not in the model; there are: {', '.join(UNITS)}")
-    print("Model, not measured: share of FMA peak in %, issue / local memory -> the least\n")
-    print("| kernel | " + " | ".join(targets) + " |\n|---|" + "---|" * len(targets))
     left_out = set()
-    for title, file, kernel, options, rules in check_isa.KERNELS:
-        if kernel not in BOUND_BY_ARITHMETIC:
-            continue
-        cells = []
-        for target in targets:
-            try:
-                have = check_isa.measure(target, file, kernel, options, rules)
-                # Intel's listing does not tell the bytes: those of the same source elsewhere
-                same = check_isa.measure("amd_gfx1030", file, kernel, options, rules) if target.startswith("intel") else have
-                per_fma = same["local_per_fma"]
-            except (Unavailable, isa.Broken) as reason:
-                left_out.add(f"{target}: {reason}")
-                cells.append("-")
-                continue
-            lanes, bytes_per_clock = UNITS[target]
-            issue, local = issue_share(target, have), bytes_per_clock / lanes / per_fma
-            cells.append(f"{100 * issue:.0f}/{100 * local:.0f} **{100 * min(1, issue, local):.0f}**")
-        print(f"| {title} | " + " | ".join(cells) + " |")
+    print_table("Model, not measured: share of FMA peak in %, issue / local memory -> the least", targets, lambda kernel: kernel in BOUND_BY_ARITHMETIC,
+                share_of_peak, left_out)
+    print_table("Counted in the code: loads from global memory under way at once (share of them that are 16 bytes), hardware threads on a SIMD unit", targets,
+                lambda kernel: kernel not in BOUND_BY_ARITHMETIC, under_way, left_out)
     for line in sorted(left_out):
         print("left out: " + line)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that results are right,
 and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes for that device.
-usage: test_gpu.py PROGRAM DATA SHIM DEVICE
+usage: test_gpu.py PROGRAM DATA SHIM CACHED_ATTENTION_TEST DEVICE
 
 Two of the devices, which have the most and the least local memory for an item, do the whole list. The others, whose kernels are the same and compile
 anew for every name, do what tells them apart; with CLF_GPU_ALL=1 in the environment they do all of it, too."""
@@ -15,20 +15,21 @@ import subprocess
 import sys
 import tempfile
 
-program, data, shim, device = sys.argv[1:]
+program, data, shim, cached_attention, device = sys.argv[1:]
 BOUND = 1e-5  # relative error of an embedding, as in test_families.py
 OURS = 46     # launches of a MiniLM pass: 7 a layer, embedding and its norm, pooling, normalisation
-# Shown name and limits, and launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3: at most so many.
+# Shown name and limits; launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3, at most so many; its parameters for the device (MWG, NWG, KWG
+# and WGD: tiles of its large and its direct kernel; XGEMM_MIN_INDIRECT_SIZE); work-groups that one query with 12 heads and 1,024 keys gets.
 DEVICES = {
-    "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88),
-    "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70),
-    "amd_rdna2": ("gfx1030", 256, 64 << 10, 94),
-    "amd_gcn": ("gfx906:sramecc+:xnack-", 256, 64 << 10, 94),
-    "intel_gen12": ("Intel(R) Iris(R) Xe Graphics", 512, 64 << 10, 94),
-    "intel_arc": ("Intel(R) Arc(TM) A770 Graphics", 1024, 64 << 10, 94),
-    "arm_small": ("Mali-G52 r1p0", 384, 32 << 10, 94),
+    "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88, (128, 128, 16, 32, 1024), 96),
+    "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70, (64, 64, 32, 32, 1472), 96),
+    "amd_rdna2": ("gfx1030", 256, 64 << 10, 94, (128, 64, 16, 32, 448), 96),
+    "amd_gcn": ("gfx906:sramecc+:xnack-", 256, 64 << 10, 94, (64, 64, 32, 16, 320), 96),
+    "intel_gen12": ("Intel(R) Iris(R) Xe Graphics", 512, 64 << 10, 94, (64, 64, 32, 8, 128), 96),
+    "intel_arc": ("Intel(R) Arc(TM) A770 Graphics", 1024, 64 << 10, 94, (64, 64, 32, 8, 128), 96),
+    "arm_small": ("Mali-G52 r1p0", 384, 32 << 10, 94, (64, 32, 32, 32, 128), 12),
 }
-NAME, GROUP, LOCAL, CLBLAST = DEVICES[device]
+NAME, GROUP, LOCAL, CLBLAST, PARAMETERS, PARTS = DEVICES[device]
 IS_WHOLE = device in ("nvidia_turing", "arm_small") or os.environ.get("CLF_GPU_ALL") == "1"
 failures = []
 
@@ -44,7 +45,7 @@ Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
 class Run:
     """One run of the program, and what the shim wrote down."""
 
-    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache=""):
+    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program):
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
@@ -52,8 +53,8 @@ class Run:
                            CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1", XDG_CONFIG_HOME=os.path.join(work, "config"),
                            **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
-        self.done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        self.name = f"{arguments[0]} {engines}"
+        self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        self.name = f"{(arguments or [binary])[0]} {engines}"
         if check and self.done.returncode != 0:
             fail(f"{self.name}: status {self.done.returncode}: {self.done.stderr[-400:]}")
         lines = []
@@ -177,10 +178,21 @@ def check_launches():
         run = Run(["embed", model, "--file", texts, *options], engines, idle=True, check=False)  # what is not computed is not finite
         count, title = run.count_of_pass(), " ".join([engines, *options])
         print(f"{device}: {title}: {count} launches a pass; {dict(run.kernels())}")
-        if run.clblast:
-            print("\n".join(sorted(set(run.clblast))))
+        if engines == "gemm=clblast":
+            value = dict(word.split("=") for line in run.clblast for word in line.split()[1:])
+            taken = tuple(int(value.get(name, 0)) for name in ("MWG", "NWG", "KWG", "WGD", "XGEMM_MIN_INDIRECT_SIZE"))
+            if taken != PARAMETERS:
+                fail(f"CLBlast's parameters {taken}, expected {PARAMETERS}: {sorted(set(run.clblast))}")
         if count > most or (most == OURS and count != most):
             fail(f"{title}: {count} launches a pass, expected {most}")
+
+
+def check_cached_attention():
+    """A long cache is cut into parts, as many as give the device its work-groups. Nothing is computed: the test of the op ends at its first case."""
+    run = Run([], "cached_attention=group", idle=True, check=False, binary=cached_attention)
+    groups = [math.prod(n // m for n, m in zip(one.items, one.group)) for one in run.launches if one.kernel == "cached_attention_group"]
+    if groups[:1] != [PARTS]:
+        fail(f"cached attention: {groups} work-groups, expected {PARTS}: {run.done.stdout[-300:]}")
 
 
 def check_first_use():
@@ -231,6 +243,7 @@ with tempfile.TemporaryDirectory() as work:
     check_devices()
     check_forced()
     check_launches()
+    check_cached_attention()
     if device == "nvidia_turing":
         check_first_use()
     if device in ("nvidia_hopper", "intel_arc"):

@@ -25,9 +25,10 @@ static const clf_view *view(const operand *o)
     return clfi_tensor_view(o->tensor);
 }
 
+/* On devices that end long loops an engine may leave a case alone. */
 static void run_case(clf_context *context, const cached_case *c)
 {
-    enum { MOST_KEYS = 600, MOST_SIZE = 256 };
+    enum { MOST_KEYS = 1024, MOST_SIZE = 256 };
     static double keys[MOST_KEYS * (MOST_SIZE + 1)], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE];
     double query[MOST_SIZE + 1];
     /* The reference adds a bias as one more element of the keys, times 1 / scale of the query. */
@@ -79,7 +80,10 @@ static void run_case(clf_context *context, const cached_case *c)
                                             .out = view(&out),
                                             .scale = scale,
                                             .bias = c->reach ? view(&bias) : NULL};
-    CHECK_OK(clfi_cached_attention(context, &args));
+    const clf_status status = clfi_cached_attention(context, &args);
+    if (status == CLF_UNSUPPORTED && context->device.caps.short_loops)
+        goto done;
+    CHECK_OK(status);
     operand_read(&out, id);
     for (int64_t n = 0; n < c->queries; n++) {
         const int64_t count = c->has_counts ? count_values[n] : c->keys;
@@ -105,6 +109,7 @@ static void run_case(clf_context *context, const cached_case *c)
             }
         }
     }
+done:
     free(table_values);
     free(first_values);
     free(count_values);
@@ -114,6 +119,7 @@ static void run_case(clf_context *context, const cached_case *c)
 }
 
 static const cached_case cases[] = {
+    {12, 1, 1030, 16, 1024, false, false, 0, false, false}, /* the first: tests/gpu/test_gpu.py counts its work-groups */
     {1, 1, 1, 16, 1, true, false, 0, false, false},
     {4, 5, 40, 64, 9, true, false, 0, false, false},
     {4, 5, 40, 64, 33, false, true, 0, false, false},
