@@ -79,6 +79,50 @@ inline int block_integer(__global const uchar *block, uint e)
 #endif
 }
 
+/* Eight bytes at an even address, two in each number. */
+inline uint4 byte_pairs(__global const uchar *p)
+{
+    return convert_uint4(vload4(0, (__global const ushort *)p));
+}
+
+/* The stored integers of weights e, e + 2, e + 4, e + 6, and of those behind them; e is a multiple of eight. */
+inline void eight_integers(__global const uchar *block, uint e, int4 *even, int4 *odd)
+{
+#if BLOCKS == BLOCKS_Q8_0
+    const int4 pairs = as_int4(byte_pairs(block + 2 + e));
+    *even = pairs << 24 >> 24;
+    *odd = pairs << 16 >> 24;
+#else
+#if BLOCKS == BLOCKS_Q6_K
+    const uint part = e >> 7, p = (e >> 5) & 3, i = e & 31, shift = p < 2 ? 0 : 4;
+    const uint4 pairs = byte_pairs(block + 64 * part + 32 * (p & 1) + i), high = byte_pairs(block + 128 + 32 * part + i) >> 2 * p;
+    const uint4 even_high = (high & 3u) << 4u, odd_high = (high >> 8u & 3u) << 4u;
+#elif HAS_GROUPS
+    const uint group = e >> 5, i = e & 31, shift = group & 1 ? 4 : 0;
+    const uint4 pairs = byte_pairs(block + NIBBLES_AT + 32 * (group >> 1) + i);
+#if HAS_FIFTH_BITS
+    const uint4 high = byte_pairs(block + FIFTH_AT + i) >> group;
+    const uint4 even_high = (high & 1u) << 4u, odd_high = (high >> 8u & 1u) << 4u;
+#endif
+#else
+    const uint shift = e < 16 ? 0 : 4;
+    const uint4 pairs = byte_pairs(block + NIBBLES_AT + (e & 15));
+#if HAS_FIFTH_BITS
+    const uint4 high = (uint4)((uint)block[FIFTH_AT + (e >> 3)]) >> (uint4)(0, 2, 4, 6);
+    const uint4 even_high = (high & 1u) << 4u, odd_high = (high >> 1u & 1u) << 4u;
+#endif
+#endif
+    const uint4 even_low = pairs >> shift & 15u, odd_low = pairs >> (8u + shift) & 15u;
+#if HAS_FIFTH_BITS || BLOCKS == BLOCKS_Q6_K
+    *even = as_int4(even_low | even_high);
+    *odd = as_int4(odd_low | odd_high);
+#else
+    *even = as_int4(even_low);
+    *odd = as_int4(odd_low);
+#endif
+#endif
+}
+
 /* s of weight e, and t. */
 inline int block_scale(__global const uchar *block, uint e)
 {

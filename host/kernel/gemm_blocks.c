@@ -64,12 +64,14 @@ done:
 
 static clf_status run_few(clf_context *context, const clf_gemm_args *args)
 {
+    const char *reads = clfi_gemm_reads(args, &args->a, args->a.column_stride, args->a.row_stride, 4);
     clf_kernel_spec spec = clfi_kernel_spec("gemm_blocks.cl", "gemm_blocks");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
     clfi_spec_blocks(&spec, args->weight->blocks);
     clfi_spec_int(&spec, "ROWS", args->m);
     clfi_spec_int(&spec, "WG", GROUP);
+    clfi_spec_text(&spec, "A_READS", args->a.dtype == CLF_F32 ? reads : "ELEMENTS");
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);

@@ -87,6 +87,10 @@ KERNELS = [
         ("few rows against a weight that is not aligned", "f32", 2, "VECTORS", GEMV_RULES_UNALIGNED),
         ("few rows against a weight of float16", "f16", 2, "ALIGNED_VECTORS", GEMV_RULES),
         ("few rows against a weight of bfloat16", "bf16", 2, "ALIGNED_VECTORS", GEMV_RULES))),
+    *((f"few rows against quantised blocks, {title}", "gemm_blocks.cl", "gemm_blocks",
+       [*RESULT, "-DROWS=1", "-DWG=64", f"-DBLOCKS={number}", "-DA_READS=ALIGNED_VECTORS"],
+       {"amd": {"least": {"fma": 0.13}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.12}, "most": {"loads": nvidia}}, "intel": {"least": {"fma": 0.1}}})
+      for title, number, amd, nvidia in (("Q8_0", 8, 9, 10), ("Q4_K", 12, 14, 18))),  # loads of eight weights, their scales and inputs
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
      ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
       "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"],
