@@ -6,6 +6,8 @@
  * neighbours read neighbouring words.
  *
  * - One exponential per score; the running maximum of a row is that of the whole block.
+ * - KEY_HALVES 2: half of the items take half of the keys of the second product for all columns, so that an item has twice the columns
+ *   (ITEMS_C items go along them) and reads less of local memory for each multiply-add; the halves are added once, in the end.
  * - Masks: a block that every query may use takes no test and one that none may use is passed over. For the others an item per key writes
  *   which queries may use it. A value that is not finite spoils the results of masked queries as well, which is mended in the end.
  * Source: Dao et al. 2022 (FlashAttention), alg. 1. */
@@ -14,6 +16,9 @@
 
 #if !defined ITEMS_Q || !defined ITEMS_K || !defined ROW_VECTORS || !defined KEY_VECTORS || !defined COLUMN_VECTORS
 #error "ITEMS_Q, ITEMS_K: items along queries (4 or 8) and along keys and columns; ROW_VECTORS, KEY_VECTORS: 1, 2; COLUMN_VECTORS: 1 to 4"
+#endif
+#if !defined KEY_HALVES || !defined MANY_REGISTERS
+#error "KEY_HALVES: 1 or 2, the sums of results over which an item's group divides the keys; MANY_REGISTERS: a form that has room in them"
 #endif
 #if !defined SLICE || !defined PART_KEYS || !defined TILE_PARTS || !defined IS_ALIGNED || !defined HAS_NATIVE_EXP2 || WIDTH != 4
 #error "SLICE: columns of q and k at a time; PART_KEYS: keys of v at a time, by 4 KEY_VECTORS; TILE_PARTS: work-groups to a tile; \
@@ -24,18 +29,21 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #define TILE (4 * ITEMS_Q * ROW_VECTORS)
 #define WORDS ((TILE + 31) / 32) /* of bits, one for each query */
 #define KEY_BLOCK (4 * ITEMS_K * KEY_VECTORS)
-#define WIDE (4 * ITEMS_K * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
+#define ITEMS_C (ITEMS_K / KEY_HALVES)
+#define WIDE (4 * ITEMS_C * COLUMN_VECTORS) /* columns of v with those that fill up the last vectors */
 #define PITCH_Q (TILE + 4) /* spreads rows over the banks of local memory; keeps float4 aligned */
 #define PITCH_K (KEY_BLOCK + 4)
 #define SLICE_FLOATS (SLICE * (PITCH_Q + PITCH_K))
 #define WEIGHTS_FLOATS (PART_KEYS * (PITCH_Q + WIDE))
+#define HALF_FLOATS (KEY_HALVES == 2 ? TILE * WIDE : 0)
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 /* Where things lie in local memory, counted in vectors. It is one array: compilers then reach all of it from few registers. A slice of q
- * and k, maxima of scores, and weights with a part of v take turns. */
+ * and k, maxima of scores, weights with a part of v, and in the end results of half of the keys take turns. */
 #define K_SLICE (SLICE * PITCH_Q / 4)
 #define VALUES (PART_KEYS * PITCH_Q / 4)
 #define TOPS 0 /* of an item's scores, and in the end the sums of rows */
-#define SUMS ((SLICE_FLOATS > WEIGHTS_FLOATS ? SLICE_FLOATS : WEIGHTS_FLOATS) / 4) /* of an item's weights */
+#define SUMS (LARGER(LARGER(SLICE_FLOATS, WEIGHTS_FLOATS), HALF_FLOATS) / 4) /* of an item's weights */
 #define SHIFTS (SUMS + ITEMS_K * TILE / 4) /* what a row's scores are lessened by */
 #define FACTORS (SHIFTS + TILE / 4)        /* what a row's results are multiplied by */
 #define USED (FACTORS + TILE / 4)          /* bits of the queries that may use a key, WORDS for each key */
@@ -60,6 +68,12 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #define EACH_KEY_VECTOR(F) F(0)
 #define EACH_SCORE(F) EACH_OF_FOUR(F, 0)
 #endif
+#define STEP (MANY_REGISTERS ? 4 : 2) /* what inner loops do in a turn */
+#if MANY_REGISTERS
+#define EACH_OF_STEP(F) F(0) F(1) F(2) F(3)
+#else
+#define EACH_OF_STEP(F) F(0) F(1)
+#endif
 #define FOUR_OF_ROW(F, c, r) F(c, 0, r) F(c, 1, r) F(c, 2, r) F(c, 3, r)
 #if COLUMN_VECTORS == 1
 #define EACH_RESULT_OF_ROW(F, r) FOUR_OF_ROW(F, 0, r)
@@ -83,8 +97,10 @@ IS_ALIGNED: rows of q, k and v are floats that start at multiples of 16 bytes; H
 #define QUERY(r) ((r) * 4 * ITEMS_Q + 4 * y)
 #define KEY(v) (4 * (KEY_VECTORS * x + (v)))
 #define KEY_PLACE(key) ((key) / 4 % KEY_VECTORS * 4 * ITEMS_K + (key) / (4 * KEY_VECTORS) * 4 + (key) % 4) /* in a line of a slice */
-#define COLUMN(c) ((c) * 4 * ITEMS_K + 4 * x)
+#define COLUMN(c) ((c) * 4 * ITEMS_C + 4 * column_item)
 
+/* Exponentials of differences from a maximum. The difference comes first: fma(x, LOG2_E, -LOG2_E * maximum) would be one operation less,
+ * but at the maximum itself it is the rounding of the product, which for huge scores is anything but 0. */
 #if HAS_NATIVE_EXP2
 #define LOG2_E 1.44269504f
 #define EXP(x) native_exp2((x) * LOG2_E)
@@ -154,6 +170,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
 
     ATTENTION_BEGIN(get_group_id(0) / TILE_PARTS)
     const uint item = (uint)get_local_id(0), y = item % ITEMS_Q, x = item / ITEMS_Q;
+    const uint column_item = x % ITEMS_C, half_of_keys = x / ITEMS_C;
     const int skipped = (int)(get_group_id(0) % TILE_PARTS) * TILE, rows = min(TILE, tile.q_count - skipped);
     const int q_index = tile.q_index + skipped;
     q += (long)skipped * q_stride;
@@ -255,9 +272,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         EACH_SCORE(MULTIPLY_SCORE)           \
     }
 #pragma unroll 1
-            for (uint depth = 0; depth < SLICE; depth += 2) {
-                MULTIPLY_DEPTH(0)
-                MULTIPLY_DEPTH(1)
+            for (uint depth = 0; depth < SLICE; depth += STEP) {
+                EACH_OF_STEP(MULTIPLY_DEPTH)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
@@ -327,45 +343,63 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         __global const IN_T *const v_block = v + (long)first * v_stride;
 #pragma unroll 1
         for (uint part = 0; part < (uint)min(KEY_BLOCK, keys - first); part += PART_KEYS) {
-#define PUT_WEIGHT(v, j, r) shared[(KEY(v) + j - part) * (PITCH_Q / 4) + OF_ROW(r)] = s##v##_##j##_##r;
+#define PUT_WEIGHT(v, j, r) weights_to[(4 * v + j) * (PITCH_Q / 4) + r * ITEMS_Q] = s##v##_##j##_##r;
             if (KEY(0) - part < PART_KEYS) { /* those of an item are in one part */
+                __local float4 *const weights_to = shared + (KEY(0) - part) * (PITCH_Q / 4) + y;
                 EACH_SCORE(PUT_WEIGHT)
             }
 #pragma unroll 1
-            for (uint key = item / ITEMS_K; key < PART_KEYS; key += ITEMS_Q) {
+            for (uint key = item / ITEMS_C; key < PART_KEYS; key += WG / ITEMS_C) {
                 const uint row = min(part + key, (uint)(keys - 1 - first));
                 const bool is_used = !is_mixed || (used[part + key] | used[(WORDS - 1) * KEY_BLOCK + part + key]) != 0;
 #define LOAD_VALUES(c)                                                                                       \
     {                                                                                                        \
-        const uint column = c * 4 * ITEMS_K + item % ITEMS_K * 4;                                            \
+        const uint column = c * 4 * ITEMS_C + item % ITEMS_C * 4;                                            \
         float4 v4 = (float4)(0.0f);                                                                          \
         if (WIDE == HEAD_V || column < HEAD_V)                                                               \
             v4 = fetch(v_block + (row * (uint)v_stride + column));                                           \
-        shared[VALUES + key * (WIDE / 4) + c * ITEMS_K + item % ITEMS_K] = is_used ? v4 : (float4)(0.0f);    \
+        shared[VALUES + key * (WIDE / 4) + c * ITEMS_C + item % ITEMS_C] = is_used ? v4 : (float4)(0.0f);    \
     }
                 EACH_COLUMN_VECTOR(LOAD_VALUES)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
-#define READ_WEIGHTS(unused, d, r) const float4 p##r = shared[(key + d) * (PITCH_Q / 4) + OF_ROW(r)];
-#define READ_VALUES(c) const float4 v##c = shared[VALUES + at_key * (WIDE / 4) + c * ITEMS_K + x];
+            const uint own_key = half_of_keys * (PART_KEYS / KEY_HALVES);
+            __local const float4 *weights_at = shared + own_key * (PITCH_Q / 4) + y;
+            __local const float4 *values_at = shared + VALUES + own_key * (WIDE / 4) + column_item;
+#define READ_WEIGHTS(unused, d, r) const float4 p##r = weights_at[d * (PITCH_Q / 4) + r * ITEMS_Q];
+#define READ_VALUES(c) const float4 v##c = values_at[depth * (WIDE / 4) + c * ITEMS_C];
 #define MULTIPLY_RESULT(c, i, r) o##c##_##i##_##r = v##c.s##i * p##r + o##c##_##i##_##r;
 #define MULTIPLY_KEY(d)                      \
     {                                        \
-        const uint at_key = key + d;          \
+        const uint depth = d;                 \
         EACH_ROW(READ_WEIGHTS, , d)          \
         EACH_COLUMN_VECTOR(READ_VALUES)      \
         EACH_RESULT(MULTIPLY_RESULT)         \
     }
 #pragma unroll 1
-            for (uint key = 0; key < PART_KEYS; key += 2) {
-                MULTIPLY_KEY(0)
-                MULTIPLY_KEY(1)
+            for (uint key = 0; key < PART_KEYS / KEY_HALVES; key += STEP) {
+                EACH_OF_STEP(MULTIPLY_KEY)
+                weights_at += STEP * (PITCH_Q / 4);
+                values_at += STEP * (WIDE / 4);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 
     barrier(CLK_LOCAL_MEM_FENCE); /* there may have been no block */
+#if KEY_HALVES == 2
+#define OF_RESULT(c, i, r) (((c * 4 + i) * ROW_VECTORS + r) * (ITEMS_Q * ITEMS_C) + column_item * ITEMS_Q + y)
+#define LEAVE_RESULT(c, i, r) shared[OF_RESULT(c, i, r)] = o##c##_##i##_##r;
+#define ADD_RESULT(c, i, r) o##c##_##i##_##r += shared[OF_RESULT(c, i, r)];
+    if (half_of_keys == 1) {
+        EACH_RESULT(LEAVE_RESULT)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (half_of_keys == 0) {
+        EACH_RESULT(ADD_RESULT)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     if (item < TILE) {
         float sum = 0.0f;
         for (uint i = 0; i < ITEMS_K; i++)
@@ -376,6 +410,8 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         floats[4 * SHIFTS + item] = maximum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    if (half_of_keys > 0)
+        return;
     bool is_strange = false; /* a row without a usable key, or a number that is not finite */
 #define FINISH_ROW(a, b, r)                                                     \
     const float4 factor##r = shared[FACTORS + OF_ROW(r)];                                \

@@ -9,7 +9,8 @@ enum { LARGEST_HEAD = 256, FEWEST_QUERIES = 16, MOST_QUERIES = 64 };
 
 /* How a work-group divides its queries, keys and columns among its items: the macros of attention_group.cl. */
 typedef struct division {
-    int items_q, items_k, row_vectors, key_vectors, column_vectors, slice, part_keys, tile_parts;
+    int items_q, items_k, row_vectors, key_vectors, column_vectors, key_halves, slice, part_keys, tile_parts;
+    bool is_large; /* MANY_REGISTERS */
 } division;
 
 static int vectors(int64_t columns, int items)
@@ -17,9 +18,9 @@ static int vectors(int64_t columns, int items)
     return (int)((columns + 4 * items - 1) / (4 * items));
 }
 
-/* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. Twice the scores take
- * less of local memory, where there are registers for them. */
-static division divide(const clf_device_caps *caps, const clf_attention_call *call)
+/* No item holds more than 32 sums of results and 32 scores, whatever the head: that many registers are on every GPU. Where there are more,
+ * twice as many of each read less of local memory; for heads of up to 64 columns the items then divide the keys of the second product. */
+static division divide(const clf_context *context, const clf_attention_call *call)
 {
     const int64_t dv = call->v->dim[2];
     const int tile = call->tile_queries;
@@ -27,10 +28,15 @@ static division divide(const clf_device_caps *caps, const clf_attention_call *ca
     division by = {.slice = 16};
     by.items_q = tile < 32 || dv > 128 ? 4 : 8;
     by.items_k = dv > 128 ? 32 : tile < 32 || dv > 64 || (dv > 32 && tile == MOST_QUERIES) ? 16 : 8;
-    by.row_vectors = tile == MOST_QUERIES && dv <= 64 && !(call->bias && has_masks) ? 2 : 1; /* both need registers of their own */
-    by.key_vectors = by.row_vectors == 2 ? (caps->many_registers ? 2 : 1) : dv <= 32 && by.items_k == 8 ? 2 : 1;
-    by.column_vectors = vectors(dv, by.items_k);
-    by.part_keys = dv > 128 ? 8 : by.row_vectors == 2 && by.key_vectors == 2 ? 32 : 16;
+    /* Exponentials by arithmetic need registers of their own, and so do biases together with masks. */
+    const bool has_room = context->device.caps.many_registers && clfi_probe(context, CLFI_PROBE_NATIVE_EXP2);
+    const bool is_two = tile == MOST_QUERIES && dv <= (has_room ? 128 : 64) && !(call->bias && has_masks);
+    by.is_large = is_two && has_room;
+    by.row_vectors = is_two ? 2 : 1;
+    by.key_vectors = is_two ? (by.is_large ? 2 : 1) : dv <= 32 && by.items_k == 8 ? 2 : 1;
+    by.key_halves = by.is_large && dv <= 64 ? 2 : 1;
+    by.column_vectors = vectors(dv, by.items_k / by.key_halves);
+    by.part_keys = dv > 128 ? 8 : by.key_halves == 2 ? 32 : 16;
     by.tile_parts = tile / (4 * by.items_q * by.row_vectors);
     return by;
 }
@@ -48,10 +54,11 @@ static int group_queries(const division *by)
 static size_t local_bytes(const clf_attention_call *call, const division *by)
 {
     enum { PADDING = 4, WORDS = 2, OTHERS = 8 };
-    const int queries = group_queries(by), keys = key_block(by), wide = 4 * by->items_k * by->column_vectors;
+    const int queries = group_queries(by), keys = key_block(by), wide = 4 * by->items_k / by->key_halves * by->column_vectors;
     const int slice = by->slice * (queries + keys + 2 * PADDING), weights = by->part_keys * (queries + PADDING + wide);
     const int rows = (by->items_k + 2) * queries, biases = call->bias ? keys + queries : 0;
-    return (size_t)((slice > weights ? slice : weights) + rows + WORDS * keys + biases + OTHERS) * sizeof(float);
+    const int halves = by->key_halves == 2 ? queries * wide : 0, most = slice > weights ? slice : weights;
+    return (size_t)((most > halves ? most : halves) + rows + WORDS * keys + biases + OTHERS) * sizeof(float);
 }
 
 /* Loop iterations of a work-item. */
@@ -59,7 +66,7 @@ static int64_t iterations(const clf_attention_call *call, const division *by)
 {
     const int64_t d = call->q->dim[2], uniform = call->empty_rows == CLF_EMPTY_ROWS_UNIFORM ? 1 : 0;
     const int64_t items = by->items_q * by->items_k, keys = key_block(by), parts = keys / by->part_keys;
-    const int64_t wide = 4 * by->items_k * by->column_vectors, results = 16 * by->row_vectors * by->column_vectors;
+    const int64_t wide = 4 * by->items_k / by->key_halves * by->column_vectors, results = 16 * by->row_vectors * by->column_vectors;
     const int64_t slice = by->slice / 4 + (group_queries(by) + keys) * by->slice / 4 / items + 3;
     const int64_t part = by->part_keys + by->part_keys * wide / 4 / items + 2;
     const int64_t block = (d + by->slice - 1) / by->slice * slice + parts * part + 3 * by->items_k;
@@ -80,7 +87,7 @@ bool clfi_attention_group_supports(const clf_context *context, const void *argum
     if (d % 4 != 0 || dv % 4 != 0 || d > LARGEST_HEAD || dv > LARGEST_HEAD || call->tile_queries < FEWEST_QUERIES || !is_near(call->q) ||
         !is_near(call->k) || !is_near(call->v))
         return false;
-    const division by = divide(caps, call);
+    const division by = divide(context, call);
     return caps->max_work_group_size >= (size_t)(by.items_q * by.items_k) && caps->local_memory_bytes >= local_bytes(call, &by) &&
            clfi_loops_fit(context, iterations(call, &by));
 }
@@ -93,7 +100,7 @@ static bool is_by_four(const clf_view *rows)
 clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
-    const division by = divide(&context->device.caps, call);
+    const division by = divide(context, call);
     clf_kernel_spec spec = clfi_kernel_spec("attention_group.cl", "attention_group");
     clfi_spec_dtype(&spec, "IN", call->q->dtype);
     clfi_spec_dtype(&spec, "OUT", call->out->dtype);
@@ -103,6 +110,8 @@ clf_status clfi_attention_group_run(clf_context *context, const void *arguments)
     clfi_spec_int(&spec, "ROW_VECTORS", by.row_vectors);
     clfi_spec_int(&spec, "KEY_VECTORS", by.key_vectors);
     clfi_spec_int(&spec, "COLUMN_VECTORS", by.column_vectors);
+    clfi_spec_int(&spec, "KEY_HALVES", by.key_halves);
+    clfi_spec_int(&spec, "MANY_REGISTERS", by.is_large);
     clfi_spec_int(&spec, "SLICE", by.slice);
     clfi_spec_int(&spec, "PART_KEYS", by.part_keys);
     clfi_spec_int(&spec, "HAS_NATIVE_EXP2", clfi_probe(context, CLFI_PROBE_NATIVE_EXP2));

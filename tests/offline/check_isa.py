@@ -40,31 +40,31 @@ GEMV_RULES = {"amd": {"least": {"threads": 4, "fma": 0.4, "wide_loads": 0.85, "f
 GEMV_RULES_UNALIGNED = {**GEMV_RULES, "nvidia": {"least": {"threads": 6, "flight": 5}}}
 
 
-SLICE = 16  # of attention_group, as its launcher has it
-
-
-def attention_division(target):
-    """Keys of a part, and vectors of keys of an item: more where there are registers for them."""
-    return (32, 2) if target.startswith("nvidia") else (16, 1)
+def attention_division(target, head, items_k):
+    """As host/kernel/attention_group.c divides 64 queries: an item has more of everything where there are registers for it."""
+    is_large = target.startswith("nvidia")
+    rows, halves = 2 if is_large or head <= 64 else 1, 2 if is_large and head <= 64 else 1
+    return {"ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": rows, "KEY_VECTORS": 2 if is_large else 1, "COLUMN_VECTORS": head * halves // (4 * items_k),
+            "KEY_HALVES": halves, "MANY_REGISTERS": int(is_large), "SLICE": 16, "PART_KEYS": 32 if halves == 2 else 16, "TILE_PARTS": 2 // rows}
 
 
 def attention(head, items_k):
-    """Options for a target: 64 queries to a work-group, no mask."""
+    """Options for a target: 64 queries in a tile, no mask."""
     def options(target):
-        part_keys, key_vectors = attention_division(target)
-        macros = {"WIDTH": 4, "ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": 2, "KEY_VECTORS": key_vectors, "COLUMN_VECTORS": 1, "SLICE": SLICE,
-                  "TILE_PARTS": 1, "PART_KEYS": part_keys, "IS_ALIGNED": 1, "HAS_NATIVE_EXP2": 1, "HEAD": head, "HEAD_V": head, "IS_CAUSAL": 0,
-                  "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0, "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
+        macros = {"WIDTH": 4, **attention_division(target, head, items_k), "IS_ALIGNED": 1, "HAS_NATIVE_EXP2": 1, "HEAD": head, "HEAD_V": head,
+                  "IS_CAUSAL": 0, "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0, "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
         return [*typed("IN", "OUT"), *(f"-D{name}={value}" for name, value in macros.items())]
     return options
 
 
 def attention_products(head, items_k):
-    """isa.product_block's arguments for a target: an item has 8 queries x 4 or 8 keys of scores and 8 x 4 results; loops load two
-    rows of a slice, and as many of a part as 8 items in a column leave to each."""
+    """isa.product_block's arguments for a target: multiply-adds of an item in each product, turns of the loops over slices and parts, and of those that
+    load a slice (two items to a line) and a part of v."""
     def products(target):
-        part_keys, key_vectors = attention_division(target)
-        return 32 * key_vectors * head, max(head // SLICE, 4 * key_vectors * items_k // part_keys), (2, part_keys // 8)
+        by = attention_division(target, head, items_k)
+        keys, group, queries = 4 * by["KEY_VECTORS"] * items_k, 8 * items_k, 32 * by["ROW_VECTORS"]
+        return (16 * by["ROW_VECTORS"] * by["KEY_VECTORS"] * head, max(head // by["SLICE"], keys // by["PART_KEYS"]),
+                (-(-2 * max(keys, queries) // group), by["PART_KEYS"] * (items_k // by["KEY_HALVES"]) // group))
     return products
 
 
@@ -98,13 +98,18 @@ KERNELS = [
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
         "products": attention_products(32, 8),
         "amd": {"least": {"fma": 0.65}, "most": {"local_per_fma": 2.0, "registers": 144}},
-        "nvidia": {"least": {"fma": 0.60}, "most": {"local_per_fma": 1.65, "registers": 184}},
+        "nvidia": {"least": {"threads": 2, "fma": 0.66}, "most": {"local_per_fma": 1.33, "registers": 248}},
         "intel_gen12lp": {"least": {"fma": 0.40}}, "intel_dg2": {"least": {"fma": 0.51}}}),
     ("fused attention, heads of 64", "attention_group.cl", "attention_group", attention(64, 16), {
         "products": attention_products(64, 16),
         "amd": {"least": {"fma": 0.74}, "most": {"local_per_fma": 1.85, "registers": 144}},
-        "nvidia": {"least": {"fma": 0.65}, "most": {"local_per_fma": 1.55, "registers": 184}},
+        "nvidia": {"least": {"threads": 2, "fma": 0.71}, "most": {"local_per_fma": 1.28, "registers": 248}},
         "intel_gen12lp": {"least": {"fma": 0.49}}, "intel_dg2": {"least": {"fma": 0.61}}}),
+    ("fused attention, heads of 128", "attention_group.cl", "attention_group", attention(128, 16), {
+        "products": attention_products(128, 16),
+        "amd": {"least": {"fma": 0.72}, "most": {"local_per_fma": 2.2, "registers": 144}},
+        "nvidia": {"least": {"threads": 2, "fma": 0.73}, "most": {"local_per_fma": 1.25, "registers": 248}},
+        "intel_gen12lp": {"least": {"fma": 0.40}}, "intel_dg2": {"least": {"fma": 0.54}}}),
 ]
 
 

@@ -28,6 +28,7 @@ import tempfile
 SKIPPED = 77
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
+FOR_NVIDIA = {"-DMANY_REGISTERS=1"}  # whose GPUs alone are said to have them (host/runtime/device.c)
 
 
 class Unavailable(Exception):
@@ -62,6 +63,7 @@ class FrontEnd:
 class Intel:
     """ocloc of intel-opencl-icd; it prints spills as a warning."""
     spills_fail, takes_cpu_family = False, False
+    refuses = FOR_NVIDIA
 
     def __init__(self, device):
         self.device, self.tool = device, require("ocloc")
@@ -77,6 +79,7 @@ class Intel:
 class Amd:
     """clang's amdgcn back end; the assembly's metadata counts spills."""
     spills_fail, takes_cpu_family = True, False
+    refuses = FOR_NVIDIA
 
     def __init__(self, processor):
         self.processor, self.tool = processor, require("clang-15", "clang")

@@ -267,6 +267,102 @@ static void test_cases(void **state)
     }
 }
 
+/* A key and a value that a window hides from most queries hold `value`, which must have no effect there; who sees a NaN becomes NaN. The
+ * last keys of a sequence are scored in steps that begin earlier, here with that key. */
+enum { HIDING_KEYS = 100, HIDING_HEAD = 32 };
+static const distance_case hiding[] = {
+    {.sequences = 1, .queries = {HIDING_KEYS}, .keys = {HIDING_KEYS}, .d = HIDING_HEAD, .dv = HIDING_HEAD, .key_heads = 2, .window = 7},
+    {.sequences = 1,
+     .queries = {HIDING_KEYS},
+     .keys = {HIDING_KEYS},
+     .d = HIDING_HEAD,
+     .dv = HIDING_HEAD,
+     .key_heads = 2,
+     .window = 40,
+     .reach = 9},
+};
+
+static clf_status check_hidden(clf_context *context, const char *engine, const distance_case *c, float value)
+{
+    enum { HIDDEN = 92 };
+    char id[256];
+    float all[HEADS * HIDING_KEYS * HIDING_HEAD];
+    distance_data a = make_data(context, c);
+    for (size_t i = 0; i < a.v.count; i++)
+        all[i] = i / HIDING_HEAD % HIDING_KEYS == HIDDEN ? value : (float)a.v.value[i];
+    operand_fill(&a.v, all);
+    for (size_t i = 0; i < a.k.count; i++)
+        all[i] = i % (HIDING_KEYS * HIDING_HEAD) == HIDDEN * HIDING_HEAD ? value : (float)a.k.value[i];
+    operand_fill(&a.k, all);
+    const clf_status status = clfi_attention(context, &a.args);
+    name_case(engine, c, id, sizeof id);
+    if (status == CLF_OK)
+        operand_read(&a.out, id);
+    for (int i = 0; i < HIDING_KEYS && status == CLF_OK; i++) {
+        const bool sees = abs(i - HIDDEN) < c->window && (!c->is_causal || HIDDEN <= i);
+        if (!sees)
+            for (int h = 0; h < HEADS; h++)
+                compare_row(id, c, &a, 0, i, h);
+        else if (!isfinite(value)) /* a score of NaN or infinity, or a weight of 0 times such a value */
+            CHECK(isnan(a.out.value[i * HEADS * HIDING_HEAD]), "%s: query %d sees %g and holds %g", id, i, (double)value,
+                  a.out.value[i * HEADS * HIDING_HEAD]);
+    }
+    free_data(&a);
+    return status;
+}
+
+static void test_hidden_values(void **state)
+{
+    (void)state;
+    static const float values[] = {NAN, INFINITY, -INFINITY, 3e38f};
+    for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine && !only_small_cases(); engine++) {
+        clf_context *context = engine_context(*engine);
+        for (size_t x = 0; x < COUNT(hiding) * COUNT(values); x++) {
+            const clf_status status = check_hidden(context, *engine, &hiding[x % COUNT(hiding)], values[x / COUNT(hiding)]);
+            assert_true(status == CLF_OK || status == CLF_UNSUPPORTED);
+        }
+        clf_context_destroy(context);
+    }
+}
+
+/* The form for GPUs with many registers, which a CPU has only where it is taken for one: each sort of mask over 64 queries of a group. */
+static void test_many_registers(void **state)
+{
+    static const distance_case many[] = {
+        {.sequences = 1, .queries = {70}, .keys = {90}, .d = 32, .dv = 32, .key_heads = 2},
+        {.sequences = 1, .queries = {70}, .keys = {70}, .d = 32, .dv = 32, .key_heads = 1, .reach = 7},
+        {.sequences = 2,
+         .queries = {70, 70},
+         .keys = {70, 70},
+         .d = 64,
+         .dv = 64,
+         .key_heads = 1,
+         .window = 30,
+         .is_causal = true,
+         .has_key_mask = true,
+         .has_lengths = true,
+         .has_keep = true},
+    };
+    (void)state;
+    clf_context *context = engine_context("attention=group");
+    context->device.caps.is_cpu = false;
+    context->device.caps.many_registers = true;
+    if (!clfi_probe(context, CLFI_PROBE_NATIVE_EXP2)) {
+        clf_context_destroy(context);
+        skip();
+    }
+    for (size_t i = 0; i < COUNT(many); i++) {
+        const bool is_run = run_case(context, "attention=group, many registers", &many[i]);
+        CHECK(is_run || context->device.caps.short_loops, "many registers: the engine leaves case %zu alone", i);
+    }
+    static const float hidden[] = {NAN, INFINITY, 3e38f};
+    for (size_t i = 0; i < COUNT(hidden); i++) {
+        const clf_status status = check_hidden(context, "attention=group, many registers", &hiding[0], hidden[i]);
+        assert_true(status == CLF_OK || context->device.caps.short_loops);
+    }
+    clf_context_destroy(context);
+}
+
 /* Without a forced engine every case runs. */
 static void test_default_engine(void **state)
 {
@@ -275,50 +371,6 @@ static void test_default_engine(void **state)
     for (size_t i = 0; i < COUNT(cases); i++)
         if (takes_case(i, false))
             assert_true(run_case(*state, "default", &cases[i]));
-}
-
-/* A key and a value that windows hide from most queries hold what must have no effect there; who sees a NaN becomes NaN. The last keys of a
- * sequence are scored in steps that begin earlier, here with that key. */
-static void test_hidden_values(void **state)
-{
-    (void)state;
-    enum { KEYS = 100, D = 32, HIDDEN = 92 };
-    static const distance_case sorts[] = {
-        {.sequences = 1, .queries = {KEYS}, .keys = {KEYS}, .d = D, .dv = D, .key_heads = 2, .window = 7},
-        {.sequences = 1, .queries = {KEYS}, .keys = {KEYS}, .d = D, .dv = D, .key_heads = 2, .window = 40, .reach = 9},
-    };
-    static const float values[] = {NAN, INFINITY, -INFINITY};
-    for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine && !only_small_cases(); engine++) {
-        clf_context *context = engine_context(*engine);
-        for (size_t x = 0; x < COUNT(sorts) * COUNT(values); x++) {
-            const distance_case *c = &sorts[x % COUNT(sorts)];
-            char id[256];
-            float all[HEADS * KEYS * D];
-            distance_data a = make_data(context, c);
-            for (size_t i = 0; i < a.v.count; i++)
-                all[i] = i / D % KEYS == HIDDEN ? values[x / COUNT(sorts)] : (float)a.v.value[i];
-            operand_fill(&a.v, all);
-            for (size_t i = 0; i < a.k.count; i++)
-                all[i] = i % (KEYS * D) == HIDDEN * D ? values[x / COUNT(sorts)] : (float)a.k.value[i];
-            operand_fill(&a.k, all);
-            const clf_status status = clfi_attention(context, &a.args);
-            assert_true(status == CLF_OK || status == CLF_UNSUPPORTED);
-            name_case(*engine, c, id, sizeof id);
-            if (status == CLF_OK)
-                operand_read(&a.out, id);
-            for (int i = 0; i < KEYS && status == CLF_OK; i++) {
-                const bool sees = abs(i - HIDDEN) < c->window && (!c->is_causal || HIDDEN <= i);
-                if (!sees)
-                    for (int h = 0; h < HEADS; h++)
-                        compare_row(id, c, &a, 0, i, h);
-                else /* a score of NaN or infinity, or a weight of 0 times such a value */
-                    CHECK(isnan(a.out.value[i * HEADS * D]), "%s: query %d sees %g and holds %g", id, i, (double)values[x / COUNT(sorts)],
-                          a.out.value[i * HEADS * D]);
-            }
-            free_data(&a);
-        }
-        clf_context_destroy(context);
-    }
 }
 
 /* A bias must have a row for each query head and an odd number of columns; a window is not negative. */
@@ -342,10 +394,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_default_engine),
-        cmocka_unit_test(test_hidden_values),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cases),         cmocka_unit_test(test_many_registers), cmocka_unit_test(test_default_engine),
+        cmocka_unit_test(test_hidden_values), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("op.attention_distance", tests, device_setup, device_teardown);
 }
