@@ -134,8 +134,8 @@ static const cached_case cases[] = {
     {3, 4, 60, 16, 21, false, true, 40, false, false},
     {4, 5, 40, 64, 33, true, true, 0, true, false},
     {1, 2, 300, 20, 260, true, true, 0, true, false},
-    {2, 3, 40, 32, 9, true, false, 0, true, false},
     {.heads = 2, .rows = 90, .size = 32, .keys = 41, .has_table = true, .has_counts = true, .is_prompt = true},
+    {2, 3, 40, 32, 9, true, false, 0, true, false},
     {.heads = 1, .rows = 90, .size = 48, .keys = 41, .has_table = true, .has_counts = true, .is_prompt = true, .reach = 9, .is_half = true},
 };
 
