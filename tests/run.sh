@@ -210,7 +210,7 @@ run_tests() { # [--full]
     local fetches=
     [ -n "${CLF_MODEL_DIR:-}" ] || [ -e "$cache/models/all-MiniLM-L6-v2" ] || fetches=fetches
     if [ -n "$full" ]; then
-        estimate "$fetches" 80 2600 "the tests of --full" # Intel's runtime, four builds
+        estimate "$fetches" 90 2600 "the tests of --full" # Intel's runtime, four builds
     elif [ -z "$faults" ]; then
         estimate "$fetches" 24 300 "the tests"
     fi
