@@ -86,15 +86,19 @@ inline void attend_block(const cached_layout *at, __global const KV_T *k, __glob
 }
 
 #if TILE > 1
-/* Whether the queries from n on have the same rows in the block of WIDTH keys from `begin` on. */
-inline bool is_shared(const cached_layout *at, __global const int *rows, int n, int begin)
+/* How many of the first `least` keys, in whole blocks, have the same rows for all the queries from n on. */
+inline int shared_keys(const cached_layout *at, __global const int *rows, int n, int least)
 {
-    int differences = 0;
-    for (int t = 1; t < TILE; t++)
-        for (int j = 0; j < WIDTH; j++)
-            differences |= rows[at->rows_offset + n * at->rows_stride + begin + j] ^
-                           rows[at->rows_offset + (n + t) * at->rows_stride + begin + j];
-    return differences == 0;
+    int begin = 0, differences = 0;
+    while (begin + WIDTH <= least) {
+        for (int t = 1; t < TILE; t++)
+            for (int j = begin; j < begin + WIDTH; j++)
+                differences |= (int)(cache_row(at, rows, 0, n, j) ^ cache_row(at, rows, 0, n + t, j));
+        if (differences)
+            break;
+        begin += WIDTH;
+    }
+    return begin;
 }
 
 /* The whole block of WIDTH keys from `begin` on for each of TILE queries: as attend_block, operation for operation. counts: their keys. */
@@ -152,12 +156,15 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
     const int n = (int)get_global_id(0) * TILE, first_head = (int)get_global_id(1) * ITEM_HEADS;
     const int end_head = ITEM_HEADS ? min(first_head + ITEM_HEADS, heads) : heads, end = min(TILE, queries - n);
     const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
-    int keys[TILE], least = TILE > 1 && end == TILE ? INT_MAX : 0, most = 0; /* least: of the keys that all of a whole tile have */
+    int keys[TILE], least = INT_MAX, most = 0;
     for (int t = 0; t < end; t++) {
         keys[t] = HAS_COUNTS ? counts[at.count_offset + n + t] : count;
         least = min(least, keys[t]);
         most = max(most, keys[t]);
     }
+#if TILE > 1
+    const int shared = end == TILE ? shared_keys(&at, rows, n, least) : 0;
+#endif
     for (int h = first_head; h < end_head; h++) {
         const int g = (int)((uint)h / (uint)group);
         __global const KV_T *head_k = k + at.k_offset + g * at.k_head_stride, *head_v = v + at.v_offset + g * at.v_head_stride;
@@ -173,7 +180,7 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
         }
         for (int begin = FIRST_KEY(most, window); begin < most; begin += WIDTH) {
 #if TILE > 1
-            if (begin + WIDTH <= least && is_shared(&at, rows, n, begin)) {
+            if (begin < shared) {
                 attend_tile(&at, head_k, head_v, rows, n, h, begin, keys, bias, cap, states);
                 continue;
             }

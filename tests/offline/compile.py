@@ -28,7 +28,6 @@ import tempfile
 SKIPPED = 77
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
-FOR_CPUS = {"-DVECTORS=4"}  # several vectors of sums in a work-item: CPU_VECTORS of host/kernel/einsum.c
 FOR_NVIDIA = {"-DMANY_REGISTERS=1"}  # whose GPUs alone are said to have them (host/runtime/device.c)
 
 
@@ -64,7 +63,7 @@ class FrontEnd:
 class Intel:
     """ocloc of intel-opencl-icd; it prints spills as a warning."""
     spills_fail, takes_cpu_family = False, False
-    refuses = FOR_NVIDIA | FOR_CPUS
+    refuses = FOR_NVIDIA
 
     def __init__(self, device):
         self.device, self.tool = device, require("ocloc")
@@ -80,7 +79,7 @@ class Intel:
 class Amd:
     """clang's amdgcn back end; the assembly's metadata counts spills."""
     spills_fail, takes_cpu_family = True, False
-    refuses = FOR_NVIDIA | FOR_CPUS
+    refuses = FOR_NVIDIA
 
     def __init__(self, processor):
         self.processor, self.tool = processor, require("clang-15", "clang")
@@ -102,7 +101,7 @@ class Amd:
 class Nvidia:
     """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes. No cl_khr_fp16, as in NVIDIA's driver."""
     spills_fail, takes_cpu_family = True, False
-    refuses = {"-DIS_HALF=1"} | FOR_CPUS
+    refuses = {"-DIS_HALF=1"}
     # libclc of LLVM 15 has no native_exp2 for NVIDIA's GPUs, whose instruction for it is this.
     BUILT_IN = ["-include", os.path.join(os.path.dirname(os.path.abspath(__file__)), "native_nvidia.h")]
 
@@ -162,8 +161,11 @@ def share(variants, target):
 
 
 def is_cpu_family(variant):
-    """By the folder of cl/; of what measures peaks, which serves both families, work-groups of one item are for CPUs."""
-    return variant[1].startswith("cpu/") or (variant[1].startswith("peak/") and "-DWG=1" in variant[2])
+    """By the folder of cl/. Of what serves both families, CPUs alone have work-groups of one item where peaks are measured, and several
+    vectors of sums in an item of einsum (CPU_VECTORS of host/kernel/einsum.c)."""
+    _, file, options = variant
+    return (file.startswith("cpu/") or (file.startswith("peak/") and "-DWG=1" in options) or
+            (file == "any/einsum.cl" and "-DVECTORS=4" in options))
 
 
 def check(compiler, variant):
