@@ -10,6 +10,14 @@
 #include "model/sentence_settings.h"
 #include "model/similarity.h"
 
+static bool is_among(const char *key, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
 /* They say nothing about a forward pass, or only what the stored tensors say too. */
 static bool is_idle(const char *key)
 {
@@ -39,10 +47,7 @@ static bool is_idle(const char *key)
         /* of pictures, and how a text is chosen, which generation_config.json says (info's generation_ignored) */
         "vision_config", "mm_tokens_per_image", "image_token_index", "boi_token_index", "eoi_token_index", "temperature", "top_k", "top_p",
         "do_sample", "max_length", "repetition_penalty"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return is_among(key, keys, sizeof keys / sizeof *keys);
 }
 
 bool cli_is_generation_key(const char *key)
@@ -52,10 +57,7 @@ bool cli_is_generation_key(const char *key)
         "forced_eos_token_id", "bad_words_ids",  "min_length",           "suppress_tokens",        "begin_suppress_tokens",
         "num_beams",           "length_penalty", "no_repeat_ngram_size", "early_stopping",         "transformers_version",
         "_from_model_config",  "use_cache"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return is_among(key, keys, sizeof keys / sizeof *keys);
 }
 
 /* Layers that are all of the usual kind. */
@@ -69,13 +71,42 @@ static bool is_idle_list(const json_t *list)
     return json_array_size(list) > 0;
 }
 
+/* Whether a key that nothing reads changes no number. */
+typedef bool (*idle_function)(const char *key, const json_t *value, int64_t labels);
+
+/* The keys that are not seen, and not idle, null or false either. */
+static clf_status list_unread(const json_t *json, const json_t *seen, idle_function changes_nothing, int64_t labels, json_t **out)
+{
+    json_t *list = json_array(), *value;
+    const char *key;
+    clf_status st = list ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    json_object_foreach((json_t *)json, key, value)
+    {
+        const bool is_told =
+            json_object_get(seen, key) || changes_nothing(key, value, labels) || json_is_null(value) || json_is_false(value);
+        if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)
+            st = clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    }
+    if (st == CLF_OK)
+        *out = list;
+    else
+        json_decref(list);
+    return st;
+}
+
+static bool is_idle_key(const char *key, const json_t *value, int64_t labels)
+{
+    return cli_is_generation_key(key) || is_idle(key) || is_idle_list(value) ||
+           (labels == 0 &&
+            (strcmp(key, "id2label") == 0 || strncmp(key, "classifier_", strlen("classifier_")) == 0 || strcmp(key, "problem_type") == 0));
+}
+
 clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_t **out)
 {
-    json_t *seen = json_object(), *list = json_array(), *value;
+    json_t *seen = json_object();
     clf_network_config network;
     int64_t labels = 0;
-    const char *key;
-    clf_status st = seen && list ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    clf_status st = seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
     clfi_json_watch(config, seen);
     if (st == CLF_OK)
         st = family->read_config(config, &network);
@@ -87,32 +118,19 @@ clf_status cli_unread_keys(const json_t *config, const clf_family *family, json_
         clfi_labels_free(&read);
     }
     clfi_json_watch(NULL, NULL);
-    json_object_foreach((json_t *)config, key, value)
-    {
-        const bool is_told = json_object_get(seen, key) || cli_is_generation_key(key) || is_idle(key) || json_is_null(value) ||
-                             json_is_false(value) || is_idle_list(value) ||
-                             (labels == 0 && (strcmp(key, "id2label") == 0 || strncmp(key, "classifier_", strlen("classifier_")) == 0 ||
-                                              strcmp(key, "problem_type") == 0));
-        if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
-    }
+    if (st == CLF_OK)
+        st = list_unread(config, seen, is_idle_key, labels, out);
     json_decref(seen);
-    if (st != CLF_OK) {
-        json_decref(list);
-        return st;
-    }
-    *out = list;
-    return CLF_OK;
+    return st;
 }
 
 /* Of config_sentence_transformers.json: versions, and types that numbers are kept in, which are float32 here. */
-static bool is_idle_setting(const char *key)
+static bool is_idle_setting(const char *key, const json_t *value, int64_t labels)
 {
+    (void)value;
+    (void)labels;
     static const char *const keys[] = {"__version__", "requirements", "keep_in_fp32_modules"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return is_among(key, keys, sizeof keys / sizeof *keys);
 }
 
 /* The keys that reading looks for; a similarity that is refused was looked for too. */
@@ -133,25 +151,15 @@ static clf_status see_settings(const json_t *json, const clf_sentence_config *co
 
 clf_status cli_unread_settings(const char *directory, const clf_sentence_config *config, int64_t labels, json_t **out)
 {
-    json_t *json = NULL, *seen = json_object(), *list = json_array(), *value;
-    const char *key;
-    clf_status st = seen && list ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
+    json_t *json = NULL, *seen = json_object();
+    clf_status st = seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
     if (st == CLF_OK && clfi_directory_exists(directory))
         st = clfi_sentence_file_read(directory, CLFI_SENTENCE_SETTINGS, &json);
     if (st == CLF_OK && json)
         st = see_settings(json, config, labels, seen);
-    json_object_foreach(json, key, value)
-    {
-        const bool is_told = json_object_get(seen, key) || is_idle_setting(key) || json_is_null(value) || json_is_false(value);
-        if (st == CLF_OK && !is_told && json_array_append_new(list, json_string(key)) != 0)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
-    }
+    if (st == CLF_OK)
+        st = list_unread(json, seen, is_idle_setting, labels, out);
     json_decref(json);
     json_decref(seen);
-    if (st != CLF_OK) {
-        json_decref(list);
-        return st;
-    }
-    *out = list;
-    return CLF_OK;
+    return st;
 }
