@@ -297,16 +297,17 @@ static clf_status check_patience(cli_pool *pool)
     for (size_t i = 0; i < pool->members.count; i++) {
         cli_pool_member *m = &pool->members.at[i];
         const job *j = own_job(pool, m);
-        const double elapsed = cli_seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN;
+        const double elapsed = cli_seconds_since(m->since_ns), usual = j ? expected(m, j) : NAN; /* fmax passes over NAN */
+        const double lost = fmax(cli_patience.lost, TIMES_LOST * usual), told = fmax(cli_patience.told, CLI_TIMES_LATE * usual);
         if (!may_answer(m) || (m->is_open && !j && m->work > 0)) /* another did the texts of one that has answered before, and is slow */
             continue;
-        if (elapsed > cli_patience.lost && !(elapsed <= TIMES_LOST * usual)) {
+        if (elapsed > lost) {
             clfi_worker_stop(&m->worker);
-            CLF_TRY(lose(pool, m, clfi_fail(CLF_DEVICE, "no answer for %.0f s; its process was ended", elapsed)));
-        } else if (elapsed > cli_patience.told && !m->is_told && !(elapsed <= CLI_TIMES_LATE * usual)) {
+            CLF_TRY(lose(pool, m, clfi_fail(CLF_DEVICE, "no answer for %.0f s; its process was ended", lost)));
+        } else if (elapsed > told && !m->is_told) {
             cli_line_clear();
             fprintf(stderr, "clformer: device %s: no answer for %.0f s; it may compile kernels, and is ended after %.0f min\n",
-                    cli_member_name(m), elapsed, cli_patience.lost / 60);
+                    cli_member_name(m), told, lost / 60);
             m->is_told = true;
         }
     }
