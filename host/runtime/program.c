@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "runtime/driver_lock.h"
 #include "runtime/kernel_dump.h"
+#include "runtime/parallel_build.h"
 #include "runtime/program_build.h"
 #include "runtime/program_cache.h"
 
@@ -75,14 +76,19 @@ static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spe
     return CLF_OK;
 }
 
+/* The program's text, and its key in the cache. */
+static clf_status prepare(clf_context *context, const clf_kernel_spec *spec, clf_str *source, clf_program *program)
+{
+    CLF_TRY(clfi_program_source(context, spec, source));
+    if (context->kernel_dump && !spec->parts)
+        CLF_TRY(clfi_kernel_dump(context->kernel_dump, spec, source));
+    return clfi_program_cache_key(context, spec, source, program->key);
+}
+
 static clf_status build(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program *program)
 {
     clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_program_source(context, spec, &source);
-    if (st == CLF_OK && context->kernel_dump && !spec->parts)
-        st = clfi_kernel_dump(context->kernel_dump, spec, &source);
-    if (st == CLF_OK)
-        st = clfi_program_cache_key(context, spec, &source, program->key);
+    clf_status st = prepare(context, spec, &source, program);
     if (st == CLF_OK) {
         clfi_driver_lock(context->device.caps.serial_compiler);
         st = load_or_build(context, spec, &source, may_build, program);
@@ -97,28 +103,44 @@ static bool is_of(const clf_kernel_spec *spec, const char *name, const char *opt
     return hash == spec->hash && strcmp(options, spec->options) == 0 && strcmp(name, spec->kernel) == 0;
 }
 
-/* *out NULL: it would have to be built. */
-static clf_status add_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
+/* One without a handle. */
+static clf_status create_program(const clf_kernel_spec *spec, clf_program **out)
 {
-    clf_shared *shared = context->shared;
     clf_program *program;
     CLF_TRY(clfi_alloc(1, sizeof *program, "program", &program));
     program->hash = spec->hash;
     clf_status st = clfi_strdup(spec->kernel, &program->kernel);
     if (st == CLF_OK)
         st = clfi_strdup(spec->options, &program->options);
-    if (st == CLF_OK)
-        st = build(context, spec, may_build, program);
-    if (st == CLF_OK && program->handle)
-        st = clfi_grow(&shared->programs, &shared->capacity, shared->count + 1, sizeof *shared->programs, "programs");
-    if (st != CLF_OK || !program->handle) {
+    if (st != CLF_OK) {
         clfi_program_destroy(program);
-        *out = NULL;
-        return st;
+        program = NULL;
     }
-    shared->programs[shared->count++] = program;
     *out = program;
-    return CLF_OK;
+    return st;
+}
+
+/* Into the list that contexts share; *program is destroyed and NULL where it cannot be, or has no handle. */
+static clf_status keep_program(clf_shared *shared, clf_program **program)
+{
+    clf_status st = CLF_OK;
+    if ((*program)->handle)
+        st = clfi_grow(&shared->programs, &shared->capacity, shared->count + 1, sizeof *shared->programs, "programs");
+    if (st == CLF_OK && (*program)->handle) {
+        shared->programs[shared->count++] = *program;
+        return CLF_OK;
+    }
+    clfi_program_destroy(*program);
+    *program = NULL;
+    return st;
+}
+
+/* *out NULL: it would have to be built. */
+static clf_status add_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
+{
+    CLF_TRY(create_program(spec, out));
+    const clf_status built = build(context, spec, may_build, *out), kept = keep_program(context->shared, out);
+    return built != CLF_OK ? built : kept;
 }
 
 /* The program, built by whichever context asks first. */
@@ -143,6 +165,52 @@ clf_status clfi_program_find(clf_context *context, const clf_kernel_spec *spec, 
     clf_program *program;
     const clf_status st = get_program(context, spec, false, &program);
     *out_found = program != NULL;
+    return st;
+}
+
+static clf_status add_job(clf_context *context, const clf_kernel_spec *spec, clf_build_job *job, clf_program **program)
+{
+    job->spec = spec;
+    CLF_TRY(create_program(spec, program));
+    return prepare(context, spec, &job->source, *program);
+}
+
+/* programs: as many as jobs, NULL each. */
+static clf_status build_jobs(clf_context *context, const clf_kernel_spec *const *specs, size_t count, clf_build_job *jobs,
+                             clf_program **programs)
+{
+    clf_status st = CLF_OK;
+    for (size_t i = 0; i < count; i++)
+        CLF_TRY(add_job(context, specs[i], &jobs[i], &programs[i]));
+    clfi_parallel_build(context, jobs, count);
+    for (size_t i = 0; i < count; i++) {
+        programs[i]->handle = jobs[i].program;
+        programs[i]->is_unsaved = context->shared->cache != NULL;
+        const clf_status kept = keep_program(context->shared, &programs[i]);
+        st = st == CLF_OK ? kept : st;
+        programs[i] = NULL;
+    }
+    return st;
+}
+
+clf_status clfi_programs_build(clf_context *context, const clf_kernel_spec *const *specs, size_t count)
+{
+    clf_build_job *jobs = NULL;
+    clf_program **programs = NULL;
+    clf_status st;
+    pthread_mutex_lock(&context->shared->lock);
+    CLF_GOTO(clfi_alloc(count, sizeof *jobs, "programs", &jobs));
+    CLF_GOTO(clfi_alloc(count, sizeof *programs, "programs", &programs));
+    st = build_jobs(context, specs, count, jobs, programs);
+done:
+    pthread_mutex_unlock(&context->shared->lock);
+    for (size_t i = 0; jobs && i < count; i++)
+        clfi_str_free(&jobs[i].source);
+    for (size_t i = 0; programs && i < count; i++)
+        if (programs[i])
+            clfi_program_destroy(programs[i]);
+    free(jobs);
+    free(programs);
     return st;
 }
 

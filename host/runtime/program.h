@@ -25,6 +25,10 @@ clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, cl
  * it compiles. */
 clf_status clfi_program_find(clf_context *context, const clf_kernel_spec *spec, bool *out_found);
 
+/* Builds programs that clfi_program_find did not find, several at once, for a device whose compiler allows it. One that cannot be built is
+ * left to clfi_kernel_get, which tells why. OUT_OF_MEMORY, NOT_FOUND. */
+clf_status clfi_programs_build(clf_context *context, const clf_kernel_spec *const *specs, size_t count);
+
 clf_status clfi_kernel_table_create(clf_kernel_table **out);
 void clfi_kernel_table_destroy(clf_kernel_table *table);
 

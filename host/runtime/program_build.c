@@ -51,7 +51,7 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     return CLF_OK;
 }
 
-static clf_status create_program(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
+static clf_status create_program(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
 {
     cl_int code = CL_SUCCESS;
     const char *text = clfi_str_text(source);
@@ -146,13 +146,29 @@ static clf_status link_parts(clf_context *context, const clf_kernel_spec *spec, 
     return st;
 }
 
+static cl_int build_program(const clf_context *context, const clf_kernel_spec *spec, cl_program program)
+{
+    char options[OPTIONS_BYTES];
+    build_options(context, spec, options);
+    return clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
+}
+
+cl_program clfi_program_try(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source)
+{
+    cl_program program;
+    if (create_program(context, spec, source, &program) != CLF_OK)
+        return NULL;
+    if (build_program(context, spec, program) == CL_SUCCESS)
+        return program;
+    clReleaseProgram(program);
+    return NULL;
+}
+
 static clf_status build_source(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
 {
     cl_program program;
-    char options[OPTIONS_BYTES];
     CLF_TRY(create_program(context, spec, source, &program));
-    build_options(context, spec, options);
-    const cl_int code = clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
+    const cl_int code = build_program(context, spec, program);
     if (code != CL_SUCCESS) {
         const clf_status st = fail_build(context, program, spec, "clBuildProgram", code);
         clReleaseProgram(program);

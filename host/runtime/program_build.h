@@ -26,4 +26,7 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
 /* Compiles; source: what clfi_program_source gave. BUILD: the compiler's first messages. */
 clf_status clfi_program_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out);
 
+/* The same of a program without parts in any thread: nothing of the context changes and nobody is told. NULL: it could not be built. */
+cl_program clfi_program_try(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source);
+
 #endif

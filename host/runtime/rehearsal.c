@@ -21,21 +21,42 @@ clf_status clfi_rehearsal_note(clf_context *context, const clf_kernel_spec *spec
     return CLF_OK;
 }
 
+/* Leaves those that are not there at the front of `missing`. */
+static clf_status find_missing(clf_context *context, const clf_rehearsal *r, const clf_kernel_spec **missing, size_t *out_count)
+{
+    *out_count = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        bool found;
+        CLF_TRY(clfi_program_find(context, &r->specs[i], &found));
+        if (!found)
+            missing[(*out_count)++] = &r->specs[i];
+    }
+    return CLF_OK;
+}
+
+static clf_status prepare_programs(clf_context *context, const clf_rehearsal *r)
+{
+    const clf_kernel_spec **missing;
+    size_t count;
+    CLF_TRY(clfi_alloc(r->count, sizeof *missing, "kernels that are needed", &missing));
+    clf_status st = find_missing(context, r, missing, &count);
+    context->builds_expected = context->stats.programs_built + count;
+    if (st == CLF_OK && count > 1 && !context->device.caps.serial_compiler)
+        st = clfi_programs_build(context, missing, count);
+    free(missing);
+    return st;
+}
+
 clf_status clfi_rehearse(clf_context *context, clf_status (*work)(void *user), void *user)
 {
     clf_rehearsal rehearsal = {.count = 0};
     const clf_arena_mark mark = clfi_arena_top(context);
-    uint64_t missing = 0;
     context->rehearsal = &rehearsal;
     clf_status st = work(user);
     context->rehearsal = NULL;
     clfi_arena_release(context, mark);
-    for (size_t i = 0; st == CLF_OK && i < rehearsal.count; i++) {
-        bool found;
-        st = clfi_program_find(context, &rehearsal.specs[i], &found);
-        missing += !found;
-    }
-    context->builds_expected = context->stats.programs_built + missing;
+    if (st == CLF_OK && rehearsal.count > 0)
+        st = prepare_programs(context, &rehearsal);
     free(rehearsal.specs);
     return st;
 }

@@ -14,8 +14,8 @@ typedef struct clf_rehearsal {
 } clf_rehearsal;
 
 /* Calls work(user): launches are noted, writes to the device and reads from it left out, so that it must not look at what it reads. Then
- * programs that the cache on disk has are loaded, and context->builds_expected counts those that the context has built and will have to
- * build. */
+ * programs that the cache on disk has are loaded, context->builds_expected counts those that the context has built and will have to
+ * build, and a device whose compiler may run in several threads builds them, several at once. */
 clf_status clfi_rehearse(clf_context *context, clf_status (*work)(void *user), void *user);
 
 /* In a rehearsal: a launch's kernel. */
