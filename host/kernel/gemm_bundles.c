@@ -12,8 +12,21 @@ enum {
     GATED_ROWS = 4,       /* of two weights at once */
     TILE_ROWS = 8,        /* of these at once */
     PANEL_ROWS = 16,      /* and where there are more than TILE_ROWS */
+    NARROW_IN_PLACE = 2,  /* TILE_ROWS where a bundle is several vectors: more sums do not fit into registers ... */
+    NARROW_ROWS = 4,      /* ... and the rows of a panel whose sums are there at once */
     SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
 };
+
+/* A bundle is several vectors of the processor. */
+static bool has_narrow_vectors(const clf_context *context)
+{
+    return context->device.caps.vector_width < BUNDLE;
+}
+
+static int64_t rows_in_place(const clf_context *context)
+{
+    return has_narrow_vectors(context) ? NARROW_IN_PLACE : TILE_ROWS;
+}
 
 static int64_t round_up(int64_t value, int64_t unit)
 {
@@ -44,7 +57,7 @@ bool clfi_gemm_bundles_supports(const clf_context *context, const void *call)
         args->weight->blocks == CLF_WEIGHT_F32 || args->batch_rank != 0)
         return false;
     return !gate || (gate->form == CLFI_GEMM_BUNDLES && gate->blocks == args->weight->blocks && !gate->bias && args->m <= GATED_ROWS &&
-                     !args->residual.buffer);
+                     args->m <= rows_in_place(context) && !args->residual.buffer);
 }
 
 static clf_status pack_part(clf_context *context, const clf_view *from, int64_t first, const clf_gemm_weight *weight)
@@ -107,13 +120,10 @@ static int64_t tile_rows(int64_t m)
     return rows;
 }
 
-/* A launch of `rows` rows by `vectors` bundles an item, and its arguments up to A. */
-static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, const char *file, const char *kernel, int64_t rows,
-                             int64_t vectors)
+/* A launch and its arguments up to A. */
+static clf_launch few_launch(clf_context *context, const clf_gemm_args *args, const clf_kernel_spec *spec)
 {
-    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
-    clfi_gemm_spec_tile(&spec, args, rows, vectors);
-    clf_launch launch = clfi_launch(context, &spec);
+    clf_launch launch = clfi_launch(context, spec);
     clfi_arg_int(&launch, args->m);
     clfi_arg_int(&launch, args->n);
     clfi_arg_int(&launch, args->k);
@@ -136,7 +146,9 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clf_gemm_operand a = args->a;
     if (a.dtype != CLF_F32 || a.column_stride != 1)
         CLF_TRY(clfi_gemm_pack_dense(context, args, &args->a, args->m, args->k, &a));
-    clf_launch launch = few_launch(context, args, "gemm_bundles.cl", "gemm_bundles", rows, vectors);
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles.cl", "gemm_bundles");
+    clfi_gemm_spec_tile(&spec, args, rows, vectors);
+    clf_launch launch = few_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
     clfi_arg_long(&launch, a.row_stride);
@@ -155,11 +167,18 @@ static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *
                                       .row_stride = args->a.column_stride,
                                       .column_stride = args->a.row_stride,
                                   }};
-    CLF_TRY(clfi_gemm_pack_b(context, &turned, PANEL_ROWS, &a));
-    clf_launch launch = few_launch(context, args, "gemm_bundles_rows.cl", "gemm_bundles_rows", PANEL_ROWS, 1);
+    const bool is_narrow = has_narrow_vectors(context);
+    int64_t rows = PANEL_ROWS;
+    while (is_narrow && rows / 2 >= args->m && rows > NARROW_ROWS)
+        rows /= 2;
+    CLF_TRY(clfi_gemm_pack_b(context, &turned, rows, &a));
+    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles_rows.cl", "gemm_bundles_rows");
+    clfi_gemm_spec_tile(&spec, args, rows, 1);
+    clfi_spec_int(&spec, "PART_ROWS", is_narrow ? NARROW_ROWS : rows);
+    clf_launch launch = few_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
-    return launch_few(&launch, args, PANEL_ROWS, 1);
+    return launch_few(&launch, args, rows, 1);
 }
 
 /* Columns first .. first + weight->n of the result from panels. */
@@ -224,9 +243,9 @@ clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
     const clf_arena_mark mark = clfi_arena_top(context);
     const bool is_few =
         args->m <= FEW_ROWS || context->device.caps.vector_width < 4 || clfi_gemm_panel(context, &(clf_tile){0}, args->n) % BUNDLE != 0;
-    const clf_status st = !is_few               ? run_many(context, args)
-                          : args->m > TILE_ROWS ? run_panels_of_rows(context, args)
-                                                : run_few(context, args);
+    const clf_status st = !is_few                            ? run_many(context, args)
+                          : args->m > rows_in_place(context) ? run_panels_of_rows(context, args)
+                                                             : run_few(context, args);
     clfi_arena_release(context, mark);
     return st;
 }
