@@ -44,7 +44,7 @@ void gemm_bundles_rows(ITEM_PARAMETERS int m, int n, int k, __global const float
                        __global const uchar *restrict b, __global const uchar *restrict gate, RESULT_PARAMETERS)
 {
     const int first = (int)get_group_id(0) * COLUMN_BUNDLES, bundles = (n + BUNDLE - 1) / BUNDLE;
-    const int first_row = (int)get_group_id(1) * ROWS;
+    const int first_row = (int)get_group_id(1) * ROWS, rows = min(ROWS, m - first_row);
     const long bundle_bytes = (long)(k / BLOCK_WEIGHTS) * UNIT_BYTES;
     __global const uchar *bundle[VECTORS], *group[VECTORS];
     floatv total[ROWS][VECTORS], d[VECTORS], low_factor[VECTORS], high_factor[VECTORS];
@@ -81,7 +81,7 @@ void gemm_bundles_rows(ITEM_PARAMETERS int m, int n, int k, __global const float
                 EACH_VECTOR(LOAD_LINE, 0)
                 EACH_VECTOR(KEEP_LINE, 0)
             }
-            for (int part = 0; part < ROWS; part += PART_ROWS) {
+            for (int part = 0; part < rows; part += PART_ROWS) {
                 floatv sum[PART_ROWS][VECTORS];
                 EACH_PART_ROW(READ_SUM_ROW)
                 for (int line = 0; line < 16; line++) {
@@ -99,5 +99,5 @@ void gemm_bundles_rows(ITEM_PARAMETERS int m, int n, int k, __global const float
     }
     floatv kept[ROWS * VECTORS];
     EACH_ROW(KEEP_ROW)
-    store_tile(kept, first_row, min(ROWS, m - first_row), first, n, RESULT_ARGUMENTS);
+    store_tile(kept, first_row, rows, first, n, RESULT_ARGUMENTS);
 }

@@ -167,18 +167,14 @@ static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *
                                       .row_stride = args->a.column_stride,
                                       .column_stride = args->a.row_stride,
                                   }};
-    const bool is_narrow = has_narrow_vectors(context);
-    int64_t rows = PANEL_ROWS;
-    while (is_narrow && rows / 2 >= args->m && rows > NARROW_ROWS)
-        rows /= 2;
-    CLF_TRY(clfi_gemm_pack_b(context, &turned, rows, &a));
+    CLF_TRY(clfi_gemm_pack_b(context, &turned, PANEL_ROWS, &a));
     clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles_rows.cl", "gemm_bundles_rows");
-    clfi_gemm_spec_tile(&spec, args, rows, 1);
-    clfi_spec_int(&spec, "PART_ROWS", is_narrow ? NARROW_ROWS : rows);
+    clfi_gemm_spec_tile(&spec, args, PANEL_ROWS, 1);
+    clfi_spec_int(&spec, "PART_ROWS", has_narrow_vectors(context) ? NARROW_ROWS : PANEL_ROWS);
     clf_launch launch = few_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
-    return launch_few(&launch, args, rows, 1);
+    return launch_few(&launch, args, PANEL_ROWS, 1);
 }
 
 /* Columns first .. first + weight->n of the result from panels. */

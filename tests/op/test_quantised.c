@@ -153,7 +153,7 @@ static bool check_engine(const clf_engine *engine)
             {19, 256, 1, {24}, {type}, .has_residual = true},
             {1, 256, 1, {50}, {type}, .has_bias = true}, /* from here on where types have different kinds of groups */
             {41, 256, 1, {70}, {type}, .activation = CLF_ACTIVATION_SILU},
-            {6, 256, 1, {40}, {type}},
+            {6, 256, 1, {40}, {type}, .has_bias = true},
             {9, 256, 2, {48, 16}, {type, CLF_WEIGHT_Q8_0}, .column_block = 16, .has_bias = true},
         };
         const bool is_thorough = type == CLF_WEIGHT_Q4_1 || type == CLF_WEIGHT_Q6_K;
