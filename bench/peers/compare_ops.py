@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Einsum, masked softmax and norms against PyTorch, alternating workload by workload.
+"""Einsum, masked softmax, norms and multi-head attention against PyTorch, alternating workload by workload.
 
 usage: compare_ops.py [--bench build/bench/bench_op] [--filter TEXT] [--all] [--rounds 5] [--threads 2]
 
@@ -18,7 +18,7 @@ import time
 import torch
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-OPS = ('einsum', 'masked_softmax', 'layer_norm', 'rms_norm')
+OPS = ('einsum', 'masked_softmax', 'layer_norm', 'rms_norm', 'multi_head_attention')
 SAMPLES = 9
 
 
@@ -68,6 +68,19 @@ def norm(work):
     return apply
 
 
+def multi_head_attention(work):
+    """torch's own layer; its mask is one for each head and batch row, 1 = masked."""
+    length, batch, heads = work['length'], work['batch'], work['heads']
+    layer, x = torch.nn.MultiheadAttention(work['width'], heads), uniform(length, batch, work['width'])
+    if work['mask'] == 'none':
+        return lambda: layer(x, x, x, need_weights=False)
+    keep = (torch.rand(length, length, batch) < 0.75) | torch.eye(length, dtype=torch.bool).unsqueeze(2)
+    def apply():
+        masked = (~keep).permute(2, 0, 1).repeat_interleave(heads, dim=0)
+        return layer(x, x, x, attn_mask=masked, need_weights=False)
+    return apply
+
+
 def measure_torch(call, chain):
     """ms for `chain` calls."""
     times = []
@@ -98,7 +111,8 @@ def main():
         for _ in range(options.rounds):
             record = measure_ours(options, name)
             work = record['work']
-            call = call or {'einsum': einsum, 'softmax': softmax, 'layer_norm': norm, 'rms_norm': norm}[work['op']](work)
+            call = call or {'einsum': einsum, 'softmax': softmax, 'layer_norm': norm, 'rms_norm': norm,
+                             'multi_head_attention': multi_head_attention}[work['op']](work)
             rounds.append((record['median_ms'], measure_torch(call, work['chain'])))
         ratios = [theirs / ours for ours, theirs in rounds]
         ours, theirs = (statistics.median(column) for column in zip(*rounds))

@@ -10,5 +10,6 @@ clf_status clfi_op_workloads(clfi_workload_list *list, bool quick)
     CLF_TRY(clfi_einsum_workloads(list, quick));
     CLF_TRY(clfi_softmax_workloads(list, quick));
     CLF_TRY(clfi_norm_workloads(list, quick));
-    return clfi_attention_workloads(list, quick);
+    CLF_TRY(clfi_attention_workloads(list, quick));
+    return clfi_multi_head_attention_workloads(list, quick);
 }

@@ -10,6 +10,7 @@ clf_status clfi_einsum_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_softmax_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_norm_workloads(clfi_workload_list *list, bool quick);
 clf_status clfi_attention_workloads(clfi_workload_list *list, bool quick);
+clf_status clfi_multi_head_attention_workloads(clfi_workload_list *list, bool quick);
 
 /* The same files' cases for the self-test: sizes that no tile divides. */
 clf_status clfi_gemm_small_workloads(clfi_workload_list *list);
@@ -17,5 +18,6 @@ clf_status clfi_einsum_small_workloads(clfi_workload_list *list);
 clf_status clfi_softmax_small_workloads(clfi_workload_list *list);
 clf_status clfi_norm_small_workloads(clfi_workload_list *list);
 clf_status clfi_attention_small_workloads(clfi_workload_list *list);
+clf_status clfi_multi_head_attention_small_workloads(clfi_workload_list *list);
 
 #endif

@@ -10,5 +10,6 @@ clf_status clfi_small_workloads(clfi_workload_list *list)
     CLF_TRY(clfi_softmax_small_workloads(list));
     CLF_TRY(clfi_norm_small_workloads(list));
     CLF_TRY(clfi_attention_small_workloads(list));
+    CLF_TRY(clfi_multi_head_attention_small_workloads(list));
     return clfi_selftest_workloads(list);
 }
