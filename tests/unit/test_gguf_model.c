@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* GGUF: what the metadata of a model becomes, and what of it is refused. */
+#include "io/checkpoint_gguf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/gguf_image.h"
+
+/* A file of the architecture with 6 layers of 2 heads of 4, and `more` keys to come. */
+static void begin_model(image *f, const char *architecture, uint64_t more)
+{
+    static const struct {
+        const char *suffix;
+        uint32_t value;
+    } sizes[] = {{"block_count", 6}, {"embedding_length", 8}, {"attention.head_count", 2}, {"context_length", 64}};
+    begin(f, 0, COUNT(sizes) + 1 + more);
+    put_string(f, "general.architecture", architecture);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s.%s", architecture, sizes[i].suffix);
+        put_uint(f, key, sizes[i].value);
+    }
+}
+
+MAKE(no_scaling, begin_model(f, "llama", 0))
+MAKE(factor_alone, begin_model(f, "llama", 1); put_float(f, "llama.rope.scaling.factor", 3))
+MAKE(old_factor, begin_model(f, "llama", 1); put_float(f, "llama.rope.scale_linear", 2.5f))
+MAKE(both_factors, begin_model(f, "llama", 2); put_float(f, "llama.rope.scale_linear", 2.5f); put_float(f, "llama.rope.scaling.factor", 4))
+MAKE(factor_zero, begin_model(f, "llama", 1); put_float(f, "llama.rope.scaling.factor", 0))
+MAKE(typed_none, begin_model(f, "llama", 2); put_string(f, "llama.rope.scaling.type", "none"); put_float(f, "llama.rope.scaling.factor", 3))
+MAKE(typed_linear, begin_model(f, "llama", 2); put_string(f, "llama.rope.scaling.type", "linear");
+     put_float(f, "llama.rope.scaling.factor", 3))
+MAKE(yarn, begin_model(f, "qwen2", 3); put_string(f, "qwen2.rope.scaling.type", "yarn"); put_float(f, "qwen2.rope.scaling.factor", 4);
+     put_uint(f, "qwen2.rope.scaling.original_context_length", 32))
+MAKE(yarn_magnitude, begin_model(f, "qwen2", 3); put_string(f, "qwen2.rope.scaling.type", "yarn");
+     put_float(f, "qwen2.rope.scaling.factor", 4); put_float(f, "qwen2.rope.scaling.attn_factor", 2))
+MAKE(windows_by_number, begin_model(f, "gemma3", 1); put_uint(f, "gemma3.attention.sliding_window_pattern", 3))
+MAKE(windows_listed, begin_model(f, "gemma3", 1); put_key(f, "gemma3.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 6, 8);
+     put(f, 0x010100000001, 6))
+MAKE(rest, begin_model(f, "llama", 3); put_uint(f, "llama.vocab_size", 9); put_uint(f, "llama.attention.sliding_window_pattern", 6);
+     put_float(f, "llama.more", 0.5f))
+MAKE(neutral, begin_model(f, "llama", 2); put_key(f, "llama.attention.causal", 7); put(f, 1, 1); put_float(f, "llama.logit_scale", 1))
+
+/* What the metadata becomes. */
+static void configurations(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*make)(image *f);
+        const char *key, *json; /* of the configuration; NULL: the key is absent */
+    } rows[] = {
+        {"no scaling", make_no_scaling, "rope_scaling", NULL},
+        {"a factor without a type is linear", make_factor_alone, "rope_scaling", "{\"rope_type\": \"linear\", \"factor\": 3.0}"},
+        {"the older name", make_old_factor, "rope_scaling", "{\"rope_type\": \"linear\", \"factor\": 2.5}"},
+        {"the newer name first", make_both_factors, "rope_scaling", "{\"rope_type\": \"linear\", \"factor\": 4.0}"},
+        {"0 is none", make_factor_zero, "rope_scaling", NULL},
+        {"none", make_typed_none, "rope_scaling", NULL},
+        {"linear", make_typed_linear, "rope_scaling", "{\"rope_type\": \"linear\", \"factor\": 3.0}"},
+        {"yarn", make_yarn, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 32}"},
+        {"yarn, magnitude", make_yarn_magnitude, "rope_scaling",
+         "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"attention_factor\": 2.2772588722239782}"},
+        {"each third sees all", make_windows_by_number, "layer_types",
+         "[\"sliding_attention\", \"sliding_attention\", \"full_attention\", \"sliding_attention\", \"sliding_attention\", "
+         "\"full_attention\"]"},
+        {"windows in a list", make_windows_listed, "layer_types",
+         "[\"sliding_attention\", \"full_attention\", \"full_attention\", \"full_attention\", \"sliding_attention\", "
+         "\"sliding_attention\"]"},
+        {"what is not read", make_rest, "llama.more", "0.5"},
+        {"windows of an architecture without", make_rest, "llama.attention.sliding_window_pattern", "6.0"},
+        {"told by the tensors", make_rest, "llama.vocab_size", NULL},
+        {"causal", make_neutral, "llama.attention.causal", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static image f;
+        clf_checkpoint *checkpoint;
+        rows[i].make(&f);
+        put_data(&f, 32, 0);
+        CHECK_OK(clfi_checkpoint_parse_gguf(f.bytes, f.size, "made.gguf", &checkpoint));
+        char *json = json_dumps(json_object_get(clfi_checkpoint_config(checkpoint), rows[i].key), JSON_ENCODE_ANY);
+        CHECK(rows[i].json ? json && strcmp(json, rows[i].json) == 0 : !json, "%s: %s is %s, want %s", rows[i].name, rows[i].key,
+              json ? json : "absent", rows[i].json ? rows[i].json : "none");
+        free(json);
+        clfi_checkpoint_close(checkpoint);
+    }
+}
+
+MAKE(not_causal, begin_model(f, "llama", 1); put_key(f, "llama.attention.causal", 7); put(f, 0, 1))
+MAKE(logit_scale, begin_model(f, "llama", 1); put_float(f, "llama.logit_scale", 0.25f))
+MAKE(value_size, begin_model(f, "llama", 1); put_uint(f, "llama.attention.value_length", 2))
+MAKE(linear_magnitude, begin_model(f, "llama", 2); put_float(f, "llama.rope.scaling.factor", 2);
+     put_float(f, "llama.rope.scaling.attn_factor", 2))
+MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sliding_window_pattern", 9); put(f, 7, 4); put(f, 2, 8);
+     put(f, 1, 2))
+MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
+
+/* Networks that are not built are refused by what makes them so. */
+static void refused_configurations(void **state)
+{
+    static const broken_file rows[] = {
+        ROW(not_causal, CLF_UNSUPPORTED, "llama.attention.causal is 0: expected 1"),
+        ROW(logit_scale, CLF_UNSUPPORTED, "llama.logit_scale is 0.25"),
+        ROW(value_size, CLF_UNSUPPORTED, "llama.attention.value_length is 2: expected the size of keys, 4"),
+        ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
+        ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected a number or one for each of 6 layers"),
+        ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static image f;
+        clf_checkpoint *checkpoint = NULL;
+        rows[i].make(&f);
+        put_data(&f, 32, 0);
+        CHECK_FAILS(clfi_checkpoint_parse_gguf(f.bytes, f.size, "made.gguf", &checkpoint), rows[i].status, rows[i].part);
+        assert_true(!checkpoint && strstr(clf_last_error(), "made.gguf"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(refused_configurations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
