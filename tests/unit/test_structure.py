@@ -170,7 +170,7 @@ def kernel_faults(root):
 
 def line_faults(root):
     limit = int(re.search(r"^ColumnLimit: (\d+)$", read(os.path.join(root, ".clang-format")), re.M).group(1))
-    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl"))]
+    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl", ".1"))]
     return ["%s:%d: %d columns, at most %d" % (path, number, len(line), limit) for path in paths
             for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if len(line) > limit]
 
