@@ -11,9 +11,8 @@
 #include "base/file.h"
 #include "cli/attention_map.h"
 #include "cli/commands.h"
-#include "cli/fingerprint.h"
+#include "cli/npy_output.h"
 #include "cli/session.h"
-#include "io/npy.h"
 #include "model/family.h"
 
 /* In the order of --kind. */
@@ -93,7 +92,7 @@ static clf_status write_npy(const attention_job *job)
             return st;
         }
     }
-    return cli_fingerprint_outdate(job->npy, clfi_npy_writer_commit(writer));
+    return cli_npy_commit(job->npy, writer);
 }
 
 static clf_status print_string(const char *text)

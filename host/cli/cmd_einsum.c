@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/commands.h"
-#include "cli/fingerprint.h"
+#include "cli/npy_output.h"
 #include "cli/npy_tensor.h"
 #include "cli/session.h"
 #include "clformer/einsum.h"
@@ -158,11 +158,11 @@ static clf_status write_result(einsum_job *job)
     if (job->output && job->dtype == 1) {
         st = clf_tensor_read(job->result, values, count * 2);
         if (st == CLF_OK)
-            st = cli_npy_fault(cli_fingerprint_outdate(job->output, clfi_npy_write(job->output, CLF_FILE_F16, rank, dim, values)));
+            st = cli_npy_fault(cli_npy_write(job->output, CLF_FILE_F16, rank, dim, values));
     } else {
         st = clf_tensor_read_f32(job->result, values, count);
         if (st == CLF_OK && job->output)
-            st = cli_npy_fault(cli_fingerprint_outdate(job->output, clfi_npy_write(job->output, CLF_FILE_F32, rank, dim, values)));
+            st = cli_npy_fault(cli_npy_write(job->output, CLF_FILE_F32, rank, dim, values));
         else if (st == CLF_OK)
             cli_print_values(values, rank, dim);
     }

@@ -4,12 +4,11 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "cli/fingerprint.h"
 #include "cli/generation.h"
 #include "cli/inputs.h"
+#include "cli/npy_output.h"
 #include "cli/progress.h"
 #include "cli/session.h"
-#include "io/npy.h"
 
 typedef struct rows {
     float *values;
@@ -49,8 +48,7 @@ static clf_status logits(cli_session *session, const char *model, cli_inputs *in
             st = run_window(own, inputs, *params, (size_t)vocabulary, &progress, &all);
     } while (st == CLF_OK && inputs->count > 0);
     if (st == CLF_OK)
-        st = cli_fingerprint_outdate(
-            output, clfi_npy_write(output, CLF_FILE_F32, 2, (int64_t[]){(int64_t)all.count / vocabulary, vocabulary}, all.values));
+        st = cli_npy_write(output, CLF_FILE_F32, 2, (int64_t[]){(int64_t)all.count / vocabulary, vocabulary}, all.values);
     free(all.values);
     clf_session_destroy(own);
     return st;

@@ -8,9 +8,8 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "cli/fingerprint.h"
+#include "cli/npy_output.h"
 #include "cli/op_row.h"
-#include "io/npy.h"
 
 static const op_row *const rows[] = {
     &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row, &op_rms_norm_row,
@@ -82,7 +81,7 @@ static clf_status write_results(const op_job *job)
         clfi_npy_writer_abandon(staged);
         return st;
     }
-    return staged ? cli_fingerprint_outdate(job->weights, clfi_npy_writer_commit(staged)) : CLF_OK;
+    return staged ? cli_npy_fault(cli_npy_commit(job->weights, staged)) : CLF_OK;
 }
 
 static clf_status run_op(const op_row *row, op_job *job)

@@ -387,11 +387,10 @@ static bool is_fingerprint(const char *name)
     return is_one;
 }
 
-clf_status cli_fingerprint_outdate(const char *path, clf_status written)
+clf_status cli_fingerprint_outdate(const char *path)
 {
     clf_output_place place;
     char *name = NULL;
-    CLF_TRY(written);
     CLF_TRY(clfi_output_find(path, &place));
     if (place != CLF_OUTPUT_FILE)
         return CLF_OK;

@@ -82,9 +82,9 @@ clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path
 /* The same for a file that is complete under another name, which becomes `path`. */
 clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path);
 
-/* Behind the writing of an array that is nobody's embeddings, whose status is passed on: what tells of the file that stood at `path` before
- * goes with it. IO: it cannot be removed. */
-clf_status cli_fingerprint_outdate(const char *path, clf_status written);
+/* An array that is nobody's embeddings stands at `path` now (cli/npy_output.h): removes the fingerprint of what was there before, and no
+ * other file of that name. IO: it cannot be removed. */
+clf_status cli_fingerprint_outdate(const char *path);
 
 /* The fingerprint beside the .npy file `path`; *out_found false: it has none. FORMAT: broken, or of another file than this one. */
 clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found);

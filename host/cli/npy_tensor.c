@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/fingerprint.h"
-#include "io/npy.h"
+#include "cli/npy_output.h"
 
 clf_status cli_npy_fault(clf_status st)
 {
@@ -38,8 +37,7 @@ static clf_status to_mask(const char *path, const clf_npy *npy, const double *va
         is_additive |= !(values[i] >= 0);
     }
     if (is_float(npy->dtype) && is_additive)
-        CLF_FAIL(CLF_UNSUPPORTED, "E_DTYPE: %s: negative or not a number: expected a mask, 0 = masked (additive masks are a bias)",
-                 path);
+        CLF_FAIL(CLF_UNSUPPORTED, "E_DTYPE: %s: negative or not a number: expected a mask, 0 = masked (additive masks are a bias)", path);
     return CLF_OK;
 }
 
@@ -131,8 +129,7 @@ clf_status cli_npy_save(const clf_tensor *tensor, const char *path)
     clf_file_dtype dtype;
     void *values;
     CLF_TRY(download(tensor, &dtype, &values));
-    const clf_status st =
-        cli_fingerprint_outdate(path, clfi_npy_write(path, dtype, clf_tensor_rank(tensor), clf_tensor_dim(tensor), values));
+    const clf_status st = cli_npy_write(path, dtype, clf_tensor_rank(tensor), clf_tensor_dim(tensor), values);
     free(values);
     return st == CLF_OK ? st : cli_npy_fault(st);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy files that are nobody's embeddings: what tells of embeddings that stood under the same name before goes with them. */
+#ifndef CLFI_CLI_NPY_OUTPUT_H
+#define CLFI_CLI_NPY_OUTPUT_H
+
+#include "io/npy.h"
+
+/* clfi_npy_write, then cli_fingerprint_outdate. */
+clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
+
+/* The same for what was written row by row; frees the writer in any case. */
+clf_status cli_npy_commit(const char *path, clf_npy_writer *writer);
+
+#endif
