@@ -77,8 +77,14 @@ clf_status clfi_output_write(const char *path, const void *data, size_t size);
 typedef enum clf_output_place { CLF_OUTPUT_FILE, CLF_OUTPUT_STREAM, CLF_OUTPUT_STANDARD } clf_output_place;
 clf_status clfi_output_find(const char *path, clf_output_place *out);
 
+/* A file without a name in the folder of `path`, for what a process keeps meanwhile; -1 where it fails. NOT_FOUND, IO. */
+clf_status clfi_spool_open(const char *path, int *out);
+
 /* Tells before the work what clfi_output_open would refuse after it; creates nothing. `is_file`: pipes, devices and "-" won't do. */
 clf_status clfi_output_check(const char *path, bool is_file);
+
+/* *out_same: two outputs by these names would be one file, pipe or standard output, in which one of them is lost. IO as above. */
+clf_status clfi_outputs_are_same(const char *a, const char *b, bool *out_same);
 
 /* clfi_atomic_open, write, commit. */
 clf_status clfi_file_write(const char *path, const void *data, size_t size);

@@ -83,23 +83,47 @@ static const char *descriptor_path(int fd, char out[DESCRIPTOR_PATH_BYTES])
 }
 
 /* A file without a name in the directory of path, which leaves nothing behind if the process is ended; -1 where the system has none. */
-static int open_nameless(const char *path)
+static int open_nameless(const char *path, mode_t mode)
 {
 #ifdef O_TMPFILE
-    char *directory, self[DESCRIPTOR_PATH_BYTES];
+    char *directory;
     if (clfi_path_directory(path, &directory) != CLF_OK)
         return -1;
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    const int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     free(directory);
-    if (fd >= 0 && access(descriptor_path(fd, self), F_OK) != 0) { /* without /proc it could never get a name */
-        close(fd);
-        fd = -1;
-    }
     return fd;
 #else
     (void)path;
+    (void)mode;
     return -1;
 #endif
+}
+
+/* The same for a file that gets a name later, which it never could without /proc. */
+static int open_yet_nameless(const char *path)
+{
+    char self[DESCRIPTOR_PATH_BYTES];
+    const int fd = open_nameless(path, 0666);
+    if (fd < 0 || access(descriptor_path(fd, self), F_OK) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+clf_status clfi_spool_open(const char *path, int *out)
+{
+    clf_str name = CLF_STR_INIT;
+    int fd = open_nameless(path, 0600);
+    clf_status st = fd < 0 ? clfi_str_appendf(&name, "%s.XXXXXX", path) : CLF_OK;
+    if (st == CLF_OK && fd < 0) {
+        if ((fd = mkstemp(name.data)) < 0)
+            st = clfi_fail_errno("create", path);
+        else
+            unlink(name.data);
+    }
+    clfi_str_free(&name);
+    *out = fd;
+    return st;
 }
 
 /* Gives a nameless file the temporary name, which is a template like mkstemp's. */
@@ -134,7 +158,7 @@ static int create_temporary(const place *at, clf_atomic_file *file)
 {
     if (at->exists && access(at->target, W_OK) != 0) /* a rename would ask the directory only */
         return -1;
-    int fd = open_nameless(file->target);
+    int fd = open_yet_nameless(file->target);
     file->is_nameless = fd >= 0;
     if (fd < 0 && (fd = mkstemp(file->temporary)) >= 0) {
         const mode_t mask = umask(0);
@@ -260,6 +284,39 @@ clf_status clfi_output_check(const char *path, bool is_file)
     else
         st = check_directory(path, at.target);
     free(at.target);
+    return st;
+}
+
+/* Of two files that are not there yet: one name in one folder. */
+static clf_status would_be_same(const char *a, const char *b, bool *out)
+{
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    struct stat in_a, in_b;
+    char *folder;
+    *out = false;
+    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0)
+        return CLF_OK;
+    CLF_TRY(clfi_path_directory(a, &folder));
+    const bool has_a = stat(folder, &in_a) == 0;
+    free(folder);
+    CLF_TRY(clfi_path_directory(b, &folder));
+    *out = has_a && stat(folder, &in_b) == 0 && in_a.st_dev == in_b.st_dev && in_a.st_ino == in_b.st_ino;
+    free(folder);
+    return CLF_OK;
+}
+
+clf_status clfi_outputs_are_same(const char *a, const char *b, bool *out_same)
+{
+    place p, q = {.target = NULL};
+    CLF_TRY(look_at(a, &p));
+    clf_status st = look_at(b, &q);
+    if (st == CLF_OK && p.target && q.target && !p.exists && !q.exists)
+        st = would_be_same(p.target, q.target, out_same);
+    else if (st == CLF_OK)
+        *out_same = (p.is_standard_output && q.is_standard_output) ||
+                    (p.exists && q.exists && p.info.st_dev == q.info.st_dev && p.info.st_ino == q.info.st_ino && !S_ISCHR(p.info.st_mode));
+    free(p.target);
+    free(q.target);
     return st;
 }
 

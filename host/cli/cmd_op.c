@@ -89,8 +89,6 @@ static clf_status run_op(const op_row *row, op_job *job)
     if (job->file_count < row->least_files || job->file_count > row->most_files)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op %s: %d files; usage: clformer op %s %s", row->name, job->file_count, row->name,
                  row->arguments);
-    if (job->output && job->weights && strcmp(job->output, job->weights) == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op %s: -o and --weights are one file, %s", row->name, job->output);
     CLF_TRY(cli_session_open(&job->session));
     CLF_TRY(row->run(job));
     return write_results(job);

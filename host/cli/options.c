@@ -122,7 +122,7 @@ static clf_status set_value(const cli_option *option, const char *value)
     }
     case CLI_SIZE: {
         const unsigned long long number = strtoull(value, &end, 10);
-        if (value[0] < '0' || value[0] > '9' || *end || errno || number == 0)
+        if (value[0] < '0' || value[0] > '9' || *end || errno || number == 0 || number > INT64_MAX)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number from 1, found \"%s\"", option->name, value);
         *(size_t *)option->target = (size_t)number;
         return CLF_OK;
@@ -222,13 +222,27 @@ static clf_status fail_unknown(const cli_command *command, const cli_option *opt
              is_ambiguous ? "the beginning of several" : "unknown", command->name);
 }
 
-static clf_status check_outputs(const cli_option *options, size_t count)
+/* What the option says will be written; NULL: nothing, or it is not for that. */
+static const char *output_of(const cli_option *option)
+{
+    return option->kind == CLI_OUTPUT || option->kind == CLI_FILE ? *(const char **)option->target : NULL;
+}
+
+static clf_status check_outputs(const cli_command *command, const cli_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const bool is_output = options[i].kind == CLI_OUTPUT || options[i].kind == CLI_FILE;
-        const char *path = is_output ? *(const char **)options[i].target : NULL;
+        const char *path = output_of(&options[i]);
         if (path)
             CLF_TRY(clfi_output_check(path, options[i].kind == CLI_FILE));
+        for (size_t k = 0; path && k < i; k++) {
+            const char *other = output_of(&options[k]);
+            bool is_same = false;
+            if (other)
+                CLF_TRY(clfi_outputs_are_same(other, path, &is_same));
+            if (is_same)
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --%s %s and --%s %s are one file: expected two", command->name, options[k].name, other,
+                         options[i].name, path);
+        }
     }
     return CLF_OK;
 }
@@ -281,7 +295,7 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
                  cli_mpirun_size());
     *positional = argc - optind;
     memmove(argv, argv + optind, (size_t)*positional * sizeof *argv);
-    return check_outputs(options, count);
+    return check_outputs(command, options, count);
 }
 
 clf_status cli_refuse(const cli_command *command, const char *format, ...)

@@ -287,9 +287,14 @@ def check_refusals():
             fail(f"{title}: expected one line {code}..., found {done.stderr!r}")
         if os.listdir(out):
             fail(f"{title}: left {os.listdir(out)}")
-    done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "never.npy", "--weights", "never.npy")
-    if done.returncode != 2 or not done.stderr.startswith("E_OPTION") or os.path.exists(os.path.join(work, "never.npy")):
-        fail(f"one file for two results: status {done.returncode}, {done.stderr!r}")
+    os.symlink("never.npy", os.path.join(work, "leads.npy"))
+    for other in ("never.npy", "./never.npy", "leads.npy", os.path.join(work, "never.npy")):
+        done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "never.npy", "--weights", other)
+        if done.returncode != 2 or not done.stderr.startswith("E_OPTION") or os.path.exists(os.path.join(work, "never.npy")):
+            fail(f"one file for two results, never.npy and {other}: status {done.returncode}, {done.stderr!r}")
+    done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "/dev/null", "--weights", "/dev/null")
+    if done.returncode != 0:
+        fail(f"two results for nobody: {done.stderr!r}")
     for shape in ([3], [1, 3]):
         write_npy(os.path.join(work, "wv3.npy"), {"shape": shape, "values": [0.0] * 3}, "f4")
         done = run("attention", "q.npy", "wide.npy", "v.npy", "--score", "additive", "--wq", "wq.npy", "--wk", "wk.npy", "--wv", "wv3.npy")
