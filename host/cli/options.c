@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -136,8 +137,8 @@ static clf_status set_value(const cli_option *option, const char *value)
     }
     case CLI_NUMBER: {
         const double number = strtod(value, &end);
-        if (end == value || *end || !isfinite(number))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number, found \"%s\"", option->name, value);
+        if (end == value || *end || !(fabs(number) <= FLT_MAX))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a number that float32 holds, found \"%s\"", option->name, value);
         *(double *)option->target = number;
         return CLF_OK;
     }

@@ -17,7 +17,7 @@ typedef enum cli_kind {
     CLI_LIST,    /* cli_list *: a text each time it is given */
     CLI_SIZE,    /* size_t *: a whole number, at least 1 */
     CLI_INTEGER, /* int64_t *: a whole number of any sign */
-    CLI_NUMBER,  /* double *: finite */
+    CLI_NUMBER,  /* double *: one that float32 holds */
     CLI_CHOICE   /* int *: index into `choices`, "a|b|c" */
 } cli_kind;
 
@@ -47,9 +47,9 @@ typedef struct cli_command {
 } cli_command;
 
 /* Parses argv[1..argc), options and positional arguments in any order ("--" ends options). Positional arguments are moved to the front of
- * argv; their number goes to *positional. INVALID_ARGUMENT names the option, and for an unknown one the nearest. NOT_FOUND, IO: an output
- * that could not be written. "--help" prints the help and exits with 0, "--help=manual" the same rows as
- * a section of the manual page. */
+ * argv; their number goes to *positional. INVALID_ARGUMENT names the option, and for an unknown one the nearest; two outputs that are one
+ * file. NOT_FOUND, IO: an output that could not be written. "--help" prints the help and exits with 0, "--help=manual" the same rows as a
+ * section of the manual page. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
 
 /* INVALID_ARGUMENT, "NAME: <what is wrong>; usage: clformer NAME ARGUMENTS". */

@@ -6,6 +6,8 @@
 #include "op/engines.h"
 #include "op/mask.h"
 
+enum { MOST_OFFSET = INT32_MAX }; /* beyond every shape, so that no sum with an index wraps around */
+
 clf_status clfi_softmax(clf_context *context, const clf_softmax_args *args)
 {
     if (clfi_view_count(args->x) == 0)
@@ -123,7 +125,7 @@ clf_status clf_softmax(clf_context *context, const clf_tensor *x_tensor, const c
     args.attention = clfi_mask_given(&attention);
     args.axis = axes.key;
     args.query_axis = p->is_causal ? axes.query : -1;
-    args.causal_offset = p->causal_offset;
+    args.causal_offset = p->causal_offset < -MOST_OFFSET ? -MOST_OFFSET : p->causal_offset > MOST_OFFSET ? MOST_OFFSET : p->causal_offset;
     args.scale = p->scale;
     args.empty_rows = p->empty_rows;
     return clfi_softmax(context, &args);

@@ -178,6 +178,19 @@ def check_float_masks():
             fail(f"float mask {flags}: {done.stderr}")
 
 
+def check_offsets():
+    """A causal offset beyond every shape keeps all keys, or none, and does not wrap around."""
+    for far, near in ((2**63 - 1, 100), (-2**63, -100)):
+        run("softmax", "x.npy", "--causal", "--causal-offset", near, "-o", "want.npy")
+        done = run("softmax", "x.npy", "--causal", "--causal-offset", far, "-o", "out.npy")
+        if done.returncode or not same_bytes("out.npy", "want.npy"):
+            fail(f"--causal-offset {far}: {done.stderr} or other numbers than at {near}")
+    for number in ("1e39", "-1e39"):
+        done = run("softmax", "x.npy", "--scale", number)
+        if done.returncode != 2 or not done.stderr.startswith("E_OPTION: --scale: expected a number that float32 holds"):
+            fail(f"--scale beyond float32: status {done.returncode}: {done.stderr}")
+
+
 def check_empty():
     write_npy(os.path.join(work, "empty.npy"), {"shape": [0, 5], "values": []}, "f4")
     for arguments in (["softmax"], ["layer_norm"], ["activation", "--kind", "relu"]):
@@ -341,6 +354,7 @@ for one in cases:
     run_case(one)
 check_encodings()
 check_float_masks()
+check_offsets()
 check_empty()
 check_refusals()
 check_help()
