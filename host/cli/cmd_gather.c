@@ -136,8 +136,6 @@ static clf_status read_directory(const char *directory, const char *output, gath
     clf_status st;
     CLF_TRY(cli_manifest_path(directory, &path));
     CLF_GOTO(cli_job_read(path, &g->job));
-    if (g->job.shards == 0)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: a job of no shards", path));
     CLF_GOTO(open_parts(directory, g));
     st = check_output(output, path, g);
 done:

@@ -110,10 +110,11 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     static const struct {
         const char *name;
         size_t offset;
-    } numbers[] = {{"window", offsetof(cli_job, window_texts)},
-                   {"batch_tokens", offsetof(cli_job, batch_tokens)},
-                   {"shard", offsetof(cli_job, shard)},
-                   {"shards", offsetof(cli_job, shards)}};
+        int64_t least, most;
+    } numbers[] = {{"window", offsetof(cli_job, window_texts), 1, CLI_WINDOW},
+                   {"batch_tokens", offsetof(cli_job, batch_tokens), 0, INT64_MAX},
+                   {"shard", offsetof(cli_job, shard), 1, CLI_MOST_SHARDS},
+                   {"shards", offsetof(cli_job, shards), 1, CLI_MOST_SHARDS}};
     const json_t *made_by;
     const char *text;
     int64_t number;
@@ -126,7 +127,7 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     CLF_TRY(clfi_json_get_string(root, where, "engines", &text));
     CLF_TRY(clfi_strdup(text, &out->engines));
     for (size_t i = 0; i < COUNT(numbers); i++) {
-        CLF_TRY(clfi_json_get_int(root, where, numbers[i].name, 0, INT32_MAX, &number));
+        CLF_TRY(clfi_json_get_int(root, where, numbers[i].name, numbers[i].least, numbers[i].most, &number));
         *(size_t *)((char *)out + numbers[i].offset) = (size_t)number;
     }
     return cli_fingerprint_parse(made_by, where, &out->made_by);

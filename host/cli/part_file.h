@@ -9,6 +9,8 @@
 
 #include "cli/fingerprint.h"
 
+enum { CLI_MOST_SHARDS = 99999 };
+
 /* What makes the bytes of the windows, beside the model. */
 typedef struct cli_job {
     cli_fingerprint made_by;

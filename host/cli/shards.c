@@ -11,15 +11,13 @@
 #include "cli/pool.h"
 #include "cli/progress.h"
 
-enum { MOST_SHARDS = 99999 };
-
 clf_status cli_shard_parse(const char *text, size_t *out_shard, size_t *out_shards)
 {
     char *end = NULL, *last = NULL;
     const unsigned long shard = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
     const unsigned long shards = end && *end == '/' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
-    if (shard < 1 || shard > shards || shards > MOST_SHARDS || *last)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--shard: expected i/N with i from 1 to N, N at most %d, found \"%s\"", MOST_SHARDS, text);
+    if (shard < 1 || shard > shards || shards > CLI_MOST_SHARDS || *last)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--shard: expected i/N with i from 1 to N, N at most %d, found \"%s\"", CLI_MOST_SHARDS, text);
     *out_shard = shard;
     *out_shards = shards;
     return CLF_OK;

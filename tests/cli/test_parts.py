@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What survives a process that is killed: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on the
 way, the bytes at the end are those of one run, and memory does not grow with the file. usage: test_parts.py PROGRAM DATA"""
+import json
 import os
 import random
 import re
@@ -251,6 +252,25 @@ with tempfile.TemporaryDirectory() as work:
     for name in ("0/3", "4/3", "1", "1/x", "-1/3", "1/3x"):
         expect(f"--shard {name}", run(*common, "--shard", name, "-o", "parts"), 2, "--shard: expected i/N")
     expect("--shard without -o", run(*common, "--shard", "1/2"), 2, "-o DIR")
+
+    # A manifest and a part file that tell of what no run can have are refused: a window that its memory does not hold, shards without end.
+    of_many = [program, "embed", model, "--file", "many.txt"]
+    expect("a shard of many lines", run(*of_many, "--window", "512", "--shard", "1/40", "-o", "hostile"), 0)
+    must_die("many lines", "fdatasync:2", *of_many, "--window", "512", "-o", "hostile.npy")
+    manifest, part = read("hostile/manifest.json"), read("hostile.npy.part")
+    line = part[:part.index(b"\n")]
+    for name, number in (("window", MANY), ("window", 0), ("shards", 10 ** 9), ("shards", 0), ("shard", 0), ("batch_tokens", -1)):
+        with open("hostile/manifest.json", "w", encoding="utf-8") as file:
+            json.dump({**json.loads(manifest), name: number}, file)
+        with open("hostile.npy.part", "wb") as file:
+            file.write(json.dumps({**json.loads(line), name: number}, separators=(",", ":")).encode() + part[len(line):])
+        told = f'"{name}": expected '
+        expect(f"a manifest with {name} {number}", run(*of_many, "--shard", "2/40", "-o", "hostile", timeout=120), 1, "hostile/manifest.json: " + told)
+        expect(f"gather of a manifest with {name} {number}", run(program, "gather", "hostile", "-o", "h.npy", timeout=120), 1, told)
+        expect(f"a part file with {name} {number}", run(*of_many, "--resume", "-o", "hostile.npy", timeout=120), 1, "hostile.npy.part: " + told)
+        if os.path.exists("h.npy") or os.path.exists("hostile.npy"):
+            fail(f"{name} {number}: an output")
+    os.remove("hostile.npy.part")
 
     # What is wrong with a part is said, and nothing is written.
     os.remove("g.npy")
