@@ -457,6 +457,22 @@ static clf_status read_fields(const json_t *root, const char *where, cli_fingerp
     return CLF_OK;
 }
 
+/* A vector of numbers that float32 holds. */
+static clf_status read_vector(const json_t *vector, const char *where, size_t canary, size_t width, float *out)
+{
+    char found[CLFI_JSON_FOUND_BYTES];
+    if (json_array_size(vector) != width)
+        CLF_FAIL(CLF_FORMAT, "%s: canary %zu: expected %zu numbers, found %zu", where, canary + 1, width, json_array_size(vector));
+    for (size_t i = 0; i < width; i++) {
+        const json_t *number = json_array_get(vector, i);
+        out[i] = (float)json_number_value(number);
+        if (!json_is_number(number) || !isfinite(out[i]))
+            CLF_FAIL(CLF_FORMAT, "%s: canary %zu: number %zu: expected one that float32 holds, found %s", where, canary + 1, i + 1,
+                     clfi_json_found(number, found));
+    }
+    return CLF_OK;
+}
+
 static clf_status read_canaries(const json_t *root, const char *where, cli_fingerprint *out)
 {
     const json_t *canaries, *vector;
@@ -467,10 +483,7 @@ static clf_status read_canaries(const json_t *root, const char *where, cli_finge
             out->width = json_array_size(vector);
             CLF_TRY(clfi_alloc(CLI_CANARIES * out->width, sizeof *out->canaries, "canaries", &out->canaries));
         }
-        if (json_array_size(vector) != out->width)
-            CLF_FAIL(CLF_FORMAT, "%s: canary %zu: expected %zu numbers, found %zu", where, i + 1, out->width, json_array_size(vector));
-        for (size_t c = 0; c < out->width; c++)
-            out->canaries[i * out->width + c] = (float)json_number_value(json_array_get(vector, c));
+        CLF_TRY(read_vector(vector, where, i, out->width, out->canaries + i * out->width));
     }
     return CLF_OK;
 }

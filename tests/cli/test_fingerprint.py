@@ -42,6 +42,8 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir(work)) != ["c.npy", "c.npy.json", "model", "other"]:
         fail(f"left: {os.listdir(work)}")
 
+    expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
+           "--max-tokens: expected a whole number from 1")
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
     expect("one of a kind", run("embed", model, "--stats", "one"), 0, "(1 text, ", " 1 batch, ")
     single = os.path.join(work, "single.txt")
@@ -137,6 +139,12 @@ with tempfile.TemporaryDirectory() as work:
     change(beside, rows=3)
     expect("another number of rows", run("search", model, "--corpus", corpus, "two"), 1, "tells of 3 rows")
     expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
+    with open(beside, encoding="utf-8") as file:
+        canaries = json.load(file)["canaries"]
+    for number in (1e39, "1", None):  # what float32 does not hold would make a cosine of NaN, which is below nothing
+        spoiled = {"text": canaries[0]["text"], "vector": [number] * len(canaries[0]["vector"])}
+        change(beside, canaries=[spoiled, *canaries[1:]])
+        expect(f"a canary of {number!r}", run("verify", corpus, "--model", model), 1, "c.npy.json: canary 1: number 1: expected one that float32 holds")
     change(beside, canaries=[])
     expect("no canaries", run("verify", corpus, "--model", model), 1, "c.npy.json")
     change(beside, schema="else")
