@@ -12,6 +12,7 @@
 #include "cli/embedding.h"
 #include "cli/embed_quantized.h"
 #include "cli/embed_npy.h"
+#include "cli/fingerprint.h"
 #include "cli/mpirun.h"
 #include "cli/output_format.h"
 #include "cli/pool.h"
@@ -204,6 +205,8 @@ static clf_status check_options(embed_options *o, bool has_texts)
     if (o->output)
         CLF_TRY(clfi_output_check(o->output, false));
     CLF_TRY(choose_format(o->output, &o->format));
+    if (o->format == FORMAT_NPY && o->output)
+        CLF_TRY(cli_fingerprint_check_place(o->output));
     const bool is_new_npy = o->format == FORMAT_NPY && is_regular_or_new(o->output) && o->is_file_only;
     if (cli_mpirun_size() > 1 && (!is_new_npy || o->resume || o->quantize))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: expected -o F.npy, all texts in a file: --file F, no --resume, no --quantize");

@@ -147,6 +147,7 @@ static clf_status gather(const char *directory, const char *output, gathering *g
 {
     clf_npy_writer *npy;
     CLF_TRY(read_directory(directory, output, g));
+    CLF_TRY(cli_fingerprint_check_place(output));
     CLF_TRY(check_parts(g));
     cli_interrupts_watch();
     cli_interrupts_say("nothing was written to %s", output);

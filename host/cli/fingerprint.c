@@ -339,6 +339,19 @@ static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
     return CLF_OK;
 }
 
+clf_status cli_fingerprint_check_place(const char *path)
+{
+    clf_output_place place;
+    char *name = NULL;
+    CLF_TRY(clfi_output_find(path, &place));
+    if (place != CLF_OUTPUT_FILE)
+        return CLF_OK;
+    CLF_TRY(beside(path, &name));
+    const clf_status st = clfi_output_check(name, true);
+    free(name);
+    return st;
+}
+
 clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer)
 {
     char *name = NULL;
