@@ -187,6 +187,8 @@ static bool is_regular_or_new(const char *path)
 /* What goes with what. */
 static clf_status check_options(embed_options *o, bool has_texts)
 {
+    if (o->file && strcmp(o->file, "-") != 0 && access(o->file, R_OK) != 0)
+        return clfi_fail_errno("open", o->file);
     o->is_file_only = !has_texts && is_regular(o->file);
     if (o->output && !o->output[0])
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--output: expected the name of a file to write, found \"\"");

@@ -207,6 +207,9 @@ with tempfile.TemporaryDirectory() as work:
     os.remove("c.npy.part")
     expect("--resume of standard input", run(program, "embed", model, "-", "--resume", "-o", "c.npy"), 2, "--resume: expected")
 
+    for more in (["-o", "c.npy"], ["--resume", "-o", "c.npy"], ["--shard", "1/2", "-o", "c"]):
+        expect(f"texts that are not there, {more}", run(program, "embed", model, "--file", "nosuch.txt", *more), 1, "open nosuch.txt: No such file")
+
     # --shard: ended in the middle, run again, joined.
     def shard(i, *more):
         return [*common, "--shard", f"{i}/{SHARDS}", "-o", "parts", *more]
@@ -289,6 +292,11 @@ with tempfile.TemporaryDirectory() as work:
     # The recipe: the bytes of one run, whatever the options hold, and a device for each job that runs at once.
     if not shutil.which("parallel"):
         skip("GNU parallel is not installed")
+    recipes = os.path.join(root, "host", "cli", "recipes")
+    for shards in ("0", "x", "-1", ""):
+        for name in ("embed_parallel.sh", "embed_slurm.sh"):
+            expect(f"{name} of {shards} shards", run(os.path.join(recipes, name), model, "lines.txt", "p.npy", shards, env={**os.environ, "CLFORMER": program}),
+                   2, f'SHARDS: expected a whole number from 1, found "{shards}"')
     with open("recorder", "w", encoding="ascii") as file:
         file.write(f'#!/bin/sh\necho "$@" >>{shlex.quote(os.path.join(work, "recorded"))}\nexec {shlex.quote(program)} "$@"\n')
     os.chmod("recorder", 0o700)
@@ -298,7 +306,7 @@ with tempfile.TemporaryDirectory() as work:
     expect("a prompt of many characters", run(program, "embed", model, "--file", "few.txt", *few, "-o", "q.npy"), 0)
     for texts, output, options, expected, devices in (("lines.txt", "p.npy", ["--window", str(WINDOW)], "want.npy", ""),
                                                       ("it's a {} file.txt", "{}.npy", few, "q.npy", "0 cpu")):
-        done = run(os.path.join(root, "host", "cli", "recipes", "embed_parallel.sh"), model, texts, output, "3", *options,
+        done = run(os.path.join(recipes, "embed_parallel.sh"), model, texts, output, "3", *options,
                    env={**os.environ, "CLFORMER": os.path.join(work, "recorder"), "DEVICES": devices, "JOBS": "2"})
         expect(f"embed_parallel.sh {texts}", done, 0)
         if read(output) is None or read(output) != read(expected) or os.path.exists(f"{output}.shards"):

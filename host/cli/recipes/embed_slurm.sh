@@ -9,6 +9,7 @@ set -eu
 [ $# -ge 4 ] || { sed -n 's/^# usage: //p' "$0" >&2; exit 2; }
 model=$1 texts=$2 output=$3 shards=$4
 shift 4
+[[ $shards =~ ^[1-9][0-9]*$ ]] || { echo "embed_slurm.sh: SHARDS: expected a whole number from 1, found \"$shards\"" >&2; exit 2; }
 clformer=${CLFORMER:-clformer}
 quoted() { printf '%q ' "$@"; }
 # shellcheck disable=SC2086
