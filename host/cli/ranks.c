@@ -261,19 +261,6 @@ static clf_status spool_window(void *user, const cli_embedded *window)
     return CLF_OK;
 }
 
-/* Beside the output, since /tmp may be memory. */
-static clf_status open_spool(cli_ranks *ranks, const char *output)
-{
-    clf_str name = CLF_STR_INIT;
-    clf_status st = clfi_str_appendf(&name, "%s.XXXXXX", output);
-    if (st == CLF_OK && (ranks->spool = mkstemp(name.data)) < 0)
-        st = clfi_fail_errno("create", output);
-    if (st == CLF_OK)
-        unlink(name.data);
-    clfi_str_free(&name);
-    return st;
-}
-
 /* ---- The file ---- */
 
 static clf_status check_mpi(int code, const char *call, const char *path)
@@ -377,7 +364,7 @@ static clf_status embed_own(cli_ranks *ranks, cli_session *session, const cli_em
     ranks->bytes = ranks->rank == 0 ? header.length : 0;
     clfi_str_free(&header);
     CLF_TRY(st);
-    CLF_TRY(open_spool(ranks, output));
+    CLF_TRY(clfi_spool_open(output, &ranks->spool)); /* beside the output, since /tmp may be memory */
     cli_ranks_take_windows(ranks, inputs);
     return cli_pool_embed(session, options, inputs, spool_window, ranks, stats);
 }

@@ -94,9 +94,10 @@ CALL(fsync, (int fd), (fd))
 CALL(linkat, (int from_at, const char *from, int to_at, const char *to, int flags), (from_at, from, to_at, to, flags))
 CALL(rename, (const char *from, const char *to), (from, to))
 CALL(unlink, (const char *path), (path))
-CALL(mkstemp, (char *template), (template))
 int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);
 CALL(renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags), (from_at, from, to_at, to, flags))
+int MPI_Win_flush(int rank, void *window);
+CALL(MPI_Win_flush, (int rank, void *window), (rank, window))
 int MPI_File_sync(void *file);
 CALL(MPI_File_sync, (void *file), (file))
 WRITE(pwrite, (int fd, const void *data, size_t size, off_t at), (fd, data, size, at), (fd, data, size / 2, at))
