@@ -113,13 +113,13 @@ clf_status cli_devices_list(bool tells, cli_device_listing *out)
     return ask(out, &answered);
 }
 
-const char *cli_devices_asked(const cli_session *session)
+const char *cli_devices_asked(const char *device)
 {
     static char *of_environment;
-    const char *asked = session->device ? session->device : getenv("CLF_DEVICE");
+    const char *asked = device ? device : getenv("CLF_DEVICE");
     if (!asked || (strcmp(asked, "all") != 0 && !strchr(asked, ',')))
         return NULL;
-    if (session->device)
+    if (device)
         return asked;
     if (!(of_environment = strdup(asked)))
         return NULL;

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "cli/session.h"
 
 enum { CLI_MOST_LISTED = 256 };
 
@@ -28,8 +27,8 @@ typedef struct cli_device_listing {
  * listing still fails without those. */
 clf_status cli_devices_list(bool tells, cli_device_listing *out);
 
-/* The several devices that --device asks for, or CLF_DEVICE where it is not given: "all", or names with commas between. NULL: it is one.
- * What CLF_DEVICE said is taken out of the environment then, since it is no device's name. */
-const char *cli_devices_asked(const cli_session *session);
+/* The several devices that --device asks for, which is `device`, or CLF_DEVICE where that is NULL: "all", or names with commas between.
+ * NULL: it is one. What CLF_DEVICE said is taken out of the environment then, since it is no device's name. */
+const char *cli_devices_asked(const char *device);
 
 #endif

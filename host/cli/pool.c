@@ -37,6 +37,7 @@ typedef struct cli_pool {
     size_t capacity, used;
     uint64_t first; /* number of the oldest job in it; they are counted from the start */
     size_t width;
+    unsigned product_precisions; /* of all members */
 } cli_pool;
 
 static void clear_job(job *j)
@@ -83,7 +84,7 @@ static clf_status start(cli_session *session, const char *devices, const char *d
 
 clf_status cli_pool_open_model(cli_session *session, const char *directory)
 {
-    const char *devices = cli_devices_asked(session), *engine;
+    const char *devices = cli_devices_asked(session->device), *engine;
     if (!devices)
         return cli_session_open_model(session, directory);
     CLF_TRY(start(session, devices, directory, &engine));
@@ -283,6 +284,7 @@ static clf_status take(cli_pool *pool, cli_pool_member *m, clf_embed_stats *stat
     m->seconds += cli_seconds_since(m->since_ns);
     j->is_done = true;
     cli_add_stats(stats, &answer.stats);
+    pool->product_precisions |= answer.product_precisions;
     return CLF_OK;
 }
 
@@ -360,6 +362,7 @@ static clf_status spread(cli_pool *pool, cli_session *session, const cli_pool_ta
             return CLF_OK; /* all that was read is delivered */
         CLF_TRY(give_all(pool, what, !any));
         CLF_TRY(wait_replies(pool, stats));
+        session->product_precisions = pool->product_precisions;
         CLF_TRY(deliver(pool, &progress, sink, user));
     }
 }

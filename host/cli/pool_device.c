@@ -95,6 +95,13 @@ static bool send_reply(int socket, cli_pool_reply *answer, const float *rows)
            clfi_message_send_bytes(socket, rows, answer->numbers * sizeof *rows) == CLFI_MESSAGE_OK && answer->status == CLF_OK;
 }
 
+static unsigned product_precisions(clf_context *context)
+{
+    clf_context_stats stats;
+    clf_context_get_stats(context, &stats);
+    return stats.product_precisions;
+}
+
 void cli_pool_serve(int socket, const void *user)
 {
     const cli_pool_place *at = user;
@@ -115,6 +122,7 @@ void cli_pool_serve(int socket, const void *user)
             break;
         answer.status = work(socket, &session, &q, &r, &answer.failed, &answer.stats, &width, &is_open);
         answer.numbers = q.count * width;
+        answer.product_precisions = product_precisions(session.context);
         is_open = is_open && send_reply(socket, &answer, r.rows);
         free_received(&r);
     }

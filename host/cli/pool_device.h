@@ -25,8 +25,9 @@ typedef struct cli_pool_reply {
     char reason[CLI_POOL_REASON_BYTES];
     size_t failed; /* of the request's texts, to which the reason belongs; SIZE_MAX: none */
     clf_embed_stats stats;
-    size_t numbers;            /* floats that follow */
-    const char *linear_engine; /* the model's, of the first reply, which tells that it is open; static storage */
+    unsigned product_precisions; /* of the process so far, as clf_context_stats has them */
+    size_t numbers;              /* floats that follow */
+    const char *linear_engine;   /* the model's, of the first reply, which tells that it is open; static storage */
 } cli_pool_reply;
 
 /* What the process begins with. */

@@ -92,7 +92,7 @@ static clf_status choose_of_list(cli_ranks *ranks, const char *list)
 
 static clf_status choose_device(cli_ranks *ranks, cli_session *session, const cli_device_listing *listing)
 {
-    const char *asked = cli_devices_asked(session);
+    const char *asked = cli_devices_asked(session->device);
     if (!asked && (session->device || getenv("CLF_DEVICE")))
         return CLF_OK;
     if (asked && strchr(asked, ','))

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "bench/resident.h"
+#include "cli/device_listing.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "clformer/classify.h"
@@ -27,6 +28,8 @@ clf_status cli_session_open(cli_session *session)
     CLF_TRY(cli_platforms_enter());
     const clf_status st = clf_context_create(&params, &session->context);
     cli_platforms_leave();
+    if (st == CLF_NOT_FOUND && cli_devices_asked(session->device))
+        return clfi_fail_prefix(st, "only embed, search and rerank use several devices");
     CLF_TRY(st);
     cli_progress_watch_builds(session->context);
     return CLF_OK;
@@ -110,6 +113,7 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
         fprintf(stderr, "throughput      %.1f texts/s, %.0f tokens/s\n", (double)embed->texts / seconds, (double)embed->tokens / seconds);
     }
     char precisions[64];
+    s.product_precisions |= session->product_precisions;
     cli_precisions_text(s.product_precisions, precisions, sizeof precisions);
     fprintf(stderr, "precision       %s (asked for: %s)\n", precisions, clf_precision_name((clf_precision)session->precision));
     const clf_engine_table *gemm = &clfi_engine_tables[CLF_OP_GEMM];

@@ -23,6 +23,7 @@ typedef struct cli_session {
     clf_model *reranker;                  /* NULL: what scores pairs is the model */
     struct cli_pool *pool;                /* processes of several devices (cli/pool.h); NULL: one device, in this process */
     void (*stop_pool)(struct cli_pool *); /* NULL where there is none */
+    unsigned product_precisions;          /* of its processes, as clf_context_stats has them */
 } cli_session;
 
 #define CLI_SESSION_INIT                   \

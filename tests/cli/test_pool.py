@@ -3,6 +3,7 @@
 """embed, search and rerank on several devices at once, a process each: the same bytes as one device's, also when a process is killed in the
 middle. usage: test_pool.py PROGRAM DATA"""
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -38,12 +39,20 @@ with tempfile.TemporaryDirectory() as work:
         fail("one device left: other bytes")
     expect("no device", run(*embed("none.npy", "--device", "nosuchdevice,nosuchdevice2")), 1, "nosuchdevice2")
 
+    for devices in ("all", "0,0"):
+        expect(f"similarity --device {devices}", run(program, "similarity", model, "the cat", "a mat", "--device", devices), 1,
+               "only embed, search and rerank use several devices: no device matches")
+
     # The weights are on the devices of the processes alone, which also compute the fingerprint's sentences.
     none = ("read back       0.0 ms (0.00 MB)\ndevice memory   0.0 MB at its peak, 0.0 MB of host memory used in place", "(engine ")
     done = run(*embed("stats.npy", "--stats"))
     if none[0] in done.stderr:
         fail(f"one device without memory: {done.stderr}")
-    expect("the memory of their parent", run(*embed("stats.npy", "--stats", "--device", ",")), 0, *none)
+    precision = re.findall("^precision .*", done.stderr, re.MULTILINE)
+    done = run(*embed("stats.npy", "--stats", "--device", ","))
+    expect("the memory of their parent", done, 0, *none)
+    if len(precision) != 1 or "none" in precision[0] or precision != re.findall("^precision .*", done.stderr, re.MULTILINE):
+        fail(f"the precision of their products: {done.stderr} instead of {precision}")
     if read("stats.npy.json") != read("want.npy.json"):
         fail(f"another fingerprint: {read('stats.npy.json')} instead of {read('want.npy.json')}")
 
