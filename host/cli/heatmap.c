@@ -23,7 +23,7 @@ static float find_largest(const float *values, size_t count)
 {
     float largest = 0;
     for (size_t i = 0; i < count; i++)
-        if (values[i] > largest && isfinite(values[i]))
+        if (values[i] > largest)
             largest = values[i];
     return largest > 0 ? largest : 1;
 }
@@ -44,12 +44,10 @@ static double share_of(float value, float top, cli_heatmap_scale scale)
 /* From white through red to a dark red, about evenly in lightness. */
 static const double colour_stops[][3] = {{255, 250, 246}, {252, 187, 161}, {240, 90, 66}, {178, 24, 30}, {92, 0, 14}};
 
-/* The colour of a share from 0 to 1; grey for what is no number. */
+/* The colour of a share from 0 to 1. */
 static uint32_t colour(double share)
 {
     enum { LAST = COUNT(colour_stops) - 1 };
-    if (isnan(share))
-        return 0xffa0a0a0u;
     const double at = fmin(fmax(share, 0), 1) * LAST;
     const int i = at >= LAST ? LAST - 1 : (int)at;
     uint32_t rgb = 0xff;

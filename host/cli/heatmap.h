@@ -31,8 +31,8 @@ typedef struct cli_heatmap {
     size_t rows, columns;
     const char *const *row_labels;    /* [rows], UTF-8 */
     const char *const *column_labels; /* [columns] */
-    const float *values;              /* [count, rows, columns]; colours run from 0 (what is below, too) to the first round number above the
-                          * largest, CLI_SCALE_HEAD: to the largest; NaN is grey */
+    const float *values;              /* [count, rows, columns], finite; colours run from 0 (what is below, too) to the first round number
+                                       * above the largest, CLI_SCALE_HEAD: to the largest */
 } cli_heatmap;
 
 /* As cli_format_choose, for a picture. */
