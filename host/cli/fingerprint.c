@@ -388,28 +388,35 @@ done:
     return st;
 }
 
-/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. */
-static bool is_fingerprint(const char *name)
+/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. OUT_OF_MEMORY: nobody knows. */
+static clf_status is_fingerprint(const char *name, bool *out)
 {
     json_t *root;
-    if (clfi_json_read(name, FILE_BYTES, &root) != CLF_OK)
-        return false;
+    const clf_status st = clfi_json_read(name, FILE_BYTES, &root);
+    *out = false;
+    if (st != CLF_OK)
+        return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
     const char *schema = json_string_value(json_object_get(root, "schema"));
-    const bool is_one = schema && strcmp(schema, SCHEMA) == 0;
+    *out = schema && strcmp(schema, SCHEMA) == 0;
     json_decref(root);
-    return is_one;
+    return CLF_OK;
 }
 
-clf_status cli_fingerprint_outdate(const char *path)
+clf_status cli_fingerprint_beside(const char *path, char **out)
 {
     clf_output_place place;
     char *name = NULL;
+    bool is_one;
+    *out = NULL;
     CLF_TRY(clfi_output_find(path, &place));
     if (place != CLF_OUTPUT_FILE)
         return CLF_OK;
     CLF_TRY(beside(path, &name));
-    const clf_status st = is_fingerprint(name) && unlink(name) != 0 ? clfi_fail_errno("remove", name) : CLF_OK;
-    free(name);
+    const clf_status st = is_fingerprint(name, &is_one);
+    if (st == CLF_OK && is_one)
+        *out = name;
+    else
+        free(name);
     return st;
 }
 

@@ -85,9 +85,9 @@ clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path
 /* The same for a file that is complete under another name, which becomes `path`. */
 clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path);
 
-/* An array that is nobody's embeddings stands at `path` now (cli/npy_output.h): removes the fingerprint of what was there before, and no
- * other file of that name. IO: it cannot be removed. */
-clf_status cli_fingerprint_outdate(const char *path);
+/* The name of the fingerprint beside the file at `path`, which an array that is nobody's embeddings takes away with it (cli/npy_output.h);
+ * NULL: there is none, or something else by that name. The caller frees it. */
+clf_status cli_fingerprint_beside(const char *path, char **out);
 
 /* The fingerprint beside the .npy file `path`; *out_found false: it has none. FORMAT: broken, or of another file than this one. */
 clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found);

@@ -5,7 +5,7 @@
 
 #include "io/npy.h"
 
-/* clfi_npy_write, then cli_fingerprint_outdate. */
+/* clfi_npy_write; IO also where the fingerprint of what was there cannot be removed. */
 clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
 
 /* The same for what was written row by row; frees the writer in any case. */
