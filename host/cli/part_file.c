@@ -378,7 +378,7 @@ static clf_status recover(cli_part *part)
 }
 
 /* A file of its own under that name: a link leads to what is another's, a pipe would block. */
-static clf_status open_file(cli_part *part, int flags)
+static clf_status open_file(cli_part *part, int flags, struct stat *out)
 {
     struct stat info, named;
     part->descriptor = open(part->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
@@ -390,6 +390,7 @@ static clf_status open_file(cli_part *part, int flags)
         return clfi_fail_errno("stat", part->path);
     if (!S_ISREG(info.st_mode))
         CLF_FAIL(CLF_IO, "%s: not a regular file", part->path);
+    *out = info;
     if (flags == O_RDONLY)
         return CLF_OK;
     if (flock(part->descriptor, LOCK_EX | LOCK_NB) != 0)
@@ -406,7 +407,7 @@ static clf_status new_part(const char *path, int flags, cli_part **out)
     part->descriptor = -1;
     clf_status st = clfi_strdup(path, &part->path);
     if (st == CLF_OK)
-        st = open_file(part, flags);
+        st = open_file(part, flags, &part->known);
     if (st != CLF_OK) {
         cli_part_close(part);
         return st;
@@ -496,10 +497,8 @@ clf_status cli_part_kept(const char *path, uint64_t *out_rows)
 
 void cli_part_rest(cli_part *part)
 {
-    if (part->descriptor < 0)
-        return;
-    (void)!fstat(part->descriptor, &part->known);
-    close(part->descriptor);
+    if (part->descriptor >= 0)
+        close(part->descriptor);
     part->descriptor = -1;
 }
 
@@ -509,9 +508,7 @@ clf_status cli_part_wake(cli_part *part)
     struct stat now;
     if (part->descriptor >= 0)
         return CLF_OK;
-    CLF_TRY(open_file(part, O_RDONLY));
-    if (fstat(part->descriptor, &now) != 0)
-        return clfi_fail_errno("stat", part->path);
+    CLF_TRY(open_file(part, O_RDONLY, &now));
     if (now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
         now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
         CLF_FAIL(CLF_IO, "%s: was changed while it was read", part->path);

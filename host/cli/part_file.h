@@ -42,7 +42,7 @@ clf_status cli_job_parse(const char *text, const char *where, cli_job *out);
 typedef struct cli_part {
     char *path;
     int descriptor;                   /* -1: it rests */
-    struct stat known;                /* the file, when it went to rest */
+    struct stat known;                /* the file, when it was opened first */
     cli_job job;
     uint64_t start;                   /* of the first record */
     uint64_t end;                     /* where the next record goes, or is */
