@@ -6,11 +6,15 @@
 failed_parts=()
 summary=()
 
-# Runs one part of the tests and remembers how it went.
-part() { # TITLE COMMAND...
-    local title=$1 start=$SECONDS result=passed skips skip
-    shift
+# Minutes here of what takes so many on one core, with no kernel compiled before.
+minutes_of() { echo $((($1 + $(nproc) - 1) / $(nproc))); }
+
+# Runs one part of the tests, which takes so many minutes, roughly, and remembers how it went.
+part() { # TITLE MINUTES COMMAND...
+    local title=$1 minutes=$2 start=$SECONDS result=passed skips skip
+    shift 2
     say "Part: $title"
+    [ "$minutes" -lt 2 ] || note "up to about $minutes minutes"
     : >build/skips
     "$@" || { result=FAILED; failed_parts+=("$title"); }
     skips=$(wc -l <build/skips)
@@ -46,24 +50,24 @@ for device in json.load(sys.stdin)["devices"]:
 device_labels='^(runtime|op|nn|model|cli)$'
 
 test_devices() {
-    local devices index name small left_out share
+    local devices index name small left_out share minutes
     # That spoiled kernels fail the models' tests need be shown once.
     local spoiled='model\..*\.spoiled'
     devices=$(usable_devices) || fail "clformer devices --json failed"
     [ -n "$devices" ] || fail "no OpenCL device can be used"
     while read -r index name; do
-        small= left_out='^$' share=
+        small= left_out='^$' share= minutes=22
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
         # runs on PoCL alone. llvmpipe compiles for minutes: there the tests of ops and models ask for the same numbers as these of commands.
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         case $name in
-            *llvmpipe*) small=1 left_out="^(cli\\.($common|op|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
-            *'Intel(R) OpenCL'*) share=1/2 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
+            *llvmpipe*) small=1 minutes=10 left_out="^(cli\\.($common|op|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
+            *'Intel(R) OpenCL'*) share=1/2 minutes=11 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
             *'Portable Computing Language'*) share=0/2 ;;
         esac
         # Of the larger cases of the op tests, these two run half each in --full; without it every device runs all of them.
         [ -n "$full" ] || share=
-        part "OpenCL device $index, $name" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1} ${share:+CLF_TEST_SHARE=$share} \
+        part "OpenCL device $index, $name" "$(minutes_of $minutes)" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1} ${share:+CLF_TEST_SHARE=$share} \
             bash -c "$(declare -f run_ctest); run_ctest build -L '$device_labels' -E '$left_out'"
     done <<<"$devices"
 }
@@ -211,13 +215,13 @@ run_tests() { # [--full]
     [ -n "${CLF_MODEL_DIR:-}" ] || [ -e "$cache/models/all-MiniLM-L6-v2" ] || fetches=fetches
     if [ -n "$full" ]; then
         estimate "$fetches" 90 2600 "the tests of --full" # Intel's runtime, four builds
-    elif [ -z "$faults" ]; then
-        estimate "$fetches" 24 300 "the tests"
+    else
+        estimate "$fetches" "$((faults ? 480 * $(nproc) : 24))" 300 "the tests"
     fi
     install_missing "for the tests"
     configure_and_build build -DCLF_BUILD_TESTS=ON
     if [ -n "$faults" ]; then
-        part "every kind of call failed once" run_ctest build -L '^faults_all$' --verbose
+        part "every kind of call failed once, or the part of them whose turn it is tonight" 480 run_ctest build -L '^faults_all$' --verbose
         finish_tests "$start"
         return
     fi
@@ -232,24 +236,24 @@ run_tests() { # [--full]
     # the compiling of --full. Without --full the tests run what users run.
     [ -z "$full" ] || export POCL_WORK_GROUP_SPECIALIZATION=0
     rm -rf build/kernels
-    part "unit tests (no device)" run_ctest build -L '^unit$'
+    part "unit tests (no device)" 1 run_ctest build -L '^unit$'
     if [ -n "$full" ]; then
         use_intel_runtime || fail "Intel's CPU runtime could not be fetched"
         use_nvidia_tools
     fi
     test_devices
     if [ -n "$full" ]; then
-        part "all three OpenCL implementations were there" check_implementations
-        part "a sample of calls failed once" run_ctest build -L '^faults$'
-        part "Oclgrind: races, uninitialised and foreign memory" run_ctest build -L '^oclgrind$'
-        part "PoCL shown as seven GPUs: choices, limits, results, launches" run_ctest build -L '^gpu$'
-        part "kernels compile for Intel, AMD and NVIDIA GPUs" run_ctest build -L '^offline$'
+        part "all three OpenCL implementations were there" 0 check_implementations
+        part "a sample of calls failed once" "$(minutes_of 5)" run_ctest build -L '^faults$'
+        part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 4)" run_ctest build -L '^oclgrind$'
+        part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 5)" run_ctest build -L '^gpu$'
+        part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
         configure_and_build build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
-        part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" test_sanitized
+        part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
         targets="test_runtime_test_shared test_model_test_session" configure_and_build build-thread -DCLF_SANITIZE=thread -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
-        part "two threads under ThreadSanitizer (PoCL)" test_threads
+        part "two threads under ThreadSanitizer (PoCL)" "$(minutes_of 2)" test_threads
         CC=clang-15 configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
-        part "fuzz targets" run_ctest build-fuzz -L '^fuzz$'
+        part "fuzz targets" "$(minutes_of 5)" run_ctest build-fuzz -L '^fuzz$'
     fi
 
     finish_tests "$start"

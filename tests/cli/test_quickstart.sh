@@ -75,6 +75,8 @@ longer=$(minutes)
 start test --full
 [ "${short:-0}" -gt 0 ] && [ "${longer:-0}" -gt "$short" ] && [ "$(minutes)" -gt "$longer" ] ||
     fail "estimated minutes: $short, for test $longer, for test --full $(minutes)"
+start test --faults
+[ "$(minutes)" -ge 480 ] || fail "estimated minutes of test --faults: $(minutes)"
 grep -q 'apt-get install' "$calls" && grep 'apt-get install' "$calls" | grep -v -q -e --download-only && fail "no network: $(cat "$calls")"
 
 # Without root and sudo: the command that is printed is the one that would be run.

@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: MIT
 """Runs commands again and again, each time with one call failed by shim.c, and says where that does not end cleanly.
 
-usage: sweep.py PROGRAM EXAMPLE SHIM [--runs N [--seed S] | --every-call] [--part I/N] [--case NAME] [--class NAME]
+usage: sweep.py PROGRAM EXAMPLE SHIM [--runs N [--seed S] | --every-call] [--part I/N | --minutes M] [--case NAME] [--class NAME]
                                       [--only CASE/START/CLASS/N] [--jobs N] [--keep]
 
 Clean is: a message that names the call or the file and exit status 1, outputs as they were before, nothing left over (objects of OpenCL,
 blocks, mappings, temporary files); or exit status 0 and the same results as without a fault. Where a command keeps something to go on with,
 the same command once more, without a fault, must then end with the results of one undisturbed run. Each case runs warm (its kernels are in
 the cache) and cold (an empty cache). Without --runs each way by which a call is reached fails at its first, second and last time;
---runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call, and --part I/N of these, or of any others, each N-th from the I-th."""
+--runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call, and --part I/N of these, or of any others, each N-th from the I-th.
+--minutes M takes such a part where all would last longer than about M minutes: today's, and on each of the days that follow the next one."""
 import argparse
 import collections
 import concurrent.futures
 import json
+import math
 import os
 import random
 import re
@@ -462,6 +464,7 @@ def main():
     parser.add_argument("--seed", type=int, help="with --runs: another sample for each number")
     parser.add_argument("--every-call", action="store_true")
     parser.add_argument("--part", default="1/1", help="I/N: each N-th run, from the I-th")
+    parser.add_argument("--minutes", type=float)
     parser.add_argument("--case")
     parser.add_argument("--class", dest="fault_class", choices=CLASSES)
     parser.add_argument("--only", help="CASE/START/CLASS/N: this one run, with what it printed and the stacks")
@@ -483,6 +486,11 @@ def main():
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def minutes_of(jobs, known, arguments):
+    """Of undisturbed runs; most that fail end earlier."""
+    return sum(known[case.name][start][0].seconds for case, start, _ in jobs) / arguments.jobs / 60
+
+
 def sweep(arguments, only, folder):
     work = Sweep(arguments, folder)
     if not work.cases:
@@ -497,11 +505,15 @@ def sweep(arguments, only, folder):
             plan = list(spread(plan, known, arguments.runs, arguments.seed))
         jobs = [(case, start, (name, n)) for case, start, name, numbers in plan for n in numbers]
         part, parts = map(int, arguments.part.split("/"))
+        if arguments.minutes:
+            parts = max(1, math.ceil(minutes_of(jobs, known, arguments) / arguments.minutes))
+            part = int(time.time() / 86400) % parts + 1
+            print(f"part {part} of {parts}: all would last about {minutes_of(jobs, known, arguments):.0f} minutes; tomorrow the next one's turn comes")
         jobs = jobs[part - 1::parts]
         for case in work.cases:
             for start, (_, _, counts) in known[case.name].items():
                 print(f"{case.name:12} {start}:", ", ".join(f"{counts[name]} {name}" for name in CLASSES if counts[name]))
-        print(f"{len(jobs)} runs", flush=True)
+        print(f"{len(jobs)} runs, up to about {math.ceil(minutes_of(jobs, known, arguments))} minutes", flush=True)
         findings = collections.defaultdict(list)
         futures = {pool.submit(work.judge, case, start, fault, known[case.name][start][0]): (case, start, fault)
                    for case, start, fault in jobs}

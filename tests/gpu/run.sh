@@ -59,10 +59,10 @@ run_gpu() { # [--quick]
     export CLF_MODEL_DIR=$model_dir
     mkdir -p "$folder"
     build/clformer devices --all >"$folder/devices.txt"
-    part "self-test" gpu_selftest "$folder/selftest.txt"
-    part "tests on it" gpu_tests "$quick" "$labels"
-    part "bench" build/clformer bench --device "$CLF_DEVICE" ${quick:+--quick} --model "$CLF_MODEL_DIR" -o "$folder/bench.json"
-    part "tune" build/clformer tune --device "$CLF_DEVICE" --model "$CLF_MODEL_DIR" --minutes "$minutes"
+    part "self-test" 1 gpu_selftest "$folder/selftest.txt"
+    part "tests on it" $((quick ? 5 : 19)) gpu_tests "$quick" "$labels"
+    part "bench" $((quick ? 3 : 15)) build/clformer bench --device "$CLF_DEVICE" ${quick:+--quick} --model "$CLF_MODEL_DIR" -o "$folder/bench.json"
+    part "tune" "$minutes" build/clformer tune --device "$CLF_DEVICE" --model "$CLF_MODEL_DIR" --minutes "$minutes"
     note "measured: $PWD/$folder/bench.json; devices.txt and selftest.txt beside it; clformer report makes a page of it"
     finish_tests "$start"
 }
