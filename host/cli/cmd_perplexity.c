@@ -50,10 +50,11 @@ static clf_status read_text(const char *file, clf_str *out)
     const int descriptor = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return clfi_fail_errno("open", file);
-    const clf_status st = clfi_descriptor_read(descriptor, is_stdin ? "standard input" : file, LIMIT_BYTES, out);
+    const char *name = is_stdin ? "standard input" : file;
+    const clf_status st = clfi_descriptor_read(descriptor, name, LIMIT_BYTES, out);
     if (!is_stdin)
         close(descriptor);
-    return st;
+    return st == CLF_OK && out->length == 0 ? clfi_fail(CLF_FORMAT, "%s: holds no text", name) : st;
 }
 
 int cmd_perplexity(const cli_command *self, int argc, char **argv)

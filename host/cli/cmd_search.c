@@ -302,6 +302,8 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
         CLF_GOTO(cli_pool_embed(session, &ask, inputs, cli_collect, &queries, stats));
     }
     CLF_GOTO(cli_ranks_spread_queries(ranks, &queries));
+    if (queries.count == 0) /* an empty file of them: of all ranks */
+        goto done;
     CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
     if (total == 0)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s holds no text", search->corpus));

@@ -68,6 +68,9 @@ def check_perplexity(name, model, golden, path):
     window = json.loads(run("perplexity", model, "--file", path, "--json").stdout)["window"]  # at most the model's positions
     if not 1 < window <= 512:
         fail(f"{name}: a window of {window}")
+    empty = run("perplexity", model, "--file", "/dev/null", status=1)
+    if "/dev/null: holds no text" not in empty.stderr:
+        fail(f"{name}: perplexity of nothing: {empty.stderr}")
 
 
 def check_foreign(name, model, golden, prompts, output):

@@ -135,6 +135,12 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"search in {name}: other hits than one process's: {done.stdout[:300]} instead of {one.stdout[:300]}")
         elif not worst(abs(a - b) for a, b in zip(scores(one.stdout), scores(done.stdout))) <= 1e-6:
             fail(f"search in {name}: other scores than one process's")
+    open("none.txt", "wb").close()
+    for done in (run(*search("lines.txt", "--no-keep", "--file", "none.txt")), mpirun(2, *search("lines.txt", "--file", "none.txt"))):
+        expect("search for no query", done, 0)
+        if done.stdout:
+            fail(f"search for no query: {done.stdout[:300]}")
+    os.remove("none.txt")
     for name, command, part in (("a corpus of another pooling", search("all.npy", "--pooling", "cls", "the cat"), "rank 0 of 2 on "),
                                 ("a corpus from standard input", search("-", "the cat"), "--corpus")):
         done = mpirun(2, *command)
