@@ -42,6 +42,7 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir(work)) != ["c.npy", "c.npy.json", "model", "other"]:
         fail(f"left: {os.listdir(work)}")
 
+    expect("one file for two", run("embed", model, "-o", corpus, "--trace", os.path.join(work, ".", "c.npy"), "one"), 2, "are one file: expected two")
     expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
            "--max-tokens: expected a whole number from 1")
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
