@@ -30,7 +30,9 @@ import time
 CLASSES = ("opencl", "memory", "eio", "enospc", "eintr", "short")
 OBJECTS = ("contexts", "queues", "buffers", "programs", "kernels", "events", "mappings", "blocks")
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TWO_DEVICES = {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd", "POCL_DEVICES": "pthread pthread"}  # and no others that a machine has
+POCL = "/etc/OpenCL/vendors/pocl.icd"
+TWO_DEVICES = {"OCL_ICD_VENDORS": POCL, "POCL_DEVICES": "pthread pthread"}  # and no others that a machine has
+EVERY_DRIVER = ("devices", "example")  # the others see that of their device alone: each start loads every driver that it sees
 OLD = b"what was here before\n"
 OLD_TUNED = b'{"schema": "clformer-tuned", "schema_version": 1, "devices": []}\n'
 # After these nobody knows whether the device still uses what it was given: it must not be freed, so that leaving it is right.
@@ -198,13 +200,17 @@ class Sweep:
 
     def environment(self, place, cache, case=None):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("CLF_") or k == "CLF_DEVICE"}
-        kept.setdefault("CLF_DEVICE", "Portable Computing Language")
+        if "CLF_DEVICE" not in kept:
+            kept["CLF_DEVICE"] = "Portable Computing Language"
+            if os.path.exists(POCL) and not (case and case.name in EVERY_DRIVER):
+                kept["OCL_ICD_VENDORS"] = POCL
         kept.update(XDG_CONFIG_HOME=os.path.join(place, "config"), CLF_CACHE_DIR=cache, LC_ALL="C.UTF-8", POCL_AFFINITY="1")
         kept.update(case.environment if case else {})
         return kept
 
-    def run(self, case, start, fault=None, trace=None, timeout=120, stacks=False):
-        """Runs a case in a folder of its own with a copy of the cache: nothing that one run breaks meets the next."""
+    def run(self, case, start, fault=None, trace=None, timeout=120, stacks=False, keep_cache=None):
+        """Runs a case in a folder of its own with a copy of the cache: nothing that one run breaks meets the next. keep_cache: where the cache
+        goes then."""
         with self.lock:
             self.next_folder += 1
             place = os.path.join(self.folder, f"run{self.next_folder}")
@@ -267,6 +273,8 @@ class Sweep:
         struck = next(({**r["struck"], "is_child": r["is_child"]} for r in reports if "struck" in r), None)
         reports = [r for r in reports if "calls" in r]
         again = self.run_again(case, place, undisturbed) if fault and goes_on(case) else None
+        if keep_cache:
+            shutil.copytree(cache, keep_cache)
         if not self.arguments.keep:
             shutil.rmtree(place, ignore_errors=True)
         return Run(status, stdout, stderr, outputs, struck, reports, sorted(strangers), seconds, again)
@@ -289,11 +297,8 @@ class Sweep:
         known = {}
         self.run(case, "cold", timeout=600)  # what drivers compile once
         for start in ("cold", "warm"):
-            if start == "warm":
-                os.mkdir(self.cache_of(case, start), 0o700)
-                self.fill(case, self.cache_of(case, start))
             trace = os.path.join(self.folder, f"trace-{case.name}-{start}")
-            run = self.run(case, start, trace=trace, timeout=600)
+            run = self.run(case, start, trace=trace, timeout=600, keep_cache=self.cache_of(case, "warm") if start == "cold" else None)
             if run.status != 0 or not run.reports:
                 raise SystemExit(f"{case.name} fails without a fault: status {run.status}: {run.stderr[-500:]}")
             again = run if self.arguments.runs else self.run(case, start, timeout=600)
@@ -308,16 +313,6 @@ class Sweep:
                     ways[name][way].append(counts[name])
             known[start] = (run._replace(seconds=again.seconds), ways, counts)  # the first was slowed down by being traced
         return known
-
-    def fill(self, case, place):
-        """A start with an empty cache in a folder that stays."""
-        environment = self.environment(place, place, case)
-        environment["XDG_CONFIG_HOME"] = os.path.join(self.folder, "fill")
-        with tempfile.TemporaryDirectory(dir=self.folder) as here:
-            os.makedirs(os.path.join(here, "config", "clformer"))
-            for name, path in case.given.items():
-                shutil.copy(os.path.join(self.inputs, path), os.path.join(here, name))
-            subprocess.run(case.arguments, cwd=here, env=environment, capture_output=True, check=False, stdin=subprocess.DEVNULL)
 
     def judge(self, case, start, fault, known):
         """None, or what is wrong with the run that this fault gives."""
