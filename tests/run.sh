@@ -47,14 +47,38 @@ for device in json.load(sys.stdin)["devices"]:
         print(device["index"], device["name"], "/", device["platform"])'
 }
 
+# For every driver a folder of its own under build/drivers, and in it the devices that it shows, as usable_devices says them.
+separate_drivers() {
+    local all=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors} driver folder
+    rm -rf build/drivers
+    for driver in "$all"/*.icd; do
+        folder=$PWD/build/drivers/$(basename "$driver" .icd)
+        [ -f "$driver" ] || continue
+        mkdir -p "$folder"
+        cp "$driver" "$folder/"
+        OCL_ICD_VENDORS=$folder usable_devices >"$folder/devices" || rm -rf "$folder"
+    done
+}
+
+# The variables by which tests see the driver of a device alone (tests/cli/one_driver.sh); nothing where it is not found, or by two drivers.
+one_driver() { # "NAME / PLATFORM"
+    local found
+    found=$(grep -H -E '^[0-9]+ ' build/drivers/*/devices 2>/dev/null |
+        NAME=$1 awk '{ at = index($0, ":"); line = substr($0, at + 1); number = line; sub(/ .*/, "", number); sub(/^[0-9]+ /, "", line)
+                       if (line == ENVIRON["NAME"]) { folder = substr($0, 1, at - 1); sub(/\/devices$/, "", folder); print number, folder } }')
+    [ "$(wc -l <<<"$found")" -eq 1 ] && [ -n "$found" ] || return 0
+    printf 'CLF_TEST_ONE_DEVICE=%s\nCLF_TEST_ONE_DRIVER=%s\n' "${found%% *}" "$PWD/${found#* }"
+}
+
 device_labels='^(runtime|op|nn|model|cli)$'
 
 test_devices() {
-    local devices index name small left_out share minutes
+    local devices index name small left_out share minutes alone
     # That spoiled kernels fail the models' tests need be shown once.
     local spoiled='model\..*\.spoiled'
     devices=$(usable_devices) || fail "clformer devices --json failed"
     [ -n "$devices" ] || fail "no OpenCL device can be used"
+    separate_drivers
     while read -r index name; do
         small= left_out='^$' share= minutes=22
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
@@ -67,7 +91,9 @@ test_devices() {
         esac
         # Of the larger cases of the op tests, these two run half each in --full; without it every device runs all of them.
         [ -n "$full" ] || share=
-        part "OpenCL device $index, $name" "$(minutes_of $minutes)" env CLF_DEVICE="$index" ${small:+CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1} ${share:+CLF_TEST_SHARE=$share} \
+        mapfile -t alone < <(one_driver "$name")
+        part "OpenCL device $index, $name" "$(minutes_of $minutes)" env CLF_DEVICE="$index" "${alone[@]}" \
+            ${small:+CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1} ${share:+CLF_TEST_SHARE=$share} \
             bash -c "$(declare -f run_ctest); run_ctest build -L '$device_labels' -E '$left_out'"
     done <<<"$devices"
 }
