@@ -209,14 +209,17 @@ static const char *const float_cases[][2] = {
 static void floats(void **state)
 {
     setting s = {*state, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, LAYOUT_CONTIGUOUS, CLF_EINSUM_NO_LIMIT, 0, 1};
-    for (size_t i = 0; i < COUNT(float_cases) && !only_small_cases(); i++)
-        float_case(&s, float_cases[i][0], float_cases[i][1]);
+    for (size_t i = 0; i < COUNT(float_cases); i++)
+        if (takes_case(i, false))
+            float_case(&s, float_cases[i][0], float_cases[i][1]);
 }
 
 static void float_layouts(void **state)
 {
     setting s = {*state, CLF_F32, CLF_F32, LAYOUT_SLICED, LAYOUT_CONTIGUOUS, CLF_EINSUM_NO_LIMIT, 0, 1};
-    for (size_t i = 0; i < COUNT(float_cases) && !only_small_cases(); i++) {
+    for (size_t i = 0; i < COUNT(float_cases); i++) {
+        if (!takes_case(i, false))
+            continue;
         s.in_layout = (layout)(1 + i % 3);
         s.out_layout = (layout)(i / 3 % LAYOUT_COUNT);
         s.in = i % 4 == 1 ? CLF_F16 : i % 4 == 2 ? CLF_BF16 : CLF_F32;

@@ -76,7 +76,7 @@ static void test_shapes(void **state)
     for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
         clf_context *context = engine_context(*engine);
         for (size_t i = 0; i < COUNT(lengths); i++) {
-            if (only_small_cases() && lengths[i] > 65)
+            if (!takes_case(i, only_small_cases() && lengths[i] <= 65))
                 continue;
             norm_case c = {3, 7, lengths[i], 1, CLF_F32, CLF_F32, LAYOUT_CONTIGUOUS, false, true, false, 0};
             run_case(context, *engine, &c);

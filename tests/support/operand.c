@@ -188,10 +188,11 @@ bool only_small_cases(void)
 bool takes_case(size_t index, bool is_small)
 {
     const char *share = getenv("CLF_TEST_SHARE");
-    unsigned turn = 0, of = 1;
+    unsigned first = 0, last = 0, of = 1;
     if (share && share[0])
-        CHECK(sscanf(share, "%u/%u", &turn, &of) == 2 && turn < of, "CLF_TEST_SHARE=%s: expected a share such as 0/2", share);
-    return is_small || (!only_small_cases() && (of == 0 || index % of == turn));
+        CHECK(sscanf(share, "%u-%u/%u", &first, &last, &of) == 3 && first <= last && last < of,
+              "CLF_TEST_SHARE=%s: expected a share such as 1-3/4", share);
+    return is_small || (!only_small_cases() && index % of >= first && index % of <= last);
 }
 
 clf_context *engine_context(const char *engines)

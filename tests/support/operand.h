@@ -51,8 +51,8 @@ double operand_rounding(clf_dtype dtype, double magnitude);
 bool only_small_cases(void);
 
 /* Whether a test runs case `index` of its list: a small one always; another unless only small ones are asked for, and with
- * CLF_TEST_SHARE=1/2 every second one from the second on, with 0/2 the others, so that implementations tested one after another share a
- * list. */
+ * CLF_TEST_SHARE=1-3/4 the second to fourth of every four, with 0-0/4 the others, so that implementations tested one after another share
+ * a list. */
 bool takes_case(size_t index, bool is_small);
 
 /* A context on the device under test with engines forced; fails the test when there is none. */
