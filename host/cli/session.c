@@ -13,6 +13,7 @@
 #include "clformer/classify.h"
 #include "model/model.h"
 #include "op/engines.h"
+#include "runtime/context.h"
 #include "runtime/profile.h"
 
 clf_status cli_session_open(cli_session *session)
@@ -118,7 +119,8 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     fprintf(stderr, "precision       %s (asked for: %s)\n", precisions, clf_precision_name((clf_precision)session->precision));
     const clf_engine_table *gemm = &clfi_engine_tables[CLF_OP_GEMM];
     for (size_t i = 0; i < gemm->count; i++)
-        if (gemm->engines[i].accuracy && s.product_precisions >> gemm->engines[i].precision & 1)
+        if (gemm->engines[i].accuracy && s.product_precisions >> gemm->engines[i].precision & 1 &&
+            gemm->engines[i].runs_on(&session->context->device.caps))
             fprintf(stderr, "accuracy        engine %s, against highest: %s\n", gemm->engines[i].name, gemm->engines[i].accuracy);
     fprintf(stderr, "upload          %.1f ms (%.2f MB)\n", ms(s.upload_ns), (double)s.upload_bytes / 1e6);
     fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);
