@@ -8,6 +8,7 @@ Share of the peak of fused multiply-adds = the least of
   issue   what the arithmetic pipe does besides multiply-adds in the hot loop (tests/offline/isa.py reads the compilers' output); in attention, whose
           exponentials hold multiply-adds too, those of the two products count, in one block of keys
   local   bytes of local memory per multiply-add against what the memory delivers, no gain from broadcasts (pessimistic)
+Products by halves are in units of the same peak, that of float32: up to 200.
 Global memory is left out: tiles of 64 x 64 ask 0.125 bytes per multiply-add of it. An upper bound that ranks kernels; it predicts no time."""
 import os
 import sys
@@ -32,6 +33,8 @@ BOUND_BY_ARITHMETIC = ("gemm_tiled", "attention_group")  # the others wait for m
 def issue_share(target, have):
     counts = have["counts"]
     fma = counts["fma"]
+    if counts.get("half"):  # two to an instruction, and no two such instructions at once
+        return have["fma"] / (2 if target == "amd_gfx1100" else 1)
     if target == "amd_gfx906":  # an exponential takes the pipe four times as long; elsewhere it has a pipe of its own
         return fma / (fma + counts.get("valu", 0) + 4 * counts.get("trans", 0))
     if target == "amd_gfx1100":  # two multiply-adds per clock where the compiler pairs them
@@ -49,7 +52,8 @@ def share_of_peak(target, have, of):
     per_fma = (of("amd_gfx1030") if target.startswith("intel") else have)["local_per_fma"]
     lanes, bytes_per_clock = UNITS[target]
     issue, local = issue_share(target, have), bytes_per_clock / lanes / per_fma
-    return f"{100 * issue:.0f}/{100 * local:.0f} **{100 * min(1, issue, local):.0f}**"
+    most = 2 if have["counts"].get("half") else 1
+    return f"{100 * issue:.0f}/{100 * local:.0f} **{100 * min(most, issue, local):.0f}**"
 
 
 def under_way(_, have, __):

@@ -3,14 +3,19 @@
  * strides and storage types. Results of a work-item are blocks of 4 x 4, the next block a whole group's width away, so that neighbours read
  * neighbouring words.
  *
- * - Local memory is declared and read as float4: 128-bit reads with every compiler.
+ * - Local memory is declared and read as float4: 128-bit reads with every compiler (by halves as half4).
  * - Global addresses are a base that is the same for the whole group, moved by one addition per slice, plus offsets of the item (OFFSET_T:
  *   32 bits unless the strides are huge). Rows beyond m read row m - 1 instead, columns likewise, and are never stored: no test around a
  *   load. What SLICE leaves of k is done after the loop.
  * - IS_SPLIT: few results and a long k. Group 2 counts batches, then parts of k_part of k; c gets the sums of each part, part_stride
- * apart. */
+ *   apart.
+ * - IS_HALF: operands are rounded to half precision, and so are their products and the sums of up to eight of them, in two chains of
+ *   multiply-adds; these sums are added up as floats. Error of a sum of products, beside float's: 7 x 2^-11 of the sum of their sizes
+ *   (operands 2, a chain 4, both chains 1), and for each product 2^-25 (|a| + |b| + 1), where anything is below 2^-14. A sum with anything
+ *   infinite on the way, as numbers from 65520 on are, is NaN: its sign would say nothing. */
 #include "wide_loads.cl"
 #include "gemm_common.cl"
+#include "half_four.cl"
 
 #if !defined(WG_M) || !defined(WG_N) || !defined(ITEM_M) || !defined(ITEM_N) || !defined(SLICE) || !defined(IS_SPLIT) || !defined(OFFSET_T)
 #error "WG_M, WG_N: 8 or 16; ITEM_M, ITEM_N: 4 or 8; SLICE: 8, 16, 32; IS_SPLIT: 0 or 1; OFFSET_T: uint or ulong"
@@ -64,6 +69,17 @@
 DEFINE_FETCH(fetch_a, A_T, LOAD_A, A_READS, IS_A_K_INNER)
 DEFINE_FETCH(fetch_b, B_T, LOAD_B, B_READS, IS_B_K_INNER)
 
+/* What local memory holds. */
+#if IS_HALF
+typedef half real;
+typedef half4 real4;
+#define TO_REAL_4(v) half_of_four(v)
+#else
+typedef float real;
+typedef float4 real4;
+#define TO_REAL_4(v) (v)
+#endif
+
 /* Text repetition: named elements become registers. */
 #define TIMES_1(F, i) F(i)
 #define TIMES_2(F, i) TIMES_1(F, i) TIMES_1(F, (i) + 1)
@@ -86,25 +102,71 @@ DEFINE_FETCH(fetch_b, B_T, LOAD_B, B_READS, IS_B_K_INNER)
 #endif
 
 #define CLEAR_BLOCK(r, c) sum[4 * r][c] = sum[4 * r + 1][c] = sum[4 * r + 2][c] = sum[4 * r + 3][c] = (float4)(0.0f);
-#define READ_A(r, unused) const float4 av##r = a_read[depth * (PITCH_M / 4) + r * WG_M];
-#define READ_B(unused, c) const float4 bv##c = b_read[depth * (PITCH_N / 4) + c * WG_N];
-#define MULTIPLY_BLOCK(r, c)                                       \
-    sum[4 * r][c] = av##r.x * bv##c + sum[4 * r][c];               \
-    sum[4 * r + 1][c] = av##r.y * bv##c + sum[4 * r + 1][c];       \
-    sum[4 * r + 2][c] = av##r.z * bv##c + sum[4 * r + 2][c];       \
-    sum[4 * r + 3][c] = av##r.w * bv##c + sum[4 * r + 3][c];
-#define MULTIPLY_DEPTH(d)            \
+#define READ_A(r, unused) const real4 av##r = a_read[depth * (PITCH_M / 4) + r * WG_M];
+#define READ_B(unused, c) const real4 bv##c = b_read[depth * (PITCH_N / 4) + c * WG_N];
+/* sum += a b for row i of an item's results, or in half precision for its chain. */
+#if IS_HALF
+#define MULTIPLY(i, c, a_value, b_values) chain[i][c] = fma((half4)(a_value), b_values, chain[i][c]);
+#else
+#define MULTIPLY(i, c, a_value, b_values) sum[i][c] = (a_value) * (b_values) + sum[i][c];
+#endif
+#define WITH_OPERANDS(F, r, c)       \
+    F(4 * r, c, av##r.x, bv##c)      \
+    F(4 * r + 1, c, av##r.y, bv##c)  \
+    F(4 * r + 2, c, av##r.z, bv##c)  \
+    F(4 * r + 3, c, av##r.w, bv##c)
+#define MULTIPLY_BLOCK(r, c) WITH_OPERANDS(MULTIPLY, r, c)
+#define AT_DEPTH(d, F)               \
     {                                \
         const uint depth = d;         \
         EACH_ROW_BLOCK(READ_A, 0)    \
         EACH_COLUMN_BLOCK(READ_B, 0) \
-        EACH_BLOCK(MULTIPLY_BLOCK)   \
+        EACH_BLOCK(F)                \
     }
+#define MULTIPLY_DEPTH(d) AT_DEPTH(d, MULTIPLY_BLOCK)
+
+#if IS_HALF
+#define START(i, c, a_value, b_values) chain[i][c] = (a_value) * (b_values);
+#define START_BLOCK(r, c) WITH_OPERANDS(START, r, c)
+#define START_DEPTH(d) AT_DEPTH(d, START_BLOCK)
+#define MULTIPLY_FOUR(d) START_DEPTH(d) MULTIPLY_DEPTH((d) + 1) MULTIPLY_DEPTH((d) + 2) MULTIPLY_DEPTH((d) + 3)
+
+/* alpha comes in here: GPUs multiply a half and add a float in one instruction. */
+#define ADD_HALVES(i, c, halves) sum[i][c] = four_of_half(halves) * factor + sum[i][c];
+#define KEEP_CHAIN(i, c) first[i][c] = chain[i][c];
+#define ADD_CHAIN(i, c) ADD_HALVES(i, c, chain[i][c])
+#define ADD_CHAINS(i, c) ADD_HALVES(i, c, first[i][c] + chain[i][c])
+#define FINITE_OR_NAN(i, c) sum[i][c] += 0.0f * sum[i][c];
+#define FOUR_ROWS(F, r, c) F(4 * r, c) F(4 * r + 1, c) F(4 * r + 2, c) F(4 * r + 3, c)
+#define KEEP_CHAIN_BLOCK(r, c) FOUR_ROWS(KEEP_CHAIN, r, c)
+#define ADD_CHAIN_BLOCK(r, c) FOUR_ROWS(ADD_CHAIN, r, c)
+#define ADD_CHAINS_BLOCK(r, c) FOUR_ROWS(ADD_CHAINS, r, c)
+#define FINITE_OR_NAN_BLOCK(r, c) FOUR_ROWS(FINITE_OR_NAN, r, c)
+
+#define MULTIPLY_SLICE                                              \
+    _Pragma("unroll 1") for (uint d = 0; d < SLICE; d += 8)         \
+    {                                                               \
+        half4 chain[ITEM_M][ITEM_N / 4], first[ITEM_M][ITEM_N / 4]; \
+        MULTIPLY_FOUR(d)                                            \
+        EACH_BLOCK(KEEP_CHAIN_BLOCK)                                \
+        MULTIPLY_FOUR(d + 4)                                        \
+        EACH_BLOCK(ADD_CHAINS_BLOCK)                                \
+    }
+#define MULTIPLY_ALONE(d)                \
+    {                                    \
+        half4 chain[ITEM_M][ITEM_N / 4]; \
+        START_DEPTH(d)                   \
+        EACH_BLOCK(ADD_CHAIN_BLOCK)      \
+    }
+#else
+#define MULTIPLY_SLICE PASTE(TIMES_, SLICE)(MULTIPLY_DEPTH, 0)
+#define MULTIPLY_ALONE(d) MULTIPLY_DEPTH(d)
+#endif
 
 /* Four neighbours into a slice: those along k go to four lines of it, those along the line to one. */
 #define KEEP(slice, PITCH, line, depth, IS_K_INNER, v)                                        \
     if (IS_K_INNER) {                                                                         \
-        __local float *const to = (__local float *)(slice) + (depth) * (PITCH) + (line);      \
+        __local real *const to = (__local real *)(slice) + (depth) * (PITCH) + (line);        \
         to[0] = v.x;                                                                          \
         to[PITCH] = v.y;                                                                      \
         to[2 * (PITCH)] = v.z;                                                                \
@@ -151,7 +213,7 @@ __kernel __attribute__((reqd_work_group_size(WG_N, WG_M, 1))) void gemm_tiled(
     long4 a_batch_stride, __global const B_T *restrict b, long b_offset, long b_k_stride, long b_column_stride, long4 b_batch_stride,
     RESULT_PARAMETERS)
 {
-    __local float4 a_slice[SLICE * PITCH_M / 4], b_slice[SLICE * PITCH_N / 4];
+    __local real4 a_slice[SLICE * PITCH_M / 4], b_slice[SLICE * PITCH_N / 4];
     const int x = (int)get_local_id(0), y = (int)get_local_id(1);
     const uint local_id = (uint)(y * WG_N + x);
     const int first_column = (int)get_group_id(0) * TILE_N, first_row = (int)get_group_id(1) * TILE_M;
@@ -169,20 +231,24 @@ __kernel __attribute__((reqd_work_group_size(WG_N, WG_M, 1))) void gemm_tiled(
     a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + first_row * a_row_stride;
     b += b_offset + batch_offset(batch, batch_size, b_batch_stride) + first_column * b_column_stride;
 
+#if IS_HALF
+    const float factor = alpha;
+    alpha = 1.0f;
+#endif
     float4 sum[ITEM_M][ITEM_N / 4];
     EACH_BLOCK(CLEAR_BLOCK)
-    __local const float4 *const a_read = a_slice + y, *const b_read = b_slice + x;
+    __local const real4 *const a_read = a_slice + y, *const b_read = b_slice + x;
     const int whole = k - k % SLICE;
     for (int p = 0; p < whole; p += SLICE) {
-        float4 a_next[VECTORS_A], b_next[VECTORS_B];
+        real4 a_next[VECTORS_A], b_next[VECTORS_B];
 #pragma unroll
         for (int i = 0; i < VECTORS_A; i++)
-            a_next[i] = fetch_a(a, A_LINE(local_id + i * GROUP), A_DEPTH(local_id + i * GROUP), last_row, (OFFSET_T)a_row_stride,
-                                (OFFSET_T)a_k_stride);
+            a_next[i] = TO_REAL_4(fetch_a(a, A_LINE(local_id + i * GROUP), A_DEPTH(local_id + i * GROUP), last_row,
+                                          (OFFSET_T)a_row_stride, (OFFSET_T)a_k_stride));
 #pragma unroll
         for (int i = 0; i < VECTORS_B; i++)
-            b_next[i] = fetch_b(b, B_LINE(local_id + i * GROUP), B_DEPTH(local_id + i * GROUP), last_column, (OFFSET_T)b_column_stride,
-                                (OFFSET_T)b_k_stride);
+            b_next[i] = TO_REAL_4(fetch_b(b, B_LINE(local_id + i * GROUP), B_DEPTH(local_id + i * GROUP), last_column,
+                                          (OFFSET_T)b_column_stride, (OFFSET_T)b_k_stride));
 #pragma unroll
         for (int i = 0; i < VECTORS_A; i++) {
             KEEP(a_slice, PITCH_M, A_LINE(local_id + i * GROUP), A_DEPTH(local_id + i * GROUP), IS_A_K_INNER, a_next[i])
@@ -194,24 +260,27 @@ __kernel __attribute__((reqd_work_group_size(WG_N, WG_M, 1))) void gemm_tiled(
         a += SLICE * a_k_stride;
         b += SLICE * b_k_stride;
         barrier(CLK_LOCAL_MEM_FENCE);
-        PASTE(TIMES_, SLICE)(MULTIPLY_DEPTH, 0)
+        MULTIPLY_SLICE
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (whole < k) { /* less than a slice: element by element into local memory, then one k after the other */
         const uint rest = (uint)(k - whole);
-        __local float *const a_rest = (__local float *)a_slice, *const b_rest = (__local float *)b_slice;
+        __local real *const a_rest = (__local real *)a_slice, *const b_rest = (__local real *)b_slice;
 #pragma unroll 1
         for (uint at = local_id; at < rest * TILE_M; at += GROUP)
             a_rest[at / TILE_M * PITCH_M + at % TILE_M] =
-                LOAD_A(a, min(at % TILE_M, last_row) * (OFFSET_T)a_row_stride + at / TILE_M * (OFFSET_T)a_k_stride);
+                (real)LOAD_A(a, min(at % TILE_M, last_row) * (OFFSET_T)a_row_stride + at / TILE_M * (OFFSET_T)a_k_stride);
 #pragma unroll 1
         for (uint at = local_id; at < rest * TILE_N; at += GROUP)
             b_rest[at / TILE_N * PITCH_N + at % TILE_N] =
-                LOAD_B(b, min(at % TILE_N, last_column) * (OFFSET_T)b_column_stride + at / TILE_N * (OFFSET_T)b_k_stride);
+                (real)LOAD_B(b, min(at % TILE_N, last_column) * (OFFSET_T)b_column_stride + at / TILE_N * (OFFSET_T)b_k_stride);
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 1
         for (uint d = 0; d < rest; d++)
-            MULTIPLY_DEPTH(d)
+            MULTIPLY_ALONE(d)
     }
+#if IS_HALF
+    EACH_BLOCK(FINITE_OR_NAN_BLOCK)
+#endif
     EACH_BLOCK(STORE_BLOCK)
 }

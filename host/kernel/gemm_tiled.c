@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GEMM engine `tiled`: any device, any strides, any storage types. */
+/* GEMM engines `tiled`: any device, any strides, any storage types; and `tiled_half`, the same with products in half precision. */
 #include "kernel/gemm_common.h"
 #include "kernel/loops.h"
 
@@ -7,14 +7,34 @@
  * parts that k is split into among groups. */
 enum { WG_M, WG_N, ITEM_M, ITEM_N, SLICE, SPLIT };
 enum { MAX_LOADS = 16, PADDING = 4 }; /* loads of a work-item per operand and slice, in fours; as in gemm_tiled.cl */
-/* results and loaded elements of a work-item: with 96, gfx1100's compiler spills registers */
-enum { MAX_VALUES = 80 };
-enum { GROUPS_PER_UNIT = 2, SMALL_UNITS = 4, LEAST_PART = 128, MOST_PARTS = 8, LARGE_ITEM = 8 };
+enum { GROUPS_PER_UNIT = 2, SMALL_UNITS = 4, LEAST_PART = 128, MOST_PARTS = 8, RUN = 8 };
 
-static const clf_tile_parameter parameters[] = {
-    [WG_M] = {"wg_m", {8, 16}},    [WG_N] = {"wg_n", {8, 16}},       [ITEM_M] = {"item_m", {4, 8}},
-    [ITEM_N] = {"item_n", {4, 8}}, [SLICE] = {"slice", {8, 16, 32}}, [SPLIT] = {"split", {1, 2, 4, 8}},
-};
+/* What tells the two engines apart. */
+typedef struct variant {
+    clf_tile_parameter parameters[CLFI_TILE_PARAMETERS];
+    bool is_half;
+    int most_values;      /* results and loaded elements of a work-item: with 96, or 56 by halves, gfx1100's compiler spills */
+    size_t element_bytes; /* in local memory */
+} variant;
+
+#define SPLITS [SPLIT] = {"split", {1, 2, 4, 8}}
+static const variant floats = {.parameters = {[WG_M] = {"wg_m", {8, 16}},
+                                              [WG_N] = {"wg_n", {8, 16}},
+                                              [ITEM_M] = {"item_m", {4, 8}},
+                                              [ITEM_N] = {"item_n", {4, 8}},
+                                              [SLICE] = {"slice", {8, 16, 32}},
+                                              SPLITS},
+                               .most_values = 80,
+                               .element_bytes = sizeof(cl_float)};
+static const variant halves = {.parameters = {[WG_M] = {"wg_m", {8}},
+                                              [WG_N] = {"wg_n", {8}},
+                                              [ITEM_M] = {"item_m", {4, 8}},
+                                              [ITEM_N] = {"item_n", {4}},
+                                              [SLICE] = {"slice", {8, 16}},
+                                              SPLITS},
+                               .is_half = true,
+                               .most_values = 44,
+                               .element_bytes = sizeof(cl_half)};
 
 /* 8 x 8 work-items with slices of 8. How many results an item has and how many parts k has depends on the case. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
@@ -22,6 +42,16 @@ static clf_tile standard(const clf_context *context, const clf_tile *tile)
     static const clf_tile usual = {{[WG_M] = 8, [WG_N] = 8, [SLICE] = 8}};
     (void)context;
     return clfi_tile_or(tile, &usual);
+}
+
+/* As large as an item's results can become where the tile leaves them open. */
+static clf_tile with_large_items(const variant *of, const clf_tile *tile)
+{
+    clf_tile large = *tile;
+    for (int i = ITEM_M; i <= ITEM_N; i++)
+        for (const int *value = of->parameters[i].values; !tile->value[i] && *value; value++)
+            large.value[i] = *value;
+    return large;
 }
 
 static int loads_a(const clf_tile *tile)
@@ -34,21 +64,29 @@ static int loads_b(const clf_tile *tile)
     return tile->value[ITEM_N] * tile->value[SLICE] / tile->value[WG_M];
 }
 
-/* As large as an item's results can become where the tile leaves them open. */
-static bool fits(const clf_context *context, const clf_tile *tile)
+static bool fits(const clf_context *context, const variant *of, const clf_tile *tile)
 {
-    clf_tile all = standard(context, tile);
-    int *v = all.value;
-    for (int i = ITEM_M; i <= ITEM_N; i++)
-        v[i] = v[i] ? v[i] : 8;
+    const clf_tile own = standard(context, tile), all = with_large_items(of, &own);
+    const int *v = all.value;
     const uint64_t lines = (uint64_t)(v[WG_M] * v[ITEM_M] + v[WG_N] * v[ITEM_N] + 2 * PADDING);
     return (size_t)(v[WG_M] * v[WG_N]) <= context->device.caps.max_work_group_size &&
-           v[ITEM_M] * v[ITEM_N] + loads_a(&all) + loads_b(&all) <= MAX_VALUES && loads_a(&all) <= MAX_LOADS &&
+           v[ITEM_M] * v[ITEM_N] + loads_a(&all) + loads_b(&all) <= of->most_values && loads_a(&all) <= MAX_LOADS &&
            loads_b(&all) <= MAX_LOADS && loads_a(&all) % 4 == 0 && loads_b(&all) % 4 == 0 &&
-           lines * (uint64_t)v[SLICE] * sizeof(float) <= context->device.caps.local_memory_bytes;
+           lines * (uint64_t)v[SLICE] * of->element_bytes <= context->device.caps.local_memory_bytes;
 }
 
-const clf_tiling clfi_gemm_tiled_tiling = {parameters, COUNT(parameters), fits, standard};
+static bool floats_fit(const clf_context *context, const clf_tile *tile)
+{
+    return fits(context, &floats, tile);
+}
+
+static bool halves_fit(const clf_context *context, const clf_tile *tile)
+{
+    return fits(context, &halves, tile);
+}
+
+const clf_tiling clfi_gemm_tiled_tiling = {floats.parameters, CLFI_TILE_PARAMETERS, floats_fit, standard};
+const clf_tiling clfi_gemm_tiled_half_tiling = {halves.parameters, CLFI_TILE_PARAMETERS, halves_fit, standard};
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -59,14 +97,6 @@ static int64_t tiles_of(const clf_gemm_args *args, const clf_tile *tile)
 {
     const int *v = tile->value;
     return ceil_div(args->m, v[WG_M] * v[ITEM_M]) * ceil_div(args->n, v[WG_N] * v[ITEM_N]) * clfi_gemm_batch_count(args);
-}
-
-static bool items_fit(const clf_context *context, const clf_tile *tile, int item)
-{
-    clf_tile all = *tile;
-    for (int i = ITEM_M; i <= ITEM_N; i++)
-        all.value[i] = all.value[i] ? all.value[i] : item;
-    return fits(context, &all);
 }
 
 /* Groups that fill the device. */
@@ -83,17 +113,15 @@ static bool is_short(const clf_context *context)
     return context->device.caps.slow_compiler || context->device.caps.is_cpu;
 }
 
-/* 8 x 8 results per item where that gives every unit its groups, else 4 x 4; where even they are few, k is split. */
-static clf_tile tile_of(const clf_context *context, const clf_gemm_args *args)
+/* As many results per item as there can be (8 x 8, by halves 8 x 4) where that gives every unit its groups, else 4 x 4; where even they are
+ * few, k is split. */
+static clf_tile tile_of(const clf_context *context, const variant *of, const clf_gemm_args *args)
 {
+    static const clf_tile small_items = {{[ITEM_M] = 4, [ITEM_N] = 4}};
     const int64_t wanted = wanted_groups(context);
-    clf_tile tile = standard(context, &args->tile), large = tile;
-    for (int i = ITEM_M; i <= ITEM_N; i++)
-        large.value[i] = tile.value[i] ? tile.value[i] : LARGE_ITEM;
-    const bool is_large = !is_short(context) && tiles_of(args, &large) >= wanted;
-    for (int i = ITEM_M; i <= ITEM_N; i++)
-        if (!tile.value[i])
-            tile.value[i] = is_large || !items_fit(context, &tile, 4) ? LARGE_ITEM : 4;
+    const clf_tile own = standard(context, &args->tile), large = with_large_items(of, &own), small = clfi_tile_or(&own, &small_items);
+    const bool is_large = (!is_short(context) && tiles_of(args, &large) >= wanted) || !fits(context, of, &small);
+    clf_tile tile = is_large ? large : small;
     if (!tile.value[SPLIT]) {
         const int64_t groups = tiles_of(args, &tile), by_length = args->k / LEAST_PART;
         int64_t parts = context->device.caps.is_cpu || groups == 0 ? 1 : wanted / groups;
@@ -106,17 +134,28 @@ static clf_tile tile_of(const clf_context *context, const clf_gemm_args *args)
 int64_t clfi_gemm_tiled_full_rows(const clf_context *context, int64_t n)
 {
     static const clf_tile own = {{0}};
-    const clf_tile tile = standard(context, &own);
-    const int64_t columns = ceil_div(n, (int64_t)tile.value[WG_N] * LARGE_ITEM), height = (int64_t)tile.value[WG_M] * LARGE_ITEM;
+    const clf_tile usual = standard(context, &own), tile = with_large_items(&floats, &usual);
+    const int64_t columns = ceil_div(n, (int64_t)tile.value[WG_N] * tile.value[ITEM_N]),
+                  height = (int64_t)tile.value[WG_M] * tile.value[ITEM_M];
     return is_short(context) || columns == 0 ? 0 : ceil_div(wanted_groups(context), columns) * height;
 }
 
-bool clfi_gemm_tiled_supports(const clf_context *context, const void *call)
+/* Behind the whole slices come two loops over the operands and one over k; by halves, within a slice one over runs. */
+static bool supports(const clf_context *context, const variant *of, const clf_gemm_args *args)
 {
-    const clf_gemm_args *args = call;
     const clf_tile tile = standard(context, &args->tile);
-    const int slice = tile.value[SLICE], rest = 3 * slice; /* behind the whole slices: two loops over the operands, one over k */
-    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k / slice + 1 + rest);
+    const int64_t slice = tile.value[SLICE], rest = 3 * slice, runs = of->is_half ? args->k / RUN : 0;
+    return (!args->weight || args->weight->form == CLFI_GEMM_ROWS) && clfi_loops_fit(context, args->k / slice + runs + 1 + rest);
+}
+
+bool clfi_gemm_tiled_supports(const clf_context *context, const void *args)
+{
+    return supports(context, &floats, args);
+}
+
+bool clfi_gemm_tiled_half_supports(const clf_context *context, const void *args)
+{
+    return supports(context, &halves, args);
 }
 
 /* An operand of the product as the kernel walks it: lines (rows of A, columns of B) and k. */
@@ -152,7 +191,7 @@ static bool is_near(const walk *w, int64_t tile, int64_t slice)
            sum <= UINT32_MAX;
 }
 
-static clf_status launch_tiles(clf_context *context, const clf_gemm_args *args, const clf_tile *tile)
+static clf_status launch_tiles(clf_context *context, const variant *of, const clf_gemm_args *args, const clf_tile *tile)
 {
     const int *v = tile->value;
     const int64_t tile_m = v[WG_M] * v[ITEM_M], tile_n = v[WG_N] * v[ITEM_N], batches = clfi_gemm_batch_count(args);
@@ -162,6 +201,7 @@ static clf_status launch_tiles(clf_context *context, const clf_gemm_args *args, 
     const walk wb = {&b, args->n, b.column_stride, b.row_stride, b.row_stride < b.column_stride};
     clf_kernel_spec spec = clfi_kernel_spec("gemm_tiled.cl", "gemm_tiled");
     clfi_gemm_spec_result(&spec, args, 1);
+    clfi_spec_int(&spec, "IS_HALF", of->is_half);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
     clfi_spec_dtype(&spec, "B", b.dtype);
     clfi_spec_int(&spec, "WG_M", v[WG_M]);
@@ -191,7 +231,7 @@ static clf_status launch_tiles(clf_context *context, const clf_gemm_args *args, 
 }
 
 /* The sums of each part of k into a temporary, then added, with the epilogue. */
-static clf_status run_split(clf_context *context, const clf_gemm_args *args, const clf_tile *tile)
+static clf_status run_split(clf_context *context, const variant *of, const clf_gemm_args *args, const clf_tile *tile)
 {
     const int64_t step = ceil_div(ceil_div(args->k, tile->value[SPLIT]), tile->value[SLICE]) * tile->value[SLICE];
     const int64_t parts = ceil_div(args->k, step), matrix = args->m * args->n;
@@ -209,18 +249,27 @@ static clf_status run_split(clf_context *context, const clf_gemm_args *args, con
     partial.activation = CLF_ACTIVATION_NONE;
     partial.alpha = 1;
     partial.column_block = partial.block_stride = 0;
-    CLF_TRY(launch_tiles(context, &partial, tile));
+    CLF_TRY(launch_tiles(context, of, &partial, tile));
     return clfi_gemm_epilogue(context, args, &partial.c, (int)parts);
 }
 
-clf_status clfi_gemm_tiled_run(clf_context *context, const void *call)
+static clf_status run(clf_context *context, const variant *of, const clf_gemm_args *args)
 {
-    const clf_gemm_args *args = call;
-    const clf_tile tile = tile_of(context, args);
+    const clf_tile tile = tile_of(context, of, args);
     if (tile.value[SPLIT] == 1)
-        return launch_tiles(context, args, &tile);
+        return launch_tiles(context, of, args, &tile);
     const clf_arena_mark mark = clfi_arena_top(context);
-    const clf_status st = run_split(context, args, &tile);
+    const clf_status st = run_split(context, of, args, &tile);
     clfi_arena_release(context, mark);
     return st;
+}
+
+clf_status clfi_gemm_tiled_run(clf_context *context, const void *args)
+{
+    return run(context, &floats, args);
+}
+
+clf_status clfi_gemm_tiled_half_run(clf_context *context, const void *args)
+{
+    return run(context, &halves, args);
 }

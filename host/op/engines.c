@@ -29,6 +29,11 @@ static bool has_byte_dot(const clf_device_caps *caps)
     return caps->has_byte_dot;
 }
 
+static bool has_half(const clf_device_caps *caps)
+{
+    return caps->has_fp16;
+}
+
 static bool on_cpu(const clf_context *context, const void *args)
 {
     (void)args;
@@ -72,6 +77,11 @@ static const clf_gemm_traits blocks = {CLFI_GEMM_BLOCKS, clfi_gemm_pack_weight_b
 static const clf_gemm_traits bundles = {CLFI_GEMM_BUNDLES, clfi_gemm_pack_weight_bundles, 0, false};
 static const clf_gemm_traits panels = {CLFI_GEMM_PANELS, clfi_gemm_pack_weight_panels, 0, false};
 
+static bool on_gpu_with_fast_halves(const clf_context *context, const void *args)
+{
+    return on_gpu(context, args) && !context->device.caps.slow_halves;
+}
+
 static bool few_rows_on_gpu(const clf_context *context, const void *args)
 {
     return on_gpu(context, args) && ((const clf_gemm_args *)args)->m <= rows_for_few.most_rows;
@@ -94,6 +104,10 @@ static const clf_engine gemm[] = {
      &clfi_gemm_packed_tiling, &panels, NULL},
     {"gemv", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_gemv_supports, few_rows_on_gpu, clfi_gemm_gemv_run,
      &clfi_gemm_gemv_tiling, &rows_for_few, NULL},
+    {"tiled_half", CLF_PRECISION_MEDIUM, has_half, CLFI_PROBE_HALF, clfi_gemm_tiled_half_supports, on_gpu_with_fast_halves,
+     clfi_gemm_tiled_half_run, &clfi_gemm_tiled_half_tiling, &rows,
+     "MiniLM, 300 texts: features of the embeddings, up to 0.41, off by 3.4e-4 at most, 5.0e-5 in the mean square; cosines 0.9999984 and "
+     "above"},
     {"clblast", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_clblast_supports, big_product_on_gpu, clfi_gemm_clblast_run, NULL,
      &rows_and_columns, NULL},
     {"tiled", CLF_PRECISION_HIGHEST, NULL, CLFI_PROBE_NONE, clfi_gemm_tiled_supports, NULL, clfi_gemm_tiled_run, &clfi_gemm_tiled_tiling,

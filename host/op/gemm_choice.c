@@ -6,11 +6,20 @@
 
 enum { TYPICAL_ROWS = 128 };
 
+/* A rule that was measured at a finer precision says nothing of rows that keep less. */
+static bool is_outdone(const clf_context *context, const clf_gemm_rule *rule, const clf_gemm_args *args)
+{
+    clf_engine_choice own;
+    return rule->precision < context->precision && clfi_engine_choose(context, CLF_OP_GEMM, args, NULL, &own) == CLF_OK &&
+           own.engine->precision > rule->precision;
+}
+
 static clf_status choose(const clf_context *context, clf_gemm_kind kind, const clf_gemm_args *args, clf_engine_choice *out)
 {
     const clf_gemm_rule *rule = clfi_tuned_rule(context, kind, clfi_gemm_batch_count(args), args->m, args->n, args->k);
     const clf_engine_choice measured = rule ? (clf_engine_choice){rule->engine, rule->tile} : (clf_engine_choice){0};
-    const bool serves = measured.engine && (!measured.engine->gemm->reads_floats || clfi_gemm_b_operand(args).dtype == CLF_F32);
+    const bool serves = measured.engine && !is_outdone(context, rule, args) &&
+                        (!measured.engine->gemm->reads_floats || clfi_gemm_b_operand(args).dtype == CLF_F32);
     return clfi_engine_choose(context, CLF_OP_GEMM, args, serves ? &measured : NULL, out); /* floats were measured */
 }
 

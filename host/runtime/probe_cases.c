@@ -5,6 +5,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/half.h"
+
 /* Sums by sub-groups. x, y: float2 [GROUPS * group]. */
 enum { GROUPS = 3, SMALL_GROUP = 64, LARGE_GROUP = 256 };
 _Static_assert(GROUPS *LARGE_GROUP * 2 <= CLFI_PROBE_WORDS, "a float2 for each item");
@@ -135,8 +137,72 @@ static bool powers_are_right(const clf_probe_run *run, const clf_probe_word *x, 
     return true;
 }
 
+/* Multiply-adds in half precision. x: three float4 for each item; y: one. */
+enum { HALF_GROUPS = 2, HALF_GROUP = 64, HALF_OPERANDS = 3 };
+_Static_assert(HALF_GROUPS *HALF_GROUP * 4 * HALF_OPERANDS <= CLFI_PROBE_WORDS, "three float4 for each item");
+
+static bool claims_half(const clf_device_caps *caps)
+{
+    return caps->has_fp16;
+}
+
+static clf_probe_run run_half(const clf_device_caps *caps)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("probe_half.cl", "probe_half");
+    (void)caps;
+    clfi_spec_int(&spec, "WG", HALF_GROUP);
+    clfi_spec_int(&spec, "IS_HALF", 1);
+    return (clf_probe_run){spec, HALF_GROUPS, HALF_GROUP, HALF_GROUPS * HALF_GROUP * 4 * HALF_OPERANDS, HALF_GROUPS * HALF_GROUP * 4};
+}
+
+/* The operands of y[i]. */
+static int half_operand(int i, int operand)
+{
+    return (i / 4 * HALF_OPERANDS + operand) * 4 + i % 4;
+}
+
+/* First what is too large or too small on the way, then numbers that have to be rounded. */
+static void fill_half(const clf_probe_run *run, clf_probe_word *x)
+{
+    static const float own[][HALF_OPERANDS] = {
+        {1e5f, 1, 0},
+        {1, 1, -1e5f},
+        {300, 300, 0},
+        {-300, 300, 1},
+        {60000, 1, 60000},
+        {NAN, 1, 1},
+        {INFINITY, 0, 0},
+        {3 * 0x1p-20f, 1, 0},
+        {1, 1, -5 * 0x1p-24f},
+        {0x1.8p-10f, 0x1p-9f, 0},
+        {0x1p-12f, 0x1p-12f, 0x1p-24f},
+    };
+    for (int i = 0; i < run->y_words; i++)
+        for (int operand = 0; operand < HALF_OPERANDS; operand++)
+            x[half_operand(i, operand)].real =
+                i < (int)(sizeof own / sizeof *own) ? own[i][operand] : (float)((i * 37 + operand * 101) % 211 - 105) * 0.0371f;
+}
+
+/* To the rounding of the operands, which is the host's, and that of the result, to nearest. */
+static bool halves_are_right(const clf_probe_run *run, const clf_probe_word *x, const clf_probe_word *y)
+{
+    for (int i = 0; i < run->y_words; i++) {
+        double of[HALF_OPERANDS];
+        for (int operand = 0; operand < HALF_OPERANDS; operand++)
+            of[operand] = (double)clfi_f32_from_f16(clfi_f16_from_f32(x[half_operand(i, operand)].real));
+        const double sum = of[0] * of[1] + of[2], found = (double)y[i].real;
+        const bool is_right = isnan(sum)           ? isnan(found)
+                              : fabs(sum) >= 65520 ? isinf(found) && (found > 0) == (sum > 0)
+                                                   : fabs(found - sum) <= 0x1.01p-11 * fabs(sum) + 0x1.01p-25;
+        if (!is_right)
+            return false;
+    }
+    return true;
+}
+
 const clf_probe_case clfi_probe_cases[CLFI_PROBE_COUNT] = {
     [CLFI_PROBE_SUBGROUPS] = {"sub-group sums", claims_subgroups, run_subgroups, fill_subgroups, sums_are_right},
     [CLFI_PROBE_BYTE_DOT] = {"dot products of bytes", claims_byte_dot, run_byte_dot, fill_byte_dot, dots_are_right},
     [CLFI_PROBE_NATIVE_EXP2] = {"native_exp2", claims_native_exp2, run_native_exp2, fill_native_exp2, powers_are_right},
+    [CLFI_PROBE_HALF] = {"half precision", claims_half, run_half, fill_half, halves_are_right},
 };

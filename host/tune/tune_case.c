@@ -120,7 +120,7 @@ static clf_status verify_batch(const clfi_tune_case *t, int64_t batch, clfi_verd
     part one = {.batch = batch, .first = p->m - 1, .rows = p->m < most ? p->m : most};
     CLF_TRY(make_part(t, &one));
     const clfi_ref_gemm reference = {.m = one.rows, .n = p->n, .k = p->k, .alpha = 1, .a = one.a, .b = one.b, .bias = one.bias,
-                                     .relative = clfi_ref_gemm_relative(t->context->precision)};
+                                     .precision = t->context->precision};
     clfi_ref_gemm_run(&reference, one.want, one.bound);
     for (int64_t i = 0; i < one.rows; i++) {
         const int64_t row = (one.first + i * ROW_STEP) % p->m;

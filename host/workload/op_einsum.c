@@ -3,17 +3,20 @@
  * permutations and sums, which the loops kernels run.
  *
  * Counted are 2 operations per product where something is summed over, and the bytes of the operands and of the result once each.
- * Verified against float64 with the bound of clfi_ref_einsum_error: all elements of small results, else a fixed random subset. */
+ * Verified against float64 with the bound of clfi_ref_einsum_error and what products lose at the context's precision: all elements of small
+ * results, else a fixed random subset. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "clformer/einsum.h"
 #include "op/gemm.h"
+#include "runtime/context.h"
 #include "workload/op_run.h"
 #include "workload/op_workloads.h"
 #include "workload/peak.h"
 #include "workload/reference_einsum.h"
+#include "workload/reference_gemm.h"
 #include "workload/verdict.h"
 
 enum { SEED = 5, ELEMENTS_CHECKED = 4096, MOST_OPERANDS = 3, ENGINE_BYTES = 64 };
@@ -203,7 +206,9 @@ static clf_status verify(void *state, clfi_verdict *out)
 {
     einsum_state *s = state;
     clfi_random random = {SEED + 1};
-    const double terms = clfi_ref_einsum_terms(&s->form), relative = clfi_ref_einsum_error(s->form.operand_count, terms);
+    const double terms = clfi_ref_einsum_terms(&s->form), products = (double)(s->form.operand_count - 1);
+    const clfi_ref_loss loss = clfi_ref_gemm_loss(s->run.context->precision);
+    const double relative = clfi_ref_einsum_error(s->form.operand_count, terms) + products * loss.relative;
     const size_t elements = s->form.output_elements, most = (double)elements * terms <= small_case ? elements : ELEMENTS_CHECKED;
     double *operand[MOST_OPERANDS] = {NULL};
     size_t *places = NULL;
@@ -217,7 +222,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     for (size_t i = 0; i < count; i++) {
         double magnitude;
         const double want = clfi_ref_einsum_element(&s->form, (const double *const *)operand, places[i], &magnitude);
-        clfi_verdict_add(out, (double)s->out.host[places[i]], want, relative * magnitude);
+        clfi_verdict_add(out, (double)s->out.host[places[i]], want, relative * magnitude + products * loss.of_term * terms);
     }
 done:
     free(places);

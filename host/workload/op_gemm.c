@@ -236,7 +236,7 @@ static void compare_part(const gemm_state *s, const gemm_part *part, clfi_verdic
                                    .a = part->a,
                                    .b = part->b,
                                    .b_terms = part->b_terms,
-                                   .relative = clfi_ref_gemm_relative(s->run.context->precision),
+                                   .precision = s->run.context->precision,
                                    .bias = part->bias,
                                    .residual = one->has_residual ? part->residual : NULL};
     clfi_ref_gemm_run(&product, part->want, part->bound);

@@ -18,6 +18,14 @@ double clfi_ref_activation_error(clf_activation kind, double x);
 /* gamma_n = n u / (1 - n u) for float32 (Higham 2002, section 3.1). */
 double clfi_gamma_f32(double n);
 
+/* What a product may lose at a precision (clformer/context.h) beside the error of float32: in units of the sum of its terms' sizes, and for
+ * each term, with operands up to 1. */
+typedef struct clfi_ref_loss {
+    double relative, of_term;
+} clfi_ref_loss;
+
+clfi_ref_loss clfi_ref_gemm_loss(clf_precision precision);
+
 /* One product of dense matrices: y[m,n] = f(alpha x w + bias) + residual, and the bound without the rounding to y's type. bias [n] and
  * residual [m,n] may be NULL. */
 typedef struct clfi_ref_gemm {
@@ -25,12 +33,9 @@ typedef struct clfi_ref_gemm {
     double alpha;
     clf_activation activation;
     const double *a, *b, *bias, *residual;
-    const double *b_terms; /* [k,n]: sizes of what the elements of b are sums of, where kernels sum these; NULL: |b| */
-    double relative;       /* error of a product beside float32's, in units of the sum of its terms' sizes: what a lower precision allows */
+    const double *b_terms;   /* [k,n]: sizes of what the elements of b are sums of, where kernels sum these; NULL: |b| */
+    clf_precision precision; /* clfi_ref_gemm_loss */
 } clfi_ref_gemm;
-
-/* `relative` at a precision (clformer/context.h). */
-double clfi_ref_gemm_relative(clf_precision precision);
 
 void clfi_ref_gemm_run(const clfi_ref_gemm *g, double *y, double *bound);
 

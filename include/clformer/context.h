@@ -22,7 +22,9 @@ typedef struct clf_context clf_context;
 typedef enum clf_precision {
     CLF_PRECISION_HIGHEST, /* error of a float32 FMA product */
     CLF_PRECISION_HIGH,    /* relative error about 1e-5: with quantised weights, inputs as integers of 16 bits, 32 to a scale */
-    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: one bfloat16 product, or inputs as integers of 8 bits, 32 to a scale */
+    CLF_PRECISION_MEDIUM   /* relative error about 4e-3: with quantised weights, inputs as integers of 8 bits, 32 to a scale; on GPUs with
+                              cl_khr_fp16, inputs and sums of up to eight products in float16, where a result that needs numbers from 65520
+                              on is NaN, and products below 2^-14 lose up to 2^-25 (|a| + |b| + 1) each */
 } clf_precision;
 
 /* "highest", "high" or "medium"; "?" for anything else. */

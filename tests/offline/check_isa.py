@@ -22,8 +22,8 @@ def typed(*names):
 RESULT = ["-DWIDTH=1", "-DHAS_BIAS=1", "-DHAS_RESIDUAL=1", "-DHAS_BLOCKS=0", "-DHAS_BATCH=0", "-DACTIVATE=activate_none", *typed("A", "C", "R")]
 
 
-def tiled(item, reads):
-    return [*RESULT, *typed("B"), "-DWG_M=8", "-DWG_N=8", f"-DITEM_M={item}", f"-DITEM_N={item}", "-DSLICE=8", "-DIS_SPLIT=0", "-DOFFSET_T=uint", "-DIS_A_K_INNER=1",
+def tiled(item_m, item_n, reads, is_half=0):
+    return [*RESULT, *typed("B"), f"-DIS_HALF={is_half}", "-DWG_M=8", "-DWG_N=8", f"-DITEM_M={item_m}", f"-DITEM_N={item_n}", "-DSLICE=8", "-DIS_SPLIT=0", "-DOFFSET_T=uint", "-DIS_A_K_INNER=1",
             "-DIS_B_K_INNER=1", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}", "-DC_VECTOR=1"]
 
 
@@ -70,18 +70,22 @@ def attention_products(head, items_k):
 
 # (title, file, kernel, options or a function of the target, {vendor or target: {"least": ..., "most": ...}, "products": where there are two})
 KERNELS = [
-    ("product, 8 x 8 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, "ALIGNED_VECTORS"), {
+    ("product, 8 x 8 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, 8, "ALIGNED_VECTORS"), {
         "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "wide_loads": 0.85, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
         "nvidia": {"least": {"threads": 4, "fma": 0.78, "wide": 0.9, "wide_loads": 0.85, "flight": 3}, "most": {"local_per_fma": 1.25, "registers": 128}},
         "intel": {"least": {"fma": 0.74}}}),
-    ("product, a weight that is not aligned", "gemm_tiled.cl", "gemm_tiled", tiled(8, "VECTORS"), {
+    ("product, a weight that is not aligned", "gemm_tiled.cl", "gemm_tiled", tiled(8, 8, "VECTORS"), {
         "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
         "nvidia": {"least": {"threads": 4, "fma": 0.77, "wide": 0.9, "flight": 3}, "most": {"local_per_fma": 1.25, "registers": 128}},
         "intel": {"least": {"fma": 0.74}}}),
-    ("product, 4 x 4 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(4, "ALIGNED_VECTORS"), {
+    ("product, 4 x 4 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(4, 4, "ALIGNED_VECTORS"), {
         "amd": {"least": {"threads": 3, "fma": 0.85, "wide": 0.9, "wide_loads": 0.85}, "most": {"local_per_fma": 2.5, "registers": 80}},
         "nvidia": {"least": {"threads": 6, "fma": 0.65, "wide": 0.9, "wide_loads": 0.85}, "most": {"local_per_fma": 2.5, "registers": 80}},
         "intel": {"least": {"fma": 0.70}}}),
+    # of halves a multiply-add counts half of a float's; NVIDIA's OpenCL has no cl_khr_fp16
+    ("product by halves, 8 x 4 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, 4, "ALIGNED_VECTORS", is_half=1), {
+        "amd": {"least": {"threads": 2, "fma": 1.2, "wide_loads": 0.85, "flight": 2}, "most": {"local_per_fma": 1.1, "registers": 128}},
+        "intel": {"least": {"fma": 0.2}}}),
     *((title, "gemm_gemv.cl", "gemm_gemv_dot", gemv(storage, columns, reads), rules) for title, storage, columns, reads, rules in (
         ("few rows against a weight as stored", "f32", 2, "ALIGNED_VECTORS", GEMV_RULES),
         ("few rows against a weight that is not aligned", "f32", 2, "VECTORS", GEMV_RULES_UNALIGNED),

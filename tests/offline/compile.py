@@ -26,6 +26,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+HERE = os.path.dirname(os.path.abspath(__file__))
 CLC = "/usr/lib/clc"
 CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
 FOR_NVIDIA = {"-DMANY_REGISTERS=1"}  # whose GPUs alone are said to have them (host/runtime/device.c)
@@ -77,9 +78,10 @@ class Intel:
 
 
 class Amd:
-    """clang's amdgcn back end; the assembly's metadata counts spills."""
+    """clang's amdgcn back end; the assembly's metadata counts spills. LLVM 15's library has nothing of half precision."""
     spills_fail, takes_cpu_family = True, False
     refuses = FOR_NVIDIA
+    BUILT_IN = ["-include", os.path.join(HERE, "half_amd.h")]
 
     def __init__(self, processor):
         self.processor, self.tool = processor, require("clang-15", "clang")
@@ -87,7 +89,7 @@ class Amd:
 
     def compile(self, source, options, work):
         out = os.path.join(work, "kernel.s")
-        good, log = run([self.tool, "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.processor, *CLANG, "-Xclang", "-mlink-builtin-bitcode",
+        good, log = run([self.tool, "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.processor, *CLANG, *self.BUILT_IN, "-Xclang", "-mlink-builtin-bitcode",
                          "-Xclang", self.library, "-S", *options, source, "-o", out])
         if not good:
             return False, 0, log
@@ -103,7 +105,7 @@ class Nvidia:
     spills_fail, takes_cpu_family = True, False
     refuses = {"-DIS_HALF=1"}
     # libclc of LLVM 15 has no native_exp2 for NVIDIA's GPUs, whose instruction for it is this.
-    BUILT_IN = ["-include", os.path.join(os.path.dirname(os.path.abspath(__file__)), "native_nvidia.h")]
+    BUILT_IN = ["-include", os.path.join(HERE, "native_nvidia.h")]
 
     def __init__(self, architecture):
         self.architecture, self.tool = architecture, require("clang-15", "clang")

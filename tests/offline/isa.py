@@ -101,6 +101,9 @@ def chip(target):
 def listing(target, file, kernel, options):
     """(disassembly, resources)"""
     compiler = TARGETS[target]()
+    refused = getattr(compiler, "refuses", set()) & set(options)
+    if refused:
+        raise Unavailable("never built there: " + ", ".join(sorted(refused)))
     if getattr(compiler, "ptxas", "") is None:
         raise Unavailable("ptxas")
     if target.startswith("nvidia"):
@@ -208,7 +211,7 @@ def kind(target, op, rest):
             return "salu"
         return "valu"
     base = op.split(".")[0]
-    if op == "mad" and re.search(r":f\b", rest.replace("0x", "")) or op in ("mac",) :
+    if op == "mad" and re.search(r":h?f\b", rest.replace("0x", "")) or op in ("mac",) :
         return "fma" if not re.search(r":d\b|:ud\b|:w\b|:uw\b", rest) else "valu"
     if base in ("send", "sends", "sendc", "load", "store"):
         return "send"
@@ -346,6 +349,23 @@ def kinds(target, op, rest):
     return [kind(target, op, rest)] + (["fma" if re.match(r"fma", second[1]) else "valu"] if second else [])
 
 
+def is_half(op, rest):
+    """Whether an instruction of Intel's multiplies or adds halves alone, of which its pipe takes twice as many."""
+    return op in ("mad", "mul", "add") and set(re.findall(r":(\w+)\b", rest)) == {"hf"}
+
+
+def half_products(target, op, rest):
+    """Multiply-adds of halves in an instruction, for each lane; a chain's first one is a multiplication."""
+    if target.startswith("gfx"):
+        return 2 if re.match(r"v_pk_(fma|mul)_f16", op) else 0
+    return int(op in ("mad", "mul") and is_half(op, rest))
+
+
+def multiply_adds(counts):
+    """Of the loop's work: where halves are multiplied, those of floats only add up their sums."""
+    return counts["half"] or counts["fma"]
+
+
 def stores_alone(target, ops):
     """Whether a block's memory operations are some stores to local memory and nothing else."""
     pipes = [kind(target, op, rest) for op, rest in ops]
@@ -402,6 +422,8 @@ def tally(target, items, width=32):
             kk = send_kind(op, rest)
         c[kk] += 1
         names[op] += 1
+        if half_products(target, op, rest):
+            c["half"] += half_products(target, op, rest)
         if target == "gfx1100" and op.startswith("v_dual_"):
             second = re.search(r"::\s*v_dual_(\w+)", rest)
             if second:
@@ -414,8 +436,9 @@ def tally(target, items, width=32):
             lanes = int(m[1]) if m else 1
             if kk == "fma":
                 c["fma_lanes"] += lanes
+            c["half_lanes"] += lanes * half_products(target, op, rest)
             if kk in ("valu", "fma", "trans"):
-                c["alu_lanes8"] += max(1, (lanes + 7) // 8)
+                c["alu_lanes8"] += max(1, (lanes + 15) // 16 if is_half(op, rest) else (lanes + 7) // 8)
     return c, b, names
 
 
@@ -511,8 +534,8 @@ def measure_products(target, file, kernel, options, products):
 
 
 def measure(target, file, kernel, options):
-    """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that is issued),
-    counts by pipe; where there are any: loads (from global memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most
+    """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that is issued;
+    of halves, two for what a multiply-add of floats takes, so up to 2), counts by pipe; where there are any: loads (from global memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most
     of them between two waits); where the listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes)."""
     code, out = listing(target, file, kernel, options)
     name = chip(target)
@@ -525,15 +548,15 @@ def measure(target, file, kernel, options):
         raise Broken("the loop has no multiply-adds")
     out["counts"] = dict(counts)
     if target.startswith("amd"):
-        out["fma"] = counts["fma"] / (counts["fma"] + counts["valu"] + counts["trans"])
+        out["fma"] = multiply_adds(counts) / (counts["fma"] + counts["valu"] + counts["trans"])
     elif target.startswith("nvidia"):
         out["fma"] = counts["fma"] / sum(count for pipe, count in counts.items() if pipe not in ("wait", "dual"))
     else:
-        out["fma"] = counts["fma_lanes"] / 8 / counts["alu_lanes8"]
+        out["fma"] = (counts["half_lanes"] or counts["fma_lanes"]) / 8 / counts["alu_lanes8"]
     reads = [(op, bytes_of(name, op, rest, 32)) for _, op, rest in items if re.match(r"ds_(read|load)|LDS", op)]
     if reads:
         out["wide"] = sum(size == 16 and not re.search(r"read2|2addr", op) for op, size in reads) / len(reads)
-        out["local_per_fma"] = moved["lds"] / counts["fma"]
+        out["local_per_fma"] = moved["lds"] / multiply_adds(counts)
     loads = [bytes_of(name, op, rest, 32) for _, op, rest in items if is_load(name, op, rest)]
     if loads:
         out["loads"] = len(loads)

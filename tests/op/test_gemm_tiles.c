@@ -7,6 +7,7 @@
 #include "op/gemm.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/engines.h"
 #include "support/operand.h"
 #include "workload/reference_gemm.h"
 
@@ -31,7 +32,7 @@ static operand create(clf_context *context, layout l, int64_t batch, int64_t row
 }
 
 static void check_result(const tile_case *one, const operand *a, const operand *b, const operand *bias, const operand *residual,
-                         const operand *c, const char *id)
+                         const operand *c, clf_precision precision, const char *id)
 {
     const int64_t matrix = one->m * one->n;
     double *want = calloc((size_t)matrix, sizeof *want), *bound = calloc((size_t)matrix, sizeof *bound);
@@ -40,7 +41,7 @@ static void check_result(const tile_case *one, const operand *a, const operand *
         clfi_ref_gemm_run(&(clfi_ref_gemm){.m = one->m, .n = one->n, .k = one->k, .alpha = 1,
                                            .activation = one->has_epilogue ? CLF_ACTIVATION_GELU : CLF_ACTIVATION_NONE,
                                            .a = a->value + i * one->m * one->k, .b = b->value + i * one->k * one->n,
-                                           .bias = bias->value, .residual = residual->value},
+                                           .bias = bias->value, .residual = residual->value, .precision = precision},
                           want, bound);
         operand_check(c, (size_t)(i * matrix), (size_t)matrix, want, bound, id);
     }
@@ -72,7 +73,7 @@ static void check_case(clf_context *context, const char *engines, const tile_cas
     if (clf_gemm(context, a.tensor, b.tensor, &params, c.tensor) != CLF_OK)
         fail_msg("%s: %s", id, clf_last_error());
     operand_read(&c, id);
-    check_result(one, &a, &b, &bias, &residual, &c, id);
+    check_result(one, &a, &b, &bias, &residual, &c, context->precision, id);
     operand_destroy(&a);
     operand_destroy(&b);
     operand_destroy(&c);
@@ -86,7 +87,7 @@ static bool check_tile(const clf_engine *engine, const clf_tile *tile)
     clf_str text = CLF_STR_INIT;
     CHECK_OK(clfi_str_append_text(&text, "gemm="));
     CHECK_OK(clfi_engine_choice_text(engine, tile, &text));
-    clf_context *context = engine_context(clfi_str_text(&text));
+    clf_context *context = precise_context(clfi_str_text(&text), engine->precision);
     const bool fits = clfi_engine_tile_fits(context, engine, tile), is_lanes = strcmp(engine->name, "interleaved") == 0;
     const tile_case *cases = is_lanes ? lane_cases : plain_cases;
     const size_t count = is_lanes ? COUNT(lane_cases) : COUNT(plain_cases);
@@ -109,7 +110,7 @@ static bool check_tile(const clf_engine *engine, const clf_tile *tile)
 static void check_engine(clf_context *context, const char *name)
 {
     const clf_engine *engine = clfi_engine_find(CLF_OP_GEMM, name);
-    const bool has_barriers = strcmp(name, "tiled") == 0;
+    const bool has_barriers = strncmp(name, "tiled", 5) == 0;
     const bool is_slow = context->device.caps.slow_compiler || only_small_cases() || (has_barriers && context->device.caps.is_cpu);
     size_t fitting = 0, later = 0;
     assert_non_null(engine);
@@ -145,14 +146,26 @@ static void test_gemv(void **state)
 }
 
 /* One parameter at a time, then the ends of all together. */
+static void check_engine_and(clf_context *context, const char *name, const clf_tile *corners, size_t count)
+{
+    check_engine(context, name);
+    for (size_t i = 0; i < count; i++)
+        if (takes_case(i, i == 0))
+            check_tile(clfi_engine_find(CLF_OP_GEMM, name), &corners[i]);
+}
+
 static void test_tiled(void **state)
 {
     static const clf_tile corners[] = {
         {{8, 8, 8, 8, 16}}, {{8, 16, 8, 4, 8}}, {{16, 8, 4, 8, 16}}, {{8, 8, 4, 4, 32}}, {{16, 16, 8, 8, 8}}};
-    check_engine(*state, "tiled");
-    for (size_t i = 0; i < COUNT(corners); i++)
-        if (takes_case(i, i == 0))
-            check_tile(clfi_engine_find(CLF_OP_GEMM, "tiled"), &corners[i]);
+    check_engine_and(*state, "tiled", corners, COUNT(corners));
+}
+
+static void test_tiled_half(void **state)
+{
+    static const clf_tile corners[] = {{{8, 8, 8, 4, 8}}, {{8, 8, 4, 4, 16}}};
+    clf_context_destroy(gemm_engine_context("gemm=tiled_half"));
+    check_engine_and(*state, "tiled_half", corners, COUNT(corners));
 }
 
 static void test_interleaved(void **state)
@@ -186,8 +199,8 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packed), cmocka_unit_test(test_gemv), cmocka_unit_test(test_tiled), cmocka_unit_test(test_interleaved),
-        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_packed),      cmocka_unit_test(test_gemv),        cmocka_unit_test(test_tiled),
+        cmocka_unit_test(test_tiled_half),  cmocka_unit_test(test_interleaved), cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }

@@ -104,6 +104,7 @@ static void check_case(clf_context *context, const linear_case *one, const char 
                                      .activation = one->activation,
                                      .has_residual = one->has_residual,
                                      .column_block = one->column_block,
+                                     .precision = context->precision,
                                      .slack = 1},
                      &r);
     for (int p = 0; p < one->parts; p++)

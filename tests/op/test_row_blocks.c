@@ -115,7 +115,7 @@ static void test_linear_in_pieces(void **state)
     const int64_t m = row_count();
     (void)state;
     for (const char *const *engine = engines_of(CLF_OP_GEMM); *engine; engine++) {
-        clf_context *context = engine_context(*engine);
+        clf_context *context = gemm_context(*engine);
         rng r = {1};
         operand weight[PARTS], bias[PARTS], x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, K});
         operand residual = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){m, N});

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "op/engines.h"
+#include "op/gemm.h"
+#include "op/tuned.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/temp.h"
@@ -49,12 +50,24 @@ static const stand_in stand_ins[] = {
      "__kernel void probe_native_exp2(__global const float4 *x, __global float4 *y)\n" /* eight units in the last place */
      "{ y[get_global_id(0)] = exp2(x[get_global_id(0)]) * 1.000001f; }\n",
      "__kernel void probe_native_exp2(__global const float4 *x) { no_such_function(x); }\n"},
+#define ROUNDED                                        \
+    "float rounded(float v) { ushort bits;\n"          \
+    "  vstore_half_rte(v, 0, (half *)&bits);\n"        \
+    "  return vload_half(0, (const half *)&bits); }\n" \
+    "__kernel void probe_half(__global const float *x, __global float *y)\n"
+#define OPERAND(n) "rounded(x[(i / 4 * 3 + " #n ") * 4 + i % 4])"
+#define MULTIPLY_ADD "rounded(fma(" OPERAND(0) ", " OPERAND(1) ", " OPERAND(2) "))"
+    {CLFI_PROBE_HALF, "gpu/probe_half.cl",
+     ROUNDED "{ for (size_t i = 4 * get_global_id(0), last = i + 4; i < last; i++) y[i] = " MULTIPLY_ADD "; }\n",
+     ROUNDED "{ for (size_t i = 4 * get_global_id(0), last = i + 4; i < last; i++) {\n" /* numbers below the normal range are lost */
+             "    const float sum = " MULTIPLY_ADD "; y[i] = fabs(sum) < 0x1p-14f ? 0.0f : sum; } }\n",
+     "__kernel void probe_half(__global const float *x) { no_such_function(x); }\n"},
 };
 
 /* A context with that kernel in the probe's place. */
 static clf_context *context_with(const stand_in *of, const char *kernel, clf_precision precision)
 {
-    char kernels[TEMP_PATH_BYTES], cache[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
+    char kernels[TEMP_PATH_BYTES], cache[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES], tuned[TEMP_PATH_BYTES];
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     clf_context *context;
     temp_file_below(temp_root, temp_path("kernels", of->file, path), kernel, strlen(kernel));
@@ -62,8 +75,11 @@ static clf_context *context_with(const stand_in *of, const char *kernel, clf_pre
     params.kernel_dir = kernels;
     params.cache_dir = temp_path(temp_root, "cache", cache);
     params.precision = precision;
+    params.engines = "";
+    params.tuned_file = temp_path(temp_root, "tuned.json", tuned);
+    remove(tuned);
     CHECK_OK(clf_context_create(&params, &context));
-    context->device.caps.has_subgroups = context->device.caps.has_byte_dot = true;
+    context->device.caps.has_subgroups = context->device.caps.has_byte_dot = context->device.caps.has_fp16 = true;
     context->device.caps.is_cpu = context->device.caps.is_cpu && of->probe != CLFI_PROBE_NATIVE_EXP2;
     return context;
 }
@@ -135,6 +151,50 @@ static void test_engines(void **state)
     }
 }
 
+/* Products in half precision are chosen on a GPU whose halves are fast and passed the probe, at medium precision, for more than a few rows;
+ * also where engines that keep more were measured. */
+static void test_half_choice(void **state)
+{
+    static const struct {
+        bool is_right, is_cpu, claims, slow_halves;
+        clf_precision precision;
+        int64_t m;
+        bool is_half;
+    } cases[] = {
+        {true, false, true, false, CLF_PRECISION_MEDIUM, 64, true},   {false, false, true, false, CLF_PRECISION_MEDIUM, 64, false},
+        {true, true, true, false, CLF_PRECISION_MEDIUM, 64, false},   {true, false, false, false, CLF_PRECISION_MEDIUM, 64, false},
+        {true, false, true, true, CLF_PRECISION_MEDIUM, 64, false},   {true, false, true, false, CLF_PRECISION_HIGH, 64, false},
+        {true, false, true, false, CLF_PRECISION_HIGHEST, 64, false}, {true, false, true, false, CLF_PRECISION_MEDIUM, 1, false},
+    };
+    const stand_in *of = &stand_ins[COUNT(stand_ins) - 1];
+    (void)state;
+    assert_int_equal(of->probe, CLFI_PROBE_HALF);
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        const int64_t m = cases[i / 2].m, n = 64, k = 64;
+        clf_context *context = context_with(of, cases[i / 2].is_right ? of->right : of->wrong, cases[i / 2].precision);
+        context->device.caps.is_cpu = cases[i / 2].is_cpu;
+        context->device.caps.has_fp16 = cases[i / 2].claims;
+        context->device.caps.slow_halves = cases[i / 2].slow_halves;
+        clf_gemm_args args = CLFI_GEMM_ARGS_INIT;
+        clf_gemm_rule rule = {
+            .precision = CLF_PRECISION_HIGHEST, .batch = 1, .m = m, .n = n, .k = k, .engine = clfi_engine_find(CLF_OP_GEMM, "tiled")};
+        clf_engine_choice choice;
+        args.m = m;
+        args.n = n;
+        args.k = k;
+        args.a = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = k, .column_stride = 1};
+        args.b = args.c = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = n, .column_stride = 1};
+        rule.kind = clfi_gemm_kind_of(&args);
+        if (i % 2)
+            CHECK_OK(clfi_tuning_add(context, &rule));
+        CHECK_OK(clfi_gemm_choose(context, &args, &choice));
+        const bool is_half = strcmp(choice.engine->name, "tiled_half") == 0;
+        CHECK(is_half == cases[i / 2].is_half && (is_half || !(i % 2) || choice.engine == rule.engine), "case %zu, %s: %s is chosen", i / 2,
+              i % 2 ? "with a rule" : "without rules", choice.engine->name);
+        clf_context_destroy(context);
+    }
+}
+
 /* Where the device claims nothing, nothing runs. */
 static void test_none(void **state)
 {
@@ -162,10 +222,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_damaged_file),
-        cmocka_unit_test(test_engines),
-        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_answers),     cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_engines),
+        cmocka_unit_test(test_half_choice), cmocka_unit_test(test_none),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -79,9 +79,20 @@ int run_gemm_engine_tests(const char *group, void (*test)(void **state))
     return _cmocka_run_group_tests(group, tests, count, setup, NULL);
 }
 
-clf_context *gemm_engine_context(const char *engine)
+clf_context *gemm_context(const char *engine)
 {
     clf_context *context = engine_context(engine);
+    clf_engine_choice forced;
+    CHECK_OK(clfi_engine_forced(context, CLF_OP_GEMM, &forced));
+    if (!forced.engine || forced.engine->precision == context->precision)
+        return context;
+    clf_context_destroy(context);
+    return precise_context(engine, forced.engine->precision);
+}
+
+clf_context *gemm_engine_context(const char *engine)
+{
+    clf_context *context = gemm_context(engine);
     clf_engine_choice forced;
     CHECK_OK(clfi_engine_forced(context, CLF_OP_GEMM, &forced));
     if (!forced.engine || !forced.engine->runs_on || forced.engine->runs_on(&context->device.caps))

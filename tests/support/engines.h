@@ -16,7 +16,9 @@ const char *const *engines_of_both(clf_op op, clf_op other);
  * "" or "gemm=packed". Returns the failures. */
 int run_gemm_engine_tests(const char *group, void (*test)(void **state));
 
-/* A context with that engine forced; the running test is skipped where the engine leaves the device alone. */
+/* A context with that engine of matrix products forced, at the precision that it keeps ("": highest); in the second the running test is
+ * skipped where the engine leaves the device alone. */
+clf_context *gemm_context(const char *engine);
 clf_context *gemm_engine_context(const char *engine);
 
 /* Whether the engine forced in the context is one for special cases alone: it may refuse others (UNSUPPORTED). One that takes a plain

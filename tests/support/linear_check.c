@@ -43,7 +43,8 @@ void linear_check_run(clf_context *context, const clf_linear *linear, const line
                                        .a = x.value,
                                        .b = c->weight,
                                        .bias = c->bias,
-                                       .residual = residual.value},
+                                       .residual = residual.value,
+                                       .precision = c->precision},
                       want, bound);
     for (int64_t i = 0; i < c->m; i++)
         for (int64_t j = 0; j < c->n; j++) {

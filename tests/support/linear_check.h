@@ -15,6 +15,7 @@ typedef struct linear_check {
     clf_activation activation;
     bool has_residual;
     int64_t column_block;                  /* 0: y is [m, n] */
+    clf_precision precision;               /* of the layer's product */
     double slack;                          /* how often the bound of products of float32 weights holds */
     void (*round)(operand *x, float most); /* what the layer makes of x before it multiplies; NULL: nothing */
     float most;
