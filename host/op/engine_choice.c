@@ -142,9 +142,11 @@ clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void 
     clf_engine_choice forced;
     CLF_TRY(clfi_engine_forced(context, op, &forced));
     if (forced.engine) {
-        if (!clfi_engine_is_able(context, forced.engine, args))
-            CLF_FAIL(CLF_UNSUPPORTED, "%s: engine %s cannot run this case on %s", table->op, forced.engine->name,
-                     context->device.info.name);
+        if (!clfi_engine_is_able(context, forced.engine, args)) {
+            const char *obstacle = clfi_engine_obstacle(context, forced.engine);
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: engine %s cannot run this case on %s%s%s", table->op, forced.engine->name,
+                     context->device.info.name, obstacle ? ": " : "", obstacle ? obstacle : "");
+        }
         *out = forced;
         return CLF_OK;
     }
