@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/op_row.h"
-#include "clformer/linear.h"
+#include "clformer/activation.h"
 #include "clformer/ops.h"
 
 static size_t activation_options(op_job *job, cli_option *table)

@@ -3,7 +3,7 @@
 #ifndef CLFI_KERNEL_ACTIVATION_H
 #define CLFI_KERNEL_ACTIVATION_H
 
-#include "clformer/linear.h"
+#include "clformer/activation.h"
 #include "tensor/view.h"
 
 /* Its function in cl/shared/activation.cl: "activate_gelu". */

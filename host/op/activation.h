@@ -3,7 +3,7 @@
 #ifndef CLFI_OP_ACTIVATION_H
 #define CLFI_OP_ACTIVATION_H
 
-#include "clformer/linear.h"
+#include "clformer/activation.h"
 #include "tensor/view.h"
 
 /* y = f(x); one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued. */

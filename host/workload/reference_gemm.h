@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "clformer/context.h"
-#include "clformer/linear.h"
+#include "clformer/activation.h"
 
 /* f(x) in double; exact gelu through erfc. */
 double clfi_ref_activation(clf_activation kind, double x);

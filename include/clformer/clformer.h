@@ -16,6 +16,7 @@
 #ifndef CLFORMER_CLFORMER_H
 #define CLFORMER_CLFORMER_H
 
+#include "clformer/activation.h"
 #include "clformer/attention.h"
 #include "clformer/classify.h"
 #include "clformer/context.h"

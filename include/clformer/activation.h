@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Activation functions, by themselves and as part of other ops. */
+#ifndef CLFORMER_ACTIVATION_H
+#define CLFORMER_ACTIVATION_H
+
+#include "clformer/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Activations f(x), all computed in float32:
+ *   relu        max(0, x)
+ *   gelu        x Phi(x) = x erfc(-x/sqrt 2) / 2 (Hendrycks & Gimpel 2016), relative accuracy kept where Phi is tiny
+ *   gelu_tanh   x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+ *   gelu_quick  x / (1 + exp(-1.702 x))
+ *   silu        x / (1 + exp(-x))
+ *   sigmoid     1 / (1 + exp(-x)): the gate of the plain gated linear unit (Dauphin et al. 2017)
+ *   tanh        tanh x
+ * NaN stays NaN. sigmoid and tanh take infinities to 0, -1 and 1; the others keep +inf, and -inf gives 0 for relu and NaN for gelu and silu
+ * (the product -inf * 0, as PyTorch computes it). */
+#define CLF_ACTIVATION_MAP(X)      \
+    X(NONE, "none")                \
+    X(RELU, "relu")                \
+    X(GELU, "gelu")                \
+    X(GELU_TANH, "gelu_tanh")      \
+    X(GELU_QUICK, "gelu_quick")    \
+    X(SILU, "silu")                \
+    X(SIGMOID, "sigmoid")          \
+    X(TANH, "tanh")
+
+typedef enum clf_activation {
+#define X(id, name) CLF_ACTIVATION_##id,
+    CLF_ACTIVATION_MAP(X)
+#undef X
+        CLF_ACTIVATION_COUNT
+} clf_activation;
+
+/* "gelu_tanh"; "unknown" for another value. Never NULL. */
+CLF_API const char *clf_activation_name(clf_activation activation);
+
+/* The activation of that name. NOT_FOUND: there is none; the reason lists them. */
+CLF_API CLF_NODISCARD clf_status clf_activation_parse(const char *name, clf_activation *out);
+
+/* y = f(x), element by element; x and y of one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued.
+ * Error: at most 3 units in the last place of f32 for results above 2^-126 (gelu_tanh: 3 + 4 sqrt(2/pi) |x + 0.044715 x^3| units for x < 0,
+ * where the rounding of its argument grows with the exponential), then one rounding to y's type. INVALID_ARGUMENT: shapes differ or a dtype
+ * is not a float. */
+CLF_API CLF_NODISCARD clf_status clf_activation_apply(clf_context *context, clf_activation kind, const clf_tensor *x, clf_tensor *y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
