@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of a fingerprint, beside the one that it tells of. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/fingerprint_parts.h"
+
+enum { FILE_BYTES = 1 << 30 };
+
+static clf_status beside(const char *path, char **out)
+{
+    clf_str name = CLF_STR_INIT;
+    const clf_status st = clfi_str_appendf(&name, "%s.json", path);
+    *out = name.data;
+    return st;
+}
+
+static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
+{
+    json_t *root;
+    CLF_TRY(cli_fingerprint_file_json(f, &root));
+    char *text = json_dumps(root, JSON_REAL_PRECISION(9) | JSON_INDENT(1));
+    json_decref(root);
+    if (!text)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
+    clfi_atomic_printf(file, "%s\n", text);
+    free(text);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_check_place(const char *path)
+{
+    clf_output_place place;
+    char *name = NULL;
+    CLF_TRY(clfi_output_find(path, &place));
+    if (place != CLF_OUTPUT_FILE)
+        return CLF_OK;
+    CLF_TRY(beside(path, &name));
+    const clf_status st = clfi_output_check(name, true);
+    free(name);
+    return st;
+}
+
+clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer)
+{
+    char *name = NULL;
+    clf_atomic_file file = {.stream = NULL};
+    clf_status st;
+    if (!clfi_npy_writer_told(writer, &fingerprint->rows, fingerprint->data))
+        return clfi_npy_writer_commit(writer);
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_atomic_open(name, &file));
+    CLF_GOTO(write_file(fingerprint, &file));
+    st = clfi_npy_writer_commit_beside(writer, &file);
+    writer = NULL;
+done:
+    clfi_npy_writer_abandon(writer);
+    clfi_atomic_abandon(&file);
+    free(name);
+    return st;
+}
+
+clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path)
+{
+    char *name = NULL;
+    clf_atomic_file file = {.stream = NULL};
+    clf_status st;
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_atomic_open(name, &file));
+    CLF_GOTO(write_file(fingerprint, &file));
+    if (rename(temporary, path) != 0)
+        CLF_GOTO(clfi_fail_errno("rename to", path));
+    st = clfi_atomic_commit(&file);
+done:
+    clfi_atomic_abandon(&file);
+    free(name);
+    return st;
+}
+
+/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. OUT_OF_MEMORY: nobody knows. */
+static clf_status is_fingerprint(const char *name, bool *out)
+{
+    json_t *root;
+    const clf_status st = clfi_json_read(name, FILE_BYTES, &root);
+    *out = false;
+    if (st != CLF_OK)
+        return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    *out = schema && strcmp(schema, CLI_FINGERPRINT_SCHEMA) == 0;
+    json_decref(root);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_beside(const char *path, char **out)
+{
+    clf_output_place place;
+    char *name = NULL;
+    bool is_one;
+    *out = NULL;
+    CLF_TRY(clfi_output_find(path, &place));
+    if (place != CLF_OUTPUT_FILE)
+        return CLF_OK;
+    CLF_TRY(beside(path, &name));
+    const clf_status st = is_fingerprint(name, &is_one);
+    if (st == CLF_OK && is_one)
+        *out = name;
+    else
+        free(name);
+    return st;
+}
+
+static clf_status check_file(const char *path, const char *where, const clf_npy *npy, const cli_fingerprint *f)
+{
+    char hash[CLFI_HASH_TEXT_BYTES];
+    const int64_t rows = npy->rank ? npy->dim[0] : 0;
+    clfi_hash(npy->data, npy->count * clfi_file_dtype_bytes(npy->dtype), hash);
+    if (rows != f->rows)
+        CLF_FAIL(CLF_FORMAT, "%s: tells of %lld rows, %s has %lld", where, (long long)f->rows, path, (long long)rows);
+    if (strcmp(hash, f->data) != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: tells of other numbers (hash %s) than %s holds (%s)", where, f->data, path, hash);
+    return CLF_OK;
+}
+
+clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found)
+{
+    char *name = NULL;
+    json_t *root = NULL;
+    clf_status st;
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_file_exists(name, out_found));
+    if (!*out_found)
+        goto done;
+    CLF_GOTO(clfi_json_read(name, FILE_BYTES, &root));
+    CLF_GOTO(cli_fingerprint_file_parse(root, name, out));
+    CLF_GOTO(check_file(path, name, npy, out));
+done:
+    json_decref(root);
+    free(name);
+    return st;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* By which files a model and its tokenizer are known. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/directory.h"
+#include "cli/fingerprint_parts.h"
+#include "model/sentence_config.h"
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *text, const char *with)
+{
+    const size_t n = strlen(text), m = strlen(with);
+    return n >= m && strcmp(text + n - m, with) == 0;
+}
+
+/* Which files of a model's directory, and of its modules' folders, say what a vector is. */
+static bool is_of_model(const char *name)
+{
+    return strcmp(name, "config.json") == 0 || strcmp(name, "modules.json") == 0 || ends(name, ".gguf") ||
+           (begins(name, "model") && (ends(name, ".safetensors") || ends(name, ".safetensors.index.json")));
+}
+
+static bool is_of_tokenizer(const char *name)
+{
+    return begins(name, "tokenizer") || begins(name, "vocab.") || strcmp(name, "merges.txt") == 0 ||
+           strcmp(name, "special_tokens_map.json") == 0;
+}
+
+static clf_status add_file(clf_hasher *hasher, const char *directory, const char *name)
+{
+    char *path;
+    CLF_TRY(clfi_path_join(directory, name, &path));
+    clfi_hasher_add(hasher, name, strlen(name) + 1);
+    const clf_status st = clfi_hasher_add_file(hasher, path);
+    free(path);
+    return st;
+}
+
+static clf_status add_files(clf_hasher *hasher, const char *directory, bool (*wanted)(const char *))
+{
+    char **names = NULL;
+    size_t count = 0;
+    clf_status st;
+    CLF_GOTO(cli_directory_list(directory, wanted, &names, &count));
+    for (size_t i = 0; i < count; i++)
+        CLF_GOTO(add_file(hasher, directory, names[i]));
+done:
+    cli_directory_list_free(names, count);
+    return st;
+}
+
+/* The folder of one module: 1_Pooling, 2_Dense. Some modules have none. */
+static clf_status add_module(clf_hasher *hasher, const char *directory, const char *name)
+{
+    char *path;
+    if (!name[0] || name[0] == '.' || strchr(name, '/'))
+        return CLF_OK;
+    CLF_TRY(clfi_path_join(directory, name, &path));
+    clfi_hasher_add(hasher, name, strlen(name) + 1);
+    const clf_status st = clfi_directory_exists(path) ? add_files(hasher, path, is_of_model) : CLF_OK;
+    free(path);
+    return st;
+}
+
+/* What comes after the network lies in folders that modules.json names. */
+static clf_status add_modules(clf_hasher *hasher, const char *directory)
+{
+    static const char file[] = "modules.json";
+    json_t *modules;
+    clf_status st = CLF_OK;
+    CLF_TRY(clfi_sentence_file_read(directory, file, &modules));
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(modules); i++) {
+        const char *name;
+        st = clfi_json_opt_string(json_array_get(modules, i), file, "path", "", &name);
+        if (st == CLF_OK)
+            st = add_module(hasher, directory, name);
+    }
+    json_decref(modules);
+    return st;
+}
+
+static clf_status hash_files(const char *path, bool (*wanted)(const char *), bool has_modules, char **out)
+{
+    clf_hasher *hasher;
+    char text[CLFI_HASH_TEXT_BYTES];
+    CLF_TRY(clfi_hasher_create(&hasher));
+    const bool is_directory = clfi_directory_exists(path); /* or one file that holds all */
+    clf_status st = is_directory ? add_files(hasher, path, wanted) : clfi_hasher_add_file(hasher, path);
+    if (st == CLF_OK && is_directory && has_modules)
+        st = add_modules(hasher, path);
+    clfi_hasher_text(hasher, text);
+    clfi_hasher_destroy(hasher);
+    return st == CLF_OK ? clfi_strdup(text, out) : st;
+}
+
+clf_status cli_fingerprint_hash_model(const char *path, char **out)
+{
+    return hash_files(path, is_of_model, true, out);
+}
+
+clf_status cli_fingerprint_hash_tokenizer(const char *path, char **out)
+{
+    return hash_files(path, is_of_tokenizer, false, out);
+}
