@@ -146,13 +146,15 @@ static void set_caps(clf_device *device)
     caps->has_integer_dot = info->has_integer_dot;
 
     /* Quirks. */
-    caps->serial_compiler = caps->prints_warnings = strcmp(info->platform_name, "Portable Computing Language") == 0;
-    caps->has_byte_dot = caps->serial_compiler && caps->is_cpu && caps->vector_width == 16 && has_vnni();
+    const bool is_pocl = strcmp(info->platform_name, "Portable Computing Language") == 0;
+    caps->prints_warnings = is_pocl;
+    caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
+    caps->has_byte_dot = is_pocl && caps->is_cpu && caps->vector_width == 16 && has_vnni();
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");
     caps->many_registers = strstr(info->vendor, "NVIDIA") != NULL;
-    caps->runs_graphs = caps->serial_compiler && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
+    caps->runs_graphs = is_pocl && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */
