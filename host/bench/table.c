@@ -42,6 +42,15 @@ static bool matches(const clfi_bench *bench, const clfi_row *row, const char *ba
     return strcasestr(fact(bench, row->device, "name"), device) || strcasestr(fact(bench, row->device, "platform"), device);
 }
 
+clf_status clfi_table_check_baseline(const clfi_bench *bench, const char *baseline)
+{
+    for (size_t i = 0; i < bench->row_count; i++)
+        if (matches(bench, &bench->rows[i], baseline))
+            return CLF_OK;
+    CLF_FAIL(CLF_INVALID_ARGUMENT,
+             "--baseline: expected a device of this run and an engine, as in 0:packed, found \"%s\", which is no row's", baseline);
+}
+
 /* Median of the base line; NaN: the workload has none. */
 static double baseline_of(const clfi_bench *bench, const line *lines, size_t count, const char *baseline)
 {

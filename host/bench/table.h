@@ -12,4 +12,7 @@
  * rows come last and have no figures; '~' marks a spread above 10 %. OUT_OF_MEMORY. */
 clf_status clfi_table_print(const clfi_bench *bench, const char *baseline, FILE *out);
 
+/* INVALID_ARGUMENT: no row of the run, whose devices are open, is what `baseline` names. */
+clf_status clfi_table_check_baseline(const clfi_bench *bench, const char *baseline);
+
 #endif

@@ -19,6 +19,7 @@ static volatile sig_atomic_t stop; /* the signal that interrupted */
 
 typedef struct job {
     const char *device, *baseline, *output, *filter;
+    bool is_baseline_there;
     int suite; /* a clfi_suite; CLFI_SUITE_COUNT: all */
     int quick, schema, list, no_tuned;
     cli_list models;
@@ -120,7 +121,10 @@ static void on_progress(void *user, size_t done, size_t total)
 
 static clf_status on_checkpoint(void *user, const clfi_bench *bench)
 {
-    const job *j = user;
+    job *j = user;
+    if (j->baseline && !j->is_baseline_there)
+        CLF_TRY(clfi_table_check_baseline(bench, j->baseline)); /* before anything is measured */
+    j->is_baseline_there = true;
     return j->output && j->place == CLF_OUTPUT_FILE ? clfi_record_write(&j->record, bench, j->output) : CLF_OK;
 }
 

@@ -170,6 +170,10 @@ other = run(*QUICK, "--baseline", f":{engine}", "--seed", "2", "-o", path("secon
 blocks = re.split(r"\n (?=\S)", other.stdout)
 for block in (b for b in blocks if FILTER in b.split("\n")[0]):
     expect(re.search(rf" {engine} .* 1\.00x .* verified", block), f"--baseline: {block}")
+for wrong in (":nosuch", "no such device", f"no such device:{engine}"):
+    refused = run(*QUICK, "--baseline", wrong, "-o", path("refused.json"))
+    expect(refused.returncode == 2 and f'"{wrong}", which is no row' in refused.stderr, f"--baseline {wrong}: {refused.stderr}")
+    expect(not os.path.exists(path("refused.json")), f"--baseline {wrong} leaves a file")
 second = load("second.json", "second run")
 expect(second["workloads"] == record["workloads"], "two runs of one build did different work")
 
