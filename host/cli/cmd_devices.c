@@ -69,17 +69,13 @@ typedef struct probe_answers {
 } probe_answers;
 
 /* The library is asked on a context of its own, and only for what the device claims. */
-static void ask_probes(const clf_device_info *d, const clf_device_caps *caps, probe_answers *out)
+static void ask_probes(const clf_device *device, probe_answers *out)
 {
-    char selector[32];
     clf_context *context = NULL;
-    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    snprintf(selector, sizeof selector, "%zu", d->index);
-    params.device = selector;
     for (int i = CLFI_PROBE_NONE + 1; i < CLFI_PROBE_COUNT; i++) {
-        if (!clfi_probe_is_claimed(caps, (clf_probe)i))
+        if (!clfi_probe_is_claimed(&device->caps, (clf_probe)i))
             continue;
-        if (context || clf_context_create(&params, &context) == CLF_OK)
+        if (context || clfi_context_create_on(device, &context) == CLF_OK)
             snprintf(out->text[i], sizeof out->text[i], "%s", clfi_probe_text(context, (clf_probe)i));
         else
             snprintf(out->text[i], sizeof out->text[i], "not run: %s", clf_last_error());
@@ -120,13 +116,14 @@ static void print_short(const clf_device_info *d, const tuned_state *tuned)
     putchar('\n');
 }
 
-static void print_device(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned)
+static void print_device(const clf_device *device, const tuned_state *tuned)
 {
+    const clf_device_info *d = &device->info;
     char precisions[64];
     probe_answers probes = {{""}};
     if (d->usable)
-        ask_probes(d, caps, &probes);
-    precisions_text(caps, &probes, precisions, sizeof precisions);
+        ask_probes(device, &probes);
+    precisions_text(&device->caps, &probes, precisions, sizeof precisions);
     printf("%zu: %s%s\n", d->index, d->name, d->is_default ? "  [default]" : "");
     printf("   platform      %s (selector %zu:%zu)\n", d->platform_name, d->platform_index, d->platform_device_index);
     printf("   vendor        %s\n", d->vendor);
@@ -159,14 +156,15 @@ static void print_device(const clf_device_info *d, const clf_device_caps *caps, 
         printf("   note          the same hardware as device %d\n", d->same_hardware_as);
 }
 
-static json_t *device_json(const clf_device_info *d, const clf_device_caps *caps, const tuned_state *tuned, bool all)
+static json_t *device_json(const clf_device *device, const tuned_state *tuned, bool all)
 {
+    const clf_device_info *d = &device->info;
     char precisions[64];
     probe_answers probes = {{""}};
     json_t *answers = json_object();
     if (all && d->usable)
-        ask_probes(d, caps, &probes);
-    precisions_text(caps, &probes, precisions, sizeof precisions);
+        ask_probes(device, &probes);
+    precisions_text(&device->caps, &probes, precisions, sizeof precisions);
     for (int i = 0; i < CLFI_PROBE_COUNT; i++)
         if (probes.text[i][0])
             json_object_set_new(answers, clfi_probe_name((clf_probe)i), json_string(probes.text[i]));
@@ -196,7 +194,7 @@ static clf_status print_json(const clf_device_list *list, const tuned_state *tun
 {
     json_t *devices = json_array(), *notes = json_array();
     for (size_t i = 0; i < clf_device_list_count(list); i++)
-        json_array_append_new(devices, device_json(clf_device_list_get(list, i), &list->devices[i].caps, &tuned[i], all));
+        json_array_append_new(devices, device_json(&list->devices[i], &tuned[i], all));
     for (size_t i = 0; clf_device_list_note(list, i); i++)
         json_array_append_new(notes, json_string(clf_device_list_note(list, i)));
     for (const char *at = clfi_str_text(broken); *at; at += strcspn(at, "\n") + 1)
@@ -217,7 +215,7 @@ static clf_status print_text(const clf_device_list *list, const tuned_state *tun
             print_short(device, &tuned[i]);
             continue;
         }
-        print_device(device, &list->devices[i].caps, &tuned[i]);
+        print_device(&list->devices[i], &tuned[i]);
         clfi_str_clear(&text);
         st = clfi_device_details(&list->devices[i], &text);
         fputs(clfi_str_text(&text), stdout);

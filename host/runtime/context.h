@@ -69,6 +69,9 @@ struct clf_context {
     bool logs_to_stderr;
 };
 
+/* clf_context_create without parameters, on a device of a list: it is that device, whatever a list that is made now would hold. */
+clf_status clfi_context_create_on(const clf_device *device, clf_context **out);
+
 void clfi_context_retain(clf_context *context);
 void clfi_context_release(clf_context *context);
 

@@ -212,17 +212,10 @@ static clf_status choose_device(const clf_context_params *params, clf_device *ou
 
 CLFI_OPTIONS(clf_context_params, CLF_CONTEXT_PARAMS_INIT)
 
-clf_status clf_context_create(const clf_context_params *params, clf_context **out)
+/* A context whose device is chosen; it is freed where anything fails. */
+static clf_status complete(const clf_context_params *params, clf_context *context, clf_context **out)
 {
-    clf_context_params own;
-    clf_context *context;
-    if (!out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create: out must not be NULL");
-    CLF_TRY(clf_context_params_read(params, &own));
-    CLF_TRY(context_alloc(&context));
-    clf_status st = choose_device(&own, &context->device);
-    if (st == CLF_OK)
-        st = create_parts(&own, context);
+    clf_status st = create_parts(params, context);
     if (st == CLF_OK)
         st = create_opencl(context);
     if (st == CLF_OK)
@@ -234,6 +227,35 @@ clf_status clf_context_create(const clf_context_params *params, clf_context **ou
     clfi_log(context, CLF_LOG_INFO, "device %s (%s)", context->device.info.name, context->device.info.platform_name);
     *out = context;
     return CLF_OK;
+}
+
+clf_status clf_context_create(const clf_context_params *params, clf_context **out)
+{
+    clf_context_params own;
+    clf_context *context;
+    if (!out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "context create: out must not be NULL");
+    CLF_TRY(clf_context_params_read(params, &own));
+    CLF_TRY(context_alloc(&context));
+    const clf_status st = choose_device(&own, &context->device);
+    if (st != CLF_OK) {
+        context_free(context);
+        return st;
+    }
+    return complete(&own, context, out);
+}
+
+clf_status clfi_context_create_on(const clf_device *device, clf_context **out)
+{
+    static const clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_context *context;
+    CLF_TRY(context_alloc(&context));
+    const clf_status st = clfi_device_copy(device, &context->device);
+    if (st != CLF_OK) {
+        context_free(context);
+        return st;
+    }
+    return complete(&params, context, out);
 }
 
 static clf_status retain_opencl(cl_context opencl, clf_context *context)
