@@ -80,14 +80,14 @@ test_devices() {
     [ -n "$devices" ] || fail "no OpenCL device can be used"
     separate_drivers
     while read -r index name; do
-        small= left_out='^$' share= minutes=22
+        small= left_out='^$' share= minutes=38
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
         # runs on PoCL alone. llvmpipe compiles for minutes: there the tests of ops and models ask for the same numbers as these of commands.
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         common+='|output|completion|manual|quickstart' # where output goes, and what takes no device at all
         case $name in
             *llvmpipe*) small=1 minutes=10 left_out="^(cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
-            *'Intel(R) OpenCL'*) share=1-3/4 minutes=11 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
+            *'Intel(R) OpenCL'*) share=1-3/4 minutes=15 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
             *'Portable Computing Language'*) share=0-0/4 ;;
         esac
         # These two share the larger cases of the op tests in --full, Intel's, which compiles in a third of the time, most of them; without it
@@ -273,8 +273,8 @@ run_tests() { # [--full]
     if [ -n "$full" ]; then
         part "all three OpenCL implementations were there" 0 check_implementations
         part "a sample of calls failed once" "$(minutes_of 5)" run_ctest build -L '^faults$'
-        part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 4)" run_ctest build -L '^oclgrind$'
-        part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 5)" run_ctest build -L '^gpu$'
+        part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
+        part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
         configure_and_build build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
