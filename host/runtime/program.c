@@ -143,20 +143,25 @@ static clf_status add_program(clf_context *context, const clf_kernel_spec *spec,
     return built != CLF_OK ? built : kept;
 }
 
+/* NULL: nobody has it yet. Under the lock. */
+static clf_program *find_program(const clf_shared *shared, const clf_kernel_spec *spec)
+{
+    for (size_t i = 0; i < shared->count; i++)
+        if (is_of(spec, shared->programs[i]->kernel, shared->programs[i]->options, shared->programs[i]->hash))
+            return shared->programs[i];
+    return NULL;
+}
+
 /* The program, built by whichever context asks first. */
 static clf_status get_program(clf_context *context, const clf_kernel_spec *spec, bool may_build, clf_program **out)
 {
     clf_shared *shared = context->shared;
-    clf_program *found = NULL;
     clf_status st = CLF_OK;
     pthread_mutex_lock(&shared->lock);
-    for (size_t i = 0; !found && i < shared->count; i++)
-        if (is_of(spec, shared->programs[i]->kernel, shared->programs[i]->options, shared->programs[i]->hash))
-            found = shared->programs[i];
-    if (!found)
-        st = add_program(context, spec, may_build, &found);
+    *out = find_program(shared, spec);
+    if (!*out)
+        st = add_program(context, spec, may_build, out);
     pthread_mutex_unlock(&shared->lock);
-    *out = found;
     return st;
 }
 
@@ -175,13 +180,18 @@ static clf_status add_job(clf_context *context, const clf_kernel_spec *spec, clf
     return prepare(context, spec, &job->source, *program);
 }
 
-/* programs: as many as jobs, NULL each. */
-static clf_status build_jobs(clf_context *context, const clf_kernel_spec *const *specs, size_t count, clf_build_job *jobs,
+/* programs: as many as specs, NULL each. What another context has built meanwhile is not built again. */
+static clf_status build_jobs(clf_context *context, const clf_kernel_spec *const *specs, size_t spec_count, clf_build_job *jobs,
                              clf_program **programs)
 {
     clf_status st = CLF_OK;
-    for (size_t i = 0; i < count; i++)
-        CLF_TRY(add_job(context, specs[i], &jobs[i], &programs[i]));
+    size_t count = 0;
+    for (size_t i = 0; i < spec_count; i++) {
+        if (find_program(context->shared, specs[i]))
+            continue;
+        CLF_TRY(add_job(context, specs[i], &jobs[count], &programs[count]));
+        count++;
+    }
     clfi_parallel_build(context, jobs, count);
     for (size_t i = 0; i < count; i++) {
         programs[i]->handle = jobs[i].program;
