@@ -90,7 +90,7 @@ static void precisions_text(const clf_device_caps *caps, const probe_answers *pr
     unsigned found = 0;
     for (size_t i = 0; i < table->count; i++) {
         const clf_engine *engine = &table->engines[i];
-        if ((!engine->runs_on || engine->runs_on(caps)) && strncmp(probes->text[engine->probe], "no:", 3) != 0)
+        if (clfi_engine_is_for(engine, caps) && strncmp(probes->text[engine->probe], "no:", 3) != 0)
             found |= 1u << engine->precision;
     }
     cli_precisions_text(found, out, size);

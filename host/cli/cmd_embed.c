@@ -185,9 +185,8 @@ static bool is_regular_or_new(const char *path)
 }
 
 /* What goes with what. */
-static clf_status check_options(embed_options *o, const char *trace, bool has_texts)
+static clf_status check_options(const cli_command *self, embed_options *o, const char *trace, bool has_texts)
 {
-    bool is_trace = false;
     if (o->file && strcmp(o->file, "-") != 0 && access(o->file, R_OK) != 0)
         return clfi_fail_errno("open", o->file);
     o->is_file_only = !has_texts && is_regular(o->file);
@@ -207,10 +206,7 @@ static clf_status check_options(embed_options *o, const char *trace, bool has_te
     }
     if (o->output)
         CLF_TRY(clfi_output_check(o->output, false));
-    if (o->output && trace)
-        CLF_TRY(clfi_outputs_are_same(o->output, trace, &is_trace));
-    if (is_trace)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed: --output %s and --trace %s are one file: expected two", o->output, trace);
+    CLF_TRY(cli_outputs_differ(self, "output", o->output, "trace", trace));
     CLF_TRY(choose_format(o->output, &o->format));
     if (o->format == FORMAT_NPY && o->output)
         CLF_TRY(cli_fingerprint_check_place(o->output));
@@ -251,7 +247,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK)
-        st = check_options(&o, session.trace, positional > 1);
+        st = check_options(self, &o, session.trace, positional > 1);
     if (st == CLF_OK)
         st = cli_inputs_open_after_model(self, argv, positional, o.file, &inputs);
     cli_ranks *ranks = NULL;

@@ -229,21 +229,25 @@ static const char *output_of(const cli_option *option)
     return option->kind == CLI_OUTPUT || option->kind == CLI_FILE ? *(const char **)option->target : NULL;
 }
 
+clf_status cli_outputs_differ(const cli_command *command, const char *name, const char *path, const char *other_name, const char *other)
+{
+    bool is_same;
+    if (!path || !other)
+        return CLF_OK;
+    CLF_TRY(clfi_outputs_are_same(path, other, &is_same));
+    if (is_same)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --%s %s and --%s %s are one file: expected two", command->name, name, path, other_name, other);
+    return CLF_OK;
+}
+
 static clf_status check_outputs(const cli_command *command, const cli_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const char *path = output_of(&options[i]);
         if (path)
             CLF_TRY(clfi_output_check(path, options[i].kind == CLI_FILE));
-        for (size_t k = 0; path && k < i; k++) {
-            const char *other = output_of(&options[k]);
-            bool is_same = false;
-            if (other)
-                CLF_TRY(clfi_outputs_are_same(other, path, &is_same));
-            if (is_same)
-                CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --%s %s and --%s %s are one file: expected two", command->name, options[k].name, other,
-                         options[i].name, path);
-        }
+        for (size_t k = 0; path && k < i; k++)
+            CLF_TRY(cli_outputs_differ(command, options[k].name, output_of(&options[k]), options[i].name, path));
     }
     return CLF_OK;
 }

@@ -52,6 +52,9 @@ typedef struct cli_command {
  * section of the manual page. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
 
+/* Refuses two outputs, by the names of their options, that are one file; NULL: that one is not asked for. INVALID_ARGUMENT, IO. */
+clf_status cli_outputs_differ(const cli_command *command, const char *name, const char *path, const char *other_name, const char *other);
+
 /* INVALID_ARGUMENT, "NAME: <what is wrong>; usage: clformer NAME ARGUMENTS". */
 clf_status cli_refuse(const cli_command *command, const char *format, ...) CLFI_PRINTF(2, 3);
 

@@ -120,7 +120,7 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
     const clf_engine_table *gemm = &clfi_engine_tables[CLF_OP_GEMM];
     for (size_t i = 0; i < gemm->count; i++)
         if (gemm->engines[i].accuracy && s.product_precisions >> gemm->engines[i].precision & 1 &&
-            gemm->engines[i].runs_on(&session->context->device.caps))
+            clfi_engine_is_for(&gemm->engines[i], &session->context->device.caps))
             fprintf(stderr, "accuracy        engine %s, against highest: %s\n", gemm->engines[i].name, gemm->engines[i].accuracy);
     fprintf(stderr, "upload          %.1f ms (%.2f MB)\n", ms(s.upload_ns), (double)s.upload_bytes / 1e6);
     fprintf(stderr, "read back       %.1f ms (%.2f MB)\n", ms(s.readback_ns), (double)s.readback_bytes / 1e6);

@@ -114,12 +114,17 @@ clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_
     return CLF_OK;
 }
 
+bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps)
+{
+    return !engine->runs_on || engine->runs_on(caps);
+}
+
 /* What nothing has to run for. */
 static const char *stated_obstacle(const clf_context *context, const clf_engine *engine)
 {
     if (engine->precision > context->precision)
         return "it keeps less precision than is asked for";
-    return engine->runs_on && !engine->runs_on(&context->device.caps) ? "its kernels are not made for such a device" : NULL;
+    return clfi_engine_is_for(engine, &context->device.caps) ? NULL : "its kernels are not made for such a device";
 }
 
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)

@@ -58,6 +58,9 @@ typedef struct clf_engine_choice {
 /* The row of that name; NULL when there is none. */
 const clf_engine *clfi_engine_find(clf_op op, const char *name);
 
+/* Whether the row's kernels are made for such a device. */
+bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps);
+
 /* Whether the row keeps the context's precision and can run the case. */
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args);
 
