@@ -5,8 +5,9 @@
  * last tile of rows starts at m - ROWS and computes some rows a second time, so there are no partial tiles in m (and the residual must not
  * be c). Tiles run in super-blocks of SUPER_ROWS row tiles, inside one panel by panel with the row tile fastest: a super-block of A stays
  * in the second-level cache, and a panel of B is fetched once per super-block (Goto & van de Geijn 2008 keep the same two operands near;
- * without their blocking of k, because a panel of usual k fits). Everything is unrolled as text: named elements of `sum` become registers,
- * and no inner loop counts towards a device's limit on iterations. */
+ * without their blocking of k, because a panel of usual k fits). While the row tiles of a super-block go over one panel, each asks for its
+ * part of the panel behind it, which comes next: without that the first of them waits for memory. Rows and vectors are unrolled as
+ * text: named elements of `sum` become registers. */
 #include "vector.cl"
 #include "gemm_common.cl"
 #include "gemm_unroll.cl"
@@ -20,6 +21,18 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
 
 #define PANEL (VECTORS * WIDTH)
 
+/* A single row waits for memory all the time: hints gain nothing there, and of several k it keeps more loads under way. Of more rows
+ * several k as one text would be put in an order that takes more registers than there are. */
+#if ROWS == 1
+#define ASK_AHEAD
+#define UNROLLED_K 4
+#else
+#define ASK_AHEAD            \
+    PREFETCH_STREAM(ahead);  \
+    ahead += ahead_step;
+#define UNROLLED_K 1
+#endif
+
 #define LOAD_B_VECTOR(unused, v) bv[v] = PASTE(vector_, LOAD_B)(b + p * PANEL + v * WIDTH);
 #define MULTIPLY_ADD(i, v) sum[i][v] = av * bv[v] + sum[i][v];
 #define ROW_STEP(i)                                   \
@@ -29,10 +42,10 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
     }
 #define K_STEP                            \
     {                                     \
+        ASK_AHEAD                         \
         floatv bv[VECTORS];               \
         EACH_VECTOR(LOAD_B_VECTOR, 0)     \
         EACH_ROW(ROW_STEP)                \
-        p++;                              \
     }
 
 #define CLEAR(i, v) sum[i][v] = (floatv)(0.0f);
@@ -86,8 +99,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
     const int super = tile / (SUPER_ROWS * panels);
     const int in_super = tile - super * SUPER_ROWS * panels;
     const int height = min(SUPER_ROWS, row_tiles - super * SUPER_ROWS);
-    const int panel = in_super / height;
-    const int row = min((super * SUPER_ROWS + in_super - panel * height) * ROWS, m - ROWS);
+    const int panel = in_super / height, row_tile = in_super - panel * height;
+    const int row = min((super * SUPER_ROWS + row_tile) * ROWS, m - ROWS);
     const int column = panel * PANEL;
 
     a += a_offset + batch_offset(batch, batch_size, a_batch_stride) + row * a_row_stride;
@@ -103,16 +116,12 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
         EACH_ROW(PREFETCH_ROW)
     }
 
+    const int ahead_step = (PANEL + height - 1) / height;
+    __global const B_T *ahead = b + (long)k * (PANEL + row_tile * ahead_step);
     floatv sum[ROWS][VECTORS];
     EACH_ROW(CLEAR_ROW)
-    int p = 0;
-    while (p + 4 <= k) {
-        K_STEP
-        K_STEP
-        K_STEP
-        K_STEP
-    }
-    while (p < k)
+    __attribute__((opencl_unroll_hint(UNROLLED_K)))
+    for (int p = 0; p < k; p++)
         K_STEP
 
     /* The epilogue is a loop over rows of sums in memory: unrolled over the registers, an activation's constants would be spilled
