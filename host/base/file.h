@@ -48,6 +48,7 @@ typedef struct clf_atomic_file {
     int sink;        /* of a pipe or device that gets all bytes at commit; else -1 */
     int fault;       /* errno of the first write that failed; 0: none did */
     bool is_nameless;
+    bool is_complete;
     bool is_expendable; /* set it after opening: commit doesn't wait for the disk, what a crash of the machine loses is made again */
 } clf_atomic_file;
 
@@ -59,11 +60,15 @@ clf_status clfi_atomic_open(const char *path, clf_atomic_file *out);
 bool clfi_atomic_write(clf_atomic_file *file, const void *data, size_t size);
 bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...) CLFI_PRINTF(2, 3);
 
-clf_status clfi_atomic_commit(clf_atomic_file *file); /* flushes, checks every write, syncs, renames; closes in any case */
-/* Two files that belong together: both are complete on the disk before the first gets its name, and where one cannot get it, the other
- * gives its own back. Neither may be a pipe or device. Closes both in any case. */
+/* What fails by itself fails here: flushes, checks every write and syncs. Left to commit is the name; a pipe or device has got all bytes.
+ * Does nothing for one that is complete. After a failure nothing is left, and abandon is a no-op. */
+clf_status clfi_atomic_complete(clf_atomic_file *file);
+clf_status clfi_atomic_commit(clf_atomic_file *file); /* completes and renames; closes in any case */
+
+/* Two outputs that belong together: both are complete before the first gets its name (a file before a pipe or device, which cannot be taken
+ * back), and where one cannot get it, the other gives its own back. Closes both in any case. */
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
-void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary; no-op after commit */
+void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary, also a complete one; no-op after commit */
 
 /* The same for output that a user named, where also a pipe, a device or "-" (standard output, also by its other names) will do: it's
  * written to as the bytes come; with `seeks`, for formats whose beginning is written last, at commit. Waits until a pipe is read. */

@@ -363,7 +363,8 @@ static bool pour(FILE *from, int to)
     return !ferror(from);
 }
 
-static clf_status commit_stream(clf_atomic_file *file)
+/* All bytes to the pipe or device, which is closed. */
+static clf_status complete_stream(clf_atomic_file *file)
 {
     clf_status st = CLF_OK;
     if (!is_flushed(file) || (file->sink >= 0 && !pour(file->stream, file->sink)))
@@ -372,7 +373,6 @@ static clf_status commit_stream(clf_atomic_file *file)
         st = clfi_fail_errno("write", file->path);
     if (fclose(file->stream) != 0 && st == CLF_OK)
         st = clfi_fail_errno("write", file->path);
-    release(file);
     return st;
 }
 
@@ -382,44 +382,71 @@ static bool sync_file(const clf_atomic_file *file)
     return file->is_expendable || fsync(fileno(file->stream)) == 0 || errno == EINVAL || errno == ENOSYS;
 }
 
-/* All bytes on the disk, under the temporary name, closed; without that name where it failed. */
-static clf_status complete(clf_atomic_file *file)
+clf_status clfi_atomic_complete(clf_atomic_file *file)
 {
     clf_status st = CLF_OK;
-    const bool is_named = !file->is_nameless;
-    const bool is_written = is_flushed(file) && sync_file(file);
-    const bool has_name = is_named || (is_written && give_name(fileno(file->stream), file->temporary));
-    if (!is_written || !has_name)
+    if (file->is_complete || !file->stream)
+        return CLF_OK;
+    if (!file->target) {
+        st = complete_stream(file);
+        file->stream = NULL;
+        file->sink = -1;
+    } else if (!is_flushed(file) || !sync_file(file)) {
         st = clfi_fail_errno("write", file->path);
+    }
+    file->is_complete = st == CLF_OK;
+    if (st != CLF_OK)
+        clfi_atomic_abandon(file);
+    return st;
+}
+
+/* The temporary name of a complete file, which is closed. */
+static clf_status take_name(clf_atomic_file *file)
+{
+    if (!file->target)
+        return CLF_OK;
+    if (file->is_nameless && give_name(fileno(file->stream), file->temporary))
+        file->is_nameless = false;
+    clf_status st = file->is_nameless ? clfi_fail_errno("write", file->path) : CLF_OK;
     if (fclose(file->stream) != 0 && st == CLF_OK)
         st = clfi_fail_errno("write", file->path);
     file->stream = NULL;
-    if (st != CLF_OK && has_name)
-        unlink(file->temporary);
+    if (st != CLF_OK)
+        clfi_atomic_abandon(file);
+    return st;
+}
+
+/* Of an output that has its temporary name; a pipe or device has got all bytes already. */
+static clf_status rename_one(const clf_atomic_file *file)
+{
+    if (!file->target || rename(file->temporary, file->target) == 0)
+        return CLF_OK;
+    const clf_status st = clfi_fail_errno("rename to", file->path);
+    unlink(file->temporary);
     return st;
 }
 
 clf_status clfi_atomic_commit(clf_atomic_file *file)
 {
-    if (!file->target)
-        return commit_stream(file);
-    clf_status st = complete(file);
-    if (st == CLF_OK && rename(file->temporary, file->target) != 0) {
-        st = clfi_fail_errno("rename to", file->path);
-        unlink(file->temporary);
-    }
+    clf_status st = clfi_atomic_complete(file);
+    if (st == CLF_OK)
+        st = take_name(file);
+    if (st == CLF_OK)
+        st = rename_one(file);
     release(file);
     return st;
 }
 
-/* The temporary file and the old one exchange their names, so that this can be undone; where the system cannot, the old one is replaced. */
+/* The temporary file and the old one exchange their names, so that this can be undone; where the system cannot, the old one is replaced. A
+ * folder, which has come there since, would change names too. */
 static bool exchange(const clf_atomic_file *file, bool *out_exchanged)
 {
-    *out_exchanged = renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
+    *out_exchanged =
+        !clfi_directory_exists(file->target) && renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
     return *out_exchanged || rename(file->temporary, file->target) == 0;
 }
 
-static clf_status rename_pair(const clf_atomic_file *file, const clf_atomic_file *beside)
+static clf_status rename_both(const clf_atomic_file *file, const clf_atomic_file *beside)
 {
     const bool was_there = access(beside->target, F_OK) == 0;
     bool exchanged;
@@ -444,25 +471,31 @@ static clf_status rename_pair(const clf_atomic_file *file, const clf_atomic_file
 
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside)
 {
-    clf_status st = complete(beside);
-    if (st == CLF_OK) {
-        if ((st = complete(file)) != CLF_OK)
-            unlink(beside->temporary);
-        else
-            st = rename_pair(file, beside);
+    clf_atomic_file *first = beside->target ? beside : file, *second = beside->target ? file : beside; /* files before pipes */
+    clf_status st = clfi_atomic_complete(first);
+    if (st == CLF_OK)
+        st = clfi_atomic_complete(second);
+    if (st == CLF_OK)
+        st = take_name(first);
+    if (st == CLF_OK)
+        st = take_name(second);
+    if (st != CLF_OK) {
+        clfi_atomic_abandon(first);
+        clfi_atomic_abandon(second);
+        return st;
     }
-    clfi_atomic_abandon(file); /* where it is still open */
-    if (file->path)
-        release(file);
+    st = first->target && second->target ? rename_both(file, beside) : rename_one(first);
+    release(file);
     release(beside);
     return st;
 }
 
 void clfi_atomic_abandon(clf_atomic_file *file)
 {
-    if (!file->stream)
+    if (!file->path)
         return;
-    fclose(file->stream);
+    if (file->stream)
+        fclose(file->stream);
     if (file->sink >= 0)
         close(file->sink);
     if (file->target && !file->is_nameless)

@@ -182,12 +182,12 @@ static clf_status compose_title(const cli_attention_map *map, const char *source
     return st;
 }
 
-clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_picture *picture, const char *path)
+clf_status cli_attention_stage(const cli_attention_map *map, const cli_attention_picture *picture, const char *path, clf_atomic_file *out)
 {
     const size_t shown = picture->heads ? picture->count : map->heads, matrix = map->rows * map->columns;
     float *values = NULL;
     const char **names = NULL;
-    char (*numbers)[32] = NULL;
+    char(*numbers)[32] = NULL;
     clf_str title = CLF_STR_INIT, subtitle = CLF_STR_INIT;
     clf_status st;
     CLF_GOTO(compose_title(map, picture->source, &title));
@@ -214,7 +214,7 @@ clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_
                                .row_labels = (const char *const *)map->row_labels,
                                .column_labels = (const char *const *)map->column_labels,
                                .values = values};
-    st = cli_heatmap_write(&drawn, picture->format, path);
+    st = cli_heatmap_stage(&drawn, picture->format, path, out);
 done:
     clfi_str_free(&title);
     clfi_str_free(&subtitle);
@@ -222,4 +222,11 @@ done:
     free(names);
     free(numbers);
     return st;
+}
+
+clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_picture *picture, const char *path)
+{
+    clf_atomic_file file;
+    CLF_TRY(cli_attention_stage(map, picture, path, &file));
+    return clfi_atomic_commit(&file);
 }

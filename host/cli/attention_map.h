@@ -44,7 +44,10 @@ clf_status cli_read_numbers(const char *option, const char *text, int64_t limit,
 
 void cli_attention_free(cli_attention_map *map); /* a zeroed map is accepted */
 
-/* Heat maps, written as by cli_heatmap_write. */
+/* Heat maps, as by cli_heatmap_stage. */
+clf_status cli_attention_stage(const cli_attention_map *map, const cli_attention_picture *picture, const char *path, clf_atomic_file *out);
+
+/* The same, committed. */
 clf_status cli_attention_draw(const cli_attention_map *map, const cli_attention_picture *picture, const char *path);
 
 #endif

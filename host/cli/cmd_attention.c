@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/npy_output.h"
 #include "cli/session.h"
+#include "cli/standard_output.h"
 #include "model/family.h"
 
 /* In the order of --kind. */
@@ -67,18 +68,17 @@ static clf_status compute(attention_job *job)
     return cli_attention_of_text(job->session.model, job->text, job->max_tokens, job->layer, &job->map);
 }
 
-static clf_status draw(const attention_job *job)
+static cli_attention_picture picture_of(const attention_job *job)
 {
-    const cli_attention_picture picture = {.source = job->weights ? job->weights : job->directory,
-                                           .text = job->text,
-                                           .scale = (cli_heatmap_scale)job->scale,
-                                           .format = (cli_heatmap_format)job->format,
-                                           .heads = job->heads,
-                                           .count = job->head_count};
-    return cli_attention_draw(&job->map, &picture, job->picture);
+    return (cli_attention_picture){.source = job->weights ? job->weights : job->directory,
+                                   .text = job->text,
+                                   .scale = (cli_heatmap_scale)job->scale,
+                                   .format = (cli_heatmap_format)job->format,
+                                   .heads = job->heads,
+                                   .count = job->head_count};
 }
 
-static clf_status write_npy(const attention_job *job)
+static clf_status stage_npy(const attention_job *job, clf_atomic_file *out)
 {
     const cli_attention_map *map = &job->map;
     const int64_t dim[2] = {(int64_t)map->rows, (int64_t)map->columns};
@@ -92,7 +92,7 @@ static clf_status write_npy(const attention_job *job)
             return st;
         }
     }
-    return cli_npy_commit(job->npy, writer);
+    return clfi_npy_writer_finish(writer, out);
 }
 
 static clf_status print_string(const char *text)
@@ -151,6 +151,29 @@ static clf_status print_json(const attention_job *job)
     return CLF_OK;
 }
 
+/* All outputs or none; what is printed comes when the files need only their names. */
+static clf_status write_outputs(const attention_job *job)
+{
+    const cli_attention_picture drawn = picture_of(job);
+    clf_atomic_file npy = {.stream = NULL}, picture = {.stream = NULL};
+    clf_status st;
+    if (job->npy)
+        CLF_GOTO(stage_npy(job, &npy));
+    if (job->picture)
+        CLF_GOTO(cli_attention_stage(&job->map, &drawn, job->picture, &picture));
+    if (job->as_json) {
+        CLF_GOTO(clfi_atomic_complete(&npy));
+        CLF_GOTO(clfi_atomic_complete(&picture));
+        CLF_GOTO(print_json(job));
+        CLF_GOTO(cli_output_flush());
+    }
+    st = job->npy ? cli_npy_commit(&npy, job->picture ? &picture : NULL) : clfi_atomic_commit(&picture);
+done:
+    clfi_atomic_abandon(&npy);
+    clfi_atomic_abandon(&picture);
+    return st;
+}
+
 /* As of embeddings: what a model makes of a text has numbers. */
 static clf_status check_finite(const cli_attention_map *map)
 {
@@ -171,7 +194,8 @@ static clf_status run_file(attention_job *job)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
                  "attention: --weights draws a file; --layer, --kind, --max-tokens, --npy and --json go with a model");
     CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, &job->map));
-    return draw(job);
+    const cli_attention_picture drawn = picture_of(job);
+    return cli_attention_draw(&job->map, &drawn, job->picture);
 }
 
 static bool is_standard_output(const char *path)
@@ -205,11 +229,7 @@ static clf_status run(attention_job *job)
     CLF_TRY(compute(job));
     CLF_TRY(check_finite(&job->map));
     CLF_TRY(cli_read_numbers("--head", job->heads_text, (int64_t)job->map.heads, &job->heads, &job->head_count));
-    if (job->npy)
-        CLF_TRY(write_npy(job));
-    if (job->picture)
-        CLF_TRY(draw(job));
-    return job->as_json ? print_json(job) : CLF_OK;
+    return write_outputs(job);
 }
 
 int cmd_attention(const cli_command *self, int argc, char **argv)

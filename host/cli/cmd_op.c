@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/npy_output.h"
 #include "cli/op_row.h"
+#include "cli/standard_output.h"
 
 static const op_row *const rows[] = {
     &op_softmax_row,    &op_masked_softmax_row, &op_layer_norm_row, &op_rms_norm_row,
@@ -70,18 +71,29 @@ static clf_status print_result(const clf_tensor *tensor)
     return st;
 }
 
-/* All outputs or none: the weights are complete before the result gets its name. */
+/* All outputs or none. */
+static clf_status write_beside(const op_job *job, clf_atomic_file *weights)
+{
+    clf_atomic_file result;
+    if (job->output) {
+        CLF_TRY(cli_npy_stage(job->result, job->output, &result));
+        return cli_npy_fault(cli_npy_commit(&result, weights));
+    }
+    CLF_TRY(cli_npy_fault(clfi_atomic_complete(weights))); /* before what is printed, which stays printed */
+    CLF_TRY(print_result(job->result));
+    CLF_TRY(cli_npy_fault(cli_output_flush()));
+    return cli_npy_fault(cli_npy_commit(weights, NULL));
+}
+
 static clf_status write_results(const op_job *job)
 {
-    clf_npy_writer *staged = NULL;
-    if (job->weights_result)
-        CLF_TRY(cli_npy_stage(job->weights_result, job->weights, &staged));
-    const clf_status st = job->output ? cli_npy_save(job->result, job->output) : print_result(job->result);
-    if (st != CLF_OK) {
-        clfi_npy_writer_abandon(staged);
-        return st;
-    }
-    return staged ? cli_npy_fault(cli_npy_commit(job->weights, staged)) : CLF_OK;
+    clf_atomic_file weights;
+    if (!job->weights_result)
+        return job->output ? cli_npy_save(job->result, job->output) : print_result(job->result);
+    CLF_TRY(cli_npy_stage(job->weights_result, job->weights, &weights));
+    const clf_status st = write_beside(job, &weights);
+    clfi_atomic_abandon(&weights);
+    return st;
 }
 
 static clf_status run_op(const op_row *row, op_job *job)

@@ -45,15 +45,17 @@ clf_status cli_fingerprint_check_place(const char *path)
 clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer)
 {
     char *name = NULL;
-    clf_atomic_file file = {.stream = NULL};
+    clf_atomic_file array = {.stream = NULL}, file = {.stream = NULL};
     clf_status st;
     if (!clfi_npy_writer_told(writer, &fingerprint->rows, fingerprint->data))
         return clfi_npy_writer_commit(writer);
     CLF_GOTO(beside(path, &name));
     CLF_GOTO(clfi_atomic_open(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
-    st = clfi_npy_writer_commit_beside(writer, &file);
+    st = clfi_npy_writer_finish(writer, &array);
     writer = NULL;
+    if (st == CLF_OK)
+        st = clfi_atomic_commit_pair(&array, &file);
 done:
     clfi_npy_writer_abandon(writer);
     clfi_atomic_abandon(&file);
@@ -69,6 +71,7 @@ clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temp
     CLF_GOTO(beside(path, &name));
     CLF_GOTO(clfi_atomic_open(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
+    CLF_GOTO(clfi_atomic_complete(&file)); /* a full disk shows before the first of the two has its name */
     if (rename(temporary, path) != 0)
         CLF_GOTO(clfi_fail_errno("rename to", path));
     st = clfi_atomic_commit(&file);

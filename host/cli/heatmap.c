@@ -310,7 +310,7 @@ static clf_status add_texts(clf_str *picture, clfi_markup *svg)
     return clfi_str_append_text(picture, "</g>\n</svg>\n");
 }
 
-clf_status cli_heatmap_write(const cli_heatmap *map, cli_heatmap_format format, const char *path)
+clf_status cli_heatmap_stage(const cli_heatmap *map, cli_heatmap_format format, const char *path, clf_atomic_file *out)
 {
     cli_heatmap_layout l = {0};
     if (map->count == 0 || map->rows == 0 || map->columns == 0)
@@ -324,7 +324,9 @@ clf_status cli_heatmap_write(const cli_heatmap *map, cli_heatmap_format format, 
     if (st == CLF_OK && is_svg)
         st = add_texts(&picture, svg);
     if (st == CLF_OK)
-        st = clfi_output_write(path, picture.data, picture.length);
+        st = clfi_output_open(path, false, out);
+    if (st == CLF_OK)
+        clfi_atomic_write(out, picture.data, picture.length);
     clfi_str_free(&texts.text);
     clfi_str_free(&picture);
     return st;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/file.h"
 #include "cli/output_format.h"
 
 /* How values become colours. */
@@ -38,10 +38,10 @@ typedef struct cli_heatmap {
 /* As cli_format_choose, for a picture. */
 clf_status cli_heatmap_choose_format(const char *path, int *format);
 
-/* Draws to `path`, a file, pipe, device or "-"; an old file stays until the picture is complete. Labels too long for their place are
- * shortened, those too close together left out; characters that no font has are shown in a PNG by their number (U+4F60), and standard error
- * names the package of such a font. Texts of an SVG are text elements. INVALID_ARGUMENT: nothing to draw. UNSUPPORTED: too large for a
- * picture. */
-clf_status cli_heatmap_write(const cli_heatmap *map, cli_heatmap_format format, const char *path);
+/* Draws for `path`, a file, pipe, device or "-". *out has all bytes and waits for clfi_atomic_commit; until then an old file stays. Labels
+ * too long for their place are shortened, those too close together left out; characters that no font has are shown in a PNG by their number
+ * (U+4F60), and standard error names the package of such a font. Texts of an SVG are text elements. INVALID_ARGUMENT: nothing to draw.
+ * UNSUPPORTED: too large for a picture. */
+clf_status cli_heatmap_stage(const cli_heatmap *map, cli_heatmap_format format, const char *path, clf_atomic_file *out);
 
 #endif

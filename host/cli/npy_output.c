@@ -23,13 +23,18 @@ clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const
     return remove_outdated(outdated, clfi_npy_write(path, dtype, rank, dim, data));
 }
 
-clf_status cli_npy_commit(const char *path, clf_npy_writer *writer)
+clf_status cli_npy_commit(clf_atomic_file *file, clf_atomic_file *beside)
 {
-    char *outdated;
-    const clf_status st = cli_fingerprint_beside(path, &outdated);
+    char *outdated = NULL, *outdated_beside = NULL;
+    clf_status st = cli_fingerprint_beside(file->path, &outdated);
+    if (st == CLF_OK && beside)
+        st = cli_fingerprint_beside(beside->path, &outdated_beside);
     if (st != CLF_OK) {
-        clfi_npy_writer_abandon(writer);
-        return st;
+        clfi_atomic_abandon(file);
+        if (beside)
+            clfi_atomic_abandon(beside);
+    } else {
+        st = beside ? clfi_atomic_commit_pair(file, beside) : clfi_atomic_commit(file);
     }
-    return remove_outdated(outdated, clfi_npy_writer_commit(writer));
+    return remove_outdated(outdated_beside, remove_outdated(outdated, st));
 }

@@ -8,7 +8,8 @@
 /* clfi_npy_write; IO also where the fingerprint of what was there cannot be removed. */
 clf_status cli_npy_write(const char *path, clf_file_dtype dtype, int rank, const int64_t *dim, const void *data);
 
-/* The same for what was written row by row; frees the writer in any case. */
-clf_status cli_npy_commit(const char *path, clf_npy_writer *writer);
+/* Commits an array that was written row by row (clfi_npy_writer_finish), and with it another output of the same command (NULL: none): both,
+ * or where one fails neither. Closes both in any case. */
+clf_status cli_npy_commit(clf_atomic_file *file, clf_atomic_file *beside);
 
 #endif

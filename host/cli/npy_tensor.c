@@ -104,7 +104,7 @@ static clf_status download(const clf_tensor *tensor, clf_file_dtype *dtype, void
     return st;
 }
 
-clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_npy_writer **out)
+clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_atomic_file *out)
 {
     const int rank = clf_tensor_rank(tensor);
     const int64_t *dim = clf_tensor_dim(tensor);
@@ -116,12 +116,11 @@ clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_npy_wri
     if (st == CLF_OK)
         st = clfi_npy_writer_append(writer, values, (size_t)dim[0]);
     free(values);
-    if (st != CLF_OK) {
+    if (st != CLF_OK)
         clfi_npy_writer_abandon(writer);
-        return cli_npy_fault(st);
-    }
-    *out = writer;
-    return CLF_OK;
+    else
+        st = clfi_npy_writer_finish(writer, out);
+    return cli_npy_fault(st);
 }
 
 clf_status cli_npy_save(const clf_tensor *tensor, const char *path)

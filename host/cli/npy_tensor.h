@@ -3,6 +3,7 @@
 #ifndef CLFI_CLI_NPY_TENSOR_H
 #define CLFI_CLI_NPY_TENSOR_H
 
+#include "base/file.h"
 #include "clformer/tensor.h"
 
 /* What a file's elements become. */
@@ -20,11 +21,9 @@ clf_status cli_npy_load(clf_context *context, const char *path, cli_npy_role rol
 /* Puts the code of a file's fault before the reason: E_FILE, E_FORMAT or E_DTYPE; returns st. */
 clf_status cli_npy_fault(clf_status st);
 
-/* An array that waits for its name: written by stage, visible only after commit. */
-typedef struct clf_npy_writer clf_npy_writer;
-
-/* Writes a float tensor of rank 1 or more (f16 as f2, else f4) beside `path`. E_FILE: it cannot be written. */
-clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_npy_writer **out);
+/* Writes a float tensor of rank 1 or more (f16 as f2, else f4) for `path`. *out waits for cli_npy_commit. E_FILE: it
+ * cannot be written. */
+clf_status cli_npy_stage(const clf_tensor *tensor, const char *path, clf_atomic_file *out);
 
 /* Writes a float tensor of any rank, at once; a file that is there stays whole until then. */
 clf_status cli_npy_save(const clf_tensor *tensor, const char *path);

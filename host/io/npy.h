@@ -65,8 +65,8 @@ bool clfi_npy_writer_told(const clf_npy_writer *writer, int64_t *out_rows, char 
 /* Completes the header, moves the file into place and frees the writer, also on failure. */
 clf_status clfi_npy_writer_commit(clf_npy_writer *writer);
 
-/* The same together with a file that tells of it, which is closed in any case. */
-clf_status clfi_npy_writer_commit_beside(clf_npy_writer *writer, clf_atomic_file *beside);
+/* Completes the header and frees the writer, also on failure. *out has all bytes and waits for what becomes of it (base/file.h). */
+clf_status clfi_npy_writer_finish(clf_npy_writer *writer, clf_atomic_file *out);
 
 /* Removes what was written and frees the writer; NULL is a no-op. */
 void clfi_npy_writer_abandon(clf_npy_writer *writer);

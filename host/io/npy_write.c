@@ -130,28 +130,34 @@ bool clfi_npy_writer_told(const clf_npy_writer *writer, int64_t *out_rows, char 
     return writer->file.target != NULL;
 }
 
-clf_status clfi_npy_writer_commit(clf_npy_writer *writer)
+static clf_status complete_header(clf_npy_writer *writer)
 {
-    return clfi_npy_writer_commit_beside(writer, NULL);
+    clf_str header = CLF_STR_INIT;
+    clf_status st = clfi_npy_header(writer->dtype, writer->rank, writer->dim, &header);
+    if (st == CLF_OK && fseeko(writer->file.stream, 0, SEEK_SET) != 0)
+        st = clfi_fail(CLF_IO, "write %s: %s", writer->file.path, strerror(errno));
+    if (st == CLF_OK)
+        clfi_atomic_write(&writer->file, header.data, header.length);
+    clfi_str_free(&header);
+    return st;
 }
 
-clf_status clfi_npy_writer_commit_beside(clf_npy_writer *writer, clf_atomic_file *beside)
+clf_status clfi_npy_writer_finish(clf_npy_writer *writer, clf_atomic_file *out)
 {
-    clf_status st;
-    clf_str header = CLF_STR_INIT;
-    CLF_GOTO(clfi_npy_header(writer->dtype, writer->rank, writer->dim, &header));
-    if (fseeko(writer->file.stream, 0, SEEK_SET) != 0) {
-        st = clfi_fail(CLF_IO, "write %s: %s", writer->file.path, strerror(errno));
-        goto done;
+    const clf_status st = complete_header(writer);
+    if (st == CLF_OK) {
+        *out = writer->file;
+        writer->file = (clf_atomic_file){.sink = -1};
     }
-    clfi_atomic_write(&writer->file, header.data, header.length);
-    st = beside ? clfi_atomic_commit_pair(&writer->file, beside) : clfi_atomic_commit(&writer->file);
-done:
-    if (beside)
-        clfi_atomic_abandon(beside);
-    clfi_str_free(&header);
-    clfi_npy_writer_abandon(writer); /* the file is gone from it after a commit */
+    clfi_npy_writer_abandon(writer);
     return st;
+}
+
+clf_status clfi_npy_writer_commit(clf_npy_writer *writer)
+{
+    clf_atomic_file file;
+    CLF_TRY(clfi_npy_writer_finish(writer, &file));
+    return clfi_atomic_commit(&file);
 }
 
 void clfi_npy_writer_abandon(clf_npy_writer *writer)

@@ -197,6 +197,12 @@ for expected, *arguments in (
     done = run("g2p", *arguments, "-o", "never.png")
     if done.returncode != 2 or expected not in done.stderr or os.path.exists(os.path.join(work, "never.png")):
         fail(f"g2p {arguments}: status {done.returncode}, {done.stderr!r}")
+for outputs in (["-o", "/dev/full", "--format", "png"], ["--json"]):  # one output that fails takes the other with it
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([program, "attention", "g2p", "cat", "--npy", "never.npy", *outputs], stdout=full, stderr=subprocess.PIPE,
+                              text=True, cwd=work, check=False)
+    if done.returncode != 1 or "No space left" not in done.stderr or any(name.startswith("never.npy") for name in os.listdir(work)):
+        fail(f"--npy beside a full disk, {outputs}: status {done.returncode}, {done.stderr!r}, {os.listdir(work)}")
 done = subprocess.run([program, "pronounce", "photograph", "--attention", "word.svg"], capture_output=True, text=True, cwd=work, check=False)
 if good("pronounce --attention", done) and not done.stdout.startswith("photograph\tF "):
     fail(f"pronounce --attention: {done.stdout!r}")

@@ -308,6 +308,17 @@ def check_refusals():
     done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "/dev/null", "--weights", "/dev/null")
     if done.returncode != 0:
         fail(f"two results for nobody: {done.stderr!r}")
+    kept = tempfile.mkdtemp(dir=work)
+    for outputs in ((f"{kept}/old.npy", "/dev/full"), ("/dev/full", f"{kept}/old.npy"), (None, f"{kept}/old.npy")):
+        with open(f"{kept}/old.npy", "wb") as file:
+            file.write(b"old")
+        arguments = ["attention", "q.npy", "k.npy", "v.npy", "--weights", outputs[1], *(["-o", outputs[0]] if outputs[0] else [])]
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([program, "op", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, cwd=work, check=False)
+        with open(f"{kept}/old.npy", "rb") as file:
+            content = file.read()
+        if done.returncode != 1 or "E_FILE" not in done.stderr or content != b"old" or len(os.listdir(kept)) != 1:
+            fail(f"a full disk for one of {outputs}: status {done.returncode}, {done.stderr!r}, {os.listdir(kept)} of {len(content)} bytes")
     for shape in ([3], [1, 3]):
         write_npy(os.path.join(work, "wv3.npy"), {"shape": shape, "values": [0.0] * 3}, "f4")
         done = run("attention", "q.npy", "wide.npy", "v.npy", "--score", "additive", "--wq", "wq.npy", "--wk", "wk.npy", "--wv", "wv3.npy")

@@ -412,6 +412,72 @@ static void failed_write(void **state)
     free(large);
 }
 
+static void open_pair(const char *folder, clf_atomic_file pair[2], size_t bytes, const char *second)
+{
+    static const char content[8192];
+    char path[TEMP_PATH_BYTES];
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(clfi_output_open(i == 1 && second ? second : temp_path(folder, i ? "b" : "a", path), true, &pair[i]));
+        assert_true(bytes <= sizeof content && clfi_atomic_write(&pair[i], content, i ? bytes : 3));
+    }
+}
+
+/* Two outputs appear together or not at all, whichever of them fails and however. */
+static void pairs(void **state)
+{
+    (void)state;
+    char folder[TEMP_PATH_BYTES], a[TEMP_PATH_BYTES], b[TEMP_PATH_BYTES];
+    clf_atomic_file pair[2];
+    struct stat info;
+    struct rlimit limit, small;
+    CHECK_OK(clfi_make_directories(temp_path(temp_root, "pairs", folder)));
+    temp_file(folder, "a", "old", 3, a);
+    temp_path(folder, "b", b);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = 1000;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < 2; i++) { /* the larger one finds the disk full, as the first and as the second of the two */
+        open_pair(folder, pair, 2000, NULL);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const clf_status st = clfi_atomic_commit_pair(&pair[i], &pair[1 - i]);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        CHECK(st == CLF_IO && strstr(clf_last_error(), b), "%s: %s", clf_status_id(st), clf_last_error());
+        check_content(a, "old");
+        assert_int_equal(temp_directory_entries(folder), 1);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    for (int i = 0; i < 2 && stat("/dev/full", &info) == 0; i++) { /* a device is asked before the file has its name */
+        open_pair(folder, pair, 3, "/dev/full");
+        CHECK_FAILS(clfi_atomic_commit_pair(&pair[i], &pair[1 - i]), CLF_IO, "write /dev/full: No space left on device");
+        check_content(a, "old");
+        assert_int_equal(temp_directory_entries(folder), 1);
+    }
+    for (int i = 0; i < 2; i++) { /* a name that cannot be had any more: the other, which has its own, gives it back */
+        open_pair(folder, pair, 3, NULL);
+        assert_int_equal(mkdir(b, 0700), 0);
+        CHECK_FAILS(clfi_atomic_commit_pair(&pair[i], &pair[1 - i]), CLF_IO, b);
+        assert_int_equal(rmdir(b), 0);
+        check_content(a, "old");
+        assert_int_equal(temp_directory_entries(folder), 1);
+    }
+    open_pair(folder, pair, 3, NULL); /* complete ones are still not there, and can be taken back */
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(clfi_atomic_complete(&pair[i]));
+        CHECK_OK(clfi_atomic_complete(&pair[i]));
+        check_content(a, "old");
+    }
+    clfi_atomic_abandon(&pair[0]);
+    clfi_atomic_abandon(&pair[1]);
+    assert_int_equal(temp_directory_entries(folder), 1);
+    open_pair(folder, pair, 3, NULL);
+    CHECK_OK(clfi_atomic_complete(&pair[0]));
+    CHECK_OK(clfi_atomic_commit_pair(&pair[0], &pair[1]));
+    assert_true(stat(a, &info) == 0 && info.st_size == 3 && stat(b, &info) == 0 && info.st_size == 3);
+    check_content(a, "");
+    assert_int_equal(temp_directory_entries(folder), 2);
+}
+
 static void paths(void **state)
 {
     (void)state;
@@ -444,7 +510,7 @@ int main(void)
         cmocka_unit_test(not_a_file),    cmocka_unit_test(reading),      cmocka_unit_test(existence),   cmocka_unit_test(lines),
         cmocka_unit_test(directories), cmocka_unit_test(atomic_writes),
         cmocka_unit_test(links_and_modes), cmocka_unit_test(streams),
-        cmocka_unit_test(killed_writer), cmocka_unit_test(failed_write), cmocka_unit_test(paths),
+        cmocka_unit_test(killed_writer), cmocka_unit_test(failed_write), cmocka_unit_test(pairs), cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, temp_setup, temp_teardown);
 }
