@@ -68,7 +68,12 @@ clf_status clfi_file_read(const char *path, size_t limit, clf_str *out)
     return st;
 }
 
-clf_status clfi_line_read(FILE *stream, const char *name, size_t limit, clf_str *line, bool *out_any)
+static clf_status refuse_line(const char *name, size_t number, size_t limit)
+{
+    CLF_FAIL(CLF_FORMAT, "%s: line %zu is longer than %zu bytes", name, number, limit);
+}
+
+clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t limit, clf_str *line, bool *out_any)
 {
     char chunk[4096];
     size_t used = 0;
@@ -84,8 +89,7 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t limit, clf_str 
         chunk[used++] = (char)byte;
         if (used < sizeof chunk)
             continue;
-        st = line->length + used > limit ? clfi_fail(CLF_FORMAT, "%s: a line is longer than %zu bytes", name, limit)
-                                         : clfi_str_append(line, chunk, used);
+        st = line->length + used > limit ? refuse_line(name, number, limit) : clfi_str_append(line, chunk, used);
         used = 0;
     }
     const bool failed = byte == EOF && ferror(stream);
@@ -94,7 +98,7 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t limit, clf_str 
     funlockfile(stream);
     CLF_TRY(st);
     if (line->length + used > limit)
-        CLF_FAIL(CLF_FORMAT, "%s: a line is longer than %zu bytes", name, limit);
+        return refuse_line(name, number, limit);
     return clfi_str_append(line, chunk, used);
 }
 

@@ -25,8 +25,8 @@ clf_status clfi_file_read(const char *path, size_t limit, clf_str *out);
 clf_status clfi_descriptor_read(int descriptor, const char *name, size_t limit, clf_str *out);
 
 /* One line of a stream into *line (cleared before), without its newline; *out_any false: the stream has ended. FORMAT: longer than `limit`
- * bytes; IO: the stream failed. */
-clf_status clfi_line_read(FILE *stream, const char *name, size_t limit, clf_str *line, bool *out_any);
+ * bytes, which names the line by `number`, from 1; IO: the stream failed. */
+clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t limit, clf_str *line, bool *out_any);
 
 /* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
  * searched, or a system that cannot tell, so that no file which someone put there is passed over. */

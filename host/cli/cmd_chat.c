@@ -137,6 +137,7 @@ static clf_status answer(chat *c, const clf_str *line)
 static clf_status converse(chat *c)
 {
     clf_str line = CLF_STR_INIT;
+    size_t number = 0;
     clf_status st = CLF_OK;
     for (bool any = true; st == CLF_OK && any;) {
         if (c->is_terminal) {
@@ -146,7 +147,7 @@ static clf_status converse(chat *c)
         }
         st = cli_output_flush();
         if (st == CLF_OK)
-            st = clfi_line_read(stdin, "standard input", LINE_BYTES, &line, &any);
+            st = clfi_line_read(stdin, "standard input", ++number, LINE_BYTES, &line, &any);
         if (st == CLF_OK && any && line.length > 0)
             st = answer(c, &line);
     }

@@ -171,7 +171,7 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
 static clf_status read_line(cli_inputs *inputs)
 {
     bool any;
-    clf_status st = clfi_line_read(inputs->stream, inputs->name, LINE_BYTES, &inputs->line, &any);
+    clf_status st = clfi_line_read(inputs->stream, inputs->name, inputs->line_number + 1, LINE_BYTES, &inputs->line, &any);
     if (st == CLF_OK && !any)
         st = check_stays(inputs);
     if (st != CLF_OK || !any) {

@@ -24,14 +24,16 @@ static const char *name_of(const json_t *config, clf_token_role role)
 }
 
 /* "a b" a line; a first line tells the version. */
-static clf_status list_merges(const char *text, const char *name, json_t *list)
+static clf_status list_merges(const char *text, size_t text_size, const char *name, json_t *list)
 {
     size_t line = 0;
-    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+    for (const char *at = text, *end; at < text + text_size; at = *end ? end + 1 : end) {
         end = at + strcspn(at, "\n");
         const size_t size = (size_t)(end - at) - (end > at && end[-1] == '\r');
         const char *space = memchr(at, ' ', size);
         line++;
+        if (*end == '\0' && end < text + text_size)
+            CLF_FAIL(CLF_FORMAT, "%s: line %zu: expected text, found a NUL", name, line);
         if (size == 0 || strncmp(at, "#version", strlen("#version")) == 0)
             continue;
         if (!space || space == at || space + 1 == at + size || memchr(space + 1, ' ', size - (size_t)(space + 1 - at)))
@@ -50,9 +52,7 @@ static clf_status read_merges(const char *directory, json_t *model)
     CLF_GOTO(clfi_make_set(model, "merges", list));
     CLF_GOTO(clfi_path_join(directory, "merges.txt", &path));
     CLF_GOTO(clfi_file_read(path, FILE_LIMIT, &text));
-    if (strlen(clfi_str_text(&text)) != text.length)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: expected lines of text, found a NUL", path));
-    st = list_merges(clfi_str_text(&text), path, list);
+    st = list_merges(clfi_str_text(&text), text.length, path, list);
 done:
     clfi_str_free(&text);
     free(path);

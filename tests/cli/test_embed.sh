@@ -37,6 +37,10 @@ expect_status 0 "embed -o .npy"
 run embed "$model" --file "$work/empty.txt"
 expect_status 0 "embed of an empty file"
 expect_lines 0 "embed of an empty file"
+{ printf 'first\n\n'; head -c 67108865 /dev/zero; } >"$work/wide.txt"
+run tokenize "$model" --file "$work/wide.txt"
+rm "$work/wide.txt"
+expect_error "$work/wide.txt: line 3 is longer than 67108864 bytes" "a line of more than 64 MiB"
 
 # Truncation is told once.
 { for _ in $(seq 400); do printf 'word '; done; echo; } >"$work/long.txt"

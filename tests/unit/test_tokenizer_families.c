@@ -174,6 +174,9 @@ static void roberta_files(void **state)
     put(folder, "tokenizer_config.json", "{\"tokenizer_class\": \"RobertaTokenizer\"}");
     put(folder, "merges.txt", "#version: 0.2\na b c\n");
     CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_FORMAT, "merges.txt: line 2: expected two tokens");
+    static const char with_nul[] = "#version: 0.2\n\n\0a b\n";
+    temp_file_below(folder, "merges.txt", with_nul, sizeof with_nul - 1);
+    CHECK_FAILS(clf_tokenizer_open(folder, &tokenizer), CLF_FORMAT, "merges.txt: line 3: expected text, found a NUL");
     temp_directory_remove(folder);
     clfi_str_free(&merges);
     json_decref(root);
