@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "bench/worker.h"
 #include "cli/mpirun.h"
 #include "cli/patience.h"
@@ -61,33 +62,51 @@ static void describe(const clf_device_list *list, cli_device_listing *out)
     choose(list, standard, out);
 }
 
-/* What drivers say while they are loaded they will say again. */
+/* A device that is there and cannot be used is told where it fails. */
+static clf_status check_names(const clf_device_list *list, const char *names)
+{
+    for (const char *at = names;; at++) {
+        char *name;
+        size_t index;
+        const size_t length = strcspn(at, ",");
+        CLF_TRY(clfi_strndup(at, length, &name));
+        const clf_status st = clf_device_list_select(list, name, &index);
+        free(name);
+        at += length;
+        if (st == CLF_NOT_FOUND || !*at)
+            return st == CLF_NOT_FOUND ? st : CLF_OK;
+    }
+}
+
+/* user: the names to look for. What drivers say while they are loaded they will say again. */
 static void serve(int socket, const void *user)
 {
     answer out = {.listing = {.count = 0}};
     clf_device_list *list;
     const int null = open("/dev/null", O_RDWR);
-    (void)user;
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     out.status = clf_device_list_create(&list);
     if (out.status == CLF_OK) {
         describe(list, &out.listing);
+        out.status = user ? check_names(list, user) : CLF_OK;
         clf_device_list_destroy(list);
     } else {
-        snprintf(out.reason, sizeof out.reason, "%s", clf_last_error());
+        out.status = clfi_fail_prefix(out.status, "listing the devices");
     }
+    if (out.status != CLF_OK)
+        snprintf(out.reason, sizeof out.reason, "%s", clf_last_error());
     clfi_message_send_bytes(socket, &out, sizeof out);
 }
 
 /* *out_answered false: the process crashed, or took too long. */
-static clf_status ask(cli_device_listing *out, bool *out_answered)
+static clf_status ask(const char *names, cli_device_listing *out, bool *out_answered)
 {
     const clfi_patience patience = {cli_mpirun_size() > 1 ? cli_patience.listing_of_ranks : cli_patience.listing, NULL};
     clfi_worker worker;
     answer found;
-    CLF_TRY(clfi_worker_fork(serve, NULL, &worker));
+    CLF_TRY(clfi_worker_fork(serve, names, &worker));
     const clfi_message_end end = clfi_message_receive_bytes(worker.socket, &patience, &found, sizeof found);
     *out_answered = end == CLFI_MESSAGE_OK;
     clf_status st = CLF_OK;
@@ -96,21 +115,21 @@ static clf_status ask(cli_device_listing *out, bool *out_answered)
     else if (end != CLFI_MESSAGE_OK)
         st = clfi_fail_prefix(clfi_worker_lost(&worker, end), "listing the devices");
     else if (found.status != CLF_OK)
-        st = clfi_fail(found.status, "listing the devices: %.*s", REASON_BYTES - 1, found.reason);
+        st = clfi_fail(found.status, "%.*s", REASON_BYTES - 1, found.reason);
     clfi_worker_stop(&worker);
     *out = found.listing;
     return st;
 }
 
-clf_status cli_devices_list(bool tells, cli_device_listing *out)
+clf_status cli_devices_list(bool tells, const char *names, cli_device_listing *out)
 {
     bool answered;
     cli_platforms_stay();
-    const clf_status st = ask(out, &answered);
+    const clf_status st = ask(names, out, &answered);
     if (answered)
         return st;
     CLF_TRY(cli_platforms_leave_out(tells));
-    return ask(out, &answered);
+    return ask(names, out, &answered);
 }
 
 const char *cli_devices_asked(const char *device)

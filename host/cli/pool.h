@@ -11,7 +11,8 @@
 /* As cli_session_open_model, where --device may also be "all", or names with commas between (an empty one is the default device). Devices
  * that cannot open the models are told on standard error and left out, and those that are late at it join later. The first of the others is
  * also this process's own: it has a context there, but no weights, since its models are described (cli_session_describe_model). Must come
- * before this process has touched a device. The session's end ends the processes. NOT_FOUND: there is no device. */
+ * before this process has touched a device. The session's end ends the processes. NOT_FOUND: there is no device, or none of a name that was
+ * given, before any work. */
 clf_status cli_pool_open_model(cli_session *session, const char *directory);
 
 /* How many processes share the work of this session; 1 where it is its own. */

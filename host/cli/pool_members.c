@@ -64,16 +64,16 @@ static clf_status add_all(cli_pool_members *members, const cli_device_listing *l
 clf_status cli_members_list(cli_pool_members *members, const char *devices)
 {
     cli_device_listing listing;
-    CLF_TRY(cli_devices_list(true, &listing));
-    if (strcmp(devices, "all") == 0)
-        return add_all(members, &listing);
-    for (const char *at = devices;; at++) {
+    const bool are_all = strcmp(devices, "all") == 0;
+    for (const char *at = devices; !are_all; at++) {
         const size_t length = strcspn(at, ",");
         CLF_TRY(add_member(members, at, length));
         at += length;
         if (!*at)
-            return CLF_OK;
+            break;
     }
+    CLF_TRY(cli_devices_list(true, are_all ? NULL : devices, &listing));
+    return are_all ? add_all(members, &listing) : CLF_OK;
 }
 
 const char *cli_member_name(const cli_pool_member *m)

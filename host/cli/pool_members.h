@@ -26,7 +26,7 @@ typedef struct cli_pool_members {
     size_t count;
 } cli_pool_members;
 
-/* Those of --device: "all", or names with commas between. */
+/* Those of --device: "all", or names with commas between. NOT_FOUND: a name that no device of the machine has. */
 clf_status cli_members_list(cli_pool_members *members, const char *devices);
 
 /* Until all have opened the model or failed, or some have and the others are late. */

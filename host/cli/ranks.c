@@ -125,7 +125,7 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     *out = NULL;
     if (cli_mpirun_size() < 2)
         return CLF_OK;
-    CLF_TRY(cli_devices_list(cli_mpirun_local_rank() == 0, &listing)); /* a process that has begun MPI cannot start again */
+    CLF_TRY(cli_devices_list(cli_mpirun_local_rank() == 0, NULL, &listing)); /* a process that has begun MPI cannot start again */
     cli_interrupts_watch(); /* before drivers, whose own handlers come to it when they are done */
     CLF_TRY(clfi_alloc(1, sizeof *ranks, "ranks", &ranks));
     ranks->ticket = ranks->spool = -1;
