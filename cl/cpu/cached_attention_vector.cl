@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cached attention on CPUs: vectors along the head, a work-item for ITEM_HEADS heads of TILE queries that follow each other. Where they see
- * the same rows, as queries of a prompt do, a block of keys and values is read once for all of them. */
+ * the same rows, as queries of a prompt do, a block of keys and values is read once for all of them. Blocks begin at multiples of WIDTH
+ * keys, whatever a query's first key, so that queries whose windows begin one after another share them, and numbers are those of a query
+ * alone. */
 #include "cached_attention.cl"
 #include "lane_sum.cl"
 #include "lane_sums.cl"
@@ -12,8 +14,8 @@
 #endif
 #ifndef TILE
 #error "TILE: queries of a work-item"
-#elif TILE > 1 && (HAS_WINDOW || !HAS_ROWS)
-#error "TILE: queries of one item begin with the same key, and a table names their rows"
+#elif TILE > 1 && !HAS_ROWS
+#error "TILE: a table names the rows of several queries of one item"
 #endif
 
 #define LOAD_VECTOR PASTE(vector_, LOAD_KV)
@@ -86,10 +88,11 @@ inline void attend_block(const cached_layout *at, __global const KV_T *k, __glob
 }
 
 #if TILE > 1
-/* How many of the first `least` keys, in whole blocks, have the same rows for all the queries from n on. */
-inline int shared_keys(const cached_layout *at, __global const int *rows, int n, int least)
+/* From the block at `begin` on, the end of the whole blocks of the first `least` keys that have the same rows for all the queries from n
+ * on. */
+inline int shared_end(const cached_layout *at, __global const int *rows, int n, int begin, int least)
 {
-    int begin = 0, differences = 0;
+    int differences = 0;
     while (begin + WIDTH <= least) {
         for (int t = 1; t < TILE; t++)
             for (int j = begin; j < begin + WIDTH; j++)
@@ -163,7 +166,8 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
         most = max(most, keys[t]);
     }
 #if TILE > 1
-    const int shared = end == TILE ? shared_keys(&at, rows, n, least) : 0;
+    const int shared_begin = (FIRST_KEY(most, window) + WIDTH - 1) / WIDTH * WIDTH; /* from here on every query sees all keys */
+    const int shared = end == TILE ? shared_end(&at, rows, n, shared_begin, least) : 0;
 #endif
     for (int h = first_head; h < end_head; h++) {
         const int g = (int)((uint)h / (uint)group);
@@ -178,17 +182,18 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
                 states[t].mixed[i] = (floatv)(0.0f);
             }
         }
-        for (int begin = FIRST_KEY(most, window); begin < most; begin += WIDTH) {
+        for (int begin = FIRST_KEY(least, window) / WIDTH * WIDTH; begin < most; begin += WIDTH) {
 #if TILE > 1
-            if (begin < shared) {
+            if (begin >= shared_begin && begin < shared) {
                 attend_tile(&at, head_k, head_v, rows, n, h, begin, keys, bias, cap, states);
                 continue;
             }
 #endif
-            for (int t = 0; t < end; t++)
-                if (begin < keys[t])
-                    attend_block(&at, head_k, head_v, rows, first, n + t, h, begin, min(WIDTH, keys[t] - begin), keys[t] - 1, bias, cap,
-                                 &states[t]);
+            for (int t = 0; t < end; t++) {
+                const int from = max(begin, FIRST_KEY(keys[t], window)), seen = min(begin + WIDTH, keys[t]) - from;
+                if (seen > 0)
+                    attend_block(&at, head_k, head_v, rows, first, n + t, h, from, seen, keys[t] - 1, bias, cap, &states[t]);
+            }
         }
         for (int t = 0; t < end; t++) {
             const float factor = states[t].sum == 0.0f ? 0.0f : 1.0f / states[t].sum; /* no usable key: zeros */

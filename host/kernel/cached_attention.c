@@ -93,7 +93,7 @@ static int vector_width(const clf_context *context, int64_t head)
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
     const int64_t enough = (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT * TILE_QUERIES;
-    return args->rows && args->window == 0 && args->q->dim[1] >= enough ? TILE_QUERIES : 1;
+    return args->rows && args->q->dim[1] >= enough ? TILE_QUERIES : 1;
 }
 
 bool clfi_cached_attention_vector_supports(const clf_context *context, const void *arguments)

@@ -18,6 +18,7 @@ typedef struct cached_case {
     int64_t reach;  /* of a bias by distance; 0: none */
     bool is_half;   /* keys and values are f16 */
     bool is_prompt; /* texts of `keys` queries, which see their text up to themselves; as many as make a CPU take tiles of queries */
+    int32_t window; /* of the last keys; 0: all */
 } cached_case;
 
 static const clf_view *view(const operand *o)
@@ -25,8 +26,40 @@ static const clf_view *view(const operand *o)
     return clfi_tensor_view(o->tensor);
 }
 
+/* The queries from n on, few enough that each is alone in its item. */
+static clf_view part(const clf_view *view, int axis, int64_t n, int64_t count)
+{
+    clf_view some = *view;
+    some.offset += n * view->stride[axis];
+    some.dim[axis] = count;
+    return some;
+}
+
+/* A query's numbers are the same to the bit, whichever others share what it reads. */
+static void check_alone(clf_context *context, const clf_cached_attention_args *args, operand *out, int64_t step, const char *id)
+{
+    double *together = malloc(out->count * sizeof *together);
+    assert_non_null(together);
+    memcpy(together, out->value, out->count * sizeof *together);
+    for (int64_t n = 0; n < args->q->dim[1]; n += step) {
+        const int64_t count = n + step < args->q->dim[1] ? step : args->q->dim[1] - n;
+        const clf_view q = part(args->q, 1, n, count), rows = part(args->rows, 0, n, count), counts = part(args->counts, 0, n, count),
+                       to = part(args->out, 0, n, count);
+        clf_cached_attention_args some = *args;
+        some.q = &q;
+        some.rows = &rows;
+        some.counts = &counts;
+        some.out = &to;
+        CHECK_OK(clfi_cached_attention(context, &some));
+    }
+    operand_read(out, id);
+    for (size_t i = 0; i < out->count; i++)
+        CHECK(together[i] == out->value[i], "%s: element %zu: %.9g, with the query alone %.9g", id, i, together[i], out->value[i]);
+    free(together);
+}
+
 /* On devices that end long loops an engine may leave a case alone. */
-static void run_case(clf_context *context, const cached_case *c)
+static void run_case(clf_context *context, const cached_case *c, bool is_alone_alike)
 {
     enum { MOST_KEYS = 1024, MOST_SIZE = 256 };
     static double keys[MOST_KEYS * (MOST_SIZE + 1)], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE];
@@ -35,9 +68,9 @@ static void run_case(clf_context *context, const cached_case *c)
     const int64_t key_size = c->size + (c->reach ? 1 : 0);
     char id[128];
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
-    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s]", (long long)c->heads,
+    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s window %d]", (long long)c->heads,
              (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "",
-             c->has_counts ? " counts" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "");
+             c->has_counts ? " counts" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "", (int)c->window);
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
     const clf_dtype kv = c->is_half ? CLF_F16 : CLF_F32;
@@ -79,6 +112,7 @@ static void run_case(clf_context *context, const cached_case *c)
                                             .keys = c->keys,
                                             .out = view(&out),
                                             .scale = scale,
+                                            .window = c->window,
                                             .bias = c->reach ? view(&bias) : NULL};
     const clf_status status = clfi_cached_attention(context, &args);
     if (status == CLF_UNSUPPORTED && context->device.caps.short_loops)
@@ -87,19 +121,20 @@ static void run_case(clf_context *context, const cached_case *c)
     operand_read(&out, id);
     for (int64_t n = 0; n < c->queries; n++) {
         const int64_t count = c->has_counts ? count_values[n] : c->keys;
+        const int64_t begin = c->window && c->window < count ? count - c->window : 0;
         for (int64_t h = 0; h < c->heads; h++) {
-            for (int64_t j = 0; j < count; j++) {
+            for (int64_t j = begin; j < count; j++) {
                 const int64_t row = c->has_table ? table_values[n * (c->keys + 3) + j] : first_values[n] + j;
                 const int64_t distance = j - (count - 1) < -c->reach ? -c->reach : j - (count - 1);
                 if (c->reach)
-                    keys[j * key_size + c->size] = bias.value[h * (2 * c->reach + 1) + c->reach + distance];
-                memcpy(keys + j * key_size, k.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
-                memcpy(values + j * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
+                    keys[(j - begin) * key_size + c->size] = bias.value[h * (2 * c->reach + 1) + c->reach + distance];
+                memcpy(keys + (j - begin) * key_size, k.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
+                memcpy(values + (j - begin) * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
             }
             memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
             if (c->reach)
                 query[c->size] = 1 / (double)scale;
-            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, NULL, (size_t)count, (size_t)key_size, (size_t)c->size,
+            CHECK_OK(clfi_ref_attention_row(query, keys, values, NULL, NULL, (size_t)(count - begin), (size_t)key_size, (size_t)c->size,
                                             (double)scale, CLF_EMPTY_ROWS_ZERO, want, bound));
             for (int64_t i = 0; i < c->size; i++) {
                 const double got = out.value[(n * c->heads + h) * c->size + i];
@@ -109,6 +144,8 @@ static void run_case(clf_context *context, const cached_case *c)
             }
         }
     }
+    if (c->is_prompt && is_alone_alike)
+        check_alone(context, &args, &out, 16, id);
 done:
     free(table_values);
     free(first_values);
@@ -118,25 +155,38 @@ done:
         operand_destroy(all[i]);
 }
 
+#define PROMPT .has_table = true, .has_counts = true, .is_prompt = true
+
 static const cached_case cases[] = {
-    {12, 1, 1030, 16, 1024, false, false, 0, false, false}, /* the first: tests/gpu/test_gpu.py counts its work-groups */
-    {1, 1, 1, 16, 1, true, false, 0, false, false},
-    {4, 5, 40, 64, 9, true, false, 0, false, false},
-    {4, 5, 40, 64, 33, false, true, 0, false, false},
-    {2, 3, 150, 32, 130, true, true, 0, false, false},
-    {3, 2, 70, 48, 64, false, true, 0, false, false},
-    {2, 33, 20, 16, 17, true, false, 0, false, false},
-    {1, 4, 90, 128, 65, false, false, 0, false, false},
-    {1, 1, 600, 32, 520, false, false, 0, false, false},
-    {1, 2, 300, 20, 260, true, true, 0, false, false}, /* keys in parts, on GPUs */
-    {4, 5, 40, 64, 33, true, true, 7, false, false},
-    {2, 2, 300, 20, 260, true, false, 128, false, false},
-    {3, 4, 60, 16, 21, false, true, 40, false, false},
-    {4, 5, 40, 64, 33, true, true, 0, true, false},
-    {1, 2, 300, 20, 260, true, true, 0, true, false},
-    {.heads = 2, .rows = 90, .size = 32, .keys = 41, .has_table = true, .has_counts = true, .is_prompt = true},
-    {2, 3, 40, 32, 9, true, false, 0, true, false},
-    {.heads = 1, .rows = 90, .size = 48, .keys = 41, .has_table = true, .has_counts = true, .is_prompt = true, .reach = 9, .is_half = true},
+    {12, 1, 1030, 16, 1024, false, false, 0, false, false, 0}, /* the first: tests/gpu/test_gpu.py counts its work-groups */
+    {1, 1, 1, 16, 1, true, false, 0, false, false, 0},
+    {4, 5, 40, 64, 9, true, false, 0, false, false, 0},
+    {4, 5, 40, 64, 33, false, true, 0, false, false, 0},
+    {2, 3, 150, 32, 130, true, true, 0, false, false, 0},
+    {3, 2, 70, 48, 64, false, true, 0, false, false, 0},
+    {2, 33, 20, 16, 17, true, false, 0, false, false, 0},
+    {1, 4, 90, 128, 65, false, false, 0, false, false, 0},
+    {1, 1, 600, 32, 520, false, false, 0, false, false, 0},
+    {1, 2, 300, 20, 260, true, true, 0, false, false, 0}, /* keys in parts, on GPUs */
+    {4, 5, 40, 64, 33, true, true, 7, false, false, 0},
+    {2, 2, 300, 20, 260, true, false, 128, false, false, 0},
+    {3, 4, 60, 16, 21, false, true, 40, false, false, 0},
+    {4, 5, 40, 64, 33, true, true, 0, true, false, 0},
+    {1, 2, 300, 20, 260, true, true, 0, true, false, 0},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 41, PROMPT},
+    {2, 3, 40, 32, 9, true, false, 0, true, false, 0},
+    {.heads = 1, .rows = 90, .size = 48, .keys = 41, PROMPT, .reach = 9, .is_half = true},
+    /* Windows of less and more keys than an item has queries and than a block has keys, of whole blocks, and of all keys and more. */
+    {.heads = 2, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 5},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 64, PROMPT, .window = 1},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 70, PROMPT, .window = 16},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 70, PROMPT, .window = 39},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 70, PROMPT, .window = 32, .is_half = true},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 33, .reach = 9},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 41},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 90},
+    {1, 4, 300, 32, 260, true, true, 0, false, false, 200},
+    {2, 3, 150, 32, 130, true, true, 0, false, false, 70},
 };
 
 static void test_cases(void **state)
@@ -144,18 +194,41 @@ static void test_cases(void **state)
     (void)state;
     for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++) {
         clf_context *context = engine_context(*engine);
+        const bool has_tiles = strcmp(*engine, "cached_attention=vector") == 0;
         for (size_t i = 0; i < COUNT(cases); i++)
             if (takes_case(i, i % 3 == 0)) {
                 cached_case c = cases[i];
                 if (c.is_prompt)
-                    c.queries = 32 * (int64_t)context->device.caps.compute_units + 6;
-                run_case(context, &c);
+                    c.queries = has_tiles ? 32 * (int64_t)context->device.caps.compute_units + 6 : 6;
+                run_case(context, &c, has_tiles);
             }
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */
-    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true, false});
-    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false, false});
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true, false, 0}, false);
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false, false, 0}, false);
+}
+
+static uint64_t programs(const clf_context *context)
+{
+    clf_context_stats stats;
+    clf_context_get_stats(context, &stats);
+    return stats.programs_built + stats.programs_from_cache;
+}
+
+/* Queries of a prompt share what they read, with a window and without: another kernel runs than where a query is alone. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++)
+        for (int32_t window = 0; window < 40 && strcmp(*engine, "cached_attention=vector") == 0; window += 18) {
+            clf_context *context = engine_context(*engine);
+            cached_case c = {.heads = 1, .rows = 40, .size = 16, .keys = 20, PROMPT, .window = window};
+            c.queries = 32 * (int64_t)context->device.caps.compute_units;
+            run_case(context, &c, true);
+            CHECK(programs(context) == 2, "window %d: %llu programs", (int)window, (unsigned long long)programs(context));
+            clf_context_destroy(context);
+        }
 }
 
 static void test_refusals(void **state)
@@ -195,6 +268,6 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_tiles), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("op.cached_attention", tests, device_setup, device_teardown);
 }
