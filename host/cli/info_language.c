@@ -73,10 +73,10 @@ static void add_plan(cli_info_rows *info, const clf_context *context, const clf_
     cli_info_add(info, "quantised", list);
     cli_info_number(info, "weight_bytes", (int64_t)plan->weight_bytes);
     cli_info_number(info, "scratch_bytes", (int64_t)plan->scratch_bytes);
-    if (plan->positions) {
+    if (plan->cache_bytes)
         cli_info_number(info, "token_bytes", (int64_t)plan->cache_bytes);
+    if (plan->positions)
         cli_info_number(info, "context_fits", plan->context);
-    }
     cli_info_number(info, "memory_bytes", (int64_t)plan->device_bytes);
     cli_info_number(info, "allocation", (int64_t)clf_context_device(context)->max_allocation_bytes);
 }

@@ -521,9 +521,7 @@ done:
 
 clf_status clfi_decode_sources(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count)
 {
-    /* Tokens that the encoder takes at once: on CPUs the activations of some thousand leave the caches. */
-    enum { CPU_PART_TOKENS = 1024, GPU_PART_TOKENS = 16384 };
-    const int64_t limit = batch->context->device.caps.is_cpu ? CPU_PART_TOKENS : GPU_PART_TOKENS;
+    const int64_t limit = (int64_t)clfi_batch_tokens(batch->context);
     for (size_t i = 0; i < count; i++)
         CLF_TRY(check_source(batch, inputs, i));
     for (size_t first = 0, part; first < count; first += part) {

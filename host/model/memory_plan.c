@@ -28,6 +28,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* rows: of tables of tokens and heads, which a conversion to q4_0 makes q8_0. */
 static void add_tensor(const clf_context *context, const clf_checkpoint_tensor *tensor, clf_storage storage, int64_t rows,
                        clf_memory_plan *plan)
@@ -51,10 +56,12 @@ static uint64_t activations_of(const clf_stack_config *stack, uint64_t tokens)
     return tokens * (uint64_t)(4 * stack->width + (attention > hidden ? attention : hidden)) * sizeof(float);
 }
 
-/* A text is never cut in two: one that is longer than a batch is a batch of its own. */
+/* A text is never cut in two: one that is longer than a batch is a batch of its own. Where distances have buckets any length runs, and none
+ * is the longest. */
 static uint64_t encoder_scratch(const clf_context *context, const clf_network_config *config)
 {
-    const uint64_t batch = clfi_batch_tokens(context), longest = (uint64_t)config->source.max_positions;
+    const bool has_end = config->encoder.buckets.count == 0;
+    const uint64_t batch = clfi_batch_tokens(context), longest = has_end ? (uint64_t)config->source.max_positions : 0;
     return activations_of(&config->encoder, batch > longest ? batch : longest);
 }
 
@@ -82,16 +89,18 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     clf_checkpoint_tensor tensor;
     for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++)
         add_tensor(context, &tensor, params->weights, config->target.vocabulary, &plan);
-    if (stack->layers == 0)
+    if (config->encoder.layers > 0)
         plan.scratch_bytes = encoder_scratch(context, config);
-    if (stack->layers == 0 || stack->has_source || !config->has_generator)
+    if (stack->layers == 0 || !config->has_generator)
         return plan;
     const uint64_t elements = 2 * (uint64_t)(stack->attention.key_heads * stack->attention.head_size);
     const uint64_t half = elements * clf_dtype_bytes(CLF_F16), layer = params->cache == CLF_STORAGE_F16 ? half : elements * sizeof(float);
     if (layer == 0) /* a configuration that is refused later */
         return plan;
-    plan.scratch_bytes = decoder_scratch(config);
+    plan.scratch_bytes = most(plan.scratch_bytes, decoder_scratch(config));
     plan.cache_bytes = layer * (uint64_t)stack->layers;
+    if (stack->has_source) /* how long both texts are together nobody knows before */
+        return plan;
     plan.positions = config->target.max_positions;
     plan.context = context_of(context, &plan, layer, stack->layers);
     plan.half_context = context_of(context, &plan, half, stack->layers);

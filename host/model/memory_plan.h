@@ -12,10 +12,10 @@ typedef struct clf_memory_plan {
     uint64_t weight_bytes;  /* as they lie on the device */
     uint64_t half_bytes;    /* if matrices were rounded to f16: what --weights f16 would make of weight_bytes */
     uint64_t small_bytes;   /* if they were q4_0: what a conversion to it would */
-    uint64_t scratch_bytes; /* activations of one pass: a decoder's over part of a prompt, an encoder's over the largest batch */
-    uint64_t cache_bytes;   /* keys and values of one token */
+    uint64_t scratch_bytes; /* activations of a pass, a decoder's over part of a prompt or an encoder's over the largest batch: the most */
+    uint64_t cache_bytes;   /* keys and values of one token, of a source too */
     uint64_t device_bytes;  /* 0: the device does not tell */
-    int64_t positions;      /* of a decoder; 0: it has no cache */
+    int64_t positions;      /* of a decoder without sources; 0: there is none */
     int64_t context;        /* tokens that fit beside weights and scratch, at most `positions`; 0: none */
     int64_t half_context;   /* the same if keys and values were f16 */
 } clf_memory_plan;

@@ -31,6 +31,9 @@ def check(name, folder):
     if ids != [text["ids"] for text in texts]:
         fail(f"{name}: tokens {ids}")
     run("logits", model, "--file", sources, "-o", output)
+    info = json.loads(run("info", "--json", model).stdout)
+    if not 4096 < info["scratch_bytes"] < info["memory_bytes"] or not info["token_bytes"] > 0 or "context_fits" in info:
+        fail(f"{name}: the memory plan: {info}")
     rows = read_npy(output)
     if len(rows) != len(texts):
         fail(f"{name}: {len(rows)} rows of logits")

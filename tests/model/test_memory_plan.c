@@ -57,6 +57,53 @@ static void test_encoder(void **state)
     }
 }
 
+/* Sources that fill a batch of the encoder, and a pass of the decoder over their beginnings, where distances have buckets and where each
+ * position has a row. */
+static void test_encoder_decoder(void **state)
+{
+    enum { SOURCES = 512, LENGTH = 64 };
+    static int32_t ids[SOURCES * LENGTH], offsets[SOURCES + 1];
+    static const char *const names[] = {"bart", "t5"};
+    clf_context *context = *state;
+    const size_t count = clfi_batch_tokens(context) / LENGTH;
+    assert_true(count <= SOURCES);
+    for (size_t i = 0; i < COUNT(ids); i++)
+        ids[i] = 4 + (int32_t)(i % 7);
+    for (size_t i = 0; i <= count; i++)
+        offsets[i] = (int32_t)(i * LENGTH);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char directory[256];
+        clf_model *model;
+        clf_decode_batch *batch;
+        clf_decode_input inputs[CLFI_BATCH_SEQUENCES];
+        clf_view logits;
+        snprintf(directory, sizeof directory, CLF_TEST_DATA "/translation/%s", names[i]);
+        CHECK_OK(clf_model_open(context, directory, &model));
+        const uint64_t scratch = model->plan.scratch_bytes;
+        CHECK_OK(clfi_decode_create(context, model->network, CLF_F32, &batch));
+        CHECK_OK(clfi_decode_reserve(batch, (int64_t)count * LENGTH + CLFI_PASS_TOKENS, CLFI_PASS_TOKENS, LENGTH));
+        const uint64_t cache = clfi_usage_bytes(context);
+        clfi_usage_restart(context);
+        CHECK_OK(clfi_decode_set_sources(batch, ids, offsets, count));
+        const uint64_t encoding = clfi_usage_peak_bytes(context) - cache;
+        for (int32_t k = 0; k < CLFI_BATCH_SEQUENCES; k++) {
+            inputs[k] = (clf_decode_input){.tokens = ids, .count = CLFI_PASS_TOKENS / CLFI_BATCH_SEQUENCES};
+            CHECK_OK(clfi_decode_open_on(batch, k, &inputs[k].sequence));
+        }
+        const clf_arena_mark mark = clfi_arena_top(context);
+        clfi_usage_restart(context);
+        CHECK_OK(clfi_decode_run(batch, inputs, CLFI_BATCH_SEQUENCES, &logits));
+        const uint64_t decoding = clfi_usage_peak_bytes(context) - cache, taken = encoding > decoding ? encoding : decoding;
+        clfi_arena_release(context, mark);
+        CHECK(taken <= scratch && taken >= scratch / 2, "%s: %llu bytes encode, %llu decode, %llu foretold", names[i],
+              (unsigned long long)encoding, (unsigned long long)decoding, (unsigned long long)scratch);
+        const clf_stack_config *decoder = &model->network->config.decoder;
+        assert_int_equal(model->plan.cache_bytes, decoder->layers * 2 * decoder->attention.key_heads * decoder->attention.head_size * 4);
+        clfi_decode_destroy(batch);
+        clf_model_destroy(model);
+    }
+}
+
 static clf_memory_plan plan_of(const clf_model *model)
 {
     return plan_of_path(model->context, &model->network->config, &model->params);
@@ -163,6 +210,6 @@ static void test_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_room),
-                                       cmocka_unit_test(test_encoder)};
+                                       cmocka_unit_test(test_encoder), cmocka_unit_test(test_encoder_decoder)};
     return cmocka_run_group_tests_name("model.memory_plan", tests, device_setup, device_teardown);
 }
