@@ -56,6 +56,14 @@ if "distilbert" not in names:
 for name in names:
     check(name)
     check_attention(name)
+tokenizers = {}  # one function of make_golden.py makes them all
+for folder in (families, os.path.join(data, "classifiers")):
+    for name in os.listdir(folder):
+        if os.path.isdir(os.path.join(folder, name)):
+            with open(os.path.join(folder, name, "tokenizer.json"), "rb") as file:
+                tokenizers.setdefault(file.read(), []).append(name)
+if len(tokenizers) != 1:
+    fail(f"tokenizers of tiny models: expected one for all, found {list(tokenizers.values())}")
 with tempfile.TemporaryDirectory() as folder:
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
         json.dump({"model_type": "gpt7"}, file)

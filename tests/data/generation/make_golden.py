@@ -175,13 +175,13 @@ def write_older(folder):
 
 
 def write_golden(name, folder, model, tokenizer):
-    golden = {"texts": [], "perplexity": perplexity(model, tokenizer.encode(LONG).ids), "long": LONG, "window": WINDOW}
+    golden = {"texts": [], "perplexity": round(perplexity(model, tokenizer.encode(LONG).ids), 9), "long": LONG, "window": WINDOW}
     for text in TEXTS:
         ids = tokenizer.encode(text).ids
         tokens, least = go_on(model, ids)
         print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}")
         golden["texts"].append({"text": text, "ids": ids, "logits": [round(v, 7) for v in logits(model, ids)[-1].tolist()], "tokens": tokens,
-                                "distance": least})
+                                "distance": round(least, 9)})
     with open(os.path.join(folder, "golden.json"), "w", encoding="utf-8") as file:
         json.dump(golden, file, indent=None, separators=(",", ":"))
         file.write("\n")

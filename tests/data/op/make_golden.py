@@ -25,12 +25,14 @@ def normal(name, *shape, scale=1.0):
 
 def case(name, op, files, options, result, weights=None, params=None):
     cases.append({"name": name, "op": op, "files": files, "options": options, "params": params or {},
-                  "result": encode(result), "weights": None if weights is None else encode(weights)})
+                  "result": encode(result, 12), "weights": None if weights is None else encode(weights, 12)})
 
 
-def encode(array):
+def encode(array, digits=17):
+    """digits: of results, whose last ones depend on the order in which a machine adds."""
     array = np.asarray(array)
-    values = [None if isinstance(v, float) and math.isnan(v) else v for v in array.reshape(-1).tolist()]
+    values = [float(f"{v:.{digits}g}") if isinstance(v, float) else v for v in array.reshape(-1).tolist()]
+    values = [None if isinstance(v, float) and math.isnan(v) else v for v in values]
     values = ["-inf" if v == -math.inf else "inf" if v == math.inf else v for v in values]
     return {"shape": list(array.shape), "values": values, "kind": array.dtype.kind}
 

@@ -102,6 +102,8 @@ def make(name, build):
             with open(os.path.join(folder, file), "rb") as source:
                 model_files[file] = source.read()
     model = SentenceTransformer(modules=[encoder, *added], device="cpu", prompts=PROMPTS, default_prompt_name="query")
+    if name not in DECODERS:
+        model.half()  # exact, as randomise() makes them: modules that are stored in float16
     model.save(directory)
     calls = []
     together = 1 if name in DECODERS else len(TEXTS)  # a padded row whose window holds nothing else would be NaN

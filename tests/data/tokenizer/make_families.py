@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Makes the golden files of the tokenizer families, with Hugging Face's `tokenizers` package as trainer and judge.
 
-Usage: make_families.py                 (needs: Python 3.11, pip install tokenizers)
+Usage: make_families.py                 (needs: Python 3.11, pip install tokenizers) the checksums of the tokenizers that are there
+       make_families.py --train         tokenizers and strings, too, from this project's own texts as they are now, which may be others than
+                                        those of before: make_pieces.py and make_gguf.py, which take the strings, come after it
        make_families.py --show NAME N   prints what the judge makes of string N
 
 Each family is a tokenizer.json trained on this project's own texts. Writes beside itself:
@@ -272,14 +274,25 @@ def line_of(text):
         return json.dumps({"b": base64.b64encode(text).decode()})
 
 
-def main():
+def train():
     os.makedirs(OUT, exist_ok=True)
-    strings = texts()
-    assert len(strings) == COUNT
-    write("texts.jsonl", "".join(line_of(text) + "\n" for text in strings))
+    write("texts.jsonl", "".join(line_of(text) + "\n" for text in texts()))
     for family in FAMILIES:
-        judge = family()
-        write(family.__name__ + ".json", json.dumps(json.loads(judge.to_str()), ensure_ascii=True, separators=(",", ":")) + "\n")
+        write(family.__name__ + ".json", json.dumps(json.loads(family().to_str()), ensure_ascii=True, separators=(",", ":")) + "\n")
+
+
+def read_strings():
+    with open(os.path.join(OUT, "texts.jsonl"), encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    strings = [row.encode() if isinstance(row, str) else base64.b64decode(row["b"]) for row in rows]
+    assert len(strings) == COUNT
+    return strings
+
+
+def main():
+    strings = read_strings()
+    for family in FAMILIES:
+        judge = Tokenizer.from_file(os.path.join(OUT, family.__name__ + ".json"))
         sums = ["%08x" % sum_of(judge, strings, n) for n in range(COUNT)]
         write(family.__name__ + ".crc", "".join(" ".join(sums[i:i + 10]) + "\n" for i in range(0, COUNT, 10)))
         print(family.__name__, judge.get_vocab_size())
@@ -287,9 +300,7 @@ def main():
 
 def show(name, n):
     judge = Tokenizer.from_file(os.path.join(OUT, name + ".json"))
-    with open(os.path.join(OUT, "texts.jsonl"), encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    strings = [row.encode() if isinstance(row, str) else base64.b64decode(row["b"]) for row in rows]
+    strings = read_strings()
     e = encode(judge, strings, n)
     print(ascii(strings[n].decode(errors="replace")))
     for row in zip(e.ids, e.type_ids, e.special_tokens_mask, e.offsets, map(ascii, e.tokens)):
@@ -301,4 +312,6 @@ TEXTS = corpus()
 if len(sys.argv) == 4 and sys.argv[1] == "--show":
     show(sys.argv[2], int(sys.argv[3]))
 else:
+    if sys.argv[1:] == ["--train"]:
+        train()
     main()

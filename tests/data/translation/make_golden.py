@@ -6,6 +6,7 @@ Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, sent
 
 Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits of
 the first token of their text and the tokens that are chosen where the largest logit is taken; some have beams.json, what beam searches find. Sources go beyond the buckets of distances."""
+import contextlib
 import json
 import math
 import os
@@ -47,13 +48,13 @@ class Pieces:
         import tempfile  # pylint: disable=import-outside-toplevel
         import sentencepiece  # pylint: disable=import-outside-toplevel
         self.models, self.ids = {}, {token: i for i, token in enumerate(SPECIAL)}
-        rules = tempfile.NamedTemporaryFile("w", suffix=".tsv")  # a small table of normal forms: z is s, ck is k
-        rules.write("7A\t73\n63 6B\t6B\n")
-        rules.flush()
         for side, texts, size in (("source", TEXTS + CORPUS, 48), ("target", CORPUS, 44)):
             model = io.BytesIO()
-            sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(texts), model_writer=model, vocab_size=size, model_type="unigram",
-                                                     hard_vocab_limit=False, normalization_rule_tsv=rules.name, minloglevel=2)
+            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # the model tells the name of the file of rules
+                with open("rules.tsv", "w", encoding="ascii") as rules:  # a small table of normal forms: z is s, ck is k
+                    rules.write("7A\t73\n63 6B\t6B\n")
+                sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(texts), model_writer=model, vocab_size=size, model_type="unigram",
+                                                         hard_vocab_limit=False, normalization_rule_tsv="rules.tsv", minloglevel=2)
             self.models[side] = model.getvalue()
             pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
             for i in range(3, pieces.get_piece_size()):
@@ -281,7 +282,7 @@ def make(name):
             tokens, least = go_on_by_rules(double, name, ids, start) if name in RULES else go_on(double, ids, start, banned)
             first = logits(double, ids, start, None).tolist()
             print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}, largest logit {max(map(abs, first)):.3g}")
-            golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens, "distance": least,
+            golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens, "distance": round(least, 9),
                            "decoded": tokenizer.decode(tokens)})
         if name in ("t5", "marian", "bart_rules"):
             write_beams(folder, double, settings_of(name, start, banned), [text["ids"] for text in golden], start)
