@@ -154,7 +154,7 @@ def cases(inputs, program, example):
               "texts.txt.embeddings.npy.json": "older.txt.embeddings.npy.json"}),
         Case("rerank", [program, "rerank", os.path.join(heads, "bert"), "the cat", "a cat", "a man"], [], True),
         Case("classify", [program, "classify", os.path.join(heads, "camembert"), "the cat sat", "a man"], [], True),
-        Case("attention", [program, "attention", model, "the cat sat", "-o", "out.svg"], ["out.svg"], True),
+        Case("attention", [program, "attention", model, "the cat sat", "-o", "out.svg", "--npy", "out.npy"], ["out.svg", "out.npy"], True),
         Case("pronounce", [program, "pronounce", "hi"], [], True),
         Case("generate", [program, "generate", os.path.join(inputs, "llama", "model.gguf"), " the cat", "--max-tokens", "3", "--json"], [], True),
         Case("logits", [program, "logits", os.path.join(inputs, "llama"), " the cat", "-o", "out.npy"], ["out.npy"], True),
