@@ -20,13 +20,13 @@ inline void pack_group(__global const uchar *block, uint group, int lane, __glob
 #endif
 #if IS_BYTES
     for (uint j = 0; j < 32; j++)
-        to[BUNDLE * j + lane] = (uchar)(block_integer(block, e + j) - ZERO);
+        to[LINE_BYTE(j, lane)] = (uchar)(block_integer(block, e + j) - ZERO);
 #elif HAS_GROUPS
     for (uint j = 0; j < 16; j++)
-        to[BUNDLE * j + lane] = (uchar)((block_integer(block, e + j) & 15) | (block_integer(block, e + j + 16) & 15) << 4);
+        to[LINE_BYTE(j, lane)] = (uchar)((block_integer(block, e + j) & 15) | (block_integer(block, e + j + 16) & 15) << 4);
 #else
     for (uint j = 0; j < 16; j++)
-        to[BUNDLE * j + lane] = block[NIBBLES_AT + j];
+        to[LINE_BYTE(j, lane)] = block[NIBBLES_AT + j];
 #endif
 }
 

@@ -27,8 +27,8 @@ IS_GATED: 0 or 1"
 #else
 #define LOAD_FIFTH(unused, v)
 #endif
-/* The scales of a unit; the unit that comes AHEAD bytes later is asked for, which the processor would not do beyond the end of a page. */
-#define AHEAD 4096
+/* The scales of a unit; what comes AHEAD bytes later is asked for, which the processor would not do beyond the end of a page. */
+#define AHEAD 16384
 #define LOAD_SCALE(unused, v)                                 \
     d[v] = unit_half(bundle[v], 0);                           \
     for (int byte = 0; byte < UNIT_BYTES; byte += 64)         \

@@ -8,16 +8,34 @@
 #define CLEAR(i, v) low[i][v] = high[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
 
+/* Nibbles become floats where they lie in their words, which takes no shift: 2^s q for a nibble that begins at bit s. x is scaled by 2^-s
+ * instead, once for all rows of the weight; only the uppermost nibble is brought down, for words have no sign. Powers of two round
+ * nothing, so sums are the same to the bit. */
+#define IS_IN_PLACE (!IS_BYTES && !HAS_FIFTH_BITS)
+#if IS_IN_PLACE
+#define LOAD_LINE(j, v)                                                                \
+    low_weight[v] = TO_FLOATV(AS_INTV(quad(group[v], j) & 15u << (j) % 4 * 8));        \
+    high_weight[v] = TO_FLOATV(AS_INTV((j) % 4 == 3 ? quad(group[v], j) >> 28 : quad(group[v], j) & 240u << (j) % 4 * 8));
+#define X_LOW(i, j) scaled[i][j]
+#define X_HIGH(i, j) scaled[i][(j) + 16]
+#define SCALE_ROW(i)                                                                                                        \
+    vstore16(vector_load_f32(a + i * a_row_stride + column) * low_scale, 0, scaled[i]);                                     \
+    vstore16(vector_load_f32(a + i * a_row_stride + column + 16) * high_scale, 1, scaled[i]);
+#else
 #define LOAD_LINE(j, v)                                               \
     low_weight[v] = low_line(LINE_ARGUMENTS(group[v], fifth[v]), j);  \
     high_weight[v] = high_line(LINE_ARGUMENTS(group[v], fifth[v]), j);
+#define X_LOW(i, j) a[i * a_row_stride + column + (j)]
+#define X_HIGH(i, j) a[i * a_row_stride + column + (j) + 16]
+#define SCALE_ROW(i)
+#endif
 #define ADD_LINE(i, v)                                         \
     low[i][v] = low_weight[v] * x_low + low[i][v];             \
     high[i][v] = high_weight[v] * x_high + high[i][v];
 #define ADD_ROW(i)                                                               \
     {                                                                            \
-        const floatv x_low = (floatv)(a[i * a_row_stride + column + line]);      \
-        const floatv x_high = (floatv)(a[i * a_row_stride + column + line + 16]); \
+        const floatv x_low = (floatv)(X_LOW(i, line));   \
+        const floatv x_high = (floatv)(X_HIGH(i, line)); \
         EACH_VECTOR(ADD_LINE, i)                                                 \
     }
 #define LINE(j)                                 \
@@ -57,6 +75,11 @@ void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *res
 #if HAS_FIFTH_BITS
     uintv fifth[VECTORS];
 #endif
+#if IS_IN_PLACE
+    const float4 low_four = (float4)(1.0f, 0x1p-8f, 0x1p-16f, 0x1p-24f), high_four = (float4)(0x1p-4f, 0x1p-12f, 0x1p-20f, 1.0f);
+    const floatv low_scale = (floatv)(low_four, low_four, low_four, low_four), high_scale = (floatv)(high_four, high_four, high_four, high_four);
+    float scaled[ROWS][32];
+#endif
     a += a_offset + first_row * a_row_stride;
     EACH_VECTOR(FIND_BUNDLE, 0)
     EACH_ROW(START_ROW)
@@ -68,6 +91,7 @@ void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *res
             EACH_VECTOR(FIND_GROUP, 0)
             EACH_VECTOR(LOAD_FIFTH, 0)
             EACH_ROW(CLEAR_ROW)
+            EACH_ROW(SCALE_ROW)
             LINES_16(LINE)
             EACH_ROW(ADD_GROUP_ROW)
             column += 32;

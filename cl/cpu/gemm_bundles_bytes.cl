@@ -19,20 +19,6 @@
 #define HALVES 1
 #endif
 
-typedef uchar bytes64 __attribute__((ext_vector_type(64)));
-
-/* Four lines of a bundle, columns 4 i .. 4 i + 3 of its rows, with the bytes of a row side by side: words change places, then the bytes
- * within four words. */
-inline uintv turned_lines(__global const uchar *lines, int i)
-{
-    typedef uintv uintv_near __attribute__((aligned(16)));
-    const uintv words = *(__global const uintv_near *)(lines + i * 4 * BUNDLE);
-    const bytes64 near = __builtin_astype(words.s048c159d26ae37bf, bytes64);
-#define FOUR(r) r, r + 4, r + 8, r + 12
-#define SIXTEEN(r) FOUR(r), FOUR(r + 1), FOUR(r + 2), FOUR(r + 3)
-    return __builtin_astype(__builtin_shufflevector(near, near, SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)), uintv);
-}
-
 /* Bits 0 to 3 of a word as the bits 4 of its bytes. */
 inline uintv spread_bits(uintv bits)
 {
@@ -41,19 +27,19 @@ inline uintv spread_bits(uintv bits)
 
 #if IS_BYTES
 #define LOAD_LINE(i, v)                                                    \
-    low_weight[v] = turned_lines(group[v] + LINES_AT, i) ^ 0x80808080u;    \
-    high_weight[v] = turned_lines(group[v] + LINES_AT, i + 4) ^ 0x80808080u;
+    low_weight[v] = quad(group[v], 4 * i) ^ 0x80808080u;    \
+    high_weight[v] = quad(group[v], 4 * i + 16) ^ 0x80808080u;
 #elif HAS_FIFTH_BITS
 #define LOAD_LINE(i, v)                                                                                 \
     {                                                                                                   \
-        const uintv nibbles = turned_lines(group[v] + LINES_AT, i);                                     \
+        const uintv nibbles = quad(group[v], 4 * i);                                     \
         low_weight[v] = nibbles & 0x0f0f0f0fu | spread_bits(fifth[v] >> (uintv)(4 * i));                \
         high_weight[v] = nibbles >> 4 & 0x0f0f0f0fu | spread_bits(fifth[v] >> (uintv)(4 * i + 16));     \
     }
 #else
 #define LOAD_LINE(i, v)                                              \
     {                                                                \
-        const uintv nibbles = turned_lines(group[v] + LINES_AT, i);  \
+        const uintv nibbles = quad(group[v], 4 * i);  \
         low_weight[v] = nibbles & 0x0f0f0f0fu;                       \
         high_weight[v] = nibbles >> 4 & 0x0f0f0f0fu;                 \
     }

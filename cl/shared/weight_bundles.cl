@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Bundles: the quantised rows of a weight, 16 of them side by side, so that a vector holds one column of 16 rows. A unit is the blocks of
  * 16 rows at one place: 16 halves d, 16 halves m where the type has them, then the groups of 32 columns: 16 (Q6_K: 2 x 16) bytes s and 16
- * bytes t in types with groups, 16 words of fifth bits (bit j is column j), and lines of 16 bytes: line j of 16 has column j in the low
- * nibbles and j + 16 in the high ones; of types of 8 bits, and of Q6_K, whose integers take a byte here, line j of 32 has column j.
+ * bytes t in types with groups, 16 words of fifth bits (bit j is column j), and the integers in quads of lines, 16 words each, a word for a
+ * row: byte b of quad i has column j = 4 i + b in its low nibble and j + 16 in its high one; of types of 8 bits, and of Q6_K, whose
+ * integers take a byte here, it is column j, and there are eight quads instead of four.
  * A bundle is the units of 16 rows one after another. Columns of a product's result are rows of the weight. */
 #include "weight_blocks.cl"
 
@@ -12,5 +13,6 @@
 #define SCALES_BYTES (!HAS_GROUPS ? 0 : 2 * BUNDLE) /* s and t, or two s */
 #define FIFTH_BYTES (HAS_FIFTH_BITS ? 4 * BUNDLE : 0)
 #define GROUP_BYTES (SCALES_BYTES + FIFTH_BYTES + (IS_BYTES ? 32 : 16) * BUNDLE)
+#define LINE_BYTE(j, lane) ((j) / 4 * 4 * BUNDLE + 4 * (lane) + (j) % 4) /* where column j of a group lies behind its scales and fifth bits */
 #define HEAD_BYTES (2 * BUNDLE * (1 + HAS_MINIMUM))
 #define UNIT_BYTES (HEAD_BYTES + UNIT_GROUPS * GROUP_BYTES)
