@@ -11,13 +11,15 @@ A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it sp
 lanes to fit, spills are listed as a remark.
 
 The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the GPU
-family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses. The
-generations of a vendor share the variants, so that one or another compiles each, and of those of cl/any they take a third.
-CLF_OFFLINE_ALL=1: every variant on every target.
+family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses. Of these
+they take a sample in which every two options stand together that do so in any variant, about half of all. The generations of a vendor share it,
+so that one or another compiles each, and each takes every kernel file. CLF_OFFLINE_ALL=1: every variant on every target.
 
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
 import argparse
 import concurrent.futures
+import heapq
+import itertools
 import os
 import re
 import shutil
@@ -154,12 +156,36 @@ def read_variants(directory, newer_than):
     return [(path, file, options.split()) for (file, options), path in variants.items()]
 
 
+def sample(variants):
+    """As few variants, about, as hold every option and every pair of options that any variant of their file holds: again and again the one
+    that adds most of these. Options that all variants of a file share decide nothing."""
+    shared = {}
+    for _, file, options in variants:
+        shared[file] = shared.get(file, set(options)) & set(options)
+    missing = [{(file, *pair) for pair in itertools.combinations_with_replacement(sorted(set(options) - shared[file]), 2)} or {file}
+               for _, file, options in variants]
+    queue = [(-len(pairs), index) for index, pairs in enumerate(missing)]
+    heapq.heapify(queue)
+    held, taken = set(), []
+    while queue:
+        promised, index = heapq.heappop(queue)
+        missing[index] -= held
+        if len(missing[index]) == -promised:  # no other adds more
+            taken.append(index)
+            held |= missing[index]
+        elif missing[index]:
+            heapq.heappush(queue, (-len(missing[index]), index))
+    return [variants[index] for index in sorted(taken)]
+
+
 def share(variants, target):
-    """The part of this target in a sample: each variant by one target of every vendor; of the plain kernels of cl/any every third variant."""
+    """The part of this target in the sample: each variant by one target of every vendor, and of every kernel file one by each target."""
     vendor = [name for name in TARGETS if name.split("_")[0] == target.split("_")[0]]
-    plain = [variant for variant in variants if variant[1].startswith("any/")]
-    others = [variant for variant in variants if not variant[1].startswith("any/")]
-    return (others + plain[::3])[vendor.index(target)::len(vendor)]
+    few = sample(variants)
+    taken = few[vendor.index(target)::len(vendor)]
+    files = {file for _, file, _ in taken}
+    one_each = {file: (path, file, options) for path, file, options in few if file not in files}
+    return taken + list(one_each.values())
 
 
 def is_cpu_family(variant):
