@@ -73,29 +73,30 @@ one_driver() { # "NAME / PLATFORM"
 device_labels='^(runtime|op|nn|model|cli)$'
 
 test_devices() {
-    local devices index name small left_out share minutes alone
+    local devices index name small numbers left_out share minutes alone
     # That spoiled kernels fail the models' tests need be shown once.
     local spoiled='model\..*\.spoiled'
     devices=$(usable_devices) || fail "clformer devices --json failed"
     [ -n "$devices" ] || fail "no OpenCL device can be used"
     separate_drivers
     while read -r index name; do
-        small= left_out='^$' share= minutes=38
+        small= numbers= left_out='^$' share= minutes=38
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
-        # runs on PoCL alone. llvmpipe compiles for minutes: there the tests of ops and models ask for the same numbers as these of commands.
+        # runs on PoCL alone, of the other tests too: with CLF_TEST_NUMBERS they leave out what no device changes. llvmpipe compiles for
+        # minutes: there the tests of ops and models ask for the same numbers as these of commands.
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         common+='|output|completion|manual|quickstart' # where output goes, and what takes no device at all
         case $name in
-            *llvmpipe*) small=1 minutes=10 left_out="^(cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
-            *'Intel(R) OpenCL'*) share=1-3/4 minutes=15 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
-            *'Portable Computing Language'*) share=0-0/4 ;;
+            *llvmpipe*) small=1 numbers=1 minutes=10 left_out="^(cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
+            *'Intel(R) OpenCL'*) numbers=$full share=1-7/8 minutes=15 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
+            *'Portable Computing Language'*) share=0-0/8 ;;
         esac
-        # These two share the larger cases of the op tests in --full, Intel's, which compiles in a third of the time, most of them; without it
-        # every device runs all of them.
+        # These two share the larger cases of the tests of ops and workloads in --full, Intel's, which compiles in a third of the time, most of
+        # them; without it every device runs all of them.
         [ -n "$full" ] || share=
         mapfile -t alone < <(one_driver "$name")
         part "OpenCL device $index, $name" "$(minutes_of $minutes)" env CLF_DEVICE="$index" "${alone[@]}" \
-            ${small:+CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1} ${share:+CLF_TEST_SHARE=$share} \
+            ${small:+CLF_TEST_SMALL=1} ${numbers:+CLF_TEST_NUMBERS=1} ${share:+CLF_TEST_SHARE=$share} \
             bash -c "$(declare -f run_ctest); run_ctest build -L '$device_labels' -E '$left_out'"
     done <<<"$devices"
 }
@@ -280,7 +281,7 @@ run_tests() { # [--full]
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
         targets="test_runtime_test_shared test_model_test_session" configure_and_build build-thread -DCLF_SANITIZE=thread -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "two threads under ThreadSanitizer (PoCL)" "$(minutes_of 2)" test_threads
-        CC=clang-15 configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+        CC=clang-15 targets="fuzz clformer" configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "fuzz targets" "$(minutes_of 5)" run_ctest build-fuzz -L '^fuzz$'
     fi
 
