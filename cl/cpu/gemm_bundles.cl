@@ -77,7 +77,8 @@ void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *res
 #endif
 #if IS_IN_PLACE
     const float4 low_four = (float4)(1.0f, 0x1p-8f, 0x1p-16f, 0x1p-24f), high_four = (float4)(0x1p-4f, 0x1p-12f, 0x1p-20f, 1.0f);
-    const floatv low_scale = (floatv)(low_four, low_four, low_four, low_four), high_scale = (floatv)(high_four, high_four, high_four, high_four);
+    const floatv low_scale = (floatv)(low_four, low_four, low_four, low_four);
+    const floatv high_scale = (floatv)(high_four, high_four, high_four, high_four);
     float scaled[ROWS][32];
 #endif
     a += a_offset + first_row * a_row_stride;
