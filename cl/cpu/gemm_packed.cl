@@ -24,9 +24,13 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
 /* A single row waits for memory all the time: hints gain nothing there, and of several k it keeps more loads under way. Of more rows
  * several k as one text would be put in an order that takes more registers than there are. */
 #if ROWS == 1
+#define FIND_AHEAD
 #define ASK_AHEAD
 #define UNROLLED_K 4
 #else
+#define FIND_AHEAD                                         \
+    const int ahead_step = (PANEL + height - 1) / height;  \
+    __global const B_T *ahead = b + (long)k * (PANEL + row_tile * ahead_step);
 #define ASK_AHEAD            \
     PREFETCH_STREAM(ahead);  \
     ahead += ahead_step;
@@ -116,8 +120,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_packed(
         EACH_ROW(PREFETCH_ROW)
     }
 
-    const int ahead_step = (PANEL + height - 1) / height;
-    __global const B_T *ahead = b + (long)k * (PANEL + row_tile * ahead_step);
+    FIND_AHEAD
     floatv sum[ROWS][VECTORS];
     EACH_ROW(CLEAR_ROW)
     __attribute__((opencl_unroll_hint(UNROLLED_K)))

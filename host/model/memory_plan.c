@@ -62,7 +62,7 @@ static uint64_t encoder_scratch(const clf_context *context, const clf_network_co
 {
     const bool has_end = config->encoder.buckets.count == 0;
     const uint64_t batch = clfi_batch_tokens(context), longest = has_end ? (uint64_t)config->source.max_positions : 0;
-    return activations_of(&config->encoder, batch > longest ? batch : longest);
+    return activations_of(&config->encoder, most(batch, longest));
 }
 
 /* With the logits of one token for each sequence. */
