@@ -54,20 +54,6 @@ static size_t attention_options(op_job *job, cli_option *table)
     return COUNT(rows);
 }
 
-static clf_status load_masks(op_job *job, clf_attention_masks *masks)
-{
-    clf_tensor *mask, *padding, *attention;
-    CLF_TRY(op_load(job, job->mask, CLI_NPY_MASK, &mask));
-    CLF_TRY(op_load(job, job->padding_mask, CLI_NPY_MASK, &padding));
-    CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
-    masks->mask = mask;
-    masks->padding_mask = padding;
-    masks->attention_mask = attention;
-    masks->is_causal = job->causal;
-    masks->empty_rows = (clf_empty_rows)job->policy;
-    return CLF_OK;
-}
-
 static clf_status attention_run(op_job *job)
 {
     clf_attention_params params = CLF_ATTENTION_PARAMS_INIT;
@@ -79,7 +65,7 @@ static clf_status attention_run(op_job *job)
     CLF_TRY(op_load(job, job->wv, CLI_NPY_FLOAT, &wv));
     CLF_TRY(op_load(job, job->m, CLI_NPY_FLOAT, &m));
     CLF_TRY(op_load(job, job->lengths, CLI_NPY_LENGTHS, &lengths));
-    CLF_TRY(load_masks(job, &masks));
+    CLF_TRY(op_load_masks(job, &masks));
     CLF_TRY(op_load(job, job->bias, CLI_NPY_FLOAT, &bias));
     CLF_TRY(find_scale(job, &params.scale));
     const int64_t *q = clf_tensor_dim(inputs[0]), *k = clf_tensor_dim(inputs[1]), *v = clf_tensor_dim(inputs[2]);
@@ -137,7 +123,7 @@ static clf_status mha_prepare(op_job *job, clf_tensor *inputs[3], clf_multi_head
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: --heads %zu: too many", job->heads);
     CLF_TRY(load_inputs(job, inputs));
     CLF_TRY(cli_mha_load(job, job->params, job->prefix ? job->prefix : "", weights));
-    CLF_TRY(load_masks(job, masks));
+    CLF_TRY(op_load_masks(job, masks));
     CLF_TRY(find_scale(job, &params->scale));
     params->layout = (clf_layout)job->layout;
     params->masks = masks;

@@ -22,6 +22,20 @@ clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor 
     return keep(job, *out);
 }
 
+clf_status op_load_masks(op_job *job, clf_attention_masks *masks)
+{
+    clf_tensor *mask, *padding, *attention;
+    CLF_TRY(op_load(job, job->mask, CLI_NPY_MASK, &mask));
+    CLF_TRY(op_load(job, job->padding_mask, CLI_NPY_MASK, &padding));
+    CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
+    masks->mask = mask;
+    masks->padding_mask = padding;
+    masks->attention_mask = attention;
+    masks->is_causal = job->causal;
+    masks->empty_rows = (clf_empty_rows)job->policy;
+    return CLF_OK;
+}
+
 clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out)
 {
     clf_tensor *tensor;

@@ -5,6 +5,7 @@
 
 #include "cli/npy_tensor.h"
 #include "cli/session.h"
+#include "clformer/masks.h"
 
 enum { OP_MAX_OPTIONS = 24, OP_MAX_TENSORS = 24 };
 
@@ -49,6 +50,9 @@ extern const op_row op_softmax_row, op_masked_softmax_row, op_layer_norm_row, op
 
 /* op_job.c. A file as tensor, which the job keeps; path NULL gives NULL. */
 clf_status op_load(op_job *job, const char *path, cli_npy_role role, clf_tensor **out);
+
+/* The masks of the job's options, over the defaults in *masks. */
+clf_status op_load_masks(op_job *job, clf_attention_masks *masks);
 
 /* A new tensor of `dtype`, which the job keeps, from host values or, with data NULL, undefined. */
 clf_status op_create_from(op_job *job, clf_dtype dtype, int rank, const int64_t *dim, const void *data, clf_tensor **out);

@@ -41,24 +41,19 @@ static clf_status to_axis(const char *what, int64_t value, int *out)
 static clf_status softmax_run(op_job *job)
 {
     clf_softmax_params params = CLF_SOFTMAX_PARAMS_INIT;
-    clf_tensor *x, *mask, *padding, *attention, *lengths, *bias;
+    clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
+    clf_tensor *x, *lengths, *bias;
     CLF_TRY(op_load(job, job->files[0], CLI_NPY_FLOAT, &x));
-    CLF_TRY(op_load(job, job->mask, CLI_NPY_MASK, &mask));
-    CLF_TRY(op_load(job, job->padding_mask, CLI_NPY_MASK, &padding));
-    CLF_TRY(op_load(job, job->attention_mask, CLI_NPY_MASK, &attention));
+    CLF_TRY(op_load_masks(job, &masks));
     CLF_TRY(op_load(job, job->lengths, CLI_NPY_LENGTHS, &lengths));
     CLF_TRY(op_load(job, job->bias, CLI_NPY_FLOAT, &bias));
     CLF_TRY(to_axis("--axis", job->axis, &params.axis));
     CLF_TRY(to_axis("--batch-axis", job->batch_axis, &params.batch_axis));
     CLF_TRY(to_axis("--query-axis", job->query_axis, &params.query_axis));
-    params.mask = mask;
-    params.padding_mask = padding;
-    params.attention_mask = attention;
+    params.masks = &masks;
     params.lengths = lengths;
     params.bias = bias;
-    params.is_causal = job->causal;
     params.causal_offset = job->causal_offset;
-    params.empty_rows = (clf_empty_rows)job->policy;
     if (OP_IS_SET(job->scale))
         params.scale = (float)job->scale;
     CLF_TRY(op_create_result(job, clf_tensor_rank(x), clf_tensor_dim(x)));

@@ -2,12 +2,9 @@
 /* Attention over dense batches: fused where nothing asks for the scores, else scores, masked softmax and context. */
 #include "op/dense_attention.h"
 
-#include "base/options.h"
 #include "op/attention_keep.h"
 #include "op/attention_steps.h"
 #include "op/masked_softmax.h"
-
-CLFI_OPTIONS(clf_attention_masks, CLF_ATTENTION_MASKS_INIT)
 
 const clf_mask_form *clfi_dense_mask_form(clf_layout layout, const clf_attention_masks *masks)
 {
@@ -25,9 +22,7 @@ clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const c
     const clf_view scores = {.rank = 4, .dim = {batch, heads, queries, keys}};
     clf_attention_masks masks;
     *out = (clf_dense_masks){.empty_rows = CLF_EMPTY_ROWS_ZERO};
-    CLF_TRY(clf_attention_masks_read(given, &masks));
-    if ((unsigned)masks.empty_rows > CLF_EMPTY_ROWS_UNIFORM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: policy %d for empty rows is unknown", what, (int)masks.empty_rows);
+    CLF_TRY(clfi_masks_read(what, given, &masks));
     out->is_causal = masks.is_causal != 0;
     out->empty_rows = masks.empty_rows;
     CLF_TRY(clfi_mask_bind(context, what, form, masks.mask, &scores, &out->mask));

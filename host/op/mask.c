@@ -4,6 +4,10 @@
 
 #include <stdio.h>
 
+#include "base/options.h"
+
+CLFI_OPTIONS(clf_attention_masks, CLF_ATTENTION_MASKS_INIT)
+
 /* The axis of the scores that is axis `axis` of the mask. */
 static int axis_of(const clf_mask_form *form, int rank, int axis)
 {
@@ -67,4 +71,12 @@ clf_status clfi_lengths_bind(const clf_context *context, const char *op, const c
     for (int i = 0; i < scores->rank; i++)
         form.map[i] = i == batch_axis ? 0 : i == query_axis && form.rank == 2 ? 1 : -1;
     return clfi_mask_bind(context, op, &form, lengths, scores, out);
+}
+
+clf_status clfi_masks_read(const char *op, const clf_attention_masks *given, clf_attention_masks *out)
+{
+    CLF_TRY(clf_attention_masks_read(given, out));
+    if ((unsigned)out->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: %s: policy %d for empty rows is unknown", op, (int)out->empty_rows);
+    return CLF_OK;
 }

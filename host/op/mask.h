@@ -3,6 +3,7 @@
 #ifndef CLFI_OP_MASK_H
 #define CLFI_OP_MASK_H
 
+#include "clformer/masks.h"
 #include "tensor/view.h"
 
 /* What a mask (or an additive one, or lengths) must look like. */
@@ -24,6 +25,9 @@ clf_status clfi_mask_bind(const clf_context *context, const char *op, const clf_
 /* Valid lengths: int32 [batch] or [batch,queries], every size exact; brought to the shape of the scores in the same way. */
 clf_status clfi_lengths_bind(const clf_context *context, const char *op, const clf_tensor *lengths, const clf_view *scores, int batch_axis,
                              int query_axis, clf_view *out);
+
+/* The caller's masks, NULL: the defaults. INVALID_ARGUMENT: clfi_options_read's; "E_VALUE: op: ...", an unknown policy for empty rows. */
+clf_status clfi_masks_read(const char *op, const clf_attention_masks *given, clf_attention_masks *out);
 
 /* NULL for a view without buffer. */
 static inline const clf_view *clfi_mask_given(const clf_view *mask)

@@ -94,6 +94,7 @@ clf_status clf_softmax(clf_context *context, const clf_tensor *x_tensor, const c
 {
     clf_softmax_params own;
     const clf_softmax_params *p = &own;
+    clf_attention_masks masks;
     clf_view mask, padding, attention, bias, lengths;
     clf_softmax_args args = CLFI_SOFTMAX_ARGS_INIT;
     mask_axes axes = {0};
@@ -104,9 +105,8 @@ clf_status clf_softmax(clf_context *context, const clf_tensor *x_tensor, const c
     args.y = clfi_tensor_view(y_tensor);
     CLF_TRY(check_shapes(x, args.y));
     CLF_TRY(find_axes(p, x->rank, &axes));
-    if ((unsigned)p->empty_rows > CLF_EMPTY_ROWS_UNIFORM)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "softmax: policy %d for empty rows is unknown", (int)p->empty_rows);
-    if (p->is_causal && (axes.query < 0 || axes.query == axes.key))
+    CLF_TRY(clfi_masks_read("softmax", p->masks, &masks));
+    if (masks.is_causal && (axes.query < 0 || axes.query == axes.key))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: softmax: a causal mask needs a query axis beside the key axis %d of x", axes.key);
     if (p->lengths && x->rank != 3)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: softmax with lengths: x has rank %d, expected 3", x->rank);
@@ -114,28 +114,29 @@ clf_status clf_softmax(clf_context *context, const clf_tensor *x_tensor, const c
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_AXIS: softmax lengths: its axes fall on axes %d and %d of x, the keys on %d", axes.batch,
                  axes.query, axes.key);
     CLF_TRY(clfi_lengths_bind(context, "softmax", p->lengths, x, axes.batch, axes.query, &lengths));
-    CLF_TRY(bind_full(context, "mask", CLF_U8, p->mask, x, &mask));
+    CLF_TRY(bind_full(context, "mask", CLF_U8, masks.mask, x, &mask));
     CLF_TRY(bind_full(context, "bias", CLF_F32, p->bias, x, &bias));
-    CLF_TRY(bind_pair(context, "padding mask", p->padding_mask, x, axes.batch, axes.key, &padding));
-    CLF_TRY(bind_pair(context, "attention mask", p->attention_mask, x, axes.query, axes.key, &attention));
+    CLF_TRY(bind_pair(context, "padding mask", masks.padding_mask, x, axes.batch, axes.key, &padding));
+    CLF_TRY(bind_pair(context, "attention mask", masks.attention_mask, x, axes.query, axes.key, &attention));
     args.lengths = clfi_mask_given(&lengths);
     args.mask = clfi_mask_given(&mask);
     args.bias = clfi_mask_given(&bias);
     args.padding = clfi_mask_given(&padding);
     args.attention = clfi_mask_given(&attention);
     args.axis = axes.key;
-    args.query_axis = p->is_causal ? axes.query : -1;
+    args.query_axis = masks.is_causal ? axes.query : -1;
     args.causal_offset = p->causal_offset < -MOST_OFFSET ? -MOST_OFFSET : p->causal_offset > MOST_OFFSET ? MOST_OFFSET : p->causal_offset;
     args.scale = p->scale;
-    args.empty_rows = p->empty_rows;
+    args.empty_rows = masks.empty_rows;
     return clfi_softmax(context, &args);
 }
 
 clf_status clf_masked_softmax(clf_context *context, const clf_tensor *x, const clf_tensor *lengths, clf_empty_rows empty_rows,
                               clf_tensor *y)
 {
+    const clf_attention_masks masks = {.size = sizeof masks, .empty_rows = empty_rows};
     clf_softmax_params params = CLF_SOFTMAX_PARAMS_INIT;
     params.lengths = lengths;
-    params.empty_rows = empty_rows;
+    params.masks = &masks;
     return clf_softmax(context, x, &params, y);
 }

@@ -49,6 +49,7 @@ typedef struct softmax_state {
     clfi_op_run run;
     softmax_case one;
     clf_softmax_params params;
+    clf_attention_masks masks;
     clfi_operand x, y;
     clf_tensor *lengths, *padding;
 } softmax_state;
@@ -121,7 +122,9 @@ static clf_status setup(const clfi_workload *workload, clf_context *context, con
     if (s->one.mask == MASK_PADDING)
         CLF_TRY(make_padding(s, context));
     s->params.lengths = s->lengths;
-    s->params.padding_mask = s->padding;
+    s->masks = (clf_attention_masks)CLF_ATTENTION_MASKS_INIT;
+    s->masks.padding_mask = s->padding;
+    s->params.masks = &s->masks;
     return CLF_OK;
 }
 

@@ -4,7 +4,7 @@
 #ifndef CLFORMER_ATTENTION_H
 #define CLFORMER_ATTENTION_H
 
-#include "clformer/softmax.h"
+#include "clformer/masks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,22 +17,6 @@ extern "C" {
  *   bilinear  s q^T M k              default s = 1/sqrt(dk)
  *   distance  -s |q - k|^2 / 2       dq = dk; default s = 1: a Gaussian kernel of width 1 */
 typedef enum clf_score { CLF_SCORE_DOT, CLF_SCORE_ADDITIVE, CLF_SCORE_BILINEAR, CLF_SCORE_DISTANCE } clf_score;
-
-/* Which keys queries may use; NULL pointers: no such mask. All given combine by AND; 0 = must not attend. */
-typedef struct clf_attention_masks {
-    size_t size;                      /* sizeof(clf_attention_masks) */
-    const clf_tensor *mask;           /* u8; its shape is the function's: [B|1,Q|1,K|1] or with heads */
-    const clf_tensor *padding_mask;   /* u8 [B,K], whatever the layout: which keys of a batch row exist */
-    const clf_tensor *attention_mask; /* u8 [Q,K] (look-ahead or memory mask) */
-    int is_causal;                    /* nonzero: query i uses keys j <= i */
-    clf_empty_rows empty_rows;        /* queries without a usable key */
-} clf_attention_masks;
-
-#define CLF_ATTENTION_MASKS_INIT            \
-    {                                       \
-        .size = sizeof(clf_attention_masks) \
-    }
-CLF_API CLF_NODISCARD clf_status clf_attention_masks_default(clf_attention_masks *out, size_t size); /* clformer.h: options */
 
 typedef struct clf_attention_params {
     size_t size; /* sizeof(clf_attention_params) */

@@ -24,6 +24,7 @@
 #include "clformer/einsum.h"
 #include "clformer/generate.h"
 #include "clformer/linear.h"
+#include "clformer/masks.h"
 #include "clformer/model.h"
 #include "clformer/ops.h"
 #include "clformer/pronounce.h"

@@ -3,41 +3,31 @@
 #ifndef CLFORMER_SOFTMAX_H
 #define CLFORMER_SOFTMAX_H
 
-#include "clformer/tensor.h"
+#include "clformer/masks.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Weights of a row that has no usable key: every key masked, or every kept score -inf. */
-typedef enum clf_empty_rows {
-    CLF_EMPTY_ROWS_ZERO,   /* all weights 0 */
-    CLF_EMPTY_ROWS_NAN,    /* all weights NaN, as torch.softmax of -inf */
-    CLF_EMPTY_ROWS_UNIFORM /* 1/K over all K keys, as filling with a large negative number does */
-} clf_empty_rows;
-
 enum { CLF_AXIS_NONE = 127 };
 
-/* Which keys a row may use and what is done to its scores. A key is used if every mask given keeps it: they combine by AND.
- * In every mask 0 means "must not attend", anything else "keep". */
+/* Where keys, batch rows and queries lie in x, and what is done to its scores. A key is used if lengths and every mask keep it. */
 typedef struct clf_softmax_params {
-    size_t size;                      /* sizeof(clf_softmax_params) */
-    int axis;                         /* the key axis; negative counts from the end; default -1 */
-    int batch_axis;                   /* for lengths and padding_mask; default 0 */
-    /* for lengths [B,T], attention_mask and is_causal; default CLF_AXIS_NONE: the last axis other than `axis` */
-    int query_axis;
-    float scale;                      /* multiplies x before anything else; default 1 */
-    clf_empty_rows empty_rows;        /* default CLF_EMPTY_ROWS_ZERO */
-    int is_causal;                    /* nonzero: key j is kept if j <= i + causal_offset, i the index on the query axis */
-    int64_t causal_offset;            /* default 0: the lower triangle, also where there are more keys than queries */
-    const clf_tensor *lengths;        /* i32 [B] or [B,T]: key j is kept if j < length; x must have rank 3; NULL: no limit */
-    const clf_tensor *mask;           /* u8, rank of x, each size that of x or 1 */
-    const clf_tensor *padding_mask;   /* u8 [B,K]: which keys of a batch row exist */
-    const clf_tensor *attention_mask; /* u8 [Q,K]: which keys a query may use (look-ahead mask, memory mask) */
+    size_t size;           /* sizeof(clf_softmax_params) */
+    int axis;              /* the key axis; negative counts from the end; default -1 */
+    int batch_axis;        /* B of lengths and the padding mask; default 0 */
+    int query_axis;        /* Q of lengths, the attention mask and causal rows; default CLF_AXIS_NONE: the last axis other than `axis` */
+    float scale;           /* multiplies x before anything else; default 1 */
+    int64_t causal_offset; /* causal rows i use keys j <= i + causal_offset; default 0, also where there are more keys than rows */
+    const clf_tensor *lengths;        /* i32 [B] or [B,Q]: key j is kept if j < length; x must have rank 3; NULL: no limit */
+    const clf_attention_masks *masks; /* its mask: rank of x, each size that of x or 1; NULL: every key, rows without one give zeros */
     const clf_tensor *bias;           /* f32, rank of x, each size that of x or 1: added to scale*x; -inf gives weight 0 */
 } clf_softmax_params;
 
-#define CLF_SOFTMAX_PARAMS_INIT {.size = sizeof(clf_softmax_params), .axis = -1, .query_axis = CLF_AXIS_NONE, .scale = 1.0f}
+#define CLF_SOFTMAX_PARAMS_INIT                                                                    \
+    {                                                                                              \
+        .size = sizeof(clf_softmax_params), .axis = -1, .query_axis = CLF_AXIS_NONE, .scale = 1.0f \
+    }
 CLF_API CLF_NODISCARD clf_status clf_softmax_params_default(clf_softmax_params *out, size_t size); /* clformer.h: options */
 
 /* y_j = exp(s_j - m) / z over the used keys j of a row along `axis`, s = scale*x + bias, m = largest used s, z = sum of the exponentials;
@@ -47,8 +37,9 @@ CLF_API CLF_NODISCARD clf_status clf_softmax_params_default(clf_softmax_params *
  * x and the masks stay as they are. An empty key axis or an empty shape is legal and writes nothing.
  * Masking replaces: a masked NaN, infinity or huge score has no effect. A used NaN or +inf makes its whole row NaN and no other. A used
  * -inf gets weight 0. f32 arithmetic whatever the storage; relative error of a weight <= (6A + K + 16) u to first order, A = largest |s| in
- * use, u = 2^-24; weights below 2^-126 may become 0. Enqueued. params NULL = defaults. INVALID_ARGUMENT (detail begins "E_AXIS", "E_SHAPE"
- * or "E_DTYPE"): an axis out of range; an operand whose shape or type is not as above; lengths with x not of rank 3. UNSUPPORTED: an index
+ * use, u = 2^-24; weights below 2^-126 may become 0. Enqueued. params NULL = defaults. INVALID_ARGUMENT (detail begins "E_AXIS", "E_SHAPE",
+ * "E_DTYPE" or "E_VALUE"): an axis out of range; an operand whose shape or type is not as above; lengths with x not of rank 3; an unknown
+ * policy for empty rows. UNSUPPORTED: an index
  * beyond 2^31 elements. Source: Milakov and Gimelshein 2018 (online normaliser); Zhang et al., Dive into Deep Learning, 11.3 (valid
  * lengths). */
 CLF_API CLF_NODISCARD clf_status clf_softmax(clf_context *context, const clf_tensor *x, const clf_softmax_params *params, clf_tensor *y);

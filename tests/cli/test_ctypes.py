@@ -72,9 +72,7 @@ class ContextParams(ctypes.Structure):
 
 class SoftmaxParams(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("axis", c_int), ("batch_axis", c_int), ("query_axis", c_int), ("scale", c_float),
-                ("empty_rows", c_int), ("is_causal", c_int), ("causal_offset", c_int64), ("lengths", c_void_p), ("mask", c_void_p),
-                ("padding_mask", c_void_p),
-                ("attention_mask", c_void_p), ("bias", c_void_p)]
+                ("causal_offset", c_int64), ("lengths", c_void_p), ("masks", c_void_p), ("bias", c_void_p)]
 
 
 def ok(status):

@@ -39,7 +39,7 @@ static void test_option_sizes(void **state)
     assert_true(longer.known.size == sizeof longer && longer.known.axis == -1 && longer.known.scale == 1.0f && longer.later == 0);
     memset(&params, 0xa5, sizeof params);
     CHECK_OK(clf_softmax_params_default(&params, offsetof(clf_softmax_params, scale))); /* writes no more than the caller has */
-    assert_true(params.axis == -1 && params.is_causal == (int)0xa5a5a5a5);
+    assert_true(params.axis == -1 && params.causal_offset == (int64_t)0xa5a5a5a5a5a5a5a5);
     CHECK_FAILS(clf_softmax_params_default(&params, 0), CLF_INVALID_ARGUMENT, "its member size is 0");
     clf_tensor_destroy(x);
 }

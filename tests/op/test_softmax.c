@@ -33,6 +33,7 @@ typedef struct softmax_case {
 typedef struct softmax_data {
     operand x, y, mask, padding, attention, bias, lengths;
     clf_softmax_params params;
+    clf_attention_masks masks;
     int key, query;
 } softmax_data;
 
@@ -52,7 +53,7 @@ static void name_case(const char *engine, const softmax_case *c, char *id, size_
 
 static softmax_data make_data(clf_context *context, const softmax_case *c)
 {
-    softmax_data a = {.params = CLF_SOFTMAX_PARAMS_INIT};
+    softmax_data a = {.params = CLF_SOFTMAX_PARAMS_INIT, .masks = CLF_ATTENTION_MASKS_INIT};
     rng r = {(uint64_t)(c->dim[0] * 1000 + c->dim[c->rank - 1] * 10 + c->masks)};
     a.key = c->axis < 0 ? c->axis + c->rank : c->axis;
     a.query = c->query_axis ? c->query_axis : a.key == c->rank - 1 ? c->rank - 2 : c->rank - 1;
@@ -94,14 +95,14 @@ static softmax_data make_data(clf_context *context, const softmax_case *c)
     a.params.axis = c->axis;
     a.params.query_axis = c->query_axis ? c->query_axis : CLF_AXIS_NONE;
     a.params.scale = c->special == 0 ? 0.75f : 1.0f;
-    a.params.empty_rows = c->empty_rows;
-    a.params.is_causal = (c->masks & CAUSAL) != 0;
+    a.masks.empty_rows = c->empty_rows;
+    a.masks.is_causal = (c->masks & CAUSAL) != 0;
     a.params.causal_offset = c->masks & CAUSAL && queries > 4 ? -2 : 0;
     a.params.lengths = a.lengths.tensor;
-    a.params.mask = a.mask.tensor;
+    a.masks.mask = a.mask.tensor;
     a.params.bias = a.bias.tensor;
-    a.params.padding_mask = a.padding.tensor;
-    a.params.attention_mask = a.attention.tensor;
+    a.masks.padding_mask = a.padding.tensor;
+    a.masks.attention_mask = a.attention.tensor;
     return a;
 }
 
@@ -207,6 +208,7 @@ static bool run_case(clf_context *context, const char *engine, const softmax_cas
     double *x = malloc((a.x.count + 1) * sizeof *x);
     assert_non_null(x);
     memcpy(x, a.x.value, a.x.count * sizeof *x);
+    a.params.masks = &a.masks;
     const clf_status st = clf_softmax(context, a.x.tensor, &a.params, out->tensor);
     if (st != CLF_OK && st != CLF_UNSUPPORTED)
         fail_msg("%s: %s", id, clf_last_error());
@@ -349,6 +351,8 @@ static void test_refusals(void **state)
 #define REFUSED(change, part)                                                            \
     do {                                                                                 \
         clf_softmax_params p = CLF_SOFTMAX_PARAMS_INIT;                                  \
+        clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;                            \
+        p.masks = &masks;                                                                \
         change;                                                                          \
         CHECK_FAILS(clf_softmax(context, x, &p, y), CLF_INVALID_ARGUMENT, part);         \
     } while (0)
@@ -356,23 +360,23 @@ static void test_refusals(void **state)
     REFUSED(p.axis = -4, "E_AXIS");
     REFUSED(p.lengths = i32, "E_SHAPE: softmax lengths is [3], expected [2]");
     REFUSED(p.lengths = u8, "E_DTYPE: softmax lengths is uint8, expected int32");
-    REFUSED(p.padding_mask = u8, "E_SHAPE: softmax padding mask is [3,3], expected [2,4]");
-    REFUSED(p.attention_mask = u8, "E_SHAPE: softmax attention mask is [3,3], expected [3,4]");
-    REFUSED(p.attention_mask = i32, "E_DTYPE: softmax attention mask");
+    REFUSED(masks.padding_mask = u8, "E_SHAPE: softmax padding mask is [3,3], expected [2,4]");
+    REFUSED(masks.attention_mask = u8, "E_SHAPE: softmax attention mask is [3,3], expected [3,4]");
+    REFUSED(masks.attention_mask = i32, "E_DTYPE: softmax attention mask");
     for (int i = 0; i < 3; i++) { /* of these two, no size is repeated */
         static const int64_t size[3][2][2] = {{{2, 1}, {1, 4}}, {{1, 4}, {3, 1}}, {{1, 1}, {1, 1}}};
         clf_tensor *padding, *attention;
         CHECK_OK(clf_tensor_create(context, CLF_U8, 2, size[i][0], &padding));
         CHECK_OK(clf_tensor_create(context, CLF_U8, 2, size[i][1], &attention));
-        REFUSED(p.padding_mask = padding, "E_SHAPE: softmax padding mask");
-        REFUSED(p.attention_mask = attention, "E_SHAPE: softmax attention mask");
+        REFUSED(masks.padding_mask = padding, "E_SHAPE: softmax padding mask");
+        REFUSED(masks.attention_mask = attention, "E_SHAPE: softmax attention mask");
         clf_tensor_destroy(padding);
         clf_tensor_destroy(attention);
     }
-    REFUSED(p.mask = u8, "E_SHAPE: softmax mask is [3,3], expected [2 or 1,3 or 1,4 or 1]");
+    REFUSED(masks.mask = u8, "E_SHAPE: softmax mask is [3,3], expected [2 or 1,3 or 1,4 or 1]");
     REFUSED(p.bias = f32, "E_SHAPE: softmax bias is [3,4], expected [2 or 1,3 or 1,4 or 1]");
-    REFUSED(p.is_causal = 1; p.query_axis = 2, "E_AXIS");
-    REFUSED(p.empty_rows = (clf_empty_rows)9, "policy 9");
+    REFUSED(masks.is_causal = 1; p.query_axis = 2, "E_AXIS");
+    REFUSED(masks.empty_rows = (clf_empty_rows)9, "E_VALUE: softmax: policy 9");
     clf_softmax_params p = CLF_SOFTMAX_PARAMS_INIT;
     CHECK_FAILS(clf_softmax(context, x, &p, flat), CLF_INVALID_ARGUMENT, "E_SHAPE: softmax y is [6,4], x is [2,3,4]");
     CHECK_FAILS(clf_softmax(context, scalar, &p, scalar), CLF_INVALID_ARGUMENT, "E_AXIS");
