@@ -191,12 +191,19 @@ static bool has_workloads(const clfi_workload_list *list, const clf_engine_table
     return false;
 }
 
+/* filter: NULL, or what is in the names of the ops that are asked for. */
+static bool is_asked_for(const char *op, const char *filter)
+{
+    return !filter || strstr(op, filter);
+}
+
 /* Engines that no workload is for are untested, whatever the device. */
-static void run_missing(const clfi_workload_list *list, tally *sum)
+static void run_missing(const clfi_workload_list *list, const char *filter, tally *sum)
 {
     for (int op = 0; op < CLF_OP_COUNT; op++) {
         const clf_engine_table *table = &clfi_engine_tables[op];
-        for (size_t e = 0; !has_workloads(list, table) && e < table->count; e++) {
+        const bool is_missing = is_asked_for(table->op, filter) && !has_workloads(list, table);
+        for (size_t e = 0; is_missing && e < table->count; e++) {
             sum->untested++;
             printf("  %-16s %-11s  UNTESTED  the catalogue has no workload of this op\n", table->op, table->engines[e].name);
         }
@@ -217,7 +224,23 @@ static bool print_tally(const tally *sum)
     return passed;
 }
 
-static bool run_device(const clf_device_info *device, bool no_tuned, const clfi_workload_list *list)
+static clf_status check_filter(const clfi_workload_list *list, const char *filter)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (is_asked_for(list->items[i].op, filter))
+            return CLF_OK;
+    clf_str names = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < list->count; i++)
+        if (is_first_of_op(list, i))
+            st = clfi_str_appendf(&names, "%s%s", i ? ", " : "", list->items[i].op);
+    if (st == CLF_OK)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "selftest: no op has \"%s\" in its name; there are: %s", filter, clfi_str_text(&names));
+    clfi_str_free(&names);
+    return st;
+}
+
+static bool run_device(const clf_device_info *device, bool no_tuned, const char *filter, const clfi_workload_list *list)
 {
     char selector[32];
     tally sum = {0};
@@ -228,25 +251,26 @@ static bool run_device(const clf_device_info *device, bool no_tuned, const clfi_
     }
     snprintf(selector, sizeof selector, "%zu", device->index);
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_first_of_op(list, i))
+        if (!is_first_of_op(list, i) || !is_asked_for(list->items[i].op, filter))
             continue;
         const clf_engine_table *table = list->items[i].table;
         run_row(device, selector, no_tuned, list, i, "", &sum);
         for (size_t e = 0; table && e < table->count; e++)
             run_row(device, selector, no_tuned, list, i, table->engines[e].name, &sum);
     }
-    run_missing(list, &sum);
+    run_missing(list, filter, &sum);
     return print_tally(&sum);
 }
 
 int cmd_selftest(const cli_command *self, int argc, char **argv)
 {
-    const char *device = NULL;
+    const char *device = NULL, *filter = NULL;
     int positional, no_tuned = 0;
     bool passed = true;
     size_t index = 0;
     const cli_option table[] = {
         {"device", 'd', "D", "a device as in clformer devices, or all (default: the default device)", CLI_TEXT, &device},
+        {"filter", 0, "TEXT", "only operations with this in their name", CLI_TEXT, &filter},
         {"no-tuned", 0, NULL, "ignore what clformer tune measured on this device", CLI_FLAG, &no_tuned},
     };
     clf_device_list *list = NULL;
@@ -258,6 +282,8 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = clfi_small_workloads(&workloads);
     if (st == CLF_OK)
+        st = check_filter(&workloads, filter);
+    if (st == CLF_OK)
         st = cli_platforms_enter();
     if (st == CLF_OK)
         st = clf_device_list_create(&list);
@@ -268,7 +294,7 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK) {
         for (size_t i = 0; i < clf_device_list_count(list); i++)
             if (all || i == index)
-                passed &= run_device(clf_device_list_get(list, i), no_tuned, &workloads);
+                passed &= run_device(clf_device_list_get(list, i), no_tuned, filter, &workloads);
     }
     clf_device_list_destroy(list);
     clfi_workload_list_free(&workloads);
