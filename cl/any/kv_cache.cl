@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys and values of new tokens into rows of a cache: cache[row(n)][0][h*D + c] = k[h,n,c], [1] likewise from v; row(n) = rows[n]
- * (HAS_ROWS), or row0 + n. A work-item takes every get_global_size(0)-th vector of WIDTH elements of a row; D is a multiple of WIDTH. */
+/* Keys and values of new tokens into rows of a cache: cache[h][row(n)][0][c] = k[h,n,c], [1] likewise from v; row(n) = rows[n]
+ * (HAS_ROWS), or row0 + n. A work-item takes every get_global_size(0)-th vector of WIDTH elements of a token's heads; D is a multiple of
+ * WIDTH. */
 #include "vector.cl"
 #include "item.cl"
 
@@ -19,7 +20,8 @@ typedef struct head_layout {
 } head_layout;
 
 __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layout k_at, __global const FROM_T *v, head_layout v_at,
-                             __global TO_T *cache, long row0, __global const int *rows, long rows_offset, int heads, int size)
+                             __global TO_T *cache, long capacity, long row0, __global const int *rows,
+                             long rows_offset, int heads, int size)
 {
     const int columns = heads * size;
     const long n = (long)get_global_id(1);
@@ -28,10 +30,10 @@ __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layo
 #else
     const long to = row0 + n;
 #endif
-    __global TO_T *row = cache + to * 2 * columns;
     for (int c = (int)get_global_id(0) * WIDTH; c < columns; c += (int)get_global_size(0) * WIDTH) {
         const int head = c / size, within = c % size;
-        STORE_VECTOR(row + c, LOAD_VECTOR(k + k_at.offset + head * k_at.head_stride + n * k_at.stride + within));
-        STORE_VECTOR(row + columns + c, LOAD_VECTOR(v + v_at.offset + head * v_at.head_stride + n * v_at.stride + within));
+        __global TO_T *key = cache + (head * capacity + to) * 2 * size + within;
+        STORE_VECTOR(key, LOAD_VECTOR(k + k_at.offset + head * k_at.head_stride + n * k_at.stride + within));
+        STORE_VECTOR(key + size, LOAD_VECTOR(v + v_at.offset + head * v_at.head_stride + n * v_at.stride + within));
     }
 }

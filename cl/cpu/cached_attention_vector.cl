@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Cached attention on CPUs: vectors along the head, a work-item for ITEM_HEADS heads of TILE queries that follow each other. Where they see
- * the same rows, as queries of a prompt do, a block of keys and values is read once for all of them. Blocks begin at multiples of WIDTH
- * keys, whatever a query's first key, so that queries whose windows begin one after another share them, and numbers are those of a query
- * alone. */
+/* Cached attention on CPUs: vectors along the head. A work-item has one head or all of TILE queries that follow each other; heads that
+ * share keys, SHARED_HEADS of them, go together. What goes together (a column is a query and a head) reads a block of keys and values once,
+ * where its queries see the same rows, as those of a prompt do. Blocks begin at multiples of WIDTH keys, whatever a query's first key, so
+ * that queries whose windows begin one after another share them, and a column's numbers are those that it has alone.
+ *
+ * IS_SPLIT: a query's keys lie in parts, each a work-item's, so that no unit of the device waits where queries are few; each leaves mixed
+ * values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
 #include "cached_attention.cl"
 #include "lane_sum.cl"
 #include "lane_sums.cl"
 #include "prefetch.cl"
 #include "item.cl"
 
-#ifndef ITEM_HEADS
-#error "ITEM_HEADS: heads of a work-item; 0: all"
-#endif
-#ifndef TILE
-#error "TILE: queries of a work-item"
+#if !defined(TILE) || !defined(SHARED_HEADS)
+#error "TILE: queries of a work-item; SHARED_HEADS: heads that go together, a divisor of those that share keys"
 #elif TILE > 1 && !HAS_ROWS
 #error "TILE: a table names the rows of several queries of one item"
+#elif TILE > 1 && SHARED_HEADS > 1
+#error "a work-item has columns of several queries or of several heads"
+#endif
+#if !defined(HAS_ONE_STEP) || !defined(IS_SPLIT)
+#error "HAS_ONE_STEP: a work-item has SHARED_HEADS heads, else all; IS_SPLIT: keys lie in parts"
 #endif
 
 #define LOAD_VECTOR PASTE(vector_, LOAD_KV)
 #define VECTORS (HEAD / WIDTH)
+#define COLUMNS (TILE * SHARED_HEADS)
+#if TILE == 1
+#define QUERY_OF(column) 0
+#define HEAD_OF(column) (column)
+#else
+#define QUERY_OF(column) (column)
+#define HEAD_OF(column) 0
+#endif
 #define AHEAD (2 * WIDTH) /* keys between what is asked for and what is read */
+#define LINE 64           /* bytes that memory gives at once */
 #if WIDTH == 16
 #define EXP softmax_exp16
 #else
@@ -28,7 +42,7 @@ DEFINE_SOFTMAX_EXP(softmax_exp_v, floatv, intv, AS_INTV, AS_FLOATV)
 #define EXP softmax_exp_v
 #endif
 
-/* A query and head under way. */
+/* A column under way. */
 typedef struct query_state {
     floatv query[VECTORS], mixed[VECTORS];
     float maximum, sum;
@@ -48,42 +62,57 @@ inline float weigh_block(query_state *state, float *scores, float largest)
 /* Rows are short and lie anywhere, so those of later blocks are asked for while scores are formed. */
 inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, long row)
 {
-    for (int i = 0; i < VECTORS; i++) {
-        PREFETCH_STREAM(k + row * at->k_stride + i * WIDTH);
-        PREFETCH_STREAM(v + row * at->v_stride + i * WIDTH);
+    for (int c = 0; c < HEAD; c += LINE / (int)sizeof(KV_T)) {
+        PREFETCH_STREAM(k + row * at->k_stride + c);
+        PREFETCH_STREAM(v + row * at->v_stride + c);
     }
 }
 
-/* One block of at most WIDTH keys from `begin` on: their scores are the lanes of a vector. A short block takes its last key again, whose
- * score does not count. */
+/* A block of `count` keys from `begin` on, for heads h .. h + SHARED_HEADS - 1 of each of the queries from n on: the scores of a column are
+ * the lanes of a vector. A short block takes its last key again, whose score does not count. keys: how many each query sees. */
 inline void attend_block(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, __global const int *rows, int first,
-                         int n, int h, int begin, int count, int last, __global const float *bias, float cap, query_state *state)
+                         int n, int queries, int h, int begin, int count, const int *keys, __global const float *bias, float cap,
+                         query_state *states)
 {
-    float scores[WIDTH] __attribute__((aligned(64)));
+    const int columns = queries * SHARED_HEADS;
+    float scores[COLUMNS][WIDTH] __attribute__((aligned(64)));
+    float alpha[COLUMNS];
     long row[WIDTH];
-    floatv products[WIDTH];
+    floatv products[COLUMNS][WIDTH];
     for (int j = 0; j < WIDTH; j++) {
+        floatv key[VECTORS];
         row[j] = cache_row(at, rows, first, n, begin + min(j, count - 1));
-        __global const KV_T *key = k + row[j] * at->k_stride;
-        prefetch_row(at, k, v, cache_row(at, rows, first, n, min(begin + AHEAD + j, last)));
-        products[j] = LOAD_VECTOR(key) * state->query[0];
-        for (int i = 1; i < VECTORS; i++)
-            products[j] = fma(LOAD_VECTOR(key + i * WIDTH), state->query[i], products[j]);
-    }
-    *(floatv *)scores = lane_sums(products);
-    float largest = state->maximum;
-    for (int j = 0; j < WIDTH; j++) {
-        scores[j] = j < count ? CAPPED(BIASED(scores[j], at, bias, h, begin + j, last), cap) : -INFINITY;
-        largest = scores[j] > largest ? scores[j] : largest;
-    }
-    const float alpha = weigh_block(state, scores, largest);
-    for (int i = 0; i < VECTORS; i++)
-        state->mixed[i] *= alpha;
-    for (int j = 0; j < count; j++) {
-        __global const KV_T *value = v + row[j] * at->v_stride;
-        const floatv weight = (floatv)(scores[j]);
+        prefetch_row(at, k, v, cache_row(at, rows, first, n, min(begin + AHEAD + j, keys[0] - 1)));
         for (int i = 0; i < VECTORS; i++)
-            state->mixed[i] = fma(LOAD_VECTOR(value + i * WIDTH), weight, state->mixed[i]);
+            key[i] = LOAD_VECTOR(k + row[j] * at->k_stride + i * WIDTH);
+        for (int c = 0; c < columns; c++) {
+            floatv product = key[0] * states[c].query[0];
+            for (int i = 1; i < VECTORS; i++)
+                product = fma(key[i], states[c].query[i], product);
+            products[c][j] = product;
+        }
+    }
+    for (int c = 0; c < columns; c++) {
+        *(floatv *)scores[c] = lane_sums(products[c]);
+        float largest = states[c].maximum;
+        for (int j = 0; j < WIDTH; j++) {
+            const float score = BIASED(scores[c][j], at, bias, h + HEAD_OF(c), begin + j, keys[QUERY_OF(c)] - 1);
+            scores[c][j] = j < count ? CAPPED(score, cap) : -INFINITY;
+            largest = scores[c][j] > largest ? scores[c][j] : largest;
+        }
+        alpha[c] = weigh_block(&states[c], scores[c], largest);
+    }
+    for (int i = 0; i < VECTORS; i++) {
+        floatv mixed[COLUMNS];
+        for (int c = 0; c < columns; c++)
+            mixed[c] = states[c].mixed[i] * alpha[c];
+        for (int j = 0; j < count; j++) {
+            const floatv value = LOAD_VECTOR(v + row[j] * at->v_stride + i * WIDTH);
+            for (int c = 0; c < columns; c++)
+                mixed[c] = fma(value, (floatv)(scores[c][j]), mixed[c]);
+        }
+        for (int c = 0; c < columns; c++)
+            states[c].mixed[i] = mixed[c];
     }
 }
 
@@ -103,61 +132,24 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
     }
     return begin;
 }
-
-/* The whole block of WIDTH keys from `begin` on for each of TILE queries: as attend_block, operation for operation. counts: their keys. */
-inline void attend_tile(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, __global const int *rows, int n, int h,
-                        int begin, const int *counts, __global const float *bias, float cap, query_state *states)
-{
-    float scores[TILE][WIDTH] __attribute__((aligned(64)));
-    float alpha[TILE];
-    long row[WIDTH];
-    floatv products[TILE][WIDTH];
-    for (int j = 0; j < WIDTH; j++) {
-        floatv key[VECTORS];
-        row[j] = cache_row(at, rows, 0, n, begin + j);
-        prefetch_row(at, k, v, cache_row(at, rows, 0, n, min(begin + AHEAD + j, counts[0] - 1)));
-        for (int i = 0; i < VECTORS; i++)
-            key[i] = LOAD_VECTOR(k + row[j] * at->k_stride + i * WIDTH);
-        for (int t = 0; t < TILE; t++) {
-            floatv product = key[0] * states[t].query[0];
-            for (int i = 1; i < VECTORS; i++)
-                product = fma(key[i], states[t].query[i], product);
-            products[t][j] = product;
-        }
-    }
-    for (int t = 0; t < TILE; t++) {
-        *(floatv *)scores[t] = lane_sums(products[t]);
-        float largest = states[t].maximum;
-        for (int j = 0; j < WIDTH; j++) {
-            scores[t][j] = CAPPED(BIASED(scores[t][j], at, bias, h, begin + j, counts[t] - 1), cap);
-            largest = scores[t][j] > largest ? scores[t][j] : largest;
-        }
-        alpha[t] = weigh_block(&states[t], scores[t], largest);
-    }
-    for (int i = 0; i < VECTORS; i++) {
-        floatv mixed[TILE];
-        for (int t = 0; t < TILE; t++)
-            mixed[t] = states[t].mixed[i] * alpha[t];
-        for (int j = 0; j < WIDTH; j++) {
-            const floatv value = LOAD_VECTOR(v + row[j] * at->v_stride + i * WIDTH);
-            for (int t = 0; t < TILE; t++)
-                mixed[t] = fma(value, (floatv)(scores[t][j]), mixed[t]);
-        }
-        for (int t = 0; t < TILE; t++)
-            states[t].mixed[i] = mixed[t];
-    }
-}
 #endif
 
-/* queries: of the whole launch. */
+/* What a part leaves: HEAD mixed values, then these. */
+#define PART_MAXIMUM HEAD
+#define PART_SUM (HEAD + 1)
+#define PART_SIZE (HEAD + 2)
+
+/* queries: of the whole launch. parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, a multiple of WIDTH,
+ * counted from the block with the first key that a query sees; else not read. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v,
                              __global float *out, __global const int *rows, __global const int *firsts, __global const int *counts,
                              cached_layout at, int heads, int group, int count, float scale, int window, float cap,
-                             __global const float *bias, int queries)
+                             __global const float *bias, int queries, __global float *parts, long parts_offset,
+                             int part_keys)
 {
-    const int n = (int)get_global_id(0) * TILE, first_head = (int)get_global_id(1) * ITEM_HEADS;
-    const int end_head = ITEM_HEADS ? min(first_head + ITEM_HEADS, heads) : heads, end = min(TILE, queries - n);
+    const int n = (int)get_global_id(0) * TILE, first_head = HAS_ONE_STEP ? (int)get_global_id(1) * SHARED_HEADS : 0;
+    const int end_head = HAS_ONE_STEP ? first_head + SHARED_HEADS : heads, end = TILE > 1 ? min(TILE, queries - n) : 1;
     const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
     int keys[TILE], least = INT_MAX, most = 0;
     for (int t = 0; t < end; t++) {
@@ -165,41 +157,89 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
         least = min(least, keys[t]);
         most = max(most, keys[t]);
     }
+    int begin_key = FIRST_KEY(least, window) / WIDTH * WIDTH;
+#if IS_SPLIT
+    begin_key += (int)get_global_id(2) * part_keys;
+    most = min(most, begin_key + part_keys);
+#endif
 #if TILE > 1
     const int shared_begin = (FIRST_KEY(most, window) + WIDTH - 1) / WIDTH * WIDTH; /* from here on every query sees all keys */
     const int shared = end == TILE ? shared_end(&at, rows, n, shared_begin, least) : 0;
 #endif
-    for (int h = first_head; h < end_head; h++) {
+    for (int h = first_head; h < end_head; h += SHARED_HEADS) {
         const int g = (int)((uint)h / (uint)group);
         __global const KV_T *head_k = k + at.k_offset + g * at.k_head_stride, *head_v = v + at.v_offset + g * at.v_head_stride;
-        query_state states[TILE];
-        for (int t = 0; t < end; t++) {
-            states[t].maximum = -INFINITY;
-            states[t].sum = 0.0f;
+        query_state states[COLUMNS];
+        for (int c = 0; c < end * SHARED_HEADS; c++) {
+            __global const float *query =
+                q + at.q_offset + (h + HEAD_OF(c)) * at.q_head_stride + (n + QUERY_OF(c)) * at.q_stride;
+            states[c].maximum = -INFINITY;
+            states[c].sum = 0.0f;
             for (int i = 0; i < VECTORS; i++) {
-                states[t].query[i] =
-                    vector_load_f32(q + at.q_offset + h * at.q_head_stride + (n + t) * at.q_stride + i * WIDTH) * scale;
-                states[t].mixed[i] = (floatv)(0.0f);
+                states[c].query[i] = vector_load_f32(query + i * WIDTH) * scale;
+                states[c].mixed[i] = (floatv)(0.0f);
             }
         }
-        for (int begin = FIRST_KEY(least, window) / WIDTH * WIDTH; begin < most; begin += WIDTH) {
+        for (int begin = begin_key; begin < most; begin += WIDTH) {
 #if TILE > 1
             if (begin >= shared_begin && begin < shared) {
-                attend_tile(&at, head_k, head_v, rows, n, h, begin, keys, bias, cap, states);
+                attend_block(&at, head_k, head_v, rows, first, n, TILE, h, begin, WIDTH, keys, bias, cap, states);
                 continue;
             }
 #endif
             for (int t = 0; t < end; t++) {
                 const int from = max(begin, FIRST_KEY(keys[t], window)), seen = min(begin + WIDTH, keys[t]) - from;
-                if (seen > 0)
-                    attend_block(&at, head_k, head_v, rows, first, n + t, h, from, seen, keys[t] - 1, bias, cap, &states[t]);
+                if (seen == WIDTH)
+                    attend_block(&at, head_k, head_v, rows, first, n + t, 1, h, from, WIDTH, keys + t, bias, cap,
+                                 states + t * SHARED_HEADS);
+                else if (seen > 0)
+                    attend_block(&at, head_k, head_v, rows, first, n + t, 1, h, from, seen, keys + t, bias, cap,
+                                 states + t * SHARED_HEADS);
             }
         }
-        for (int t = 0; t < end; t++) {
-            const float factor = states[t].sum == 0.0f ? 0.0f : 1.0f / states[t].sum; /* no usable key: zeros */
-            __global float *to = out + at.out_offset + (n + t) * at.out_stride + h * at.out_head_stride;
+        for (int c = 0; c < end * SHARED_HEADS; c++) {
+            const int query = n + QUERY_OF(c), head = h + HEAD_OF(c);
+#if IS_SPLIT
+            __global float *to = parts + parts_offset + (((long)get_global_id(2) * queries + query) * heads + head) * PART_SIZE;
+            const float factor = 1.0f;
+            to[PART_MAXIMUM] = states[c].maximum;
+            to[PART_SUM] = states[c].sum;
+#else
+            __global float *to = out + at.out_offset + query * at.out_stride + head * at.out_head_stride;
+            const float factor = states[c].sum == 0.0f ? 0.0f : 1.0f / states[c].sum; /* no usable key: zeros */
+#endif
             for (int i = 0; i < VECTORS; i++)
-                vector_store_f32(to + i * WIDTH, states[t].mixed[i] * factor);
+                vector_store_f32(to + i * WIDTH, states[c].mixed[i] * factor);
         }
     }
 }
+
+#if IS_SPLIT
+/* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; an item for each query and head. */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void cached_attention_vector_merge(ITEM_PARAMETERS __global const float *parts, long parts_offset, int part_count, int queries,
+                                   int heads, __global float *out, long out_offset, long out_stride, long out_head_stride)
+{
+    const int n = (int)get_global_id(0), h = (int)get_global_id(1);
+    const long part_stride = (long)queries * heads * PART_SIZE;
+    parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
+    float maximum = -INFINITY, sum = 0.0f;
+    for (int p = 0; p < part_count; p++)
+        maximum = parts[p * part_stride + PART_MAXIMUM] > maximum ? parts[p * part_stride + PART_MAXIMUM] : maximum;
+    const float shift = maximum == -INFINITY ? 0.0f : maximum;
+    floatv mixed[VECTORS];
+    for (int i = 0; i < VECTORS; i++)
+        mixed[i] = (floatv)(0.0f);
+    for (int p = 0; p < part_count; p++) {
+        __global const float *part = parts + p * part_stride;
+        const float weight = softmax_exp(part[PART_MAXIMUM] - shift);
+        sum = fma(part[PART_SUM], weight, sum);
+        for (int i = 0; i < VECTORS; i++)
+            mixed[i] = fma(vector_load_f32(part + i * WIDTH), (floatv)(weight), mixed[i]);
+    }
+    const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
+    out += out_offset + n * out_stride + h * out_head_stride;
+    for (int i = 0; i < VECTORS; i++)
+        vector_store_f32(out + i * WIDTH, mixed[i] * factor);
+}
+#endif

@@ -67,7 +67,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(__global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
                             int group, int count, float scale, int window, float cap, __global const float *bias, __global float *parts,
-                            int part_keys)
+                            long parts_offset, int part_keys)
 {
     __local float queries[HEAD] __attribute__((aligned(16))), mixed[HEAD], weights[WG], scratch[WG];
     __local OFFSET_T place[WG]; /* of the rows of values from the first, in elements: one product for all columns of a key */
@@ -115,7 +115,7 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
         barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */
     }
 #if IS_SPLIT
-    parts += (((long)get_group_id(2) * get_num_groups(0) + n) * heads + h) * PART_SIZE;
+    parts += parts_offset + (((long)get_group_id(2) * get_num_groups(0) + n) * heads + h) * PART_SIZE;
     for (int c = item; c < HEAD; c += WG)
         parts[c] = mixed[c];
     if (item == 0) {
@@ -132,12 +132,12 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
 
 /* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; a work-group for each query and head. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
-void cached_attention_merge(__global const float *parts, int part_count, __global float *out, long out_offset, long out_stride,
-                            long out_head_stride)
+void cached_attention_merge(__global const float *parts, long parts_offset, int part_count, __global float *out, long out_offset,
+                            long out_stride, long out_head_stride)
 {
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), heads = (int)get_num_groups(1);
     const long part_stride = (long)get_num_groups(0) * heads * PART_SIZE;
-    parts += ((long)n * heads + h) * PART_SIZE;
+    parts += parts_offset + ((long)n * heads + h) * PART_SIZE;
     float maximum = -INFINITY, sum = 0.0f;
     for (int p = 0; p < part_count; p++)
         maximum = ROW_LARGER(maximum, parts[p * part_stride + PART_MAXIMUM]);

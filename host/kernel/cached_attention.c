@@ -8,11 +8,11 @@
 enum {
     FEW_QUERIES = 8,
     GROUP_WG = 64,
-    PART_KEYS = 2 * GROUP_WG,
-    GROUPS_PER_UNIT = 4,
+    GROUP_PART_KEYS = 2 * GROUP_WG,
+    VECTOR_PART_KEYS = 64, /* a multiple of every vector's width */
+    ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
-    TILE_QUERIES = 8,
-    ITEMS_PER_UNIT = 4
+    MOST_COLUMNS = 8 /* of a work-item of vectors, that read keys together */
 };
 
 /* The same struct as in cl/cached_attention.cl. */
@@ -89,11 +89,55 @@ static int vector_width(const clf_context *context, int64_t head)
     return width;
 }
 
+/* Keys that a query sees at most. */
+static int64_t seen_keys(const clf_cached_attention_args *args)
+{
+    return args->window > 0 && args->window < args->keys ? args->window : args->keys;
+}
+
+static int64_t wanted_items(const clf_context *context)
+{
+    return (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT;
+}
+
+/* Parts of the keys: as many as give the device the items that it wants where there are `items` without parts, of at least `least` keys. */
+static int64_t parts_of(const clf_context *context, const clf_cached_attention_args *args, int64_t items, int64_t least)
+{
+    const int64_t wanted = wanted_items(context);
+    const int64_t most = (seen_keys(args) + least - 1) / least, parts = items > 0 ? (wanted + items - 1) / items : 1;
+    return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
+}
+
+/* Keys of each of so many parts, a multiple of `block`. */
+static int64_t part_keys(int64_t keys, int64_t parts, int64_t block)
+{
+    return ((keys + parts - 1) / parts + block - 1) / block * block;
+}
+
+static clf_status create_parts(clf_context *context, const clf_cached_attention_args *args, int64_t count, clf_view *out)
+{
+    return clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], args->q->dim[2] + 2}, out);
+}
+
 /* Queries of a work-item: several where there are so many that every unit of the device has items enough, as in a prompt. */
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
-    const int64_t enough = (int64_t)context->device.caps.compute_units * ITEMS_PER_UNIT * TILE_QUERIES;
-    return args->rows && args->q->dim[1] >= enough ? TILE_QUERIES : 1;
+    return args->rows && args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? MOST_COLUMNS : 1;
+}
+
+/* Heads that read their keys together. */
+static int64_t shared_heads(const clf_cached_attention_args *args)
+{
+    const int64_t group = args->q->dim[0] / args->k->dim[0];
+    int64_t count = group < MOST_COLUMNS ? group : MOST_COLUMNS;
+    while (group % count != 0)
+        count--;
+    return count;
+}
+
+static bool has_few_queries(const clf_cached_attention_args *args)
+{
+    return args->q->dim[1] <= FEW_QUERIES;
 }
 
 bool clfi_cached_attention_vector_supports(const clf_context *context, const void *arguments)
@@ -106,19 +150,71 @@ bool clfi_cached_attention_vector_supports(const clf_context *context, const voi
                                        ((args->keys + width) * (2 * head / width + 3) + 2 * head / width));
 }
 
+/* Keys lie in parts where heads share so many that too few items are left. This is not asked of the keys at hand, which may be few: so
+ * every step of a sequence has the same kernels. */
+static bool is_vector_split(const clf_context *context, const clf_cached_attention_args *args)
+{
+    const int64_t shared = shared_heads(args);
+    return has_few_queries(args) && shared > 1 && args->q->dim[0] / shared < wanted_items(context);
+}
+
+static clf_kernel_spec vector_spec(const clf_context *context, const char *kernel, const clf_cached_attention_args *args)
+{
+    const int64_t shared = shared_heads(args), tile = vector_tile(context, args);
+    clf_kernel_spec spec = spec_of("cached_attention_vector.cl", kernel, args);
+    clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
+    clfi_spec_int(&spec, "TILE", tile);
+    clfi_spec_int(&spec, "SHARED_HEADS", tile > 1 ? 1 : shared);
+    clfi_spec_int(&spec, "HAS_ONE_STEP", has_few_queries(args));
+    clfi_spec_int(&spec, "IS_SPLIT", is_vector_split(context, args));
+    return spec;
+}
+
+/* parts: f32 [count, queries, heads, head size + 2]; without parts (count 1) any view, not read. */
+static clf_status run_vector(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
+{
+    const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector", args);
+    const int64_t queries = args->q->dim[1], tile = vector_tile(context, args);
+    const int64_t begun = args->window > 0 ? vector_width(context, args->q->dim[2]) : 0; /* a window begins within a block */
+    const size_t groups[3] = {(size_t)((queries + tile - 1) / tile),
+                              has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(args)) : 1, (size_t)count};
+    clf_launch launch = clfi_launch(context, &spec);
+    set_arguments(&launch, args);
+    clfi_arg_int(&launch, queries);
+    clfi_arg_buffer(&launch, parts->buffer);
+    clfi_arg_long(&launch, parts->offset);
+    clfi_arg_int(&launch, part_keys(seen_keys(args) + begun, count, VECTOR_PART_KEYS));
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
+}
+
 clf_status clfi_cached_attention_vector(clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
-    clf_kernel_spec spec = spec_of("cached_attention_vector.cl", "cached_attention_vector", args);
-    clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
-    const bool is_by_head = args->q->dim[1] <= FEW_QUERIES; /* so that no unit of the device waits */
-    const int64_t tile = vector_tile(context, args);
-    clfi_spec_int(&spec, "ITEM_HEADS", is_by_head);
-    clfi_spec_int(&spec, "TILE", tile);
-    clf_launch launch = clfi_launch(context, &spec);
-    set_arguments(&launch, args);
-    clfi_arg_int(&launch, args->q->dim[1]);
-    return clfi_launch_2d(&launch, (size_t)((args->q->dim[1] + tile - 1) / tile), is_by_head ? (size_t)args->q->dim[0] : 1, 1, 1);
+    const clf_view *out = args->out;
+    if (!is_vector_split(context, args))
+        return run_vector(context, args, out, 1);
+    const int64_t heads = args->q->dim[0], queries = args->q->dim[1];
+    const int64_t count = parts_of(context, args, heads / shared_heads(args) * queries, VECTOR_PART_KEYS);
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view parts;
+    CLF_TRY(create_parts(context, args, count, &parts));
+    clf_status st = run_vector(context, args, &parts, count);
+    if (st == CLF_OK) {
+        const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector_merge", args);
+        clf_launch launch = clfi_launch(context, &spec);
+        clfi_arg_buffer(&launch, parts.buffer);
+        clfi_arg_long(&launch, parts.offset);
+        clfi_arg_int(&launch, count);
+        clfi_arg_int(&launch, queries);
+        clfi_arg_int(&launch, heads);
+        clfi_arg_buffer(&launch, out->buffer);
+        clfi_arg_long(&launch, out->offset);
+        clfi_arg_long(&launch, out->stride[0]);
+        clfi_arg_long(&launch, out->stride[1]);
+        st = clfi_launch_2d(&launch, (size_t)queries, (size_t)heads, 1, 1);
+    }
+    clfi_arena_release(context, mark);
+    return st;
 }
 
 bool clfi_cached_attention_group_supports(const clf_context *context, const void *arguments)
@@ -128,15 +224,6 @@ bool clfi_cached_attention_group_supports(const clf_context *context, const void
     const uint64_t local = (2 * (uint64_t)head + 4 * GROUP_WG) * sizeof(float);
     return context->device.caps.max_work_group_size >= GROUP_WG && local <= context->device.caps.local_memory_bytes &&
            clfi_loops_fit(context, (args->keys / GROUP_WG + 1) * (head + 20) + (head / GROUP_WG + 1) * args->keys);
-}
-
-/* Parts of the keys: as many as give the device GROUPS_PER_UNIT groups a unit, of at least PART_KEYS keys. */
-static int64_t parts_of(const clf_context *context, const clf_cached_attention_args *args)
-{
-    const int64_t keys = args->window > 0 && args->window < args->keys ? args->window : args->keys;
-    const int64_t groups = args->q->dim[0] * args->q->dim[1], wanted = (int64_t)context->device.caps.compute_units * GROUPS_PER_UNIT;
-    const int64_t most = (keys + PART_KEYS - 1) / PART_KEYS, parts = groups > 0 ? (wanted + groups - 1) / groups : 1;
-    return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
 }
 
 /* Whether every row of the view [heads, rows, HEAD] starts at a multiple of four elements; a buffer's start is aligned by OpenCL. */
@@ -164,16 +251,15 @@ static clf_kernel_spec group_spec(const clf_context *context, const char *kernel
     return spec;
 }
 
-/* parts: f32 [count, queries, heads, head size + 2]; without parts (count 1) any buffer, not read. */
-static clf_status run_group(clf_context *context, const clf_cached_attention_args *args, clf_buffer *parts, int64_t count)
+/* parts: f32 [count, queries, heads, head size + 2]; without parts (count 1) any view, not read. */
+static clf_status run_group(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
-    const int64_t keys = args->window > 0 && args->window < args->keys ? args->window : args->keys;
-    const int64_t part_keys = ((keys + count - 1) / count + GROUP_WG - 1) / GROUP_WG * GROUP_WG;
     const clf_kernel_spec spec = group_spec(context, "cached_attention_group", args, count);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
-    clfi_arg_buffer(&launch, parts);
-    clfi_arg_int(&launch, part_keys);
+    clfi_arg_buffer(&launch, parts->buffer);
+    clfi_arg_long(&launch, parts->offset);
+    clfi_arg_int(&launch, part_keys(seen_keys(args), count, GROUP_WG));
     const size_t groups[3] = {(size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)count};
     return clfi_launch_3d(&launch, groups, (const size_t[3]){GROUP_WG, 1, 1});
 }
@@ -181,13 +267,13 @@ static clf_status run_group(clf_context *context, const clf_cached_attention_arg
 static clf_status run_parts(clf_context *context, const clf_cached_attention_args *args, int64_t count)
 {
     const clf_view *out = args->out;
-    const int64_t head = args->q->dim[2];
     clf_view parts;
-    CLF_TRY(clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], head + 2}, &parts));
-    CLF_TRY(run_group(context, args, parts.buffer, count));
+    CLF_TRY(create_parts(context, args, count, &parts));
+    CLF_TRY(run_group(context, args, &parts, count));
     const clf_kernel_spec spec = group_spec(context, "cached_attention_merge", args, count);
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_buffer(&launch, parts.buffer);
+    clfi_arg_long(&launch, parts.offset);
     clfi_arg_int(&launch, count);
     clfi_arg_buffer(&launch, out->buffer);
     clfi_arg_long(&launch, out->offset);
@@ -199,9 +285,9 @@ static clf_status run_parts(clf_context *context, const clf_cached_attention_arg
 clf_status clfi_cached_attention_group(clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
-    const int64_t parts = parts_of(context, args);
+    const int64_t parts = parts_of(context, args, args->q->dim[0] * args->q->dim[1], GROUP_PART_KEYS);
     if (parts == 1)
-        return run_group(context, args, args->out->buffer, 1);
+        return run_group(context, args, args->out, 1);
     const clf_arena_mark mark = clfi_arena_top(context);
     const clf_status status = run_parts(context, args, parts);
     clfi_arena_release(context, mark);

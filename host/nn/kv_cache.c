@@ -5,12 +5,13 @@
 #include "base/alloc.h"
 #include "kernel/kv_cache.h"
 
-static clf_status create_buffer(const clf_kv_cache *cache, int64_t capacity, clf_buffer **out)
+static clf_status create_layer(const clf_kv_cache *cache, int64_t capacity, clf_kv_layer *out)
 {
     size_t bytes;
     if (!clfi_mul_size((size_t)capacity, (size_t)(2 * cache->heads * cache->size) * clf_dtype_bytes(cache->dtype), &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: a cache of %lld rows", (long long)capacity);
-    return clfi_buffer_create(cache->context, bytes, out);
+    out->capacity = capacity;
+    return clfi_buffer_create(cache->context, bytes, &out->buffer);
 }
 
 clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_dtype dtype, int64_t capacity, clf_kv_cache *cache)
@@ -20,9 +21,9 @@ clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_
                             .size = stack->config.attention.head_size,
                             .capacity = capacity,
                             .dtype = dtype};
-    clf_status st = clfi_alloc((size_t)stack->layer_count, sizeof *cache->buffers, "key-value cache", &cache->buffers);
-    for (int64_t i = 0; st == CLF_OK && i < stack->layer_count; i++, cache->layers++)
-        st = create_buffer(cache, capacity, &cache->buffers[i]);
+    clf_status st = clfi_alloc((size_t)stack->layer_count, sizeof *cache->layers, "key-value cache", &cache->layers);
+    for (int64_t i = 0; st == CLF_OK && i < stack->layer_count; i++, cache->layer_count++)
+        st = create_layer(cache, capacity, &cache->layers[i]);
     if (st != CLF_OK)
         clfi_kv_cache_clear(cache);
     return st;
@@ -30,26 +31,27 @@ clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_
 
 void clfi_kv_cache_clear(clf_kv_cache *cache)
 {
-    for (int64_t i = 0; cache->buffers && i < cache->layers; i++)
-        clfi_buffer_release(cache->buffers[i]);
-    free(cache->buffers);
+    for (int64_t i = 0; cache->layers && i < cache->layer_count; i++)
+        clfi_buffer_release(cache->layers[i].buffer);
+    free(cache->layers);
     *cache = (clf_kv_cache){.context = NULL};
 }
 
 /* Layer by layer, so that a failure leaves a cache that is whole (some layers merely larger). */
 static clf_status grow(clf_kv_cache *cache, int64_t capacity)
 {
-    for (int64_t i = 0; i < cache->layers; i++) {
+    for (int64_t i = 0; i < cache->layer_count; i++) {
         const clf_view k = clfi_kv_cache_view(cache, i, 0), v = clfi_kv_cache_view(cache, i, 1);
-        clf_buffer *larger;
-        CLF_TRY(create_buffer(cache, capacity, &larger));
-        const clf_status st = cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger, cache->dtype, 0, NULL) : CLF_OK;
+        clf_kv_layer larger;
+        CLF_TRY(create_layer(cache, capacity, &larger));
+        const clf_status st =
+            cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger.buffer, cache->dtype, capacity, 0, NULL) : CLF_OK;
         if (st != CLF_OK) {
-            clfi_buffer_release(larger);
+            clfi_buffer_release(larger.buffer);
             return st;
         }
-        clfi_buffer_release(cache->buffers[i]);
-        cache->buffers[i] = larger;
+        clfi_buffer_release(cache->layers[i].buffer);
+        cache->layers[i] = larger;
     }
     cache->capacity = capacity;
     return CLF_OK;
@@ -75,16 +77,16 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
 
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows)
 {
-    return clfi_kv_cache_launch(cache->context, k, v, cache->buffers[layer], cache->dtype, 0, rows);
+    const clf_kv_layer *to = &cache->layers[layer];
+    return clfi_kv_cache_launch(cache->context, k, v, to->buffer, cache->dtype, to->capacity, 0, rows);
 }
 
 clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)
 {
-    const int64_t columns = cache->heads * cache->size;
-    return (clf_view){.buffer = cache->buffers[layer],
+    return (clf_view){.buffer = cache->layers[layer].buffer,
                       .dtype = cache->dtype,
                       .rank = 3,
                       .dim = {cache->heads, cache->rows, cache->size},
-                      .stride = {cache->size, 2 * columns, 1},
-                      .offset = part * columns};
+                      .stride = {cache->layers[layer].capacity * 2 * cache->size, 2 * cache->size, 1},
+                      .offset = part * cache->size};
 }

@@ -6,13 +6,20 @@
 
 #include "nn/layer.h"
 
+/* Memory of a layer: [G][capacity][2][D], so that what a head reads lies in one piece. */
+typedef struct clf_kv_layer {
+    clf_buffer *buffer;
+    int64_t capacity; /* rows */
+} clf_kv_layer;
+
 typedef struct clf_kv_cache {
-    clf_context *context;        /* borrowed: the buffers keep it alive */
-    int64_t layers, heads, size; /* heads: of keys, G */
-    int64_t rows;                /* in use so far */
-    int64_t capacity;            /* rows allocated */
-    clf_dtype dtype;             /* f32 or f16 */
-    clf_buffer **buffers;        /* [layers], each [capacity][2][G][D] */
+    clf_context *context; /* borrowed: the buffers keep it alive */
+    int64_t heads, size;  /* heads: of keys, G */
+    int64_t rows;         /* in use so far */
+    int64_t capacity;     /* rows that every layer has memory for */
+    clf_dtype dtype;      /* f32 or f16 */
+    clf_kv_layer *layers;
+    int64_t layer_count;
 } clf_kv_cache;
 
 /* An empty cache for the stack's layers, of f32 or f16. Release with clfi_kv_cache_clear (a zeroed struct is accepted). */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "op/cached_attention.h"
+#include "runtime/arena.h"
 
 typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
@@ -19,6 +20,7 @@ typedef struct cached_case {
     bool is_half;   /* keys and values are f16 */
     bool is_prompt; /* texts of `keys` queries, which see their text up to themselves; as many as make a CPU take tiles of queries */
     int32_t window; /* of the last keys; 0: all */
+    int64_t group;  /* heads that share keys; 0: none do */
 } cached_case;
 
 static const clf_view *view(const operand *o)
@@ -65,17 +67,18 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
     static double keys[MOST_KEYS * (MOST_SIZE + 1)], values[MOST_KEYS * MOST_SIZE], want[MOST_SIZE], bound[MOST_SIZE];
     double query[MOST_SIZE + 1];
     /* The reference adds a bias as one more element of the keys, times 1 / scale of the query. */
-    const int64_t key_size = c->size + (c->reach ? 1 : 0);
-    char id[128];
+    const int64_t key_size = c->size + (c->reach ? 1 : 0), group = c->group ? c->group : 1;
+    char id[160];
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
-    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s window %d]", (long long)c->heads,
-             (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys, c->has_table ? " table" : "",
-             c->has_counts ? " counts" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "", (int)c->window);
+    snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s window %d group %lld]",
+             (long long)c->heads, (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys,
+             c->has_table ? " table" : "", c->has_counts ? " counts" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "",
+             (int)c->window, (long long)group);
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
     const clf_dtype kv = c->is_half ? CLF_F16 : CLF_F32;
-    operand k = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
-    operand v = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads, c->rows, c->size});
+    operand k = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads / group, c->rows, c->size});
+    operand v = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads / group, c->rows, c->size});
     operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->queries, c->heads, c->size});
     operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys + 3});
     operand first = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
@@ -114,10 +117,27 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
                                             .scale = scale,
                                             .window = c->window,
                                             .bias = c->reach ? view(&bias) : NULL};
+    /* What the context's temporary memory held before stays as it is. */
+    static float before[2048], after[COUNT(before)];
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view held;
+    clf_tensor *held_tensor;
+    CHECK_OK(clfi_view_temporary(context, CLF_F32, 1, (int64_t[]){COUNT(before)}, &held));
+    CHECK_OK(clfi_tensor_from_view(&held, &held_tensor));
+    for (size_t i = 0; i < COUNT(before); i++)
+        before[i] = (float)i;
+    CHECK_OK(clf_tensor_write_f32(held_tensor, before, COUNT(before)));
     const clf_status status = clfi_cached_attention(context, &args);
-    if (status == CLF_UNSUPPORTED && context->device.caps.short_loops)
+    const bool is_left_alone = status == CLF_UNSUPPORTED && context->device.caps.short_loops;
+    if (!is_left_alone) {
+        CHECK_OK(status);
+        CHECK_OK(clf_tensor_read_f32(held_tensor, after, COUNT(after)));
+        CHECK(memcmp(before, after, sizeof before) == 0, "%s: writes over temporary memory of others", id);
+    }
+    clf_tensor_destroy(held_tensor);
+    clfi_arena_release(context, mark);
+    if (is_left_alone)
         goto done;
-    CHECK_OK(status);
     operand_read(&out, id);
     for (int64_t n = 0; n < c->queries; n++) {
         const int64_t count = c->has_counts ? count_values[n] : c->keys;
@@ -128,8 +148,8 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
                 const int64_t distance = j - (count - 1) < -c->reach ? -c->reach : j - (count - 1);
                 if (c->reach)
                     keys[(j - begin) * key_size + c->size] = bias.value[h * (2 * c->reach + 1) + c->reach + distance];
-                memcpy(keys + (j - begin) * key_size, k.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
-                memcpy(values + (j - begin) * c->size, v.value + (h * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
+                memcpy(keys + (j - begin) * key_size, k.value + (h / group * c->rows + row) * c->size, (size_t)c->size * sizeof *keys);
+                memcpy(values + (j - begin) * c->size, v.value + (h / group * c->rows + row) * c->size, (size_t)c->size * sizeof *values);
             }
             memcpy(query, q.value + (h * c->queries + n) * c->size, (size_t)c->size * sizeof *query);
             if (c->reach)
@@ -158,23 +178,23 @@ done:
 #define PROMPT .has_table = true, .has_counts = true, .is_prompt = true
 
 static const cached_case cases[] = {
-    {12, 1, 1030, 16, 1024, false, false, 0, false, false, 0}, /* the first: tests/gpu/test_gpu.py counts its work-groups */
-    {1, 1, 1, 16, 1, true, false, 0, false, false, 0},
-    {4, 5, 40, 64, 9, true, false, 0, false, false, 0},
-    {4, 5, 40, 64, 33, false, true, 0, false, false, 0},
-    {2, 3, 150, 32, 130, true, true, 0, false, false, 0},
-    {3, 2, 70, 48, 64, false, true, 0, false, false, 0},
-    {2, 33, 20, 16, 17, true, false, 0, false, false, 0},
-    {1, 4, 90, 128, 65, false, false, 0, false, false, 0},
-    {1, 1, 600, 32, 520, false, false, 0, false, false, 0},
-    {1, 2, 300, 20, 260, true, true, 0, false, false, 0}, /* keys in parts, on GPUs */
-    {4, 5, 40, 64, 33, true, true, 7, false, false, 0},
-    {2, 2, 300, 20, 260, true, false, 128, false, false, 0},
-    {3, 4, 60, 16, 21, false, true, 40, false, false, 0},
-    {4, 5, 40, 64, 33, true, true, 0, true, false, 0},
-    {1, 2, 300, 20, 260, true, true, 0, true, false, 0},
+    {12, 1, 1030, 16, 1024, false, false, 0, false, false, 0, 0}, /* the first: tests/gpu/test_gpu.py counts its work-groups */
+    {1, 1, 1, 16, 1, true, false, 0, false, false, 0, 0},
+    {4, 5, 40, 64, 9, true, false, 0, false, false, 0, 0},
+    {4, 5, 40, 64, 33, false, true, 0, false, false, 0, 0},
+    {2, 3, 150, 32, 130, true, true, 0, false, false, 0, 0},
+    {3, 2, 70, 48, 64, false, true, 0, false, false, 0, 0},
+    {2, 33, 20, 16, 17, true, false, 0, false, false, 0, 0},
+    {1, 4, 90, 128, 65, false, false, 0, false, false, 0, 0},
+    {1, 1, 600, 32, 520, false, false, 0, false, false, 0, 0},
+    {1, 2, 300, 20, 260, true, true, 0, false, false, 0, 0}, /* keys in parts, on GPUs */
+    {4, 5, 40, 64, 33, true, true, 7, false, false, 0, 0},
+    {2, 2, 300, 20, 260, true, false, 128, false, false, 0, 0},
+    {3, 4, 60, 16, 21, false, true, 40, false, false, 0, 0},
+    {4, 5, 40, 64, 33, true, true, 0, true, false, 0, 0},
+    {1, 2, 300, 20, 260, true, true, 0, true, false, 0, 0},
     {.heads = 2, .rows = 90, .size = 32, .keys = 41, PROMPT},
-    {2, 3, 40, 32, 9, true, false, 0, true, false, 0},
+    {2, 3, 40, 32, 9, true, false, 0, true, false, 0, 0},
     {.heads = 1, .rows = 90, .size = 48, .keys = 41, PROMPT, .reach = 9, .is_half = true},
     /* Windows of less and more keys than an item has queries and than a block has keys, of whole blocks, and of all keys and more. */
     {.heads = 2, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 5},
@@ -185,8 +205,17 @@ static const cached_case cases[] = {
     {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 33, .reach = 9},
     {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 41},
     {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 90},
-    {1, 4, 300, 32, 260, true, true, 0, false, false, 200},
-    {2, 3, 150, 32, 130, true, true, 0, false, false, 70},
+    {1, 4, 300, 32, 260, true, true, 0, false, false, 200, 0},
+    {2, 3, 150, 32, 130, true, true, 0, false, false, 70, 0},
+    /* Heads that share keys: few queries, whose keys lie in parts, of one block and of many; more queries than that; prompts. */
+    {.heads = 9, .queries = 2, .rows = 700, .size = 64, .keys = 601, .has_table = true, .has_counts = true, .group = 3},
+    {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .has_table = true, .group = 3, .is_half = true},
+    {.heads = 6, .queries = 1, .rows = 300, .size = 32, .keys = 257, .group = 6},
+    {.heads = 4, .queries = 3, .rows = 300, .size = 32, .keys = 260, .has_table = true, .has_counts = true, .group = 2, .window = 133},
+    {.heads = 12, .queries = 2, .rows = 40, .size = 16, .keys = 33, .has_table = true, .group = 12, .reach = 9},
+    {.heads = 4, .queries = 8, .rows = 300, .size = 48, .keys = 200, .has_counts = true, .group = 4, .reach = 70, .window = 3},
+    {.heads = 6, .queries = 13, .rows = 60, .size = 32, .keys = 41, .has_table = true, .has_counts = true, .group = 3},
+    {.heads = 4, .rows = 90, .size = 32, .keys = 41, PROMPT, .group = 2},
 };
 
 static void test_cases(void **state)
@@ -205,8 +234,8 @@ static void test_cases(void **state)
         clf_context_destroy(context);
     }
     /* Head sizes that no vector divides: whichever engine can. */
-    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true, false, 0}, false);
-    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false, false, 0}, false);
+    run_case(*state, &(cached_case){2, 3, 20, 5, 7, true, false, 3, true, false, 0, 0}, false);
+    run_case(*state, &(cached_case){2, 3, 20, 20, 7, false, true, 0, false, false, 0, 0}, false);
 }
 
 static uint64_t programs(const clf_context *context)
