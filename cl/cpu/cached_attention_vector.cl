@@ -70,6 +70,7 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
 
 /* A block of `count` keys from `begin` on, for heads h .. h + SHARED_HEADS - 1 of each of the queries from n on: the scores of a column are
  * the lanes of a vector. A short block takes its last key again, whose score does not count. keys: how many each query sees. */
+__attribute__((always_inline))
 inline void attend_block(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, __global const int *rows, int first,
                          int n, int queries, int h, int begin, int count, const int *keys, __global const float *bias, float cap,
                          query_state *states)
