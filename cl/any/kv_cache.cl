@@ -20,8 +20,8 @@ typedef struct head_layout {
 } head_layout;
 
 __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layout k_at, __global const FROM_T *v, head_layout v_at,
-                             __global TO_T *cache, long capacity, long row0, __global const int *rows,
-                             long rows_offset, int heads, int size)
+                             __global TO_T *cache, long capacity, long row0, __global const int *rows, long rows_offset,
+                             int heads, int size)
 {
     const int columns = heads * size;
     const long n = (long)get_global_id(1);

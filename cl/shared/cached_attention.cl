@@ -4,7 +4,8 @@
  *
  * row(n,j) is rows[n,j] (HAS_ROWS: a table of cache rows, which a beam reorders instead of the cache), or first[n] + j. count(n) is
  * counts[n] (HAS_COUNTS) or the same for all. Softmax is online over blocks of keys: running maximum, sum and mixed values are rescaled by
- * each block. cached_attention_vector: one work-item takes all heads of a query, or one where queries are few, WIDTH keys in a block.
+ * each block. cached_attention_vector: one work-item takes all heads of a query, or those that share keys where queries are few, WIDTH
+ * keys in a block.
  * cached_attention_group: WG work-items share a query, a head and a part of the keys, WG keys in a block. */
 #include "types.cl"
 #include "softmax_exp.cl"
