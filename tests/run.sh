@@ -24,12 +24,12 @@ part() { # TITLE MINUTES COMMAND...
     note "${title}: $result"
 }
 
-# ctest on a build directory, with one test more than processors: drivers start linkers and wait for them. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
+# ctest on a build directory, with two tests more than processors: drivers start linkers and wait for them, ranks wait for each other. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
 # What programs and cases of programs skipped goes to build/skips, a line each: ctest itself tells neither the cases nor the reasons.
 run_ctest() { # BUILD CTEST-OPTIONS...
     local build=$1 status=0
     shift
-    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) + 1)) "$@" \
+    CLF_CACHE_DIR=$PWD/build/test-cache ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) + 2)) "$@" \
         </dev/null || status=$?
     awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
          /^(skipped|left out): / { sub(/^[a-z ]+: */, ""); seen[test ": " $0] }

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from runs import ending, expect, fail, finish, make_broken_vendors, model, program, read, run, skip, worst, write_lines
 
@@ -154,11 +155,14 @@ with tempfile.TemporaryDirectory() as work:
     alone = [line.split()[0] for line in listed.splitlines() if not line.strip().startswith(("embed ", "search "))]
     if len(alone) < 20 or "rerank" not in alone:
         fail(f"commands: {alone}")
-    for name, command in [(name, [name, *(["softmax"] if name == "op" else ["a", "b"])]) for name in alone] + [("embed", ["embed", model, "x"]), ("search", ["search", model])]:
-        done = mpirun(2, program, *command)
+    alone = [(name, [name, *(["softmax"] if name == "op" else ["a", "b"])]) for name in alone]
+    refused = alone + [("embed", ["embed", model, "x"]), ("search", ["search", model])]
+    with ThreadPoolExecutor(4) as several:  # mpirun mostly waits
+        answers = several.map(lambda each: mpirun(2, program, *each[1]), refused)
+    for (name, command), done in zip(refused, answers):
         expect(f"{name} of two ranks", done, 2)
         ours = [line for line in done.stderr.splitlines() if line.startswith(("clformer: ", "E_"))]
-        if done.stdout or len(ours) != 1 or (name in alone and "mpirun started 2 processes" not in ours[0]):
+        if done.stdout or len(ours) != 1 or ((name, command) in alone and "mpirun started 2 processes" not in ours[0]):
             fail(f"{name} of two ranks: {done.stdout[:300]} {done.stderr[-900:]}")
     own = mpirun(2, "sh", "-c", f'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then sleep 7; else exec "{program}" rerank a b; fi')
     expect("a refusal of one rank", own, 2, "clformer: rerank: mpirun started 2 processes")
