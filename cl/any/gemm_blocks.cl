@@ -4,7 +4,7 @@
 #include "wide_loads.cl"
 #include "weight_blocks.cl"
 #include "gemm_common.cl"
-#include "gemm_unroll.cl"
+#include "unroll.cl"
 
 #if !defined(ROWS) || !defined(WG) || !defined(A_READS)
 #error "ROWS: 1 to 16; WG: work-group size, a power of two, at least ROWS; A_READS: ELEMENTS, or of floats VECTORS or ALIGNED_VECTORS"

@@ -4,7 +4,7 @@
  * f(a b + bias) * (a gate). */
 #include "bundle_lines.cl"
 #include "gemm_common.cl"
-#include "gemm_unroll.cl"
+#include "unroll.cl"
 #include "prefetch.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(IS_C_VECTOR) || !defined(IS_GATED)

@@ -7,6 +7,8 @@
  * IS_SPLIT: a query's keys lie in parts, each a work-item's, so that no unit of the device waits where queries are few; each leaves mixed
  * values with their maximum and sum, and cached_attention_vector_merge joins them (Flash-Decoding). */
 #include "cached_attention.cl"
+#include "unroll.cl"
+#include "lane_max.cl"
 #include "lane_sum.cl"
 #include "lane_sums.cl"
 #include "prefetch.cl"
@@ -25,15 +27,16 @@
 
 #define LOAD_VECTOR PASTE(vector_, LOAD_KV)
 #define VECTORS (HEAD / WIDTH)
-#define COLUMNS (TILE * SHARED_HEADS)
 #if TILE == 1
+#define COLUMNS SHARED_HEADS
 #define QUERY_OF(column) 0
 #define HEAD_OF(column) (column)
 #else
+#define COLUMNS TILE
 #define QUERY_OF(column) (column)
 #define HEAD_OF(column) 0
 #endif
-#define AHEAD (2 * WIDTH) /* keys between what is asked for and what is read */
+#define AHEAD (4 * WIDTH) /* keys between what is asked for and what is read */
 #define LINE 64           /* bytes that memory gives at once */
 #if WIDTH == 16
 #define EXP softmax_exp16
@@ -48,9 +51,21 @@ typedef struct query_state {
     float maximum, sum;
 } query_state;
 
-/* The online softmax of a block: scores become weights; alpha is what the mixed values of the blocks before are multiplied with. */
-inline float weigh_block(query_state *state, float *scores, float largest)
+/* The online softmax of a block of `count` keys from `begin` on: a column's scores, lane j of which is the sum of products[j], become
+ * weights; alpha is what the mixed values of the blocks before are multiplied with. last: the place of the query. */
+inline float weigh_block(query_state *state, const floatv *products, float *scores, const cached_layout *at, int h, int begin, int count,
+                         int last, __global const float *bias, float cap)
 {
+    *(floatv *)scores = lane_sums(products);
+#if HAS_BIAS || HAS_SOFT_CAP
+    for (int j = 0; j < count; j++) {
+        const float score = BIASED(scores[j], at, bias, h, begin + j, last);
+        scores[j] = CAPPED(score, cap);
+    }
+#endif
+    for (int j = count; j < WIDTH; j++)
+        scores[j] = -INFINITY;
+    const float largest = fmax(state->maximum, lane_max(*(const floatv *)scores)); /* a NaN is not the maximum */
     const float shift = largest == -INFINITY ? 0.0f : largest, alpha = softmax_exp(state->maximum - shift);
     const floatv weights = EXP(*(const floatv *)scores - shift);
     *(floatv *)scores = weights;
@@ -68,54 +83,74 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
     }
 }
 
-/* A block of `count` keys from `begin` on, for heads h .. h + SHARED_HEADS - 1 of each of the queries from n on: the scores of a column are
- * the lanes of a vector. A short block takes its last key again, whose score does not count. keys: how many each query sees. */
-__attribute__((always_inline))
-inline void attend_block(const cached_layout *at, __global const KV_T *k, __global const KV_T *v, __global const int *rows, int first,
-                         int n, int queries, int h, int begin, int count, const int *keys, __global const float *bias, float cap,
-                         query_state *states)
-{
-    const int columns = queries * SHARED_HEADS;
-    float scores[COLUMNS][WIDTH] __attribute__((aligned(64)));
-    float alpha[COLUMNS];
-    long row[WIDTH];
-    floatv products[COLUMNS][WIDTH];
-    for (int j = 0; j < WIDTH; j++) {
-        floatv key[VECTORS];
-        row[j] = cache_row(at, rows, first, n, begin + min(j, count - 1));
-        prefetch_row(at, k, v, cache_row(at, rows, first, n, min(begin + AHEAD + j, keys[0] - 1)));
-        for (int i = 0; i < VECTORS; i++)
-            key[i] = LOAD_VECTOR(k + row[j] * at->k_stride + i * WIDTH);
-        for (int c = 0; c < columns; c++) {
-            floatv product = key[0] * states[c].query[0];
-            for (int i = 1; i < VECTORS; i++)
-                product = fma(key[i], states[c].query[i], product);
-            products[c][j] = product;
-        }
+/* Loops over columns, and over STEP vectors of a head, are text, so that sums stay in registers with every compiler. STEP: as many as leave
+ * registers for what is multiplied. */
+#if COLUMNS <= 3 && VECTORS % 4 == 0
+#define STEP 4
+#elif COLUMNS <= 6 && VECTORS % 2 == 0
+#define STEP 2
+#else
+#define STEP 1
+#endif
+#define EACH_STEP_VECTOR(F, c) PASTE(VECTORS_, STEP)(F, c)
+#define EACH_COLUMN PASTE(ROWS_, COLUMNS)
+
+#define START_PRODUCT(c) floatv product##c = (floatv)(0.0f);
+#define LOAD_KEY(unused, v) const floatv key##v = LOAD_VECTOR(k_row + (i + v) * WIDTH);
+#define ADD_PRODUCT(c, v) product##c = fma(key##v, states[c].query[i + v], product##c);
+#define ADD_PRODUCTS(c) EACH_STEP_VECTOR(ADD_PRODUCT, c)
+#define KEEP_PRODUCT(c) products[c][j] = product##c;
+#define WEIGH(c)                                                                                                             \
+    const float alpha##c =                                                                                                   \
+        weigh_block(&states[c], products[c], scores[c], at, h + HEAD_OF(c), begin, count, keys[QUERY_OF(c)] - 1, bias, cap);
+#define START_MIXED(c, v) floatv mixed##c##v = states[c].mixed[i + v] * alpha##c;
+#define START_COLUMN(c) EACH_STEP_VECTOR(START_MIXED, c)
+#define LOAD_VALUE(unused, v) const floatv value##v = LOAD_VECTOR(v_row + (i + v) * WIDTH);
+#define ADD_VALUE(c, v) mixed##c##v = fma(value##v, weight##c, mixed##c##v);
+#define ADD_VALUES(c)                                 \
+    const floatv weight##c = (floatv)(scores[c][j]);  \
+    EACH_STEP_VECTOR(ADD_VALUE, c)
+#define KEEP_MIXED(c, v) states[c].mixed[i + v] = mixed##c##v;
+#define KEEP_COLUMN(c) EACH_STEP_VECTOR(KEEP_MIXED, c)
+
+/* NAME: a block of `count` keys from `begin` on, for the columns of heads h .. and of queries n ..; a short block takes its last key again,
+ * whose score does not count. keys: how many each query sees. */
+#define DEFINE_ATTEND_BLOCK(NAME, COUNT, EACH)                                                                                       \
+    __attribute__((always_inline)) inline void NAME(const cached_layout *at, __global const KV_T *k, __global const KV_T *v,         \
+                                                    __global const int *rows, int first, int n, int h, int begin, int count,         \
+                                                    const int *keys, __global const float *bias, float cap, query_state *states)     \
+    {                                                                                                                                \
+        float scores[COUNT][WIDTH] __attribute__((aligned(64)));                                                                     \
+        floatv products[COUNT][WIDTH];                                                                                               \
+        long row[WIDTH];                                                                                                             \
+        for (int j = 0; j < WIDTH; j++) {                                                                                            \
+            row[j] = cache_row(at, rows, first, n, begin + min(j, count - 1));                                                       \
+            prefetch_row(at, k, v, cache_row(at, rows, first, n, min(begin + AHEAD + j, keys[0] - 1)));                              \
+            __global const KV_T *k_row = k + row[j] * at->k_stride;                                                                  \
+            EACH(START_PRODUCT)                                                                                                      \
+            for (int i = 0; i < VECTORS; i += STEP) {                                                                                \
+                EACH_STEP_VECTOR(LOAD_KEY, 0)                                                                                        \
+                EACH(ADD_PRODUCTS)                                                                                                   \
+            }                                                                                                                        \
+            EACH(KEEP_PRODUCT)                                                                                                       \
+        }                                                                                                                            \
+        EACH(WEIGH)                                                                                                                  \
+        for (int i = 0; i < VECTORS; i += STEP) {                                                                                    \
+            EACH(START_COLUMN)                                                                                                       \
+            for (int j = 0; j < count; j++) {                                                                                        \
+                __global const KV_T *v_row = v + row[j] * at->v_stride;                                                              \
+                EACH_STEP_VECTOR(LOAD_VALUE, 0)                                                                                      \
+                EACH(ADD_VALUES)                                                                                                     \
+            }                                                                                                                        \
+            EACH(KEEP_COLUMN)                                                                                                        \
+        }                                                                                                                            \
     }
-    for (int c = 0; c < columns; c++) {
-        *(floatv *)scores[c] = lane_sums(products[c]);
-        float largest = states[c].maximum;
-        for (int j = 0; j < WIDTH; j++) {
-            const float score = BIASED(scores[c][j], at, bias, h + HEAD_OF(c), begin + j, keys[QUERY_OF(c)] - 1);
-            scores[c][j] = j < count ? CAPPED(score, cap) : -INFINITY;
-            largest = scores[c][j] > largest ? scores[c][j] : largest;
-        }
-        alpha[c] = weigh_block(&states[c], scores[c], largest);
-    }
-    for (int i = 0; i < VECTORS; i++) {
-        floatv mixed[COLUMNS];
-        for (int c = 0; c < columns; c++)
-            mixed[c] = states[c].mixed[i] * alpha[c];
-        for (int j = 0; j < count; j++) {
-            const floatv value = LOAD_VECTOR(v + row[j] * at->v_stride + i * WIDTH);
-            for (int c = 0; c < columns; c++)
-                mixed[c] = fma(value, (floatv)(scores[c][j]), mixed[c]);
-        }
-        for (int c = 0; c < columns; c++)
-            states[c].mixed[i] = mixed[c];
-    }
-}
+DEFINE_ATTEND_BLOCK(attend_block, COLUMNS, EACH_COLUMN)
+#if TILE > 1
+DEFINE_ATTEND_BLOCK(attend_one, 1, ROWS_1)
+#else
+#define attend_one attend_block
+#endif
 
 #if TILE > 1
 /* From the block at `begin` on, the end of the whole blocks of the first `least` keys that have the same rows for all the queries from n
@@ -184,18 +219,18 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
         for (int begin = begin_key; begin < most; begin += WIDTH) {
 #if TILE > 1
             if (begin >= shared_begin && begin < shared) {
-                attend_block(&at, head_k, head_v, rows, first, n, TILE, h, begin, WIDTH, keys, bias, cap, states);
+                attend_block(&at, head_k, head_v, rows, first, n, h, begin, WIDTH, keys, bias, cap, states);
                 continue;
             }
 #endif
             for (int t = 0; t < end; t++) {
                 const int from = max(begin, FIRST_KEY(keys[t], window)), seen = min(begin + WIDTH, keys[t]) - from;
                 if (seen == WIDTH)
-                    attend_block(&at, head_k, head_v, rows, first, n + t, 1, h, from, WIDTH, keys + t, bias, cap,
-                                 states + t * SHARED_HEADS);
+                    attend_one(&at, head_k, head_v, rows, first, n + t, h, from, WIDTH, keys + t, bias, cap,
+                               states + t * SHARED_HEADS);
                 else if (seen > 0)
-                    attend_block(&at, head_k, head_v, rows, first, n + t, 1, h, from, seen, keys + t, bias, cap,
-                                 states + t * SHARED_HEADS);
+                    attend_one(&at, head_k, head_v, rows, first, n + t, h, from, seen, keys + t, bias, cap,
+                               states + t * SHARED_HEADS);
             }
         }
         for (int c = 0; c < end * SHARED_HEADS; c++) {

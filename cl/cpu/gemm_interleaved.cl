@@ -12,7 +12,7 @@
  * the matrix. */
 #include "transpose.cl"
 #include "gemm_lanes.cl"
-#include "gemm_unroll.cl"
+#include "unroll.cl"
 #include "prefetch.cl"
 
 #if !defined(FOLD) || !defined(IS_PACK)

@@ -10,7 +10,7 @@
  * text: named elements of `sum` become registers. */
 #include "vector.cl"
 #include "gemm_common.cl"
-#include "gemm_unroll.cl"
+#include "unroll.cl"
 #include "prefetch.cl"
 #include "item.cl"
 

@@ -11,7 +11,7 @@
  * panel; near blocks of lanes are done in turn for each of them, because their A or C share pages of memory. */
 #include "transpose.cl"
 #include "gemm_lanes.cl"
-#include "gemm_unroll.cl"
+#include "unroll.cl"
 #include "prefetch.cl"
 
 #if !defined(ROWS) || !defined(VECTORS) || !defined(LANES) || !defined(TILES) || !defined(BLOCK_K)

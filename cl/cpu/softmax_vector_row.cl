@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of softmax in vectors of WIDTH keys that lie next to each other: scores, the last vector of a row, maxima, masked ends. */
 #include "vector.cl"
+#include "lane_max.cl"
 #include "lane_sum.cl"
 #include "prefetch.cl"
 #include "softmax_exp.cl"
@@ -11,24 +12,6 @@
 #endif
 
 DEFINE_SOFTMAX_EXP(softmax_expv, floatv, intv, AS_INTV, AS_FLOATV)
-
-inline float lane_max(floatv v)
-{
-#if WIDTH == 16
-    const float8 half_max = fmax(v.lo, v.hi);
-    const float4 quarter_max = fmax(half_max.lo, half_max.hi);
-#elif WIDTH == 8
-    const float4 quarter_max = fmax(v.lo, v.hi);
-#elif WIDTH == 4
-    const float4 quarter_max = v;
-#endif
-#if WIDTH == 1
-    return v;
-#else
-    const float2 pair = fmax(quarter_max.lo, quarter_max.hi);
-    return fmax(pair.x, pair.y);
-#endif
-}
 
 #if WIDTH == 16
 #define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))

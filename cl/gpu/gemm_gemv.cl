@@ -7,7 +7,7 @@
  * gemm_gemv_columns: any strides: an item per column, best where B is contiguous in n. */
 #include "wide_loads.cl"
 #include "gemm_common.cl"
-#include "gemm_unroll.cl"
+#include "unroll.cl"
 #include "group_sums.cl"
 
 #if !defined(ROWS) || !defined(COLUMNS) || !defined(WG) || !defined(A_READS) || !defined(B_READS)
