@@ -119,17 +119,23 @@ static clf_status create_parts(clf_context *context, const clf_cached_attention_
     return clfi_view_temporary(context, CLF_F32, 4, (int64_t[]){count, args->q->dim[1], args->q->dim[0], args->q->dim[2] + 2}, out);
 }
 
+/* Columns of a work-item at most: loops over them are text, which a slow compiler takes minutes for. */
+static int64_t most_columns(const clf_context *context)
+{
+    return context->device.caps.slow_compiler ? 1 : MOST_COLUMNS;
+}
+
 /* Queries of a work-item: several where there are so many that every unit of the device has items enough, as in a prompt. */
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
-    return args->rows && args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? MOST_COLUMNS : 1;
+    return args->rows && args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;
 }
 
 /* Heads that read their keys together. */
-static int64_t shared_heads(const clf_cached_attention_args *args)
+static int64_t shared_heads(const clf_context *context, const clf_cached_attention_args *args)
 {
-    const int64_t group = args->q->dim[0] / args->k->dim[0];
-    int64_t count = group < MOST_COLUMNS ? group : MOST_COLUMNS;
+    const int64_t group = args->q->dim[0] / args->k->dim[0], most = most_columns(context);
+    int64_t count = group < most ? group : most;
     while (group % count != 0)
         count--;
     return count;
@@ -154,13 +160,13 @@ bool clfi_cached_attention_vector_supports(const clf_context *context, const voi
  * every step of a sequence has the same kernels. */
 static bool is_vector_split(const clf_context *context, const clf_cached_attention_args *args)
 {
-    const int64_t shared = shared_heads(args);
+    const int64_t shared = shared_heads(context, args);
     return has_few_queries(args) && shared > 1 && args->q->dim[0] / shared < wanted_items(context);
 }
 
 static clf_kernel_spec vector_spec(const clf_context *context, const char *kernel, const clf_cached_attention_args *args)
 {
-    const int64_t shared = shared_heads(args), tile = vector_tile(context, args);
+    const int64_t shared = shared_heads(context, args), tile = vector_tile(context, args);
     clf_kernel_spec spec = spec_of("cached_attention_vector.cl", kernel, args);
     clfi_spec_int(&spec, "WIDTH", vector_width(context, args->q->dim[2]));
     clfi_spec_int(&spec, "TILE", tile);
@@ -177,7 +183,7 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
     const int64_t queries = args->q->dim[1], tile = vector_tile(context, args);
     const int64_t begun = args->window > 0 ? vector_width(context, args->q->dim[2]) : 0; /* a window begins within a block */
     const size_t groups[3] = {(size_t)((queries + tile - 1) / tile),
-                              has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(args)) : 1, (size_t)count};
+                              has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(context, args)) : 1, (size_t)count};
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
     clfi_arg_int(&launch, queries);
@@ -194,7 +200,7 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     if (!is_vector_split(context, args))
         return run_vector(context, args, out, 1);
     const int64_t heads = args->q->dim[0], queries = args->q->dim[1];
-    const int64_t count = parts_of(context, args, heads / shared_heads(args) * queries, VECTOR_PART_KEYS);
+    const int64_t count = parts_of(context, args, heads / shared_heads(context, args) * queries, VECTOR_PART_KEYS);
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view parts;
     CLF_TRY(create_parts(context, args, count, &parts));

@@ -245,7 +245,8 @@ static uint64_t programs(const clf_context *context)
     return stats.programs_built + stats.programs_from_cache;
 }
 
-/* Queries of a prompt share what they read, with a window and without: another kernel runs than where a query is alone. */
+/* Queries of a prompt share what they read, with a window and without: another kernel runs than where a query is alone, but where compilers
+ * are slow. */
 static void test_tiles(void **state)
 {
     (void)state;
@@ -255,7 +256,8 @@ static void test_tiles(void **state)
             cached_case c = {.heads = 1, .rows = 40, .size = 16, .keys = 20, PROMPT, .window = window};
             c.queries = 32 * (int64_t)context->device.caps.compute_units;
             run_case(context, &c, true);
-            CHECK(programs(context) == 2, "window %d: %llu programs", (int)window, (unsigned long long)programs(context));
+            const uint64_t want = context->device.caps.slow_compiler ? 1 : 2;
+            CHECK(programs(context) == want, "window %d: %llu programs", (int)window, (unsigned long long)programs(context));
             clf_context_destroy(context);
         }
 }
