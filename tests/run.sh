@@ -80,7 +80,7 @@ test_devices() {
     [ -n "$devices" ] || fail "no OpenCL device can be used"
     separate_drivers
     while read -r index name; do
-        small= numbers= left_out='^$' share= minutes=38
+        small= numbers= left_out='^$' share= minutes=30
         # llvmpipe ends a loop after 65,535 iterations: large shapes cannot be right there. What commands have in common on every device
         # runs on PoCL alone, of the other tests too: with CLF_TEST_NUMBERS they leave out what no device changes. llvmpipe compiles for
         # minutes: there the tests of ops and models ask for the same numbers as these of commands.
