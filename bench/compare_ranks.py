@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mpirun with several ranks of a thread each beside one process of as many threads, on the same processors, embedding the same lines in turns:
+"""\
+mpirun with several ranks of a thread each beside one process of as many threads, on the same processors, embedding the same lines in turns:
 whole programs, with their start. Every run must have written the first run's bytes before its time counts.
 usage: compare_ranks.py PROGRAM MODEL_DIR [--lines N] [--ranks N] [--window N] [--rounds N]"""
 import argparse

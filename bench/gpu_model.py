@@ -5,11 +5,12 @@
 usage: gpu_model.py [TARGET ...]      prints two tables; a target whose compiler or disassembler is not installed is left out by name
 
 Share of the peak of fused multiply-adds = the least of
-  issue   what the arithmetic pipe does besides multiply-adds in the hot loop (tests/offline/isa.py reads the compilers' output); in attention, whose
-          exponentials hold multiply-adds too, those of the two products count, in one block of keys
+  issue   what the arithmetic pipe does besides multiply-adds in the hot loop (tests/offline/isa.py reads the compilers' output); in
+          attention, whose exponentials hold multiply-adds too, those of the two products count, in one block of keys
   local   bytes of local memory per multiply-add against what the memory delivers, no gain from broadcasts (pessimistic)
 Products by halves are in units of the same peak, that of float32: up to 200.
-Global memory is left out: tiles of 64 x 64 ask 0.125 bytes per multiply-add of it. An upper bound that ranks kernels; it predicts no time."""
+Global memory is left out: tiles of 64 x 64 ask 0.125 bytes per multiply-add of it. An upper bound that ranks kernels; it
+predicts no time."""
 import os
 import sys
 
@@ -18,10 +19,10 @@ import check_isa  # noqa: E402
 import isa  # noqa: E402
 from compile import Unavailable  # noqa: E402
 
-# Per compute unit (AMD: CU, NVIDIA: SM, Intel: 16 execution units that share a local memory): lanes that multiply-add per clock, bytes of local memory
-# per clock. Sources: AMD "Vega ISA", "RDNA 2 ISA" and "RDNA3 ISA" reference guides (LDS: 128 bytes per clock and CU); NVIDIA CUDA C++ programming guide,
-# arithmetic instructions and shared memory (32 banks of 4 bytes per clock; 64 bytes on sm_75 are assumed, not confirmed); Intel graphics programmer's
-# references, shared local memory.
+# Per compute unit (AMD: CU, NVIDIA: SM, Intel: 16 execution units that share a local memory): lanes that multiply-add per clock, bytes of
+# local memory per clock. Sources: AMD "Vega ISA", "RDNA 2 ISA" and "RDNA3 ISA" reference guides (LDS: 128 bytes per clock and CU); NVIDIA
+# CUDA C++ programming guide, arithmetic instructions and shared memory (32 banks of 4 bytes per clock; 64 bytes on sm_75 are assumed, not
+# confirmed); Intel graphics programmer's references, shared local memory.
 UNITS = {
     "amd_gfx906": (64, 128), "amd_gfx1030": (64, 128), "amd_gfx1100": (128, 128), "nvidia_sm75": (64, 64), "nvidia_sm90": (128, 128),
     "intel_gen12lp": (128, 128), "intel_dg2": (128, 128),
@@ -85,10 +86,10 @@ def main():
     if unknown:
         sys.exit(f"{', '.join(unknown)}: not in the model; there are: {', '.join(UNITS)}")
     left_out = set()
-    print_table("Model, not measured: share of FMA peak in %, issue / local memory -> the least", targets, lambda kernel: kernel in BOUND_BY_ARITHMETIC,
-                share_of_peak, left_out)
-    print_table("Counted in the code: loads from global memory under way at once (share of them that are 16 bytes), hardware threads on a SIMD unit", targets,
-                lambda kernel: kernel not in BOUND_BY_ARITHMETIC, under_way, left_out)
+    print_table("Model, not measured: share of FMA peak in %, issue / local memory -> the least", targets,
+                lambda kernel: kernel in BOUND_BY_ARITHMETIC, share_of_peak, left_out)
+    print_table("Counted in the code: loads from global memory under way at once (share of them that are 16 bytes), "
+                "hardware threads on a SIMD unit", targets, lambda kernel: kernel not in BOUND_BY_ARITHMETIC, under_way, left_out)
     for line in sorted(left_out):
         print("left out: " + line)
 

@@ -3,7 +3,8 @@
 """Writes a corpus of lines of mixed length, the same for the same arguments: what embed is measured with at a million lines.
 usage: make_corpus.py LINES [SEED] > corpus.txt
 
-Lengths follow what text collections look like: most lines are short, a few are long (log-normal, median 12 words, at most 400); words are drawn
+Lengths follow what text collections look like: most lines are short, a few are long (log-normal, median 12 words, at most 400); \
+words are drawn
 with Zipf's frequencies from 50,000 made-up ones, so that tokenizers meet frequent words and rare pieces."""
 import random
 import sys

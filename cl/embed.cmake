@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Writes OUTPUT, a C file that defines the clf_kernel_set SET: every kernel file of the list KERNELS as a byte array, named by folder and file.
+# Writes OUTPUT, a C file that defines the clf_kernel_set SET: every kernel file of the list KERNELS as a byte array, named by
+# folder and file.
 set(arrays "")
 set(rows "")
 foreach(path ${KERNELS})

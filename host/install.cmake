@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts in place: program, man page, shell completion, both libraries, public headers, CMake package and pkg-config file.
-# The static library has an export set of its own: its users need the libraries below it, users of the shared one do not.
+# What `cmake --install` puts in place: program, man page, shell completion, both libraries, public headers, CMake package and pkg-config
+# file. The static library has an export set of its own: its users need the libraries below it, users of the shared one do not.
 include(CMakePackageConfigHelpers)
 set(CLF_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/clformer)
 
 install(TARGETS clformer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CLF_MANUAL} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${PROJECT_SOURCE_DIR}/host/cli/completion/clformer.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME clformer)
+install(FILES ${PROJECT_SOURCE_DIR}/host/cli/completion/clformer.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME clformer)
 install(FILES ${PROJECT_SOURCE_DIR}/host/cli/completion/_clformer DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/cli/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/clformer USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.sh")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/cli/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/clformer
+        USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.sh")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/clformer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${CMAKE_BINARY_DIR}/include/clformer/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clformer)
 

@@ -24,8 +24,9 @@ part() { # TITLE MINUTES COMMAND...
     note "${title}: $result"
 }
 
-# ctest on a build directory, with two tests more than processors: drivers start linkers and wait for them, ranks wait for each other. All parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays.
-# What programs and cases of programs skipped goes to build/skips, a line each: ctest itself tells neither the cases nor the reasons.
+# ctest on a build directory, with two tests more than processors: drivers start linkers and wait for them, ranks wait for each other. All
+# parts share one kernel cache, whose keys tell implementations apart: what is compiled once stays. What programs and cases of programs
+# skipped goes to build/skips, a line each: ctest itself tells neither the cases nor the reasons.
 run_ctest() { # BUILD CTEST-OPTIONS...
     local build=$1 status=0
     shift
@@ -65,7 +66,8 @@ one_driver() { # "NAME / PLATFORM"
     local found
     found=$(grep -H -E '^[0-9]+ ' build/drivers/*/devices 2>/dev/null |
         NAME=$1 awk '{ at = index($0, ":"); line = substr($0, at + 1); number = line; sub(/ .*/, "", number); sub(/^[0-9]+ /, "", line)
-                       if (line == ENVIRON["NAME"]) { folder = substr($0, 1, at - 1); sub(/\/devices$/, "", folder); print number, folder } }')
+                       if (line == ENVIRON["NAME"]) { folder = substr($0, 1, at - 1)
+                                                      sub(/\/devices$/, "", folder); print number, folder } }')
     [ "$(wc -l <<<"$found")" -eq 1 ] && [ -n "$found" ] || return 0
     printf 'CLF_TEST_ONE_DEVICE=%s\nCLF_TEST_ONE_DRIVER=%s\n' "${found%% *}" "$PWD/${found#* }"
 }
@@ -87,12 +89,13 @@ test_devices() {
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
         common+='|output|completion|manual|quickstart' # where output goes, and what takes no device at all
         case $name in
-            *llvmpipe*) small=1 numbers=1 minutes=10 left_out="^(cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
+            *llvmpipe*) small=1 numbers=1 minutes=10 \
+                left_out="^(cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;
             *'Intel(R) OpenCL'*) numbers=$full share=1-7/8 minutes=15 left_out="^(cli\\.($common|op|einsum)|$spoiled)\$" ;;
             *'Portable Computing Language'*) share=0-0/8 ;;
         esac
-        # These two share the larger cases of the tests of ops and workloads in --full, Intel's, which compiles in a third of the time, most of
-        # them; without it every device runs all of them.
+        # These two share the larger cases of the tests of ops and workloads in --full, Intel's, which compiles in a third of the time, most
+        # of them; without it every device runs all of them.
         [ -n "$full" ] || share=
         mapfile -t alone < <(one_driver "$name")
         part "OpenCL device $index, $name" "$(minutes_of $minutes)" env CLF_DEVICE="$index" "${alone[@]}" \
@@ -121,7 +124,8 @@ fetch_intel_runtime() { # DIRECTORY
     # shellcheck disable=SC2086
     fetch_wheels "$1" $intel_packages || return 1
     mkdir "$work/lib"
-    find "$work"/unpacked/*.data/data/lib -maxdepth 1 -type f ! -name 'libOpenCL.so*' -exec mv -t "$work/lib" {} + # the loader is the system's
+    find "$work"/unpacked/*.data/data/lib -maxdepth 1 -type f ! -name 'libOpenCL.so*' \
+        -exec mv -t "$work/lib" {} + # the loader is the system's
     [ -f "$work/lib/libintelocl.so" ] || return 1
     mv -T "$work/lib" "$1"
     rm -rf "$work"
@@ -184,8 +188,11 @@ test_sanitized() {
         # Leaks are looked for where no driver runs: LeakSanitizer itself may crash while PoCL's threads work.
         # PoCL's LLVM gives threads signal stacks of its own, which AddressSanitizer would unmap as its own when a thread ends.
         local options=strict_string_checks=1:allocator_may_return_null=1:use_sigaltstack=0 status=0
-        ASAN_OPTIONS=$options:detect_leaks=1 fixed_addresses bash -c "$(declare -f run_ctest); run_ctest build-sanitize -L '^unit\$'" || status=1
-        ASAN_OPTIONS=$options:detect_leaks=0 fixed_addresses bash -c "$(declare -f run_ctest); run_ctest build-sanitize -L '^(runtime|op|nn|model|cli)\$' -E '^(cli.(install|example)|model\..*\.spoiled)\$'" || status=1
+        local left_out='^(cli.(install|example)|model\..*\.spoiled)$'
+        ASAN_OPTIONS=$options:detect_leaks=1 fixed_addresses \
+            bash -c "$(declare -f run_ctest); run_ctest build-sanitize -L '^unit\$'" || status=1
+        ASAN_OPTIONS=$options:detect_leaks=0 fixed_addresses \
+            bash -c "$(declare -f run_ctest); run_ctest build-sanitize -L '^(runtime|op|nn|model|cli)\$' -E '$left_out'" || status=1
         exit $status
     )
 }
@@ -220,7 +227,8 @@ run_tests() { # [--full]
     local start=$SECONDS
     say "clformer: builds the tests and runs them on every OpenCL device of this machine"
     describe_machine
-    [ -z "$full" ] || note "first adding PoCL, rusticl and Intel's CPU runtime; then Oclgrind, the GPU compilers, sanitizers and fuzz targets"
+    [ -z "$full" ] ||
+        note "first adding PoCL, rusticl and Intel's CPU runtime; then Oclgrind, the GPU compilers, sanitizers and fuzz targets"
     need_to_build
     need_to_fetch
     need_module cmocka libcmocka-dev
@@ -277,9 +285,11 @@ run_tests() { # [--full]
         part "Oclgrind: races, uninitialised and foreign memory" "$(minutes_of 6)" run_ctest build -L '^oclgrind$'
         part "PoCL shown as seven GPUs: choices, limits, results, launches" "$(minutes_of 8)" run_ctest build -L '^gpu$'
         part "kernels compile for Intel, AMD and NVIDIA GPUs" "$(minutes_of 14)" run_ctest build -L '^offline$'
-        configure_and_build build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+        configure_and_build build-sanitize \
+            -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
-        targets="test_runtime_test_shared test_model_test_session" configure_and_build build-thread -DCLF_SANITIZE=thread -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
+        targets="test_runtime_test_shared test_model_test_session" \
+            configure_and_build build-thread -DCLF_SANITIZE=thread -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "two threads under ThreadSanitizer (PoCL)" "$(minutes_of 2)" test_threads
         CC=clang-15 targets="fuzz clformer" configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "fuzz targets" "$(minutes_of 5)" run_ctest build-fuzz -L '^fuzz$'

@@ -6,8 +6,8 @@ usage: compare_attention.py [--bench build/bench/onednn_attention] [--heads 8] [
 
 Each round runs the C program (ours and oneDNN's primitives, which also checks one against the other) and torch's
 scaled_dot_product_attention(is_causal=True), or, before PyTorch 2, its products and softmax. A round's ratio is the peer's median time over
-ours of the same round. The last two lines have the ratio to the better of PyTorch and oneDNN's primitives over the whole square, and to the best
-of these and oneDNN called in blocks below the diagonal."""
+ours of the same round. The last two lines have the ratio to the better of PyTorch and oneDNN's primitives over the whole square, and to the
+best of these and oneDNN called in blocks below the diagonal."""
 import argparse
 import json
 import os

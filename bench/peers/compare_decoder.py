@@ -5,9 +5,10 @@
 usage: compare_decoder.py WORDS [--bench build/bench/bench_decoder] [--model host/model/g2p] [--rounds 3] [--threads 2] [--batch 512]
                           [--words 10000] [-o result.json]
 
-Two peers, both batched, in order of length, without gradients, float32: `whole` runs the decoder over the whole prefix at each step (the model as the
-annotated implementation has it; it stops when every word of the batch has ended), `cached` keeps keys and values of the past and of the memory, which is what
-a careful PyTorch user would write. Both sides' phonemes are compared before anything is timed. A round's ratio is our words/s over the peer's."""
+Two peers, both batched, in order of length, without gradients, float32: `whole` runs the decoder over the whole prefix at each step (the
+model as the annotated implementation has it; it stops when every word of the batch has ended), `cached` keeps keys and values of the past
+and of the memory, which is what a careful PyTorch user would write. Both sides' phonemes are compared before anything is timed. A round's
+ratio is our words/s over the peer's."""
 import argparse
 import json
 import os
@@ -133,14 +134,17 @@ def main():
             rows = []
             for index in range(options.rounds):
                 if index % 2:
-                    theirs, mine = run_peer(function, model, config, words, options.batch)[0], run_ours(options, words_file)['words_per_second']
+                    theirs, mine = run_peer(function, model, config, words, options.batch)[0], \
+                        run_ours(options, words_file)['words_per_second']
                 else:
-                    mine, theirs = run_ours(options, words_file)['words_per_second'], run_peer(function, model, config, words, options.batch)[0]
+                    mine, theirs = run_ours(options, words_file)['words_per_second'], \
+                        run_peer(function, model, config, words, options.batch)[0]
                 rows.append((mine, theirs))
             ratios = [mine / theirs for mine, theirs in rows]
             record[name] = {'ratio': statistics.median(ratios), 'ratios': ratios, 'ours_words_per_second': [mine for mine, _ in rows],
                             'peer_words_per_second': [theirs for _, theirs in rows]}
-            print(f'{name:<7} ours {statistics.median(m for m, _ in rows):8.1f} words/s   peer {statistics.median(t for _, t in rows):8.1f} words/s   '
+            print(f'{name:<7} ours {statistics.median(m for m, _ in rows):8.1f} words/s   '
+                  f'peer {statistics.median(t for _, t in rows):8.1f} words/s   '
                   f'{record[name]["ratio"]:5.2f} x  ({min(ratios):.2f} to {max(ratios):.2f})', flush=True)
     if options.output:
         with open(options.output, 'w', encoding='utf-8') as file:

@@ -42,7 +42,8 @@ def make_model(kind, layers, directory):
     """A directory as it is downloaded, and the PyTorch model."""
     torch.manual_seed(1)
     make_config, make = KINDS[kind]
-    config = make_config(vocab_size=VOCABULARY, num_hidden_layers=layers, max_position_embeddings=514, type_vocab_size=1, layer_norm_eps=1e-5)
+    config = make_config(vocab_size=VOCABULARY, num_hidden_layers=layers, max_position_embeddings=514, type_vocab_size=1,
+                         layer_norm_eps=1e-5)
     model = make(config, add_pooling_layer=False).eval()
     for name, parameter in model.named_parameters():  # the first weights of a training have no biases
         if name.endswith("bias"):
@@ -102,7 +103,8 @@ def compare(options, kind, directory, sides, model):
         batch, tokens = map(int, case.split("x"))
         ids = np.random.default_rng(1).integers(5, VOCABULARY, (batch, tokens))
         with torch.no_grad():
-            want = model(input_ids=torch.tensor(ids), attention_mask=torch.ones(batch, tokens, dtype=torch.int64)).last_hidden_state.mean(1).numpy()
+            want = model(input_ids=torch.tensor(ids),
+                         attention_mask=torch.ones(batch, tokens, dtype=torch.int64)).last_hidden_state.mean(1).numpy()
         runs = {name: side.prepare(ids) for name, side in sides.items()}
         for name, run in runs.items():
             error = float(np.abs(run() - want).max() / np.abs(want).max())
@@ -133,7 +135,8 @@ def compare(options, kind, directory, sides, model):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("kinds", nargs="*", default=["xlm-roberta", "mpnet"])
-    parser.add_argument("--bench", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bench", "bench_encoder"))
+    parser.add_argument("--bench",
+                        default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bench", "bench_encoder"))
     parser.add_argument("--cases", default="1x128,32x128")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """bench_generate against llama.cpp (Python package llama-cpp-python), alternating: ratios that survive a noisy machine.
 
-usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--prompt-tokens 128] [--tokens 64] [--batch 1] [--rounds 3] [--threads 2]
-                           [-o result.json]
+usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--prompt-tokens 128] [--tokens 64]
+                           [--batch 1] [--rounds 3] [--threads 2] [-o result.json]
 
-Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes best.
-Logits after the prompt are compared before anything is timed: llama.cpp rounds activations to int8 beside quantised weights, so that only a
-gross difference (more than 3, of logits up to about 30) is an error; the difference is printed."""
+Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes
+best. Logits after the prompt are compared before anything is timed: llama.cpp rounds activations to int8 beside quantised weights, so that
+only a gross difference (more than 3, of logits up to about 30) is an error; the difference is printed."""
 import argparse
 import ctypes
 import json
@@ -126,14 +126,17 @@ def main():
             theirs = peer.run()
         rows.append({'prefill': [ours['prefill_tokens_per_s'], theirs[0]], 'decode': [ours['decode_tokens_per_s'], theirs[1]],
                      'share_of_limit': ours['share_of_limit']})
-    record = {'model': os.path.basename(options.model), 'prompt_tokens': options.prompt_tokens, 'tokens': options.tokens, 'batch': options.batch,
-              'threads': options.threads, 'peer': f'llama-cpp-python {llama_cpp.__version__}', 'logits_differ_by': error, 'rounds': rows}
+    record = {'model': os.path.basename(options.model), 'prompt_tokens': options.prompt_tokens, 'tokens': options.tokens,
+              'batch': options.batch, 'threads': options.threads, 'peer': f'llama-cpp-python {llama_cpp.__version__}',
+              'logits_differ_by': error, 'rounds': rows}
     for what in ('prefill', 'decode'):
         ratios = [row[what][0] / row[what][1] for row in rows]
         record[f'{what}_ratio'] = statistics.median(ratios)
-        print(f'{what:<8} ours {statistics.median(row[what][0] for row in rows):8.1f} tokens/s   llama.cpp {statistics.median(row[what][1] for row in rows):8.1f}   '
+        print(f'{what:<8} ours {statistics.median(row[what][0] for row in rows):8.1f} tokens/s   '
+              f'llama.cpp {statistics.median(row[what][1] for row in rows):8.1f}   '
               f'{record[f"{what}_ratio"]:5.2f} x  ({min(ratios):.2f} to {max(ratios):.2f})', flush=True)
-    print(f'logits differ by {error:.2g} at most; decode reaches {statistics.median(row["share_of_limit"] for row in rows):.2f} of the limit by bandwidth')
+    print(f'logits differ by {error:.2g} at most; '
+          f'decode reaches {statistics.median(row["share_of_limit"] for row in rows):.2f} of the limit by bandwidth')
     if options.output:
         with open(options.output, 'w', encoding='utf-8') as file:
             json.dump(record, file, indent=1)

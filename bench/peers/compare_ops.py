@@ -4,9 +4,10 @@
 
 usage: compare_ops.py [--bench build/bench/bench_op] [--filter TEXT] [--all] [--rounds 5] [--threads 2]
 
-Each round runs bench_op on one workload of its list (verified against float64 there, on the engine that the library chooses) and then the same
-work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's ratio is torch's median time
-over ours of the same round; printed are the median over rounds, the least and the most. --all: the whole list, not the quick one."""
+Each round runs bench_op on one workload of its list (verified against float64 there, on the engine that the library chooses) and then
+the same work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's ratio is
+torch's median time over ours of the same round; printed are the median over rounds, the least and the most. --all: the whole list, not
+the quick one."""
 import argparse
 import json
 import os
@@ -116,7 +117,8 @@ def main():
             rounds.append((record['median_ms'], measure_torch(call, work['chain'])))
         ratios = [theirs / ours for ours, theirs in rounds]
         ours, theirs = (statistics.median(column) for column in zip(*rounds))
-        print(f"{name:<64} {ours:7.3f} ms {theirs:7.3f} ms   {statistics.median(ratios):5.2f} x  ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+        print(f"{name:<64} {ours:7.3f} ms {theirs:7.3f} ms   {statistics.median(ratios):5.2f} x  ({min(ratios):.2f} to {max(ratios):.2f})",
+              flush=True)
 
 
 if __name__ == '__main__':

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """clformer rerank against a cross-encoder on ONNX Runtime, alternating: ratios that survive a noisy machine.
 
-usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 200] [--layers 6] [--rounds 5] [--threads 2] [-o result.json]
+usage: compare_rerank.py [--program build/clformer] [--documents 100] [--tokens 200] [--layers 6] [--rounds 5]
+                         [--threads 2] [-o result.json]
 
-A BERT of the size of ms-marco-MiniLM (6 layers of width 384) with random weights and a head of one class scores a question with documents of
-about that many tokens. The peer does what sentence-transformers' CrossEncoder does, with less around it: pairs tokenized by `tokenizers`,
-batches of 32 in order of length, a fused graph. Ours is what --stats tells of tokenizing and running, which leaves out loading on both sides.
-Scores are compared before anything is timed. Needs numpy, onnx, onnxruntime, safetensors, tokenizers, torch and transformers."""
+A BERT of the size of ms-marco-MiniLM (6 layers of width 384) with random weights and a head of one class scores a question with
+documents of about that many tokens. The peer does what sentence-transformers' CrossEncoder does, with less around it: pairs tokenized
+by `tokenizers`, batches of 32 in order of length, a fused graph. Ours is what --stats tells of tokenizing and running, which leaves
+out loading on both sides. Scores are compared before anything is timed. Needs numpy, onnx, onnxruntime, safetensors, tokenizers,
+torch and transformers."""
 import argparse
 import json
 import os
@@ -129,7 +131,8 @@ def main():
     times = {"ours": [own for own, _ in results], "peer": [other for _, other in results]}
     ratio = spread([other / own for own, other in zip(times["ours"], times["peer"])])
     print(f"{options.documents} documents of about {options.tokens} tokens: ours {statistics.median(times['ours']):.1f} ms, ONNX Runtime "
-          f"{statistics.median(times['peer']):.1f} ms, {ratio['median']:.2f} x ({ratio['min']:.2f} to {ratio['max']:.2f}); scores differ by {error:.2g}")
+          f"{statistics.median(times['peer']):.1f} ms, {ratio['median']:.2f} x ({ratio['min']:.2f} to {ratio['max']:.2f}); "
+          f"scores differ by {error:.2g}")
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:
             json.dump({"documents": options.documents, "tokens": options.tokens, "ms": times, "ratio": ratio}, file, indent=1)

@@ -23,9 +23,10 @@ def relative_bias(table, tokens):
 
 
 def encoder_graph(config, weights, masked=False, normalised=True, fused=True, classifies=False):
-    """Encoder, mean pooling and, normalised, L2 normalisation, as a serialised model. Not fused: without types and lengths. config, weights: of the checkpoint. Inputs ids [B,T]
-    int32, for BERT types [B,T], and pool [B,1,T] (1/length at valid tokens, 0 at padding); masked: also lengths [B] int32, keys from there
-    on are ignored; classifies: the head of BertForSequenceClassification instead of the mean, and no pool; MPNet: bias [1,H,T,T]. Output embeddings [B,C]. Without padding for families whose positions begin elsewhere."""
+    """Encoder, mean pooling and, normalised, L2 normalisation, as a serialised model. Not fused: without types and lengths. config,
+    weights: of the checkpoint. Inputs ids [B,T] int32, for BERT types [B,T], and pool [B,1,T] (1/length at valid tokens, 0 at padding);
+    masked: also lengths [B] int32, keys from there on are ignored; classifies: the head of BertForSequenceClassification instead of the
+    mean, and no pool; MPNet: bias [1,H,T,T]. Output embeddings [B,C]. Without padding for families whose positions begin elsewhere."""
     kind = config["model_type"]
     names = MPNET if kind == "mpnet" else BERT
     epsilon = config["layer_norm_eps"]
@@ -69,7 +70,8 @@ def encoder_graph(config, weights, masked=False, normalised=True, fused=True, cl
         if kind == "mpnet":
             scores = node("Add", [scores, "bias"], base + "biased")
         mixed = node("MatMul", [node("Softmax", [scores], base + "weights", axis=-1), v], base + "mixed")
-        return node("Reshape", [node("Transpose", [mixed], base + "rows", perm=[0, 2, 1, 3]), integers_of(base + "width", [0, 0, heads * size])],
+        return node("Reshape", [node("Transpose", [mixed], base + "rows", perm=[0, 2, 1, 3]),
+                                integers_of(base + "width", [0, 0, heads * size])],
                     base + "context")
 
     def plain_gelu(value, name):
@@ -114,17 +116,20 @@ def encoder_graph(config, weights, masked=False, normalised=True, fused=True, cl
 
         x = add_norm(dense(context, base + names["o"]), x, base + names["o"], base + names["norm"])
         name = base + "intermediate.dense"
-        hidden = node("BiasGelu", [dense(x, name), weight(name + ".bias")], base + "hidden", FUSED) if fused else plain_gelu(dense(x, name), name)
+        hidden = node("BiasGelu", [dense(x, name), weight(name + ".bias")], base + "hidden", FUSED) if fused else \
+            plain_gelu(dense(x, name), name)
         name = base + "output."
         x = add_norm(dense(hidden, name + "dense"), x, name + "dense", name + "LayerNorm")
     if classifies:
         first = node("Gather", [x, integers_of("first", 0)], "first tokens", axis=1)
         for name, inner in (("pooler.dense", first), ("classifier", "pooler.tanh")):
-            node("Gemm", [inner, weight(name + ".weight"), weight(name + ".bias")], name + ".out" if name != "classifier" else "embeddings", transB=1)
+            node("Gemm", [inner, weight(name + ".weight"), weight(name + ".bias")], name + ".out" if name != "classifier" else "embeddings",
+                 transB=1)
             if name == "pooler.dense":
                 node("Tanh", [name + ".out"], "pooler.tanh")
     else:
-        squeezed = node("Squeeze", [node("MatMul", ["pool", x], "pooled"), integers_of("axis", [1])], "squeezed" if normalised else "embeddings")
+        squeezed = node("Squeeze", [node("MatMul", ["pool", x], "pooled"), integers_of("axis", [1])],
+                        "squeezed" if normalised else "embeddings")
         if normalised:
             node("LpNormalization", [squeezed], "embeddings", axis=-1, p=2)
 

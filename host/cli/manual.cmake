@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# cmake -DPROGRAM=clformer -DPAGE=clformer.1 -DOUTPUT=F -P manual.cmake: the manual page with the options of every command as the program has
-# them, in the place of what stands between OPTIONS and COMMON OPTIONS.
+# cmake -DPROGRAM=clformer -DPAGE=clformer.1 -DOUTPUT=F -P manual.cmake: the manual page with the options of every command as the program
+# has them, in the place of what stands between OPTIONS and COMMON OPTIONS.
 cmake_minimum_required(VERSION 3.20)
 
 function(ask output)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh BUILD SOURCE PREFIX: installs into PREFIX, then uses what is there as a stranger would: by CMake, by pkg-config, header by header.
+# install.sh BUILD SOURCE PREFIX: installs into PREFIX, then uses what is there as a stranger would: by CMake, by pkg-config,
+# header by header.
 set -eu
 build=$1 source=$2 prefix=$3
 fail() { echo "install: $*"; exit 1; }
@@ -9,7 +10,8 @@ rm -rf "$prefix" "$prefix.consumer"
 cmake --install "$build" --prefix "$prefix" >/dev/null
 [ "$("$prefix/bin/clformer" --version)" = "$("$build/clformer" --version)" ] || fail "bin/clformer --version"
 [ -s "$prefix/share/man/man1/clformer.1" ] || fail "no man page"
-[ -s "$prefix/share/bash-completion/completions/clformer" ] && [ -s "$prefix/share/zsh/site-functions/_clformer" ] || fail "no shell completion"
+[ -s "$prefix/share/bash-completion/completions/clformer" ] && [ -s "$prefix/share/zsh/site-functions/_clformer" ] ||
+    fail "no shell completion"
 pc=$(dirname "$(find "$prefix" -name clformer.pc)")
 library=$(dirname "$pc")
 [ -f "$library/libclformer.a" ] && [ -f "$library/libclformer.so" ] || fail "libclformer.a and .so are not in $library"
@@ -18,9 +20,11 @@ library=$(dirname "$pc")
 for header in "$prefix"/include/clformer/*.h; do
     unit="#include <clformer/$(basename "$header")>
 extern int nothing;"
-    echo "$unit" | cc -x c -std=c11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - || fail "$header in C"
+    echo "$unit" | cc -x c -std=c11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - ||
+        fail "$header in C"
     if command -v c++ >/dev/null 2>&1; then
-        echo "$unit" | c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" -fsyntax-only - || fail "$header in C++"
+        echo "$unit" | c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -DCL_TARGET_OPENCL_VERSION=120 -I"$prefix/include" \
+            -fsyntax-only - || fail "$header in C++"
     fi
 done
 
@@ -37,5 +41,7 @@ export PKG_CONFIG_PATH
 cc "$source/tests/cli/example.c" $(pkg-config --cflags --libs clformer) -Wl,-rpath,"$library" -o "$prefix.consumer/example_pkgconfig"
 cc "$source/tests/cli/example.c" $(pkg-config --cflags clformer) "$library/libclformer.a" \
     $(pkg-config --static --libs clformer | sed 's/-lclformer//') -o "$prefix.consumer/example_pkgconfig_static"
-if ldd "$prefix.consumer/example_static" "$prefix.consumer/example_pkgconfig_static" | grep libclformer; then fail "the static programs load the shared library"; fi
+if ldd "$prefix.consumer/example_static" "$prefix.consumer/example_pkgconfig_static" | grep libclformer; then
+    fail "the static programs load the shared library"
+fi
 echo "installed, found and linked"

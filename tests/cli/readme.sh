@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# readme.sh SOURCE: the examples of README.md are lines of tests/cli/example.c and example.py, in their order; nothing else stands in them. Every file that
-# README.md and its sisters link to exists.
+# readme.sh SOURCE: the examples of README.md are lines of tests/cli/example.c and example.py, in their order; nothing else stands in them.
+# Every file that README.md and its sisters link to exists.
 status=0
 
 # The lines of README's block of a language without leading white space.
@@ -9,8 +9,10 @@ block() { awk -v fence="^\`\`\`$1\$" '$0 ~ fence { inside = 1; next } /^```$/ { 
 
 # Fails unless standard input is a subsequence of the file's lines.
 inside() {
-    sed 's/^ *//' "$1" | awk -v file="$1" 'NR == FNR { wanted[NR] = $0; count = NR; next } FNR == 1 { at = 1 } at <= count && $0 == wanted[at] { at++ }
-        END { if (count == 0) { print "no example for " file; exit 1 } if (at <= count) { print "not in " file ": " wanted[at]; exit 1 } }' "$2" -
+    sed 's/^ *//' "$1" | awk -v file="$1" '
+        NR == FNR { wanted[NR] = $0; count = NR; next } FNR == 1 { at = 1 } at <= count && $0 == wanted[at] { at++ }
+        END { if (count == 0) { print "no example for " file; exit 1 }
+              if (at <= count) { print "not in " file ": " wanted[at]; exit 1 } }' "$2" -
 }
 
 wanted=$(mktemp)

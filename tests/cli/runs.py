@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests of the program share: the list of failures, runs of it, also such that are ended at a call and not at a time, texts, and a model
-whose vectors weigh something."""
+"""What tests of the program share: the list of failures, runs of it, also such that are ended at a call and not at a time, texts, and a
+model whose vectors weigh something."""
 import json
 import math
 import os
@@ -26,7 +26,8 @@ def finish():
 
 
 def worst(differences):
-    """The largest of the differences; infinite where one of them is no number, and where there is none: max() forgets a NaN that is not first."""
+    """The largest of the differences; infinite where one of them is no number, and where there is none: max() forgets a NaN that
+    is not first."""
     return max((math.inf if math.isnan(difference) else difference for difference in differences), default=math.inf)
 
 
@@ -76,7 +77,8 @@ def make_spoiled_model(path, texts):
             os.symlink(os.path.join(model, name), os.path.join(path, name))
     tokens = subprocess.run([program, "tokenize", model, *texts], capture_output=True, check=True).stdout.splitlines()
     last = max(len(json.loads(line)) for line in tokens) - 1
-    write_spoiled(os.path.join(model, "model.safetensors"), "embeddings.position_embeddings.weight", last, os.path.join(path, "model.safetensors"))
+    write_spoiled(os.path.join(model, "model.safetensors"), "embeddings.position_embeddings.weight", last,
+                  os.path.join(path, "model.safetensors"))
 
 
 def make_broken_vendors(path, way="aborts"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer attention on the real model and on the built-in encoder-decoder: weights against float64 (tests/data/attention), files, pictures, refusals.
+"""clformer attention on the real model and on the built-in encoder-decoder: weights against float64 (tests/data/attention),
+files, pictures, refusals.
 usage: test_attention.py PROGRAM DATA"""
 import itertools
 import json
@@ -203,12 +204,15 @@ for outputs in (["-o", "/dev/full", "--format", "png"], ["--json"]):  # one outp
                               text=True, cwd=work, check=False)
     if done.returncode != 1 or "No space left" not in done.stderr or any(name.startswith("never.npy") for name in os.listdir(work)):
         fail(f"--npy beside a full disk, {outputs}: status {done.returncode}, {done.stderr!r}, {os.listdir(work)}")
-done = subprocess.run([program, "pronounce", "photograph", "--attention", "word.svg"], capture_output=True, text=True, cwd=work, check=False)
+done = subprocess.run([program, "pronounce", "photograph", "--attention", "word.svg"], capture_output=True, text=True, cwd=work,
+                      check=False)
 if good("pronounce --attention", done) and not done.stdout.startswith("photograph\tF "):
     fail(f"pronounce --attention: {done.stdout!r}")
-if not {"g2p: cross-attention weights, layer 2 of 2 (--layer 1)", "\u201cphotograph\u201d", "queries", "</s>"} <= set(svg_texts("word.svg")):
+if not {"g2p: cross-attention weights, layer 2 of 2 (--layer 1)", "\u201cphotograph\u201d", "queries", "</s>"} <= \
+        set(svg_texts("word.svg")):
     fail(f"pronounce --attention: texts {svg_texts('word.svg')}")
-done = subprocess.run([program, "pronounce", "one", "two", "--attention", "never.svg"], capture_output=True, text=True, cwd=work, check=False)
+done = subprocess.run([program, "pronounce", "one", "two", "--attention", "never.svg"], capture_output=True, text=True, cwd=work,
+                      check=False)
 if done.returncode != 2 or "one word" not in done.stderr:
     fail(f"pronounce --attention of two words: {done.returncode}, {done.stderr!r}")
 
@@ -250,21 +254,25 @@ if not all(abs(sum(row) - 1) <= 1e-5 for head in everything["weights"] for row i
     fail("rows do not sum to 1")
 
 # Pictures: many tokens, long ones, characters that fonts lack; without any font; SVG.
-words = "It was a bright cold day in April and the clocks were striking thirteen, so internationalization 日本語 waited for nobody at all that year."
+words = "It was a bright cold day in April and the clocks were striking thirteen, so internationalization 日本語 " \
+    "waited for nobody at all that year."
 if good("40 tokens", run(model, words, "--layer", 2, "--head", 4, "-o", "long.png")):
     check_picture("long.png", 600)
 done = run(model, words, "--head", "0-2", "--layer", 1, "-o", "w.svg")
 if good("svg", done):
     texts = svg_texts("w.svg")
     title = f"{os.path.basename(os.path.realpath(model))}: attention weights, layer 2 of 6 (--layer 1)"
-    if not {title, "head 2", "[CLS]", "##ization", "\u65e5"} <= set(texts) or not any(text.startswith("\u201cIt was a bright cold day") for text in texts):
+    if not {title, "head 2", "[CLS]", "##ization", "\u65e5"} <= set(texts) or \
+            not any(text.startswith("\u201cIt was a bright cold day") for text in texts):
         fail(f"svg: texts {texts}")
     if done.stderr:
         fail(f"svg: the machine's fonts are nothing to it, but {done.stderr!r}")
-if good("markup in a text", run(model, 'a<b>&"c', "--head", 0, "-o", "markup.svg")) and '\u201ca<b>&"c\u201d' not in svg_texts("markup.svg"):
+if good("markup in a text", run(model, 'a<b>&"c', "--head", 0, "-o", "markup.svg")) and \
+        '\u201ca<b>&"c\u201d' not in svg_texts("markup.svg"):
     fail(f"markup in a text: {svg_texts('markup.svg')}")
 done = run(model, "go \ue123\ue123 and \ue124", "--head", 0, "-o", "private.png") # private characters, which no font draws
-if good("no font for some", done) and (done.stderr.count("(U+E123)") != 1 or "(U+E124)" not in done.stderr or done.stderr.count("fonts-noto-core") != 1):
+if good("no font for some", done) and (done.stderr.count("(U+E123)") != 1 or "(U+E124)" not in done.stderr or
+                                       done.stderr.count("fonts-noto-core") != 1):
     fail(f"no font for some characters: {done.stderr!r}")
 with open(os.path.join(work, "fonts.conf"), "w", encoding="ascii") as fonts:
     fonts.write('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>\n')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer bench: the result file against its schema and its own samples; a wrong kernel is FAILED, one that does not build is unsupported, an
-interrupted run leaves a valid file.
+"""clformer bench: the result file against its schema and its own samples; a wrong kernel is FAILED, one that does not build is unsupported,
+an interrupted run leaves a valid file.
 usage: test_bench.py PROGRAM DATA"""
 import glob
 import json
@@ -221,7 +221,8 @@ steps = {w["id"]: w for w in record["workloads"]}[step]
 row = next(r for r in record["results"] if r["workload"] == step)
 expect(row["verified"] and row["rate_unit"] == "tokens/s", f"generation: {row}")
 expect(math.isclose(row["rate"], steps["items"] / row["median_ms"] * 1e3, rel_tol=1e-6), f"generation: rate {row['rate']}")
-expect(steps["limit"] == "read_gbps" and row["percent_of_limit"] is not None, f"generation: {row['percent_of_limit']} % of {steps['limit']}")
+expect(steps["limit"] == "read_gbps" and row["percent_of_limit"] is not None,
+       f"generation: {row['percent_of_limit']} % of {steps['limit']}")
 expect(steps["bytes"] / steps["work"]["steps"] > row["memory"]["weights_bytes"] * 0.99, f"generation: {steps['bytes']} bytes")
 energy = row["energy"]
 if energy["joules_per_run"] is None:
@@ -244,7 +245,8 @@ result = run(*QUICK, "-o", path("broken.json"), CLF_KERNEL_DIR=path("broken"))
 expect(result.returncode == 1 and "nothing could be measured" in result.stderr, f"broken kernels: {result.returncode}: {result.stderr}")
 record = load("broken.json", "broken kernels")
 device = record["devices"][0]
-expect(device["status"] == "unsupported" and "broken on purpose" in device["reason"], f"broken kernels: {device['status']}: {device['reason']}")
+expect(device["status"] == "unsupported" and "broken on purpose" in device["reason"],
+       f"broken kernels: {device['status']}: {device['reason']}")
 for row in rows(record):
     expect(row["status"] == "unsupported" and "broken on purpose" in row["reason"], f"broken kernels: {row['status']}: {row['reason']}")
 shutil.rmtree(path("broken"))
@@ -312,7 +314,8 @@ settings = record["settings"]
 expect(settings["quick"] and settings["min_seconds"] == 0.01 and settings["rounds"] == 2, f"--seconds, --rounds: {settings}")
 expect(all("too slow" in r["reason"] for r in rows(record)), "--longest-run: not every row is left out")
 limits = record["devices"][0]["limits"]
-expect(all(w["limit"] in limits for w in record["workloads"] if w["limit"]), f"--longest-run: limits are measured however long they take: {limits}")
+expect(all(w["limit"] in limits for w in record["workloads"] if w["limit"]),
+       f"--longest-run: limits are measured however long they take: {limits}")
 expect(FILTER in run("bench", "--list", "--quick", "--suite", "ops").stdout, "--list")
 
 print("all passed" if not failures else f"{len(failures)} failures")

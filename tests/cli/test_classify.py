@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""classify and rerank on tiny models with heads (tests/data/classifiers): logits against transformers' in float64, labels, scores and orders.
+"""classify and rerank on tiny models with heads (tests/data/classifiers): logits against transformers' in float64, labels,
+scores and orders.
 usage: test_classify.py PROGRAM DATA"""
 import json
 import math
@@ -33,7 +34,8 @@ def check_classify(name, directory, folder, golden, config):
     for text, line, logits, scores in zip(golden["texts"], lines, golden["logits"], golden["scores"][problem or "null"]):
         error = math.dist(line["logits"], logits) / math.hypot(*logits)
         best = max(range(len(logits)), key=scores.__getitem__)
-        if not error <= BOUND or not abs(line["score"] - scores[best]) <= BOUND * max(1, abs(scores[best])) or line["label"] != labels[str(best)]:
+        if not error <= BOUND or not abs(line["score"] - scores[best]) <= BOUND * max(1, abs(scores[best])) or \
+                line["label"] != labels[str(best)]:
             fail(name, problem, text, f"relative error {error:.3g}", line, scores)
 
 
@@ -65,7 +67,8 @@ def check_cross_encoder_settings(folder):
     """The default prompt of a cross-encoder goes before the query, and what it makes of logits is Identity or Sigmoid."""
     copy, texts = os.path.join(folder, "settings"), ("the cat sat", "zebra")
     shutil.copytree(os.path.join(models, "bert"), copy)
-    write_json(copy, "modules.json", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}])
+    write_json(copy, "modules.json",
+               [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}])
     with open(os.path.join(copy, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
 
@@ -74,7 +77,8 @@ def check_cross_encoder_settings(folder):
         return run("rerank", "--json", copy, query, *texts)
     plain, asked = hits("dog"), hits("a cat, dog")
     prompts = {"prompts": {"query": "a cat, "}, "default_prompt_name": "query"}
-    given, other = hits("dog", model_type="CrossEncoder", activation_fn="torch.nn.modules.linear.Identity", **prompts), hits("dog", **prompts)
+    given, other = hits("dog", model_type="CrossEncoder", activation_fn="torch.nn.modules.linear.Identity", **prompts), \
+        hits("dog", **prompts)
     found = [json.loads(done.stdout)["hits"] if done.returncode == 0 else done.stderr for done in (plain, asked, given, other)]
     if found[2] != found[1] or found[0] == found[1] or found[3] != found[0]:
         fail("the prompt of a cross-encoder", found)
@@ -97,7 +101,8 @@ def check_cross_encoder_settings(folder):
     done = hits("dog", model_type="CrossEncoder", activation_fn="torch.nn.modules.activation.Tanh", similarity_fn_name="cosine", **prompts)
     if done.returncode != 0 or json.loads(done.stdout)["hits"] != found[0]:
         fail("settings without modules.json", done.stdout, done.stderr)
-    if set(json.loads(run("info", "--json", copy).stdout)["unread_settings"]) != {"model_type", "activation_fn", "prompts", "default_prompt_name"}:
+    if set(json.loads(run("info", "--json", copy).stdout)["unread_settings"]) != \
+            {"model_type", "activation_fn", "prompts", "default_prompt_name"}:
         fail("info: settings without modules.json", run("info", "--json", copy))
 
 
@@ -179,7 +184,8 @@ def check_search_refusals(folder, embedder, reranker, corpus):
         fail("search --rerank without texts", done.returncode, done.stderr)
     spoiled, mixed = os.path.join(folder, "spoiled"), os.path.join(folder, "mixed.txt")
     shutil.copytree(reranker, spoiled)
-    write_spoiled(os.path.join(reranker, "model.safetensors"), "bert.embeddings.position_embeddings.weight", 28, os.path.join(spoiled, "model.safetensors"))
+    write_spoiled(os.path.join(reranker, "model.safetensors"), "bert.embeddings.position_embeddings.weight", 28,
+                  os.path.join(spoiled, "model.safetensors"))
     with open(corpus, encoding="utf-8") as file:
         lines = file.read().splitlines()
     with open(mixed, "w", encoding="utf-8") as file:
@@ -212,7 +218,8 @@ def check_info_of_tokenizer(folder):
     wrong = {key: info.get(key) for key in wanted if info.get(key) != wanted[key]}
     if wrong:
         fail("info: tokenizer, unknown", wrong)
-    for key, part, known in (("normalizer", {"type": "Sequence", "normalizers": [{"type": "Rot13"}]}, ("BertNormalizer", "NFKC", "Precompiled")),
+    for key, part, known in (("normalizer", {"type": "Sequence", "normalizers": [{"type": "Rot13"}]},
+                              ("BertNormalizer", "NFKC", "Precompiled")),
                              ("pre_tokenizer", {"type": "Rot13"}, ("BertPreTokenizer", "ByteLevel", "Metaspace")),
                              ("post_processor", {"type": "Rot13"}, ("TemplateProcessing", "BertProcessing", "RobertaProcessing"))):
         with open(os.path.join(copy, "tokenizer.json"), "w", encoding="utf-8") as file:
@@ -228,16 +235,19 @@ def check_info():
     if done.returncode != 0:
         return fail("info", done.returncode, done.stderr)
     info = json.loads(done.stdout)
-    wanted = {"family": "camembert", "layers": 1, "width": 24, "heads": 3, "labels": ["weather", "sport", "the rest"], "problem": "multi_label",
-              "pooling": ["mean"], "prompts": {}, "normalizer": ["BertNormalizer"], "pre_tokenizer": ["BertPreTokenizer"],
-              "token_model": "WordPiece", "unknown": ["golden.json"]}
+    wanted = {"family": "camembert", "layers": 1, "width": 24, "heads": 3, "labels": ["weather", "sport", "the rest"],
+              "problem": "multi_label", "pooling": ["mean"], "prompts": {}, "normalizer": ["BertNormalizer"],
+              "pre_tokenizer": ["BertPreTokenizer"], "token_model": "WordPiece", "unknown": ["golden.json"]}
     wrong = {key: info.get(key) for key in wanted if info.get(key) != wanted[key]}
-    if wrong or "classify" not in info["tasks"] or "rerank" in info["tasks"] or set(info["tensors"]) != {"F16"} or info["parameters"] < 1000:
+    if wrong or "classify" not in info["tasks"] or "rerank" in info["tasks"] or set(info["tensors"]) != {"F16"} or \
+            info["parameters"] < 1000:
         fail("info", wrong, info)
-    if not 4096 < info["weight_bytes"] <= info["file_bytes"] or not 4096 < info["scratch_bytes"] < info["memory_bytes"] or "context_fits" in info:
+    if not 4096 < info["weight_bytes"] <= info["file_bytes"] or not 4096 < info["scratch_bytes"] < info["memory_bytes"] or \
+            "context_fits" in info:
         fail("info: the memory plan", info)
     done = run("info", os.path.join(models, "bert"))
-    if done.returncode != 0 or not any(line.split() == ["family", "bert"] for line in done.stdout.splitlines()) or "rerank" not in done.stdout:
+    if done.returncode != 0 or not any(line.split() == ["family", "bert"] for line in done.stdout.splitlines()) or \
+            "rerank" not in done.stdout:
         fail("info", done.stdout, done.stderr)
     if run("info").returncode != 2:
         fail("info without a model")

@@ -38,7 +38,8 @@ def same_build(folder):
     """Two runs of one build: no row is called different, in nine of ten comparisons at least."""
     claiming = 0
     for seed in range(20):
-        status, rows, error = verdicts(folder, made.simple(2 * seed, devices=2), made.simple(2 * seed + 1, devices=2), "--fail-on-regression", "5%")
+        status, rows, error = verdicts(folder, made.simple(2 * seed, devices=2), made.simple(2 * seed + 1, devices=2),
+                                       "--fail-on-regression", "5%")
         if not rows:
             return fail("same build:", error)
         claiming += any(r["verdict"] != "no difference" for r in rows.values())
@@ -54,14 +55,16 @@ def regression(folder):
     for row, other in zip(slow["results"][:2], shifted["results"][:2]):
         row.update(other)
     names = [(r["workload"], r["engine"], 0) for r in slow["results"]]
-    for options, want in (((), 0), (("--fail-on-regression", "5%"), 1), (("--fail-on-regression", "5"), 1), (("--fail-on-regression", "90%"), 0)):
+    for options, want in (((), 0), (("--fail-on-regression", "5%"), 1), (("--fail-on-regression", "5"), 1),
+                          (("--fail-on-regression", "90%"), 0)):
         status, rows, error = verdicts(folder, made.simple(1), slow, *options)
         if status != want:
             fail("regression", options, "exit status", status, error)
         found = [n for n in names if rows[n]["verdict"] == "slower"]
         if found != names[:2]:
             fail("regression: slower are", found)
-        if any(not 1.1 < rows[n]["ratio"] < 1.3 or not rows[n]["interval"][0] < rows[n]["ratio"] < rows[n]["interval"][1] for n in names[:2]):
+        if any(not 1.1 < rows[n]["ratio"] < 1.3 or not rows[n]["interval"][0] < rows[n]["ratio"] < rows[n]["interval"][1]
+               for n in names[:2]):
             fail("regression: ratio", [rows[n] for n in names[:2]])
     status, rows, _ = verdicts(folder, slow, made.simple(1), "--fail-on-regression", "5%")
     if status != 0 or any(rows[n]["verdict"] != "faster" for n in names[:2]):
@@ -121,8 +124,8 @@ def output(folder):
         if first.returncode or first.stdout != second.stdout:
             fail("output differs from call to call", options)
     text = compare(a, b).stdout
-    for part in ("a  %s: 2026" % a, "Device 0, Platform, driver 1.0", "b / a", "95 % interval", "gemm/f32/m1-n384-k384 packed", "geometric mean",
-                 "20 rows: 0 faster, 0 slower, 20 no difference"):
+    for part in ("a  %s: 2026" % a, "Device 0, Platform, driver 1.0", "b / a", "95 % interval", "gemm/f32/m1-n384-k384 packed",
+                 "geometric mean", "20 rows: 0 faster, 0 slower, 20 no difference"):
         if part not in text:
             fail("no %r in" % part, text)
     other = made.simple(3)

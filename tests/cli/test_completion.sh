@@ -24,7 +24,8 @@ for op in softmax layer_norm mha; do
     offered op '' | grep -qx $op || fail "the op $op is not offered"
     [ "$(offered op $op --)" = "$(told op $op)" ] || fail "op $op: offered $(offered op $op -- | tr '\n' ' ')"
 done
-[ "$(offered embed m --pooling '' | tr '\n' ' ')" = "cls last max mean mean_sqrt_len model weighted_mean " ] || fail "--pooling: $(offered embed m --pooling '')"
+[ "$(offered embed m --pooling '' | tr '\n' ' ')" = "cls last max mean mean_sqrt_len model weighted_mean " ] ||
+    fail "--pooling: $(offered embed m --pooling '')"
 [ "$(offered embed m --pooling me | tr '\n' ' ')" = "mean mean_sqrt_len " ] || fail "--pooling me: $(offered embed m --pooling me)"
 [ "$(offered se | tr '\n' ' ')" = "search selftest " ] || fail "se: $(offered se)"
 touch "$work/file.txt"

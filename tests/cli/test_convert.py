@@ -120,7 +120,8 @@ def gemma3_of_six(folder):
 
 
 def sentencepiece(folder):
-    """Llama with tokens as SentencePiece has them, merges by score, a bos before texts, more rows than tokens, two tokens that end texts."""
+    """Llama with tokens as SentencePiece has them, merges by score, a bos before texts, more rows than tokens, two tokens
+    that end texts."""
     path = copy_of(folder, "llama", "llama_spm")
 
     def change(content):
@@ -148,8 +149,9 @@ def sentencepiece(folder):
 def check_directories(folder):
     """Each family of GGUF: the same text, and logits that differ by less than rotations in another order."""
     texts = {"mistral": "the cat", "qwen2_upper": "a"}  # their windows become the longest text
-    paths = [os.path.join(data, "generation", name) for name in ("llama_llama3", "llama_yarn", "llama_linear", "mistral", "qwen2", "qwen3", "gemma",
-                                                                "gemma2", "phi3_partial", "phi3_longrope", "gpt2", "qwen2_upper")]
+    paths = [os.path.join(data, "generation", name)
+             for name in ("llama_llama3", "llama_yarn", "llama_linear", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi3_partial",
+                          "phi3_longrope", "gpt2", "qwen2_upper")]
     for path in paths + [gemma3_of_six(folder), sentencepiece(folder)]:
         name = os.path.basename(path)
         text, out = texts.get(name, "the cat sat, zebra"), os.path.join(folder, name + ".gguf")
@@ -171,7 +173,8 @@ def check_directories(folder):
     if "logits differ by" not in done.stdout or any(kind == Q8_0 and sizes[0] % 32 for sizes, kind, _ in read_gguf(blocks)[1].values()):
         fail("q8_0", done.stdout, done.stderr)
     values = read_gguf(os.path.join(folder, "llama_spm.gguf"))[0]
-    for key, wanted in (("tokenizer.ggml.eot_token_id", struct.pack("<II", 4, 30)), ("tokenizer.ggml.add_bos_token", struct.pack("<IB", 7, 1)),
+    for key, wanted in (("tokenizer.ggml.eot_token_id", struct.pack("<II", 4, 30)),
+                        ("tokenizer.ggml.add_bos_token", struct.pack("<IB", 7, 1)),
                         ("tokenizer.chat_template", struct.pack("<IQ", 8, 25) + b"{{ messages[0].content }}")):
         if values.get(key) != wanted:
             fail(key, values.get(key))
@@ -196,9 +199,10 @@ def check_refused_directories(folder):
     with open(os.path.join(embeds, "modules.json"), "w", encoding="utf-8") as file:
         file.write("[]")
     own = os.path.join(data, "generation")
-    for path, expected in ((bert, 'model_type "bert" is not written as GGUF: expected llama, mistral, qwen2'), (no_tokenizer, "tokenizer.json"),
-                           (unigram, "model Unigram"), (cuts, "gpt-2, llama-bpe"), (rows, "42 tokens"), (embeds, "modules.json"),
-                           (short, "layers.1.self_attn.k_proj.weight"), (os.path.join(own, "gemma3"), "layer_types"),
+    for path, expected in ((bert, 'model_type "bert" is not written as GGUF: expected llama, mistral, qwen2'),
+                           (no_tokenizer, "tokenizer.json"), (unigram, "model Unigram"), (cuts, "gpt-2, llama-bpe"), (rows, "42 tokens"),
+                           (embeds, "modules.json"), (short, "layers.1.self_attn.k_proj.weight"),
+                           (os.path.join(own, "gemma3"), "layer_types"),
                            (os.path.join(own, "gpt2_scaled"), "scale_attn"), (os.path.join(own, "llama_yarn_exact"), "truncate")):
         done = run("convert", path, out, status=1)
         if expected not in done.stderr or os.path.exists(out):
@@ -223,8 +227,8 @@ def check_refusals(folder):
         file.write(b"\x00\x00\x80\x7f" * 8)
     for args, status, expected in (((broken, out), 1, "cut short"), ((os.path.dirname(source), out), 1, "config.json"),
                                    ((source, out, "--weights", "q4_k"), 2, "expected f32, f16, q8_0 or q4_0"),
-                                   ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"), ((source, ""), 2, "file to write"),
-                                   ((source, out, "--check", ""), 2, "text behind --check"),
+                                   ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"),
+                                   ((source, ""), 2, "file to write"), ((source, out, "--check", ""), 2, "text behind --check"),
                                    ((os.path.join(folder, "none"), out), 1, "No such file"), ((source, "/dev/full"), 1, "No space")):
         done = run("convert", *args, status=status)
         if expected not in done.stderr or os.path.exists(out):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The shared library from a language without C's macros: options from TYPE_default(), every declared function exported and none beside them,
-and all of them with NULL for every argument. usage: test_ctypes.py PROGRAM DATA"""
+"""The shared library from a language without C's macros: options from TYPE_default(), every declared function exported and none beside
+them, and all of them with NULL for every argument. usage: test_ctypes.py PROGRAM DATA"""
 import ctypes
 import glob
 import os

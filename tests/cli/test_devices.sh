@@ -29,11 +29,14 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
     echo "$CLF_TEST_DRIVER_ABORTS" >"$work/vendors/aborts.icd"
     echo "$CLF_TEST_DRIVER_HANGS" >"$work/vendors/hangs.icd"
     echo /nonexistent/libnothing.so >"$work/vendors/missing.icd"
-    TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" devices --json >"$work/broken" 2>"$work/err" || fail "devices with broken drivers: $(cat "$work/err")"
+    TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" devices --json >"$work/broken" 2>"$work/err" ||
+        fail "devices with broken drivers: $(cat "$work/err")"
     grep -q 'vendors/aborts.icd: its library crashes' "$work/broken" || fail "a driver that aborts is not named: $(tail -5 "$work/broken")"
-    grep -q 'vendors/missing.icd: its library /nonexistent/libnothing.so cannot be loaded' "$work/broken" || fail "a library that is not there is not named: $(tail -5 "$work/broken")"
+    grep -q 'vendors/missing.icd: its library /nonexistent/libnothing.so cannot be loaded' "$work/broken" ||
+        fail "a library that is not there is not named: $(tail -5 "$work/broken")"
     grep -q 'vendors/hangs.icd: its library hangs' "$work/broken" || fail "a driver that hangs is not named: $(tail -5 "$work/broken")"
-    [ "$(grep -c '"index"' "$work/broken")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "broken drivers hide the others: $(cat "$work/broken")"
+    [ "$(grep -c '"index"' "$work/broken")" -eq "$(grep -c '"index"' "$work/json")" ] ||
+        fail "broken drivers hide the others: $(cat "$work/broken")"
     [ -z "$(ls -A "$work/tmp")" ] || fail "devices left files: $(ls "$work/tmp")"
 
     # Another command meets the crash itself, starts again and goes on without that driver.
@@ -43,7 +46,8 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
     TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" pronounce --file - <"$work/word" >"$work/out" 2>"$work/err" ||
         fail "pronounce with a broken driver: $(cat "$work/err")"
     cmp -s "$work/out" "$work/whole" || fail "a broken driver changes the result: $(cat "$work/out")"
-    grep -q '^clformer: .*vendors/aborts.icd: its library crashes (Aborted); left out$' "$work/err" || fail "the driver is not named: $(cat "$work/err")"
+    grep -q '^clformer: .*vendors/aborts.icd: its library crashes (Aborted); left out$' "$work/err" ||
+        fail "the driver is not named: $(cat "$work/err")"
     [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than a line on a broken driver: $(cat "$work/err")"
     [ -z "$(ls -A "$work/tmp")" ] || fail "pronounce left files: $(ls "$work/tmp")"
     OCL_ICD_VENDORS=$work/vendors "$program" op positional_encoding --length 3 --dim 2 >"$work/out" 2>"$work/err" ||
@@ -52,7 +56,8 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
 fi
 "$program" devices --all >"$work/all" || fail "devices --all"
 [ "$(grep -c '^   extensions ' "$work/all")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "devices --all: $(cat "$work/all")"
-[ "$(grep -c '^   ' "$work/out.short" 2>/dev/null)" = "$(grep -c '"index"' "$work/json")" ] || fail "the short list has other lines than one below each device: $(cat "$work/out.short")"
+[ "$(grep -c '^   ' "$work/out.short" 2>/dev/null)" = "$(grep -c '"index"' "$work/json")" ] ||
+    fail "the short list has other lines than one below each device: $(cat "$work/out.short")"
 
 # Selectors.
 "$program" selftest --device nosuch >/dev/null 2>"$work/err" && fail "unknown device accepted"
@@ -60,13 +65,15 @@ grep -q 'no device matches "nosuch"; there are: 0:' "$work/err" || fail "unknown
 
 # A question that a driver does not answer is told by its name.
 if [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.san"; then
-    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=1 "$program" selftest --device 0 >/dev/null 2>"$work/err" && fail "a device that says nothing is used"
+    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=1 "$program" selftest --device 0 >/dev/null 2>"$work/err" &&
+        fail "a device that says nothing is used"
     grep -q 'device 0 .* cannot be used: clGetDeviceInfo of CL_DEVICE_TYPE: CL_OUT_OF_HOST_MEMORY (-6)' "$work/err" ||
         fail "the failed query is not named: $(cat "$work/err")"
     LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_CRASH=1 "$program" pronounce word >"$work/out" 2>"$work/err"
     status=$?
     [ "$status" -eq 139 ] || fail "a driver that crashes with its device: status $status"
-    [ "$(grep -c '^clformer: an OpenCL driver crashes while its device is opened' "$work/err")" -eq 1 ] || fail "the crash is not told: $(cat "$work/err")"
+    [ "$(grep -c '^clformer: an OpenCL driver crashes while its device is opened' "$work/err")" -eq 1 ] ||
+        fail "the crash is not told: $(cat "$work/err")"
 fi
 
 # Every op of this device is right, and a kernel that is wrong is found. Where this device has a small share of the tests' larger cases, and
@@ -85,20 +92,24 @@ if [ -z "$filter" ]; then
     for op in rotary decoder; do
         grep -qE "^  $op +default +pass" "$work/out" || fail "selftest: no row of $op: $(cat "$work/out")"
     done
-    grep -qE '^  gemm +(bundles|blocks) +pass' "$work/out" || fail "selftest: no product of quantised weights: $(grep '^  gemm' "$work/out")"
+    grep -qE '^  gemm +(bundles|blocks) +pass' "$work/out" ||
+        fail "selftest: no product of quantised weights: $(grep '^  gemm' "$work/out")"
 fi
 grep ' n/a ' "$work/out" | grep -vqE ' n/a +[a-z]' && fail "selftest leaves an engine out without a reason: $(grep ' n/a ' "$work/out")"
 index=$(sed -n 's/^\([0-9]*\): .*/\1/p' "$work/out")
 "$program" selftest --filter layer_norm >"$work/out" 2>"$work/err" || fail "selftest of one op: $(cat "$work/out" "$work/err")"
-[ "$(grep -c '^  layer_norm ' "$work/out")" -eq "$rows" ] && [ "$(wc -l <"$work/out")" -eq $((rows + 2)) ] || fail "selftest of one op: $(cat "$work/out")"
+[ "$(grep -c '^  layer_norm ' "$work/out")" -eq "$rows" ] && [ "$(wc -l <"$work/out")" -eq $((rows + 2)) ] ||
+    fail "selftest of one op: $(cat "$work/out")"
 "$program" selftest --filter nosuch >"$work/out" 2>"$work/err" && fail "selftest of an unknown op passes"
 grep -q 'no op has "nosuch" in its name; there are: gemm, ' "$work/err" || fail "selftest of an unknown op: $(cat "$work/err")"
 
-# A driver that refuses a query midway leaves one engine untested: that is said, and is not passed. The second row of the table names an engine; its
-# context asks after the list and the first row have. Which device it is changes nothing in that.
-if [ -z "${CLF_TEST_NUMBERS:-}" ] && [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] && ! ldd "$program" | grep -q "lib.san"; then # sanitizers want to be loaded first
+# A driver that refuses a query midway leaves one engine untested: that is said, and is not passed. The second row of the table names an
+# engine; its context asks after the list and the first row have. Which device it is changes nothing in that.
+if [ -z "${CLF_TEST_NUMBERS:-}" ] && [ -f "${CLF_TEST_FAIL_QUERY_LIBRARY:-}" ] &&
+    ! ldd "$program" | grep -q "lib.san"; then # sanitizers want to be loaded first
     devices=$(grep -c '"index"' "$work/json")
-    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=$((2 * devices + 1 + index)) "$program" selftest --filter layer_norm >"$work/out" 2>"$work/err" &&
+    LD_PRELOAD=$CLF_TEST_FAIL_QUERY_LIBRARY CLF_TEST_FAIL_QUERY=$((2 * devices + 1 + index)) \
+        "$program" selftest --filter layer_norm >"$work/out" 2>"$work/err" &&
         fail "selftest passes with an engine untested: $(tail -1 "$work/out")"
     [ "$(grep -c ' UNTESTED ' "$work/out")" -eq 1 ] || fail "an untested engine is not named: $(cat "$work/out")"
     grep -q 'NOT PASSED: 0 failed, 1 untested' "$work/out" || fail "untested is not told: $(tail -1 "$work/out")"

@@ -44,7 +44,8 @@ def check_refusals(folder):
             ("nomic_authors", "config.json", {"causal": True}, "causal is true: expected false"),
             ("nomic_authors", "config.json", {"rotary_scaling_factor": 2}, "rotary_scaling_factor: expected null, found integer 2"),
             ("mpnet_padding", "config.json", {"relative_attention_num_buckets": 16}, "relative_attention_num_buckets", "integer 16"),
-            ("roberta_prompt", "sentence_bert_config.json", {"transformer_task": "fill-mask"}, 'transformer_task "fill-mask"', "feature-extraction")):
+            ("roberta_prompt", "sentence_bert_config.json", {"transformer_task": "fill-mask"}, 'transformer_task "fill-mask"',
+             "feature-extraction")):
         copy = os.path.join(folder, "refused")
         shutil.copytree(os.path.join(encoders, name), copy)
         path = os.path.join(copy, file)
@@ -98,7 +99,8 @@ def check_zero(folder):
     shutil.move(source, os.path.join(copy, "model.safetensors"))
     for options in ((), ("--normalize", "yes"), ("-o", os.path.join(folder, "zero.json"))):
         done = run("embed", *options, copy, "a", env={**os.environ, "CLF_LOG": "error"})
-        if done.returncode != 1 or "text 1: embed: the result is all zero" not in done.stderr or "computed again on the portable" not in done.stderr or done.stdout:
+        if done.returncode != 1 or "text 1: embed: the result is all zero" not in done.stderr or \
+                "computed again on the portable" not in done.stderr or done.stdout:
             fail("an embedding of zeros", options, done.returncode, done.stdout, done.stderr)
     if os.path.exists(os.path.join(folder, "zero.json")):
         fail("an embedding of zeros left a file")

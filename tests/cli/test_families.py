@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every family on its tiny model (tests/data/families): embeddings and attention weights against transformers' in float64, and a model type that is not known.
+"""Every family on its tiny model (tests/data/families): embeddings and attention weights against transformers' in float64, and a model type
+that is not known.
 usage: test_families.py PROGRAM DATA"""
 import json
 import math
@@ -15,8 +16,8 @@ BOUND = 1e-5  # of the vector's length
 
 
 def embed(directory, texts):
-    return subprocess.run([program, "embed", "--pooling", "mean", "--normalize", "no", "--format", "text", directory, *texts], capture_output=True,
-                          text=True, check=False)
+    return subprocess.run([program, "embed", "--pooling", "mean", "--normalize", "no", "--format", "text", directory, *texts],
+                          capture_output=True, text=True, check=False)
 
 
 def check(name):
@@ -38,8 +39,8 @@ def check_attention(name):
     """Layer 1's weights of the last text: with windows and biases they take another way than the embeddings."""
     with open(os.path.join(families, name, "golden.json"), encoding="utf-8") as file:
         golden = json.load(file)
-    done = subprocess.run([program, "attention", "--layer", "1", "--json", os.path.join(families, name), golden["texts"][-1]], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run([program, "attention", "--layer", "1", "--json", os.path.join(families, name), golden["texts"][-1]],
+                          capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return fail(f"{name}: attention: status {done.returncode}: {done.stderr}")
     heads, wanted = json.loads(done.stdout)["weights"], golden["attention"]

@@ -42,7 +42,8 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir(work)) != ["c.npy", "c.npy.json", "model", "other"]:
         fail(f"left: {os.listdir(work)}")
 
-    expect("one file for two", run("embed", model, "-o", corpus, "--trace", os.path.join(work, ".", "c.npy"), "one"), 2, "are one file: expected two")
+    expect("one file for two", run("embed", model, "-o", corpus, "--trace", os.path.join(work, ".", "c.npy"), "one"), 2,
+           "are one file: expected two")
     expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
            "--max-tokens: expected a whole number from 1")
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
@@ -54,10 +55,13 @@ with tempfile.TemporaryDirectory() as work:
     os.remove(single)
     if run("search", model, "--corpus", corpus, "two").stderr:
         fail("search says something of a corpus that is its own")
-    expect("search by another model", run("search", other, "--corpus", corpus, "two"), 2, "c.npy: its embeddings cannot be compared", "model was")
-    expect("search by another pooling", run("search", model, "--pooling", "cls", "--corpus", corpus, "two"), 2, 'pooling was "mean", now it is "cls"')
+    expect("search by another model", run("search", other, "--corpus", corpus, "two"), 2, "c.npy: its embeddings cannot be compared",
+           "model was")
+    expect("search by another pooling", run("search", model, "--pooling", "cls", "--corpus", corpus, "two"), 2,
+           'pooling was "mean", now it is "cls"')
     expect("search by other dimensions", run("search", model, "--dimensions", "8", "--corpus", corpus, "two"), 2, "[n, 8]")
-    expect("search by another prompt", run("search", model, "--prompt", "q: ", "--corpus", corpus, "two"), 2, 'prompt was "", now it is "q: "')
+    expect("search by another prompt", run("search", model, "--prompt", "q: ", "--corpus", corpus, "two"), 2,
+           'prompt was "", now it is "q: "')
     expect("the queries' prompt alone", run("search", model, "--prompt", "q: ", "--corpus-prompt", "", "--corpus", corpus, "two"), 0)
     prompted = os.path.join(work, "p.npy")
     expect("embed with a prompt", run("embed", model, "--prompt", "p: ", "-o", prompted, "one", "two"), 0)
@@ -66,16 +70,18 @@ with tempfile.TemporaryDirectory() as work:
     expect("verify with a prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
 
     # A prompt is told whole, whatever its length and bytes.
-    for name, prompt, same_beginning, quoted in (("a long", "pass age " * 40 + "one: ", "pass age " * 40 + "two: ", 'age one: ", now it is "...'),
-                                                 ("one with characters of two bytes", "\u00e4" * 127 + "a\u00e4 ", "\u00e4" * 127 + "a\u00f6 ", "\u00e4a\u00e4 "),
+    for name, prompt, same_beginning, quoted in (("a long", "pass age " * 40 + "one: ", "pass age " * 40 + "two: ",
+                                                  'age one: ", now it is "...'),
+                                                 ("one with characters of two bytes",
+                                                  "\u00e4" * 127 + "a\u00e4 ", "\u00e4" * 127 + "a\u00f6 ", "\u00e4a\u00e4 "),
                                                  ("one that is not UTF-8", "q\udcff ", "q\udcfe ", "prompt was")):
         expect(f"embed with {name} prompt", run("embed", model, "--prompt", prompt, "-o", prompted, "one", "two"), 0)
         expect(f"verify {name} prompt", run("verify", prompted, "--model", model), 0, "cosine 1.0000")
         if run("verify", prompted, "--model", model).stdout.count("prompt"):
             fail(f"verify tells of another prompt than {name}")
         expect(f"search with {name} prompt", run("search", model, "--corpus-prompt", prompt, "--corpus", prompted, "two"), 0)
-        expect(f"search with another than {name} prompt", run("search", model, "--corpus-prompt", same_beginning, "--corpus", prompted, "two"), 2,
-               quoted)
+        expect(f"search with another than {name} prompt",
+               run("search", model, "--corpus-prompt", same_beginning, "--corpus", prompted, "two"), 2, quoted)
     with open(prompted + ".json", encoding="utf-8") as file:
         bytes_told = json.load(file)
     if bytes_told["prompt"] != "q\ufffd " or bytes_told["prompt_hex"] != "71ff20":
@@ -99,7 +105,8 @@ with tempfile.TemporaryDirectory() as work:
     wide, made = os.path.join(work, "wide"), os.path.join(work, "wide.npy")
     make_wide_model(wide, 40)
     expect("embed by a wide model", run("embed", wide, "-o", made, "one"), 0)
-    expect("verify by a narrower model", run("verify", made, "--model", model), 1, f"{made} was not made by this model: embed: dimensions 40")
+    expect("verify by a narrower model", run("verify", made, "--model", model), 1,
+           f"{made} was not made by this model: embed: dimensions 40")
     expect("verify without a model", run("verify", corpus), 2, "--model")
 
     # its own pooling, not the model's
@@ -112,7 +119,8 @@ with tempfile.TemporaryDirectory() as work:
         expect(f"embed {kind}", run("embed", model, "--quantize", kind, "-o", quantised, "one", "two", "three four"), 0)
         with open(quantised + ".json", encoding="utf-8") as file:
             of_bytes = json.load(file)
-        if (of_bytes["quantization"], of_bytes["rows"], of_bytes["pooling"], "ranges" in of_bytes) != (kind, 3, "mean", kind.endswith("int8")):
+        if (of_bytes["quantization"], of_bytes["rows"], of_bytes["pooling"], "ranges" in of_bytes) != \
+                (kind, 3, "mean", kind.endswith("int8")):
             fail(f"fingerprint of {kind}: {of_bytes['quantization']}, {of_bytes['rows']}, {list(of_bytes)}")
         done = run("verify", quantised, "--model", model)
         expect(f"verify {kind}", done, 0, "cosine 1.0000")
@@ -145,7 +153,8 @@ with tempfile.TemporaryDirectory() as work:
     for number in (1e39, "1", None):  # what float32 does not hold would make a cosine of NaN, which is below nothing
         spoiled = {"text": canaries[0]["text"], "vector": [number] * len(canaries[0]["vector"])}
         change(beside, canaries=[spoiled, *canaries[1:]])
-        expect(f"a canary of {number!r}", run("verify", corpus, "--model", model), 1, "c.npy.json: canary 1: number 1: expected one that float32 holds")
+        expect(f"a canary of {number!r}", run("verify", corpus, "--model", model), 1,
+               "c.npy.json: canary 1: number 1: expected one that float32 holds")
     change(beside, canaries=[])
     expect("no canaries", run("verify", corpus, "--model", model), 1, "c.npy.json")
     change(beside, schema="else")

@@ -168,7 +168,8 @@ def check_chat():
         with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
             file.write("{% for message in messages %}{{ message.content }}{{ '!' if message.role == 'user' else '.' }}{% endfor %}")
         options = ["--max-tokens", "6"]
-        told = subprocess.run([program, "chat", folder, "--system", " the", *options], input=" cat\n\n sat\n", capture_output=True, text=True, check=False)
+        told = subprocess.run([program, "chat", folder, "--system", " the", *options], input=" cat\n\n sat\n", capture_output=True,
+                              text=True, check=False)
         first = run("generate", source, " the. cat!", *options).stdout
         second = run("generate", source, f" the. cat!{first[:-1]}. sat!", *options).stdout
         if told.returncode != 0 or told.stdout != first + second:
@@ -184,10 +185,12 @@ def check_unread_keys(folder):
             fail(f"info: {name}: {keys}")
     changed, file = os.path.join(folder, "keys"), os.path.join(folder, "keys.gguf")
     shutil.copytree(os.path.join(families, "llama"), changed, copy_function=shutil.copyfile)
-    change_json(os.path.join(changed, "config.json"), lambda config: config.update(logit_scale=0.5, residual_multiplier=2, attention_bias=True))
+    change_json(os.path.join(changed, "config.json"),
+                lambda config: config.update(logit_scale=0.5, residual_multiplier=2, attention_bias=True))
     values, tensors = read_gguf(os.path.join(families, "qwen2", "model.gguf"))
     write_gguf(file, {**values, "qwen2.attention.sliding_window_pattern": struct.pack("<II", 4, 2), "qwen2.more": gguf_text("x")}, tensors)
-    for path, wanted in ((changed, ["logit_scale", "residual_multiplier"]), (file, ["qwen2.attention.sliding_window_pattern", "qwen2.more"])):
+    for path, wanted in ((changed, ["logit_scale", "residual_multiplier"]),
+                         (file, ["qwen2.attention.sliding_window_pattern", "qwen2.more"])):
         keys = json.loads(run("info", "--json", path).stdout)["unread_keys"]
         if keys != wanted:
             fail(f"info: {path}: {keys}")
@@ -235,7 +238,8 @@ def check_options():
     cut = json.loads(run("generate", model, prompts[0], "--max-tokens", "9", "--json", "--stop", stop).stdout)
     if cut["finish"] != "stop" or cut["text"] != greedy["text"][:greedy["text"].index(stop)]:
         fail(f"options: stop {stop!r}: {cut}, of {greedy}")
-    chance = ["--temperature", "1.5", "--top-k", "30", "--top-p", "0.95", "--min-p", "0.001", "--repeat-penalty", "1.1", "--max-tokens", "12", "--json"]
+    chance = ["--temperature", "1.5", "--top-k", "30", "--top-p", "0.95", "--min-p", "0.001", "--repeat-penalty", "1.1",
+              "--max-tokens", "12", "--json"]
     seen = set()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "prompts.txt")
@@ -269,8 +273,8 @@ def check_options():
 
 
 def check_graph():
-    """A step's kernels as one launch, on CPUs that can, and one by one: the same text, and where --stats tells of a launch graph it is in the
-    first alone. Blocks of all kinds and soft caps, so that most kernels of steps are parts of one."""
+    """A step's kernels as one launch, on CPUs that can, and one by one: the same text, and where --stats tells of a launch graph it is in
+    the first alone. Blocks of all kinds and soft caps, so that most kernels of steps are parts of one."""
     for name in ("llama_blocks", "gemma2"):
         folder = os.path.join(families, name)
         model = os.path.join(folder, "model.gguf") if name == "llama_blocks" else folder
@@ -306,7 +310,8 @@ def check_told():
     wanted = {"name": "tiny qwen2", "file_type": "f16", "chat_template": "yes", "end_tokens": ["</s>"]}
     told = json.loads(run("info", "--json", os.path.join(families, "qwen2", "model.gguf")).stdout)
     hub = json.loads(run("info", "--json", os.path.join(families, "qwen2")).stdout)
-    if {key: told.get(key) for key in wanted} != wanted or hub["chat_template"] != "no" or hub["end_tokens"] != ["</s>"] or "does_not_fit" in told:
+    if {key: told.get(key) for key in wanted} != wanted or hub["chat_template"] != "no" or hub["end_tokens"] != ["</s>"] or \
+            "does_not_fit" in told:
         fail(f"info: {told} {hub}")
     values, tensors = read_gguf(os.path.join(families, "qwen2", "model.gguf"))
     rows = 2 ** 31 - 1
@@ -317,7 +322,8 @@ def check_told():
         write_gguf(path, values, tensors)
         os.truncate(path, os.path.getsize(path) + 24 * 4 * rows)
         told = json.loads(run("info", "--json", path).stdout)
-        if told["weight_bytes"] <= told["memory_bytes"] or told["family"] != "qwen2" or told["context_fits"] != 0 or "model: the weights take" not in told["does_not_fit"]:
+        if told["weight_bytes"] <= told["memory_bytes"] or told["family"] != "qwen2" or told["context_fits"] != 0 or \
+                "model: the weights take" not in told["does_not_fit"]:
             fail(f"info: huge: {told}")
         if "does_not_fit " not in run("info", path).stdout:
             fail("info: huge, as text")

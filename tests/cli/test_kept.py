@@ -108,7 +108,8 @@ with tempfile.TemporaryDirectory() as work:
 
     # Damage.
     whole, told = content(sidecar), content(beside)
-    for name, path, bytes_ in (("truncated", sidecar, whole[:-100]), ("changed", sidecar, whole[:-4] + b"\0\0\0\0"), ("fingerprint truncated", beside, told[:-40]),
+    for name, path, bytes_ in (("truncated", sidecar, whole[:-100]), ("changed", sidecar, whole[:-4] + b"\0\0\0\0"),
+                               ("fingerprint truncated", beside, told[:-40]),
                                ("hashes missing", beside, told.replace(json.loads(told)["texts"][:32].encode(), b"", 1))):
         with open(path, "wb") as file:
             file.write(bytes_)

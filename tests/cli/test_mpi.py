@@ -15,7 +15,8 @@ from runs import ending, expect, fail, finish, make_broken_vendors, model, progr
 
 if not shutil.which("mpirun"):
     skip("mpirun is not installed")
-os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl="self,vader")
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                  OMPI_MCA_btl="self,vader")
 
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
@@ -85,9 +86,12 @@ with tempfile.TemporaryDirectory() as work:
                                      ("texts", few, ["else.txt" if word == "few.txt" else word for word in few], "other texts"),
                                      ("pooling", few, [*few, "--pooling", "max"], 'another pooling: "mean", here "max"'),
                                      ("window", few, [*few, "--window", "16"], "another --window: 32, here 16"),
-                                     ("output", few, ["few2.npy" if word == "few.npy" else word for word in few], "other options: few.npy, here few2.npy"),
-                                     ("model of a search", search_few, ["other" if word == model else word for word in search_few], "another model"),
-                                     ("corpus", search_few, ["else.txt" if word == "few.txt" else word for word in search_few], "other texts"),
+                                     ("output", few, ["few2.npy" if word == "few.npy" else word for word in few],
+                                      "other options: few.npy, here few2.npy"),
+                                     ("model of a search", search_few, ["other" if word == model else word for word in search_few],
+                                      "another model"),
+                                     ("corpus", search_few, ["else.txt" if word == "few.txt" else word for word in search_few],
+                                      "other texts"),
                                      ("--top", search_few, [*search_few, "--top", "3"], "--top 5, --rerank no")):
         done = run("mpirun", "-n", "1", *own, ":", "-n", "1", *theirs)
         expect(f"ranks of another {name}", done, 2, "rank 1 of 2 on ", f"rank 0 has {words}" if name != "--top" else words)
@@ -97,7 +101,8 @@ with tempfile.TemporaryDirectory() as work:
         os.remove(name)
     shutil.rmtree("other")
 
-    # A driver that aborts while it is loaded is left out before MPI begins, and named once. (mpirun itself loads drivers: it must not see it.)
+    # A driver that aborts while it is loaded is left out before MPI begins, and named once. (mpirun itself loads drivers: it must
+    # not see it.)
     vendors = make_broken_vendors("vendors")
     for more in (([], ["--device", "0"], ["--device", "all"]) if vendors else ()):
         done = mpirun(2, *embed("all.npy", *more), variables={"OCL_ICD_VENDORS": vendors})
@@ -109,7 +114,8 @@ with tempfile.TemporaryDirectory() as work:
         shutil.rmtree(vendors)
 
     # A listing of devices that hangs although no driver alone does: after a minute, here seconds (impatient.c).
-    done = mpirun(2, os.environ["CLF_TEST_IMPATIENT"], *embed("none.npy")[1:], variables=ending("send:1", signal=int(signal.SIGSTOP), child=1), timeout=300)
+    done = mpirun(2, os.environ["CLF_TEST_IMPATIENT"], *embed("none.npy")[1:],
+                  variables=ending("send:1", signal=int(signal.SIGSTOP), child=1), timeout=300)
     expect("a listing that hangs", done, 1, "listing the devices: no end within 5 s")
     if os.path.exists("none.npy"):
         fail("a listing that hangs: an output")
@@ -167,8 +173,8 @@ with tempfile.TemporaryDirectory() as work:
     own = mpirun(2, "sh", "-c", f'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then sleep 7; else exec "{program}" rerank a b; fi')
     expect("a refusal of one rank", own, 2, "clformer: rerank: mpirun started 2 processes")
 
-    # A rank that fails says so with its name; one that is killed is told by mpirun with its number. Nothing is left, also where it dies while
-    # all write the file.
+    # A rank that fails says so with its name; one that is killed is told by mpirun with its number. Nothing is left, also where it dies
+    # while all write the file.
     with open("bad.jsonl", "w", encoding="ascii") as file:
         file.write('"good"\n' * 100 + "bad\n")
     with open("bad.npy.mpi", "wb") as file:  # as a machine that stopped while it wrote may leave it: the next run removes it
@@ -176,7 +182,8 @@ with tempfile.TemporaryDirectory() as work:
     done = mpirun(2, program, "embed", model, "--file", "bad.jsonl", "--window", "32", "-o", "bad.npy")
     if done.returncode == 0 or " of 2 on " not in done.stderr or "line 101" not in done.stderr:
         fail(f"a broken line: status {done.returncode}: {done.stderr[-600:]}")
-    for call, rank in (("MPI_Win_flush:1", 1), ("MPI_Win_flush:1", 0), ("pwrite:1", None), ("MPI_File_sync:1", 1), ("MPI_File_sync:1", 0), ("rename:1", 0)):
+    for call, rank in (("MPI_Win_flush:1", 1), ("MPI_Win_flush:1", 0), ("pwrite:1", None), ("MPI_File_sync:1", 1), ("MPI_File_sync:1", 0),
+                       ("rename:1", 0)):
         who = {"once": os.path.join(work, "once")} if rank is None else {"rank": rank}
         if call in ("MPI_File_sync:1", "rename:1"):  # the other one removes the file at SIGTERM: mpirun gives it so many seconds
             os.environ["OMPI_MCA_odls_base_sigkill_timeout"] = "3"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Where results go: links, modes, pipes, devices, standard output, closed streams; what is refused before the work. usage: test_output.sh PROGRAM DATA
+# Where results go: links, modes, pipes, devices, standard output, closed streams; what is refused before the work.
+# usage: test_output.sh PROGRAM DATA
 set -u
 . "$(dirname "$0")/common.sh"
 
@@ -45,9 +46,11 @@ encode -o /dev/null
 expect_status 0 "/dev/null"
 [ -c /dev/null ] || fail "/dev/null was replaced"
 for name in - /dev/stdout /proc/self/fd/1; do
-    (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name >"$work/got" 2>"$work/err") || fail "-o $name: $(cat "$work/err")"
+    (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name >"$work/got" 2>"$work/err") ||
+        fail "-o $name: $(cat "$work/err")"
     cmp -s "$work/got" "$want" || fail "-o $name into a file: something else"
-    (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name 2>/dev/null) | cmp -s - "$want" || fail "-o $name into a pipe: something else"
+    (cd "$work/d" && "$program" op positional_encoding --length 3 --dim 4 -o $name 2>/dev/null) |
+        cmp -s - "$want" || fail "-o $name into a pipe: something else"
 done
 [ -e "$work/d/-" ] && fail "a file named -"
 mkfifo "$work/pipe.svg"
@@ -65,7 +68,8 @@ for format in svg png; do
 done
 run attention --weights "$work/w.npy" -o -; expect_status 2 "attention -o -"; expect_error "or --format" "attention -o -"
 run attention --weights "$work/w.npy" -o "$work/never.svg" --format png
-expect_status 2 "--format against the name"; expect_error "--format png does not go with -o $work/never.svg, whose name says svg" "--format against the name"
+expect_status 2 "--format against the name"
+expect_error "--format png does not go with -o $work/never.svg, whose name says svg" "--format against the name"
 [ -e "$work/never.svg" ] && fail "a refused picture was written"
 run attention model text -o - --format svg --json; expect_status 2 "two for standard output"
 bench=(bench --suite ops --filter softmax/f32/96x128-lengths --quick --rounds 1 --seconds 0.001)
@@ -81,7 +85,8 @@ wait
 grep -q softmax "$work/table" || fail "bench -o PIPE: no table on standard output"
 for file in "$work/out" "$work/got"; do
     for format in html svg md; do
-        "$program" report "$file" -o - --format $format >"$work/page" 2>"$work/err" || fail "report -o - --format $format: $(cat "$work/err")"
+        "$program" report "$file" -o - --format $format >"$work/page" 2>"$work/err" ||
+            fail "report -o - --format $format: $(cat "$work/err")"
         "$program" report "$file" -o "$work/page.$format" || fail "report -o F.$format"
         cmp -s "$work/page" "$work/page.$format" || fail "report -o - --format $format differs from -o F.$format"
     done
@@ -118,7 +123,8 @@ fi
 # Closed standard streams: nothing lands in the file, and their use is an error.
 "$program" op positional_encoding --length 3 --dim 4 -o "$work/closed.npy" >&- 2>&- <&- || fail "closed streams: status $?"
 cmp -s "$work/closed.npy" "$want" || fail "closed streams: another file"
-CLF_LOG=debug "$program" op positional_encoding --length 3 --dim 4 -o "$work/closed.npy" >&- 2>&- || fail "closed streams and messages: status $?"
+CLF_LOG=debug "$program" op positional_encoding --length 3 --dim 4 -o "$work/closed.npy" >&- 2>&- ||
+    fail "closed streams and messages: status $?"
 cmp -s "$work/closed.npy" "$want" || fail "a message lies in the file"
 "$program" op positional_encoding --length 3 --dim 4 >&- 2>"$work/err" && fail "a closed standard output: status 0"
 expect_error "standard output" "a closed standard output"

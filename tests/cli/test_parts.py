@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What survives a process that is killed: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on the
-way, the bytes at the end are those of one run, and memory does not grow with the file. usage: test_parts.py PROGRAM DATA"""
+"""What survives a process that is killed: embed --resume, embed --shard and gather, and the recipe for GNU parallel. Whatever happens on
+the way, the bytes at the end are those of one run, and memory does not grow with the file. usage: test_parts.py PROGRAM DATA"""
 import json
 import os
 import random
@@ -180,12 +180,14 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines([*lines[:200], "broken\n"])
     broken = [program, "embed", model, "--file", "broken.jsonl", "-o", "b.npy", "--window", str(WINDOW)]
     expect("a broken line", run(*broken), 1, "line 201", "192 embeddings are kept in b.npy.part")
-    expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2, 'b.npy.part was begun with another pooling: "mean", here "cls"')
+    expect("other options", run(*broken, "--resume", "--pooling", "cls"), 2,
+           'b.npy.part was begun with another pooling: "mean", here "cls"')
     prompts = ["passage " * 40 + end for end in ("one", "two")]
     before = read("b.npy.part")
     os.remove("b.npy.part")
     expect("a long prompt", run(*broken, "--prompt", prompts[0]), 1, "192 embeddings are kept")
-    expect("another with the same beginning", run(*broken, "--resume", "--prompt", prompts[1]), 2, "b.npy.part was begun with another prompt", 'passage two"')
+    expect("another with the same beginning", run(*broken, "--resume", "--prompt", prompts[1]), 2,
+           "b.npy.part was begun with another prompt", 'passage two"')
     with open("b.npy.part", "wb") as file:
         file.write(before)
     expect("another window", run(*broken[:-1], "16", "--resume"), 2, "another --window: 32, here 16")
@@ -193,7 +195,8 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(lines[:201])
     expect("other texts", run(*broken, "--resume"), 2, "b.npy.part was begun with other texts")
     before = read("b.npy.part")
-    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of a run that was ended: --resume goes on", "remove it")
+    expect("another start without --resume", run(*broken), 2, "b.npy.part keeps 192 embeddings of a run that was ended: --resume goes on",
+           "remove it")
     if read("b.npy.part") != before or os.path.exists("b.npy"):
         fail("another start without --resume: what was kept was written over")
     os.remove("b.npy.part")
@@ -208,7 +211,8 @@ with tempfile.TemporaryDirectory() as work:
     expect("--resume of standard input", run(program, "embed", model, "-", "--resume", "-o", "c.npy"), 2, "--resume: expected")
 
     for more in (["-o", "c.npy"], ["--resume", "-o", "c.npy"], ["--shard", "1/2", "-o", "c"]):
-        expect(f"texts that are not there, {more}", run(program, "embed", model, "--file", "nosuch.txt", *more), 1, "open nosuch.txt: No such file")
+        expect(f"texts that are not there, {more}", run(program, "embed", model, "--file", "nosuch.txt", *more), 1,
+               "open nosuch.txt: No such file")
 
     # --shard: ended in the middle, run again, joined.
     def shard(i, *more):
@@ -237,8 +241,8 @@ with tempfile.TemporaryDirectory() as work:
     os.symlink(os.path.abspath("parts"), "alias")
     os.link(first, "linked.npy")
     before = {name: read(os.path.join("parts", name)) for name in os.listdir("parts")}
-    for output, taken in (("parts/manifest.json", "manifest.json"), ("alias/manifest.json", "manifest.json"), ("parts/manifest", "manifest.json"),
-                          (first, "shard-00001"), ("linked.npy", "shard-00001")):
+    for output, taken in (("parts/manifest.json", "manifest.json"), ("alias/manifest.json", "manifest.json"),
+                          ("parts/manifest", "manifest.json"), (first, "shard-00001"), ("linked.npy", "shard-00001")):
         expect(f"gather into {output}", run(program, "gather", "parts", "-o", output), 2, f"-o {output} would write over parts/{taken}")
     if {name: read(os.path.join("parts", name)) for name in os.listdir("parts")} != before:
         fail("gather wrote over what it reads")
@@ -247,7 +251,8 @@ with tempfile.TemporaryDirectory() as work:
 
     # More shards than a process may have files open.
     for i in range(1, 17):
-        expect(f"shard {i} of 16", run(program, "embed", model, "--file", "few.txt", "--window", "1", "--shard", f"{i}/16", "-o", "sixteen"), 0)
+        expect(f"shard {i} of 16", run(program, "embed", model, "--file", "few.txt", "--window", "1", "--shard", f"{i}/16",
+                                       "-o", "sixteen"), 0)
     expect("few lines", run(program, "embed", model, "--file", "few.txt", "--window", "1", "-o", "few.npy"), 0)
     expect("16 shards and 12 files", run("sh", "-c", 'ulimit -n 12; exec "$@"', "sh", program, "gather", "sixteen", "-o", "sixteen.npy"), 0)
     if read("sixteen.npy") != read("few.npy"):
@@ -268,9 +273,11 @@ with tempfile.TemporaryDirectory() as work:
         with open("hostile.npy.part", "wb") as file:
             file.write(json.dumps({**json.loads(line), name: number}, separators=(",", ":")).encode() + part[len(line):])
         told = f'"{name}": expected '
-        expect(f"a manifest with {name} {number}", run(*of_many, "--shard", "2/40", "-o", "hostile", timeout=120), 1, "hostile/manifest.json: " + told)
+        expect(f"a manifest with {name} {number}", run(*of_many, "--shard", "2/40", "-o", "hostile", timeout=120), 1,
+               "hostile/manifest.json: " + told)
         expect(f"gather of a manifest with {name} {number}", run(program, "gather", "hostile", "-o", "h.npy", timeout=120), 1, told)
-        expect(f"a part file with {name} {number}", run(*of_many, "--resume", "-o", "hostile.npy", timeout=120), 1, "hostile.npy.part: " + told)
+        expect(f"a part file with {name} {number}", run(*of_many, "--resume", "-o", "hostile.npy", timeout=120), 1,
+               "hostile.npy.part: " + told)
         if os.path.exists("h.npy") or os.path.exists("hostile.npy"):
             fail(f"{name} {number}: an output")
     os.remove("hostile.npy.part")
@@ -295,7 +302,8 @@ with tempfile.TemporaryDirectory() as work:
     recipes = os.path.join(root, "host", "cli", "recipes")
     for shards in ("0", "x", "-1", ""):
         for name in ("embed_parallel.sh", "embed_slurm.sh"):
-            expect(f"{name} of {shards} shards", run(os.path.join(recipes, name), model, "lines.txt", "p.npy", shards, env={**os.environ, "CLFORMER": program}),
+            expect(f"{name} of {shards} shards", run(os.path.join(recipes, name), model, "lines.txt", "p.npy", shards,
+                                                     env={**os.environ, "CLFORMER": program}),
                    2, f'SHARDS: expected a whole number from 1, found "{shards}"')
     with open("recorder", "w", encoding="ascii") as file:
         file.write(f'#!/bin/sh\necho "$@" >>{shlex.quote(os.path.join(work, "recorded"))}\nexec {shlex.quote(program)} "$@"\n')

@@ -28,8 +28,8 @@ for name in known["texts"]:
 text = text[:known["bytes"]]
 if hashlib.sha256(text).hexdigest() != known["text_sha256"]:
     fail("the text is another: make_perplexity.py makes perplexity.json anew")
-done = subprocess.run([program, "perplexity", model, "--file", "-", "--window", str(known["tokens"]), "--json"], input=text, capture_output=True,
-                      check=False)
+done = subprocess.run([program, "perplexity", model, "--file", "-", "--window", str(known["tokens"]), "--json"], input=text,
+                      capture_output=True, check=False)
 told = json.loads(done.stdout) if done.returncode == 0 else {"perplexity": 0, "tokens": 0}
 print(told["perplexity"], "against", known["perplexity"])
 if done.returncode or told["tokens"] != known["tokens"] - 1 or not abs(told["perplexity"] - known["perplexity"]) <= BOUND:

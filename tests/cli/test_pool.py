@@ -74,8 +74,8 @@ with tempfile.TemporaryDirectory() as work:
         if read("killed.npy") != want:
             fail(f"a process that dies at {call}: other bytes than one device's")
     # The first process that is forked lists the devices.
-    expect("a process that dies at once", run_ending("send:1", *embed("killed.npy", "--device", ","), child=2, once="first.once"), 0, "signal 9",
-           "it is left out")
+    expect("a process that dies at once", run_ending("send:1", *embed("killed.npy", "--device", ","), child=2, once="first.once"), 0,
+           "signal 9", "it is left out")
     if read("killed.npy") != want:
         fail("a process that dies at once: other bytes than one device's")
 
@@ -91,8 +91,8 @@ with tempfile.TemporaryDirectory() as work:
     if read("killed.npy") != want or os.path.exists("killed.npy.part"):
         fail("ended with all its devices: --resume gives other bytes")
 
-    # A process that stops is not waited for: before it reads a request, while it opens the model, or in the middle of an answer, where half a
-    # minute must show that it has.
+    # A process that stops is not waited for: before it reads a request, while it opens the model, or in the middle of an answer, where half
+    # a minute must show that it has.
     stopped = {"signal": int(signal.SIGSTOP), "child": 2}
     slow = subprocess.Popen(embed("slow.npy", "--device", ","), stderr=subprocess.PIPE, text=True,
                             env={**os.environ, **ending("send:3", once="half.once", **stopped)})
@@ -103,14 +103,15 @@ with tempfile.TemporaryDirectory() as work:
     impatient, late = os.environ["CLF_TEST_IMPATIENT"], {}
     with open("long.txt", "w", encoding="ascii") as file:
         file.writelines("the cat " * 4000 + "\n" for _ in range(100))
-    for name, call, path, more in (("in a window", "send:2", "lines.txt", {"once": "window.once"}), ("all in a window", "send:2", "lines.txt", {}),
+    for name, call, path, more in (("in a window", "send:2", "lines.txt", {"once": "window.once"}),
+                                   ("all in a window", "send:2", "lines.txt", {}),
                                    ("all at the model", "send:1", "lines.txt", {}), ("at the model", "send:1", "-", {"once": "model.once"}),
                                    ("before a large window", "recv:1", "long.txt", {"once": "large.once"}),
                                    ("at the list of devices", "send:1", "lines.txt", {"child": 1})):
         variables = ending(call, **{**stopped, **more})
         late[name] = subprocess.Popen(
-            [impatient, "embed", model, "--file", path, "--window", str(WINDOW), "--format", "text", "--device", ","], env={**os.environ, **variables},
-            stdin=subprocess.PIPE, stdout=open(f"{name}.out", "wb"), stderr=open(f"{name}.err", "wb"))
+            [impatient, "embed", model, "--file", path, "--window", str(WINDOW), "--format", "text", "--device", ","],
+            env={**os.environ, **variables}, stdin=subprocess.PIPE, stdout=open(f"{name}.out", "wb"), stderr=open(f"{name}.err", "wb"))
     with open("lines.txt", "rb") as file:
         lines = file.read()
     late["at the model"].stdin.write(lines[:len(lines) // 2])  # what has opened the model has done these, and waits for more
@@ -120,7 +121,8 @@ with tempfile.TemporaryDirectory() as work:
     # The texts are another's after a while, or those of few texts, such as the fingerprint's, at once.
     text = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW), "--format", "text"]
     numbers = run(*text).stdout
-    for call, told in (("recv:1", ("no answer for", "another takes its texts as well")), ("send:1", ("has not opened the model", "it takes part once it has"))):
+    for call, told in (("recv:1", ("no answer for", "another takes its texts as well")),
+                       ("send:1", ("has not opened the model", "it takes part once it has"))):
         done = run_ending(call, *text, "--device", ",", once=f"{call}.once", timeout=300, **stopped)
         expect(f"a process that stops at {call}", done, 0, *told)
         if done.stdout != numbers or not numbers:
@@ -148,7 +150,8 @@ with tempfile.TemporaryDirectory() as work:
     for more in ([], ["--device", ","]):
         done = run(program, "embed", "spoiled", "--file", "texts.txt", *more)
         expect(f"a spoiled text {more}", done, 1, "texts.txt: line 3: embed: the result is not finite")
-    expect("weights of a spoiled text", run(program, "attention", "spoiled", texts[2], "--json"), 1, "attention: the weights are not finite")
+    expect("weights of a spoiled text", run(program, "attention", "spoiled", texts[2], "--json"), 1,
+           "attention: the weights are not finite")
 
     # Search, its corpus embedded by two; rerank, its pairs scored by two.
     one = run(program, "search", model, "--corpus", "lines.txt", "--no-keep", "--json", "the cat")
@@ -156,13 +159,14 @@ with tempfile.TemporaryDirectory() as work:
     expect("search", two, 0)
     if one.stdout != two.stdout or not one.stdout:
         fail(f"search on two: {two.stdout[:200]} instead of {one.stdout[:200]}")
-    killed = run_ending("send:3", program, "search", model, "--corpus", "lines.txt", "--no-keep", "--json", "--device", ",", "the cat", child=2,
-                        once="search.once")
+    killed = run_ending("send:3", program, "search", model, "--corpus", "lines.txt", "--no-keep", "--json", "--device", ",", "the cat",
+                        child=2, once="search.once")
     expect("search, and a process dies at its second window", killed, 0, "signal 9", "another takes its texts")
     if one.stdout != killed.stdout:
         fail(f"search on two, one of which dies: {killed.stdout[:200]} instead of {one.stdout[:200]}")
     # The hits' pairs scored by two: the corpus has its embeddings, so that all but the query's are pairs.
-    ask = [program, "search", model, "--corpus", "want.npy", "--texts", "lines.txt", "--rerank", scorer, "--json", "the cat", "a mat and then"]
+    ask = [program, "search", model, "--corpus", "want.npy", "--texts", "lines.txt", "--rerank", scorer, "--json", "the cat",
+           "a mat and then"]
     one, two = run(*ask), run(*ask, "--device", ",", "--stats")
     expect("search --rerank on two", two, 0, "(102 texts", "0.0 MB of host memory used in place")
     killed = run_ending("send:5", *ask, "--device", ",", child=1, once="hits.once")
@@ -212,13 +216,15 @@ with tempfile.TemporaryDirectory() as work:
     # A driver that hangs while it is loaded is left out after a while.
     if hung and (hung.wait(timeout=300) != 0 or "hangs.icd: its library hangs" not in hung.stderr.read() or read("hung.npy") != want):
         fail("a driver that hangs while it is loaded")
-    if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another takes its texts" not in slow.stderr.read() or read("slow.npy") != want:
+    if slow.wait(timeout=300) != 0 or "stopped in the middle of an answer; another takes its texts" not in slow.stderr.read() or \
+            read("slow.npy") != want:
         fail("a process that stops in the middle of an answer")
 
     # What never answers is ended, and its texts are another's, where there is one.
     time.sleep(max(0, late_since + LOST + 1 - time.monotonic()))
     late["at the model"].communicate(lines[len(lines) // 2:], timeout=300)
-    for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another takes its texts", "no answer for 1 s; it may compile")),
+    for name, status, told in (("in a window", 0, (f"no answer for {LOST} s; its process was ended; another takes its texts",
+                                                   "no answer for 1 s; it may compile")),
                                ("all in a window", 1, (f"the last device, default: no answer for {LOST} s; its process was ended",)),
                                ("all at the model", 1, (f"no device has opened the model within {LOST} s",)),
                                ("at the model", 0, ("its process was ended; it is left out",)),

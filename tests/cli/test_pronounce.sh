@@ -46,11 +46,13 @@ expect_lines 0 "two words"
 run pronounce --beam 4 --n-best 3 hello be
 expect_status 0 "beam"
 expect_lines 6 "beam"
-awk -F '\t' '$1 != last { last = $1; score = 1 } $3 !~ /^-?[0-9.]+$/ || $3 > score { bad = 1 } { score = $3 } END { exit bad }' "$work/out" ||
+awk -F '\t' '$1 != last { last = $1; score = 1 } $3 !~ /^-?[0-9.]+$/ || $3 > score { bad = 1 } { score = $3 }
+               END { exit bad }' "$work/out" ||
     fail "scores are not falling: $(cat "$work/out")"
 best=$(awk -F '\t' 'NR == 1 { print $3 }' "$work/out")
 run pronounce --beam 1 hello
-awk -F '\t' -v best="$best" '{ exit !(best >= $3 - 0.001) }' "$work/out" || fail "the beam's best, $best, is worse than greedy: $(cat "$work/out")"
+awk -F '\t' -v best="$best" '{ exit !(best >= $3 - 0.001) }' "$work/out" ||
+    fail "the beam's best, $best, is worse than greedy: $(cat "$work/out")"
 run pronounce --n-best 2 hello
 expect_lines 2 "n-best alone"
 

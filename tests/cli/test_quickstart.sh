@@ -151,15 +151,16 @@ tool pkg-config 'exit 0'
 
 # Interrupted while it builds: 130 and one line.
 tool cmake 'sleep 20'
-(cd "$work/place" && env -i PATH="$bin" HOME="$work/home" OCL_ICD_VENDORS=/nowhere "$(command -v timeout)" --preserve-status -s INT 1 "$tree/quickstart" mini) \
-    >"$work/out" 2>"$work/err"
+(cd "$work/place" && env -i PATH="$bin" HOME="$work/home" OCL_ICD_VENDORS=/nowhere \
+    "$(command -v timeout)" --preserve-status -s INT 1 "$tree/quickstart" mini) >"$work/out" 2>"$work/err"
 status=$?
 expect_status 130 "interrupted"
 expect_one_line "interrupted"
 expect_error 'interrupted' "interrupted"
 
 # README names what the script installs for a build.
-for package in $(sed -n '/^need_to_build()/,/^}/p' "$tree/quickstart" | grep -o -E '\b(gcc|cmake|make|pkgconf|[a-z0-9-]+-dev|opencl-headers|fonts-[a-z-]+)\b' | sort -u); do
+for package in $(sed -n '/^need_to_build()/,/^}/p' "$tree/quickstart" |
+    grep -o -E '\b(gcc|cmake|make|pkgconf|[a-z0-9-]+-dev|opencl-headers|fonts-[a-z-]+)\b' | sort -u); do
     grep -q "[\` ]$package[\` ]" "$(dirname "$0")/../../README.md" || fail "README's requirements lack $package"
 done
 finish

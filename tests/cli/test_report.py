@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer report: what a page, a picture and a Markdown file contain, and that strings of a file stay text. usage: test_report.py PROGRAM DATA"""
+"""clformer report: what a page, a picture and a Markdown file contain, and that strings of a file stay text.
+usage: test_report.py PROGRAM DATA"""
 import json
 import os
 import re
@@ -69,8 +70,10 @@ def parse(path):
 
 
 def example():
-    doc = made.simple(1, devices=3, workloads=[made.gemm(m, n, k) for m in (1, 16, 128, 4096) for n, k in ((384, 384), (1536, 384), (3072, 768))] +
-                      [made.rows_op("masked_softmax", r, 128) for r in (128, 4096)] + [made.encoder(1, 16), made.encoder(8, 128), made.launch()])
+    doc = made.simple(1, devices=3, workloads=[made.gemm(m, n, k) for m in (1, 16, 128, 4096)
+                                               for n, k in ((384, 384), (1536, 384), (3072, 768))] +
+                      [made.rows_op("masked_softmax", r, 128) for r in (128, 4096)] +
+                      [made.encoder(1, 16), made.encoder(8, 128), made.launch()])
     doc["results"][1] = made.bad(doc["workloads"][0], 1, "packed", "failed", "wrong result: error 0.5, bound 1e-05")
     doc["results"][5] = made.bad(doc["workloads"][1], 2, "packed", "unsupported", "needs wide vectors")
     doc["devices"][1]["driver"] = "driver 7.8.9"
@@ -88,14 +91,16 @@ def page(folder):
     content, parsed, text = parse(out)
     if parsed.errors or parsed.open:
         fail("page is not well formed:", parsed.errors[:5], parsed.open)
-    if "script" in parsed.tags or any(not a.startswith("#") or a[1:] not in parsed.ids for a in parsed.addresses) or re.search(r"url\(|@import", content):
+    if "script" in parsed.tags or any(not a.startswith("#") or a[1:] not in parsed.ids for a in parsed.addresses) or \
+            re.search(r"url\(|@import", content):
         fail("page is not self-contained:", parsed.addresses)
     for part in ("prefers-color-scheme:dark", "@media print", "default-src 'none'"):
         if part not in content:
             fail("page without", part)
-    for part in ("driver 7.8.9", "arithmetic intensity", "the compiler crashed", "FAILED", "wrong result: error 0.5, bound 1e-05", "needs wide vectors",
-                 "no cl_khr_fp16", "fp16 arithmetic on device 0", "float64 reference", "0123abc", "1.5.3", "ab" * 32, "At least 0.5 s and 10 samples",
-                 "float32 arithmetic 200 GFLOP/s", "memory 20.0 GB/s (read)", "less is better", "p10", "tokenizing", "gemm/f32/m128-n1536-k384"):
+    for part in ("driver 7.8.9", "arithmetic intensity", "the compiler crashed", "FAILED", "wrong result: error 0.5, bound 1e-05",
+                 "needs wide vectors", "no cl_khr_fp16", "fp16 arithmetic on device 0", "float64 reference", "0123abc", "1.5.3", "ab" * 32,
+                 "At least 0.5 s and 10 samples", "float32 arithmetic 200 GFLOP/s", "memory 20.0 GB/s (read)", "less is better", "p10",
+                 "tokenizing", "gemm/f32/m128-n1536-k384"):
         if part not in text:
             fail("page does not say", part)
     if content.count('class="roof"') != 3:
@@ -186,7 +191,8 @@ def hostile(folder):
         old, w["id"], w["op"], w["suite"] = w["id"], HOSTILE + w["id"], HOSTILE + w["op"], HOSTILE
         for r in doc["results"]:
             if r["workload"] == old:
-                r.update(workload=w["id"], engine=r["engine"] and "<b>" + r["engine"], rate_unit=r.get("rate_unit") and "<i>/s", off_device=[HOSTILE])
+                r.update(workload=w["id"], engine=r["engine"] and "<b>" + r["engine"], rate_unit=r.get("rate_unit") and "<i>/s",
+                         off_device=[HOSTILE])
                 r["energy"] = {"joules_per_run": 1.5, "method": HOSTILE}
     path = made.write(os.path.join(folder, "hostile<x>.json"), doc)
     for end in ("html", "svg", "md"):
@@ -220,7 +226,8 @@ def pictures(folder):
             fail("picture", part, paths.count("roof"), paths.count("whisker"))
         width, height = float(root.get("width")), float(root.get("height"))
         for text in root.iter(space + "text"):
-            if text.get("y") and not text.get("transform") and not (-20 < float(text.get("y")) < height - 20 and -20 < float(text.get("x")) < width - 20):
+            if text.get("y") and not text.get("transform") and not (-20 < float(text.get("y")) < height - 20 and
+                                                                    -20 < float(text.get("x")) < width - 20):
                 fail("picture: a text outside", text.attrib)
                 break
     content, _, _ = parse(os.path.join(folder, "all.svg"))
@@ -231,7 +238,8 @@ def pictures(folder):
 def labels_apart(folder):
     """No number of a point covers another number, and few cover points, with many points."""
     doc = made.simple(1, workloads=[made.gemm(m, n, k) for m in (1, 2, 4, 16, 128, 4096) for n, k in
-                                    ((384, 384), (1536, 384), (384, 1536), (768, 768), (2304, 768), (3072, 768), (768, 3072), (1024, 1024), (512, 512))])
+                                    ((384, 384), (1536, 384), (384, 1536), (768, 768), (2304, 768), (3072, 768), (768, 3072), (1024, 1024),
+                                     (512, 512))])
     out = os.path.join(folder, "many.svg")
     done = report(made.write(os.path.join(folder, "many.json"), doc), "-o", out, "--part", "rooflines")
     if done.returncode:
@@ -384,10 +392,13 @@ def refusals(folder):
     broken = made.simple(1)
     broken["results"][0]["wall_ms"][0] = -1
     out = os.path.join(folder, "never.html")
-    for args, status, part in (((a, "-o", os.path.join(folder, "x.pdf")), 2, "expected a name that ends in .html, .svg or .md, or --format"), ((a,), 2, "no -o"),
+    for args, status, part in (((a, "-o", os.path.join(folder, "x.pdf")), 2,
+                                "expected a name that ends in .html, .svg or .md, or --format"),
+                               ((a,), 2, "no -o"),
                                (("-o", out), 2, "no result file"), ((a, "-o", out, "--part", "half"), 2, "expected all|rooflines|bars"),
                                ((os.path.join(folder, "missing.json"), "-o", out), 1, "missing.json"),
-                               ((made.write(os.path.join(folder, "broken.json"), broken), "-o", out), 1, 'results[0]: "wall_ms[0]": expected a time above 0'),
+                               ((made.write(os.path.join(folder, "broken.json"), broken), "-o", out), 1,
+                                'results[0]: "wall_ms[0]": expected a time above 0'),
                                ((a, "-o", os.path.join(folder, "no", "such", "r.html")), 1, "no/such")):
         done = report(*args)
         if done.returncode != status or part not in done.stderr or done.stderr.count("\n") != 1 or os.path.exists(out):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sentence-transformers' modules, prompts, and truncation, quantisation (tests/data/sentence) against its own results, and modules that are not known.
+"""sentence-transformers' modules, prompts, and truncation, quantisation (tests/data/sentence) against its own results, and modules that
+are not known.
 usage: test_sentence.py PROGRAM DATA"""
 import json
 import math
@@ -56,7 +57,8 @@ def check_quantized(folder, directory, texts, case):
     with open(out, "rb") as file:
         content = file.read()
     flat = [value for row in rows for value in row]
-    if done.returncode != 0 or content[-len(flat):] != bytes(value % 256 for value in flat) or (b"'|u1'" if kind[0] == "u" else b"'|i1'") not in content:
+    if done.returncode != 0 or content[-len(flat):] != bytes(value % 256 for value in flat) or \
+            (b"'|u1'" if kind[0] == "u" else b"'|i1'") not in content:
         fail(directory, options, done.returncode, done.stderr, content)
 
 
@@ -68,7 +70,8 @@ def check_streamed(folder):
         file.writelines(f"the cat sat {number}\n" for number in range(7))
     for options in (["--quantize", "binary"], ["--quantize", "uint8", "--ranges", ranges], ["--quantize", "uint8"]):
         one, many = (run("embed", *options, *more, "--file", texts, directory) for more in ((), ("--window", "2")))
-        if one.returncode != 0 or [json.loads(line)["index"] for line in one.stdout.splitlines()] != list(range(7)) or many.stdout != one.stdout:
+        if one.returncode != 0 or [json.loads(line)["index"] for line in one.stdout.splitlines()] != list(range(7)) or \
+                many.stdout != one.stdout:
             fail("streamed", options, one.stderr, many.stderr, many.stdout)
     for options in (["--quantize", "ubinary"], ["--quantize", "int8", "--ranges", ranges]):
         command = [program, "embed", *options, "--format", "text", "--window", "1", directory, "-"]
@@ -86,7 +89,8 @@ def check_wide_range(folder):
     """A range whose width overflows gives no bytes."""
     directory, ranges = os.path.join(folder, "last"), os.path.join(folder, "wide.npy")
     write_npy(ranges, [[-3e38] * 24, [3e38] * 24])
-    refused(("--quantize", "int8", "--ranges", ranges, directory), 1, "feature 0: expected a range whose width is a float32, found -3e+38 to 3e+38")
+    refused(("--quantize", "int8", "--ranges", ranges, directory), 1,
+            "feature 0: expected a range whose width is a float32, found -3e+38 to 3e+38")
 
 
 def check_case(folder, name):
@@ -156,16 +160,20 @@ def check_refusals(folder):
         with open(file, "w", encoding="utf-8") as stream:
             stream.write(before)
 
-    changed("modules.json", ("layer_norm.LayerNorm", "cnn.CNN"), 'modules.cnn.CNN"', "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout")
+    changed("modules.json", ("layer_norm.LayerNorm", "cnn.CNN"), 'modules.cnn.CNN"',
+            "Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout")
     changed("modules.json", ("sentence_transformers.base.modules.dense.Dense", "custom_st.Dense"), '"custom_st.Dense"')
     changed("modules.json", ("pooling.Pooling", "dropout.Dropout"), "expected one Transformer, then one Pooling")
     changed("modules.json", ("2_Dense", "../dense/2_Dense"), "not a plain directory name")
-    changed("1_Pooling/config.json", ('"mean"', '"median"'), 'pooling_mode string "median"', "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken")
-    changed("2_Dense/config.json", ("activation.Tanh", "activation.Hardswish"), 'activation_function "torch.nn.modules.activation.Hardswish"', "GELU, SiLU")
+    changed("1_Pooling/config.json", ('"mean"', '"median"'), 'pooling_mode string "median"',
+            "cls, max, mean, mean_sqrt_len_tokens, weightedmean or lasttoken")
+    changed("2_Dense/config.json", ("activation.Tanh", "activation.Hardswish"),
+            'activation_function "torch.nn.modules.activation.Hardswish"', "GELU, SiLU")
     changed("2_Dense/config.json", ("48", "47"), "in_features is 47: expected 48")
     changed("2_Dense/config.json", ('"out_features": 17', '"out_features": 18'), "linear.weight")
     changed("4_LayerNorm/config.json", ("17", "16"), "dimension is 16: expected 17")
-    changed("config_sentence_transformers.json", ('"default_prompt_name": "query"', '"default_prompt_name": "title"'), 'default_prompt_name "title"')
+    changed("config_sentence_transformers.json", ('"default_prompt_name": "query"', '"default_prompt_name": "title"'),
+            'default_prompt_name "title"')
     os.rename(os.path.join(directory, "1_Pooling"), os.path.join(folder, "taken"))
     refused((directory,), 1, "1_Pooling/config.json is missing: modules.json names a Pooling there")
     os.rename(os.path.join(folder, "taken"), os.path.join(directory, "1_Pooling"))
@@ -183,13 +191,16 @@ def check_similarity(folder):
     for name in ("dot", "cosine", None):
         with open(path, "w", encoding="utf-8") as file:
             json.dump({**config, "similarity_fn_name": name}, file)
-        a, b = ([float(value) for value in line.split()] for line in run("embed", "--format", "text", directory, *texts).stdout.splitlines())
+        a, b = ([float(value) for value in line.split()]
+                for line in run("embed", "--format", "text", directory, *texts).stdout.splitlines())
         matrix = run("similarity", "--json", directory, *texts)
         found = run("search", "--no-keep", "--json", "--prompt", "", "--corpus", corpus, directory, texts[0])
-        plain = [[float(value) for value in line.split()] for line in run("embed", "--format", "text", "--prompt", "", directory, *texts).stdout.splitlines()]
+        plain = [[float(value) for value in line.split()]
+                 for line in run("embed", "--format", "text", "--prompt", "", directory, *texts).stdout.splitlines()]
 
         def compare(x, y):
-            return sum(p * q for p, q in zip(x, y)) / (1 if name == "dot" else math.hypot(*x) * math.hypot(*y))  # pylint: disable=cell-var-from-loop
+            return sum(p * q for p, q in zip(x, y)) / (
+                1 if name == "dot" else math.hypot(*x) * math.hypot(*y))  # pylint: disable=cell-var-from-loop
         bound = BOUND * (math.hypot(*a) * math.hypot(*b) if name == "dot" else 1)
         if matrix.returncode != 0 or not abs(json.loads(matrix.stdout)[0][1] - compare(a, b)) <= bound:
             fail("similarity", name, matrix.stdout, matrix.stderr, compare(a, b))
@@ -221,16 +232,19 @@ def check_settings(folder):
             json.dump({**config, **change}, file)
 
     def near(rows, wanted):
-        return [len(row) for row in rows] == [len(row) for row in wanted] and all(math.dist(a, b) <= BOUND * math.hypot(*b) for a, b in zip(rows, wanted))
+        return [len(row) for row in rows] == [len(row) for row in wanted] and \
+            all(math.dist(a, b) <= BOUND * math.hypot(*b) for a, b in zip(rows, wanted))
     write(truncate_dim=5)
     cut, six = ([row[:count] for row in whole] for count in (5, 6))
     shared = [[value / math.hypot(*row) for value in row] for row in six]
-    if not near(rows_of(directory), cut) or not near(rows_of(directory, "--normalize", "yes"), [[v / math.hypot(*row) for v in row] for row in cut]):
+    if not near(rows_of(directory), cut) or \
+            not near(rows_of(directory, "--normalize", "yes"), [[v / math.hypot(*row) for v in row] for row in cut]):
         fail("truncate_dim 5", rows_of(directory), cut)
     if not near(rows_of(directory, "--dimensions", "6"), shared):
         fail("truncate_dim 5 and --dimensions 6", rows_of(directory, "--dimensions", "6"), shared)
     matrix = json.loads(run("similarity", "--json", directory, "the cat sat", "zebra").stdout)
-    if not abs(matrix[0][1] - sum(a * b for a, b in zip(*cut)) / math.prod(math.hypot(*row) for row in cut)) <= BOUND or not abs(matrix[0][0] - 1) <= BOUND:
+    if not abs(matrix[0][1] - sum(a * b for a, b in zip(*cut)) / math.prod(math.hypot(*row) for row in cut)) <= BOUND or \
+            not abs(matrix[0][0] - 1) <= BOUND:
         fail("similarity: truncate_dim 5", matrix)
     if json.loads(run("info", "--json", directory).stdout)["embedding_width"] != 5:
         fail("info: truncate_dim 5")
@@ -261,7 +275,8 @@ def check_without_pooling(folder):
         json.dump(modules[:1], file)
     refused((directory,), 1, "a Transformer without a Pooling")
     info, given = run("info", "--json", directory), run("embed", "--pooling", "cls", directory, "a")
-    if info.returncode != 0 or json.loads(info.stdout)["pooling"] != [] or given.returncode != 0 or len(json.loads(given.stdout)["embedding"]) != 24:
+    if info.returncode != 0 or json.loads(info.stdout)["pooling"] != [] or given.returncode != 0 or \
+            len(json.loads(given.stdout)["embedding"]) != 24:
         fail("without Pooling", info.stdout, info.stderr, given.stdout, given.stderr)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The recipe for Slurm on a cluster of this machine alone: munged, slurmctld and slurmd with their own configuration, keys, ports and folders.
-Skipped where one of them is not installed or cannot start. usage: test_slurm.py PROGRAM DATA"""
+"""The recipe for Slurm on a cluster of this machine alone: munged, slurmctld and slurmd with their own configuration, keys, ports and
+folders. Skipped where one of them is not installed or cannot start. usage: test_slurm.py PROGRAM DATA"""
 import ctypes
 import os
 import shlex
@@ -78,14 +78,16 @@ def start_cluster(folder):
     with open(os.open(os.path.join(folder, "key"), os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
         file.write(os.urandom(1024))
     configuration = {
-        "ClusterName": "one", "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmUser": user, "SlurmdUser": user, "SlurmctldPort": control, "SlurmdPort": node,
-        "AuthType": "auth/munge", "CredType": "cred/munge", "AuthInfo": f"socket={folder}/munge", "StateSaveLocation": f"{folder}/state",
-        "SlurmdSpoolDir": f"{folder}/spool", "SlurmctldPidFile": f"{folder}/slurmctld.pid", "SlurmdPidFile": f"{folder}/slurmd.pid",
-        "ProctrackType": "proctrack/pgid", "TaskPlugin": "task/none", "SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core",
-        "MpiDefault": "none", "ReturnToService": 2, "SchedulerParameters": "sched_interval=1,batch_sched_delay=0"}
+        "ClusterName": "one", "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmUser": user, "SlurmdUser": user, "SlurmctldPort": control,
+        "SlurmdPort": node, "AuthType": "auth/munge", "CredType": "cred/munge", "AuthInfo": f"socket={folder}/munge",
+        "StateSaveLocation": f"{folder}/state", "SlurmdSpoolDir": f"{folder}/spool", "SlurmctldPidFile": f"{folder}/slurmctld.pid",
+        "SlurmdPidFile": f"{folder}/slurmd.pid", "ProctrackType": "proctrack/pgid", "TaskPlugin": "task/none",
+        "SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core", "MpiDefault": "none", "ReturnToService": 2,
+        "SchedulerParameters": "sched_interval=1,batch_sched_delay=0"}
     with open(os.path.join(folder, "slurm.conf"), "w", encoding="ascii") as file:
         file.writelines(f"{name}={value}\n" for name, value in configuration.items())
-        file.write(f"NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES State=UP\n")
+        file.write(f"NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} State=UNKNOWN\n"
+                   "PartitionName=all Nodes=ALL Default=YES State=UP\n")
     os.environ["SLURM_CONF"] = os.path.join(folder, "slurm.conf")
     names = [f"--{name}-file={folder}/munge.{name}" for name in ("pid", "log", "seed")]
     start(folder, "munged", "--foreground", "--force", f"--key-file={folder}/key", f"--socket={folder}/munge", *names)
@@ -109,10 +111,11 @@ def test(work):
         """The recipe, and the end of its jobs."""
         with open("clformer", "w", encoding="ascii") as file:
             variables = ending("fdatasync:5", once=os.path.join(work, "once")) if name == "ended" else {}
-            file.write(f"#!/bin/sh\nexec env {shlex.join(f'{key}={value}' for key, value in variables.items())} {shlex.quote(program)} \"$@\"\n")
+            file.write(f"#!/bin/sh\nexec env {shlex.join(f'{key}={value}' for key, value in variables.items())} "
+                       f"{shlex.quote(program)} \"$@\"\n")
         os.chmod("clformer", 0o700)
-        expect(name, run(recipe, model, os.path.join(work, "lines.txt"), os.path.join(work, "all.npy"), str(SHARDS), "--window", str(WINDOW),
-                         env={**os.environ, "CLFORMER": os.path.join(work, "clformer")}), 0)
+        expect(name, run(recipe, model, os.path.join(work, "lines.txt"), os.path.join(work, "all.npy"), str(SHARDS),
+                         "--window", str(WINDOW), env={**os.environ, "CLFORMER": os.path.join(work, "clformer")}), 0)
         if not wait_until(lambda: set(run("squeue", "-h", "-o", "%r").stdout.split()) <= {"DependencyNeverSatisfied"}):
             fail(f"{name}: the jobs do not end: {run('squeue', '-h').stdout} {reason()}")
         run("scancel", "--state=PENDING")  # a job that waits for what failed

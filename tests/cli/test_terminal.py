@@ -29,7 +29,8 @@ def fail(*parts):
 
 
 def on_terminal(*args, columns=80, interrupt_at=None, stdout=None, env=None, limit=300):
-    """Runs it with a terminal as standard error, and as standard output unless `stdout` is a file. Returns status and the bytes the terminal got."""
+    """Runs it with a terminal as standard error, and as standard output unless `stdout` is a file. Returns status and the bytes
+    the terminal got."""
     lead, follow = pty.openpty()
     fcntl.ioctl(follow, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL, stdout=stdout or follow, stderr=follow,
@@ -126,7 +127,8 @@ def nothing_for_short_work():
 
 
 def compiling(folder):
-    status, got = on_terminal("pronounce", "hello", env={"CLF_CACHE_DIR": os.path.join(folder, "cache"), "POCL_CACHE_DIR": os.path.join(folder, "pocl")})
+    status, got = on_terminal("pronounce", "hello", env={"CLF_CACHE_DIR": os.path.join(folder, "cache"),
+                                                         "POCL_CACHE_DIR": os.path.join(folder, "pocl")})
     if status or not any(line.startswith("hello\tHH") for line in screen(got)):  # drivers may print, too
         fail("first start: status", status, screen(got))
     if b"left" not in got and b"/s" in got:
@@ -233,7 +235,8 @@ def interrupted_texts(folder):
     status, got = at_prompt(["chat", path, *many], [(rb"^> $", b" cat\n"), (rb"[a-z]{3}", signal.SIGINT), (rb"\n> $", b" sat\n"),
                                                     (rb"[a-z]{3}", signal.SIGINT), (rb"\n> $", signal.SIGINT)])
     lines = got.decode().split("\n")
-    if status != -signal.SIGINT or len(lines) != 4 or lines[3] or any(len(line) < 5 or line[:2] != "> " for line in lines[:2]) or lines[2] != "> ":
+    if status != -signal.SIGINT or len(lines) != 4 or lines[3] or any(len(line) < 5 or line[:2] != "> " for line in lines[:2]) or \
+            lines[2] != "> ":
         fail("chat interrupted: status", status, [line[:60] for line in lines])
     status, got = at_prompt(["chat", path, "--max-tokens", "5"], [(rb"^> $", b" cat\n"), (rb"\n> $", b"\x04")])
     if status or not got.endswith(b"\n> \n"):
@@ -255,13 +258,15 @@ def interrupted_work(folder):
     os.truncate(large, os.path.getsize(large) + (1 << 34))  # sparse
     kept = f"{many}.embeddings.npy"
     for args, unit, told, stdout in (
-            (["perplexity", decoder, "--window", "64", "--file", many], b"tokens", "nothing was printed: the number is that of the whole text", None),
+            (["perplexity", decoder, "--window", "64", "--file", many], b"tokens",
+             "nothing was printed: the number is that of the whole text", None),
             (["logits", decoder, "--file", many, "-o", out], b"texts", f"nothing was written to {out}", None),
             (["convert", large, out, "--weights", "q4_0"], b"million weights", f"nothing was written to {out}", None),
             (["generate", decoder, "--prompt-file", many, "--max-tokens", "4"], b"tokens", r"(\d+) texts were printed", "lines"),
             (["translate", translator, "--file", many, "--json"], b"tokens", r"(\d+) texts were printed", "lines"),
             (["rerank", scorer, "a cat", "--file", many], b"texts", "nothing was printed: the order is that of all texts", None),
-            (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings are kept", None),
+            (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings are kept",
+             None),
             (["search", encoder, "--corpus", many, "a cat"], b"texts",
              f"no hits were printed, and nothing new is kept in {kept}: that is written whole", None)):
         before, printed = sorted(os.listdir(folder)), os.path.join(folder, "printed.txt")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every family of encoder-decoders on its tiny model (tests/data/translation): token ids, logits of the first token and greedy texts against
-transformers' in float64, as a batch and alone; refusals.
+"""Every family of encoder-decoders on its tiny model (tests/data/translation): token ids, logits of the first token and greedy texts
+against transformers' in float64, as a batch and alone; refusals.
 usage: test_translate.py PROGRAM DATA"""
 import json
 import os
@@ -75,7 +75,8 @@ def check_beams(name, folder):
         asked = ["--beams", str(settings["num_beams"])] if i == 1 else []
         with open(os.path.join(copy, "generation_config.json"), "w", encoding="utf-8") as file:
             json.dump({**settings, "num_beams": 1} if asked else settings, file)
-        lines = lines_of("translate", copy, "--file", sources, "--max-tokens", "10", "--json", *asked, *(["--batch", "3"] if i == 2 else []))
+        lines = lines_of("translate", copy, "--file", sources, "--max-tokens", "10", "--json", *asked,
+                         *(["--batch", "3"] if i == 2 else []))
         if [line["tokens"] for line in lines] != row["tokens"]:
             fail(f"{name}: {settings}: {lines}, expected {row['tokens']}")
         seen.add(json.dumps(row["tokens"]))
@@ -102,9 +103,10 @@ def check_refusals(folder):
         run(*command, status=1)
     for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"], ["a", "--beams", "65"], ["a", "--beams", "2", "--temperature", "1"]):
         run("translate", t5, *args, status=2)
-    broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5], "eos_token_id": [-1],
-              "suppress_tokens": [44, ["a"]], "begin_suppress_tokens": [[99]], "forced_eos_token_id": [44], "min_length": [-1, "a"],
-              "no_repeat_ngram_size": [1.5], "num_beams": [-1, 65], "length_penalty": ["a", 1e9], "early_stopping": ["always", 1]}
+    broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5],
+              "eos_token_id": [-1], "suppress_tokens": [44, ["a"]], "begin_suppress_tokens": [[99]], "forced_eos_token_id": [44],
+              "min_length": [-1, "a"], "no_repeat_ngram_size": [1.5], "num_beams": [-1, 65], "length_penalty": ["a", 1e9],
+              "early_stopping": ["always", 1]}
     copy = os.path.join(folder, "copy")
     shutil.copytree(t5, copy)
     for key, values in broken.items():
@@ -117,7 +119,8 @@ def check_refusals(folder):
     with open(os.path.join(t5, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     os.remove(os.path.join(copy, "generation_config.json"))
-    for change, named in (({"decoder_start_token_id": None}, "decoder_start_token_id"), ({"feed_forward_proj": "gated-x"}, "feed_forward_proj"),
+    for change, named in (({"decoder_start_token_id": None}, "decoder_start_token_id"),
+                          ({"feed_forward_proj": "gated-x"}, "feed_forward_proj"),
                           ({"d_kv": 7}, "SelfAttention"), ({"relative_attention_num_buckets": 6}, "buckets"),
                           ({"relative_attention_max_distance": 8}, "buckets"), ({"scale_decoder_outputs": False}, "lm_head.weight")):
         with open(os.path.join(copy, "config.json"), "w", encoding="utf-8") as file:

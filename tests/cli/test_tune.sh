@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tune: candidates that are wrong, crash or hang are lost alone; the choice is kept, shown and can be ignored. usage: test_tune.sh PROGRAM DATA
+# tune: candidates that are wrong, crash or hang are lost alone; the choice is kept, shown and can be ignored.
+# usage: test_tune.sh PROGRAM DATA
 set -u
 . "$(dirname "$0")/common.sh"
 
@@ -20,8 +21,8 @@ printf '{"model_type": "bert", "hidden_size": 32, "intermediate_size": 64, "num_
          "num_hidden_layers": 1, "vocab_size": 9, "max_position_embeddings": 8}' >"$work/model/config.json"
 
 # gemv is wrong: its numbers are checked. clblast's epilogue does not build.
-sed 's/^#define STORE_RESULT(value, row, column)/#define STORE_RESULT(right, row, column) STORE_WRONG((right) * 1.001f, row, column)\n#define STORE_WRONG(value, row, column)/' \
-    "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
+sed 's/^#define STORE_RESULT(value, row, column)/#define STORE_RESULT(right, row, column) STORE_WRONG((right) * 1.001f, row, column)\
+#define STORE_WRONG(value, row, column)/' "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
 cmp -s "$kernels/gpu/gemm_gemv.cl" "$work/kernels/gpu/gemm_gemv.cl" && fail "the wrong kernel equals the right one"
 cat >"$work/kernels/any/gemm_epilogue.cl" <<'CL'
 __kernel void gemm_epilogue(int m) { no such statement; }
@@ -70,7 +71,8 @@ mkdir "$work/temporary"
 cp "$kept" "$work/before"
 for number in 2 15 1; do
     : >"$work/err"
-    TMPDIR=$work/temporary env --default-signal=INT "$program" tune --model "$work/model" --minutes 5 --limit 120 >"$work/out" 2>"$work/err" &
+    TMPDIR=$work/temporary env --default-signal=INT "$program" tune --model "$work/model" --minutes 5 --limit 120 \
+        >"$work/out" 2>"$work/err" &
     for ((wait = 0; wait < 600; wait++)); do
         grep -q '  1  untuned' "$work/err" && break
         sleep 0.1
@@ -79,7 +81,8 @@ for number in 2 15 1; do
     wait $!
     status=$?
     expect_status $((128 + number)) "tune interrupted by signal $number"
-    grep -q "^clformer: tune: interrupted; nothing was kept, $kept is as it was" "$work/err" || fail "tune interrupted: $(tail -n 1 "$work/err")"
+    grep -q "^clformer: tune: interrupted; nothing was kept, $kept is as it was" "$work/err" ||
+        fail "tune interrupted: $(tail -n 1 "$work/err")"
     compgen -G "$work/temporary/clformer*" >/dev/null && fail "tune interrupted by signal $number leaves $(ls "$work/temporary")"
     cmp -s "$kept" "$work/before" || fail "tune interrupted by signal $number changed $kept"
 done
@@ -88,8 +91,10 @@ done
 if "$program" devices --all | grep -A3 '\[default\]' | grep -q 'Portable Computing Language'; then
     rm -f "$work/kernels/"*/*.cl
     # shellcheck disable=SC2016
-    sed 's/^    float sum\[[A-Z]*\];/    *(volatile __global float *)8 = 1.0f;\n&/' "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
-    sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' "$kernels/gpu/gemm_tiled.cl" >"$work/kernels/gpu/gemm_tiled.cl"
+    sed 's/^    float sum\[[A-Z]*\];/    *(volatile __global float *)8 = 1.0f;\n&/' \
+        "$kernels/gpu/gemm_gemv.cl" >"$work/kernels/gpu/gemm_gemv.cl"
+    sed 's/^    float4 sum\[ITEM_M\]/    for (volatile int again = 1; again;) {}\n    float4 sum[ITEM_M]/' \
+        "$kernels/gpu/gemm_tiled.cl" >"$work/kernels/gpu/gemm_tiled.cl"
     for file in gpu/gemm_gemv gpu/gemm_tiled; do
         cmp -s "$kernels/$file.cl" "$work/kernels/$file.cl" && fail "$file.cl was not changed"
     done

@@ -9,8 +9,10 @@ Clean is: a message that names the call or the file and exit status 1, outputs a
 blocks, mappings, temporary files); or exit status 0 and the same results as without a fault. Where a command keeps something to go on with,
 the same command once more, without a fault, must then end with the results of one undisturbed run. Each case runs warm (its kernels are in
 the cache) and cold (an empty cache). Without --runs each way by which a call is reached fails at its first, second and last time;
---runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call, and --part I/N of these, or of any others, each N-th from the I-th.
---minutes M takes such a part where all would last longer than about M minutes: today's, and on each of the days that follow the next one."""
+--runs N takes about N of these, spread evenly, or with --seed S by chance, others for each S; --every-call takes every call, and --part I/N
+of these, or of any others, each N-th from the I-th.
+--minutes M takes such a part where all would last longer than about M minutes: today's, and on each of the days that follow
+the next one."""
 import argparse
 import collections
 import concurrent.futures
@@ -38,8 +40,9 @@ OLD_TUNED = b'{"schema": "clformer-tuned", "schema_version": 1, "devices": []}\n
 # After these nobody knows whether the device still uses what it was given: it must not be freed, so that leaving it is right.
 LEAVES_IN_USE = ("clFinish", "clWaitForEvents")
 
-# given: files of the run's own folder at the start, {name: file of the inputs}. keeps: files that a failed run may leave to go on with; with
-# these, or where the outputs are optional (given themselves), the command runs again and is judged by what is there then. stdin: its text.
+# given: files of the run's own folder at the start, {name: file of the inputs}. keeps: files that a failed run may leave to go on
+# with; with these, or where the outputs are optional (given themselves), the command runs again and is judged by what is there then.
+# stdin: its text.
 Case = collections.namedtuple("Case", "name arguments outputs same_results given keeps environment stdin", defaults=({}, (), {}, ""))
 Run = collections.namedtuple("Run", "status stdout stderr outputs struck reports strangers seconds again")
 
@@ -145,7 +148,8 @@ def cases(inputs, program, example):
              ["out.npy", "out.npy.json"], True, {"out.npy.part": "torn.part"}, ["out.npy.part"]),
         Case("embed-shard", [program, "embed", model, "--file", texts, "--window", "1", "--shard", "1/2", "-o", "."],
              ["shard-00001-of-00002.done"], True, {}, ["shard-00001-of-00002.part", "manifest.json"]),
-        Case("embed-all", [program, "embed", model, "--file", texts, "--window", "1", "--device", "all"], [], True, environment=TWO_DEVICES),
+        Case("embed-all", [program, "embed", model, "--file", texts, "--window", "1", "--device", "all"], [], True,
+             environment=TWO_DEVICES),
         Case("gather", [program, "gather", os.path.join(inputs, "shards"), "-o", "out.npy"], ["out.npy", "out.npy.json"], True),
         Case("search", [program, "search", model, "--corpus", texts, "--no-keep", "--top", "2", "food"], [], True),
         Case("search-keep", [program, "search", model, "--corpus", "texts.txt", "--top", "2", "food"],
@@ -156,12 +160,15 @@ def cases(inputs, program, example):
         Case("classify", [program, "classify", os.path.join(heads, "camembert"), "the cat sat", "a man"], [], True),
         Case("attention", [program, "attention", model, "the cat sat", "-o", "out.svg", "--npy", "out.npy"], ["out.svg", "out.npy"], True),
         Case("pronounce", [program, "pronounce", "hi"], [], True),
-        Case("generate", [program, "generate", os.path.join(inputs, "llama", "model.gguf"), " the cat", "--max-tokens", "3", "--json"], [], True),
+        Case("generate", [program, "generate", os.path.join(inputs, "llama", "model.gguf"), " the cat", "--max-tokens", "3", "--json"],
+             [], True),
         Case("logits", [program, "logits", os.path.join(inputs, "llama"), " the cat", "-o", "out.npy"], ["out.npy"], True),
         Case("perplexity", [program, "perplexity", os.path.join(inputs, "llama"), "--file", texts, "--window", "16"], [], True),
         Case("chat", [program, "chat", os.path.join(inputs, "llama"), "--max-tokens", "3"], [], True, stdin="the cat\nsat\n"),
-        Case("translate", [program, "translate", os.path.join(TESTS, "data", "translation", "marian"), "the cat", "--max-tokens", "3"], [], True),
-        Case("convert", [program, "convert", os.path.join(inputs, "llama", "model.gguf"), "out.gguf", "--weights", "f16"], ["out.gguf"], True),
+        Case("translate", [program, "translate", os.path.join(TESTS, "data", "translation", "marian"), "the cat", "--max-tokens", "3"],
+             [], True),
+        Case("convert", [program, "convert", os.path.join(inputs, "llama", "model.gguf"), "out.gguf", "--weights", "f16"],
+             ["out.gguf"], True),
         Case("info", [program, "info", os.path.join(inputs, "llama")], [], True,
              environment={"POCL_MEMORY_LIMIT": "2"}),  # which PoCL otherwise tells by what is free
         Case("verify", [program, "verify", os.path.join(inputs, "corpus.npy"), "--model", model], [], True),
@@ -209,8 +216,8 @@ class Sweep:
         return kept
 
     def run(self, case, start, fault=None, trace=None, timeout=120, stacks=False, keep_cache=None):
-        """Runs a case in a folder of its own with a copy of the cache: nothing that one run breaks meets the next. keep_cache: where the cache
-        goes then."""
+        """Runs a case in a folder of its own with a copy of the cache: nothing that one run breaks meets the next. keep_cache: where the
+        cache goes then."""
         with self.lock:
             self.next_folder += 1
             place = os.path.join(self.folder, f"run{self.next_folder}")
@@ -417,7 +424,8 @@ def wanted(known, arguments):
 
 
 def spread(plan, known, runs, seed):
-    """About that many: as many of each list, or all where it has fewer, spread evenly over it or by chance; fewer of cases that take long."""
+    """About that many: as many of each list, or all where it has fewer, spread evenly over it or by chance; fewer of cases
+    that take long."""
     seconds = {(case.name, start): known[case.name][start][0].seconds for case, start, *_ in plan}
     typical = sorted(seconds.values())[len(seconds) // 2]
 
@@ -503,7 +511,8 @@ def sweep(arguments, only, folder):
         if arguments.minutes:
             parts = max(1, math.ceil(minutes_of(jobs, known, arguments) / arguments.minutes))
             part = int(time.time() / 86400) % parts + 1
-            print(f"part {part} of {parts}: all would last about {minutes_of(jobs, known, arguments):.0f} minutes; tomorrow the next one's turn comes")
+            print(f"part {part} of {parts}: all would last about {minutes_of(jobs, known, arguments):.0f} minutes; "
+                  "tomorrow the next one's turn comes")
         jobs = jobs[part - 1::parts]
         for case in work.cases:
             for start, (_, _, counts) in known[case.name].items():

@@ -12,7 +12,8 @@ try:
 except ValueError:
     sys.exit("quickstart: clformer devices --json failed")
 wanted = sys.argv[1]
-seen = ", ".join("%d: %s (%s%s)" % (d["index"], d["name"], d["type"], "" if d["usable"] else ", not usable: " + d["reason"]) for d in devices)
+seen = ", ".join("%d: %s (%s%s)" % (d["index"], d["name"], d["type"], "" if d["usable"] else ", not usable: " + d["reason"])
+                 for d in devices)
 for d in devices:
     if d["usable"] and d["type"] == "GPU" and (not wanted or wanted == str(d["index"]) or wanted in d["name"] or wanted == "gpu"):
         print(d["index"], d["name"])
@@ -61,7 +62,8 @@ run_gpu() { # [--quick]
     build/clformer devices --all >"$folder/devices.txt"
     part "self-test" 1 gpu_selftest "$folder/selftest.txt"
     part "tests on it" $((quick ? 5 : 19)) gpu_tests "$quick" "$labels"
-    part "bench" $((quick ? 3 : 15)) build/clformer bench --device "$CLF_DEVICE" ${quick:+--quick} --model "$CLF_MODEL_DIR" -o "$folder/bench.json"
+    part "bench" $((quick ? 3 : 15)) \
+        build/clformer bench --device "$CLF_DEVICE" ${quick:+--quick} --model "$CLF_MODEL_DIR" -o "$folder/bench.json"
     part "tune" "$minutes" build/clformer tune --device "$CLF_DEVICE" --model "$CLF_MODEL_DIR" --minutes "$minutes"
     note "measured: $PWD/$folder/bench.json; devices.txt and selftest.txt beside it; clformer report makes a page of it"
     finish_tests "$start"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that results are right,
-and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes for that device.
+"""clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that
+results are right, and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes
+for that device.
 usage: test_gpu.py PROGRAM DATA SHIM CACHED_ATTENTION_TEST DEVICE
 
-Two of the devices, which have the most and the least local memory for an item, do the whole list. The others, whose kernels are the same and compile
-anew for every name, do what tells them apart; with CLF_GPU_ALL=1 in the environment they do all of it, too."""
+Two of the devices, which have the most and the least local memory for an item, do the whole list. The others, whose kernels are the same
+and compile anew for every name, do what tells them apart; with CLF_GPU_ALL=1 in the environment they do all of it, too."""
 import collections
 import json
 import math
@@ -18,8 +19,9 @@ import tempfile
 program, data, shim, cached_attention, device = sys.argv[1:]
 BOUND = 1e-5  # relative error of an embedding, as in test_families.py
 OURS = 46     # launches of a MiniLM pass: 7 a layer, embedding and its norm, pooling, normalisation
-# Shown name and limits; launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3, at most so many; its parameters for the device (MWG, NWG, KWG
-# and WGD: tiles of its large and its direct kernel; XGEMM_MIN_INDIRECT_SIZE); work-groups that one query with 12 heads and 1,024 keys gets.
+# Shown name and limits; launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3, at most so many; its parameters for the device
+# (MWG, NWG, KWG and WGD: tiles of its large and its direct kernel; XGEMM_MIN_INDIRECT_SIZE); work-groups that one query with 12 heads and
+# 1,024 keys gets.
 DEVICES = {
     "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88, (128, 128, 16, 32, 1024), 96),
     "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70, (64, 64, 32, 32, 1472), 96),
@@ -49,11 +51,12 @@ class Run:
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
-        environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors, CLF_CACHE_DIR=tuned_cache,
-                           CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1", XDG_CONFIG_HOME=os.path.join(work, "config"),
-                           **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
+        environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors,
+                           CLF_CACHE_DIR=tuned_cache, CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1",
+                           XDG_CONFIG_HOME=os.path.join(work, "config"), **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
-        self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False,
+                                   stdin=subprocess.DEVNULL)
         self.name = f"{(arguments or [binary])[0]} {engines}"
         if check and self.done.returncode != 0:
             fail(f"{self.name}: status {self.done.returncode}: {self.done.stderr[-400:]}")
@@ -101,7 +104,8 @@ def check_selftest():
     run = Run(["selftest"])
     rows = [line.split() for line in run.done.stdout.splitlines()]
     passed = {(row[0], row[1]) for row in rows if len(row) > 2 and row[2] == "pass"}
-    for op, engine in (("gemm", "tiled"), ("gemm", "clblast"), ("gemm", "gemv"), ("masked_softmax", "group"), ("layer_norm", "group"), ("attention", "group"),
+    for op, engine in (("gemm", "tiled"), ("gemm", "clblast"), ("gemm", "gemv"), ("masked_softmax", "group"), ("layer_norm", "group"),
+                       ("attention", "group"),
                        ("cached_attention", "group"), ("embedding", "group"), ("top_k", "group")):
         if (op, engine) not in passed:
             fail(f"selftest: {op} did not run on {engine}")
@@ -188,7 +192,8 @@ def check_launches():
 
 
 def check_cached_attention():
-    """A long cache is cut into parts, as many as give the device its work-groups. Nothing is computed: the test of the op ends at its first case."""
+    """A long cache is cut into parts, as many as give the device its work-groups. Nothing is computed: the test of the op ends at
+    its first case."""
     run = Run([], "cached_attention=group", idle=True, check=False, binary=cached_attention)
     groups = [math.prod(n // m for n, m in zip(one.items, one.group)) for one in run.launches if one.kernel == "cached_attention_group"]
     if groups[:1] != [PARTS]:
@@ -196,7 +201,8 @@ def check_cached_attention():
 
 
 def check_first_use():
-    """A model's large products are measured once on both engines, shown, used from then on, and not at all where measured choices are refused."""
+    """A model's large products are measured once on both engines, shown, used from then on, and not at all where measured
+    choices are refused."""
     model = sentence_model("nothing is measured at first use")
     if not model:
         return
@@ -208,7 +214,8 @@ def check_first_use():
     measured = dict(word.rsplit(" ", 1) for word in found["first_use"].split(", ") if word)
     weights = {product.split(" x ", 1)[1] for product in measured}
     print(f"{device}: first use: {found['first_use']}")
-    if weights != {"384 x 1152", "384 x 384", "384 x 1536", "1536 x 384"} or len(measured) != 2 * len(weights) or not set(measured.values()) <= {"tiled", "clblast"} or found["tuned"]:
+    if weights != {"384 x 1152", "384 x 384", "384 x 1536", "1536 x 384"} or len(measured) != 2 * len(weights) or \
+            not set(measured.values()) <= {"tiled", "clblast"} or found["tuned"]:
         fail(f"devices: first use \"{found['first_use']}\", tuned {found['tuned']}")
     if len(runs[1].launches) >= len(runs[0].launches) or not runs[0].clblast:
         fail(f"first use: {[len(run.launches) for run in runs]} launches in the first and the second run")
@@ -220,7 +227,8 @@ def check_first_use():
 
 
 def check_first_use_tiles():
-    """What is timed at first use is what serves: few rows with the small results of an item, many with the large ones. Nothing is computed here."""
+    """What is timed at first use is what serves: few rows with the small results of an item, many with the large ones. Nothing
+    is computed here."""
     model = sentence_model("nothing is measured at first use")
     if not model:
         return

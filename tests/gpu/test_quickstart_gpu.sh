@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# ./quickstart gpu with PoCL shown as a GPU: what is refused, what runs on the GPU and what it leaves. The build tools and ctest are made up,
-# and the program is told to measure little. usage: test_quickstart_gpu.sh PROGRAM DATA SHIM
+# ./quickstart gpu with PoCL shown as a GPU: what is refused, what runs on the GPU and what it leaves. The build tools and ctest are made
+# up, and the program is told to measure little. usage: test_quickstart_gpu.sh PROGRAM DATA SHIM
 set -u
 shim=$3
 . "$(dirname "$0")/../cli/common.sh"
@@ -29,8 +29,8 @@ for tool in cmake ninja pkg-config ctest cc apt-get; do
 done
 start() { # ARGUMENTS...: quickstart gpu with the variables in extra
     : >"$calls"
-    env -u CLF_DEVICE PATH="$bin:$PATH" HOME="$work/home" XDG_CACHE_HOME="$work/home" OCL_ICD_VENDORS="$work/vendors" CLF_MODEL_DIR="$data/families/distilbert" \
-        CLF_CACHE_DIR= "${extra[@]}" "$tree/quickstart" gpu "$@" >"$work/out" 2>"$work/err"
+    env -u CLF_DEVICE PATH="$bin:$PATH" HOME="$work/home" XDG_CACHE_HOME="$work/home" OCL_ICD_VENDORS="$work/vendors" \
+        CLF_MODEL_DIR="$data/families/distilbert" CLF_CACHE_DIR= "${extra[@]}" "$tree/quickstart" gpu "$@" >"$work/out" 2>"$work/err"
     status=$?
 }
 
@@ -60,11 +60,12 @@ for text in 'GPU 0 gfx1030' 'up to about ' ' minutes (self-test' 'passed '; do
     case $text in ' minutes (self-test') text='minutes (' ;; esac
     grep -qF -- "$text" "$work/out" || fail "on a GPU: \"$text\" is not said: $(cat "$work/out")"
 done
-for call in 'clformer selftest --device 0' 'ctest --test-dir build .*-L ^(runtime|op|nn)\$ CLF_DEVICE=0 CLF_TEST_SMALL=1' 'clformer bench --device 0 --quick' \
-    'clformer tune --device 0 .*--minutes 2'; do
+for call in 'clformer selftest --device 0' 'ctest --test-dir build .*-L ^(runtime|op|nn)\$ CLF_DEVICE=0 CLF_TEST_SMALL=1' \
+    'clformer bench --device 0 --quick' 'clformer tune --device 0 .*--minutes 2'; do
     grep -q -- "^$call" "$calls" || fail "on a GPU: no call \"$call\": $(cat "$calls")"
 done
-grep -q '"name": *"gfx1030"' "$tree/build/gpu/bench.json" || fail "bench.json is not of the GPU: $(head -c 300 "$tree/build/gpu/bench.json")"
+grep -q '"name": *"gfx1030"' "$tree/build/gpu/bench.json" ||
+    fail "bench.json is not of the GPU: $(head -c 300 "$tree/build/gpu/bench.json")"
 grep -q 'all passed' "$tree/build/gpu/selftest.txt" || fail "selftest.txt: $(tail -2 "$tree/build/gpu/selftest.txt")"
 grep -q 'gfx1030' "$tree/build/gpu/devices.txt" || fail "devices.txt: $(head -3 "$tree/build/gpu/devices.txt")"
 
@@ -78,8 +79,9 @@ expect_error '1 of 4 parts failed' "a failed test"
 grep -q '^clformer tune' "$calls" || fail "a failed test: no tuning"
 
 # Interrupted: 130 and one line.
-env -u CLF_DEVICE PATH="$bin:$PATH" HOME="$work/home" XDG_CACHE_HOME="$work/home" OCL_ICD_VENDORS="$work/vendors" CLF_MODEL_DIR="$data/families/distilbert" \
-    CLF_TEST_SLEEP=1 "${extra[@]}" timeout --preserve-status -s INT 6 "$tree/quickstart" gpu --quick >"$work/out" 2>"$work/err"
+env -u CLF_DEVICE PATH="$bin:$PATH" HOME="$work/home" XDG_CACHE_HOME="$work/home" OCL_ICD_VENDORS="$work/vendors" \
+    CLF_MODEL_DIR="$data/families/distilbert" CLF_TEST_SLEEP=1 "${extra[@]}" \
+    timeout --preserve-status -s INT 6 "$tree/quickstart" gpu --quick >"$work/out" 2>"$work/err"
 status=$?
 expect_status 130 "interrupted"
 expect_error 'interrupted' "interrupted"

@@ -4,8 +4,10 @@
 
 usage: check_isa.py TARGET
 
-TARGET is a row of compile.py's TARGETS. A rule names the least or the most of what isa.measure() finds in the hot loop. Rules are shares and sizes, not
-counts, and stand about ten points away from what was measured: another version of a compiler unrolls, schedules and allocates otherwise. No kernel may
+TARGET is a row of compile.py's TARGETS. A rule names the least or the most of what isa.measure() finds in the hot loop. Rules are \
+shares and sizes, not
+counts, and stand about ten points away from what was measured: another version of a compiler unrolls, schedules and allocates otherwise. \
+No kernel may
 spill. A kernel that does not compile, has no loop, or no multiply-add in it, fails.
 
 Exit status: 0 all hold, 1 some do not, 77 a compiler or disassembler is not installed."""
@@ -19,18 +21,20 @@ def typed(*names):
     return [option for name in names for option in (f"-D{name}_T=float", f"-DLOAD_{name}=load_f32", f"-DSTORE_{name}=store_f32")]
 
 
-RESULT = ["-DWIDTH=1", "-DHAS_BIAS=1", "-DHAS_RESIDUAL=1", "-DHAS_BLOCKS=0", "-DHAS_BATCH=0", "-DACTIVATE=activate_none", *typed("A", "C", "R")]
+RESULT = ["-DWIDTH=1", "-DHAS_BIAS=1", "-DHAS_RESIDUAL=1", "-DHAS_BLOCKS=0", "-DHAS_BATCH=0", "-DACTIVATE=activate_none",
+          *typed("A", "C", "R")]
 
 
 def tiled(item_m, item_n, reads, is_half=0):
-    return [*RESULT, *typed("B"), f"-DIS_HALF={is_half}", "-DWG_M=8", "-DWG_N=8", f"-DITEM_M={item_m}", f"-DITEM_N={item_n}", "-DSLICE=8", "-DIS_SPLIT=0", "-DOFFSET_T=uint", "-DIS_A_K_INNER=1",
+    return [*RESULT, *typed("B"), f"-DIS_HALF={is_half}", "-DWG_M=8", "-DWG_N=8", f"-DITEM_M={item_m}", f"-DITEM_N={item_n}", "-DSLICE=8",
+            "-DIS_SPLIT=0", "-DOFFSET_T=uint", "-DIS_A_K_INNER=1",
             "-DIS_B_K_INNER=1", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}", "-DC_VECTOR=1"]
 
 
 def gemv(storage, columns, reads):
     """Four rows of floats against columns of a storage type, whose loads an item has under way together."""
-    return [*RESULT, f"-DB_T={STORED[storage]}", f"-DLOAD_B=load_{storage}", "-DROWS=4", f"-DCOLUMNS={columns}", f"-DSUMS={4 * columns}", "-DWG=64", "-DHAS_SUBGROUPS=0",
-            "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
+    return [*RESULT, f"-DB_T={STORED[storage]}", f"-DLOAD_B=load_{storage}", "-DROWS=4", f"-DCOLUMNS={columns}", f"-DSUMS={4 * columns}",
+            "-DWG=64", "-DHAS_SUBGROUPS=0", "-DA_READS=ALIGNED_VECTORS", f"-DB_READS={reads}"]
 
 
 STORED = {"f32": "float", "f16": "half", "bf16": "ushort"}
@@ -44,22 +48,24 @@ def attention_division(target, head, items_k):
     """As host/kernel/attention_group.c divides 64 queries: an item has more of everything where there are registers for it."""
     is_large = target.startswith("nvidia")
     rows, halves = 2 if is_large or head <= 64 else 1, 2 if is_large and head <= 64 else 1
-    return {"ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": rows, "KEY_VECTORS": 2 if is_large else 1, "COLUMN_VECTORS": head * halves // (4 * items_k),
-            "KEY_HALVES": halves, "MANY_REGISTERS": int(is_large), "SLICE": 16, "PART_KEYS": 32 if halves == 2 else 16, "TILE_PARTS": 2 // rows}
+    return {"ITEMS_Q": 8, "ITEMS_K": items_k, "ROW_VECTORS": rows, "KEY_VECTORS": 2 if is_large else 1,
+            "COLUMN_VECTORS": head * halves // (4 * items_k), "KEY_HALVES": halves, "MANY_REGISTERS": int(is_large), "SLICE": 16,
+            "PART_KEYS": 32 if halves == 2 else 16, "TILE_PARTS": 2 // rows}
 
 
 def attention(head, items_k):
     """Options for a target: 64 queries in a tile, no mask."""
     def options(target):
-        macros = {"WIDTH": 4, **attention_division(target, head, items_k), "IS_ALIGNED": 1, "HAS_NATIVE_EXP2": 1, "HEAD": head, "HEAD_V": head,
-                  "IS_CAUSAL": 0, "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0, "HAS_WINDOW": 0, "HAS_KEEP": 0, "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
+        macros = {"WIDTH": 4, **attention_division(target, head, items_k), "IS_ALIGNED": 1, "HAS_NATIVE_EXP2": 1, "HEAD": head,
+                  "HEAD_V": head, "IS_CAUSAL": 0, "HAS_KEY_MASK": 0, "HAS_LENGTHS": 0, "HAS_BIAS": 0, "HAS_WINDOW": 0, "HAS_KEEP": 0,
+                  "EMPTY_ROWS": "EMPTY_ROWS_ZERO"}
         return [*typed("IN", "OUT"), *(f"-D{name}={value}" for name, value in macros.items())]
     return options
 
 
 def attention_products(head, items_k):
-    """isa.product_block's arguments for a target: multiply-adds of an item in each product, turns of the loops over slices and parts, and of those that
-    load a slice (two items to a line) and a part of v."""
+    """isa.product_block's arguments for a target: multiply-adds of an item in each product, turns of the loops over slices and parts, and
+    of those that load a slice (two items to a line) and a part of v."""
     def products(target):
         by = attention_division(target, head, items_k)
         keys, group, queries = 4 * by["KEY_VECTORS"] * items_k, 8 * items_k, 32 * by["ROW_VECTORS"]
@@ -68,11 +74,14 @@ def attention_products(head, items_k):
     return products
 
 
-# (title, file, kernel, options or a function of the target, {vendor or target: {"least": ..., "most": ...}, "products": where there are two})
+# (title, file, kernel, options or a function of the target, {vendor or target: {"least": ..., "most": ...},
+# "products": where there are two})
 KERNELS = [
     ("product, 8 x 8 results per item", "gemm_tiled.cl", "gemm_tiled", tiled(8, 8, "ALIGNED_VECTORS"), {
-        "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "wide_loads": 0.85, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
-        "nvidia": {"least": {"threads": 4, "fma": 0.78, "wide": 0.9, "wide_loads": 0.85, "flight": 3}, "most": {"local_per_fma": 1.25, "registers": 128}},
+        "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "wide_loads": 0.85, "flight": 2},
+                "most": {"local_per_fma": 1.25, "registers": 128}},
+        "nvidia": {"least": {"threads": 4, "fma": 0.78, "wide": 0.9, "wide_loads": 0.85, "flight": 3},
+                   "most": {"local_per_fma": 1.25, "registers": 128}},
         "intel": {"least": {"fma": 0.74}}}),
     ("product, a weight that is not aligned", "gemm_tiled.cl", "gemm_tiled", tiled(8, 8, "VECTORS"), {
         "amd": {"least": {"threads": 2, "fma": 0.88, "wide": 0.9, "flight": 2}, "most": {"local_per_fma": 1.25, "registers": 128}},
@@ -93,12 +102,14 @@ KERNELS = [
         ("few rows against a weight of bfloat16", "bf16", 2, "ALIGNED_VECTORS", GEMV_RULES))),
     *((f"few rows against quantised blocks, {title}", "gemm_blocks.cl", "gemm_blocks",
        [*RESULT, "-DROWS=1", "-DWG=64", f"-DBLOCKS={number}", "-DA_READS=ALIGNED_VECTORS"],
-       {"amd": {"least": {"fma": 0.13}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.12}, "most": {"loads": nvidia}}, "intel": {"least": {"fma": 0.1}}})
+       {"amd": {"least": {"fma": 0.13}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.12}, "most": {"loads": nvidia}},
+        "intel": {"least": {"fma": 0.1}}})
       for title, number, amd, nvidia in (("Q8_0", 8, 9, 10), ("Q4_K", 12, 14, 18))),  # loads of eight weights, their scales and inputs
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
-     ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64", "-DLANES=64", "-DIS_SPLIT=1",
-      "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"],
-     {"amd": {"least": {"threads": 2, "fma": 0.15, "flight": 7}, "most": {"registers": 128}}, "nvidia": {"least": {"threads": 6, "fma": 0.2, "flight": 5}, "most": {"registers": 128}}, "intel": {"least": {"fma": 0.15}}}),
+     ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64",
+      "-DLANES=64", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"],
+     {"amd": {"least": {"threads": 2, "fma": 0.15, "flight": 7}, "most": {"registers": 128}},
+      "nvidia": {"least": {"threads": 6, "fma": 0.2, "flight": 5}, "most": {"registers": 128}}, "intel": {"least": {"fma": 0.15}}}),
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
         "products": attention_products(32, 8),
         "amd": {"least": {"fma": 0.65}, "most": {"local_per_fma": 2.0, "registers": 144}},
@@ -128,7 +139,8 @@ def measure(target, file, kernel, options, rules):
 def group_of(options):
     """Work-items of a group."""
     value = dict(option[2:].split("=", 1) for option in options if "=" in option)
-    return int(value["WG"]) if "WG" in value else int(value.get("WG_M", value.get("ITEMS_Q"))) * int(value.get("WG_N", value.get("ITEMS_K")))
+    return int(value["WG"]) if "WG" in value else \
+        int(value.get("WG_M", value.get("ITEMS_Q"))) * int(value.get("WG_N", value.get("ITEMS_K")))
 
 
 def failures(have, rules):

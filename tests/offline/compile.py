@@ -4,16 +4,16 @@
 
 usage: compile.py TARGET --kernels DIRECTORY [--newer-than FILE] [--jobs N]
 
-TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while the op, nn and model tests ran: one file per kernel, file and
-options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
+TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while the op, nn and model tests ran: one file per kernel, file
+and options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
 
-A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it spills registers; on Intel, whose compiler chooses the number of
-lanes to fit, spills are listed as a remark.
+A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it spills registers; on Intel, whose compiler chooses the number
+of lanes to fit, spills are listed as a remark.
 
-The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the GPU
-family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses. Of these
-they take a sample in which every two options stand together that do so in any variant, about half of all. The generations of a vendor share it,
-so that one or another compiles each, and each takes every kernel file. CLF_OFFLINE_ALL=1: every variant on every target.
+The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the
+GPU family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses. Of
+these they take a sample in which every two options stand together that do so in any variant, about half of all. The generations of a vendor
+share it, so that one or another compiles each, and each takes every kernel file. CLF_OFFLINE_ALL=1: every variant on every target.
 
 Exit status: 0 all compile, 1 some do not, 77 the compiler is not installed."""
 import argparse
@@ -91,8 +91,8 @@ class Amd:
 
     def compile(self, source, options, work):
         out = os.path.join(work, "kernel.s")
-        good, log = run([self.tool, "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.processor, *CLANG, *self.BUILT_IN, "-Xclang", "-mlink-builtin-bitcode",
-                         "-Xclang", self.library, "-S", *options, source, "-o", out])
+        good, log = run([self.tool, "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.processor, *CLANG, *self.BUILT_IN,
+                         "-Xclang", "-mlink-builtin-bitcode", "-Xclang", self.library, "-S", *options, source, "-o", out])
         if not good:
             return False, 0, log
         with open(out, encoding="utf-8") as file:
@@ -103,7 +103,8 @@ class Amd:
 
 
 class Nvidia:
-    """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes. No cl_khr_fp16, as in NVIDIA's driver."""
+    """clang's NVPTX back end, then, where the CUDA toolkit is installed, ptxas: it prints spilled bytes. No cl_khr_fp16, as
+    in NVIDIA's driver."""
     spills_fail, takes_cpu_family = True, False
     refuses = {"-DIS_HALF=1"}
     # libclc of LLVM 15 has no native_exp2 for NVIDIA's GPUs, whose instruction for it is this.
@@ -123,8 +124,8 @@ class Nvidia:
         out = os.path.join(work, "kernel.ptx")
         # clang 15 knows architectures up to sm_86; what it writes for sm_75 is valid input for every later one.
         good, log = run([self.tool, "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_75", "-Xclang",
-                         "-target-feature", "-Xclang", "+ptx70", *CLANG, *self.BUILT_IN, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", self.library, "-S",
-                         *options, source, "-o", out])
+                         "-target-feature", "-Xclang", "+ptx70", *CLANG, *self.BUILT_IN, "-Xclang", "-mlink-builtin-bitcode",
+                         "-Xclang", self.library, "-S", *options, source, "-o", out])
         if not good or not self.ptxas:
             return good, 0, log
         good, log = run([self.ptxas, "-v", "-arch=" + self.architecture, out, "-o", os.path.join(work, "kernel.cubin")])

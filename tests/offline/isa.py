@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """What the compilers of GPUs make of a kernel: resources, and its hot loop by pipe. Needs no device.
 
-The hot loop is the innermost loop with the most fused multiply-adds, found in the flow graph of the disassembly (basic blocks, dominators, natural
-loops), so that the order in which a compiler lays blocks out does not matter.
+The hot loop is the innermost loop with the most fused multiply-adds, found in the flow graph of the disassembly (basic blocks, dominators,
+natural loops), so that the order in which a compiler lays blocks out does not matter.
 
     measure(target, kernel file, kernel, options) -> dict, or Broken; Unavailable names the compiler that is not installed
 
-target is a row of compile.py's TARGETS. Importable only; check_isa.py holds kernels to rules, bench/gpu_model.py prints a model from the same numbers."""
+target is a row of compile.py's TARGETS. Importable only; check_isa.py holds kernels to rules, bench/gpu_model.py prints a model from
+the same numbers."""
 import collections
 import glob
 import os
@@ -61,8 +62,8 @@ def amd_listing(work, kernel, _):
 def nvidia_listing(work, kernel, log):
     own = next(part for part in log.split("Compiling entry function '") if part.startswith(kernel + "'"))
     local = re.search(r"(\d+) bytes smem", own)
-    done = subprocess.run([require("nvdisasm", "/usr/local/cuda/bin/nvdisasm"), "-c", "-hex", work + "/kernel.cubin"], capture_output=True, text=True,
-                          errors="replace", check=False)
+    done = subprocess.run([require("nvdisasm", "/usr/local/cuda/bin/nvdisasm"), "-c", "-hex", work + "/kernel.cubin"], capture_output=True,
+                          text=True, errors="replace", check=False)
     if done.returncode:
         raise Broken("nvdisasm: " + done.stderr[:500])
     body = done.stdout[done.stdout.index(f".text.{kernel}:"):]
@@ -237,7 +238,8 @@ def bytes_of(target, op, rest, width):
         elif re.search(r"u8|i8|byte", op): per = 1
         elif re.search(r"u16|i16|short", op): per = 2
         if re.match(r"ds_(read|write|load|store)2(st64|_stride64)?_b64", op): per = 16
-        elif re.match(r"ds_(read|write|load|store|read)_?2(addr)?(st64|_stride64)?_b32", op) or re.match(r"ds_(load|store)_2addr(_stride64)?_b32", op): per = 8
+        elif re.match(r"ds_(read|write|load|store|read)_?2(addr)?(st64|_stride64)?_b32", op) or \
+                re.match(r"ds_(load|store)_2addr(_stride64)?_b32", op): per = 8
         elif re.match(r"ds_(load|store)_2addr(_stride64)?_b64", op): per = 16
         return per
     if target.startswith("sm_"):
@@ -275,7 +277,8 @@ def blocks_of(items):
         falls = True
         if k == "op" and BRANCH.match(op):
             to |= {where[x] for x in re.findall(r"\.?[A-Za-z_]\w*", rest) if x in where}
-            falls = not (op == "s_branch" or (op.startswith("BRA") and not rest.startswith("@")) or op == "jmpi" and not rest.startswith("@"))
+            falls = not (op == "s_branch" or (op.startswith("BRA") and not rest.startswith("@")) or
+                         op == "jmpi" and not rest.startswith("@"))
         elif k == "op" and (op == "s_endpgm" or op == "EXIT" and not rest.startswith("@")):
             falls = False
         if falls and n + 1 < len(starts):
@@ -374,12 +377,13 @@ def stores_alone(target, ops):
 
 
 def product_block(target, items, product, around, others):
-    """One turn of a loop that goes through two products of `product` multiply-adds each: [(times, items)], items as often as they are executed, or None.
-    A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, others in there as `others` says: for
-    the product with more multiply-adds in its loop and for the other one. What an item stores there under a condition belongs to one turn. The two
-    are the loops with the highest share of multiply-adds."""
+    """One turn of a loop that goes through two products of `product` multiply-adds each: [(times, items)], items as often as they are
+    executed, or None. A product's loop is repeated until the product has its multiply-adds, an inner loop around it `around` times, others
+    in there as `others` says: for the product with more multiply-adds in its loop and for the other one. What an item stores there under a
+    condition belongs to one turn. The two are the loops with the highest share of multiply-adds."""
     blocks, loops = natural_loops(items)
-    ops = [[pipe for k, op, rest in code_of(items, blocks, {b}) if k == "op" for pipe in kinds(target, op, rest)] for b in range(len(blocks))]
+    ops = [[pipe for k, op, rest in code_of(items, blocks, {b}) if k == "op" for pipe in kinds(target, op, rest)]
+           for b in range(len(blocks))]
     parent = {h: min((o for o in loops if loops[h] < loops[o]), key=lambda o: len(loops[o]), default=None) for h in loops}
     own = {h: [op for b in loops[h] if all(b not in loops[o] for o in loops if parent[o] == h) for op in ops[b]] for h in loops}
     fma = {h: own[h].count("fma") for h in loops}
@@ -450,9 +454,10 @@ def send_kind(op, rest):
 
 
 def in_flight(name, items):
-    """The most global loads between two waits for one, as the compiler says where it waits: AMD's by a counter of its own instruction, NVIDIA's by the
-    six scoreboards that an instruction's control bits set (three bits from the 46th of the upper half) and wait for (six bits from the 52nd), Intel's by
-    tokens, `$3` where a load takes one and `$3.dst` where its numbers are needed; a token that is taken again was waited for, too."""
+    """The most global loads between two waits for one, as the compiler says where it waits: AMD's by a counter of its own instruction,
+    NVIDIA's by the six scoreboards that an instruction's control bits set (three bits from the 46th of the upper half) and wait for (six
+    bits from the 52nd), Intel's by tokens, `$3` where a load takes one and `$3.dst` where its numbers are needed; a token that is taken
+    again was waited for, too."""
     most, under_way = 0, []
     for _, op, rest in items:
         if name.startswith("gfx"):
@@ -485,8 +490,9 @@ def is_load(name, op, rest):
     return is_send(op) and send_kind(op, rest) == "vmem" and not op.endswith("gtwy") and bytes_of(name, op, rest, 1) > 0
 
 
-# Per chip: registers of 32 bits for each lane that all hardware threads of a SIMD unit share, the unit in which they are handed out, the most threads,
-# the SIMD units that share the local memory, its bytes, and lanes of a thread. Sources as in bench/gpu_model.py; NVIDIA: compute capabilities.
+# Per chip: registers of 32 bits for each lane that all hardware threads of a SIMD unit share, the unit in which they are handed out,
+# the most threads, the SIMD units that share the local memory, its bytes, and lanes of a thread. Sources as in bench/gpu_model.py;
+# NVIDIA: compute capabilities.
 UNITS = {
     "gfx906": (256, 4, 10, 4, 64 << 10, 64), "gfx1030": (1024, 16, 16, 2, 64 << 10, 32), "gfx1100": (1536, 24, 16, 2, 64 << 10, 32),
     "sm_75": (512, 8, 8, 4, 64 << 10, 32), "sm_90": (512, 8, 16, 4, 227 << 10, 32),
@@ -495,7 +501,8 @@ UNITS = {
 
 
 def occupancy(name, have, group):
-    """Hardware threads that a SIMD unit holds at once, by registers and local memory of work-groups of so many items (Intel: by registers alone)."""
+    """Hardware threads that a SIMD unit holds at once, by registers and local memory of work-groups of so many items (Intel:
+    by registers alone)."""
     registers, unit, most, simds, local, lanes = UNITS[name]
     threads = min(most, registers // (-(-have["registers"] // unit) * unit))
     if have["local"]:
@@ -504,8 +511,8 @@ def occupancy(name, have, group):
 
 
 def measure_products(target, file, kernel, options, products):
-    """As measure(), for a kernel whose loop goes through two products (product_block's arguments after the items): fma is the share of the products'
-    multiply-adds alone among all arithmetic of a turn, local_per_fma all of a turn's bytes for each of them."""
+    """As measure(), for a kernel whose loop goes through two products (product_block's arguments after the items): fma is the share of the
+    products' multiply-adds alone among all arithmetic of a turn, local_per_fma all of a turn's bytes for each of them."""
     code, out = listing(target, file, kernel, options)
     name = chip(target)
     turn = product_block(name, parse(name, code), *products)
@@ -534,9 +541,10 @@ def measure_products(target, file, kernel, options, products):
 
 
 def measure(target, file, kernel, options):
-    """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that is issued;
-    of halves, two for what a multiply-add of floats takes, so up to 2), counts by pipe; where there are any: loads (from global memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most
-    of them between two waits); where the listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes)."""
+    """spill, registers, local (bytes), lanes; of the hot loop: fma (share of multiply-adds in the arithmetic pipe, on NVIDIA among all that
+    is issued; of halves, two for what a multiply-add of floats takes, so up to 2), counts by pipe; where there are any: loads (from global
+    memory, in the loop), wide_loads (share of them that are 16 bytes for each lane), flight (most of them between two waits); where the
+    listing says it: wide (share of local-memory reads that are 128 bits), local_per_fma (bytes)."""
     code, out = listing(target, file, kernel, options)
     name = chip(target)
     loop = hot_loop(name, parse(name, code))

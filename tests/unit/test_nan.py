@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No test in Python forgets a NaN: the one place where differences are held together (worst of tests/cli/runs.py) keeps it, and none compares in
-a way that lets it through. usage: test_nan.py TESTS"""
+"""No test in Python forgets a NaN: the one place where differences are held together (worst of tests/cli/runs.py) keeps it, and none
+compares in a way that lets it through. usage: test_nan.py TESTS"""
 import importlib.util
 import math
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Completion of clformer for bash. Commands, options and choices are read from the program's own --help, so they are always those of its version.
+# Completion of clformer for bash. Commands, options and choices are read from the program's own --help, so they are always those
+# of its version.
 _clformer()
 {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]} help value
@@ -24,7 +25,8 @@ _clformer()
     fi
     help=$("$program" "${command[@]}" --help 2>/dev/null)
     # What the option before takes: nothing, one of some words, or else a file.
-    value=$(printf '%s\n' "$help" | sed -n "s/^  \(-., \|    \)--${before#--} \([^ ]*\)  *.*/\2/p;s/^  $before, --[a-z-]* \([^ ]*\)  *.*/\1/p" | head -n 1)
+    value=$(printf '%s\n' "$help" | sed -n -e "s/^  \(-., \|    \)--${before#--} \([^ ]*\)  *.*/\2/p" \
+        -e "s/^  $before, --[a-z-]* \([^ ]*\)  *.*/\1/p" | head -n 1)
     if [[ $before == -* && $value == *"|"* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word")
     elif [[ $word == -* ]]; then

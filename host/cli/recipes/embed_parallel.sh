@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Embeds a file of texts by GNU parallel: on this machine, or on others that see the same files (--sshloginfile through PARALLEL_OPTIONS).
 # usage: embed_parallel.sh MODEL_DIR TEXTS OUT.npy SHARDS [OPTIONS of embed ...]
-# With several devices: DEVICES="0 1 2" gives each job that runs at once one of them (--device), JOBS as many unless it is set. Of several hosts,
-# parallel does not tell which job is whose: there JOBS=1 and --device all among the options use what each has.
+# With several devices: DEVICES="0 1 2" gives each job that runs at once one of them (--device), JOBS as many unless it is set. Of several
+# hosts, parallel does not tell which job is whose: there JOBS=1 and --device all among the options use what each has.
 # Run it again after an interruption: shards that are done are not done again. The shards stay in OUT.npy.shards until the output is there.
 set -eu
 [ $# -ge 4 ] || { sed -n 's/^# usage: //p' "$0" >&2; exit 2; }

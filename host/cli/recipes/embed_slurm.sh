@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Embeds a file of texts by a Slurm array, one task per shard, and joins the shards in a job that waits for them.
 # usage: embed_slurm.sh MODEL_DIR TEXTS OUT.npy SHARDS [OPTIONS of embed ...]
-# Options of sbatch (a partition, --gres=gpu:1, --time) through SBATCH_OPTIONS. Tasks that are requeued go on where they were; submit it again
-# and only what is missing is done; where a task failed, scancel the job that waits for it. The shards stay in OUT.npy.shards until the output
-# is there.
+# Options of sbatch (a partition, --gres=gpu:1, --time) through SBATCH_OPTIONS. Tasks that are requeued go on where they were; submit it
+# again and only what is missing is done; where a task failed, scancel the job that waits for it. The shards stay in OUT.npy.shards until
+# the output is there.
 set -eu
 [ $# -ge 4 ] || { sed -n 's/^# usage: //p' "$0" >&2; exit 2; }
 model=$1 texts=$2 output=$3 shards=$4

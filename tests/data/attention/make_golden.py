@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Golden attention weights of all-MiniLM-L6-v2 for tests/cli/test_attention.py: softmax(q k^T / sqrt(d)) of two heads of layer 3, in float64.
+"""\
+Golden attention weights of all-MiniLM-L6-v2 for tests/cli/test_attention.py: softmax(q k^T / sqrt(d)) of two heads of layer 3, in float64.
 
 usage: make_golden.py MODEL_DIR        writes golden.json beside this file; needs what ../embeddings/make_golden.py needs"""
 import json
@@ -32,7 +33,8 @@ def weights_of_layer(weights, ids):
         context = (p @ v).transpose(1, 0, 2).reshape(x.shape)
         x = layer_norm(x + linear(context, weights, base + "attention.output.dense"), weights, base + "attention.output.LayerNorm")
         hidden = linear(x, weights, base + "intermediate.dense")
-        x = layer_norm(x + linear(hidden * (1 + erf(hidden / np.sqrt(2))) / 2, weights, base + "output.dense"), weights, base + "output.LayerNorm")
+        x = layer_norm(x + linear(hidden * (1 + erf(hidden / np.sqrt(2))) / 2, weights, base + "output.dense"), weights,
+                       base + "output.LayerNorm")
     return p
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Golden attention weights of the built-in encoder-decoder for tests/cli/test_attention.py, in float64 with PyTorch: writes golden_g2p.json beside
-this file. Queries and keys are caught where each attention of host/model/g2p/model.py receives its inputs."""
+"""Golden attention weights of the built-in encoder-decoder for tests/cli/test_attention.py, in float64 with PyTorch: writes golden_g2p.json
+beside this file. Queries and keys are caught where each attention of host/model/g2p/model.py receives its inputs."""
 import json
 import math
 import os
@@ -47,7 +47,8 @@ def main():
     letters = list(WORD) + ["</s>"]
     labels = {"self": (letters, letters), "decoder": (["<s>"] + phonemes, ["<s>"] + phonemes), "cross": (phonemes + ["</s>"], letters)}
     golden = [{"word": WORD, "kind": kind, "layer": layer, "heads": HEADS, "queries": labels[kind][0], "keys": labels[kind][1],
-               "weights": [[[round(v, 9) for v in row] for row in caught[kind, layer][0][h].tolist()] for h in HEADS]} for kind, layer in parts]
+               "weights": [[[round(v, 9) for v in row] for row in caught[kind, layer][0][h].tolist()] for h in HEADS]}
+              for kind, layer in parts]
     with open(os.path.join(HERE, "golden_g2p.json"), "w", encoding="ascii") as file:
         file.write("[" + ",\n".join(json.dumps(entry) for entry in golden) + "]\n")
 

@@ -5,8 +5,8 @@
 
 Lines:  equation|shape,shape,...|output shape|values in C order
         !CODE|equation|shape,shape,...
-A shape is 2x3, or - for a scalar. Operand k of n holds value(n, k, i) at position i of its C order (see value(); the C tests repeat it), so every result
-is an integer that float32 holds exactly. Results come from numpy.einsum in float64 on int64-valued operands.
+A shape is 2x3, or - for a scalar. Operand k of n holds value(n, k, i) at position i of its C order (see value(); the C tests repeat it), so
+every result is an integer that float32 holds exactly. Results come from numpy.einsum in float64 on int64-valued operands.
 """
 import random
 import sys

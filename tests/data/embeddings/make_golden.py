@@ -25,11 +25,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COUNT, MAX_TOKENS = 300, 512
 
 FIXED = [
-    "", "a", "The", "unaffable", "!", "42", "3.14159", "naïve café", "ÅNGSTRÖM", "don't", "🙂", "👩‍👩‍👧‍👦 family", "ß", "ﬁ ligature", "zero\u200bwidth",
-    "tab\tand\nnewline", "   spaces   everywhere   ", "ALL CAPS SHOUTING", "http://example.org/a?b=c&d=%20#e", "me@example.org", "C++ & C#",
-    "for (int i = 0; i < n; i++) sum += x[i];", "SELECT name FROM users WHERE id = 7;", "{\"key\": [1, 2, 3], \"flag\": true}", "2026-11-21T03:14:15Z",
-    "$1,234.56 or €99,-", "1/2 + 1/3 = 5/6", "x² + y² = r²", "...", "— “quoted” —", "[MASK] is a token", "a" * 150, "Donaudampfschifffahrtsgesellschaft",
-    "supercalifragilisticexpialidocious", "null", "\u0000", "日本語", "中文字符", "한국어", "русский текст", "ελληνικά", "עברית", "العربية", "हिन्दी",
+    "", "a", "The", "unaffable", "!", "42", "3.14159", "naïve café", "ÅNGSTRÖM", "don't", "🙂", "👩‍👩‍👧‍👦 family", "ß", "ﬁ ligature",
+    "zero\u200bwidth", "tab\tand\nnewline", "   spaces   everywhere   ", "ALL CAPS SHOUTING", "http://example.org/a?b=c&d=%20#e",
+    "me@example.org", "C++ & C#", "for (int i = 0; i < n; i++) sum += x[i];", "SELECT name FROM users WHERE id = 7;",
+    "{\"key\": [1, 2, 3], \"flag\": true}", "2026-11-21T03:14:15Z", "$1,234.56 or €99,-", "1/2 + 1/3 = 5/6", "x² + y² = r²", "...",
+    "— “quoted” —", "[MASK] is a token", "a" * 150, "Donaudampfschifffahrtsgesellschaft", "supercalifragilisticexpialidocious", "null",
+    "\u0000", "日本語", "中文字符", "한국어", "русский текст", "ελληνικά", "עברית", "العربية", "हिन्दी",
     "A man is eating food.", "Someone is having a meal.", "The girl carries a baby.", "A woman holds her infant.",
     "Stock prices fell sharply today.", "The market lost value this morning.",
 ]

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program against sentence-transformers and transformers themselves, on every tiny model of the folders beside this one and on new texts.
+"""\
+The program against sentence-transformers and transformers themselves, on every tiny model of the folders beside this one and on new texts.
 
 Usage: compare.py PROGRAM [--seed N] [CASE ...]     (needs torch, transformers, tokenizers, sentence-transformers; writes nothing)
 
-A case is a model's folder, such as families/mpnet; the texts are drawn from the seed. Both sides open the same directory (but
-for the keys of Nomic BERT's authors): the program runs `embed`, `rerank` and `classify` on the device that CLF_DEVICE names, the others compute
-in float64. Compared are embeddings by the directory's
-own modules, with prompts, fewer dimensions and normalisation; by every pooling; bytes and bits with ranges and without; CrossEncoder's scores
-and their order; logits, and the pipeline's scores by each problem_type. A line for each tells the worst relative error, of a vector's length or
-of the largest logit, or how many bytes differ from those of the exact embedding. An error above 1e-5 is a failure, and so is a byte that no
-embedding so near can have: exit status 1."""
+A case is a model's folder, such as families/mpnet; the texts are drawn from the seed. Both sides open the same directory (but for the keys
+of Nomic BERT's authors): the program runs `embed`, `rerank` and `classify` on the device that CLF_DEVICE names, the others compute in
+float64. Compared are embeddings by the directory's own modules, with prompts, fewer dimensions and normalisation; by every pooling; bytes
+and bits with ranges and without; CrossEncoder's scores and their order; logits, and the pipeline's scores by each problem_type. A line for
+each tells the worst relative error, of a vector's length or of the largest logit, or how many bytes differ from those of the exact
+embedding. An error above 1e-5 is a failure, and so is a byte that no embedding so near can have: exit status 1."""
 import argparse
 import json
 import math
@@ -34,10 +34,13 @@ import make_golden as models  # noqa: E402  pylint: disable=wrong-import-positio
 DATA = os.path.join(models.HERE, "..")
 BOUND = 1e-5
 DEEP = {"sentence/embeddinggemma": 2e-5}  # behind four layers with two norms a block, and two dense layers that cancel
-WORDS = ["the", "cat", "sat", "on", "mat", "dog", "zebra", "quick", "and", "ran", "Dog", ",", "!", ".", "...", "don't", "12345", "\u00e9t\u00e9",
-         "\u4f60\u597d", "\U0001f600", "<mask>", "<pad>", "</s>", "[MASK]", "\uff21\ufb01", "  two  ", "\ttab", "static clf_status read(int *x);"]
-POOLINGS = {"cls": "cls", "max": "max", "mean": "mean", "mean_sqrt_len": "mean_sqrt_len_tokens", "weighted_mean": "weightedmean", "last": "lasttoken"}
-CALLS = [{}, {"prompt_name": "passage"}, {"prompt": "dog, ", "normalize_embeddings": True}, {"prompt": "", "truncate_dim": 5, "normalize_embeddings": True}]
+WORDS = ["the", "cat", "sat", "on", "mat", "dog", "zebra", "quick", "and", "ran", "Dog", ",", "!", ".", "...", "don't", "12345",
+         "\u00e9t\u00e9", "\u4f60\u597d", "\U0001f600", "<mask>", "<pad>", "</s>", "[MASK]", "\uff21\ufb01", "  two  ", "\ttab",
+         "static clf_status read(int *x);"]
+POOLINGS = {"cls": "cls", "max": "max", "mean": "mean", "mean_sqrt_len": "mean_sqrt_len_tokens", "weighted_mean": "weightedmean",
+            "last": "lasttoken"}
+CALLS = [{}, {"prompt_name": "passage"}, {"prompt": "dog, ", "normalize_embeddings": True},
+         {"prompt": "", "truncate_dim": 5, "normalize_embeddings": True}]
 PADDED = 3  # texts of one batch, so that they are padded
 
 
@@ -119,7 +122,8 @@ def compare_quantized(compared, texts, wanted):
                 found = numpy.unpackbits((rows + (128 if kind == "binary" else 0)).astype(numpy.uint8), axis=1)[:, :wanted.shape[1]]
                 is_right = rows.shape == exact.shape and bool(((bits == found) | (abs(wanted) <= reach)).all())
             differ = int((rows != exact).sum()) if rows.shape == exact.shape else -1
-            compared.tell(" ".join(options[:3]), 0.0 if is_right else math.inf, f"{differ} of {exact.size} bytes differ; beyond what the bound allows")
+            compared.tell(" ".join(options[:3]), 0.0 if is_right else math.inf,
+                          f"{differ} of {exact.size} bytes differ; beyond what the bound allows")
 
 
 def compare_sentence(compared):
@@ -157,13 +161,15 @@ def compare_poolings(compared):
     together, texts = 1 if encoder.auto_model.config.model_type == "modernbert" else PADDED, compared.draw(7, 6)
     for option, mode in POOLINGS.items():
         model[1] = parts.Pooling(encoder.get_embedding_dimension(), mode)
-        compared.tell("--pooling " + option, worst(compared.rows(texts, "--pooling", option, "--normalize", "no"), encode(model, texts, together)))
+        compared.tell("--pooling " + option, worst(compared.rows(texts, "--pooling", option, "--normalize", "no"),
+                                                   encode(model, texts, together)))
 
 
 def compare_rerank(compared, texts, what="rerank"):
     model = models.exact(CrossEncoder(compared.directory, device="cpu", model_kwargs=models.READ))
     with models.generation.Double():
-        scores, logits = (model.predict([(texts[0], text) for text in texts[1:]], batch_size=PADDED, convert_to_tensor=True, activation_fn=f).numpy()
+        scores, logits = (model.predict([(texts[0], text) for text in texts[1:]], batch_size=PADDED, convert_to_tensor=True,
+                                        activation_fn=f).numpy()
                           for f in (None, torch.nn.Identity()))
     hits = json.loads(compared.run("rerank", "--json", compared.directory, *texts))["hits"]
     order = [hit["index"] for hit in hits]
@@ -180,7 +186,8 @@ def compare_classify(compared):
     texts = compared.draw(6, 4)
     inputs = [*texts[:3], [texts[0], texts[1]], [texts[2], texts[0]]]
     model = transformers_head(compared.directory)
-    tokenizer = models.transformers.AutoTokenizer.from_pretrained(compared.directory).backend_tokenizer  # knows tokenizer_config's tokens too
+    # knows tokenizer_config's tokens too
+    tokenizer = models.transformers.AutoTokenizer.from_pretrained(compared.directory).backend_tokenizer
     path = compared.write_texts(inputs)
     with models.generation.Double():
         logits = numpy.array(models.families.classify(model, tokenizer, inputs))
@@ -203,8 +210,10 @@ def compare_classify(compared):
     if logits.shape[1] == 1:
         shutil.copyfile(os.path.join(DATA, compared.case, "config.json"), config_path)
         compare_rerank(compared, texts)
-        for name, content in (("modules.json", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}]),
-                              ("sentence_bert_config.json", {"transformer_task": "sequence-classification", "module_output_name": "scores"})):
+        for name, content in (
+                ("modules.json",
+                 [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"}]),
+                ("sentence_bert_config.json", {"transformer_task": "sequence-classification", "module_output_name": "scores"})):
             models.write_json(compared.directory, name, content)
         change_settings(compared.directory, model_type="CrossEncoder", prompts={"query": "dog, "}, default_prompt_name="query")
         compare_rerank(compared, texts, "rerank with a prompt")
@@ -222,12 +231,14 @@ def transformers_head(directory):
 
 def positions_of(config):
     """Tokens that fit: RoBERTa and its relatives count positions from behind the padding's id on."""
-    begin = {"roberta": config.get("pad_token_id"), "xlm-roberta": config.get("pad_token_id"), "camembert": config.get("pad_token_id"), "mpnet": 1}
+    begin = {"roberta": config.get("pad_token_id"), "xlm-roberta": config.get("pad_token_id"), "camembert": config.get("pad_token_id"),
+             "mpnet": 1}
     return config["max_position_embeddings"] - (begin.get(config["model_type"], -1) + 1)
 
 
 def assemble(case, directory):
-    """The case's directory as it would be downloaded: modules that stand alone get ../families' DistilBERT, and every tokenizer a tokenizer_config."""
+    """The case's directory as it would be downloaded: modules that stand alone get ../families' DistilBERT, and every
+    tokenizer a tokenizer_config."""
     shutil.copytree(os.path.join(DATA, case), directory)
     for file in ("config.json", "model.safetensors", "tokenizer.json"):
         if not os.path.exists(os.path.join(directory, file)):

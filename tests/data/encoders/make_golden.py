@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tiny random encoders that are legal and unusual, in the forms in which they are downloaded, and what sentence-transformers computes with them
-in float64.
+"""Tiny random encoders that are legal and unusual, in the forms in which they are downloaded, and what sentence-transformers computes with
+them in float64.
 
 Usage: make_golden.py [CASE ...]     (needs torch, transformers, tokenizers, sentence-transformers; writes beside itself)
 
-Each case is a folder with a whole model directory and golden.json: texts, and calls of encode() with the options of `clformer embed` that ask for
-the same."""
+Each case is a folder with a whole model directory and golden.json: texts, and calls of encode() with the options of `clformer embed` that
+ask for the same."""
 import importlib.util
 import json
 import os
@@ -36,15 +36,16 @@ generation, families = load("generation"), load("families")
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 TEXTS = ["", "a", "the cat sat", "<pad> zebra <pad>quick<pad>", "on the mat the cat sat and sat and sat until the dog ran", "DOG, Dog!"]
 LONG = "on the mat the cat sat and sat and sat until the dog ran " * 4
-OTHER = ["  two  spaces\tand a line\nend ", "\u00e9t\u00e9 \u4f60\u597d \U0001f600", "don't stop 12345 ... <mask> [MASK]</s> now", "x" * 40 + "\u3000\uff21\ufb01\u2460\u0000",
-         "static clf_status read_all(const json_t *root, const char *name)"]
-SIZES = dict(vocab_size=len(families.VOCABULARY), hidden_size=12, intermediate_size=20, num_attention_heads=3, num_hidden_layers=2, bos_token_id=0,
-             eos_token_id=2)
+OTHER = ["  two  spaces\tand a line\nend ", "\u00e9t\u00e9 \u4f60\u597d \U0001f600", "don't stop 12345 ... <mask> [MASK]</s> now",
+         "x" * 40 + "\u3000\uff21\ufb01\u2460\u0000", "static clf_status read_all(const json_t *root, const char *name)"]
+SIZES = dict(vocab_size=len(families.VOCABULARY), hidden_size=12, intermediate_size=20, num_attention_heads=3, num_hidden_layers=2,
+             bos_token_id=0, eos_token_id=2)
 
 
 def mpnet_padding():
     """config.json's padding is not the one that counts: MPNet's positions begin after id 1."""
-    return transformers.MPNetModel(transformers.MPNetConfig(**SIZES, pad_token_id=3, max_position_embeddings=39)), [parts.Pooling(12, "mean")]
+    return transformers.MPNetModel(transformers.MPNetConfig(**SIZES, pad_token_id=3, max_position_embeddings=39)), \
+        [parts.Pooling(12, "mean")]
 
 
 def roberta_padding():
@@ -57,26 +58,29 @@ def roberta_prompt():
     """Prompts that are not pooled, every pooling, a residual that changes the width."""
     config = transformers.RobertaConfig(**SIZES, pad_token_id=1, type_vocab_size=1, max_position_embeddings=41)
     modes = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-    return transformers.RobertaModel(config), [parts.Pooling(12, modes, include_prompt=False), parts.Dense(72, 7, use_residual=True), parts.Normalize()]
+    return transformers.RobertaModel(config), [parts.Pooling(12, modes, include_prompt=False), parts.Dense(72, 7, use_residual=True),
+                                               parts.Normalize()]
 
 
 def bert_older():
-    """Texts are lowercased before the tokenizer, which gives types that the network is not given; names as TensorFlow's checkpoints had them."""
+    """Texts are lowercased before the tokenizer, which gives types that the network is not given; names as TensorFlow's
+    checkpoints had them."""
     config = transformers.BertConfig(**SIZES, pad_token_id=1, type_vocab_size=3, max_position_embeddings=31, hidden_act="gelu_new")
     return transformers.BertModel(config), [parts.Pooling(12, "mean")]
 
 
 def modernbert_biases():
     """Every bias, windows of one token to each side, global layers at a distance of two."""
-    config = transformers.ModernBertConfig(**{**SIZES, "num_hidden_layers": 3}, pad_token_id=1, max_position_embeddings=51, local_attention=3,
-                                           global_attn_every_n_layers=2, norm_bias=True, attention_bias=True, mlp_bias=True, hidden_activation="silu",
-                                           norm_eps=1e-3)
+    config = transformers.ModernBertConfig(**{**SIZES, "num_hidden_layers": 3}, pad_token_id=1, max_position_embeddings=51,
+                                           local_attention=3, global_attn_every_n_layers=2, norm_bias=True, attention_bias=True,
+                                           mlp_bias=True, hidden_activation="silu", norm_eps=1e-3)
     return transformers.ModernBertModel(config), [parts.Pooling(12, "cls"), parts.LayerNorm(12)]
 
 
 def nomic_authors():
     """config.json with the keys of Nomic BERT's authors."""
-    config = transformers.NomicBertConfig(**SIZES, pad_token_id=1, max_position_embeddings=51, rope_parameters={"rope_type": "default", "rope_theta": 500.0})
+    config = transformers.NomicBertConfig(**SIZES, pad_token_id=1, max_position_embeddings=51,
+                                          rope_parameters={"rope_type": "default", "rope_theta": 500.0})
     return transformers.NomicBertModel(config), [parts.Pooling(12, "max")]
 
 
@@ -88,7 +92,8 @@ def trained_tokenizer(name):
 def cls_and_sep():
     """Byte-level BPE with ModernBERT's special tokens behind the vocabulary."""
     tokenizer = trained_tokenizer("smollm")
-    tokenizer.add_special_tokens([AddedToken(name, normalized=False) for name in ("[CLS]", "[SEP]", "[PAD]")] + [AddedToken("[MASK]", lstrip=True)])
+    tokenizer.add_special_tokens([AddedToken(name, normalized=False) for name in ("[CLS]", "[SEP]", "[PAD]")] +
+                                 [AddedToken("[MASK]", lstrip=True)])
     ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", ids)
     return tokenizer
@@ -115,9 +120,11 @@ def roberta_bytes():
 def modernbert_bytes():
     """Byte-level BPE, some bytes of which have no token."""
     tokenizer = cls_and_sep()
-    ids = {key: tokenizer.token_to_id(name) for key, name in (("pad_token_id", "[PAD]"), ("bos_token_id", "[CLS]"), ("eos_token_id", "[SEP]"),
-                                                              ("cls_token_id", "[CLS]"), ("sep_token_id", "[SEP]"))}
-    config = transformers.ModernBertConfig(**sized(tokenizer, **ids), max_position_embeddings=140, local_attention=16, global_attn_every_n_layers=2)
+    ids = {key: tokenizer.token_to_id(name)
+           for key, name in (("pad_token_id", "[PAD]"), ("bos_token_id", "[CLS]"), ("eos_token_id", "[SEP]"),
+                             ("cls_token_id", "[CLS]"), ("sep_token_id", "[SEP]"))}
+    config = transformers.ModernBertConfig(**sized(tokenizer, **ids), max_position_embeddings=140, local_attention=16,
+                                           global_attn_every_n_layers=2)
     return transformers.ModernBertModel(config), [parts.Pooling(12, "mean")], tokenizer
 
 
@@ -195,8 +202,9 @@ def use_authors_keys(directory):
     base = config.pop("rope_parameters")["rope_theta"]
     for key in ("hidden_act", "head_dim"):
         config.pop(key, None)
-    config.update(activation_function="swiglu", rotary_emb_base=base, rotary_emb_fraction=1.0, rotary_emb_interleaved=False, rotary_emb_scale_base=None,
-                  rotary_scaling_factor=None, prenorm=False, causal=False, qkv_proj_bias=False, mlp_fc1_bias=False, mlp_fc2_bias=False)
+    config.update(activation_function="swiglu", rotary_emb_base=base, rotary_emb_fraction=1.0, rotary_emb_interleaved=False,
+                  rotary_emb_scale_base=None, rotary_scaling_factor=None, prenorm=False, causal=False, qkv_proj_bias=False,
+                  mlp_fc1_bias=False, mlp_fc2_bias=False)
     write_json(directory, "config.json", config)
 
 
@@ -217,7 +225,8 @@ def make(name, case):
     for module in (model, *added):
         families.randomise(module, generator)
     save(name, model, added, own[0] if own else small_tokenizer(), directory)
-    double, calls, texts = exact(SentenceTransformer(directory, device="cpu", model_kwargs=READ)), [], TEXTS + (OTHER if own else []) + [LONG]
+    double, calls, texts = exact(SentenceTransformer(directory, device="cpu", model_kwargs=READ)), [], \
+        TEXTS + (OTHER if own else []) + [LONG]
     for call in CALLS:
         with generation.Double():
             rows = double.encode(texts, batch_size=1, convert_to_tensor=True, **call)

@@ -8,8 +8,8 @@ Usage: make_golden.py [FAMILY ...]                 (needs torch, transformers, t
 Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json: texts, and the means of their tokens' last
 hidden states; attention weights of
 layer 1 for the last text. Classifiers have one layer and a head, and their golden.json the logits of texts and pairs, computed in one
-padded batch, the scores that transformers' pipeline gives them by problem_type, and, of one label, those of sentence-transformers' CrossEncoder for
-the pairs (which that needs). Sizes are odd, so that nothing fits by chance."""
+padded batch, the scores that transformers' pipeline gives them by problem_type, and, of one label, those of sentence-transformers'
+CrossEncoder for the pairs (which that needs). Sizes are odd, so that nothing fits by chance."""
 import json
 import os
 import sys
@@ -36,11 +36,13 @@ def distilbert():
 
 
 def roberta():
-    return transformers.RobertaModel(transformers.RobertaConfig(**SIZES, type_vocab_size=1, max_position_embeddings=39), add_pooling_layer=False)
+    return transformers.RobertaModel(transformers.RobertaConfig(**SIZES, type_vocab_size=1, max_position_embeddings=39),
+                                     add_pooling_layer=False)
 
 
 def xlm_roberta():
-    return transformers.XLMRobertaModel(transformers.XLMRobertaConfig(**SIZES, type_vocab_size=1, max_position_embeddings=41), add_pooling_layer=False)
+    return transformers.XLMRobertaModel(transformers.XLMRobertaConfig(**SIZES, type_vocab_size=1, max_position_embeddings=41),
+                                        add_pooling_layer=False)
 
 
 def camembert():
@@ -102,7 +104,8 @@ def mpnet_classifier():
 
 
 def nomic_bert_classifier():
-    return transformers.NomicBertForSequenceClassification(transformers.NomicBertConfig(**ONE_LAYER, max_position_embeddings=37, num_labels=2))
+    return transformers.NomicBertForSequenceClassification(
+        transformers.NomicBertConfig(**ONE_LAYER, max_position_embeddings=37, num_labels=2))
 
 
 def modernbert_classifier():
@@ -120,7 +123,8 @@ def make_tokenizer():
     tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(VOCABULARY)}, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1", special_tokens=[("<s>", 0), ("</s>", 2)])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1",
+                                                             special_tokens=[("<s>", 0), ("</s>", 2)])
     tokenizer.decoder = decoders.WordPiece()
     return tokenizer
 

@@ -29,7 +29,8 @@ def add_tokenizer(writer, tokens, merges):
 
 def stored_name(name, architecture, layers):
     """The tensor's name in a file of this architecture."""
-    stored = gguf.get_tensor_name_map(getattr(gguf.MODEL_ARCH, architecture.upper()), layers).get_name(name, try_suffixes=(".weight", ".bias"))
+    stored = gguf.get_tensor_name_map(getattr(gguf.MODEL_ARCH, architecture.upper()), layers).get_name(
+        name, try_suffixes=(".weight", ".bias"))
     if stored is None:
         raise SystemExit(f"{name} has no name in GGUF files of {architecture}")
     return stored

@@ -4,9 +4,10 @@
 
 Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, gguf; writes beside itself)
 
-Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json; llama has model.gguf too, llama_blocks that alone, of all kinds of blocks: texts with the logits after their last tokens
-and the tokens that follow where the largest logit is taken, and the perplexity of a longer text in windows. Sizes are odd, so that nothing
-fits by chance; positions are tried beyond windows and beyond what scaled rotations were trained for."""
+Each folder holds config.json, model.safetensors (float16), tokenizer.json and golden.json; llama has model.gguf too, llama_blocks that
+alone, of all kinds of blocks: texts with the logits after their last tokens and the tokens that follow where the largest logit is taken,
+and the perplexity of a longer text in windows. Sizes are odd, so that nothing fits by chance; positions are tried beyond windows and beyond
+what scaled rotations were trained for."""
 import json
 import math
 import os
@@ -38,12 +39,13 @@ def scaled(**parameters):
 
 def with_config(name, **more):
     """A family whose configuration takes Llama's sizes."""
-    return lambda: getattr(transformers, name + "ForCausalLM")(getattr(transformers, name + ("TextConfig" if name == "Gemma3" else "Config"))(**{**SIZES, **more}))
+    return lambda: getattr(transformers, name + "ForCausalLM")(
+        getattr(transformers, name + ("TextConfig" if name == "Gemma3" else "Config"))(**{**SIZES, **more}))
 
 
 def gpt2(**more):
-    config = transformers.GPT2Config(vocab_size=len(VOCABULARY), n_embd=24, n_head=3, n_layer=2, n_positions=96, n_inner=None, bos_token_id=0,
-                                     eos_token_id=1, **more)
+    config = transformers.GPT2Config(vocab_size=len(VOCABULARY), n_embd=24, n_head=3, n_layer=2, n_positions=96, n_inner=None,
+                                     bos_token_id=0, eos_token_id=1, **more)
     return transformers.GPT2LMHeadModel(config)
 
 
@@ -55,8 +57,8 @@ FAMILIES = {
     "llama_linear": scaled(rope_type="linear", factor=3.0),
     "llama_llama3": scaled(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16),
     "llama_yarn": scaled(rope_type="yarn", factor=4.0, original_max_position_embeddings=24),
-    "llama_yarn_exact": lambda: llama(head_dim=8, rope_parameters={"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "truncate": False,
-                                                                   "original_max_position_embeddings": 24}),
+    "llama_yarn_exact": lambda: llama(head_dim=8, rope_parameters={"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0,
+                                                                   "truncate": False, "original_max_position_embeddings": 24}),
     "mistral": with_config("Mistral", sliding_window=7),
     "qwen2": with_config("Qwen2"),
     "qwen2_upper": with_config("Qwen2", use_sliding_window=True, sliding_window=5, max_window_layers=1, num_hidden_layers=4),
@@ -67,12 +69,15 @@ FAMILIES = {
     "gemma2": with_config("Gemma2", head_dim=6, num_attention_heads=4, sliding_window=7, query_pre_attn_scalar=5, num_hidden_layers=3,
                           final_logit_softcapping=9.0, attn_logit_softcapping=3.0),
     "gemma3": with_config("Gemma3", head_dim=6, num_attention_heads=4, intermediate_size=24, sliding_window=7, query_pre_attn_scalar=5,
-                          num_hidden_layers=4, layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"],
+                          num_hidden_layers=4,
+                          layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"],
                           attn_logit_softcapping=3.0),  # without effect
     "phi3": with_config("Phi3"),
-    "phi3_partial": with_config("Phi3", hidden_size=48, rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}),
+    "phi3_partial": with_config("Phi3", hidden_size=48,
+                                rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}),
     "phi3_longrope": with_config("Phi3", original_max_position_embeddings=64, rope_parameters={
-        "rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.1, 1.3], "long_factor": [2.0, 3.0], "original_max_position_embeddings": 64}),
+        "rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.1, 1.3], "long_factor": [2.0, 3.0],
+        "original_max_position_embeddings": 64}),
     "gpt2": gpt2,
     "gpt2_scaled": lambda: gpt2(scale_attn_weights=False, scale_attn_by_inverse_layer_idx=True),
 }
@@ -180,8 +185,8 @@ def write_golden(name, folder, model, tokenizer):
         ids = tokenizer.encode(text).ids
         tokens, least = go_on(model, ids)
         print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}")
-        golden["texts"].append({"text": text, "ids": ids, "logits": [round(v, 7) for v in logits(model, ids)[-1].tolist()], "tokens": tokens,
-                                "distance": round(least, 9)})
+        golden["texts"].append({"text": text, "ids": ids, "logits": [round(v, 7) for v in logits(model, ids)[-1].tolist()],
+                                "tokens": tokens, "distance": round(least, 9)})
     with open(os.path.join(folder, "golden.json"), "w", encoding="utf-8") as file:
         json.dump(golden, file, indent=None, separators=(",", ":"))
         file.write("\n")
@@ -192,8 +197,8 @@ def as_blocks(name, weight, layer):
     """A matrix in a type of its own, and the numbers that its blocks stand for; K-quants are drawn, since the package cannot make them."""
     import gguf  # pylint: disable=import-outside-toplevel
     import numpy  # pylint: disable=import-outside-toplevel
-    types = {"token_embd": "Q8_0", "attn_q": "Q5_0", "attn_k": "Q8_0", "attn_v": "Q5_1", "attn_output": "Q4_1", "ffn_gate": "Q4_1", "ffn_up": "Q4_0",
-             "ffn_down": ("Q4_K", "Q6_K", "Q5_K")[layer]}
+    types = {"token_embd": "Q8_0", "attn_q": "Q5_0", "attn_k": "Q8_0", "attn_v": "Q5_1", "attn_output": "Q4_1", "ffn_gate": "Q4_1",
+             "ffn_up": "Q4_0", "ffn_down": ("Q4_K", "Q6_K", "Q5_K")[layer]}
     kind = gguf.GGMLQuantizationType[types[name]]
     if name != "ffn_down":
         data = gguf.quantize(weight.numpy(), kind)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes blocks.gguf: random blocks of every weight type with the numbers that the gguf package reads from them, and numbers with the blocks that it
-writes. usage: make_blocks.py (needs numpy and gguf)"""
+"""Makes blocks.gguf: random blocks of every weight type with the numbers that the gguf package reads from them, and numbers with the blocks
+that it writes. usage: make_blocks.py (needs numpy and gguf)"""
 import pathlib
 
 import gguf
 import numpy
 
 ROWS, COLUMNS = 2, 512
-HALVES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}  # where scales lie
+HALVES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2],
+          "Q6_K": [208]}  # where scales lie
 
 random = numpy.random.default_rng(20)
 writer = gguf.GGUFWriter(pathlib.Path(__file__).parent / "blocks.gguf", "clformer-test")

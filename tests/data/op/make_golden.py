@@ -64,7 +64,8 @@ for policy in ("zero", "nan", "uniform"):
     case(f"softmax policy {policy}", "softmax", ["x"], {"--mask": "m", "--policy": policy}, softmax(x, every & m, -1, policy))
 causal = np.arange(5) <= np.arange(3)[:, None]
 case("softmax causal", "softmax", ["x"], {"--causal": True}, softmax(x, every & causal, -1))
-case("softmax causal, offset", "softmax", ["x"], {"--causal": True, "--causal-offset": 2}, softmax(x, every & (np.arange(5) <= np.arange(3)[:, None] + 2), -1))
+case("softmax causal, offset", "softmax", ["x"], {"--causal": True, "--causal-offset": 2},
+     softmax(x, every & (np.arange(5) <= np.arange(3)[:, None] + 2), -1))
 bias = put("bias", np.where(rng.random((2, 1, 5)) > 0.3, rng.standard_normal((2, 1, 5)), -math.inf).astype(np.float32)).astype(np.float64)
 case("softmax additive mask", "softmax", ["x"], {"--bias": "bias"}, softmax(x + bias, every, -1))
 hostile, masked = tensors["x"].copy(), np.broadcast_to(~m, x.shape)
@@ -74,7 +75,8 @@ case("softmax ignores what is masked", "softmax", ["hostile"], {"--mask": "m"}, 
 padding = put("padding", np.array([[1, 1, 0, 1, 1], [0, 1, 1, 1, 0]], np.uint8))
 look = put("look", np.array([[1, 0, 0, 1, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 7]], np.int64))
 both = every & (padding != 0)[:, None, :] & (look != 0)
-case("softmax padding and attention mask", "softmax", ["x"], {"--padding-mask": "padding", "--attention-mask": "look"}, softmax(x, both, -1))
+case("softmax padding and attention mask", "softmax", ["x"], {"--padding-mask": "padding", "--attention-mask": "look"},
+     softmax(x, both, -1))
 lengths = put("lengths", np.array([2, 0], np.int64))
 per_query = put("per_query", np.array([[1, 3, 9], [0, -1, 5]], np.int32))
 by_length = every & (np.arange(5) < lengths[:, None, None])
@@ -82,14 +84,17 @@ by_query = every & (np.arange(5) < per_query[:, :, None])
 case("softmax lengths, padding and causal", "softmax", ["x"], {"--lengths": "per_query", "--padding-mask": "padding", "--causal": True},
      softmax(x, by_query & (padding != 0)[:, None, :] & causal, -1))
 nijh = normal("nijh", 2, 3, 5, 2)
-case("softmax of scores [n,i,j,h]", "softmax", ["nijh"], {"--axis": 2, "--query-axis": 1, "--padding-mask": "padding", "--attention-mask": "look", "--policy": "nan"},
+case("softmax of scores [n,i,j,h]", "softmax", ["nijh"],
+     {"--axis": 2, "--query-axis": 1, "--padding-mask": "padding", "--attention-mask": "look", "--policy": "nan"},
      softmax(nijh, both[..., None] & np.ones_like(nijh, bool), 2, "nan"))
 ijbh = normal("ijbh", 3, 5, 2, 2)
-case("softmax of scores [i,j,b,h]", "softmax", ["ijbh"], {"--axis": 1, "--query-axis": 0, "--batch-axis": 2, "--padding-mask": "padding", "--causal": True},
+case("softmax of scores [i,j,b,h]", "softmax", ["ijbh"],
+     {"--axis": 1, "--query-axis": 0, "--batch-axis": 2, "--padding-mask": "padding", "--causal": True},
      softmax(ijbh, (padding != 0).T[None, :, :, None] & causal[:, :, None, None] & np.ones_like(ijbh, bool), 1))
 
 case("masked_softmax without lengths", "masked_softmax", ["x"], {}, softmax(x, every, -1))
-case("masked_softmax lengths per row", "masked_softmax", ["x"], {"--lengths": "lengths", "--policy": "uniform"}, softmax(x, by_length, -1, "uniform"))
+case("masked_softmax lengths per row", "masked_softmax", ["x"], {"--lengths": "lengths", "--policy": "uniform"},
+     softmax(x, by_length, -1, "uniform"))
 case("masked_softmax lengths per query", "masked_softmax", ["x"], {"--lengths": "per_query"}, softmax(x, by_query, -1))
 
 # --- norms, activations, positions -----------------------------------------------------------------------------------------------------
@@ -112,7 +117,8 @@ case("layer_norm of rows far from 0", "layer_norm", ["far"], {}, layer_norm(far,
 residual = normal("residual", 2, 3, 5)
 case("layer_norm of a sum", "layer_norm", ["x"], {"--residual": "residual"}, layer_norm(x + residual, (2,), 1e-5))
 case("rms_norm", "rms_norm", ["x"], {}, x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6))
-case("rms_norm gain, two axes", "rms_norm", ["x", "gamma2"], {"--axes": 2, "--eps": 1e-3}, x / np.sqrt((x * x).mean((1, 2), keepdims=True) + 1e-3) * gamma2)
+case("rms_norm gain, two axes", "rms_norm", ["x", "gamma2"], {"--axes": 2, "--eps": 1e-3},
+     x / np.sqrt((x * x).mean((1, 2), keepdims=True) + 1e-3) * gamma2)
 
 activations = {
     "none": lambda v: v,
@@ -149,12 +155,14 @@ for kind, (keys, options, s, scale) in scores.items():
     for title, more, keep, factor, policy in (
         ("", {}, full, scale, "zero"),
         (" lengths", {"--lengths": "lengths", "--policy": "uniform"}, by_length, scale, "uniform"),
-        (" lengths per query, mask, causal, scale", {"--lengths": "per_query", "--mask": "mask3", "--causal": True, "--scale": 0.3}, by_query & mask3 & causal, 0.3, "zero"),
+        (" lengths per query, mask, causal, scale", {"--lengths": "per_query", "--mask": "mask3", "--causal": True, "--scale": 0.3},
+         by_query & mask3 & causal, 0.3, "zero"),
     ):
         w = softmax(factor * s, full & keep, -1, policy)
         case(f"attention {kind}{title}", "attention", ["q", keys, "v"], {"--score": kind, **options, **more}, w @ v, w)
 w = softmax(scores["dot"][2] / math.sqrt(D) + bias, both, -1)
-case("attention padding, attention and additive masks", "attention", ["q", "k", "v"], {"--padding-mask": "padding", "--attention-mask": "look", "--bias": "bias"}, w @ v, w)
+case("attention padding, attention and additive masks", "attention", ["q", "k", "v"],
+     {"--padding-mask": "padding", "--attention-mask": "look", "--bias": "bias"}, w @ v, w)
 w = softmax(np.einsum("bqd,bkd->bqk", k, k) / math.sqrt(D), np.ones((B, K, K), bool), -1)
 case("attention of a sequence to itself", "attention", ["k"], {}, w @ k, w)
 
@@ -202,7 +210,8 @@ case("mha under a prefix", "mha", ["xq", "xk", "xv"], {**heads, "--prefix": "lay
 case("mha torch names", "mha", ["xq", "xk", "xv"], heads, out, p,
      {"in_proj_weight": "p_in", "in_proj_bias": "pb_in", "out_proj.weight": "p_o", "out_proj.bias": "pb_o"})
 case("mha torch names, separate", "mha", ["xq", "xk", "xv"], heads, out, p,
-     {"q_proj_weight": "p_q", "k_proj_weight": "p_k", "v_proj_weight": "p_v", "in_proj_bias": "pb_in", "out_proj.weight": "p_o", "out_proj.bias": "pb_o"})
+     {"q_proj_weight": "p_q", "k_proj_weight": "p_k", "v_proj_weight": "p_v", "in_proj_bias": "pb_in", "out_proj.weight": "p_o",
+      "out_proj.bias": "pb_o"})
 case("mha lnd", "mha", ["xq_lnd", "xk_lnd", "xv_lnd"], {**heads, "--layout": "lnd"}, out.transpose(1, 0, 2), p, params(labml, "qkvo"))
 out, p = mha(xq, xk, xv, True, "zero", "vo")
 case("mha without query and key bias", "mha", ["xq", "xk", "xv"], heads, out, p, params(labml, "vo"))
@@ -213,14 +222,16 @@ case("mha short names with one bias", "mha", ["xq", "xk", "xv"], heads, out, p, 
 mask_lnd = put("mask_lnd", rng.random((Q, K, B)) > 0.4)
 mask_lnd[1, :, 0] = False
 out, p = mha(xq, xk, xv, mask_lnd.transpose(2, 0, 1)[:, None], "nan")
-case("mha lnd, mask [q,k,n]", "mha", ["xq_lnd", "xk_lnd", "xv_lnd"], {**heads, "--layout": "lnd", "--mask": "mask_lnd", "--policy": "nan"}, out.transpose(1, 0, 2), p,
-     params(labml, "qkvo"))
+case("mha lnd, mask [q,k,n]", "mha", ["xq_lnd", "xk_lnd", "xv_lnd"], {**heads, "--layout": "lnd", "--mask": "mask_lnd", "--policy": "nan"},
+     out.transpose(1, 0, 2), p, params(labml, "qkvo"))
 mask4 = put("mask4", rng.random((B, 1, Q, K)) > 0.4)
 mask4[1, 0, 2] = False
 out, p = mha(xq, xk, xv, mask4, "uniform")
-case("mha mask [n,1,q,k], uniform", "mha", ["xq", "xk", "xv"], {**heads, "--mask": "mask4", "--policy": "uniform"}, out, p, params(csdn, "qkvo"))
+case("mha mask [n,1,q,k], uniform", "mha", ["xq", "xk", "xv"], {**heads, "--mask": "mask4", "--policy": "uniform"}, out, p,
+     params(csdn, "qkvo"))
 out, p = mha(xq, xk, xv, (padding != 0)[:, None, None, :] & (look != 0), "zero")
-case("mha padding and attention mask", "mha", ["xq", "xk", "xv"], {**heads, "--padding-mask": "padding", "--attention-mask": "look"}, out, p, params(note, "qkvo"))
+case("mha padding and attention mask", "mha", ["xq", "xk", "xv"], {**heads, "--padding-mask": "padding", "--attention-mask": "look"},
+     out, p, params(note, "qkvo"))
 out, p = mha(xq, xq, xq, np.tril(np.ones((Q, Q), bool)), "zero")
 case("mha of a sequence to itself, causal", "mha", ["xq"], {**heads, "--causal": True}, out, p, params(note, "qkvo"))
 

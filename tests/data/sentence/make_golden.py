@@ -4,9 +4,9 @@
 
 Usage: make_golden.py     (needs torch, transformers, tokenizers, sentence-transformers; writes beside itself)
 
-The encoder is the tiny DistilBERT of ../families, or a decoder that makes embeddings, which is then in the case's folder; each case is a folder of
-what stands beside it (modules.json, the modules' folders, config_sentence_transformers.json) and a golden.json of calls and their embeddings, and
-what quantize_embeddings makes of those."""
+The encoder is the tiny DistilBERT of ../families, or a decoder that makes embeddings, which is then in the case's folder; each case is a
+folder of what stands beside it (modules.json, the modules' folders, config_sentence_transformers.json) and a golden.json of calls and their
+embeddings, and what quantize_embeddings makes of those."""
 import contextlib
 import json
 import os
@@ -40,8 +40,9 @@ CASES = {
     "several": lambda: [parts.Pooling(WIDTH, MODES)],
     "weighted": lambda: [parts.Pooling(WIDTH, "weightedmean"), parts.Normalize()],
     "last": lambda: [parts.Pooling(WIDTH, "lasttoken"), parts.Normalize()],
-    "dense": lambda: [parts.Pooling(WIDTH, ("cls", "mean")), dense(2 * WIDTH, 17), dense(17, 17, activation_function=torch.nn.GELU(), use_residual=True),
-                      parts.LayerNorm(17), dense(17, 9, bias=False, activation_function=torch.nn.Identity()), parts.Normalize()],
+    "dense": lambda: [parts.Pooling(WIDTH, ("cls", "mean")), dense(2 * WIDTH, 17),
+                      dense(17, 17, activation_function=torch.nn.GELU(), use_residual=True), parts.LayerNorm(17),
+                      dense(17, 9, bias=False, activation_function=torch.nn.Identity()), parts.Normalize()],
 }
 
 
@@ -54,7 +55,8 @@ def decoder(name, **more):
 
 DECODERS = {
     "qwen3": lambda: decoder("Qwen3", head_dim=6, num_attention_heads=4),
-    "embeddinggemma": lambda: decoder("Gemma3Text", head_dim=6, num_attention_heads=4, sliding_window=6, query_pre_attn_scalar=5, num_hidden_layers=4,
+    "embeddinggemma": lambda: decoder("Gemma3Text", head_dim=6, num_attention_heads=4, sliding_window=6, query_pre_attn_scalar=5,
+                                      num_hidden_layers=4,
                                       layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"],
                                       use_bidirectional_attention=True),
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes golden.json: templates, variables, and the text that Jinja gives with the settings of transformers. usage: make_golden.py (needs jinja2)"""
+"""Makes golden.json: templates, variables, and the text that Jinja gives with the settings of transformers.
+usage: make_golden.py (needs jinja2)"""
 import datetime
 import json
 import pathlib
@@ -42,19 +43,27 @@ TOOLS = [{"type": "function", "function": {"name": "add", "description": "a + b"
 CHAT = {"messages": MESSAGES, "add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>", "tools": TOOLS}
 
 CHATS = [
-    "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nYou are kind<|im_end|>\n' }}{% endif %}"
+    "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
+    "{{ '<|im_start|>system\nYou are kind<|im_end|>\n' }}{% endif %}"
     "{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
-    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set loop_messages = messages[1:] %}{% set system = messages[0]['content'] %}{% else %}"
+    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{% set loop_messages = messages[1:] %}"
+    "{% set system = messages[0]['content'] %}{% else %}"
     "{% set loop_messages = messages %}{% endif %}{% for m in loop_messages %}{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
     "{{ raise_exception('roles must alternate') }}{% endif %}{% if loop.index0 == 0 and system is defined %}"
-    "{% set content = '<<SYS>>\\n' + system.strip() + '\\n<</SYS>>\\n\\n' + m['content'] %}{% else %}{% set content = m['content'] %}{% endif %}"
-    "{% if m['role'] == 'user' %}{{ ' [INST] ' + content | trim + ' [/INST]' }}{% elif m.role == 'assistant' %}{{ ' ' + content.strip() + eos_token }}"
+    "{% set content = '<<SYS>>\\n' + system.strip() + '\\n<</SYS>>\\n\\n' + m['content'] %}{% else %}"
+    "{% set content = m['content'] %}{% endif %}"
+    "{% if m['role'] == 'user' %}{{ ' [INST] ' + content | trim + ' [/INST]' }}"
+    "{% elif m.role == 'assistant' %}{{ ' ' + content.strip() + eos_token }}"
     "{% endif %}{% endfor %}",
-    "{%- if tools %}\n    {{- '<|im_start|>system\\n' }}\n    {%- for tool in tools %}\n        {{- \"\\n\" }}\n        {{- tool | tojson }}\n"
-    "    {%- endfor %}\n{%- endif %}\n{%- set ns = namespace(multi=true, last=messages|length - 1) %}\n{%- for message in messages[::-1] %}\n"
-    "    {%- set index = (messages|length - 1) - loop.index0 %}\n    {%- if ns.multi and message.role == \"user\" and message.content is string and not"
-    "(message.content.startswith('<t>') and message.content.endswith('</t>')) %}\n        {%- set ns.multi = false %}\n        {%- set ns.last = index %}\n"
+    "{%- if tools %}\n    {{- '<|im_start|>system\\n' }}\n    {%- for tool in tools %}\n        {{- \"\\n\" }}\n"
+    "        {{- tool | tojson }}\n"
+    "    {%- endfor %}\n{%- endif %}\n{%- set ns = namespace(multi=true, last=messages|length - 1) %}\n"
+    "{%- for message in messages[::-1] %}\n"
+    "    {%- set index = (messages|length - 1) - loop.index0 %}\n"
+    "    {%- if ns.multi and message.role == \"user\" and message.content is string and not"
+    "(message.content.startswith('<t>') and message.content.endswith('</t>')) %}\n        {%- set ns.multi = false %}\n"
+    "        {%- set ns.last = index %}\n"
     "    {%- endif %}\n{%- endfor %}\n{{- ns.last }}:{{ ns.multi }}\n{% for m in messages %}\n  {%- if m.role == 'assistant' %}"
     "{% generation %}{{ m.content.split('</think>')[-1].lstrip('\\n') }}{% endgeneration %}{% endif %}\n{% endfor %}",
     "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}",
@@ -62,49 +71,73 @@ CHATS = [
     "{% for m in messages if m.role != 'system' %}{{ show(m.role, n=loop.index) }}{{ ', ' if not loop.last }}{% else %}none{% endfor %}",
 ]
 EXPRESSIONS = [
-    "1 + 2 * 3 ** 2 // 4 % 5", "-7 // 2", "-7 % 3", "7 / 2", "2 ** -1", "1.5 + 1", "10 / 5", "1e3" if False else "1000.0", "0.1 + 0.2", "1/3", "100000000.0 * 10**9",
-    "0.00001 * 1.0", "'a' ~ 1 ~ none ~ true", "[1, 'a', none, 1.0, {'k': \"it's\"}]", "(1, 2)[0]", "'abc'[::-1]", "'abcdef'[1:5:2]", "'äöü'[1:]", "[1,2,3][-2:]",
-    "[1,2,3,4][3:0:-1]", "[1,2][5:]", "'abc'[-1]", "messages[0].role", "messages[9]", "messages[0]['nothing']", "nothing is defined", "nothing is undefined",
-    "nothing|default('d')", "''|default('d', true)", "messages|length", "'äöü'|length", "'  x '|trim ~ '|'", "'xxaxx'.strip('x')", "'a,b,,c'.split(',')",
-    "' a  b '.split()", "'a-b-c'.split('-', 1)", "'a-b-c'.rsplit('-', 1)", "'Hello World'.lower()", "'hello wORLD'|title", "'hello wORLD'|capitalize", "'abc'|upper",
-    "'aaa'.replace('a', 'b', 2)", "'a' in 'abc'", "'role' in messages[0]", "3 not in [1, 2]", "1 < 2 < 3", "1 == 1.0", "true == 1", "'1' == 1", "not none", "none is none",
-    "1 is number", "'a' is string", "{} is mapping", "[] is iterable", "true is true", "2 is even", "3 is divisibleby 3", "3 is divisibleby(2)", "4 is odd",
-    "messages|map(attribute='role')|join(', ')", "messages|selectattr('role', 'equalto', 'user')|list|length", "messages|rejectattr('role', 'in', ['user'])|list|length",
-    "[1,0,2]|select|list", "['a','b']|map('upper')|list", "[3,1]|first", "[3,1]|last", "'abc'|reverse", "[1,2]|reverse|list", "'5'|int + 1", "'x'|int", "'2.5'|float",
-    "-3|abs", "tools|tojson", "tools[0].function|tojson(indent=2)", "'a\\nb\\n\\nc'|indent(2)", "'a\\nb'|indent(2, true)", "{'a': 1}.items()|list|length", "{'a': 1, 'b': 2}.keys()|list",
-    "{'a': 1}.get('b', 3)", "{'a': 1}.get('b')", "range(3)|list", "range(5, 0, -2)|list", "'x' if false", "1 if true else 2", "1 or 2", "0 or 'a'", "'' and 1", "dict(a=1)",
-    "'%' ~ '{{' ~ '}}'", "'a' 'b'", "'tab\\t\"q\"'", "['tab\\t\\'q']", "'\\u00e4\\x41'", "messages[0].content.strip().startswith('Be')", "'abcabc'.count('bc')", "'abc'.find('c')",
-    "', '.join(['a', 'b'])", "[1] + [2]", "'ab' < 'b'", "'a'|string ~ 1|string", "none", "true", "[true, false]", "1 != 2", "((1))", "{'a': [1, 2]}['a'][1]", "'x'.upper",
-    "{'b': 1, 'A': 2, 'c': 0}|dictsort|map('first')|join", "{'b': 1, 'A': 2}|dictsort(true)|map('last')|list", "{'a': 2, 'b': 1}|dictsort(by='value')|map('first')|list",
-    "{'b': 1, 'A': 2}|dictsort(false, 'value', true)|map('join')|list", "{'b': 1, 'A': 2}|dictsort(reverse=true)|map('first')|list", "{}|dictsort|length",
-    "{10: 'a', 9: 'b', -1: 'c'}|dictsort|map('first')|list", "[3, 1.5, 2, true]|min", "[3, 1, 3.0]|max", "['b', 'A', 'c']|min", "['b', 'A', 'c']|max", "['a', 'A']|min ~ ['a', 'A']|max",
-    "['a', 'A', 'b', 'B']|min(true) ~ ['a', 'B']|max(case_sensitive=true)", "[]|min", "nothing|max", "'hello'|max", "{'a': 1, 'z': 2}|max", "messages|min(attribute='role')", "messages|max(attribute='role')",
-    "[[1, 'x'], [0, 'y']]|min(attribute=0|string)", "[3, 1, 2]|sort", "['b', 'A', 'c', 'a']|sort", "['b', 'A', 'c', 'a']|sort(true)", "['b', 'A', 'c']|sort(case_sensitive=true)",
-    "messages|sort(attribute='role')|map(attribute='content')|list", "messages|sort(attribute='role', reverse=true)|map(attribute='content')|list", "range(40)|sort(true)",
-    "tools|map(attribute='function.name')|join", "tools|map(attribute='function.parameters.b.0')|list", "tools|tojson(true)", "'ä\U0001f600\u2028\x7f\\x01\"'|tojson(ensure_ascii=true)",
-    "'ä\U0001f600\x7f'|tojson(false)", "tools|tojson(false, 2)", "tools|tojson(ensure_ascii=False, indent=4)", "tools|tojson(indent=none)", "[1, {'a': []}]|tojson(indent=0)",
-    "tools|tojson(separators=(',', ':'))", "[1, {'a': {}}]|tojson(indent=1, separators=(', ', ' = '))", "'{} and {}'.format(1, 'b')", "'{0}{1}{0}'.format('a', 2)", "'{x}:{y}'.format(x=1, y=none)",
-    "'{{}} {} }}{{'.format(1.5)", "'{!r} {!s} {!r:>5}|'.format('a', 'b', 'c')", "'{0.role} {0[content]}'.format(messages[0])", "'{0[1]}{0[0][a]}{0[5]}'.format([{'a': 1}, 2])",
-    "'{:>5}|{:<5}|{:^6}|{:*^7}|{:ä>3}'.format('a', 'ö', 'c', 'd', 'e')", "'{:5}|{:5}|{:<5}|'.format('a', 3, 4)", "'{:05d} {:05d} {:3d}'.format(42, -42, 12345)", "'{:.2f} {:8.1f} {:08.3f} {:f}'.format(3.14159, 2, -1.5, true)",
-    "'{:.3} {:6.2s}|{:s}'.format('äbcdef', 'abc', 'x')", "'{} {} {}'.format([1, 'a'], {'a': 1}, true)", "'{:>5}'.format(true)", "'{}|'.format(nothing)", "'{}'.format(0.1)", "''.format(1)",
-    "{1: 'a', '1': 'b', -2: 'c'}", "{1: 'a'}[1] ~ {1: 'a'}['1'] ~ {'1': 'a'}[1]", "{1: 'a', 1: 'b'}", "{1: 'a', 'x': {2: []}}|tojson", "{1: 'a'}.get(1) ~ {1: 'a'}.get('1', 'no')",
-    "1 in {1: 'a'}", "'1' in {1: 'a'}", "2 in {1: 'a'}", "{2: 'a', 1: 'b'}.keys()|list", "{2: 'a'}.values()|list", "{1: 'a'} == {1: 'a'}", "{1: 'a'} == {'1': 'a'}", "{1: 2}[true]", "dict({1: 2}, a=3)",
-    "none.a", "none['a']", "none[0]", "none.a is defined", "none.a|default('d')", "5['a']", "5 .a", "'abc'[9]", "'abc'['x']", "'abc'.foo", "[1]['a']", "[1][none]", "{'a': 1}[none]", "[5, 6][true]", "messages[0].a is none",
-    "messages[0].tool_calls is defined and messages[0].tool_calls is not none", "'abc' is in 'abcd'", "'a' is in ['a']", "'a' is not in {'a': 1}", "1 is gt 0", "1 is lt(2)", "2 is ge 2", "2 is le 1", "[1, 2, 3]|select('gt', 1)|list",
-    "[1, 2, 3]|reject('lessthan', 2)|list", "true is sameas 1", "true is sameas true", "'ab' * 3 ~ 2 * '-'", "[1, 2] * 2", "'a' * -1 ~ 'b' * 0",
-    "range is defined", "raise_exception is undefined", "strftime_now is not defined", "namespace is defined and dict is defined",
+    "1 + 2 * 3 ** 2 // 4 % 5", "-7 // 2", "-7 % 3", "7 / 2", "2 ** -1", "1.5 + 1", "10 / 5", "1e3" if False else "1000.0", "0.1 + 0.2",
+    "1/3", "100000000.0 * 10**9", "0.00001 * 1.0", "'a' ~ 1 ~ none ~ true", "[1, 'a', none, 1.0, {'k': \"it's\"}]", "(1, 2)[0]",
+    "'abc'[::-1]", "'abcdef'[1:5:2]", "'äöü'[1:]", "[1,2,3][-2:]",
+    "[1,2,3,4][3:0:-1]", "[1,2][5:]", "'abc'[-1]", "messages[0].role", "messages[9]", "messages[0]['nothing']", "nothing is defined",
+    "nothing is undefined", "nothing|default('d')", "''|default('d', true)", "messages|length", "'äöü'|length", "'  x '|trim ~ '|'",
+    "'xxaxx'.strip('x')", "'a,b,,c'.split(',')", "' a  b '.split()", "'a-b-c'.split('-', 1)", "'a-b-c'.rsplit('-', 1)",
+    "'Hello World'.lower()", "'hello wORLD'|title", "'hello wORLD'|capitalize", "'abc'|upper",
+    "'aaa'.replace('a', 'b', 2)", "'a' in 'abc'", "'role' in messages[0]", "3 not in [1, 2]", "1 < 2 < 3", "1 == 1.0", "true == 1",
+    "'1' == 1", "not none", "none is none", "1 is number", "'a' is string", "{} is mapping", "[] is iterable", "true is true", "2 is even",
+    "3 is divisibleby 3", "3 is divisibleby(2)", "4 is odd", "messages|map(attribute='role')|join(', ')",
+    "messages|selectattr('role', 'equalto', 'user')|list|length", "messages|rejectattr('role', 'in', ['user'])|list|length",
+    "[1,0,2]|select|list", "['a','b']|map('upper')|list", "[3,1]|first", "[3,1]|last", "'abc'|reverse", "[1,2]|reverse|list", "'5'|int + 1",
+    "'x'|int", "'2.5'|float", "-3|abs", "tools|tojson", "tools[0].function|tojson(indent=2)", "'a\\nb\\n\\nc'|indent(2)",
+    "'a\\nb'|indent(2, true)", "{'a': 1}.items()|list|length", "{'a': 1, 'b': 2}.keys()|list",
+    "{'a': 1}.get('b', 3)", "{'a': 1}.get('b')", "range(3)|list", "range(5, 0, -2)|list", "'x' if false", "1 if true else 2", "1 or 2",
+    "0 or 'a'", "'' and 1", "dict(a=1)", "'%' ~ '{{' ~ '}}'", "'a' 'b'", "'tab\\t\"q\"'", "['tab\\t\\'q']", "'\\u00e4\\x41'",
+    "messages[0].content.strip().startswith('Be')", "'abcabc'.count('bc')", "'abc'.find('c')",
+    "', '.join(['a', 'b'])", "[1] + [2]", "'ab' < 'b'", "'a'|string ~ 1|string", "none", "true", "[true, false]", "1 != 2", "((1))",
+    "{'a': [1, 2]}['a'][1]", "'x'.upper", "{'b': 1, 'A': 2, 'c': 0}|dictsort|map('first')|join",
+    "{'b': 1, 'A': 2}|dictsort(true)|map('last')|list", "{'a': 2, 'b': 1}|dictsort(by='value')|map('first')|list",
+    "{'b': 1, 'A': 2}|dictsort(false, 'value', true)|map('join')|list", "{'b': 1, 'A': 2}|dictsort(reverse=true)|map('first')|list",
+    "{}|dictsort|length", "{10: 'a', 9: 'b', -1: 'c'}|dictsort|map('first')|list", "[3, 1.5, 2, true]|min", "[3, 1, 3.0]|max",
+    "['b', 'A', 'c']|min", "['b', 'A', 'c']|max", "['a', 'A']|min ~ ['a', 'A']|max",
+    "['a', 'A', 'b', 'B']|min(true) ~ ['a', 'B']|max(case_sensitive=true)", "[]|min", "nothing|max", "'hello'|max", "{'a': 1, 'z': 2}|max",
+    "messages|min(attribute='role')", "messages|max(attribute='role')",
+    "[[1, 'x'], [0, 'y']]|min(attribute=0|string)", "[3, 1, 2]|sort", "['b', 'A', 'c', 'a']|sort", "['b', 'A', 'c', 'a']|sort(true)",
+    "['b', 'A', 'c']|sort(case_sensitive=true)", "messages|sort(attribute='role')|map(attribute='content')|list",
+    "messages|sort(attribute='role', reverse=true)|map(attribute='content')|list", "range(40)|sort(true)",
+    "tools|map(attribute='function.name')|join", "tools|map(attribute='function.parameters.b.0')|list", "tools|tojson(true)",
+    "'ä\U0001f600\u2028\x7f\\x01\"'|tojson(ensure_ascii=true)", "'ä\U0001f600\x7f'|tojson(false)", "tools|tojson(false, 2)",
+    "tools|tojson(ensure_ascii=False, indent=4)", "tools|tojson(indent=none)", "[1, {'a': []}]|tojson(indent=0)",
+    "tools|tojson(separators=(',', ':'))", "[1, {'a': {}}]|tojson(indent=1, separators=(', ', ' = '))", "'{} and {}'.format(1, 'b')",
+    "'{0}{1}{0}'.format('a', 2)", "'{x}:{y}'.format(x=1, y=none)",
+    "'{{}} {} }}{{'.format(1.5)", "'{!r} {!s} {!r:>5}|'.format('a', 'b', 'c')", "'{0.role} {0[content]}'.format(messages[0])",
+    "'{0[1]}{0[0][a]}{0[5]}'.format([{'a': 1}, 2])", "'{:>5}|{:<5}|{:^6}|{:*^7}|{:ä>3}'.format('a', 'ö', 'c', 'd', 'e')",
+    "'{:5}|{:5}|{:<5}|'.format('a', 3, 4)", "'{:05d} {:05d} {:3d}'.format(42, -42, 12345)",
+    "'{:.2f} {:8.1f} {:08.3f} {:f}'.format(3.14159, 2, -1.5, true)",
+    "'{:.3} {:6.2s}|{:s}'.format('äbcdef', 'abc', 'x')", "'{} {} {}'.format([1, 'a'], {'a': 1}, true)", "'{:>5}'.format(true)",
+    "'{}|'.format(nothing)", "'{}'.format(0.1)", "''.format(1)",
+    "{1: 'a', '1': 'b', -2: 'c'}", "{1: 'a'}[1] ~ {1: 'a'}['1'] ~ {'1': 'a'}[1]", "{1: 'a', 1: 'b'}", "{1: 'a', 'x': {2: []}}|tojson",
+    "{1: 'a'}.get(1) ~ {1: 'a'}.get('1', 'no')", "1 in {1: 'a'}", "'1' in {1: 'a'}", "2 in {1: 'a'}", "{2: 'a', 1: 'b'}.keys()|list",
+    "{2: 'a'}.values()|list", "{1: 'a'} == {1: 'a'}", "{1: 'a'} == {'1': 'a'}", "{1: 2}[true]", "dict({1: 2}, a=3)",
+    "none.a", "none['a']", "none[0]", "none.a is defined", "none.a|default('d')", "5['a']", "5 .a", "'abc'[9]", "'abc'['x']", "'abc'.foo",
+    "[1]['a']", "[1][none]", "{'a': 1}[none]", "[5, 6][true]", "messages[0].a is none",
+    "messages[0].tool_calls is defined and messages[0].tool_calls is not none", "'abc' is in 'abcd'", "'a' is in ['a']",
+    "'a' is not in {'a': 1}", "1 is gt 0", "1 is lt(2)", "2 is ge 2", "2 is le 1", "[1, 2, 3]|select('gt', 1)|list",
+    "[1, 2, 3]|reject('lessthan', 2)|list", "true is sameas 1", "true is sameas true", "'ab' * 3 ~ 2 * '-'", "[1, 2] * 2",
+    "'a' * -1 ~ 'b' * 0", "range is defined", "raise_exception is undefined", "strftime_now is not defined",
+    "namespace is defined and dict is defined",
 ]
 BLOCKS = [
-    "a\n  {% if true %}\n b\n  {% endif %}\nc\n", "a {#- c -#} b", "{# c #}\nx", "  {{ 1 }}\n", "x  {%- if true -%}  y  {%- endif -%}  z", "{% raw %}{{ x }}{% endraw %} y",
-    "{% for i in range(3) %}{{ i }}{% if i == 1 %}{% break %}{% endif %}{% endfor %}", "{% for i in range(4) %}{% if i is odd %}{% continue %}{% endif %}{{ i }}{% endfor %}",
-    "{% for k, v in {'a': 1, 'b': 2}.items() %}{{ k }}={{ v }};{% endfor %}", "{% for x in [] %}a{% else %}empty{% endfor %}", "{% for c in 'äb' %}[{{ c }}]{% endfor %}",
-    "{% for k in {'x': 1} %}{{ k }}{% endfor %}", "{% for x in nothing %}a{% else %}none{% endfor %}", "{% set x = 1 %}{% for i in [1] %}{% set x = 2 %}{% endfor %}{{ x }}",
-    "{% set x %}a{{ 1 }}b{% endset %}[{{ x }}]", "{% for i in [1,2,3] %}{{ loop.index }}{{ loop.revindex }}{{ loop.first }}{{ loop.last }}{{ loop.length }}"
-    "{{ loop.previtem }}{{ loop.nextitem }} {% endfor %}", "a\n{% set x = 1 %}\nb\n\n", "a\r\n{% if true %}\r\nb{% endif %}", "{%+ if true +%}\nx{% endif %}", " {%+ if true %}x{% endif %}",
+    "a\n  {% if true %}\n b\n  {% endif %}\nc\n", "a {#- c -#} b", "{# c #}\nx", "  {{ 1 }}\n", "x  {%- if true -%}  y  {%- endif -%}  z",
+    "{% raw %}{{ x }}{% endraw %} y", "{% for i in range(3) %}{{ i }}{% if i == 1 %}{% break %}{% endif %}{% endfor %}",
+    "{% for i in range(4) %}{% if i is odd %}{% continue %}{% endif %}{{ i }}{% endfor %}",
+    "{% for k, v in {'a': 1, 'b': 2}.items() %}{{ k }}={{ v }};{% endfor %}", "{% for x in [] %}a{% else %}empty{% endfor %}",
+    "{% for c in 'äb' %}[{{ c }}]{% endfor %}", "{% for k in {'x': 1} %}{{ k }}{% endfor %}",
+    "{% for x in nothing %}a{% else %}none{% endfor %}", "{% set x = 1 %}{% for i in [1] %}{% set x = 2 %}{% endfor %}{{ x }}",
+    "{% set x %}a{{ 1 }}b{% endset %}[{{ x }}]",
+    "{% for i in [1,2,3] %}{{ loop.index }}{{ loop.revindex }}{{ loop.first }}{{ loop.last }}{{ loop.length }}"
+    "{{ loop.previtem }}{{ loop.nextitem }} {% endfor %}", "a\n{% set x = 1 %}\nb\n\n", "a\r\n{% if true %}\r\nb{% endif %}",
+    "{%+ if true +%}\nx{% endif %}", " {%+ if true %}x{% endif %}",
     "{% if nothing %}a{% elif 0 %}b{% elif 'x' %}c{% else %}d{% endif %}", "{{ nothing }}|{{ nothing|length }}|{{ none }}",
     "{% macro m(a, b=2) %}{{ a }}{{ b }}{% endmacro %}{{ m(1) }}{{ m(1, 3) }}{{ m(b=4, a=5) }}{{ m() }}", "{% set t = 1, 2 %}{{ t[1] }}",
-    "{% for k, v in {1: 'a', 2: 'b'}.items() %}{{ k + 1 }}{{ v }}{% endfor %}", "{% for k in {1: 'a', -2: 'b'} %}{{ k - 1 }},{% endfor %}", "{% set d = {3: 'x'} %}{% for m in messages %}{{ d[loop.index] }}{% endfor %}",
-    "{% for k, v in tools[0].function|dictsort %}{{ k }}:{{ v }};{% endfor %}", "{% if messages[0].tool_calls %}a{% else %}b{% endif %}{% for t in messages[0].tool_calls %}c{% endfor %}",
+    "{% for k, v in {1: 'a', 2: 'b'}.items() %}{{ k + 1 }}{{ v }}{% endfor %}", "{% for k in {1: 'a', -2: 'b'} %}{{ k - 1 }},{% endfor %}",
+    "{% set d = {3: 'x'} %}{% for m in messages %}{{ d[loop.index] }}{% endfor %}",
+    "{% for k, v in tools[0].function|dictsort %}{{ k }}:{{ v }};{% endfor %}",
+    "{% if messages[0].tool_calls %}a{% else %}b{% endif %}{% for t in messages[0].tool_calls %}c{% endfor %}",
     "  {# c #}\n  x\n", "{{ 'a' -}}  \n b", "\n\n{% if true %}\n\n{% endif %}", "\t{% if true %}\tx\t{% endif %}\t\n",
 ]
 
@@ -122,5 +155,6 @@ cases += [{"template": source} for source in BLOCKS]
 for case in cases:
     case |= render(case["template"], case.get("variables", CHAT))
 path = pathlib.Path(__file__).parent / "golden.json"
-path.write_text(json.dumps({"variables": CHAT, "cases": [{k: v for k, v in case.items() if k != "variables"} for case in cases]}, ensure_ascii=False, indent=0) + "\n")
+path.write_text(json.dumps({"variables": CHAT, "cases": [{k: v for k, v in case.items() if k != "variables"} for case in cases]},
+                           ensure_ascii=False, indent=0) + "\n")
 print(len(cases), "cases")

@@ -170,15 +170,17 @@ def clip():
                                                pre_tokenizers.ByteLevel(add_prefix_space=False)])
     t.decoder = decoders.BPEDecoder()
     trained(t, trainers.BpeTrainer(vocab_size=700, special_tokens=["<|startoftext|>", "<|endoftext|>"], end_of_word_suffix="</w>"))
-    t.post_processor = processors.RobertaProcessing(("<|endoftext|>", 1), ("<|startoftext|>", 0), trim_offsets=False, add_prefix_space=False)
+    t.post_processor = processors.RobertaProcessing(("<|endoftext|>", 1), ("<|startoftext|>", 0), trim_offsets=False,
+                                                    add_prefix_space=False)
     return t
 
 
 def edited():
     t = Tokenizer(models.WordPiece(unk_token="<unk>", continuing_subword_prefix="", max_input_chars_per_word=30))
-    t.normalizer = normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase(),
-                                         normalizers.Strip(), normalizers.Prepend("_")])
-    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation("contiguous"), pre_tokenizers.Digits()])
+    t.normalizer = normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.StripAccents(),
+                                         normalizers.Lowercase(), normalizers.Strip(), normalizers.Prepend("_")])
+    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation("contiguous"),
+                                               pre_tokenizers.Digits()])
     trained(t, trainers.WordPieceTrainer(vocab_size=500, special_tokens=["<unk>"], continuing_subword_prefix="", limit_alphabet=100),
             [AddedToken("\u00c9t\u00e9"), AddedToken("<y>", normalized=False, lstrip=True, rstrip=True)])
     return t
@@ -188,7 +190,8 @@ def characters():
     """Byte-level as a normalizer, continuation prefix and fused unknown characters; NFD; cuts that merge."""
     t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, continuing_subword_prefix="@@"))
     t.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.Replace(Regex(r"[\p{M}\p{Cc}]"), "")])
-    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(" ", "merged_with_previous"), pre_tokenizers.Punctuation("merged_with_next")])
+    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(" ", "merged_with_previous"),
+                                               pre_tokenizers.Punctuation("merged_with_next")])
     t.decoder = decoders.Sequence([decoders.Replace(Regex("^@@"), ""), decoders.Fuse()])
     trained(t, trainers.BpeTrainer(vocab_size=500, special_tokens=["<unk>"], continuing_subword_prefix="@@", limit_alphabet=80))
     return t
@@ -196,12 +199,14 @@ def characters():
 
 def cut_default():
     """The words of GGUF's pre-tokenizer "default"."""
-    cuts = (r"[\p{P}\$\+<=>\^~\|]+", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)", r"\p{N}+", "[0-9][0-9][0-9]")
+    cuts = (r"[\p{P}\$\+<=>\^~\|]+", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)", r"\p{N}+",
+            "[0-9][0-9][0-9]")
     return byte_level(600, ["<|endoftext|>"], pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(cut), "isolated") for cut in cuts] + [
         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]))
 
 
-# Compiled by sentencepiece 0.2.3 from sixteen rules: ligatures, full width, composition, digits in circles, two to one, controls to nothing, spaces.
+# Compiled by sentencepiece 0.2.3 from sixteen rules: ligatures, full width, composition, digits in circles, two to one, controls
+# to nothing, spaces.
 CHARSMAP = (
     "AAQAAAAYAAAHDQAAAAAAgAEAAIDMJAIAiAkAAMw8AgASAACAgQUAABUAAIAHAACAgCACAAMAAIC9HQAAjTEAAAkxAACgTQAAoA0AAAUAAICAQQAAgBwCAIANAAAYAACAgT"
     "kAAIw0AgAPAACAkawCAKEdAAANAACArX0AALZAAwCcTQAArNgCAO/0AgC+fAIAnh0AACUAAIAkAAAAJwAAACYAAAApAAAAKAAAACsAAAAqAAAALQAAACwAAAAvAAAALgAA"
@@ -225,11 +230,13 @@ def precompiled():
     return t
 
 
-FAMILIES = (wordpiece, gpt2, roberta, llama3, qwen2, smollm, llama2, unigram, unigram_bytes, clip, edited, characters, cut_default, precompiled)
+FAMILIES = (wordpiece, gpt2, roberta, llama3, qwen2, smollm, llama2, unigram, unigram_bytes, clip, edited, characters, cut_default,
+            precompiled)
 
 
 def is_settled(text):
-    """No character that came after Unicode 14 (Python 3.11's): what regular expressions take it for depends on the version of their library."""
+    """No character that came after Unicode 14 (Python 3.11's): what regular expressions take it for depends on the version
+    of their library."""
     return all(unicodedata.category(char) != "Cn" or ord(char) & 0xFFFE == 0xFFFE for char in text.decode(errors="replace"))
 
 
@@ -237,11 +244,14 @@ def texts():
     """Difficult strings, with the families' special tokens in some of them."""
     rng = random.Random(7)
     chosen = [text * times for text, times in single_texts(["a", "##a"]) if times <= 50 and is_settled(text)]
-    names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<s>", "</s>", "<unk>", "<mask>", "<pad>", "<word>", " two", "New York", "<x>", "<y>",
-             "<0x41>", "<0xE2>", "<extra_id_0>", "<|begin_of_text|>", "\u2581", "\u2581\u2581", "\u0120", "``", "##ing", "@@", "</w>"]
-    words = ["hello", " ", "  ", "\t", "\n\n", "12345", "don't", "I'LL", "\u00e9t\u00e9", "\u4f60\u597d", "\U0001f600", "x" * 40, ".", "...", "\u00bd\u00b2\u2163", "\u0661",
-             "\r\n", "\u3000", "\u00a0", "\u180e", "\x1c", "\u0085", "e\u0301", "a_b", "'s", "'\u017f"]
-    spaced = [(" " * n + word + " " * k).encode() for n in (0, 1, 2, 5, 40) for k in (0, 1, 3) for word in ("", "a", "1", "\n", ".", "\u00e9")]
+    names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<s>", "</s>", "<unk>", "<mask>", "<pad>", "<word>", " two", "New York",
+             "<x>", "<y>", "<0x41>", "<0xE2>", "<extra_id_0>", "<|begin_of_text|>", "\u2581", "\u2581\u2581", "\u0120", "``", "##ing",
+             "@@", "</w>"]
+    words = ["hello", " ", "  ", "\t", "\n\n", "12345", "don't", "I'LL", "\u00e9t\u00e9", "\u4f60\u597d", "\U0001f600", "x" * 40, ".",
+             "...", "\u00bd\u00b2\u2163", "\u0661", "\r\n", "\u3000", "\u00a0", "\u180e", "\x1c", "\u0085", "e\u0301", "a_b", "'s",
+             "'\u017f"]
+    spaced = [(" " * n + word + " " * k).encode() for n in (0, 1, 2, 5, 40) for k in (0, 1, 3)
+              for word in ("", "a", "1", "\n", ".", "\u00e9")]
     mixed = ["".join(rng.choice(names + words * 2) for _ in range(rng.randrange(1, 10))).encode() for _ in range(400)]
     code = [line.encode() for line in TEXTS if line.strip()]
     rest = COUNT - len(spaced) - len(mixed) - 200
@@ -254,8 +264,9 @@ def encode(judge, strings, n):
 
 
 def sum_of(judge, strings, n):
-    """CRC-32 of, for each token: id, type id, 1 if the post-processor added it, start and end in characters (32 bits little-endian each); then the text that
-    the ids decode to and 0xff, and the same without special tokens. Each eighth string is encoded as a pair with the next one."""
+    """CRC-32 of, for each token: id, type id, 1 if the post-processor added it, start and end in characters (32 bits little-endian
+    each); then the text that the ids decode to and 0xff, and the same without special tokens. Each eighth string is encoded as a pair
+    with the next one."""
     e = encode(judge, strings, n)
     data = b"".join(struct.pack("<iiiii", i, y, s, *o) for i, y, s, o in zip(e.ids, e.type_ids, e.special_tokens_mask, e.offsets))
     data += judge.decode(e.ids, skip_special_tokens=False).encode() + b"\xff" + judge.decode(e.ids, skip_special_tokens=True).encode()
@@ -269,7 +280,8 @@ def write(path, text):
 
 def line_of(text):
     try:
-        return json.dumps(text.decode(), ensure_ascii=False).replace("\x7f", "\\u007f").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+        return json.dumps(text.decode(), ensure_ascii=False).replace("\x7f", "\\u007f").replace("\u2028", "\\u2028").replace(
+            "\u2029", "\\u2029")
     except UnicodeDecodeError:
         return json.dumps({"b": base64.b64encode(text).decode()})
 

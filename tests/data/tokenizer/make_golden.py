@@ -174,17 +174,20 @@ def main():
                        rstrip=False, normalized=True), **flags}
 
     variant("added", pairs=30, added=[
-        added_token("<x>", 0, normalized=False, lstrip=True), added_token("Foo Bar", 1, rstrip=True), added_token("zz", 2, single_word=True),
-        added_token("zzy", 3, normalized=False, single_word=True, lstrip=True, rstrip=True), added_token(" q", 4), added_token("##ing", 5),
+        added_token("<x>", 0, normalized=False, lstrip=True), added_token("Foo Bar", 1, rstrip=True),
+        added_token("zz", 2, single_word=True), added_token("zzy", 3, normalized=False, single_word=True, lstrip=True, rstrip=True),
+        added_token(" q", 4), added_token("##ing", 5),
         added_token("hello", 6, normalized=False), added_token("\u00e9\u0130", 5), added_token("[Z]", 6, special=True, normalized=True),
         added_token("<x>y", 7, normalized=False), added_token("abc", 8, normalized=False, single_word=True),
         added_token("bcd", 8, normalized=False), added_token("[L]", 9, lstrip=True), added_token("Ww", 10),
         added_token("wW", 11, special=True)],
-        texts=["xabcd abcd abc bcd", "Foo Bar  [L] Foo Bar\t\t[L]", "ww WW Ww", "azzy zzy  zzy", "<x>y <x>", " <x> <x>", "q q qq", "[l][z] [Z]"])
+        texts=["xabcd abcd abc bcd", "Foo Bar  [L] Foo Bar\t\t[L]", "ww WW Ww", "azzy zzy  zzy", "<x>y <x>", " <x> <x>", "q q qq",
+               "[l][z] [Z]"])
     variant("bert", every=3, pairs=25, post_processor=dict(type="BertProcessing", sep=["[SEP]", 102], cls=["[CLS]", 101]),
             model=dict(max_input_chars_per_word=5))
     variant("roberta", every=3, pairs=25, smallest=4,
-            post_processor=dict(type="RobertaProcessing", sep=["[SEP]", 102], cls=["[CLS]", 101], trim_offsets=True, add_prefix_space=False))
+            post_processor=dict(type="RobertaProcessing", sep=["[SEP]", 102], cls=["[CLS]", 101], trim_offsets=True,
+                                add_prefix_space=False))
     variant("plain", every=3, pairs=25, smallest=1, post_processor=None, model=dict(continuing_subword_prefix=""))
 
     base["model"]["vocab"] = vocab

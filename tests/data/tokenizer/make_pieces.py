@@ -4,9 +4,9 @@
 
 Usage: make_pieces.py                   (needs: Python 3.11, pip install tokenizers transformers protobuf)
 
-Writes families/pieces/sentencepiece.bpe.model: the vocabulary and the normal forms of families/precompiled.json, and families/xlm_roberta.crc and
-families/camembert.crc, as make_families.py does. The judge is the tokenizer that transformers' converters make of the file, with the special tokens
-that the classes add."""
+Writes families/pieces/sentencepiece.bpe.model: the vocabulary and the normal forms of families/precompiled.json, and
+families/xlm_roberta.crc and families/camembert.crc, as make_families.py does. The judge is the tokenizer that transformers' converters make
+of the file, with the special tokens that the classes add."""
 import base64
 import json
 import os
@@ -43,7 +43,8 @@ def write_pieces():
     model.trainer_spec.model_type = 1
     model.trainer_spec.unk_id, model.trainer_spec.bos_id, model.trainer_spec.eos_id = 0, 1, 2
     model.normalizer_spec.precompiled_charsmap = base64.b64decode(given["normalizer"]["precompiled_charsmap"])
-    model.normalizer_spec.add_dummy_prefix = model.normalizer_spec.remove_extra_whitespaces = model.normalizer_spec.escape_whitespaces = True
+    model.normalizer_spec.add_dummy_prefix = model.normalizer_spec.remove_extra_whitespaces = \
+        model.normalizer_spec.escape_whitespaces = True
     os.makedirs(os.path.dirname(Slow.vocab_file), exist_ok=True)
     with open(Slow.vocab_file, "wb") as file:
         file.write(model.SerializeToString(deterministic=True))

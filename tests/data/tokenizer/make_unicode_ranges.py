@@ -122,10 +122,12 @@ def main():
               (("0x%x" % first, "0x%x" % last, value[0], "%d" % value[1])
                for first, last, value in ranges((code, properties(code)) for code in SCALARS)))
         table(out, "clf_combining_range", "combining",
-              (("0x%x" % first, "0x%x" % last, "%d" % value) for first, last, value in ranges((code, combining_class(code)) for code in SCALARS)))
+              (("0x%x" % first, "0x%x" % last, "%d" % value)
+               for first, last, value in ranges((code, combining_class(code)) for code in SCALARS)))
         for name, codes in (("word", word_characters()), ("accent", accent_characters()), ("numeric", numeric_characters()),
                             ("compatibility", compatibility_characters())):
-            table(out, "clf_code_range", name, (("0x%x" % first, "0x%x" % last) for first, last, _ in ranges((code, True) for code in codes)))
+            table(out, "clf_code_range", name,
+                  (("0x%x" % first, "0x%x" % last) for first, last, _ in ranges((code, True) for code in codes)))
 
 
 main()

@@ -4,8 +4,9 @@
 
 Usage: make_golden.py [NAME ...]    (needs torch, transformers, tokenizers, sentencepiece; writes beside itself)
 
-Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits of
-the first token of their text and the tokens that are chosen where the largest logit is taken; some have beams.json, what beam searches find. Sources go beyond the buckets of distances."""
+Each folder holds config.json, generation_config.json, model.safetensors (float16), tokenizer.json and golden.json: sources with the logits
+of the first token of their text and the tokens that are chosen where the largest logit is taken; some have beams.json, what beam searches
+find. Sources go beyond the buckets of distances."""
 import contextlib
 import json
 import math
@@ -21,7 +22,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "generation"))
 from make_golden import LETTERS, MERGES, WORDS, Double, randomise  # noqa: E402  pylint: disable=wrong-import-position
 
-TEXTS = ["a", "the cat sat", "zebra  quick!", "the cat sat, the cat sat! the dog ran and ran until the cat sat. the end of the tale, at last"]
+TEXTS = ["a", "the cat sat", "zebra  quick!",
+         "the cat sat, the cat sat! the dog ran and ran until the cat sat. the end of the tale, at last"]
 TOKENS = 10
 PIECES = ["▁", ",", "!", ".", "▁the", "▁cat", "▁sat", "at", "an", "▁dog", "▁a", "nd"]
 CORPUS = ["a dog and a cat sat at the end of the day", "the tale of the zebra that ran quickly!", "until the last cat ran, the dogs sat",
@@ -53,8 +55,9 @@ class Pieces:
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # the model tells the name of the file of rules
                 with open("rules.tsv", "w", encoding="ascii") as rules:  # a small table of normal forms: z is s, ck is k
                     rules.write("7A\t73\n63 6B\t6B\n")
-                sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(texts), model_writer=model, vocab_size=size, model_type="unigram",
-                                                         hard_vocab_limit=False, normalization_rule_tsv="rules.tsv", minloglevel=2)
+                sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(texts), model_writer=model, vocab_size=size,
+                                                         model_type="unigram", hard_vocab_limit=False, normalization_rule_tsv="rules.tsv",
+                                                         minloglevel=2)
             self.models[side] = model.getvalue()
             pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
             for i in range(3, pieces.get_piece_size()):
@@ -111,8 +114,8 @@ def bart():
 
 
 def marian(create_tokenizer=unigram):
-    config = transformers.MarianConfig(**SIZES, vocab_size=create_tokenizer().get_vocab_size(), pad_token_id=0, eos_token_id=1, decoder_start_token_id=0,
-                                       activation_function="swish", scale_embedding=True)
+    config = transformers.MarianConfig(**SIZES, vocab_size=create_tokenizer().get_vocab_size(), pad_token_id=0, eos_token_id=1,
+                                       decoder_start_token_id=0, activation_function="swish", scale_embedding=True)
     return transformers.MarianMTModel(config)
 
 
@@ -163,7 +166,8 @@ FAMILIES = {
     "bart_rules": (bart, byte_level, [2, 0], None),
 }
 # What generation_config.json says beside tokens to begin and to end with.
-RULES = {"bart_rules": {"suppress_tokens": [9, 17], "begin_suppress_tokens": [20, 38], "forced_eos_token_id": 2, "min_length": 6, "no_repeat_ngram_size": 2}}
+RULES = {"bart_rules": {"suppress_tokens": [9, 17], "begin_suppress_tokens": [20, 38], "forced_eos_token_id": 2, "min_length": 6,
+                        "no_repeat_ngram_size": 2}}
 
 
 def logits(model, source, target, banned):
@@ -188,15 +192,16 @@ def go_on(model, source, start, banned):
 def go_on_by_rules(model, name, source, start):
     """The same where generation_config.json has rules; those of transformers' own loop."""
     settings = transformers.GenerationConfig(**{**settings_of(name, start, None), "pad_token_id": 1, "do_sample": False, "num_beams": 1})
-    made = model.generate(input_ids=torch.tensor([source]), generation_config=settings, max_new_tokens=TOKENS + len(start) - 1, use_cache=False,
-                          output_scores=True, return_dict_in_generate=True)
+    made = model.generate(input_ids=torch.tensor([source]), generation_config=settings, max_new_tokens=TOKENS + len(start) - 1,
+                          use_cache=False, output_scores=True, return_dict_in_generate=True)
     least = min((lambda two: (two[0] - two[1]).item())(scores[0].topk(2).values) for scores in made.scores)
     return made.sequences[0].tolist()[len(start):], least
 
 
 # Beam searches: what generation_config.json says beside the rest.
 BEAMS = [{"num_beams": 2}, {"num_beams": 3, "length_penalty": 2.0, "early_stopping": True}, {"num_beams": 4, "length_penalty": -1.0},
-         {"num_beams": 3, "length_penalty": 0.7, "early_stopping": "never"}, {"num_beams": 5, "length_penalty": 0.0, "eos_token_id": [1, 2, 17, 9]}]
+         {"num_beams": 3, "length_penalty": 0.7, "early_stopping": "never"},
+         {"num_beams": 5, "length_penalty": 0.0, "eos_token_id": [1, 2, 17, 9]}]
 
 
 def write_beams(folder, model, settings, sources, start):
@@ -209,7 +214,8 @@ def write_beams(folder, model, settings, sources, start):
         config = transformers.GenerationConfig(**{**own, "pad_token_id": ends[0], "do_sample": False})
         texts = []
         for source in sources:
-            made = model.generate(input_ids=torch.tensor([source]), generation_config=config, max_new_tokens=TOKENS + len(start) - 1, use_cache=False)
+            made = model.generate(input_ids=torch.tensor([source]), generation_config=config, max_new_tokens=TOKENS + len(start) - 1,
+                                  use_cache=False)
             made = made[0].tolist()[len(start):]
             texts.append(made[:next((i for i, token in enumerate(made) if token in ends), len(made))])
         rows.append({"settings": own, "tokens": texts})
@@ -282,8 +288,8 @@ def make(name):
             tokens, least = go_on_by_rules(double, name, ids, start) if name in RULES else go_on(double, ids, start, banned)
             first = logits(double, ids, start, None).tolist()
             print(f"{name}: {len(ids)} tokens, then {tokens}, least distance {least:.3g}, largest logit {max(map(abs, first)):.3g}")
-            golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens, "distance": round(least, 9),
-                           "decoded": tokenizer.decode(tokens)})
+            golden.append({"text": text, "ids": ids, "logits": [round(value, 8) for value in first], "tokens": tokens,
+                           "distance": round(least, 9), "decoded": tokenizer.decode(tokens)})
         if name in ("t5", "marian", "bart_rules"):
             write_beams(folder, double, settings_of(name, start, banned), [text["ids"] for text in golden], start)
     with open(os.path.join(folder, "golden.json"), "w", encoding="utf-8") as file:
