@@ -5,7 +5,7 @@
 - No folder of host/ includes one that is not below it: the order is the chain and the side branches in the README.
 - No circle of modules (a header with its source) larger than a header and its parts: x, x_one, x_two of one folder.
 - The same of calls, which headers hide: drawn from the symbols that the object files of the build define and ask for.
-- No line is longer than .clang-format's ColumnLimit.
+- No line is longer than .clang-format's ColumnLimit, be it of a source, a script or a file of CMake's.
 - cl/ is in folders by who may use them: shared/ includes itself, the others include shared/ and themselves, cpu/ and gpu/ any/ too.
 
 test_structure.py PROJECT BUILD
@@ -18,6 +18,9 @@ import sys
 # A folder and who may include what of cl/; peak/ is in the program only, so that the library's kernels cannot use it.
 KERNELS = {"shared": {"shared"}, "any": {"shared", "any"}, "cpu": {"shared", "any", "cpu"}, "gpu": {"shared", "any", "gpu"},
            "peak": {"shared", "peak"}}
+# Whose lines keep to .clang-format's ColumnLimit: sources, the manual page and scripts below the folders, and those of the top level.
+LIMITED = (".c", ".h", ".cl", ".1", ".py", ".sh", ".bash", "_clformer", ".cmake", "CMakeLists.txt")
+SCRIPTS = ("CMakeLists.txt", "quickstart", ".ci/run")
 
 
 def read(path):
@@ -72,8 +75,8 @@ def host_faults(root):
         module = os.path.splitext(path)[0]
         graph.setdefault(module, set())
         for include in includes_of(root, path):
-            target = next((p for p in ("host/" + include, "include/" + include, os.path.join(os.path.dirname(path), include)) if p in known),
-                          None)
+            target = next((p for p in ("host/" + include, "include/" + include, os.path.join(os.path.dirname(path), include))
+                           if p in known), None)
             if not target:
                 continue  # the system's, another library's, or made by the build
             if os.path.splitext(target)[0] != module:
@@ -170,7 +173,7 @@ def kernel_faults(root):
 
 def line_faults(root):
     limit = int(re.search(r"^ColumnLimit: (\d+)$", read(os.path.join(root, ".clang-format")), re.M).group(1))
-    paths = [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, (".c", ".h", ".cl", ".1"))]
+    paths = list(SCRIPTS) + [path for folder in ("host", "include", "cl", "tests", "bench") for path in files_below(root, folder, LIMITED)]
     return ["%s:%d: %d columns, at most %d" % (path, number, len(line), limit) for path in paths
             for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1) if len(line) > limit]
 
