@@ -21,33 +21,33 @@
 #endif
 
 /* The quad that has line j: four bytes of each row. */
-inline uintv quad(__global const uchar *group, int j)
+inline uintv quad(__global const uchar *group, uint j)
 {
     return AS_UINTV(vector_load_f32((__global const float *)(group + LINES_AT + j / 4 * (4 * BUNDLE))));
 }
 
 #if IS_BYTES
-inline floatv byte_line(__global const uchar *group, int j)
+inline floatv byte_line(__global const uchar *group, uint j)
 {
     return TO_FLOATV(AS_INTV(quad(group, j) << (uintv)(24 - j % 4 * 8)) >> 24);
 }
 
-inline floatv low_line(LINE_PARAMETERS, int j)
+inline floatv low_line(LINE_PARAMETERS, uint j)
 {
     return byte_line(group, j);
 }
 
-inline floatv high_line(LINE_PARAMETERS, int j)
+inline floatv high_line(LINE_PARAMETERS, uint j)
 {
     return byte_line(group, j + 16);
 }
 #else
-inline floatv low_line(LINE_PARAMETERS, int j)
+inline floatv low_line(LINE_PARAMETERS, uint j)
 {
     return TO_FLOATV(AS_INTV(WITH_FIFTH(quad(group, j) >> (uintv)(j % 4 * 8) & 15u, j)));
 }
 
-inline floatv high_line(LINE_PARAMETERS, int j)
+inline floatv high_line(LINE_PARAMETERS, uint j)
 {
     return TO_FLOATV(AS_INTV(WITH_FIFTH(quad(group, j) >> (uintv)(j % 4 * 8 + 4) & 15u, j + 16)));
 }

@@ -14,6 +14,7 @@ enum {
     PANEL_ROWS = 16,      /* and where there are more than TILE_ROWS */
     NARROW_IN_PLACE = 2,  /* TILE_ROWS where a bundle is several vectors: more sums do not fit into registers ... */
     NARROW_ROWS = 4,      /* ... and the rows of a panel whose sums are there at once */
+    NARROW_FEW = 96,      /* FEW_ROWS there: weights become floats while rows are multiplied, which costs little */
     SLICE_BYTES = 2 << 20 /* of floats that are unpacked at a time */
 };
 
@@ -26,6 +27,12 @@ static bool has_narrow_vectors(const clf_context *context)
 static int64_t rows_in_place(const clf_context *context)
 {
     return has_narrow_vectors(context) ? NARROW_IN_PLACE : TILE_ROWS;
+}
+
+/* Rows of A up to which weights are read as they are stored, and not unpacked first. */
+static int64_t few_rows(const clf_context *context)
+{
+    return has_narrow_vectors(context) ? NARROW_FEW : FEW_ROWS;
 }
 
 static int64_t round_up(int64_t value, int64_t unit)
@@ -168,9 +175,12 @@ static clf_status run_panels_of_rows(clf_context *context, const clf_gemm_args *
                                       .column_stride = args->a.row_stride,
                                   }};
     CLF_TRY(clfi_gemm_pack_b(context, &turned, PANEL_ROWS, &a));
-    clf_kernel_spec spec = clfi_kernel_spec("gemm_bundles_rows.cl", "gemm_bundles_rows");
+    const bool in_parts = has_narrow_vectors(context);
+    clf_kernel_spec spec = in_parts ? clfi_kernel_spec("gemm_bundles_parts.cl", "gemm_bundles_parts")
+                                    : clfi_kernel_spec("gemm_bundles_rows.cl", "gemm_bundles_rows");
     clfi_gemm_spec_tile(&spec, args, PANEL_ROWS, 1);
-    clfi_spec_int(&spec, "PART_ROWS", has_narrow_vectors(context) ? NARROW_ROWS : PANEL_ROWS);
+    if (in_parts)
+        clfi_spec_int(&spec, "PART_ROWS", NARROW_ROWS);
     clf_launch launch = few_launch(context, args, &spec);
     clfi_arg_buffer(&launch, a.buffer);
     clfi_arg_long(&launch, a.offset);
@@ -237,8 +247,8 @@ clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
     const clf_arena_mark mark = clfi_arena_top(context);
-    const bool is_few =
-        args->m <= FEW_ROWS || context->device.caps.vector_width < 4 || clfi_gemm_panel(context, &(clf_tile){0}, args->n) % BUNDLE != 0;
+    const bool is_few = args->m <= few_rows(context) || context->device.caps.vector_width < 4 ||
+                        clfi_gemm_panel(context, &(clf_tile){0}, args->n) % BUNDLE != 0;
     const clf_status st = !is_few                            ? run_many(context, args)
                           : args->m > rows_in_place(context) ? run_panels_of_rows(context, args)
                                                              : run_few(context, args);
