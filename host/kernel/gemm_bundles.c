@@ -35,6 +35,12 @@ static int64_t few_rows(const clf_context *context)
     return has_narrow_vectors(context) ? NARROW_FEW : FEW_ROWS;
 }
 
+/* Floats are unpacked into panels of whole bundles. */
+static clf_tile unpacked_tile(const clf_context *context)
+{
+    return (clf_tile){.value[CLFI_PANEL_VECTORS] = has_narrow_vectors(context) ? BUNDLE / context->device.caps.vector_width : 0};
+}
+
 static int64_t round_up(int64_t value, int64_t unit)
 {
     return (value + unit - 1) / unit * unit;
@@ -213,7 +219,8 @@ static int64_t slice_columns(const clf_gemm_args *args, int64_t panel)
 static clf_status run_many(clf_context *context, const clf_gemm_args *args)
 {
     const clf_gemm_weight *stored = args->weight;
-    const int64_t panel = clfi_gemm_panel(context, &(clf_tile){0}, args->n), columns = slice_columns(args, panel);
+    const clf_tile tile = unpacked_tile(context);
+    const int64_t panel = clfi_gemm_panel(context, &tile, args->n), columns = slice_columns(args, panel);
     const int64_t most = args->n < columns ? round_up(args->n, panel) : columns;
     const int64_t units = args->k / clfi_weight_type_info(stored->blocks)->block_weights;
     clf_region region;
@@ -247,8 +254,8 @@ clf_status clfi_gemm_bundles_run(clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
     const clf_arena_mark mark = clfi_arena_top(context);
-    const bool is_few = args->m <= few_rows(context) || context->device.caps.vector_width < 4 ||
-                        clfi_gemm_panel(context, &(clf_tile){0}, args->n) % BUNDLE != 0;
+    const clf_tile unpacked = unpacked_tile(context);
+    const bool is_few = args->m <= few_rows(context) || !clfi_gemm_packed_tiling.fits(context, &unpacked);
     const clf_status st = !is_few                            ? run_many(context, args)
                           : args->m > rows_in_place(context) ? run_panels_of_rows(context, args)
                                                              : run_few(context, args);

@@ -7,14 +7,14 @@
 #include "kernel/gemm_panel.h"
 
 enum {
-    BIAS_UNIT = 64, /* at least the widest panel */
-    LONG_K = 256,   /* k of one work-item of gemm_pack_vector.cl, and where batches share pages of memory */
+    WIDEST_PANEL = 64,
+    LONG_K = 256, /* k of one work-item of gemm_pack_vector.cl, and where batches share pages of memory */
     SHORT_K = 16
 };
 
 int64_t clfi_gemm_padded_bias(int64_t count)
 {
-    return (count + BIAS_UNIT - 1) / BIAS_UNIT * BIAS_UNIT;
+    return count + WIDEST_PANEL - 1;
 }
 
 /* Elements that one work-item moves: many where work-items are few. */

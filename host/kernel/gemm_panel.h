@@ -14,6 +14,9 @@ clf_tile clfi_gemm_panel_tile(const clf_context *context, const clf_tile *tile);
 /* Columns of a panel for n columns on this device: what the tile of `packed` says, else the cheapest for n. */
 int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_t n);
 
+/* Rows of a register tile beside so many vectors of B: as many as the registers hold sums for, 8 at most. */
+int clfi_gemm_panel_rows(const clf_context *context, int vectors);
+
 /* Vectors that the registers of this CPU device hold. */
 int clfi_gemm_registers(const clf_context *context);
 

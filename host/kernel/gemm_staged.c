@@ -8,7 +8,7 @@ enum {
     CACHED_BYTES = 640 << 10, /* of B or A between two uses of it: what fits a usual second-level cache beside the rest */
     NEAR_BYTES = 256 << 10,   /* of B, beside the sums of several tiles */
     TILES = 4,
-    WIDE_VECTORS = 4, /* with 6 rows as many registers as 3 with 8 */
+    WIDE_VECTORS = 4,
     MIN_LANES = 2,
     MIN_ROWS = 4,
     CACHED_RESULT = 1 << 19 /* elements: 2 MiB, which the second-level caches of two cores hold */
@@ -70,8 +70,8 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
     const bool is_a_staged = clfi_gemm_is_in_lanes(&args->a, lane), is_c_staged = clfi_gemm_is_in_lanes(&args->c, lane);
     /* A is staged again for every panel: wide panels where they are filled. */
     const bool is_wide = is_a_staged && width == 16 && args->n % (WIDE_VECTORS * width) == 0;
-    const int max_rows = width == 16 && !is_wide ? 8 : 6;
     const int64_t lane_total = args->batch[lane], panel = is_wide ? WIDE_VECTORS * width : clfi_gemm_panel(context, &args->tile, args->n);
+    const int max_rows = clfi_gemm_panel_rows(context, (int)(panel / width));
     const int64_t lanes = lane_total <= 4 ? 4 : lane_total <= 8 || width == 8 ? 8 : 16;
     const int64_t lane_width = smaller(lanes, width), blocks = (lane_total + lane_width - 1) / lane_width;
     const int64_t tiles_at_least = (args->m + max_rows - 1) / max_rows, rows = (args->m + tiles_at_least - 1) / tiles_at_least;

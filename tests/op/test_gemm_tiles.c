@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "clformer/linear.h"
+#include "kernel/gemm_common.h"
 #include "op/gemm.h"
 #include "support/check.h"
 #include "support/device.h"
@@ -196,11 +197,23 @@ static void test_unknown(void **state)
     }
 }
 
+/* Kernels read the bias of a whole panel, of which the last may end behind the last column. */
+static void test_bias_padding(void **state)
+{
+    (void)state;
+    for (int64_t width = 4; width <= 16; width *= 2)
+        for (int64_t panel = width; panel <= 4 * width; panel += width)
+            for (int64_t n = 1; n <= 5000; n++)
+                CHECK(clfi_gemm_padded_bias(n) >= (n + panel - 1) / panel * panel, "%lld columns in panels of %lld", (long long)n,
+                      (long long)panel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed),      cmocka_unit_test(test_gemv),        cmocka_unit_test(test_tiled),
         cmocka_unit_test(test_tiled_half),  cmocka_unit_test(test_interleaved), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_bias_padding),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }
