@@ -3,8 +3,8 @@
  *
  * With queries in lanes the softmax needs no horizontal operation, and both products become outer products of a scalar (an element of k or
  * v) with vectors that stay in registers. Per block of keys: scores^T = K Q^T, running maximum, exponentials, out^T = out^T alpha + V^T
- * P^T. The inner kernels are unrolled by text (8 keys or 8 columns of v at a time): compilers that ignore unroll hints then still keep the
- * accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
+ * P^T. The inner kernels are unrolled by text (STEP keys or STEP columns of v at a time): compilers that ignore unroll hints then still
+ * keep the accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
 #include "transpose.cl"
 #include "prefetch.cl"
 #include "attention_arguments.cl"
@@ -15,11 +15,13 @@
 #if WIDTH != 16
 #error "WIDTH: 16"
 #endif
+#if !defined STEP
+#error "STEP: keys of a score step and columns of an output step, 2, 4 or 8; registers hold STEP * TILE_V sums"
+#endif
 
 #define LANES WIDTH
 #define KEY_BLOCK 64
 #define BIASES (STEP + KEY_BLOCK + TILE_V * LANES) /* by distance, of a block's keys and of those that its first step may begin with */
-#define STEP 8 /* keys per score step; columns per output step */
 
 /* is_diagonal is a constant at every call: inlining makes two versions of the loops. */
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
@@ -55,7 +57,10 @@ inline int16 kept_lanes(uint bits, int vector)
 }
 #endif
 
-#define FOR_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define FOR_2(X) X(0) X(1)
+#define FOR_4(X) FOR_2(X) X(2) X(3)
+#define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
+#define FOR_STEP(X) PASTE(FOR_, STEP)(X)
 
 /* to[column][vector] = scale * q^T; lanes past the tile's last query repeat it. */
 inline void load_queries(__global const float *q, int stride, int count, float scale, float16 *to)
@@ -108,14 +113,14 @@ inline float16 masked_score(float16 score, int key, int vector, const bool is_di
     return score;
 }
 
-/* scores[i][vector] = masked k[first + i] . q for 8 keys from `first` on; *largest is raised to the maximum. A comparison instead of fmax:
- * one instruction, and a NaN score does not become the maximum. */
-ALWAYS_INLINE void score_8_keys(const float16 *q, __global const float *k, int stride, int first, const bool is_diagonal,
+/* scores[i][vector] = masked k[first + i] . q for STEP keys from `first` on; *largest is raised to the maximum. A comparison instead of
+ * fmax: one instruction, and a NaN score does not become the maximum. */
+ALWAYS_INLINE void score_keys(const float16 *q, __global const float *k, int stride, int first, const bool is_diagonal,
                          const block_masks *masks, float16 *scores, float16 *largest)
 {
 #define DECLARE(v, j) float16 a##j##v = (float16)(0.0f);
 #define DECLARE_KEY(j) PER_VECTOR(DECLARE, j)
-    FOR_8(DECLARE_KEY)
+    FOR_STEP(DECLARE_KEY)
     __global const float *row = k + (long)first * stride;
     for (int c = 0; c < HEAD; c++) {
 #define LOAD_Q(v, unused) const float16 q##v = q[c * TILE_V + v];
@@ -126,17 +131,17 @@ ALWAYS_INLINE void score_8_keys(const float16 *q, __global const float *k, int s
         const float16 x = (float16)(row[(long)j * stride + c]); \
         PER_VECTOR(MULTIPLY, j)                                \
     }
-        FOR_8(MULTIPLY_KEY)
+        FOR_STEP(MULTIPLY_KEY)
     }
 #define FINISH(v, j)                                                        \
     a##j##v = masked_score(a##j##v, first + j, v, is_diagonal, masks);      \
     scores[j * TILE_V + v] = a##j##v;                                       \
     largest[v] = a##j##v > largest[v] ? a##j##v : largest[v];
 #define FINISH_KEY(j) PER_VECTOR(FINISH, j)
-    FOR_8(FINISH_KEY)
+    FOR_STEP(FINISH_KEY)
 }
 
-/* The same for a single key: sequences of fewer than 8 keys. */
+/* The same for a single key: sequences of fewer than STEP keys. */
 ALWAYS_INLINE void score_1_key(const float16 *q, __global const float *k, int stride, int key, const bool is_diagonal,
                         const block_masks *masks, float16 *scores, float16 *largest)
 {
@@ -171,7 +176,7 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
     for (int column = 0; column < HEAD_V; column += STEP) {
 #define START(v, i) float16 o##i##v = out[(column + i) * TILE_V + v] * alpha[v];
 #define START_COLUMN(i) PER_VECTOR(START, i)
-        FOR_8(START_COLUMN)
+        FOR_STEP(START_COLUMN)
         __global const float *row = v + (long)first * stride + column;
         for (int j = 0; j < count; j++, row += stride) {
 #if HAS_KEY_MASK
@@ -197,7 +202,7 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
         const float16 x = (float16)(row[i]);      \
         PER_VECTOR(ADD_USED, i)                   \
     }
-                FOR_8(ADD_USED_COLUMN)
+                FOR_STEP(ADD_USED_COLUMN)
             } else {
 #define ADD(v, i) o##i##v = fma(x, w##v, o##i##v);
 #define ADD_COLUMN(i)                             \
@@ -205,12 +210,12 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
         const float16 x = (float16)(row[i]);      \
         PER_VECTOR(ADD, i)                        \
     }
-                FOR_8(ADD_COLUMN)
+                FOR_STEP(ADD_COLUMN)
             }
         }
 #define STORE(v, i) out[(column + i) * TILE_V + v] = o##i##v;
 #define STORE_COLUMN(i) PER_VECTOR(STORE, i)
-        FOR_8(STORE_COLUMN)
+        FOR_STEP(STORE_COLUMN)
     }
 }
 
@@ -237,7 +242,7 @@ ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k
     if (keys >= STEP) {
         for (int j = 0; j < count; j += STEP) {
             const int at = min(first + j, keys - STEP);
-            score_8_keys(q, k, k_stride, at, is_diagonal, masks, scores + (at - first) * TILE_V, largest);
+            score_keys(q, k, k_stride, at, is_diagonal, masks, scores + (at - first) * TILE_V, largest);
         }
     } else {
         for (int j = 0; j < count; j++)

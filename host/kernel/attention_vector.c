@@ -14,13 +14,21 @@ bool clfi_attention_vector_supports(const clf_context *context, const void *argu
            dv % LANES == 0 && d <= LARGEST_HEAD && dv <= LARGEST_HEAD;
 }
 
+/* Keys and columns of v whose sums are in registers at once, for so many vectors of queries. */
+static int64_t step_of(const clf_context *context, int64_t vectors)
+{
+    return context->device.caps.vector_width == LANES ? 8 : 4 / vectors;
+}
+
 clf_status clfi_attention_vector_run(clf_context *context, const void *arguments)
 {
     const clf_attention_call *call = arguments;
+    const int64_t vectors = call->tile_queries / LANES;
     clf_kernel_spec spec = clfi_kernel_spec("attention_vector.cl", "attention_vector");
     clfi_spec_dtype(&spec, "IN", call->q->dtype);
     clfi_spec_dtype(&spec, "OUT", call->out->dtype);
-    clfi_spec_int(&spec, "TILE_V", call->tile_queries / LANES);
+    clfi_spec_int(&spec, "TILE_V", vectors);
+    clfi_spec_int(&spec, "STEP", step_of(context, vectors));
     clfi_spec_int(&spec, "WIDTH", LANES);
     clfi_attention_spec(&spec, call);
     clf_launch launch = clfi_launch(context, &spec);
