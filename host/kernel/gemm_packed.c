@@ -21,9 +21,11 @@ static clf_status run(clf_context *context, const clf_gemm_args *args)
 {
     const int width = context->device.caps.vector_width;
     const clf_tile tile = clfi_gemm_panel_tile(context, &args->tile);
-    const int max_rows = tile.value[CLFI_PANEL_ROWS];
     const clf_gemm_weight *weight = args->weight;
     const int64_t panel = weight ? weight->panel : clfi_gemm_panel(context, &tile, args->n);
+    /* A weight may have been packed for fewer rows. */
+    const int fitting_rows = clfi_gemm_panel_rows(context, (int)(panel / width));
+    const int max_rows = tile.value[CLFI_PANEL_ROWS] < fitting_rows ? tile.value[CLFI_PANEL_ROWS] : fitting_rows;
     const int64_t row_tiles_at_most = (args->m + max_rows - 1) / max_rows;
     const int64_t rows = (args->m + row_tiles_at_most - 1) / row_tiles_at_most;
     const bool batch_inner = is_batch_inner(args);

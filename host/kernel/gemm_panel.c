@@ -36,19 +36,22 @@ int clfi_gemm_panel_rows(const clf_context *context, int vectors)
     return rows < MOST_ROWS ? rows : MOST_ROWS;
 }
 
-/* The widest panel for the case counts where there is no choice of vectors. */
+static int rows_of(const clf_context *context, const clf_tile *tile)
+{
+    return tile->value[CLFI_PANEL_ROWS] ? tile->value[CLFI_PANEL_ROWS] : usual_rows(context);
+}
+
+/* Where the tile does not say how many vectors, clfi_gemm_panel takes no more than fit. */
 static bool fits(const clf_context *context, const clf_tile *tile)
 {
-    const int rows = tile->value[CLFI_PANEL_ROWS] ? tile->value[CLFI_PANEL_ROWS] : usual_rows(context);
-    const int vectors = tile->value[CLFI_PANEL_VECTORS] ? tile->value[CLFI_PANEL_VECTORS] : MOST_VECTORS;
-    return vectors * (rows + 1) + 1 <= clfi_gemm_registers(context);
+    const int vectors = tile->value[CLFI_PANEL_VECTORS] ? tile->value[CLFI_PANEL_VECTORS] : 1;
+    return rows_of(context, tile) <= clfi_gemm_panel_rows(context, vectors);
 }
 
 clf_tile clfi_gemm_panel_tile(const clf_context *context, const clf_tile *tile)
 {
     clf_tile all = *tile;
-    if (!all.value[CLFI_PANEL_ROWS])
-        all.value[CLFI_PANEL_ROWS] = usual_rows(context);
+    all.value[CLFI_PANEL_ROWS] = rows_of(context, tile);
     if (!all.value[CLFI_PANEL_SUPER_ROWS])
         all.value[CLFI_PANEL_SUPER_ROWS] = 16;
     return all;
@@ -64,7 +67,7 @@ int64_t clfi_gemm_panel(const clf_context *context, const clf_tile *tile, int64_
         return tile->value[CLFI_PANEL_VECTORS] * width;
     for (int v = MOST_VECTORS; v >= 1; v--) {
         const int64_t panel = v * width, panels = (n + panel - 1) / panel;
-        if (panels * cost[v - 1] < best_cost) {
+        if (rows_of(context, tile) <= clfi_gemm_panel_rows(context, v) && panels * cost[v - 1] < best_cost) {
             best_cost = panels * cost[v - 1];
             best_panel = panel;
         }
