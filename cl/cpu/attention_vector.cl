@@ -7,6 +7,7 @@
  * keep the accumulators in registers, and a work-item runs few loop iterations. Source: Dao et al. 2022, alg. 1. */
 #include "transpose.cl"
 #include "prefetch.cl"
+#include "unroll.cl"
 #include "attention_arguments.cl"
 
 #if !defined TILE_V
@@ -57,10 +58,7 @@ inline int16 kept_lanes(uint bits, int vector)
 }
 #endif
 
-#define FOR_2(X) X(0) X(1)
-#define FOR_4(X) FOR_2(X) X(2) X(3)
-#define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
-#define FOR_STEP(X) PASTE(FOR_, STEP)(X)
+#define EACH_STEP(F) PASTE(ROWS_, STEP)(F)
 
 /* to[column][vector] = scale * q^T; lanes past the tile's last query repeat it. */
 inline void load_queries(__global const float *q, int stride, int count, float scale, float16 *to)
@@ -120,7 +118,7 @@ ALWAYS_INLINE void score_keys(const float16 *q, __global const float *k, int str
 {
 #define DECLARE(v, j) float16 a##j##v = (float16)(0.0f);
 #define DECLARE_KEY(j) PER_VECTOR(DECLARE, j)
-    FOR_STEP(DECLARE_KEY)
+    EACH_STEP(DECLARE_KEY)
     __global const float *row = k + (long)first * stride;
     for (int c = 0; c < HEAD; c++) {
 #define LOAD_Q(v, unused) const float16 q##v = q[c * TILE_V + v];
@@ -131,14 +129,14 @@ ALWAYS_INLINE void score_keys(const float16 *q, __global const float *k, int str
         const float16 x = (float16)(row[(long)j * stride + c]); \
         PER_VECTOR(MULTIPLY, j)                                \
     }
-        FOR_STEP(MULTIPLY_KEY)
+        EACH_STEP(MULTIPLY_KEY)
     }
 #define FINISH(v, j)                                                        \
     a##j##v = masked_score(a##j##v, first + j, v, is_diagonal, masks);      \
     scores[j * TILE_V + v] = a##j##v;                                       \
     largest[v] = a##j##v > largest[v] ? a##j##v : largest[v];
 #define FINISH_KEY(j) PER_VECTOR(FINISH, j)
-    FOR_STEP(FINISH_KEY)
+    EACH_STEP(FINISH_KEY)
 }
 
 /* The same for a single key: sequences of fewer than STEP keys. */
@@ -176,7 +174,7 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
     for (int column = 0; column < HEAD_V; column += STEP) {
 #define START(v, i) float16 o##i##v = out[(column + i) * TILE_V + v] * alpha[v];
 #define START_COLUMN(i) PER_VECTOR(START, i)
-        FOR_STEP(START_COLUMN)
+        EACH_STEP(START_COLUMN)
         __global const float *row = v + (long)first * stride + column;
         for (int j = 0; j < count; j++, row += stride) {
 #if HAS_KEY_MASK
@@ -202,7 +200,7 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
         const float16 x = (float16)(row[i]);      \
         PER_VECTOR(ADD_USED, i)                   \
     }
-                FOR_STEP(ADD_USED_COLUMN)
+                EACH_STEP(ADD_USED_COLUMN)
             } else {
 #define ADD(v, i) o##i##v = fma(x, w##v, o##i##v);
 #define ADD_COLUMN(i)                             \
@@ -210,12 +208,12 @@ ALWAYS_INLINE void accumulate(const float16 *weights, __global const float *v, i
         const float16 x = (float16)(row[i]);      \
         PER_VECTOR(ADD, i)                        \
     }
-                FOR_STEP(ADD_COLUMN)
+                EACH_STEP(ADD_COLUMN)
             }
         }
 #define STORE(v, i) out[(column + i) * TILE_V + v] = o##i##v;
 #define STORE_COLUMN(i) PER_VECTOR(STORE, i)
-        FOR_STEP(STORE_COLUMN)
+        EACH_STEP(STORE_COLUMN)
     }
 }
 

@@ -23,8 +23,10 @@ IS_GATED: 0 or 1"
 #endif
 #define FIND_GROUP(unused, v) group[v] = bundle[v] + HEAD_BYTES + g * GROUP_BYTES;
 #if HAS_FIFTH_BITS
+#define DECLARE_FIFTH uintv fifth[VECTORS];
 #define LOAD_FIFTH(unused, v) fifth[v] = vload16(0, (__global const uint *)(group[v] + SCALES_BYTES));
 #else
+#define DECLARE_FIFTH
 #define LOAD_FIFTH(unused, v)
 #endif
 /* The scales of a unit; what comes AHEAD bytes later is asked for, which the processor would not do beyond the end of a page. */

@@ -72,9 +72,7 @@ void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *res
     const long bundle_bytes = (long)(k / BLOCK_WEIGHTS) * UNIT_BYTES;
     __global const uchar *bundle[VECTORS], *group[VECTORS];
     floatv total[ROWS][VECTORS], d[VECTORS];
-#if HAS_FIFTH_BITS
-    uintv fifth[VECTORS];
-#endif
+    DECLARE_FIFTH
 #if IS_IN_PLACE
     const float4 low_four = (float4)(1.0f, 0x1p-8f, 0x1p-16f, 0x1p-24f), high_four = (float4)(0x1p-4f, 0x1p-12f, 0x1p-20f, 1.0f);
     const floatv low_scale = (floatv)(low_four, low_four, low_four, low_four);

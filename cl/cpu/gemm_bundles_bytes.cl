@@ -124,9 +124,7 @@ void gemm_bundles_bytes(ITEM_PARAMETERS int m, int n, int k, __global const char
 #if HAS_MINIMUM
     floatv shift[VECTORS];
 #endif
-#if HAS_FIFTH_BITS
-    uintv fifth[VECTORS];
-#endif
+    DECLARE_FIFTH
     q += q_offset + (long)first_row * k;
     scales += scales_offset + (long)first_row * groups;
     EACH_VECTOR(FIND_BUNDLE, 0)

@@ -57,19 +57,17 @@ void gemm_bundles_parts(ITEM_PARAMETERS int m, int n, int k, __global const floa
     EACH_ROW(START_ROW)
 
     /* The turn of column -32 makes the floats of the first group alone. */
-    int g = 0;
     for (int column = -32; column < k; column += 32) {
         floatv(*const now)[16][VECTORS] = weights[column / 32 & 1], (*const next)[16][VECTORS] = weights[column / 32 + 1 & 1];
         if (column + 32 < k) { /* behind the last group it is made once more, which nobody reads */
-            if (g == UNIT_GROUPS) {
+            const int g = (column / 32 + 1) % UNIT_GROUPS;
+            if (g == 0 && column >= 0) {
                 EACH_VECTOR(NEXT_UNIT, 0)
-                g = 0;
             }
             if (g == 0) {
                 EACH_VECTOR(LOAD_SCALE, 0)
             }
             LOAD_GROUP
-            g++;
         }
         uint made = 0;
         for (int part = 0; part < (column < 0 ? 0 : rows); part += PART_ROWS) {

@@ -10,11 +10,6 @@
 #define DECLARE_SHIFT
 #define LOAD_SHIFT(unused, v)
 #endif
-#if HAS_FIFTH_BITS
-#define DECLARE_FIFTH uintv fifth[VECTORS];
-#else
-#define DECLARE_FIFTH
-#endif
 #define DECLARE_GROUP                                               \
     floatv d[VECTORS], low_factor[VECTORS], high_factor[VECTORS];   \
     DECLARE_SHIFT                                                   \

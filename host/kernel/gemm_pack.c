@@ -12,6 +12,7 @@ enum {
     SHORT_K = 16
 };
 
+/* The last panel, of which kernels read the whole bias, may begin with the last column. */
 int64_t clfi_gemm_padded_bias(int64_t count)
 {
     return count + WIDEST_PANEL - 1;

@@ -105,8 +105,7 @@ def check_selftest():
     rows = [line.split() for line in run.done.stdout.splitlines()]
     passed = {(row[0], row[1]) for row in rows if len(row) > 2 and row[2] == "pass"}
     for op, engine in (("gemm", "tiled"), ("gemm", "clblast"), ("gemm", "gemv"), ("masked_softmax", "group"), ("layer_norm", "group"),
-                       ("attention", "group"),
-                       ("cached_attention", "group"), ("embedding", "group"), ("top_k", "group")):
+                       ("attention", "group"), ("cached_attention", "group"), ("embedding", "group"), ("top_k", "group")):
         if (op, engine) not in passed:
             fail(f"selftest: {op} did not run on {engine}")
     for kernel in ("gemm_tiled", "gemm_gemv_dot", "softmax_group", "attention_group", "cached_attention_group", "top_k_group"):
