@@ -32,7 +32,8 @@ static clf_status reserve(clf_str *str, size_t more)
 
 clf_status clfi_str_append(clf_str *str, const void *bytes, size_t size)
 {
-    CLF_TRY(reserve(str, size));
+    if (size >= str->capacity - str->length)
+        CLF_TRY(reserve(str, size));
     if (size)
         memcpy(str->data + str->length, bytes, size);
     str->length += size;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a kernel's options, hashed as it grows. */
+/* The text of a kernel's options, and its hash. */
 #include "runtime/kernel_spec.h"
 
-#include <stdint.h>
 #include <string.h>
+#include <xxhash.h>
 
 clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
 {
@@ -14,23 +14,39 @@ clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
     spec.kernel = kernel;
     spec.options[0] = '\0';
     spec.length = 0;
-    spec.hash = UINT64_C(0xcbf29ce484222325);
     spec.overflow = false;
     return spec;
 }
 
-/* Appends bytes to the options and to their hash (FNV-1a). Every launch comes through here, so nothing is formatted twice. */
-static void append(clf_kernel_spec *spec, const char *text, size_t size)
+/* Where the next character goes: every launch comes through here, so text is copied as it is measured. NULL: there is no room. */
+static char *append(char *at, const char *end, const char *text)
 {
-    if (size >= sizeof spec->options - spec->length) {
-        spec->overflow = true;
-        return;
+    while (at && *text) {
+        if (at == end)
+            return NULL;
+        *at++ = *text++;
     }
-    memcpy(spec->options + spec->length, text, size);
-    spec->length += size;
+    return at;
+}
+
+void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value)
+{
+    const char *end = spec->options + sizeof spec->options - 1;
+    char *at = append(spec->options + spec->length, end, " -D");
+    at = append(at, end, first);
+    at = append(at, end, second);
+    at = append(at, end, "=");
+    at = append(at, end, value);
+    if (at)
+        spec->length = (size_t)(at - spec->options);
+    else
+        spec->overflow = true;
     spec->options[spec->length] = '\0';
-    for (size_t i = 0; i < size; i++)
-        spec->hash = (spec->hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+}
+
+void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value)
+{
+    clfi_spec_joined(spec, macro, "", value);
 }
 
 void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value)
@@ -46,10 +62,12 @@ void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value)
     clfi_spec_text(spec, macro, at);
 }
 
-void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value)
+uint64_t clfi_spec_hash(const clf_kernel_spec *spec)
 {
-    append(spec, " -D", 3);
-    append(spec, macro, strlen(macro));
-    append(spec, "=", 1);
-    append(spec, value, strlen(value));
+    return XXH3_64bits(spec->options, spec->length);
+}
+
+bool clfi_spec_is(const clf_kernel_spec *spec, uint64_t spec_hash, const char *kernel, const char *options, uint64_t hash)
+{
+    return hash == spec_hash && strcmp(options, spec->options) == 0 && strcmp(kernel, spec->kernel) == 0;
 }

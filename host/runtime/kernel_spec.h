@@ -19,7 +19,6 @@ typedef struct clf_kernel_spec {
     const char *kernel;                    /* "softmax_rows" */
     char options[CLFI_SPEC_BYTES];
     size_t length;
-    uint64_t hash; /* of the options */
     bool overflow;
 } clf_kernel_spec;
 
@@ -27,5 +26,12 @@ typedef struct clf_kernel_spec {
 clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel);
 void clfi_spec_int(clf_kernel_spec *spec, const char *macro, long long value);
 void clfi_spec_text(clf_kernel_spec *spec, const char *macro, const char *value);
+void clfi_spec_joined(clf_kernel_spec *spec, const char *first, const char *second, const char *value); /* a macro in two pieces */
+
+/* Of the options. */
+uint64_t clfi_spec_hash(const clf_kernel_spec *spec);
+
+/* Whether a kernel of this name, options and clfi_spec_hash is the one that `spec` tells of, whose hash the caller has at hand. */
+bool clfi_spec_is(const clf_kernel_spec *spec, uint64_t spec_hash, const char *kernel, const char *options, uint64_t hash);
 
 #endif

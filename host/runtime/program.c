@@ -98,17 +98,12 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, bool 
     return st;
 }
 
-static bool is_of(const clf_kernel_spec *spec, const char *name, const char *options, uint64_t hash)
-{
-    return hash == spec->hash && strcmp(options, spec->options) == 0 && strcmp(name, spec->kernel) == 0;
-}
-
 /* One without a handle. */
 static clf_status create_program(const clf_kernel_spec *spec, clf_program **out)
 {
     clf_program *program;
     CLF_TRY(clfi_alloc(1, sizeof *program, "program", &program));
-    program->hash = spec->hash;
+    program->hash = clfi_spec_hash(spec);
     clf_status st = clfi_strdup(spec->kernel, &program->kernel);
     if (st == CLF_OK)
         st = clfi_strdup(spec->options, &program->options);
@@ -146,9 +141,12 @@ static clf_status add_program(clf_context *context, const clf_kernel_spec *spec,
 /* NULL: nobody has it yet. Under the lock. */
 static clf_program *find_program(const clf_shared *shared, const clf_kernel_spec *spec)
 {
-    for (size_t i = 0; i < shared->count; i++)
-        if (is_of(spec, shared->programs[i]->kernel, shared->programs[i]->options, shared->programs[i]->hash))
-            return shared->programs[i];
+    const uint64_t hash = clfi_spec_hash(spec);
+    for (size_t i = 0; i < shared->count; i++) {
+        clf_program *program = shared->programs[i];
+        if (clfi_spec_is(spec, hash, program->kernel, program->options, program->hash))
+            return program;
+    }
     return NULL;
 }
 
@@ -229,7 +227,7 @@ static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spe
     CLF_TRY(get_program(context, spec, true, &kernel->program));
     kernel->name = kernel->program->kernel;
     kernel->options = kernel->program->options;
-    kernel->hash = spec->hash;
+    kernel->hash = kernel->program->hash;
     kernel->is_saved = !context->shared->cache;
     CLF_TRY(make_kernel(spec, kernel->program, &kernel->handle));
     const cl_int code = clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof kernel->argument_count, &kernel->argument_count, NULL);
@@ -241,11 +239,12 @@ static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spe
 clf_status clfi_kernel_get(clf_context *context, const clf_kernel_spec *spec, clf_kernel **out)
 {
     clf_kernel_table *table = context->kernels;
+    const uint64_t hash = clfi_spec_hash(spec);
     if (spec->overflow)
         CLF_FAIL(CLF_INTERNAL, "kernel %s: options longer than %d bytes", spec->kernel, CLFI_SPEC_BYTES);
     for (size_t i = 0; i < table->count; i++) { /* some tens of kernels: scanning hashes costs little */
         clf_kernel *known = table->kernels[i];
-        if (is_of(spec, known->name, known->options, known->hash)) {
+        if (clfi_spec_is(spec, hash, known->name, known->options, known->hash)) {
             *out = known;
             return CLF_OK;
         }

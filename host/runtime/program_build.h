@@ -9,6 +9,7 @@
 
 typedef struct clf_program_part {
     clf_kernel_spec spec;
+    uint64_t hash; /* of the options */
     clf_str tail; /* OpenCL C behind its source: the function by which the program's own file calls it */
 } clf_program_part;
 

@@ -48,16 +48,11 @@ static bool takes_item(const clf_kernel_spec *spec)
     return file && strstr(file->text, "ITEM_PARAMETERS") != NULL;
 }
 
-static bool is_part(const clf_program_part *part, const clf_kernel_spec *spec)
-{
-    return part->spec.hash == spec->hash && strcmp(part->spec.options, spec->options) == 0 && strcmp(part->spec.kernel, spec->kernel) == 0;
-}
-
 /* Zeros up to a length; no gap is longer than a header. */
 static clf_status pad(clf_str *to, size_t length)
 {
     static const char zeros[HEADER_BYTES];
-    return clfi_str_append(to, zeros, length - to->length);
+    return length == to->length ? CLF_OK : clfi_str_append(to, zeros, length - to->length);
 }
 
 /* What is left of a launch that did not come to its end. */
@@ -71,15 +66,17 @@ static void forget_unfinished(clf_recording *recording)
 clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, bool *out_is_taken)
 {
     clf_program_parts *parts = &recording->parts;
+    const uint64_t hash = clfi_spec_hash(spec);
     size_t part = 0;
-    while (part < parts->count && !is_part(&parts->list[part], spec))
+    while (part < parts->count &&
+           !clfi_spec_is(spec, hash, parts->list[part].spec.kernel, parts->list[part].spec.options, parts->list[part].hash))
         part++;
     *out_is_taken = part < parts->count || (!spec->overflow && takes_item(spec));
     if (!*out_is_taken)
         return CLF_OK;
     if (part == parts->count) {
         CLF_TRY(clfi_grow(&parts->list, &parts->capacity, part + 1, sizeof *parts->list, "parts of a launch graph"));
-        parts->list[parts->count++] = (clf_program_part){*spec, CLF_STR_INIT};
+        parts->list[parts->count++] = (clf_program_part){*spec, hash, CLF_STR_INIT};
     }
     CLF_TRY(clfi_grow(&recording->launches, &recording->launch_capacity, recording->launch_count + 1, sizeof *recording->launches,
                       "launches of a launch graph"));

@@ -13,8 +13,7 @@ clf_status clfi_rehearsal_note(clf_context *context, const clf_kernel_spec *spec
 {
     clf_rehearsal *r = context->rehearsal;
     for (size_t i = 0; i < r->count; i++)
-        if (r->specs[i].hash == spec->hash && strcmp(r->specs[i].options, spec->options) == 0 &&
-            strcmp(r->specs[i].kernel, spec->kernel) == 0)
+        if (strcmp(r->specs[i].options, spec->options) == 0 && strcmp(r->specs[i].kernel, spec->kernel) == 0)
             return CLF_OK;
     CLF_TRY(clfi_grow(&r->specs, &r->capacity, r->count + 1, sizeof *r->specs, "kernels that are needed"));
     r->specs[r->count++] = *spec;

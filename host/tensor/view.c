@@ -9,11 +9,11 @@
 
 typedef struct dtype_row {
     size_t bytes;
-    const char *cl, *suffix, *name;
+    const char *cl, *suffix, *name, *load, *store;
 } dtype_row;
 
 static const dtype_row dtypes[] = {
-#define X(id, bytes, cl, suffix, name) {bytes, cl, suffix, name},
+#define X(id, bytes, cl, suffix, name) {bytes, cl, suffix, name, "load_" suffix, "store_" suffix},
     CLF_DTYPE_MAP(X)
 #undef X
 };
@@ -21,7 +21,7 @@ _Static_assert(sizeof dtypes / sizeof dtypes[0] == CLF_DTYPE_COUNT, "one row per
 
 static const dtype_row *row(clf_dtype dtype)
 {
-    static const dtype_row unknown = {0, "void", "unknown", "unknown"};
+    static const dtype_row unknown = {0, "void", "unknown", "unknown", "load_unknown", "store_unknown"};
     return (unsigned)dtype < CLF_DTYPE_COUNT ? &dtypes[dtype] : &unknown;
 }
 
@@ -124,15 +124,9 @@ clf_status clfi_view_temporary(clf_context *context, clf_dtype dtype, int rank, 
 
 void clfi_spec_dtype(clf_kernel_spec *spec, const char *name, clf_dtype dtype)
 {
-    char macro[48], function[32];
-    snprintf(macro, sizeof macro, "%s_T", name);
-    clfi_spec_text(spec, macro, row(dtype)->cl);
-    snprintf(macro, sizeof macro, "LOAD_%s", name);
-    snprintf(function, sizeof function, "load_%s", row(dtype)->suffix);
-    clfi_spec_text(spec, macro, function);
-    snprintf(macro, sizeof macro, "STORE_%s", name);
-    snprintf(function, sizeof function, "store_%s", row(dtype)->suffix);
-    clfi_spec_text(spec, macro, function);
+    clfi_spec_joined(spec, name, "_T", row(dtype)->cl);
+    clfi_spec_joined(spec, "LOAD_", name, row(dtype)->load);
+    clfi_spec_joined(spec, "STORE_", name, row(dtype)->store);
 }
 
 void clfi_arg_view(clf_launch *launch, const clf_view *view)
