@@ -74,13 +74,33 @@ static void penalise(clf_sampler *s, float *logits, const int32_t *tokens, size_
         s->is_seen[tokens[i]] = false;
 }
 
+enum { LANES = 16 }; /* maxima side by side: one by one, each comparison waits for the one before */
+
+static float largest_of(const float *values, size_t count)
+{
+    float lane[LANES], largest = values[0];
+    size_t i = 0;
+    for (int k = 0; k < LANES; k++)
+        lane[k] = largest;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] = values[i + k] > lane[k] ? values[i + k] : lane[k];
+    for (; i < count; i++)
+        largest = values[i] > largest ? values[i] : largest;
+    for (int k = 0; k < LANES; k++)
+        largest = lane[k] > largest ? lane[k] : largest;
+    return largest;
+}
+
+/* The first of the largest. */
 static clf_status find_largest(const clf_sampler *s, const float *logits, int32_t *out)
 {
-    size_t largest = 0;
     CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
-    for (size_t i = 0; i < s->vocabulary; i++)
-        largest = logits[i] > logits[largest] ? i : largest;
-    *out = (int32_t)largest;
+    const float largest = largest_of(logits, s->vocabulary);
+    size_t i = 0;
+    while (logits[i] != largest)
+        i++;
+    *out = (int32_t)i;
     return CLF_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "model/sampler.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/check.h"
@@ -164,8 +165,36 @@ static void seeds(void **state)
     clfi_sampler_destroy(other);
 }
 
+/* In vocabularies of every length the largest logit is found wherever it stands, the first of equal ones, and so is one that is not
+ * finite. */
+static void places(void **state)
+{
+    enum { MOST = 150 };
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    const clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    float logits[MOST];
+    (void)state;
+    for (size_t vocabulary = 1; vocabulary <= MOST; vocabulary++) {
+        clf_sampler *sampler;
+        CHECK_OK(clfi_sampler_create(&params, vocabulary, &sampler));
+        for (size_t place = 0; place < vocabulary; place++) {
+            int32_t token = -1;
+            for (size_t i = 0; i < vocabulary; i++)
+                logits[i] = -2.0f - (float)(i * 7 % 11);
+            logits[place] = logits[vocabulary - 1 - (vocabulary - 1 - place) / 2] = -1.5f;
+            CHECK_OK(clfi_sampler_choose(sampler, logits, NULL, 0, 0, &token));
+            CHECK(token == (int32_t)place, "%zu tokens: the largest is %zu, found %d", vocabulary, place, token);
+            logits[place] = bad[place % 3];
+            char name[64];
+            snprintf(name, sizeof name, "the logit of token %zu is ", place);
+            CHECK_FAILS(clfi_sampler_choose(sampler, logits, NULL, 0, 0, &token), CLF_FORMAT, name);
+        }
+        clfi_sampler_destroy(sampler);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frequencies), cmocka_unit_test(seeds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frequencies), cmocka_unit_test(seeds), cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
