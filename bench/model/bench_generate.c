@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision highest|high|medium] [--logits F] [--json]
+/* bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision highest|high|medium] [--cache f32|f16]
+ *                [--logits F] [--json]
  *
  * A language model's speed: prefill (prompts of N tokens, pseudo-random ones) and decode (N greedy tokens behind each prompt, the choice on
  * the host included), as medians of rounds. Verified first: the logits after a prompt given token by token are those of one pass. The limit
  * of decoding is the time in which the device reads the weights once, at the bandwidth that the catalogue's read of 256 MiB reaches in the
- * same rounds. --precision: of matrix products. --logits writes those after the prompt (float32), for other programs to compare.
+ * same rounds. --precision: of matrix products. --cache: how keys and values are kept. --logits writes those after the prompt (float32),
+ * for other programs to compare.
  * Environment: CLF_DEVICE, CLF_ENGINE. */
 #include <math.h>
 #include <stdio.h>
@@ -145,25 +147,38 @@ static void create(generation *g, clf_model *model)
     BENCH_OK(clfi_greedy_create(g->session->decoding, g->vocabulary, g->batch, g->prompt, g->prompt + g->tokens, &g->greedy));
 }
 
+/* --precision and --cache into the parameters; the bound that the logits keep then. False: one of them has another word. */
+static bool read_accuracy(int argc, char **argv, clf_context_params *context, clf_model_params *model, double *bound)
+{
+    static const double of_precision[] = {[CLF_PRECISION_HIGHEST] = 1e-3, [CLF_PRECISION_HIGH] = 1e-2, [CLF_PRECISION_MEDIUM] = 1};
+    const double of_f16_cache = 2e-2;
+    const char *precision = bench_option(argc, argv, "--precision"), *cache = bench_option(argc, argv, "--cache");
+    for (int i = CLF_PRECISION_HIGHEST; precision && i <= CLF_PRECISION_MEDIUM; i++)
+        if (strcmp(precision, clf_precision_name((clf_precision)i)) == 0)
+            context->precision = (clf_precision)i;
+    if (cache && strcmp(cache, "f16") == 0)
+        model->cache = CLF_STORAGE_F16;
+    *bound = of_precision[context->precision];
+    if (model->cache == CLF_STORAGE_F16)
+        *bound = fmax(*bound, of_f16_cache);
+    return (!precision || strcmp(precision, clf_precision_name(context->precision)) == 0) &&
+           (!cache || strcmp(cache, model->cache == CLF_STORAGE_F16 ? "f16" : "f32") == 0);
+}
+
 int main(int argc, char **argv)
 {
     static const char usage[] = "bench_generate MODEL [--prompt-tokens N] [--tokens N] [--batch N] [--rounds N] [--precision "
-                                "highest|high|medium] [--logits F] [--json]";
+                                "highest|high|medium] [--cache f32|f16] [--logits F] [--json]";
     bench_arguments(argc, argv, 1, usage);
     generation g = {.batch = bench_size(argc, argv, "--batch", 1),
                     .prompt = bench_size(argc, argv, "--prompt-tokens", 512),
                     .tokens = bench_size(argc, argv, "--tokens", 128)};
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
-    const char *precision = bench_option(argc, argv, "--precision");
-    static const double bounds[] = {[CLF_PRECISION_HIGHEST] = 1e-3, [CLF_PRECISION_HIGH] = 1e-2, [CLF_PRECISION_MEDIUM] = 1};
-    for (int i = CLF_PRECISION_HIGHEST; precision && i <= CLF_PRECISION_MEDIUM; i++)
-        if (strcmp(precision, clf_precision_name((clf_precision)i)) == 0)
-            params.precision = (clf_precision)i;
-    if (precision && strcmp(precision, clf_precision_name(params.precision)) != 0) {
+    clf_model_params model_params = CLF_MODEL_PARAMS_INIT;
+    if (!read_accuracy(argc, argv, &params, &model_params, &g.bound)) {
         fprintf(stderr, "%s\n", usage);
         return 2;
     }
-    g.bound = bounds[params.precision];
     const size_t rounds = bench_size(argc, argv, "--rounds", 3);
     const char *logits = bench_option(argc, argv, "--logits");
     measured m = {.error = 0};
@@ -173,7 +188,7 @@ int main(int argc, char **argv)
     clfi_engine_list engines;
     bench_row read;
     BENCH_OK(clf_context_create(&params, &context));
-    BENCH_OK(clf_model_open(context, argv[1], &model));
+    BENCH_OK(clf_model_open_with(context, argv[1], &model_params, &model));
     m.weights = weight_bytes(argv[1]);
     create(&g, model);
     BENCH_OK(clfi_peak_bandwidth(&reads, CLFI_PEAK_READ, READ_BYTES, READ_BYTES, NULL));

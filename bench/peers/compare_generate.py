@@ -3,11 +3,12 @@
 """bench_generate against llama.cpp (Python package llama-cpp-python), alternating: ratios that survive a noisy machine.
 
 usage: compare_generate.py MODEL.gguf [--bench build/bench/bench_generate] [--prompt-tokens 128] [--tokens 64]
-                           [--batch 1] [--rounds 3] [--threads 2] [-o result.json]
+                           [--batch 1] [--cache f32] [--rounds 3] [--threads 2] [-o result.json]
 
 Both continue the same token ids greedily through their own interfaces: the peer by llama_decode, in passes of as many tokens as it likes
-best. Logits after the prompt are compared before anything is timed: llama.cpp rounds activations to int8 beside quantised weights, so that
-only a gross difference (more than 3, of logits up to about 30) is an error; the difference is printed."""
+best. It keeps keys and values as f16; ours are f32 unless --cache says otherwise. Logits after the prompt are compared before anything is
+timed: llama.cpp rounds activations to int8 beside quantised weights, so that only a gross difference (more than 3, of logits up to about
+30) is an error; the difference is printed."""
 import argparse
 import ctypes
 import json
@@ -88,7 +89,7 @@ def run_ours(options, rounds, logits=None):
     environment = dict(os.environ)
     environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(options.threads))
     command = [options.bench, options.model, '--prompt-tokens', str(options.prompt_tokens), '--tokens', str(options.tokens), '--batch',
-               str(options.batch), '--rounds', str(rounds), '--json'] + (['--logits', logits] if logits else [])
+               str(options.batch), '--cache', options.cache, '--rounds', str(rounds), '--json'] + (['--logits', logits] if logits else [])
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
@@ -102,6 +103,7 @@ def main():
     parser.add_argument('--prompt-tokens', type=int, default=128)
     parser.add_argument('--tokens', type=int, default=64)
     parser.add_argument('--batch', type=int, default=1)
+    parser.add_argument('--cache', choices=('f32', 'f16'), default='f32')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('-o', '--output')
@@ -127,8 +129,8 @@ def main():
         rows.append({'prefill': [ours['prefill_tokens_per_s'], theirs[0]], 'decode': [ours['decode_tokens_per_s'], theirs[1]],
                      'share_of_limit': ours['share_of_limit']})
     record = {'model': os.path.basename(options.model), 'prompt_tokens': options.prompt_tokens, 'tokens': options.tokens,
-              'batch': options.batch, 'threads': options.threads, 'peer': f'llama-cpp-python {llama_cpp.__version__}',
-              'logits_differ_by': error, 'rounds': rows}
+              'batch': options.batch, 'cache': options.cache, 'threads': options.threads,
+              'peer': f'llama-cpp-python {llama_cpp.__version__}', 'logits_differ_by': error, 'rounds': rows}
     for what in ('prefill', 'decode'):
         ratios = [row[what][0] / row[what][1] for row in rows]
         record[f'{what}_ratio'] = statistics.median(ratios)
