@@ -6,8 +6,9 @@
  * be c). Tiles run in super-blocks of SUPER_ROWS row tiles, inside one panel by panel with the row tile fastest: a super-block of A stays
  * in the second-level cache, and a panel of B is fetched once per super-block (Goto & van de Geijn 2008 keep the same two operands near;
  * without their blocking of k, because a panel of usual k fits). While the row tiles of a super-block go over one panel, each asks for its
- * part of the panel behind it, which comes next: without that the first of them waits for memory. Rows and vectors are unrolled as
- * text: named elements of `sum` become registers. */
+ * part of the panel behind it, which comes next: without that the first of them waits for memory. Of a wide panel two row tiles have more
+ * than a line each to ask for at every k. One row tile alone reads its panel at memory's pace, whatever it asks for. Rows and vectors are
+ * unrolled as text: named elements of `sum` become registers. */
 #include "vector.cl"
 #include "gemm_common.cl"
 #include "unroll.cl"
@@ -28,11 +29,15 @@ of whole vectors), IS_BATCH_INNER: 0 or 1"
 #define ASK_AHEAD
 #define UNROLLED_K 4
 #else
-#define FIND_AHEAD                                         \
-    const int ahead_step = (PANEL + height - 1) / height;  \
+#define LINE (64 / (int)sizeof(B_T)) /* numbers of B in a line of the cache */
+#define FIND_AHEAD                                             \
+    const int ahead_step = (PANEL + height - 1) / height;      \
+    const int next_line = height == 2 ? LINE : 0;              \
     __global const B_T *ahead = b + (long)k * (PANEL + row_tile * ahead_step);
-#define ASK_AHEAD            \
-    PREFETCH_STREAM(ahead);  \
+#define ASK_AHEAD                             \
+    PREFETCH_STREAM(ahead);                   \
+    if (PANEL > 2 * LINE)                     \
+        PREFETCH_STREAM(ahead + next_line);   \
     ahead += ahead_step;
 #define UNROLLED_K 1
 #endif
