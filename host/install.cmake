@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` puts in place: program, man page, shell completion, both libraries, public headers, CMake package and pkg-config
+# What `cmake --install` puts in place: program, man pages, shell completion, both libraries, public headers, CMake package and pkg-config
 # file. The static library has an export set of its own: its users need the libraries below it, users of the shared one do not.
 include(CMakePackageConfigHelpers)
 set(CLF_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/clformer)
 
 install(TARGETS clformer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CLF_MANUAL} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/host/cli/clformer-guide.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 install(FILES ${PROJECT_SOURCE_DIR}/host/cli/completion/clformer.bash
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME clformer)
 install(FILES ${PROJECT_SOURCE_DIR}/host/cli/completion/_clformer DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

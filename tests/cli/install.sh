@@ -9,7 +9,7 @@ fail() { echo "install: $*"; exit 1; }
 rm -rf "$prefix" "$prefix.consumer"
 cmake --install "$build" --prefix "$prefix" >/dev/null
 [ "$("$prefix/bin/clformer" --version)" = "$("$build/clformer" --version)" ] || fail "bin/clformer --version"
-[ -s "$prefix/share/man/man1/clformer.1" ] || fail "no man page"
+[ -s "$prefix/share/man/man1/clformer.1" ] && [ -s "$prefix/share/man/man7/clformer-guide.7" ] || fail "no man pages"
 [ -s "$prefix/share/bash-completion/completions/clformer" ] && [ -s "$prefix/share/zsh/site-functions/_clformer" ] ||
     fail "no shell completion"
 pc=$(dirname "$(find "$prefix" -name clformer.pc)")
