@@ -9,7 +9,7 @@ enum {
     FEW_QUERIES = 8,
     GROUP_WG = 64,
     GROUP_PART_KEYS = 2 * GROUP_WG,
-    VECTOR_PART_KEYS = 64, /* a multiple of every vector's width */
+    VECTOR_PART_KEYS = 64, /* of a part at least */
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
     MOST_COLUMNS = 8 /* of a work-item of vectors, that read keys together */
@@ -108,6 +108,16 @@ static int64_t parts_of(const clf_context *context, const clf_cached_attention_a
     return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
 }
 
+/* The same of work-items that take about as long as each other: parts also share the items evenly among the units. */
+static int64_t even_parts_of(const clf_context *context, const clf_cached_attention_args *args, int64_t items, int64_t least)
+{
+    const int64_t most = seen_keys(args) / least, units = (int64_t)context->device.caps.compute_units;
+    int64_t parts = parts_of(context, args, items, least);
+    while (parts < most && items * parts % units != 0)
+        parts++;
+    return parts;
+}
+
 /* Keys of each of so many parts, a multiple of `block`. */
 static int64_t part_keys(int64_t keys, int64_t parts, int64_t block)
 {
@@ -181,7 +191,8 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
 {
     const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector", args);
     const int64_t queries = args->q->dim[1], tile = vector_tile(context, args);
-    const int64_t begun = args->window > 0 ? vector_width(context, args->q->dim[2]) : 0; /* a window begins within a block */
+    const int64_t width = vector_width(context, args->q->dim[2]);
+    const int64_t begun = args->window > 0 ? width : 0; /* a window begins within a block */
     const size_t groups[3] = {(size_t)((queries + tile - 1) / tile),
                               has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(context, args)) : 1, (size_t)count};
     clf_launch launch = clfi_launch(context, &spec);
@@ -189,7 +200,7 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
     clfi_arg_int(&launch, queries);
     clfi_arg_buffer(&launch, parts->buffer);
     clfi_arg_long(&launch, parts->offset);
-    clfi_arg_int(&launch, part_keys(seen_keys(args) + begun, count, VECTOR_PART_KEYS));
+    clfi_arg_int(&launch, part_keys(seen_keys(args) + begun, count, width));
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 
@@ -200,7 +211,7 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     if (!is_vector_split(context, args))
         return run_vector(context, args, out, 1);
     const int64_t heads = args->q->dim[0], queries = args->q->dim[1];
-    const int64_t count = parts_of(context, args, heads / shared_heads(context, args) * queries, VECTOR_PART_KEYS);
+    const int64_t count = even_parts_of(context, args, heads / shared_heads(context, args) * queries, VECTOR_PART_KEYS);
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view parts;
     CLF_TRY(create_parts(context, args, count, &parts));
