@@ -25,6 +25,8 @@ void clfi_str_clear(clf_str *str)
 static clf_status reserve(clf_str *str, size_t more)
 {
     size_t need;
+    if (more < str->capacity - str->length)
+        return CLF_OK;
     if (!clfi_add_size(str->length, more, &need) || !clfi_add_size(need, 1, &need))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "string of %zu + %zu bytes: not enough memory", str->length, more);
     return clfi_grow(&str->data, &str->capacity, need, 1, "string");
@@ -32,8 +34,7 @@ static clf_status reserve(clf_str *str, size_t more)
 
 clf_status clfi_str_append(clf_str *str, const void *bytes, size_t size)
 {
-    if (size >= str->capacity - str->length)
-        CLF_TRY(reserve(str, size));
+    CLF_TRY(reserve(str, size));
     if (size)
         memcpy(str->data + str->length, bytes, size);
     str->length += size;

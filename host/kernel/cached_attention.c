@@ -108,16 +108,6 @@ static int64_t parts_of(const clf_context *context, const clf_cached_attention_a
     return parts < 1 || most < 1 ? 1 : parts < most ? parts : most;
 }
 
-/* The same of work-items that take about as long as each other: parts also share the items evenly among the units. */
-static int64_t even_parts_of(const clf_context *context, const clf_cached_attention_args *args, int64_t items, int64_t least)
-{
-    const int64_t most = seen_keys(args) / least, units = (int64_t)context->device.caps.compute_units;
-    int64_t parts = parts_of(context, args, items, least);
-    while (parts < most && items * parts % units != 0)
-        parts++;
-    return parts;
-}
-
 /* Keys of each of so many parts, a multiple of `block`. */
 static int64_t part_keys(int64_t keys, int64_t parts, int64_t block)
 {
@@ -149,6 +139,17 @@ static int64_t shared_heads(const clf_context *context, const clf_cached_attenti
     while (group % count != 0)
         count--;
     return count;
+}
+
+/* Parts of the keys where a unit has few work-items, one after another: they also share these evenly among the units. */
+static int64_t vector_parts(const clf_context *context, const clf_cached_attention_args *args)
+{
+    const int64_t items = args->q->dim[0] / shared_heads(context, args) * args->q->dim[1];
+    const int64_t most = seen_keys(args) / VECTOR_PART_KEYS, units = (int64_t)context->device.caps.compute_units;
+    int64_t parts = parts_of(context, args, items, VECTOR_PART_KEYS);
+    while (parts < most && items * parts % units != 0)
+        parts++;
+    return parts;
 }
 
 static bool has_few_queries(const clf_cached_attention_args *args)
@@ -211,7 +212,7 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     if (!is_vector_split(context, args))
         return run_vector(context, args, out, 1);
     const int64_t heads = args->q->dim[0], queries = args->q->dim[1];
-    const int64_t count = even_parts_of(context, args, heads / shared_heads(context, args) * queries, VECTOR_PART_KEYS);
+    const int64_t count = vector_parts(context, args);
     const clf_arena_mark mark = clfi_arena_top(context);
     clf_view parts;
     CLF_TRY(create_parts(context, args, count, &parts));

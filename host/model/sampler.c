@@ -76,7 +76,7 @@ static void penalise(clf_sampler *s, float *logits, const int32_t *tokens, size_
 
 enum { LANES = 16 }; /* maxima side by side: one by one, each comparison waits for the one before */
 
-static float largest_of(const float *values, size_t count)
+static float maximum(const float *values, size_t count)
 {
     float lane[LANES], largest = values[0];
     size_t i = 0;
@@ -92,16 +92,13 @@ static float largest_of(const float *values, size_t count)
     return largest;
 }
 
-/* The first of the largest. */
-static clf_status find_largest(const clf_sampler *s, const float *logits, int32_t *out)
+size_t clfi_find_largest(const float *values, size_t count)
 {
-    CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
-    const float largest = largest_of(logits, s->vocabulary);
+    const float largest = maximum(values, count);
     size_t i = 0;
-    while (logits[i] != largest)
+    while (i + 1 < count && values[i] != largest)
         i++;
-    *out = (int32_t)i;
-    return CLF_OK;
+    return i;
 }
 
 /* By falling weight, equal ones by rising id. */
@@ -145,7 +142,8 @@ clf_status clfi_sampler_choose(clf_sampler *s, float *logits, const int32_t *tok
     const clf_generate_params *p = &s->params;
     double sum, kept = 0;
     penalise(s, logits, tokens, count);
-    CLF_TRY(find_largest(s, logits, out));
+    CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
+    *out = (int32_t)clfi_find_largest(logits, s->vocabulary);
     if (p->temperature == 0.0f)
         return CLF_OK;
     const size_t most = list_candidates(s, logits, logits[*out], &sum);

@@ -15,4 +15,7 @@ void clfi_sampler_destroy(clf_sampler *sampler); /* NULL is a no-op */
  * logit is not finite. */
 clf_status clfi_sampler_choose(clf_sampler *sampler, float *logits, const int32_t *tokens, size_t count, size_t step, int32_t *out);
 
+/* The first of the largest of `values`, one at least; any of them where some are not numbers. */
+size_t clfi_find_largest(const float *values, size_t count);
+
 #endif

@@ -52,7 +52,7 @@ static bool takes_item(const clf_kernel_spec *spec)
 static clf_status pad(clf_str *to, size_t length)
 {
     static const char zeros[HEADER_BYTES];
-    return length == to->length ? CLF_OK : clfi_str_append(to, zeros, length - to->length);
+    return clfi_str_append(to, zeros, length - to->length);
 }
 
 /* What is left of a launch that did not come to its end. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "model/generation.h"
+#include "model/sampler.h"
 #include "runtime/arena.h"
 
 clf_status clfi_greedy_create(clf_decode_batch *decoding, size_t vocabulary, size_t count, size_t prompt, size_t longest, clfi_greedy *out)
@@ -52,11 +53,7 @@ static clf_status pass(const clfi_greedy *greedy, const clf_decode_input *inputs
 
 static void choose(clfi_greedy *greedy, size_t index)
 {
-    const float *logits = greedy->logits + index * greedy->vocabulary;
-    size_t best = 0;
-    for (size_t i = 1; i < greedy->vocabulary; i++)
-        best = logits[i] > logits[best] ? i : best;
-    greedy->next[index] = (int32_t)best;
+    greedy->next[index] = (int32_t)clfi_find_largest(greedy->logits + index * greedy->vocabulary, greedy->vocabulary);
 }
 
 clf_status clfi_greedy_prompt(clfi_greedy *greedy, size_t index, const int32_t *ids, size_t count)
