@@ -53,6 +53,15 @@ inline floatv high_line(LINE_PARAMETERS, uint j)
 }
 #endif
 
+/* Nibbles become floats where they lie in their words, which takes no shift: 2^s q for a nibble that begins at bit s, here of byte b. What
+ * multiplies it is first multiplied by 2^-s, the byte's element of PLACES. Only the uppermost nibble is brought down, for words have no
+ * sign. Powers of two round nothing, so products are the same to the bit. */
+#define IS_IN_PLACE (!IS_BYTES && !HAS_FIFTH_BITS)
+#define LOW_IN_PLACE(word, b) TO_FLOATV(AS_INTV((word) & 15u << (b) * 8))
+#define HIGH_IN_PLACE(word, b) TO_FLOATV(AS_INTV((b) == 3 ? (word) >> 28 : (word) & 240u << (b) * 8))
+#define LOW_PLACES (float4)(1.0f, 0x1p-8f, 0x1p-16f, 0x1p-24f)
+#define HIGH_PLACES (float4)(0x1p-4f, 0x1p-12f, 0x1p-20f, 1.0f)
+
 inline floatv unit_half(__global const uchar *unit, int index)
 {
     return vector_load_f16((__global const half *)unit + index * BUNDLE);

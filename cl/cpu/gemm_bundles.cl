@@ -8,14 +8,11 @@
 #define CLEAR(i, v) low[i][v] = high[i][v] = (floatv)(0.0f);
 #define CLEAR_ROW(i) EACH_VECTOR(CLEAR, i)
 
-/* Nibbles become floats where they lie in their words, which takes no shift: 2^s q for a nibble that begins at bit s. x is scaled by 2^-s
- * instead, once for all rows of the weight; only the uppermost nibble is brought down, for words have no sign. Powers of two round
- * nothing, so sums are the same to the bit. */
-#define IS_IN_PLACE (!IS_BYTES && !HAS_FIFTH_BITS)
+/* Where nibbles become floats in place, x is multiplied by PLACES, once for all rows of the weight. */
 #if IS_IN_PLACE
-#define LOAD_LINE(j, v)                                                                \
-    low_weight[v] = TO_FLOATV(AS_INTV(quad(group[v], j) & 15u << (j) % 4 * 8));        \
-    high_weight[v] = TO_FLOATV(AS_INTV((j) % 4 == 3 ? quad(group[v], j) >> 28 : quad(group[v], j) & 240u << (j) % 4 * 8));
+#define LOAD_LINE(j, v)                                           \
+    low_weight[v] = LOW_IN_PLACE(quad(group[v], j), (j) % 4);     \
+    high_weight[v] = HIGH_IN_PLACE(quad(group[v], j), (j) % 4);
 #define X_LOW(i, j) scaled[i][j]
 #define X_HIGH(i, j) scaled[i][(j) + 16]
 #define SCALE_ROW(i)                                                                                                        \
@@ -74,7 +71,7 @@ void gemm_bundles(ITEM_PARAMETERS int m, int n, int k, __global const float *res
     floatv total[ROWS][VECTORS], d[VECTORS];
     DECLARE_FIFTH
 #if IS_IN_PLACE
-    const float4 low_four = (float4)(1.0f, 0x1p-8f, 0x1p-16f, 0x1p-24f), high_four = (float4)(0x1p-4f, 0x1p-12f, 0x1p-20f, 1.0f);
+    const float4 low_four = LOW_PLACES, high_four = HIGH_PLACES;
     const floatv low_scale = (floatv)(low_four, low_four, low_four, low_four);
     const floatv high_scale = (floatv)(high_four, high_four, high_four, high_four);
     float scaled[ROWS][32];

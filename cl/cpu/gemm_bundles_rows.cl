@@ -5,9 +5,36 @@
 #include "group_weights.cl"
 #include "item.cl"
 
-#define LOAD_LINE(unused, v)             \
+/* Lines are taken LINES at a time; more of them as one text are put in an order that takes more registers than there are. In place, these
+ * are the four lines of a quad, and a group's factors are multiplied by PLACES. */
+#if IS_IN_PLACE
+#define LINES 4
+#define EACH_LINE(F) F(0) F(1) F(2) F(3)
+#define DECLARE_PLACED floatv low_placed[VECTORS][LINES], high_placed[VECTORS][LINES];
+#define PLACE(v, i)                                                    \
+    low_placed[v][i] = low_factor[v] * (floatv)(LOW_PLACES.s##i);      \
+    high_placed[v][i] = high_factor[v] * (floatv)(HIGH_PLACES.s##i);
+#define PLACE_FACTORS(unused, v) PLACE(v, 0) PLACE(v, 1) PLACE(v, 2) PLACE(v, 3)
+#define LOAD_LINE(i, v)                                                                                   \
+    low_weight[v] = WEIGHT(LOW_IN_PLACE(quad(group[v], line), i), low_placed[v][i], shift[v]);            \
+    high_weight[v] = WEIGHT(HIGH_IN_PLACE(quad(group[v], line), i), high_placed[v][i], shift[v]);
+#else
+#define LINES 1
+#define EACH_LINE(F) F(0)
+#define DECLARE_PLACED
+#define PLACE_FACTORS(unused, v)
+#define LOAD_LINE(i, v)                  \
     low_weight[v] = LOW_WEIGHT(v);       \
     high_weight[v] = HIGH_WEIGHT(v);
+#endif
+#define MULTIPLY_LINE(i)                                                          \
+    {                                                                             \
+        __global const float *x = a + (long)(column + line + i) * ROWS;           \
+        floatv low_weight[VECTORS], high_weight[VECTORS];                         \
+        EACH_VECTOR(LOAD_LINE, i)                                                 \
+        EACH_ROW(ADD_LOW_ROW)                                                     \
+        EACH_ROW(ADD_HIGH_ROW)                                                    \
+    }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void gemm_bundles_rows(ITEM_PARAMETERS int m, int n, int k, __global const float *restrict a, long a_offset,
@@ -19,6 +46,7 @@ void gemm_bundles_rows(ITEM_PARAMETERS int m, int n, int k, __global const float
     __global const uchar *bundle[VECTORS], *group[VECTORS];
     floatv total[ROWS][VECTORS];
     DECLARE_GROUP
+    DECLARE_PLACED
     a += a_offset + (long)first_row * k;
     EACH_VECTOR(FIND_BUNDLE, 0)
     EACH_ROW(START_ROW)
@@ -28,13 +56,10 @@ void gemm_bundles_rows(ITEM_PARAMETERS int m, int n, int k, __global const float
         EACH_VECTOR(LOAD_SCALE, 0)
         for (int g = 0; g < UNIT_GROUPS; g++) {
             LOAD_GROUP
-            __attribute__((opencl_unroll_hint(1))) /* lines as one text are put in an order that takes more registers than there are */
-            for (int line = 0; line < 16; line++) {
-                __global const float *x = a + (long)(column + line) * ROWS;
-                floatv low_weight[VECTORS], high_weight[VECTORS];
-                EACH_VECTOR(LOAD_LINE, 0)
-                EACH_ROW(ADD_LOW_ROW)
-                EACH_ROW(ADD_HIGH_ROW)
+            EACH_VECTOR(PLACE_FACTORS, 0)
+            __attribute__((opencl_unroll_hint(1)))
+            for (int line = 0; line < 16; line += LINES) {
+                EACH_LINE(MULTIPLY_LINE)
             }
             column += 32;
         }
