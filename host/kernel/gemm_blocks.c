@@ -48,7 +48,7 @@ clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_tile *ti
     } else {
         if (!clfi_weight_bytes(weight.blocks, weight.n, weight.k, &bytes))
             CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight.n, (long long)weight.k);
-        CLF_GOTO(clfi_buffer_create(context, bytes, &weight.buffer));
+        CLF_GOTO(clfi_buffer_create_lasting(context, bytes, &weight.buffer));
         for (int i = 0; i < parts; i++) {
             CLF_GOTO(copy_part(context, &weights[i], first, &weight));
             first += weights[i].dim[0];

@@ -101,7 +101,7 @@ clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_tile *t
     if (__builtin_mul_overflow(round_up(weight.n, BUNDLE) / BUNDLE * (weight.k / clfi_weight_type_info(type)->block_weights),
                                unit_bytes(type), &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight.n, (long long)weight.k);
-    CLF_GOTO(clfi_buffer_create(context, (size_t)bytes, &weight.buffer));
+    CLF_GOTO(clfi_buffer_create_lasting(context, (size_t)bytes, &weight.buffer));
     for (int i = 0; i < parts; i++) {
         CLF_GOTO(pack_part(context, &weights[i], first, &weight));
         first += weights[i].dim[0];

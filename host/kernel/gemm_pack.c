@@ -307,7 +307,7 @@ static clf_status create_weight_buffer(clf_context *context, int64_t columns, cl
     size_t bytes = clf_dtype_bytes(weight->dtype);
     if (!clfi_mul_size(bytes, (size_t)columns, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight->n, (long long)weight->k);
-    return clfi_buffer_create(context, bytes, &weight->buffer);
+    return clfi_buffer_create_lasting(context, bytes, &weight->buffer);
 }
 
 static clf_status pack_parts(clf_context *context, int parts, const clf_view *weights, clf_gemm_weight *weight)
@@ -376,7 +376,7 @@ clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *
     size_t bytes = sizeof(float);
     if (!clfi_mul_size(bytes, (size_t)weight->n, &bytes) || !clfi_mul_size(bytes, (size_t)weight->k, &bytes))
         CLF_FAIL(CLF_OUT_OF_MEMORY, "linear: weight of %lld x %lld: not enough memory", (long long)weight->n, (long long)weight->k);
-    CLF_TRY(clfi_buffer_create(context, bytes, &weight->columns));
+    CLF_TRY(clfi_buffer_create_lasting(context, bytes, &weight->columns));
     const clf_status st = pack_rows(context, &from, weight->columns, CLF_F32, 0);
     if (st != CLF_OK) {
         clfi_buffer_release(weight->columns);

@@ -7,53 +7,93 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "runtime/huge_pages.h"
 #include "runtime/shared.h"
 #include "runtime/usage.h"
 
-enum { SMALLEST_BUFFER = 64 };
+enum { SMALLEST_BUFFER = 64, SMALLEST_LASTING = 32 << 10 };
 
-static clf_status create(clf_context *context, clf_file_map *map, size_t size_bytes, clf_buffer **out)
+static clf_status check_size(const clf_context *context, size_t size)
 {
-    const size_t size = size_bytes ? size_bytes : SMALLEST_BUFFER;
     if (size > context->device.caps.max_allocation_bytes)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "buffer of %zu bytes: the device's largest allocation is %llu", size,
                  (unsigned long long)context->device.caps.max_allocation_bytes);
+    return CLF_OK;
+}
+
+static clf_status fail_creation(size_t size, const char *call, cl_int code)
+{
+    const bool is_full = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
+    CLF_FAIL(is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: %s: %s (%d)", size, call, clfi_cl_name(code), code);
+}
+
+/* The device's own memory, or with CL_MEM_USE_HOST_PTR the host's. */
+static clf_status create(clf_context *context, cl_mem_flags flags, void *host, size_t size, clf_buffer **out)
+{
+    CLF_TRY(check_size(context, size));
     clf_buffer *buffer;
     CLF_TRY(clfi_alloc(1, sizeof *buffer, "buffer", &buffer));
     cl_int code = CL_SUCCESS;
-    buffer->memory = clCreateBuffer(context->opencl, map ? CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR : CL_MEM_READ_WRITE, size,
-                                    map ? (void *)map->data : NULL, &code);
+    buffer->memory = clCreateBuffer(context->opencl, flags, size, host, &code);
     if (code != CL_SUCCESS) {
         free(buffer);
-        const bool is_full = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
-        CLF_FAIL(is_full ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "buffer of %zu bytes: clCreateBuffer: %s (%d)", size, clfi_cl_name(code), code);
+        return fail_creation(size, "clCreateBuffer", code);
     }
     buffer->context = context;
     buffer->size_bytes = size;
     atomic_init(&buffer->references, 1);
     context->usage.allocations++;
-    clf_context_stats *stats = &context->stats;
-    if (map) {
-        buffer->map = clfi_file_map_retain(map);
-        pthread_mutex_lock(&context->shared->lock);
-        buffer->next_mapped = context->shared->mapped;
-        context->shared->mapped = buffer;
-        pthread_mutex_unlock(&context->shared->lock);
-        stats->mapped_bytes += size;
-    } else {
-        stats->device_bytes += size;
-        if (stats->device_bytes > stats->peak_device_bytes)
-            stats->peak_device_bytes = stats->device_bytes;
-    }
-    clfi_usage_grown(context);
     clfi_context_retain(context);
     *out = buffer;
     return CLF_OK;
 }
 
+static void count_device_bytes(clf_context *context, size_t size)
+{
+    clf_context_stats *stats = &context->stats;
+    stats->device_bytes += size;
+    if (stats->device_bytes > stats->peak_device_bytes)
+        stats->peak_device_bytes = stats->device_bytes;
+    clfi_usage_grown(context);
+}
+
 clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffer **out)
 {
-    return create(context, NULL, size_bytes, out);
+    CLF_TRY(create(context, CL_MEM_READ_WRITE, NULL, size_bytes ? size_bytes : SMALLEST_BUFFER, out));
+    count_device_bytes(context, (*out)->size_bytes);
+    return CLF_OK;
+}
+
+/* The driver has done with a buffer of host memory. */
+static void CL_CALLBACK release_pages(cl_mem memory, void *chunk)
+{
+    (void)memory;
+    clfi_page_chunk_release(chunk);
+}
+
+clf_status clfi_buffer_create_lasting(clf_context *context, size_t size_bytes, clf_buffer **out)
+{
+    clf_page_chunk *chunk;
+    clf_buffer *buffer;
+    void *host;
+    if (!context->device.caps.uses_host_memory || size_bytes < SMALLEST_LASTING)
+        return clfi_buffer_create(context, size_bytes, out);
+    CLF_TRY(check_size(context, size_bytes));
+    CLF_TRY(clfi_page_chunk_take(context, size_bytes, &chunk, &host));
+    const clf_status st = create(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host, size_bytes, &buffer);
+    if (st != CLF_OK) {
+        clfi_page_chunk_release(chunk);
+        return st;
+    }
+    count_device_bytes(context, size_bytes);
+    const cl_int code = clSetMemObjectDestructorCallback(buffer->memory, release_pages, chunk);
+    if (code != CL_SUCCESS) {
+        clfi_buffer_release(buffer); /* which no command has used yet */
+        clfi_page_chunk_release(chunk);
+        return fail_creation(size_bytes, "clSetMemObjectDestructorCallback", code);
+    }
+    *out = buffer;
+    return CLF_OK;
 }
 
 clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer **out)
@@ -63,7 +103,17 @@ clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer 
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: the device has memory of its own");
     if (!map->data || (uintptr_t)map->data % caps->base_alignment_bytes != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: not aligned to %llu bytes", (unsigned long long)caps->base_alignment_bytes);
-    return create(context, map, map->size, out);
+    clf_buffer *buffer;
+    CLF_TRY(create(context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, (void *)map->data, map->size, &buffer));
+    buffer->map = clfi_file_map_retain(map);
+    pthread_mutex_lock(&context->shared->lock);
+    buffer->next_mapped = context->shared->mapped;
+    context->shared->mapped = buffer;
+    pthread_mutex_unlock(&context->shared->lock);
+    context->stats.mapped_bytes += buffer->size_bytes;
+    clfi_usage_grown(context);
+    *out = buffer;
+    return CLF_OK;
 }
 
 clf_buffer *clfi_buffer_retain(clf_buffer *buffer)

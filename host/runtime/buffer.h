@@ -25,6 +25,10 @@ struct clf_buffer {
  * largest allocation (named), or the driver has no more. *out holds one reference. */
 clf_status clfi_buffer_create(clf_context *context, size_t size_bytes, clf_buffer **out);
 
+/* The same for weights, which are read often and kept long: in huge pages where the device uses host memory as it is. DEVICE too: the
+ * driver does not take a callback. */
+clf_status clfi_buffer_create_lasting(clf_context *context, size_t size_bytes, clf_buffer **out);
+
 /* Lets the device use a mapped file in place where the context's device can (unified memory, aligned pointer, size within the limit);
  * UNSUPPORTED otherwise, and then the caller copies. The buffer holds a reference to the mapping until the queue has finished with it;
  * where the queue does not finish, or that of another context which shares the memory did not, for ever. */

@@ -93,6 +93,7 @@ STATUS(clCompileProgram,
 STATUS(clSetKernelArg, (cl_kernel it, cl_uint index, size_t size, const void *value), (it, index, size, value))
 STATUS(clSetEventCallback, (cl_event it, cl_int type, void(CL_CALLBACK *done)(cl_event, cl_int, void *), void *data),
        (it, type, done, data))
+STATUS(clSetMemObjectDestructorCallback, (cl_mem it, void(CL_CALLBACK *done)(cl_mem, void *), void *data), (it, done, data))
 STATUS(clSetUserEventStatus, (cl_event it, cl_int status), (it, status))
 STATUS(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
 STATUS(clFlush, (cl_command_queue it), (it))
