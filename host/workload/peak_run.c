@@ -48,7 +48,7 @@ static clf_status fill(clf_buffer *buffer, size_t words, uint64_t seed)
 
 clf_status clfi_peak_upload_random(clf_context *context, size_t words, uint64_t seed, clf_buffer **out)
 {
-    CLF_TRY(clfi_buffer_create(context, words * sizeof(uint32_t), out));
+    CLF_TRY(clfi_buffer_create_lasting(context, words * sizeof(uint32_t), out));
     return fill(*out, words, seed);
 }
 
