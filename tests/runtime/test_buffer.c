@@ -4,13 +4,12 @@
 #include "runtime/buffer.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/check.h"
 #include "support/device.h"
+#include "support/late_event.h"
 #include "support/temp.h"
 
 enum { SIZE = 1 << 20 };
@@ -41,13 +40,6 @@ static clf_buffer *wrap_file(clf_context *context, const char *name, char path[T
     return buffer;
 }
 
-static void *complete_late(void *event)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    clSetUserEventStatus(event, CL_COMPLETE);
-    return NULL;
-}
-
 /* A copy from the file that waits while the buffer is released. (Nothing is flushed, as in the library: Mesa 22.3's clFinish waits only for
  * what was not.) */
 static void test_release_while_queued(void **state)
@@ -55,18 +47,15 @@ static void test_release_while_queued(void **state)
     clf_context *context = *state;
     char path[TEMP_PATH_BYTES], *copy = malloc(SIZE);
     clf_buffer *file = wrap_file(context, "queued", path), *device;
-    pthread_t thread;
-    cl_int code;
+    late_event late;
     CHECK_OK(clfi_buffer_create(context, SIZE, &device));
-    const cl_event event = clCreateUserEvent(context->opencl, &code);
-    assert_int_equal(code, CL_SUCCESS);
+    const cl_event event = late_event_create(context->opencl, &late);
     assert_int_equal(clEnqueueCopyBuffer(context->queue, file->memory, device->memory, 0, 0, SIZE, 1, &event, NULL), CL_SUCCESS);
-    assert_int_equal(pthread_create(&thread, NULL, complete_late, event), 0);
+    late_event_start(&late);
     clfi_buffer_release(file);
-    pthread_join(thread, NULL);
+    late_event_end(&late);
     CHECK_OK(clfi_buffer_read(device, 0, copy, SIZE));
     assert_memory_equal(copy, pattern, SIZE);
-    clReleaseEvent(event);
     clfi_buffer_release(device);
     free(copy);
 }

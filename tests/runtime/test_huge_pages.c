@@ -2,13 +2,12 @@
 /* Buffers that last: each has its own bytes whatever comes and goes beside it, stays until the queue has done with it, and gives its place
  * back. */
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "runtime/buffer.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/late_event.h"
 
 enum { COUNT = 40, LARGEST = 6 << 20, HUGE_PAGE = 2 << 20 };
 
@@ -66,38 +65,28 @@ static void test_bytes_of_each(void **state)
     free(found);
 }
 
-static void *complete_late(void *event)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    clSetUserEventStatus(event, CL_COMPLETE);
-    return NULL;
-}
-
 /* A copy that waits while its source is released, and others take memory. */
 static void test_release_while_queued(void **state)
 {
     clf_context *context = *state;
     const int large = 9, small = 8;
     char *bytes = malloc(LARGEST), *found = malloc(LARGEST);
-    pthread_t thread;
-    cl_int code;
     for (int k = 0; k < 2; k++) {
         const int number = k ? large : small;
         clf_buffer *source = create(context, number, bytes), *target, *other;
         CHECK_OK(clfi_buffer_create(context, size_of(number), &target));
-        const cl_event event = clCreateUserEvent(context->opencl, &code);
-        assert_int_equal(code, CL_SUCCESS);
+        late_event late;
+        const cl_event event = late_event_create(context->opencl, &late);
         assert_int_equal(clEnqueueCopyBuffer(context->queue, source->memory, target->memory, 0, 0, size_of(number), 1, &event, NULL),
                          CL_SUCCESS);
         clfi_buffer_release(source);
         CHECK_OK(clfi_buffer_create_lasting(context, size_of(number), &other));
-        assert_int_equal(pthread_create(&thread, NULL, complete_late, event), 0);
+        late_event_start(&late);
         fill(found, size_of(number), number + 1);
         CHECK_OK(clfi_buffer_write(other, 0, found, size_of(number)));
-        pthread_join(thread, NULL);
+        late_event_end(&late);
         CHECK_OK(clfi_buffer_read(target, 0, found, size_of(number)));
         assert_memory_equal(found, bytes, size_of(number));
-        clReleaseEvent(event);
         clfi_buffer_release(target);
         clfi_buffer_release(other);
     }
