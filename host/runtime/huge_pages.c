@@ -39,7 +39,9 @@ static clf_status create_chunk(size_t size, clf_page_chunk **out)
         free(chunk);
         CLF_FAIL(CLF_OUT_OF_MEMORY, "memory of buffers: %zu bytes: not enough memory", whole);
     }
+#ifdef MADV_HUGEPAGE
     madvise(chunk->data, whole, MADV_HUGEPAGE); /* a wish: kernels without huge pages refuse it */
+#endif
     chunk->size = whole;
     chunk->used = 0;
     atomic_init(&chunk->holders, 1);
