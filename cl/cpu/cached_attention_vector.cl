@@ -175,14 +175,14 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
 #define PART_SUM (HEAD + 1)
 #define PART_SIZE (HEAD + 2)
 
-/* queries: of the whole launch. parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, a multiple of WIDTH,
- * counted from the block with the first key that a query sees; else not read. */
+/* queries: of the whole launch. parts: IS_SPLIT: f32 [part_count, queries, heads, PART_SIZE]; else not read. The blocks of keys that a
+ * query sees are divided among its parts. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v,
                              __global float *out, __global const int *rows, __global const int *firsts, __global const int *counts,
                              cached_layout at, int heads, int group, int count, float scale, int window, float cap,
                              __global const float *bias, int queries, __global float *parts, long parts_offset,
-                             int part_keys)
+                             int part_count)
 {
     const int n = (int)get_global_id(0) * TILE, first_head = HAS_ONE_STEP ? (int)get_global_id(1) * SHARED_HEADS : 0;
     const int end_head = HAS_ONE_STEP ? first_head + SHARED_HEADS : heads, end = TILE > 1 ? min(TILE, queries - n) : 1;
@@ -195,6 +195,7 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
     }
     int begin_key = FIRST_KEY(least, window) / WIDTH * WIDTH;
 #if IS_SPLIT
+    const int part_keys = ((most - begin_key + part_count - 1) / part_count + WIDTH - 1) / WIDTH * WIDTH;
     begin_key += (int)get_global_id(2) * part_keys;
     most = min(most, begin_key + part_keys);
 #endif

@@ -192,8 +192,6 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
 {
     const clf_kernel_spec spec = vector_spec(context, "cached_attention_vector", args);
     const int64_t queries = args->q->dim[1], tile = vector_tile(context, args);
-    const int64_t width = vector_width(context, args->q->dim[2]);
-    const int64_t begun = args->window > 0 ? width : 0; /* a window begins within a block */
     const size_t groups[3] = {(size_t)((queries + tile - 1) / tile),
                               has_few_queries(args) ? (size_t)(args->q->dim[0] / shared_heads(context, args)) : 1, (size_t)count};
     clf_launch launch = clfi_launch(context, &spec);
@@ -201,7 +199,7 @@ static clf_status run_vector(clf_context *context, const clf_cached_attention_ar
     clfi_arg_int(&launch, queries);
     clfi_arg_buffer(&launch, parts->buffer);
     clfi_arg_long(&launch, parts->offset);
-    clfi_arg_int(&launch, part_keys(seen_keys(args) + begun, count, width));
+    clfi_arg_int(&launch, count);
     return clfi_launch_3d(&launch, groups, (const size_t[3]){1, 1, 1});
 }
 

@@ -295,17 +295,21 @@ typedef struct pass_table {
     int64_t ids, positions, counts, stored, sources, last, rows, source_rows, all; /* where each begins */
 } pass_table;
 
-static clf_status lay_out(const pass_size *size, pass_table *out)
+/* A step that may be a launch graph has columns for some tokens more, so that later steps have the same table and need no new recording. */
+static clf_status lay_out(const clf_decode_batch *batch, const pass_size *size, pass_table *out)
 {
-    size_t own, source, all;
+    enum { MORE = 64 };
+    size_t most = size->most, own, source, all;
     const int64_t n = (int64_t)size->tokens, inputs = (int64_t)size->inputs;
-    if (!clfi_mul_size(size->tokens, size->most, &own) || !clfi_mul_size(size->tokens, size->most_source, &source) ||
+    if (batch->step && size->tokens == size->inputs)
+        clfi_round_up(size->most, MORE, &most);
+    if (!clfi_mul_size(size->tokens, most, &own) || !clfi_mul_size(size->tokens, size->most_source, &source) ||
         !clfi_add_size(own, source, &all) || !clfi_add_size(all, 5 * size->tokens + size->inputs, &all) || all > INT64_MAX ||
         size->tokens > INT32_MAX)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: decoding %zu tokens at once", size->tokens);
     *out = (pass_table){.tokens = n,
                         .inputs = inputs,
-                        .most = (int64_t)size->most,
+                        .most = (int64_t)most,
                         .most_source = (int64_t)size->most_source,
                         .positions = n,
                         .counts = 2 * n,
@@ -370,11 +374,28 @@ static clf_status forward(clf_decode_batch *batch, const pass_table *at, bool is
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){tokens, width}, &x));
     CLF_TRY(clfi_network_embed(context, &network->target, &ids, &positions, NULL, &x));
     CLF_TRY(clfi_decoder_step(context, &network->decoder, &step, &x));
-    if (is_all || at->inputs == tokens)
+    if (is_all)
         return clfi_network_generate(context, network, &x, logits);
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){at->inputs, width}, &features));
     CLF_TRY(clfi_embedding_sum(context, &(clf_embedding_term){&x, &last, 1}, 1, 1.0f, &features)); /* the last tokens' rows */
     return clfi_network_generate(context, network, &features, logits);
+}
+
+/* All that a step's launches follow from, beside what never changes while there is a batch. */
+typedef struct step_key {
+    pass_table table;
+    const clf_buffer *values, *logits;
+    int64_t logits_offset;
+    clf_arena_mark top; /* where temporary memory begins */
+    uint64_t cache_moves;
+} step_key;
+
+/* One token of one sequence, or of each of several, is a launch graph where the device runs them. */
+static clf_status step(clf_decode_batch *batch, const pass_table *table, const clf_view *logits)
+{
+    const step_key key = {*table, batch->packer.buffer, logits->buffer, logits->offset, clfi_arena_top(batch->context), batch->cache.moves};
+    clf_launch_graph *graph = table->tokens == 1 ? batch->step : batch->batch_step;
+    return clfi_graph_end(graph, clfi_graph_begin(graph, &key, sizeof key) ? forward(batch, table, true, logits) : CLF_OK);
 }
 
 static clf_status run(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, bool is_all, clf_view *logits)
@@ -384,7 +405,7 @@ static clf_status run(clf_decode_batch *batch, const clf_decode_input *inputs, s
     pass_table table;
     clf_status st = CLF_OK;
     CLF_TRY(check_inputs(batch, inputs, count, &size));
-    CLF_TRY(lay_out(&size, &table));
+    CLF_TRY(lay_out(batch, &size, &table));
     const int64_t dim[2] = {(int64_t)(is_all ? size.tokens : count), batch->network->config.target.vocabulary};
     CLF_TRY(clfi_view_temporary(batch->context, CLF_F32, 2, dim, logits));
     if (count == 0)
@@ -394,11 +415,8 @@ static clf_status run(clf_decode_batch *batch, const clf_decode_input *inputs, s
         st = extend(batch, &batch->sequences[inputs[taken].sequence], inputs[taken].count);
     if (st == CLF_OK)
         st = upload(batch, inputs, &table);
-    if (st == CLF_OK) {
-        clf_launch_graph *graph = table.tokens == 1 ? batch->step : table.tokens == table.inputs ? batch->batch_step : NULL;
-        clfi_graph_begin(graph);
-        st = clfi_graph_end(graph, forward(batch, &table, is_all, logits));
-    }
+    if (st == CLF_OK)
+        st = table.tokens == table.inputs ? step(batch, &table, logits) : forward(batch, &table, is_all, logits);
     clfi_arena_release(batch->context, mark);
     for (size_t i = 0; i < taken; i++) {
         sequence *s = &batch->sequences[inputs[i].sequence];
@@ -575,7 +593,7 @@ clf_status clfi_decode_reserve(clf_decode_batch *batch, int64_t rows, size_t tok
 {
     pass_table table;
     int32_t *host;
-    CLF_TRY(lay_out(&(pass_size){.inputs = tokens, .tokens = tokens, .most = longest}, &table));
+    CLF_TRY(lay_out(batch, &(pass_size){.inputs = tokens, .tokens = tokens, .most = longest}, &table));
     CLF_TRY(clfi_packer_host(&batch->packer, (size_t)table.all, &host));
     CLF_TRY(clfi_grow(&batch->users, &batch->user_capacity, (size_t)rows, sizeof *batch->users, "cache rows"));
     CLF_TRY(clfi_grow(&batch->free_rows, &batch->free_capacity, (size_t)rows, sizeof *batch->free_rows, "cache rows"));

@@ -47,7 +47,7 @@ typedef struct clf_decoder_step {
     clf_kv_cache *cache;
     const clf_decoder_memory *memory; /* NULL where the stack has no source attention; first and count too */
     const clf_view *rows;             /* i32 [N,>=keys]: cache row of the j-th token that token n sees */
-    int64_t keys;                     /* how many that is: for all of them, or the largest of `counts` */
+    int64_t keys;                     /* how many that is: for all of them, or no fewer than the largest of `counts` */
     const clf_view *counts;           /* i32 [N]; NULL: `keys` */
     const clf_view *stored;           /* i32 [N]: cache rows of the new tokens */
     const clf_view *first;            /* i32 [N]: first memory row of its source */

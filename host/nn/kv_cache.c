@@ -52,6 +52,7 @@ static clf_status grow(clf_kv_cache *cache, int64_t capacity)
         }
         clfi_buffer_release(cache->layers[i].buffer);
         cache->layers[i] = larger;
+        cache->moves++;
     }
     cache->capacity = capacity;
     return CLF_OK;

@@ -20,6 +20,7 @@ typedef struct clf_kv_cache {
     clf_dtype dtype;      /* f32 or f16 */
     clf_kv_layer *layers;
     int64_t layer_count;
+    uint64_t moves; /* of layers to other memory */
 } clf_kv_cache;
 
 /* An empty cache for the stack's layers, of f32 or f16. Release with clfi_kv_cache_clear (a zeroed struct is accepted). */

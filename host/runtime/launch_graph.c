@@ -92,6 +92,10 @@ struct clf_launch_graph {
     host_memory records;
     clf_buffer **running; /* buffers of the launch that may still run */
     size_t running_count, running_capacity;
+    unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* of the recording */
+    size_t key_size;
+    bool is_kept;   /* the recording has been launched as a graph, and its buffers are those that may still run */
+    bool is_repeat; /* between begin and end: it is to be launched again */
     bool is_off;
 };
 
@@ -178,18 +182,32 @@ static bool waited_long(const meeting *m)
     return ((const volatile uint32_t *)m->words.data)[LATE_WORD] > MOST_LATE + m->launches / LATE_LAUNCHES;
 }
 
-void clfi_graph_begin(clf_launch_graph *graph)
+/* Whether the recording that was launched last is what this key would record. A rehearsal asks for the kernels all the same. */
+static bool is_known(const clf_launch_graph *graph, const void *key, size_t size)
+{
+    return graph->is_kept && !graph->context->rehearsal && size > 0 && size == graph->key_size && memcmp(graph->key, key, size) == 0;
+}
+
+bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size)
 {
     if (!graph || graph->is_off)
-        return;
+        return true;
     if (graph->context->graphs != CLFI_GRAPHS_ALWAYS && waited_long(graph->meeting)) {
         clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups waited long for each other; launching one by one from here on");
         graph->is_off = true;
-        return;
+        return true;
     }
+    graph->is_repeat = is_known(graph, key, size);
+    if (graph->is_repeat)
+        return false;
+    graph->is_kept = false;
+    graph->key_size = size <= sizeof graph->key ? size : 0;
+    if (graph->key_size > 0)
+        memcpy(graph->key, key, size);
     clfi_recording_start(&graph->recording);
     graph->context->recording = &graph->recording;
     graph->context->interrupt = interrupt;
+    return true;
 }
 
 /* The hash of the parts' kernels and macros, by which contexts that share programs tell one graph's from another's. */
@@ -285,7 +303,6 @@ done:
 static clf_status send_records(clf_launch_graph *graph)
 {
     const clf_str *records = &graph->recording.records;
-    clfi_recording_put_addresses(&graph->recording);
     CLF_TRY(clfi_context_wait(graph->context)); /* the launch before this one has read its records */
     if (graph->records.size < records->length) {
         free_memory(&graph->records);
@@ -310,13 +327,10 @@ static void exchange_held(clf_launch_graph *graph)
     recording->held_capacity = capacity;
 }
 
-static clf_status enqueue_graph(clf_launch_graph *graph)
+static clf_status launch_records(clf_launch_graph *graph)
 {
     const size_t launches = graph->recording.launch_count, units = graph->context->device.caps.compute_units;
     meeting *m = graph->meeting;
-    CLF_TRY(find_addresses(graph));
-    CLF_TRY(send_records(graph));
-    exchange_held(graph);
     clf_launch launch = clfi_launch(graph->context, &graph->spec);
     clfi_arg_bytes(&launch, &graph->records.memory, sizeof graph->records.memory);
     clfi_arg_int(&launch, (int64_t)launches);
@@ -326,6 +340,22 @@ static clf_status enqueue_graph(clf_launch_graph *graph)
     m->begun += (uint32_t)((launches - 1) * units);
     m->launches++;
     return CLF_OK;
+}
+
+static clf_status enqueue_graph(clf_launch_graph *graph)
+{
+    CLF_TRY(find_addresses(graph));
+    clfi_recording_put_addresses(&graph->recording);
+    CLF_TRY(send_records(graph));
+    exchange_held(graph);
+    return launch_records(graph);
+}
+
+/* The recording once more, whose buffers are still held. */
+static clf_status enqueue_again(clf_launch_graph *graph)
+{
+    CLF_TRY(send_records(graph)); /* the device has counted the items that it took in those that it had */
+    return launch_records(graph);
 }
 
 /* Whether the graph's program is there, or can be built. */
@@ -341,26 +371,51 @@ static clf_status find_program(clf_launch_graph *graph)
     return clfi_kernel_get(graph->context, &graph->spec, &kernel);
 }
 
+/* Enqueues the recording in the way that suits it. *out_is_graph: as a graph. */
+static clf_status enqueue(clf_launch_graph *graph, bool *out_is_graph)
+{
+    const size_t launches = graph->recording.launch_count;
+    *out_is_graph = false;
+    if (launches == 0)
+        return CLF_OK;
+    if (launches < FEW_LAUNCHES && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
+        return enqueue_launches(graph);
+    if (graph->programs == MOST_PROGRAMS && graph->recording.parts.count > graph->spec_parts) {
+        const clf_status st = enqueue_launches(graph);
+        forget_new_parts(graph);
+        return st;
+    }
+    const clf_status found = find_program(graph);
+    if (found == CLF_BUILD) {
+        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; launching one by one", clf_last_error());
+        graph->is_off = true;
+        return enqueue_launches(graph);
+    }
+    if (found != CLF_OK || graph->context->rehearsal)
+        return found;
+    *out_is_graph = true;
+    return enqueue_graph(graph);
+}
+
 clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
 {
-    if (!graph || graph->context->recording != &graph->recording)
+    if (!graph)
+        return st;
+    if (graph->is_repeat) {
+        graph->is_repeat = false;
+        if (st == CLF_OK)
+            st = enqueue_again(graph);
+        graph->is_kept = st == CLF_OK;
+        return st;
+    }
+    if (graph->context->recording != &graph->recording)
         return st;
     graph->context->recording = NULL;
-    if (st == CLF_OK && graph->recording.launch_count < FEW_LAUNCHES && graph->context->graphs != CLFI_GRAPHS_ALWAYS) {
-        st = enqueue_launches(graph);
-    } else if (st == CLF_OK && graph->programs == MOST_PROGRAMS && graph->recording.parts.count > graph->spec_parts) {
-        st = enqueue_launches(graph);
-        forget_new_parts(graph);
-    } else if (st == CLF_OK && graph->recording.launch_count > 0) {
-        st = find_program(graph);
-        if (st == CLF_BUILD) {
-            clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; launching one by one", clf_last_error());
-            graph->is_off = true;
-            st = enqueue_launches(graph);
-        } else if (st == CLF_OK && !graph->context->rehearsal) {
-            st = enqueue_graph(graph);
-        }
+    if (st == CLF_OK)
+        st = enqueue(graph, &graph->is_kept);
+    if (st != CLF_OK || !graph->is_kept) {
+        graph->is_kept = false;
+        clfi_recording_clear(&graph->recording);
     }
-    clfi_recording_clear(&graph->recording);
     return st;
 }

@@ -3,9 +3,12 @@
  * microseconds for a launch, which is as long as a small kernel runs; the step of a language model is hundreds of them. Here a launch of as
  * many work-groups as the device runs at once goes through all of them, and its groups meet after each.
  *
- *     clfi_graph_begin(graph);
- *     clf_status st = what_launches_kernels(context);
+ *     clf_status st = clfi_graph_begin(graph, &key, sizeof key) ? what_launches_kernels(context) : CLF_OK;
  *     st = clfi_graph_end(graph, st);
+ *
+ * The key is all that the launches and their arguments follow from. While it stays the same, the last recording is launched again, and
+ * what launches kernels is not called: for hundreds of them the host needs up to a tenth of the time that the device computes. What
+ * changes from step to step lies in buffers.
  *
  * Numbers are those of single launches: the kernels are the same. Only on devices that run the groups of a launch at once and leave buffers
  * where they are (caps.runs_graphs), and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that
@@ -23,10 +26,12 @@ typedef struct clf_launch_graph clf_launch_graph;
 clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out);
 void clfi_graph_destroy(clf_launch_graph *graph); /* waits for the queue; NULL is a no-op */
 
-/* From here on launches of the context are recorded; a graph that is NULL records none. Graphs of one context do not nest. */
-void clfi_graph_begin(clf_launch_graph *graph);
+/* True: from here on launches of the context are recorded; a graph that is NULL records none. False: they are known, since the key is that
+ * of the recording before, and end enqueues them. A key of no bytes is never known. Graphs of one context do not nest. */
+enum { CLFI_GRAPH_KEY_BYTES = 256 }; /* of a key at most */
+CLF_NODISCARD bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size);
 
-/* Enqueues what was recorded, unless st is an error: then it is forgotten. Returns st, or what went wrong here. */
+/* Enqueues what was recorded, now or before, unless st is an error: then it is forgotten. Returns st, or what went wrong here. */
 clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st);
 
 #endif

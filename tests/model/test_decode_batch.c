@@ -24,7 +24,7 @@ typedef struct fixture {
     int32_t length[MOST + 2];
 } fixture;
 
-static fixture make(clf_context *context)
+static fixture make_for(clf_context *context, int64_t key_heads, int64_t positions)
 {
     fixture f = {.context = context};
     uint64_t seed = 11;
@@ -37,14 +37,20 @@ static fixture make(clf_context *context)
                                         .norm_eps = 1e-5f,
                                         .has_final_norm = true};
     clfi_stack_config_heads(&config.decoder, HEADS);
+    config.decoder.attention.key_heads = key_heads;
     config.decoder.attention.is_causal = true;
     config.target =
-        (clf_embedding_config){.vocabulary = VOCABULARY, .max_positions = LONGEST, .positions = CLF_POSITIONS_SINUSOIDAL, .scale = 1};
+        (clf_embedding_config){.vocabulary = VOCABULARY, .max_positions = positions, .positions = CLF_POSITIONS_SINUSOIDAL, .scale = 1};
     config.has_generator = true;
     const clf_weight_source source = clfi_weights_of_seed(&seed);
     CHECK_OK(clfi_network_load(context, &config, clfi_name_map(CLF_NAMES_LABML), &source, &f.network));
     CHECK_OK(clfi_decode_create(context, f.network, CLF_F32, &f.batch));
     return f;
+}
+
+static fixture make(clf_context *context)
+{
+    return make_for(context, HEADS, LONGEST);
 }
 
 static void destroy(fixture *f)
@@ -169,6 +175,84 @@ static void test_steady(void **state)
     destroy(&f);
 }
 
+static void pass(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, float *out)
+{
+    clf_context *context = clfi_decode_context(batch);
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view logits;
+    CHECK_OK(clfi_decode_run(batch, inputs, count, &logits));
+    CHECK_OK(clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *out, out, count * VOCABULARY * sizeof *out));
+    clfi_arena_release(context, mark);
+}
+
+/* Two batches of the same network, one of which has launch graphs. */
+typedef struct pair {
+    clf_decode_batch *graphs, *single;
+} pair;
+
+static void compare(const pair *p, const clf_decode_input *inputs, size_t count)
+{
+    float got[2 * VOCABULARY], want[2 * VOCABULARY];
+    for (size_t i = 0; i < COUNT(got); i++)
+        got[i] = NAN;
+    pass(p->graphs, inputs, count, got);
+    pass(p->single, inputs, count, want);
+    for (size_t i = 0; i < count * VOCABULARY; i++)
+        CHECK(within(got[i], want[i], bound), "%zu inputs, sequence %d of %d tokens, logit %zu: %.9g, want %.9g", count, inputs[0].sequence,
+              clfi_decode_length(p->single, inputs[0].sequence), i, (double)got[i], (double)want[i]);
+}
+
+static void open_both(const pair *p, int32_t *out)
+{
+    int32_t other;
+    CHECK_OK(clfi_decode_open(p->graphs, out));
+    CHECK_OK(clfi_decode_open(p->single, &other));
+    assert_int_equal(other, *out);
+}
+
+/* Steps whose launches are recorded once and launched again are those of a batch that records none: past the ends of tables, while the
+ * cache moves, with temporary memory elsewhere, with prompts and steps of other sequences between, and after going back. */
+static void test_graphs(void **state)
+{
+    enum { POSITIONS = 400 };
+    clf_context *context = *state;
+    const clf_graph_use before = context->graphs;
+    const int32_t steps = context->device.caps.runs_graphs ? 270 : 12;
+    fixture f = make_for(context, HEADS / 2, POSITIONS);
+    pair p = {.graphs = f.batch};
+    int32_t a, b, c;
+    context->graphs = CLFI_GRAPHS_NEVER;
+    CHECK_OK(clfi_decode_create(context, f.network, CLF_F32, &p.single));
+    context->graphs = CLFI_GRAPHS_ALWAYS;
+    open_both(&p, &a);
+    open_both(&p, &b);
+    for (int32_t i = 0; i < steps; i++) {
+        const int32_t token = i * 7 % VOCABULARY, next = i * 5 % VOCABULARY;
+        const clf_arena_mark mark = clfi_arena_top(context);
+        clf_region elsewhere;
+        if (i % 31 == 5)
+            CHECK_OK(clfi_arena_alloc(context, 300, &elsewhere));
+        compare(&p, (clf_decode_input[]){{a, &token, 1}}, 1);
+        if (i % 3 == 0)
+            compare(&p, (clf_decode_input[]){{b, &token, 1}, {a, &next, 1}}, 2);
+        if (i % 50 == 9) {
+            open_both(&p, &c);
+            compare(&p, (clf_decode_input[]){{c, (int32_t[]){token, next, 3}, 3}}, 1);
+            CHECK_OK(clfi_decode_drop(p.graphs, c));
+            CHECK_OK(clfi_decode_drop(p.single, c));
+        }
+        if (i % 100 == 10) {
+            const int32_t kept = clfi_decode_length(p.single, a) - 6;
+            CHECK_OK(clfi_decode_keep(p.graphs, a, kept));
+            CHECK_OK(clfi_decode_keep(p.single, a, kept));
+        }
+        clfi_arena_release(context, mark);
+    }
+    context->graphs = before;
+    clfi_decode_destroy(p.single);
+    destroy(&f);
+}
+
 static void test_refusals(void **state)
 {
     fixture f = make(*state);
@@ -197,6 +281,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lives), cmocka_unit_test(test_steady), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lives), cmocka_unit_test(test_steady), cmocka_unit_test(test_graphs),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests_name("model.decode_batch", tests, device_setup, device_teardown);
 }

@@ -102,12 +102,19 @@ static void destroy(world *w)
         clfi_buffer_release(w->buffer[i]);
 }
 
+/* What steps make of the buffers. */
+static void expect(world *w, int count)
+{
+    for (const int end = w->step + count; w->step < end; w->step++)
+        expected_turn(w->host[w->step % 2], w->host[1 - w->step % 2], w->step);
+}
+
 static clf_status run(world *w, int count)
 {
-    for (const int end = w->step + count; w->step < end; w->step++) {
+    for (int i = 0; i < count; i++) {
         const int from = w->step % 2;
         CLF_TRY(turn(w->context, w->buffer[from], w->buffer[1 - from], w->step));
-        expected_turn(w->host[from], w->host[1 - from], w->step);
+        expect(w, 1);
     }
     return CLF_OK;
 }
@@ -138,7 +145,7 @@ static void test_changing_kernels(void **state)
     for (size_t i = 0; i < COUNT(kernels); i++) {
         const uint64_t before = launches(w.context);
         w.step = w.step / 6 * 6 + 6;
-        clfi_graph_begin(w.graph);
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, kernels[i])));
         check(&w);
         const uint64_t expected = w.graph && kernels[i] < 3 ? 1 : (uint64_t)kernels[i];
@@ -156,7 +163,7 @@ static void test_steps(void **state)
     create(*state, &w);
     for (int round = 0; round < 3; round++) {
         const uint64_t before = launches(w.context);
-        clfi_graph_begin(w.graph);
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, STEPS)));
         check(&w);
         if (w.graph && round > 0)
@@ -174,7 +181,7 @@ static void test_released(void **state)
     int got[SIZE];
     create(*state, &w);
     for (int round = 0; round < 2; round++) {
-        clfi_graph_begin(w.graph);
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, 10)));
     }
     kept = clfi_buffer_retain(w.buffer[0]);
@@ -194,7 +201,7 @@ static void test_interruptions(void **state)
     for (size_t i = 0; i < COUNT(kernels); i++) {
         world w;
         create(*state, &w);
-        clfi_graph_begin(w.graph);
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
         clf_status st = run(&w, 4); /* the last result is in buffer 0 */
         if (kernels[i][0]) {
             st = st != CLF_OK ? st : simple(w.context, kernels[i][0], kernels[i][1], w.buffer[0]);
@@ -207,7 +214,7 @@ static void test_interruptions(void **state)
         CHECK_OK(clfi_graph_end(w.graph, st != CLF_OK ? st : run(&w, 5)));
         check(&w);
         const uint64_t before = launches(w.context);
-        clfi_graph_begin(w.graph);
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, 6)));
         check(&w);
         CHECK(launches(w.context) == before + 6, "6 launches after a graph was off are %llu",
@@ -224,11 +231,76 @@ static void test_few(void **state)
     context->graphs = CLFI_GRAPHS_LONG;
     create(context, &w);
     const uint64_t before = launches(context);
-    clfi_graph_begin(w.graph);
+    assert_true(clfi_graph_begin(w.graph, NULL, 0));
     CHECK_OK(clfi_graph_end(w.graph, run(&w, 5)));
     check(&w);
     CHECK(launches(context) == before + 5, "%llu launches", (unsigned long long)(launches(context) - before));
     context->graphs = CLFI_GRAPHS_ALWAYS;
+    destroy(&w);
+}
+
+/* The first ten steps, recorded for a key. Returns whether they were recorded now. */
+static bool run_for(world *w, int key)
+{
+    w->step = 0;
+    const bool is_new = clfi_graph_begin(w->graph, &key, sizeof key);
+    if (!is_new)
+        expect(w, 10);
+    CHECK_OK(clfi_graph_end(w->graph, is_new ? run(w, 10) : CLF_OK));
+    check(w);
+    return is_new;
+}
+
+/* While its key is the same, a recording is launched again, on what the buffers hold by then. */
+static void test_repeats(void **state)
+{
+    static const int keys[] = {1, 1, 1, 2, 2, 1, 1};
+    static const bool is_new[] = {true, false, false, true, false, true, false};
+    world w;
+    create(*state, &w);
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const uint64_t before = launches(w.context);
+        CHECK(run_for(&w, keys[i]) == (is_new[i] || !w.graph), "turn %zu, key %d: expected %s", i, keys[i], is_new[i] ? "new" : "known");
+        if (w.graph && i > 0) /* the first asks where buffers lie */
+            CHECK(launches(w.context) == before + 1, "turn %zu: %llu launches", i, (unsigned long long)(launches(w.context) - before));
+        for (int k = 0; k < SIZE; k++)
+            w.host[0][k] += k;
+        CHECK_OK(clfi_buffer_write(w.buffer[0], 0, w.host[0], sizeof w.host[0]));
+    }
+    destroy(&w);
+}
+
+/* Not after an error or an interruption; and no key, or one that is too long, is never known. */
+static void test_no_repeats(void **state)
+{
+    static const unsigned char long_key[CLFI_GRAPH_KEY_BYTES + 1];
+    world w, other;
+    create(*state, &w);
+    if (w.graph) {
+        other = w;
+        assert_true(run_for(&w, 1));
+        assert_true(clfi_graph_begin(w.graph, &(int){2}, sizeof(int)));
+        CHECK_OK(run(&other, 3));
+        CHECK_FAILS(clfi_graph_end(w.graph, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
+        assert_true(run_for(&w, 2));
+        assert_false(clfi_graph_begin(w.graph, &(int){2}, sizeof(int)));
+        CHECK_FAILS(clfi_graph_end(w.graph, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
+        check(&w);
+        for (int i = 0; i < 2; i++) {
+            assert_true(clfi_graph_begin(w.graph, long_key, i ? sizeof long_key : 0));
+            CHECK_OK(clfi_graph_end(w.graph, run(&w, 10)));
+        }
+        check(&w);
+        assert_true(run_for(&w, 1));
+        assert_true(clfi_graph_begin(w.graph, &(int){3}, sizeof(int)));
+        clf_status st = simple(w.context, "alone.cl", "alone", w.buffer[0]);
+        for (int k = 0; k < SIZE; k++)
+            w.host[0][k] *= 2;
+        CHECK_OK(clfi_graph_end(w.graph, st));
+        check(&w);
+        assert_true(run_for(&w, 3));
+        assert_true(run_for(&w, 3));
+    }
     destroy(&w);
 }
 
@@ -239,7 +311,7 @@ static void test_error(void **state)
     create(*state, &w);
     if (w.graph) {
         after = w;
-        clfi_graph_begin(w.graph);
+        assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(run(&after, 3));
         CHECK_FAILS(clfi_graph_end(w.graph, clfi_fail(CLF_IO, "something else")), CLF_IO, "something else");
         check(&w);
@@ -271,7 +343,7 @@ static void test_switched_off(void **state)
     create(context, &w);
     context->graphs = before;
     assert_null(w.graph);
-    clfi_graph_begin(w.graph);
+    assert_true(clfi_graph_begin(w.graph, NULL, 0));
     CHECK_OK(clfi_graph_end(w.graph, run(&w, 7)));
     check(&w);
     destroy(&w);
@@ -280,13 +352,9 @@ static void test_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changing_kernels),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_released),
-        cmocka_unit_test(test_interruptions),
-        cmocka_unit_test(test_few),
-        cmocka_unit_test(test_error),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_changing_kernels), cmocka_unit_test(test_steps), cmocka_unit_test(test_released),
+        cmocka_unit_test(test_interruptions),    cmocka_unit_test(test_few),   cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_no_repeats),       cmocka_unit_test(test_error), cmocka_unit_test(test_lost),
         cmocka_unit_test(test_switched_off),
     };
     setenv("CLF_GRAPH", "1", 1);
