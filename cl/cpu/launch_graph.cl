@@ -11,10 +11,11 @@
 
 enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, TAKEN = 5 };
 
-/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, long waits, and whether one had no end. */
+/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, how often a group has waited for LATE_LOOKS, and whether
+ * a wait had no end. */
 enum { ARRIVED = 0, LATE = 32, LOST = 64 };
 
-/* Looks at the counter: a millisecond or two, and a minute. */
+/* Looks at the counter: about a millisecond, and a minute. */
 #define LATE_LOOKS (1ul << 20)
 #define LOST_LOOKS (1ul << 36)
 
@@ -39,7 +40,7 @@ static bool meet(volatile __global uint *meeting, uint arrivals)
     mem_fence(CLK_GLOBAL_MEM_FENCE);
     atomic_inc(meeting + ARRIVED);
     for (ulong looks = 0; (int)(meeting[ARRIVED] - arrivals) < 0; looks++) {
-        if (looks == LATE_LOOKS)
+        if (looks % LATE_LOOKS == LATE_LOOKS - 1)
             atomic_inc(meeting + LATE);
         if (looks % 1024 == 1023 && (looks >= LOST_LOOKS || meeting[LOST])) {
             meeting[LOST] = 1;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "runtime/recording.h"
 #include "runtime/launch.h"
@@ -17,10 +18,11 @@ enum {
     LATE_WORD = 32,
     LOST_WORD = 64,
     FEW_LAUNCHES = 64, /* these gain less than the program takes to compile */
-    MOST_PROGRAMS = 2, /* of a graph whose kernels change: each takes seconds to compile */
-    MOST_LATE = 8,     /* long waits, and one more for every LATE_LAUNCHES: beyond it others have the device's units */
-    LATE_LAUNCHES = 4
+    MOST_PROGRAMS = 2  /* of a graph whose kernels change: each takes seconds to compile */
 };
+
+/* Others have too much of the device's units when each unit has waited for this long, and for this part of the launches' time beside. */
+enum { LATE_NS = 1000000 /* that the late word counts */, FREE_NS = 10 * LATE_NS, LATE_PART = 8, LONGEST_NS = 100 * LATE_NS };
 
 /* Memory of the host that the device uses in place: written while the queue is idle, without a transfer. */
 typedef struct host_memory {
@@ -58,8 +60,8 @@ static clf_status allocate_memory(clf_context *context, size_t size, host_memory
 /* Where the work-groups of a context's graphs meet. */
 typedef struct meeting {
     host_memory words;
-    uint32_t begun; /* arrivals that earlier launches will have made */
-    uint64_t launches;
+    uint32_t begun;                /* arrivals that earlier launches will have made */
+    uint64_t launched_ns, busy_ns; /* when the last launch was enqueued, 0: none since; the time of those before */
     clf_context *context;
 } meeting;
 
@@ -176,10 +178,21 @@ void clfi_graph_destroy(clf_launch_graph *graph)
     free(graph);
 }
 
-/* Whether others have had the device's units too often while groups waited for each other there. */
-static bool waited_long(const meeting *m)
+/* A launch's time is that until the next is to begin, but no more than LONGEST_NS: the host may have waited for its user. */
+static void count_time(meeting *m)
 {
-    return ((const volatile uint32_t *)m->words.data)[LATE_WORD] > MOST_LATE + m->launches / LATE_LAUNCHES;
+    const uint64_t took = m->launched_ns ? clfi_now_ns() - m->launched_ns : 0;
+    m->busy_ns += took < LONGEST_NS ? took : LONGEST_NS;
+    m->launched_ns = 0;
+}
+
+/* Whether others have had the device's units too long while groups waited for each other there: all but the one that was kept. */
+static bool waited_long(meeting *m)
+{
+    const size_t units = m->context->device.caps.compute_units;
+    const uint64_t late = ((const volatile uint32_t *)m->words.data)[LATE_WORD];
+    count_time(m);
+    return units > 1 && late * LATE_NS / (units - 1) > FREE_NS + m->busy_ns / LATE_PART;
 }
 
 /* Whether the recording that was launched last is what this key would record. A rehearsal asks for the kernels all the same. */
@@ -338,7 +351,7 @@ static clf_status launch_records(clf_launch_graph *graph)
     clfi_arg_uint(&launch, m->begun);
     CLF_TRY(clfi_launch_1d(&launch, units, 1));
     m->begun += (uint32_t)((launches - 1) * units);
-    m->launches++;
+    m->launched_ns = clfi_now_ns();
     return CLF_OK;
 }
 

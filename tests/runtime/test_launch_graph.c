@@ -334,6 +334,33 @@ static void test_lost(void **state)
     destroy(&w);
 }
 
+/* A few long waits are nothing. Where they take more than a part of the time, launches go one by one. */
+static void test_late(void **state)
+{
+    enum { TURNS = 70, LOST_WORD = 64, LATE_WORD = 32 }; /* as in cl/cpu/launch_graph.cl */
+    world w;
+    clf_context *context = *state;
+    const uint32_t units = (uint32_t)context->device.caps.compute_units;
+    create(context, &w);
+    if (w.graph && units > 1) {
+        volatile uint32_t *late = (volatile uint32_t *)context->is_lost - LOST_WORD + LATE_WORD;
+        context->graphs = CLFI_GRAPHS_LONG;
+        for (int i = 0; i < 4; i++) {
+            const uint64_t before = launches(context);
+            *late = i < 2 ? 5 * (units - 1) : 100000 * (units - 1); /* milliseconds of each unit but the one that was waited for */
+            assert_true(clfi_graph_begin(w.graph, NULL, 0));
+            CHECK_OK(clfi_graph_end(w.graph, run(&w, TURNS)));
+            check(&w);
+            if (i > 0) /* the first asks where buffers lie */
+                CHECK(launches(context) == before + (i == 1 ? 1 : TURNS), "turn %d: %llu launches", i,
+                      (unsigned long long)(launches(context) - before));
+        }
+        *late = 0;
+        context->graphs = CLFI_GRAPHS_ALWAYS;
+    }
+    destroy(&w);
+}
+
 static void test_switched_off(void **state)
 {
     world w;
@@ -352,9 +379,16 @@ static void test_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changing_kernels), cmocka_unit_test(test_steps), cmocka_unit_test(test_released),
-        cmocka_unit_test(test_interruptions),    cmocka_unit_test(test_few),   cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_no_repeats),       cmocka_unit_test(test_error), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_changing_kernels),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_released),
+        cmocka_unit_test(test_interruptions),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_no_repeats),
+        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_late),
         cmocka_unit_test(test_switched_off),
     };
     setenv("CLF_GRAPH", "1", 1);
