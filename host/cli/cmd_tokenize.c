@@ -81,15 +81,15 @@ int cmd_tokenize(const cli_command *self, int argc, char **argv)
 {
     const char *file = NULL;
     cli_tokenize job = {.form = AS_IDS};
-    int as_text = 0, as_json = 0, no_special = 0, ignore_special = 0, unit = -1, positional;
+    int as_text = 0, as_json = 0, no_special = 0, no_special_tokens = 0, unit = -1, positional;
     const cli_option table[] = {
         CLI_INPUTS_OPTION(file),
         {"text", 0, NULL, "print the tokens instead of their ids", CLI_FLAG, &as_text},
         {"json", 0, NULL, "print an object a text: ids, tokens, type_ids, special_mask, offsets, truncated", CLI_FLAG, &as_json},
         {"offsets", 0, "characters|bytes", "what offsets count (default: characters); with --json", CLI_CHOICE, &unit},
         {"pair", 0, "TEXT", "a second text, encoded together with each", CLI_TEXT, &job.pair},
-        {"no-special-tokens", 0, NULL, "do not add [CLS], [SEP] and the like", CLI_FLAG, &no_special},
-        {"ignore-special", 0, NULL, "special tokens written in a text are text", CLI_FLAG, &ignore_special},
+        {"no-special-tokens", 0, NULL, "do not add [CLS], [SEP] and the like", CLI_FLAG, &no_special_tokens},
+        {"no-special", 0, NULL, "special tokens written in a text are text like any other", CLI_FLAG, &no_special},
         {"max-tokens", 0, "N", "cut longer texts (default: no limit)", CLI_SIZE, &job.options.max_tokens},
     };
     cli_inputs *inputs = NULL;
@@ -100,8 +100,8 @@ int cmd_tokenize(const cli_command *self, int argc, char **argv)
         st = cli_inputs_open_after_model(self, argv, positional, file, &inputs);
     if (st == CLF_OK) {
         job.form = as_json ? AS_JSON : as_text ? AS_TEXT : AS_IDS;
-        job.options.add_special_tokens = !no_special;
-        job.options.ignore_special = ignore_special;
+        job.options.add_special_tokens = !no_special_tokens;
+        job.options.ignore_special = no_special;
         job.options.offsets = !as_json ? CLF_OFFSETS_NONE : unit == 1 ? CLF_OFFSETS_BYTES : CLF_OFFSETS_CHARACTERS;
         st = tokenize(argv[0], inputs, &job);
     }

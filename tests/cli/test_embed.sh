@@ -129,6 +129,10 @@ run tokenize "$model" 'Hello, world!'
 [ "$(cat "$work/out")" = "[101, 7592, 1010, 2088, 999, 102]" ] || fail "tokenize: $(cat "$work/out")"
 run tokenize "$model" --text 'unaffable'
 [ "$(cat "$work/out")" = '["[CLS]","una","##ffa","##ble","[SEP]"]' ] || fail "tokenize --text: $(cat "$work/out")"
+run tokenize "$model" --no-special '[SEP]'
+[ "$(cat "$work/out")" = "[101, 1031, 19802, 1033, 102]" ] || fail "tokenize --no-special: $(cat "$work/out")"
+run tokenize "$model" --no-special-tokens '[SEP]'
+[ "$(cat "$work/out")" = "[102]" ] || fail "tokenize --no-special-tokens: $(cat "$work/out")"
 run tokenize "$model" --json --offsets bytes --pair 'été' 'Hi!'
 wanted='{"ids":[101,7632,999,102,3802,2063,102],"tokens":["[CLS]","hi","!","[SEP]","et","##e","[SEP]"],"type_ids":[0,0,0,0,1,1,1],'
 wanted+='"special_mask":[1,0,0,1,0,0,1],"offsets":[[0,0],[0,2],[2,3],[0,0],[0,3],[3,5],[0,0]],"truncated":false}'
