@@ -11,12 +11,14 @@
 
 enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, TAKEN = 5 };
 
-/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, how often a group has waited for LATE_LOOKS, and whether
- * a wait had no end. */
-enum { ARRIVED = 0, LATE = 32, LOST = 64 };
+/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, how often a group has waited for LATE_LOOKS, whether a
+ * wait had no end, how many groups have begun, and what came of that, a state. ARRIVED, BEGUN and STATE are zeros before a graph. */
+enum { ARRIVED = 0, LATE = 32, LOST = 64, BEGUN = 96, STATE = 128 };
+enum { IS_OPEN = 0, IS_COMPLETE = 1, IS_REFUSED = 2 };
 
-/* Looks at the counter: about a millisecond, and a minute. */
+/* Looks at a word: about a millisecond, a twentieth of a second, and a minute. */
 #define LATE_LOOKS (1ul << 20)
+#define BEGIN_LOOKS (1ul << 26)
 #define LOST_LOOKS (1ul << 36)
 
 #define DECLARE(number) void part_##number(uint first, uint end, uint items_x, uint items_y, __global const uchar *arguments);
@@ -32,6 +34,17 @@ static void run_part(uint part, uint first, uint end, uint items_x, uint items_y
     switch (part) {
         EACH_PART(CASE)
     }
+}
+
+/* Waits until all groups run at once, which no driver promises. False: one has not begun, and none may do anything, now or later. */
+static bool have_all_begun(volatile __global uint *meeting, uint groups)
+{
+    if (atomic_inc(meeting + BEGUN) + 1 == groups)
+        atomic_cmpxchg(meeting + STATE, IS_OPEN, IS_COMPLETE);
+    for (ulong looks = 0; meeting[STATE] == IS_OPEN; looks++)
+        if (looks == BEGIN_LOOKS)
+            atomic_cmpxchg(meeting + STATE, IS_OPEN, IS_REFUSED);
+    return meeting[STATE] == IS_COMPLETE;
 }
 
 /* Waits until `arrivals` groups have come; false: they don't, and nothing may be believed any more. */
@@ -68,9 +81,12 @@ static bool take_items(volatile __global uint *taken, uint items, uint groups, u
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void launch_graph(__global uchar *records, int launches, volatile __global uint *meeting, uint begun)
+void launch_graph(__global uchar *records, int launches, volatile __global uint *meeting)
 {
     const uint all = (uint)get_num_groups(0);
+    uint arrivals = 0;
+    if (!have_all_begun(meeting, all))
+        return;
     for (int i = 0; i < launches; i++) {
         volatile __global uint *header = (volatile __global uint *)records;
         const uint items = header[ITEMS_X] * header[ITEMS_Y] * header[ITEMS_Z];
@@ -78,8 +94,8 @@ void launch_graph(__global uchar *records, int launches, volatile __global uint 
         while (take_items(header + TAKEN, items, all, &first, &end))
             run_part(header[PART], first, end, header[ITEMS_X], header[ITEMS_Y], records + HEADER_WORDS * sizeof(uint));
         records += header[BYTES];
-        begun += all;
-        if (i + 1 < launches && !meet(meeting, begun))
+        arrivals += all;
+        if (i + 1 < launches && !meet(meeting, arrivals))
             return;
     }
 }

@@ -154,9 +154,9 @@ static void set_caps(clf_device *device)
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");
     caps->many_registers = strstr(info->vendor, "NVIDIA") != NULL;
-    caps->runs_graphs = is_pocl && caps->is_cpu && caps->unified_memory && sizeof(void *) == 8;
     const bool is_intel = strcmp(info->platform_name, "Intel(R) OpenCL") == 0;
     caps->uses_host_memory = (is_pocl || is_intel) && caps->is_cpu && caps->unified_memory;
+    caps->runs_graphs = caps->uses_host_memory && sizeof(void *) == 8;
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */

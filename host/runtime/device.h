@@ -30,7 +30,7 @@ typedef struct clf_device_caps {
     bool slow_compiler;   /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
     bool prints_warnings; /* the compiler, on the program's stderr: builds ask for none */
     bool serial_compiler; /* builds in several threads at once end the process, also of different contexts */
-    bool runs_graphs;     /* runs as many work-groups at once as it has units, and buffers stay where they are: runtime/launch_graph.h */
+    bool runs_graphs;     /* buffers stay where they are, and work-groups, one for each unit, run at once: runtime/launch_graph.h */
     bool uses_host_memory; /* a CPU whose kernels read and write host memory where it is, as fast as what the driver allocates */
     bool short_loops;     /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;

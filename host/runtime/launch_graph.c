@@ -13,16 +13,20 @@
 #include "runtime/slot.h"
 
 enum {
-    MEETING_WORDS = 96,
-    PAGE = 4096,
+    ARRIVED_WORD = 0, /* of a meeting, as in cl/cpu/launch_graph.cl */
     LATE_WORD = 32,
     LOST_WORD = 64,
+    BEGUN_WORD = 96,
+    STATE_WORD = 128,
+    MEETING_WORDS = 160,
+    IS_COMPLETE = 1,
+    PAGE = 4096,
     FEW_LAUNCHES = 64, /* these gain less than the program takes to compile */
     MOST_PROGRAMS = 2  /* of a graph whose kernels change: each takes seconds to compile */
 };
 
 /* Others have too much of the device's units when each unit has waited for this long, and for this part of the launches' time beside. */
-enum { LATE_NS = 1000000 /* that the late word counts */, FREE_NS = 10 * LATE_NS, LATE_PART = 8, LONGEST_NS = 100 * LATE_NS };
+enum { LATE_NS = 1000000 /* that the late word counts */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
 
 /* Memory of the host that the device uses in place: written while the queue is idle, without a transfer. */
 typedef struct host_memory {
@@ -60,8 +64,7 @@ static clf_status allocate_memory(clf_context *context, size_t size, host_memory
 /* Where the work-groups of a context's graphs meet. */
 typedef struct meeting {
     host_memory words;
-    uint32_t begun;                /* arrivals that earlier launches will have made */
-    uint64_t launched_ns, busy_ns; /* when the last launch was enqueued, 0: none since; the time of those before */
+    uint64_t busy_ns; /* that launches took */
     clf_context *context;
 } meeting;
 
@@ -92,11 +95,9 @@ struct clf_launch_graph {
     size_t spec_parts; /* that it was made for */
     size_t programs;   /* there have been */
     host_memory records;
-    clf_buffer **running; /* buffers of the launch that may still run */
-    size_t running_count, running_capacity;
     unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* of the recording */
     size_t key_size;
-    bool is_kept;   /* the recording has been launched as a graph, and its buffers are those that may still run */
+    bool is_kept;   /* the recording has been launched as a graph */
     bool is_repeat; /* between begin and end: it is to be launched again */
     bool is_off;
 };
@@ -158,40 +159,30 @@ clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
     return CLF_OK;
 }
 
-static void release_running(clf_launch_graph *graph)
+/* Lets its buffers go, but for what a queue that does not end may still use. */
+static void forget_recording(clf_launch_graph *graph)
 {
-    for (size_t i = 0; i < graph->running_count; i++)
-        clfi_buffer_release(graph->running[i]);
-    graph->running_count = 0;
+    if (atomic_load(graph->context->is_stuck))
+        graph->recording.held_count = 0;
+    clfi_recording_clear(&graph->recording);
 }
 
 void clfi_graph_destroy(clf_launch_graph *graph)
 {
     if (!graph)
         return;
-    if (is_queue_idle(graph->context)) {
-        release_running(graph);
+    if (is_queue_idle(graph->context))
         free_memory(&graph->records);
-    }
+    forget_recording(graph);
     clfi_recording_free(&graph->recording);
-    free(graph->running);
     free(graph);
 }
 
-/* A launch's time is that until the next is to begin, but no more than LONGEST_NS: the host may have waited for its user. */
-static void count_time(meeting *m)
-{
-    const uint64_t took = m->launched_ns ? clfi_now_ns() - m->launched_ns : 0;
-    m->busy_ns += took < LONGEST_NS ? took : LONGEST_NS;
-    m->launched_ns = 0;
-}
-
 /* Whether others have had the device's units too long while groups waited for each other there: all but the one that was kept. */
-static bool waited_long(meeting *m)
+static bool waited_long(const meeting *m)
 {
     const size_t units = m->context->device.caps.compute_units;
     const uint64_t late = ((const volatile uint32_t *)m->words.data)[LATE_WORD];
-    count_time(m);
     return units > 1 && late * LATE_NS / (units - 1) > FREE_NS + m->busy_ns / LATE_PART;
 }
 
@@ -316,7 +307,7 @@ done:
 static clf_status send_records(clf_launch_graph *graph)
 {
     const clf_str *records = &graph->recording.records;
-    CLF_TRY(clfi_context_wait(graph->context)); /* the launch before this one has read its records */
+    CLF_TRY(clfi_context_wait(graph->context)); /* what is enqueued by itself may use what lies there */
     if (graph->records.size < records->length) {
         free_memory(&graph->records);
         CLF_TRY(allocate_memory(graph->context, 2 * records->length, &graph->records));
@@ -325,49 +316,39 @@ static clf_status send_records(clf_launch_graph *graph)
     return CLF_OK;
 }
 
-/* The launch before this one has ended, as send_records saw to it; its buffers may go. */
-static void exchange_held(clf_launch_graph *graph)
-{
-    clf_recording *recording = &graph->recording;
-    release_running(graph);
-    clf_buffer **free_list = graph->running;
-    const size_t capacity = graph->running_capacity;
-    graph->running = recording->held;
-    graph->running_count = recording->held_count;
-    graph->running_capacity = recording->held_capacity;
-    recording->held = free_list;
-    recording->held_count = 0;
-    recording->held_capacity = capacity;
-}
-
 static clf_status launch_records(clf_launch_graph *graph)
 {
     const size_t launches = graph->recording.launch_count, units = graph->context->device.caps.compute_units;
     meeting *m = graph->meeting;
+    volatile uint32_t *words = m->words.data;
+    words[ARRIVED_WORD] = words[BEGUN_WORD] = words[STATE_WORD] = 0;
     clf_launch launch = clfi_launch(graph->context, &graph->spec);
     clfi_arg_bytes(&launch, &graph->records.memory, sizeof graph->records.memory);
     clfi_arg_int(&launch, (int64_t)launches);
     clfi_arg_bytes(&launch, &m->words.memory, sizeof m->words.memory);
-    clfi_arg_uint(&launch, m->begun);
+    const uint64_t begun_ns = clfi_now_ns();
     CLF_TRY(clfi_launch_1d(&launch, units, 1));
-    m->begun += (uint32_t)((launches - 1) * units);
-    m->launched_ns = clfi_now_ns();
-    return CLF_OK;
+    CLF_TRY(clfi_context_wait(graph->context));
+    m->busy_ns += clfi_now_ns() - begun_ns;
+    if (words[STATE_WORD] == IS_COMPLETE)
+        return CLF_OK;
+    clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups do not run at once; launching one by one from here on");
+    graph->is_off = true;
+    return enqueue_launches(graph);
 }
 
-static clf_status enqueue_graph(clf_launch_graph *graph)
+static clf_status run_graph(clf_launch_graph *graph)
 {
     CLF_TRY(find_addresses(graph));
     clfi_recording_put_addresses(&graph->recording);
     CLF_TRY(send_records(graph));
-    exchange_held(graph);
     return launch_records(graph);
 }
 
-/* The recording once more, whose buffers are still held. */
-static clf_status enqueue_again(clf_launch_graph *graph)
+/* The recording once more. The device has counted items in the records that it had. */
+static clf_status run_again(clf_launch_graph *graph)
 {
-    CLF_TRY(send_records(graph)); /* the device has counted the items that it took in those that it had */
+    CLF_TRY(send_records(graph));
     return launch_records(graph);
 }
 
@@ -384,8 +365,8 @@ static clf_status find_program(clf_launch_graph *graph)
     return clfi_kernel_get(graph->context, &graph->spec, &kernel);
 }
 
-/* Enqueues the recording in the way that suits it. *out_is_graph: as a graph. */
-static clf_status enqueue(clf_launch_graph *graph, bool *out_is_graph)
+/* Launches what was recorded in the way that suits it. *out_is_graph: as a graph. */
+static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
 {
     const size_t launches = graph->recording.launch_count;
     *out_is_graph = false;
@@ -407,7 +388,7 @@ static clf_status enqueue(clf_launch_graph *graph, bool *out_is_graph)
     if (found != CLF_OK || graph->context->rehearsal)
         return found;
     *out_is_graph = true;
-    return enqueue_graph(graph);
+    return run_graph(graph);
 }
 
 clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
@@ -417,18 +398,20 @@ clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
     if (graph->is_repeat) {
         graph->is_repeat = false;
         if (st == CLF_OK)
-            st = enqueue_again(graph);
-        graph->is_kept = st == CLF_OK;
+            st = run_again(graph);
+        graph->is_kept = st == CLF_OK && !graph->is_off;
+        if (!graph->is_kept)
+            forget_recording(graph);
         return st;
     }
     if (graph->context->recording != &graph->recording)
         return st;
     graph->context->recording = NULL;
     if (st == CLF_OK)
-        st = enqueue(graph, &graph->is_kept);
-    if (st != CLF_OK || !graph->is_kept) {
+        st = launch_recording(graph, &graph->is_kept);
+    if (st != CLF_OK || graph->is_off)
         graph->is_kept = false;
-        clfi_recording_clear(&graph->recording);
-    }
+    if (!graph->is_kept)
+        forget_recording(graph);
     return st;
 }

@@ -10,11 +10,12 @@
  * what launches kernels is not called: for hundreds of them the host needs up to a tenth of the time that the device computes. What
  * changes from step to step lies in buffers.
  *
- * Numbers are those of single launches: the kernels are the same. Only on devices that run the groups of a launch at once and leave buffers
- * where they are (caps.runs_graphs), and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that
- * are no parts of graphs, transfers and whatever else enters the queue between begin and end end the graph early: all is enqueued launch by
- * launch, in the same order, now and from then on. A graph's program is built for the kernels of its first recording, and once more when
- * others come; a recording with yet others is launched one by one. */
+ * Numbers are those of single launches: the kernels are the same. Only on devices whose buffers stay where they are (caps.runs_graphs), and
+ * for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that are no parts of graphs, transfers and
+ * whatever else enters the queue between begin and end end the graph early: all is enqueued launch by launch, in the same order, now and
+ * from then on. So it is where work-groups do not run at once, which no driver promises: they do nothing before all of them have begun. A
+ * graph's program is built for the kernels of its first recording, and once more when others come; a recording with yet others is launched
+ * one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 
@@ -31,7 +32,8 @@ void clfi_graph_destroy(clf_launch_graph *graph); /* waits for the queue; NULL i
 enum { CLFI_GRAPH_KEY_BYTES = 256 }; /* of a key at most */
 CLF_NODISCARD bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size);
 
-/* Enqueues what was recorded, now or before, unless st is an error: then it is forgotten. Returns st, or what went wrong here. */
+/* Launches what was recorded, now or before, and waits for a graph, unless st is an error: then it is forgotten. Returns st, or what went
+ * wrong here. */
 clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st);
 
 #endif

@@ -334,6 +334,28 @@ static void test_lost(void **state)
     destroy(&w);
 }
 
+/* Where the device does not run all groups at once, none does anything, and what was recorded is launched one by one. */
+static void test_too_many_groups(void **state)
+{
+    world w;
+    clf_context *context = *state;
+    const uint32_t units = context->device.caps.compute_units;
+    create(context, &w);
+    if (w.graph) {
+        context->device.caps.compute_units = 4 * units + 1;
+        for (int i = 0; i < 2; i++) {
+            const uint64_t before = launches(context);
+            assert_true(clfi_graph_begin(w.graph, &i, sizeof i));
+            CHECK_OK(clfi_graph_end(w.graph, run(&w, 10)));
+            check(&w);
+            if (i > 0) /* the first asks where buffers lie, and tries */
+                CHECK(launches(context) == before + 10, "%llu launches", (unsigned long long)(launches(context) - before));
+        }
+        context->device.caps.compute_units = units;
+    }
+    destroy(&w);
+}
+
 /* A few long waits are nothing. Where they take more than a part of the time, launches go one by one. */
 static void test_late(void **state)
 {
@@ -379,17 +401,10 @@ static void test_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changing_kernels),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_released),
-        cmocka_unit_test(test_interruptions),
-        cmocka_unit_test(test_few),
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_no_repeats),
-        cmocka_unit_test(test_error),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_late),
-        cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_changing_kernels), cmocka_unit_test(test_steps), cmocka_unit_test(test_released),
+        cmocka_unit_test(test_interruptions),    cmocka_unit_test(test_few),   cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_no_repeats),       cmocka_unit_test(test_error), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_too_many_groups),  cmocka_unit_test(test_late),  cmocka_unit_test(test_switched_off),
     };
     setenv("CLF_GRAPH", "1", 1);
     return cmocka_run_group_tests_name("runtime.launch_graph", tests, device_setup, device_teardown);
