@@ -199,6 +199,8 @@ bool clfi_graph_begin(clf_launch_graph *graph, const void *key, size_t size)
     if (graph->context->graphs != CLFI_GRAPHS_ALWAYS && waited_long(graph->meeting)) {
         clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups waited long for each other; launching one by one from here on");
         graph->is_off = true;
+        graph->is_kept = false;
+        forget_recording(graph);
         return true;
     }
     graph->is_repeat = is_known(graph, key, size);
@@ -316,6 +318,7 @@ static clf_status send_records(clf_launch_graph *graph)
     return CLF_OK;
 }
 
+/* Runs the graph, whose records were sent, or where its groups do not run at once, the launches one by one. */
 static clf_status launch_records(clf_launch_graph *graph)
 {
     const size_t launches = graph->recording.launch_count, units = graph->context->device.caps.compute_units;
