@@ -48,16 +48,19 @@ static clf_status run_case(clf_context *context, const clf_probe_case *probe, co
     return st;
 }
 
-/* Within a rehearsal, too, and without a copy of the kernel for other compilers. */
+/* Within a rehearsal, too, beside launches that are recorded, and without a copy of the kernel for other compilers. */
 static clf_status run_probe(clf_context *context, const clf_probe_case *probe, const clf_probe_run *run, char text[TEXT_BYTES])
 {
     struct clf_rehearsal *const rehearsal = context->rehearsal;
+    struct clf_recording *const recording = context->recording;
     char *const dump = context->kernel_dump;
     bool is_fine = false;
     context->rehearsal = NULL;
+    context->recording = NULL;
     context->kernel_dump = NULL;
     const clf_status st = run_case(context, probe, run, &is_fine);
     context->rehearsal = rehearsal;
+    context->recording = recording;
     context->kernel_dump = dump;
     if (st == CLF_OK)
         snprintf(text, TEXT_BYTES, "%s", is_fine ? "yes" : "no: wrong numbers");

@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "runtime/launch.h"
+#include "runtime/probe.h"
+#include "runtime/rehearsal.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -334,6 +336,45 @@ static void test_lost(void **state)
     destroy(&w);
 }
 
+static clf_status run_and_probe(void *user)
+{
+    world *w = user;
+    const bool is_new = clfi_graph_begin(w->graph, NULL, 0);
+    assert_true(is_new);
+    clf_status st = run(w, 4);
+    for (clf_probe what = 0; what < CLFI_PROBE_COUNT; what++)
+        clfi_probe_text(w->context, what);
+    return clfi_graph_end(w->graph, st == CLF_OK ? run(w, 4) : st);
+}
+
+/* A device is probed beside what is recorded, which stays a graph; and in a rehearsal no more than the probe runs. */
+static void test_probes(void **state)
+{
+    (void)state;
+    for (int is_rehearsal = 0; is_rehearsal < 2; is_rehearsal++) {
+        clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+        clf_context *context;
+        world w, before;
+        params.cache_dir = ""; /* so that it is probed */
+        CHECK_OK(clf_context_create(&params, &context));
+        create(context, &w);
+        before = w;
+        CHECK_OK(is_rehearsal ? clfi_rehearse(context, run_and_probe, &w) : run_and_probe(&w));
+        if (is_rehearsal)
+            memcpy(w.host, before.host, sizeof w.host);
+        check(&w);
+        if (w.graph) {
+            memcpy(w.host, before.host, sizeof w.host);
+            for (int i = 0; i < 2; i++)
+                CHECK_OK(clfi_buffer_write(w.buffer[i], 0, w.host[i], sizeof w.host[i]));
+            assert_true(run_for(&w, 1));
+            assert_false(run_for(&w, 1)); /* as after an interruption it would not be */
+        }
+        destroy(&w);
+        clf_context_destroy(context);
+    }
+}
+
 /* Where the device does not run all groups at once, none does anything, and what was recorded is launched one by one. */
 static void test_too_many_groups(void **state)
 {
@@ -401,10 +442,19 @@ static void test_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changing_kernels), cmocka_unit_test(test_steps), cmocka_unit_test(test_released),
-        cmocka_unit_test(test_interruptions),    cmocka_unit_test(test_few),   cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_no_repeats),       cmocka_unit_test(test_error), cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_too_many_groups),  cmocka_unit_test(test_late),  cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_changing_kernels),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_released),
+        cmocka_unit_test(test_interruptions),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_no_repeats),
+        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_probes),
+        cmocka_unit_test(test_too_many_groups),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_switched_off),
     };
     setenv("CLF_GRAPH", "1", 1);
     return cmocka_run_group_tests_name("runtime.launch_graph", tests, device_setup, device_teardown);
