@@ -342,6 +342,8 @@ static void report(void)
 {
     if (!report_path[0] || !shared)
         return;
+    if (getpid() == first_process)
+        shim_destructors_wait();
     report_length = 0;
     say("{\"is_child\": %s, \"calls\": {", getpid() == first_process ? "false" : "true");
     for (int i = 0; i < SHIM_CLASS_COUNT; i++)

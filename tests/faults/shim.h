@@ -47,6 +47,9 @@ typedef enum { SHIM_CONTEXT, SHIM_QUEUE, SHIM_BUFFER, SHIM_PROGRAM, SHIM_KERNEL,
 void shim_object_retain(shim_kind kind, void *object); /* made, or one reference more */
 void shim_object_release(shim_kind kind, void *object);
 
+/* Waits until the driver has called every destructor of a memory object, a second at most: what they free is not left over. */
+void shim_destructors_wait(void);
+
 #define SHIM_CALLER __builtin_return_address(0)
 #define SHIM_REAL(name)            \
     static __typeof__(name) *real; \

@@ -5,10 +5,46 @@
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #include <CL/cl.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "shim.h"
 
 #define STRIKES shim_strikes(SHIM_OPENCL, SHIM_CALLER, __func__, NULL)
+
+/* What a program wants to be told when a driver has done with a buffer. Drivers tell it from threads of their own, also after the last call
+ * that the program makes. */
+typedef struct destructor {
+    void(CL_CALLBACK *done)(cl_mem, void *);
+    void *data;
+} destructor;
+
+static destructor destructors[1 << 16];
+static atomic_size_t destructors_expected, destructors_called;
+
+static destructor *expect_destructor(void(CL_CALLBACK *done)(cl_mem, void *), void *data)
+{
+    destructor *d = &destructors[atomic_fetch_add(&destructors_expected, 1) % (sizeof destructors / sizeof *destructors)];
+    *d = (destructor){done, data};
+    return d;
+}
+
+static void CL_CALLBACK call_destructor(cl_mem it, void *data)
+{
+    const destructor *d = data;
+    d->done(it, d->data);
+    atomic_fetch_add(&destructors_called, 1);
+}
+
+void shim_destructors_wait(void)
+{
+    enum { TRIES = 1000 };
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    for (int i = 0; i < TRIES && atomic_load(&destructors_called) < atomic_load(&destructors_expected); i++)
+        syscall(SYS_nanosleep, &millisecond, NULL);
+}
 
 /* A call that returns a status. */
 #define STATUS(name, parameters, arguments)                    \
@@ -93,7 +129,8 @@ STATUS(clCompileProgram,
 STATUS(clSetKernelArg, (cl_kernel it, cl_uint index, size_t size, const void *value), (it, index, size, value))
 STATUS(clSetEventCallback, (cl_event it, cl_int type, void(CL_CALLBACK *done)(cl_event, cl_int, void *), void *data),
        (it, type, done, data))
-STATUS(clSetMemObjectDestructorCallback, (cl_mem it, void(CL_CALLBACK *done)(cl_mem, void *), void *data), (it, done, data))
+STATUS(clSetMemObjectDestructorCallback, (cl_mem it, void(CL_CALLBACK *done)(cl_mem, void *), void *data),
+       (it, call_destructor, expect_destructor(done, data)))
 STATUS(clSetUserEventStatus, (cl_event it, cl_int status), (it, status))
 STATUS(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
 STATUS(clFlush, (cl_command_queue it), (it))
