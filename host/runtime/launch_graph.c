@@ -309,7 +309,7 @@ done:
 static clf_status send_records(clf_launch_graph *graph)
 {
     const clf_str *records = &graph->recording.records;
-    CLF_TRY(clfi_context_wait(graph->context)); /* what is enqueued by itself may use what lies there */
+    CLF_TRY(clfi_context_wait(graph->context)); /* an earlier graph, where waiting for it failed, may still read them */
     if (graph->records.size < records->length) {
         free_memory(&graph->records);
         CLF_TRY(allocate_memory(graph->context, 2 * records->length, &graph->records));
@@ -318,12 +318,14 @@ static clf_status send_records(clf_launch_graph *graph)
     return CLF_OK;
 }
 
-/* Runs the graph, whose records were sent, or where its groups do not run at once, the launches one by one. */
-static clf_status launch_records(clf_launch_graph *graph)
+/* Runs the graph, or where its groups do not run at once, the launches one by one. Records are sent each time: the device counts in them
+ * which items it has taken. */
+static clf_status run_records(clf_launch_graph *graph)
 {
     const size_t launches = graph->recording.launch_count, units = graph->context->device.caps.compute_units;
     meeting *m = graph->meeting;
     volatile uint32_t *words = m->words.data;
+    CLF_TRY(send_records(graph));
     words[ARRIVED_WORD] = words[BEGUN_WORD] = words[STATE_WORD] = 0;
     clf_launch launch = clfi_launch(graph->context, &graph->spec);
     clfi_arg_bytes(&launch, &graph->records.memory, sizeof graph->records.memory);
@@ -344,15 +346,7 @@ static clf_status run_graph(clf_launch_graph *graph)
 {
     CLF_TRY(find_addresses(graph));
     clfi_recording_put_addresses(&graph->recording);
-    CLF_TRY(send_records(graph));
-    return launch_records(graph);
-}
-
-/* The recording once more. The device has counted items in the records that it had. */
-static clf_status run_again(clf_launch_graph *graph)
-{
-    CLF_TRY(send_records(graph));
-    return launch_records(graph);
+    return run_records(graph);
 }
 
 /* Whether the graph's program is there, or can be built. */
@@ -401,7 +395,7 @@ clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
     if (graph->is_repeat) {
         graph->is_repeat = false;
         if (st == CLF_OK)
-            st = run_again(graph);
+            st = run_records(graph);
         graph->is_kept = st == CLF_OK && !graph->is_off;
         if (!graph->is_kept)
             forget_recording(graph);

@@ -81,16 +81,23 @@ static void whole(const fixture *f, const int32_t *tokens, int64_t length, float
     clfi_arena_release(f->context, mark);
 }
 
+/* The logits of a pass. */
+static void pass(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, float *out)
+{
+    clf_context *context = clfi_decode_context(batch);
+    const clf_arena_mark mark = clfi_arena_top(context);
+    clf_view logits;
+    CHECK_OK(clfi_decode_run(batch, inputs, count, &logits));
+    CHECK_OK(clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *out, out, count * VOCABULARY * sizeof *out));
+    clfi_arena_release(context, mark);
+}
+
 static void run(fixture *f, const clf_decode_input *inputs, size_t count)
 {
-    const clf_arena_mark mark = clfi_arena_top(f->context);
-    clf_view logits;
     float got[MOST * VOCABULARY], want[VOCABULARY];
     for (size_t i = 0; i < MOST * VOCABULARY; i++)
         got[i] = NAN;
-    CHECK_OK(clfi_decode_run(f->batch, inputs, count, &logits));
-    CHECK_OK(clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *got, got, count * VOCABULARY * sizeof *got));
-    clfi_arena_release(f->context, mark);
+    pass(f->batch, inputs, count, got);
     for (size_t i = 0; i < count; i++) {
         const int32_t s = inputs[i].sequence;
         memcpy(f->tokens[s] + f->length[s], inputs[i].tokens, (size_t)inputs[i].count * sizeof(int32_t));
@@ -173,16 +180,6 @@ static void test_steady(void **state)
         }
     }
     destroy(&f);
-}
-
-static void pass(clf_decode_batch *batch, const clf_decode_input *inputs, size_t count, float *out)
-{
-    clf_context *context = clfi_decode_context(batch);
-    const clf_arena_mark mark = clfi_arena_top(context);
-    clf_view logits;
-    CHECK_OK(clfi_decode_run(batch, inputs, count, &logits));
-    CHECK_OK(clfi_buffer_read(logits.buffer, (size_t)logits.offset * sizeof *out, out, count * VOCABULARY * sizeof *out));
-    clfi_arena_release(context, mark);
 }
 
 /* Two batches of the same network, one of which has launch graphs. */
