@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys and values of new tokens into rows of a cache: cache[h][row(n)][0][c] = k[h,n,c], [1] likewise from v; row(n) = rows[n]
- * (HAS_ROWS), or row0 + n. A work-item takes every get_global_size(0)-th vector of WIDTH elements of a token's heads; D is a multiple of
+ * (HAS_ROWS), or n. A work-item takes every get_global_size(0)-th vector of WIDTH elements of a token's heads; D is a multiple of
  * WIDTH. */
 #include "vector.cl"
 #include "item.cl"
@@ -20,7 +20,7 @@ typedef struct head_layout {
 } head_layout;
 
 __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layout k_at, __global const FROM_T *v, head_layout v_at,
-                             __global TO_T *cache, long capacity, long row0, __global const int *rows, long rows_offset,
+                             __global TO_T *cache, long capacity, __global const int *rows, long rows_offset,
                              int heads, int size)
 {
     const int columns = heads * size;
@@ -28,7 +28,7 @@ __kernel void kv_cache_store(ITEM_PARAMETERS __global const FROM_T *k, head_layo
 #if HAS_ROWS
     const long to = rows[rows_offset + n];
 #else
-    const long to = row0 + n;
+    const long to = n;
 #endif
     for (int c = (int)get_global_id(0) * WIDTH; c < columns; c += (int)get_global_size(0) * WIDTH) {
         const int head = c / size, within = c % size;

@@ -4,13 +4,13 @@
 
 enum { GROUP = 64 };
 
-/* The same struct as in cl/kv_cache.cl. */
+/* The same struct as in cl/any/kv_cache.cl. */
 typedef struct head_layout {
     cl_long offset, head_stride, stride;
 } head_layout;
 
 clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const clf_view *v, const clf_buffer *cache, clf_dtype dtype,
-                                int64_t capacity, int64_t row0, const clf_view *rows)
+                                int64_t capacity, const clf_view *rows)
 {
     const clf_device_caps *caps = &context->device.caps;
     const int64_t size = k->dim[2], columns = k->dim[0] * size;
@@ -32,7 +32,6 @@ clf_status clfi_kv_cache_launch(clf_context *context, const clf_view *k, const c
     clfi_arg_struct(&launch, "head_layout", &v_at, sizeof v_at);
     clfi_arg_buffer(&launch, cache);
     clfi_arg_long(&launch, capacity);
-    clfi_arg_long(&launch, row0);
     clfi_arg_buffer(&launch, rows ? rows->buffer : cache); /* the stand-in is not read */
     clfi_arg_long(&launch, rows ? rows->offset : 0);
     clfi_arg_int(&launch, k->dim[0]);

@@ -38,6 +38,7 @@ typedef struct generation {
     clf_encoding *encoding;
     text_run *runs; /* [most]: those below `active` are at work */
     size_t active, most;
+    size_t held;              /* tokens of the session's other sequences */
     size_t full;              /* above 0: beside so many runs the next one's keys and values had no room */
     clf_decode_input *inputs; /* [most] */
     float *logits;            /* [most, V] */
@@ -171,12 +172,12 @@ static clf_status blame(const generation *g, const text_run *run, clf_status st)
 /* Whether the run has room beside those before it: else it waits until one of them ends. */
 static clf_status find_room(generation *g, size_t longest, bool *has_room)
 {
-    size_t sum = longest;
+    size_t sum = g->held + longest;
     for (size_t i = 0; i + 1 < g->active; i++)
         sum += g->runs[i].longest;
     const clf_status st = clfi_generation_fits(g->session, sum);
     *has_room = st == CLF_OK;
-    return sum == longest ? st : CLF_OK;
+    return g->active == 1 ? st : CLF_OK;
 }
 
 /* A new sequence, or the caller's with the tokens that it shares with the prompt, whose last one is always given. */
@@ -244,7 +245,7 @@ static clf_status join(generation *g)
 /* Memory for the pass at hand and those after it, so that they allocate nothing. */
 static clf_status reserve(const generation *g)
 {
-    size_t rows = 0, longest = 0;
+    size_t rows = g->held, longest = 0;
     for (size_t i = 0; i < g->active; i++) {
         const size_t length = g->runs[i].capacity + g->runs[i].source_count;
         rows += length;
@@ -479,6 +480,8 @@ clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t co
         st = settle_beams(session->model, &g.params);
     if (st == CLF_OK)
         st = check_sequence(&g);
+    if (st == CLF_OK)
+        g.held = (size_t)clfi_generation_held(session) - (g.params.sequence ? g.params.sequence->count : 0);
     const bool uses_sequence = st == CLF_OK && g.params.sequence;
     if (st == CLF_OK && g.params.beams > 1)
         st = generate_by_beams(&g);

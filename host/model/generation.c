@@ -51,6 +51,11 @@ clf_status clfi_generation_encode(const clf_model *model, const clf_generate_par
     return CLF_OK;
 }
 
+uint64_t clfi_generation_held(const clf_session *session)
+{
+    return session->decoding ? (uint64_t)clfi_decode_usage(session->decoding).used : 0;
+}
+
 clf_status clfi_generation_fits(const clf_session *session, uint64_t tokens)
 {
     return clfi_memory_plan_check_tokens(session->context, &session->model->plan, tokens);

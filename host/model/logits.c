@@ -50,7 +50,7 @@ static clf_status encode(const clf_session *session, const clf_generate_params *
     CLF_TRY(clfi_generation_encode(session->model, params, text, out));
     if ((int64_t)out->length > positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%zu tokens, the model has %lld positions", out->length, (long long)positions);
-    return clfi_generation_fits(session, out->length);
+    return clfi_generation_fits(session, clfi_generation_held(session) + out->length);
 }
 
 static clf_status read_text(const reading *r, const clf_encoding *encoding, float *out)
@@ -152,7 +152,7 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
     if (session->model->network->config.decoder.has_source)
         CLF_FAIL(CLF_UNSUPPORTED, "perplexity: model_type \"%s\" reads a source before its text: it has no perplexity of a text alone",
                  session->model->family->model_type);
-    if (window < 2 || (int64_t)window > session->model->info.max_positions)
+    if (window < 2 || window > (size_t)session->model->info.max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu %s: expected 2 to %lld, the model's positions", window,
                  clfi_plural(window, "token", "tokens"), (long long)session->model->info.max_positions);
     reading r = {.session = session, .params = &own, .vocabulary = (size_t)session->model->info.vocabulary};
@@ -162,7 +162,7 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
         st = clfi_fail(CLF_INVALID_ARGUMENT, "a text of %zu %s: expected two or more", encoding->length,
                        clfi_plural(encoding->length, "token", "tokens"));
     if (st == CLF_OK)
-        st = clfi_generation_fits(session, window < encoding->length ? window : encoding->length);
+        st = clfi_generation_fits(session, clfi_generation_held(session) + (window < encoding->length ? window : encoding->length));
     if (st != CLF_OK) {
         clfi_fail_prefix(st, "perplexity");
         goto done;

@@ -72,13 +72,13 @@ static uint64_t decoder_scratch(const clf_network_config *config)
 }
 
 /* Tokens whose keys and values, of so many bytes a layer, fit beside weights and scratch. */
-static int64_t context_of(const clf_context *context, const clf_memory_plan *plan, uint64_t layer, int64_t layers)
+static uint64_t room_of(const clf_context *context, const clf_memory_plan *plan, uint64_t layer, int64_t layers)
 {
     const uint64_t taken = plan->weight_bytes + plan->scratch_bytes, all = layer * (uint64_t)layers;
     uint64_t fit = context->device.caps.max_allocation_bytes / layer; /* a layer's cache is one allocation */
     if (plan->device_bytes)
         fit = least(fit, taken < plan->device_bytes ? (plan->device_bytes - taken) / all : 0);
-    return (int64_t)least(fit, (uint64_t)plan->positions);
+    return fit;
 }
 
 clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoint *checkpoint, const clf_network_config *config,
@@ -102,8 +102,9 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
     if (stack->has_source) /* how long both texts are together nobody knows before */
         return plan;
     plan.positions = config->target.max_positions;
-    plan.context = context_of(context, &plan, layer, stack->layers);
-    plan.half_context = context_of(context, &plan, half, stack->layers);
+    plan.room = room_of(context, &plan, layer, stack->layers);
+    plan.half_room = room_of(context, &plan, half, stack->layers);
+    plan.context = (int64_t)least(plan.room, (uint64_t)plan.positions);
     return plan;
 }
 
@@ -119,9 +120,9 @@ static void advise(const clf_memory_plan *plan, uint64_t cache, size_t size, cha
     else if (plan->positions > 0 && plan->small_bytes < plan->weight_bytes && plan->small_bytes + beside <= plan->device_bytes)
         used += (size_t)snprintf(out, size, "; as q4_0 (clformer convert) they would take %llu MB, which fits",
                                  (unsigned long long)(plan->small_bytes / mb));
-    if (plan->half_context > plan->context && used < size)
-        snprintf(out + used, size - used, "; with keys and values as f16 (--cache f16) %lld tokens fit beside the weights as they are",
-                 (long long)plan->half_context);
+    if (plan->half_room > plan->room && used < size)
+        snprintf(out + used, size - used, "; with keys and values as f16 (--cache f16) %llu tokens fit beside the weights as they are",
+                 (unsigned long long)plan->half_room);
 }
 
 enum { ADVICE_BYTES = 256 };
@@ -150,12 +151,12 @@ clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_p
 clf_status clfi_memory_plan_check_tokens(const clf_context *context, const clf_memory_plan *plan, uint64_t tokens)
 {
     char advice[ADVICE_BYTES];
-    if (plan->positions == 0 || tokens <= (uint64_t)plan->context)
+    if (plan->positions == 0 || tokens <= plan->room)
         return CLF_OK;
     advise(plan, plan->cache_bytes * tokens, sizeof advice, advice);
     CLF_FAIL(CLF_OUT_OF_MEMORY,
-             "keys and values of %llu tokens take %llu MB, a context of %lld tokens fits device %s beside the weights of %llu MB: expected "
+             "keys and values of %llu tokens take %llu MB, those of %llu tokens fit device %s beside the weights of %llu MB: expected "
              "shorter texts%s",
-             (unsigned long long)tokens, (unsigned long long)((plan->cache_bytes * tokens) >> 20), (long long)plan->context,
+             (unsigned long long)tokens, (unsigned long long)((plan->cache_bytes * tokens) >> 20), (unsigned long long)plan->room,
              context->device.info.name, (unsigned long long)(plan->weight_bytes >> 20), advice);
 }

@@ -16,8 +16,9 @@ typedef struct clf_memory_plan {
     uint64_t cache_bytes;   /* keys and values of one token, of a source too */
     uint64_t device_bytes;  /* 0: the device does not tell */
     int64_t positions;      /* of a decoder without sources; 0: there is none */
-    int64_t context;        /* tokens that fit beside weights and scratch, at most `positions`; 0: none */
-    int64_t half_context;   /* the same if keys and values were f16 */
+    uint64_t room;          /* tokens of all texts together whose keys and values fit beside weights and scratch */
+    uint64_t half_room;     /* the same if keys and values were f16 */
+    int64_t context;        /* of a single text: room, at most `positions` */
 } clf_memory_plan;
 
 /* The weights whose pages the device uses where the file is mapped count like the others. Every tensor of two axes counts as a matrix. */
@@ -28,7 +29,8 @@ clf_memory_plan clfi_memory_plan(const clf_context *context, const clf_checkpoin
  * cache beside them. An encoder's scratch does not count: callers may ask for smaller batches. */
 clf_status clfi_memory_plan_check(const clf_context *context, const clf_memory_plan *plan);
 
-/* OUT_OF_MEMORY: so many tokens do not fit beside weights and scratch; the message names how many do, and what would make more fit. */
+/* OUT_OF_MEMORY: so many tokens, of all texts together, do not fit beside weights and scratch; the message names how many do, and what
+ * would make more fit. */
 clf_status clfi_memory_plan_check_tokens(const clf_context *context, const clf_memory_plan *plan, uint64_t tokens);
 
 #endif

@@ -118,7 +118,7 @@ typedef struct giving {
 static clf_status check_inputs(const clf_session *session, const clf_sequence_tokens *inputs, size_t count)
 {
     const clf_embedding_config *config = &session->model->network->config.target;
-    uint64_t tokens = session->decoding ? (uint64_t)clfi_decode_usage(session->decoding).used : 0;
+    uint64_t tokens = clfi_generation_held(session);
     for (size_t i = 0; i < count; i++) {
         const clf_sequence_tokens *input = &inputs[i];
         if (!input->sequence || !input->tokens || input->count == 0)

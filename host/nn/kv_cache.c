@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "kernel/kv_cache.h"
+#include "runtime/aside.h"
 
 static clf_status create_layer(const clf_kv_cache *cache, int64_t capacity, clf_kv_layer *out)
 {
@@ -37,15 +38,23 @@ void clfi_kv_cache_clear(clf_kv_cache *cache)
     *cache = (clf_kv_cache){.context = NULL};
 }
 
+/* The rows of a layer to its larger memory, in a rehearsal too: they stay when it is over. */
+static clf_status move_rows(const clf_kv_cache *cache, int64_t layer, const clf_kv_layer *larger)
+{
+    const clf_view k = clfi_kv_cache_view(cache, layer, 0), v = clfi_kv_cache_view(cache, layer, 1);
+    const clf_aside aside = clfi_aside_begin(cache->context);
+    const clf_status st = clfi_kv_cache_launch(cache->context, &k, &v, larger->buffer, cache->dtype, larger->capacity, NULL);
+    clfi_aside_end(cache->context, aside);
+    return st;
+}
+
 /* Layer by layer, so that a failure leaves a cache that is whole (some layers merely larger). */
 static clf_status grow(clf_kv_cache *cache, int64_t capacity)
 {
     for (int64_t i = 0; i < cache->layer_count; i++) {
-        const clf_view k = clfi_kv_cache_view(cache, i, 0), v = clfi_kv_cache_view(cache, i, 1);
         clf_kv_layer larger;
         CLF_TRY(create_layer(cache, capacity, &larger));
-        const clf_status st =
-            cache->rows ? clfi_kv_cache_launch(cache->context, &k, &v, larger.buffer, cache->dtype, capacity, 0, NULL) : CLF_OK;
+        const clf_status st = cache->rows ? move_rows(cache, i, &larger) : CLF_OK;
         if (st != CLF_OK) {
             clfi_buffer_release(larger.buffer);
             return st;
@@ -70,7 +79,10 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
         CLF_FAIL(CLF_UNSUPPORTED, "E_OVERFLOW: a cache of %lld rows, expected fewer than 2^31", (long long)need);
     if (need > cache->capacity) {
         const int64_t half_more = cache->capacity + cache->capacity / 2;
-        CLF_TRY(grow(cache, need > half_more ? need : half_more));
+        clf_status st = grow(cache, need > half_more ? need : half_more);
+        if (st == CLF_OUT_OF_MEMORY && need < half_more)
+            st = grow(cache, need);
+        CLF_TRY(st);
     }
     cache->rows = need;
     return CLF_OK;
@@ -79,7 +91,7 @@ clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count)
 clf_status clfi_kv_cache_store(const clf_kv_cache *cache, int64_t layer, const clf_view *k, const clf_view *v, const clf_view *rows)
 {
     const clf_kv_layer *to = &cache->layers[layer];
-    return clfi_kv_cache_launch(cache->context, k, v, to->buffer, cache->dtype, to->capacity, 0, rows);
+    return clfi_kv_cache_launch(cache->context, k, v, to->buffer, cache->dtype, to->capacity, rows);
 }
 
 clf_view clfi_kv_cache_view(const clf_kv_cache *cache, int64_t layer, int part)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/aside.h"
 #include "runtime/buffer.h"
 #include "runtime/cache_file.h"
 #include "runtime/launch.h"
@@ -48,20 +49,16 @@ static clf_status run_case(clf_context *context, const clf_probe_case *probe, co
     return st;
 }
 
-/* Within a rehearsal, too, beside launches that are recorded, and without a copy of the kernel for other compilers. */
+/* Aside, and without a copy of the kernel for other compilers. */
 static clf_status run_probe(clf_context *context, const clf_probe_case *probe, const clf_probe_run *run, char text[TEXT_BYTES])
 {
-    struct clf_rehearsal *const rehearsal = context->rehearsal;
-    struct clf_recording *const recording = context->recording;
+    const clf_aside aside = clfi_aside_begin(context);
     char *const dump = context->kernel_dump;
     bool is_fine = false;
-    context->rehearsal = NULL;
-    context->recording = NULL;
     context->kernel_dump = NULL;
     const clf_status st = run_case(context, probe, run, &is_fine);
-    context->rehearsal = rehearsal;
-    context->recording = recording;
     context->kernel_dump = dump;
+    clfi_aside_end(context, aside);
     if (st == CLF_OK)
         snprintf(text, TEXT_BYTES, "%s", is_fine ? "yes" : "no: wrong numbers");
     else

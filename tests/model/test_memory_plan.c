@@ -181,7 +181,7 @@ static void test_room(void **state)
     CHECK_OK(clf_model_open(context, path, &model));
     CHECK_OK(clf_session_create(model, NULL, &session));
     params.max_tokens = 90;
-    CHECK_FAILS(clf_generate(session, texts, 3, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "a context of 70 tokens fits");
+    CHECK_FAILS(clf_generate(session, texts, 3, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
     assert_non_null(strstr(clf_last_error(), "generate: prompts[0]"));
     assert_int_equal(tokens, 0);
     params.max_tokens = 40;
@@ -192,7 +192,7 @@ static void test_room(void **state)
     char letters[80]; /* a token each */
     memset(letters, 'z', sizeof letters);
     CHECK_FAILS(clf_perplexity(session, &(clf_text){letters, sizeof letters}, 96, NULL, &perplexity, NULL), CLF_OUT_OF_MEMORY,
-                "a context of 70 tokens fits");
+                "those of 70 tokens fit");
     const size_t vocabulary = (size_t)clf_model_get_info(model)->vocabulary;
     int32_t ids[60] = {0};
     assert_non_null(logits = malloc(vocabulary * sizeof *logits));
@@ -200,6 +200,12 @@ static void test_room(void **state)
     CHECK_OK(clf_sequences_run(session, &(clf_sequence_tokens){sequence, ids, 60}, 1, 0, logits));
     CHECK_FAILS(clf_sequences_run(session, &(clf_sequence_tokens){sequence, ids, 20}, 1, 0, logits), CLF_OUT_OF_MEMORY,
                 "sequences: keys and values of 80 tokens");
+    /* what a sequence has counts beside texts that are not its own */
+    params.max_tokens = 20;
+    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
+    CHECK_FAILS(clf_logits(session, &(clf_text){letters, 20}, 1, NULL, logits), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
+    CHECK_OK(clf_sequence_keep(sequence, 20));
+    CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
     clf_sequence_destroy(sequence);
     free(logits);
     clf_session_destroy(session);
@@ -207,9 +213,47 @@ static void test_room(void **state)
     context->device.info.global_memory_bytes = memory;
 }
 
+/* Texts may have more tokens together than the model has positions: only memory counts. */
+static void test_many(void **state)
+{
+    enum { TEXTS = 4, TOKENS = 60 };
+    clf_context *context = *state;
+    const int32_t ids[TOKENS] = {0};
+    clf_model *model;
+    clf_session *session;
+    clf_sequence_tokens inputs[TEXTS];
+    clf_text texts[TEXTS];
+    float *logits;
+    size_t tokens = 0;
+    CHECK_OK(clf_model_open(context, path, &model));
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    const clf_model_info *info = clf_model_get_info(model);
+    assert_true(info->max_positions < TEXTS * TOKENS && info->max_positions > TOKENS);
+    assert_non_null(logits = malloc(TEXTS * (size_t)info->vocabulary * sizeof *logits));
+    for (size_t i = 0; i < TEXTS; i++) {
+        texts[i] = (clf_text){"the cat", 7};
+        inputs[i] = (clf_sequence_tokens){.tokens = ids, .count = TOKENS};
+        CHECK_OK(clf_sequence_create(session, &inputs[i].sequence));
+    }
+    CHECK_OK(clf_sequences_run(session, inputs, TEXTS, 0, logits));
+    for (size_t i = 0; i < TEXTS; i++)
+        clf_sequence_destroy(inputs[i].sequence);
+    clf_session_destroy(session);
+    CHECK_OK(clf_session_create(model, NULL, &session));
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    params.max_tokens = TOKENS;
+    CHECK_OK(clf_generate(session, texts, TEXTS, &params, count_tokens, &tokens));
+    CHECK(clfi_decode_usage(session->decoding).most > info->max_positions, "%lld rows at once",
+          (long long)clfi_decode_usage(session->decoding).most);
+    free(logits);
+    clf_session_destroy(session);
+    clf_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_room),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_room),    cmocka_unit_test(test_many),
                                        cmocka_unit_test(test_encoder), cmocka_unit_test(test_encoder_decoder)};
     return cmocka_run_group_tests_name("model.memory_plan", tests, device_setup, device_teardown);
 }

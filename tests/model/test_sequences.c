@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "model/decode_batch.h"
 #include "model/sequence.h"
+#include "model/session.h"
 #include "support/check.h"
 #include "support/device.h"
 
@@ -218,6 +220,34 @@ static void test_long(void **state)
     close_model(&f);
 }
 
+/* A cache that grows in the rehearsal of a session's first text keeps what its sequences have. */
+static void test_grown(void **state)
+{
+    enum { HELD = 3, COUNT_EACH = 80, TEXT = 60 }; /* 256 rows of a cache are there from its beginning */
+    fixture f = open_model(*state, CLF_TEST_DATA "/generation/llama", CLF_STORAGE_DEFAULT);
+    clf_sequence *held[HELD];
+    int32_t tokens[COUNT_EACH + 1];
+    float got[VOCABULARY], want[VOCABULARY], other[VOCABULARY];
+    char letters[TEXT];
+    memset(letters, 'z', sizeof letters);
+    for (int32_t i = 0; i <= COUNT_EACH; i++)
+        tokens[i] = i * 7 % 37 + 2;
+    for (size_t i = 0; i < HELD; i++) {
+        held[i] = new_sequence(&f);
+        CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){held[i], tokens, COUNT_EACH}, 1, 0, got));
+    }
+    assert_false(f.session->is_decoding_rehearsed);
+    CHECK_OK(clf_logits(f.session, &(clf_text){letters, TEXT}, 1, NULL, other));
+    assert_true(f.session->is_decoding_rehearsed && clfi_decode_usage(f.session->decoding).most >= HELD * COUNT_EACH + TEXT);
+    for (size_t i = 0; i < HELD; i++) {
+        CHECK_OK(clf_sequences_run(f.session, &(clf_sequence_tokens){held[i], tokens + COUNT_EACH, 1}, 1, 0, got));
+        fresh(&f, NULL, 0, tokens, COUNT_EACH + 1, want);
+        check_logits(&f, "grown", got, want);
+        clf_sequence_destroy(held[i]);
+    }
+    close_model(&f);
+}
+
 static void test_refusals(void **state)
 {
     fixture f = open_model(*state, CLF_TEST_DATA "/generation/llama", CLF_STORAGE_DEFAULT),
@@ -348,7 +378,8 @@ static void test_kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoder), cmocka_unit_test(test_encoder_decoder), cmocka_unit_test(test_loop),
-                                       cmocka_unit_test(test_long),    cmocka_unit_test(test_refusals),        cmocka_unit_test(test_kept)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoder), cmocka_unit_test(test_encoder_decoder), cmocka_unit_test(test_loop), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_grown),   cmocka_unit_test(test_refusals),        cmocka_unit_test(test_kept)};
     return cmocka_run_group_tests_name("model.sequences", tests, device_setup, device_teardown);
 }

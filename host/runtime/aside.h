@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Work that is done at once, whatever a context is in the middle of: within a rehearsal (runtime/rehearsal.h), which would only note its
+ * launches, and beside launches that are recorded (runtime/recording.h), which they would join. */
+#ifndef CLFI_RUNTIME_ASIDE_H
+#define CLFI_RUNTIME_ASIDE_H
+
+#include "runtime/context.h"
+
+/* What the context goes on with. */
+typedef struct clf_aside {
+    struct clf_rehearsal *rehearsal;
+    struct clf_recording *recording;
+} clf_aside;
+
+clf_aside clfi_aside_begin(clf_context *context);
+void clfi_aside_end(clf_context *context, clf_aside aside);
+
+#endif
