@@ -13,7 +13,7 @@ static clf_status find_variable(const template_run *run, const char *name, json_
     for (const template_scope *scope = run->scope; scope; scope = scope->outer) {
         json_t *found = json_object_get(scope->variables, name);
         if (found) {
-            *out = json_incref(found);
+            *out = json_incref(clfi_value_read(found));
             return CLF_OK;
         }
     }
@@ -28,7 +28,7 @@ static clf_status make_list(template_run *run, const template_node *node, json_t
     for (size_t i = 0; st == CLF_OK && i < node->count; i++) {
         json_t *item = NULL;
         st = clfi_run_expression(run, node->items[i], &item);
-        if (st == CLF_OK && json_array_append_new(list, item ? item : json_null()) != 0)
+        if (st == CLF_OK && json_array_append_new(list, clfi_value_stored(item)) != 0)
             st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
     }
     if (st == CLF_OK)
@@ -51,7 +51,7 @@ static clf_status make_dict(template_run *run, const template_node *node, json_t
         if (st == CLF_OK)
             st = clfi_run_expression(run, node->items[i + 1], &value);
         if (st == CLF_OK && clfi_value_key(key, &stored) &&
-            json_object_setn_new_nocheck(dict, stored.text, stored.length, value ? value : json_null()) != 0)
+            json_object_setn_new_nocheck(dict, stored.text, stored.length, clfi_value_stored(value)) != 0)
             st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's dictionary");
         json_decref(key);
     }

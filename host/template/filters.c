@@ -91,7 +91,7 @@ static clf_status join(template_run *run, const template_node *node, const json_
         if (i)
             st = clfi_value_append(between, &text);
         if (st == CLF_OK)
-            st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &element);
+            st = clfi_run_path(run, node, clfi_value_at(elements, i), attribute, &element);
         if (st == CLF_OK)
             st = clfi_value_append(element, &text);
         if (st == CLF_OK && text.length > CLFI_TEMPLATE_MAX_OUTPUT)
@@ -111,7 +111,7 @@ static clf_status pick(template_run *run, const template_node *node, const json_
     CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
     CLF_TRY(clfi_run_elements(run, node, value, &elements));
     const size_t size = json_array_size(elements);
-    *out = size ? json_incref(json_array_get(elements, node->name[0] == 'f' ? 0 : size - 1)) : NULL;
+    *out = size ? json_incref(clfi_value_at(elements, node->name[0] == 'f' ? 0 : size - 1)) : NULL;
     json_decref(elements);
     return CLF_OK;
 }
@@ -213,21 +213,21 @@ static clf_status map(template_run *run, const template_node *node, const json_t
     for (size_t i = 0; st == CLF_OK && i < json_array_size(elements); i++) {
         json_t *result = NULL;
         if (attribute) {
-            st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &result);
+            st = clfi_run_path(run, node, clfi_value_at(elements, i), attribute, &result);
             if (st == CLF_OK && !result)
-                result = json_incref(otherwise ? (json_t *)otherwise : json_null());
+                result = json_incref((json_t *)otherwise);
         } else {
             template_node one = *node;
             const template_arguments rest = {arguments->values + 1, arguments->names + 1, arguments->count - 1};
             one.name = (char *)json_string_value(name);
             st = clfi_run_enter(run, node);
             if (st == CLF_OK)
-                st = clfi_run_touch(run, node, json_array_get(elements, i));
+                st = clfi_run_touch(run, node, clfi_value_at(elements, i));
             if (st == CLF_OK)
-                st = clfi_run_filter(run, &one, json_array_get(elements, i), &rest, &result);
+                st = clfi_run_filter(run, &one, clfi_value_at(elements, i), &rest, &result);
             run->depth--;
         }
-        if (st == CLF_OK && json_array_set_new(elements, i, result ? result : json_null()) != 0)
+        if (st == CLF_OK && json_array_set_new(elements, i, clfi_value_stored(result)) != 0)
             st = clfi_fail(CLF_OUT_OF_MEMORY, "out of memory: a template's list");
     }
     if (st == CLF_OK)
@@ -253,7 +253,7 @@ static clf_status choose(template_run *run, const template_node *node, const jso
     for (size_t i = 0; st == CLF_OK && i < json_array_size(elements);) {
         json_t *part = NULL;
         bool passes = false;
-        st = clfi_run_path(run, node, json_array_get(elements, i), attribute, &part);
+        st = clfi_run_path(run, node, clfi_value_at(elements, i), attribute, &part);
         if (st != CLF_OK)
             break;
         if (test) {

@@ -50,17 +50,23 @@ static int take_number(const char **at, const char *end, int most)
     return number > most ? -1 : number;
 }
 
+/* strchr finds the NUL of `set` too. */
+static bool is_one_of(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
 static clf_status read_spec(const formatter *f, const char *text, size_t size, format_spec *spec)
 {
     const char *at = text, *const end = text + size;
     *spec = (format_spec){" ", 1, '\0', 0, -1, '\0'};
     const size_t first = size ? character_bytes(at, end) : 0;
-    if (first < size && strchr("<>^", at[first])) {
+    if (first < size && is_one_of(at[first], "<>^")) {
         spec->fill = at;
         spec->fill_bytes = first;
         spec->align = at[first];
         at += first + 1;
-    } else if (size && strchr("<>^", *at)) {
+    } else if (size && is_one_of(*at, "<>^")) {
         spec->align = *at++;
     }
     if (at < end && *at == '0' && !spec->align) {
@@ -75,7 +81,7 @@ static clf_status read_spec(const formatter *f, const char *text, size_t size, f
         if (spec->decimals < 0)
             return refuse(f, "the specification", text, size);
     }
-    if (at < end && strchr("sdf", *at))
+    if (at < end && is_one_of(*at, "sdf"))
         spec->type = *at++;
     return at == end && spec->width >= 0 ? CLF_OK : refuse(f, "the specification", text, size);
 }
@@ -202,7 +208,7 @@ static clf_status append_field(formatter *f, const char *text, size_t size)
     const char *const colon = memchr(text, ':', size), *const end = colon ? colon : text + size;
     const char *const mark = memchr(text, '!', (size_t)(end - text)), *const name_end = mark ? mark : end;
     const json_t *argument = NULL;
-    if (mark && (end - mark != 2 || !strchr("rs", mark[1])))
+    if (mark && (end - mark != 2 || !is_one_of(mark[1], "rs")))
         return refuse(f, "the field", text, size);
     const char *at = text;
     while (at < name_end && *at != '.' && *at != '[')

@@ -126,7 +126,7 @@ static clf_status call_dict(template_run *run, const template_node *node, const 
             RUN_FAIL(run, node, CLF_FORMAT, "%s: expected keyword arguments or a dictionary, found %s", node->name, clfi_value_kind(value));
         }
         if (is_dict ? json_object_update(dict, (json_t *)value) != 0
-                    : json_object_set(dict, arguments->names[i], value ? (json_t *)value : json_null()) != 0) {
+                    : json_object_set(dict, arguments->names[i], clfi_value_stored((json_t *)value)) != 0) {
             json_decref(dict);
             CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's dictionary");
         }
@@ -140,7 +140,6 @@ static clf_status call_namespace(template_run *run, const template_node *node, c
     CLF_TRY(call_dict(run, node, arguments, out));
     if (json_array_append(run->namespaces, *out) == 0)
         return CLF_OK;
-    json_decref(*out);
     CLF_FAIL(CLF_OUT_OF_MEMORY, "out of memory: a template's namespace");
 }
 
@@ -455,7 +454,7 @@ static clf_status get(template_run *run, const template_node *node, const json_t
     json_t *standard = clfi_argument(arguments, 1, "default");
     CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "default"));
     json_t *found = clfi_value_entry(self, key);
-    *out = json_incref(found ? found : standard ? standard : json_null());
+    *out = json_incref(found ? clfi_value_read(found) : standard ? standard : json_null());
     return CLF_OK;
 }
 

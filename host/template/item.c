@@ -6,7 +6,7 @@ clf_status clfi_run_attribute(const template_run *run, const template_node *node
 {
     if (!value)
         RUN_FAIL(run, node, CLF_FORMAT, "\"%s\" of a value that is undefined", name);
-    *out = json_incref(json_object_get(value, name));
+    *out = json_incref(clfi_value_read(json_object_get(value, name)));
     return CLF_OK;
 }
 
@@ -19,7 +19,7 @@ clf_status clfi_run_item(const template_run *run, const template_node *node, con
     if (json_is_string(index))
         CLF_TRY(clfi_run_touch(run, node, index));
     if (json_is_object(value))
-        *out = json_incref(clfi_value_entry(value, index));
+        *out = json_incref(clfi_value_read(clfi_value_entry(value, index)));
     if ((!json_is_integer(index) && !json_is_boolean(index)) || json_is_object(value) || !clfi_value_length(value, &length))
         return CLF_OK;
     if (json_is_string(value))
@@ -30,6 +30,6 @@ clf_status clfi_run_item(const template_run *run, const template_node *node, con
         return CLF_OK;
     if (json_is_string(value))
         return clfi_value_characters(value, (size_t)at, 1, 1, out);
-    *out = json_incref(json_array_get(value, (size_t)at));
+    *out = json_incref(clfi_value_at(value, (size_t)at));
     return CLF_OK;
 }

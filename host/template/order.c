@@ -88,7 +88,7 @@ static clf_status pick(const template_node *node, const element *elements, size_
 {
     json_t *list = NULL;
     if (node->name[0] == 'm') {
-        *out = count ? json_incref(elements[0].value) : NULL;
+        *out = count ? json_incref(clfi_value_read(elements[0].value)) : NULL;
         return CLF_OK;
     }
     CLF_TRY(clfi_value_new(json_array(), &list));
@@ -110,7 +110,7 @@ static clf_status order(template_run *run, const template_node *node, const json
     clf_status st = clfi_alloc(count, 2 * sizeof *elements, "template elements", &elements);
     for (size_t i = 0; st == CLF_OK && i < count; i++) {
         elements[i].value = json_incref(json_array_get(list, i));
-        st = take_key(run, node, elements[i].value, path, by_case, &elements[i].key);
+        st = take_key(run, node, clfi_value_read(elements[i].value), path, by_case, &elements[i].key);
     }
     if (st == CLF_OK)
         st = check_keys(run, node, elements, count);

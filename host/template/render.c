@@ -26,14 +26,10 @@ static void close_scope(template_run *run, const template_scope *scope)
     json_decref(scope->variables);
 }
 
-/* value NULL: the variable is undefined from now on, which hides none of an outer scope; Jinja's would. Takes over the reference. */
+/* value NULL: the variable is undefined from now on, in scopes inside this one too. Takes over the reference. */
 static clf_status set_variable(template_run *run, const char *name, json_t *value)
 {
-    if (!value) {
-        json_object_del(run->scope->variables, name);
-        return CLF_OK;
-    }
-    return json_object_set_new(run->scope->variables, name, value) == 0 ? CLF_OK : no_memory();
+    return json_object_set_new(run->scope->variables, name, clfi_value_stored(value)) == 0 ? CLF_OK : no_memory();
 }
 
 static clf_status check_output(const template_run *run, const template_node *node)
@@ -116,7 +112,7 @@ static clf_status set_attribute(template_run *run, const template_node *node, js
                            clfi_value_kind(of));
     if (st == CLF_OK)
         st = check_kept(run, node, value, 1);
-    if (st == CLF_OK && json_object_set(of, node->name, value ? value : json_null()) != 0)
+    if (st == CLF_OK && json_object_set(of, node->name, clfi_value_stored(value)) != 0)
         st = no_memory();
     json_decref(of);
     return st;

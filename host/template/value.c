@@ -13,10 +13,28 @@
 /* Before the digits of an integer key: no UTF-8 has this byte. */
 #define INTEGER_KEY '\xff'
 
+/* Neither jansson's functions nor json_is_... take it for a value of theirs; it is in no memory that is given back. */
+static json_t undefined = {(json_type)(JSON_NULL + 1), (size_t)-1};
+
+json_t *clfi_value_stored(json_t *value)
+{
+    return value ? value : &undefined;
+}
+
+json_t *clfi_value_read(json_t *stored)
+{
+    return stored == &undefined ? NULL : stored;
+}
+
+json_t *clfi_value_at(const json_t *list, size_t i)
+{
+    return clfi_value_read(json_array_get(list, i));
+}
+
 const char *clfi_value_kind(const json_t *value)
 {
     static const char *const names[] = {"dictionary", "list", "string", "integer", "real number", "bool", "bool", "none"};
-    return value ? names[json_typeof(value)] : "undefined";
+    return value && value != &undefined ? names[json_typeof(value)] : "undefined";
 }
 
 bool clfi_value_is_true(const json_t *value)
@@ -216,6 +234,10 @@ static clf_status append_any(const writer *w, const json_t *value, int depth)
         CLF_FAIL(CLF_FORMAT, "a value is nested more than %d deep", CLFI_TEMPLATE_MAX_DEPTH);
     if (w->out->length > CLFI_TEMPLATE_MAX_OUTPUT)
         CLF_FAIL(CLF_FORMAT, "a value's text has more than %d bytes", CLFI_TEMPLATE_MAX_OUTPUT);
+    if (value == &undefined && w->is_json)
+        CLF_FAIL(CLF_FORMAT, "tojson: a value in it is undefined");
+    if (value == &undefined)
+        return clfi_str_append_text(w->out, "Undefined");
     if (json_is_object(value))
         return append_dict(w, value, depth);
     if (json_is_array(value))
@@ -398,7 +420,7 @@ bool clfi_value_contains(const json_t *container, const json_t *item, bool *out)
         return true;
     }
     for (size_t i = 0; i < json_array_size(container) && !*out; i++)
-        *out = clfi_value_equal(json_array_get(container, i), item);
+        *out = clfi_value_equal(clfi_value_at(container, i), item);
     return json_is_array(container) || !container; /* undefined holds nothing */
 }
 

@@ -8,7 +8,15 @@
 
 #include "template/template.h"
 
-/* "string", "undefined" ... for messages. */
+/* Lists, dictionaries and scopes cannot hold NULL: undefined lies in them as a value of its own kind, which only these two functions know.
+ * stored: what to put there for a value; read: the value that was put there. Neither takes nor gives a reference. */
+json_t *clfi_value_stored(json_t *value);
+json_t *clfi_value_read(json_t *stored);
+
+/* The i-th element of a list, borrowed; NULL: undefined, or there is none. */
+json_t *clfi_value_at(const json_t *list, size_t i);
+
+/* "string", "undefined" ... for messages; of what a list holds, too. */
 const char *clfi_value_kind(const json_t *value);
 
 /* bool(value); undefined is false. */
@@ -26,7 +34,7 @@ bool clfi_value_order(const json_t *a, const json_t *b, int *out);
 /* Appends str(value): a string itself, otherwise its literal; undefined is "". FORMAT: nested beyond CLFI_TEMPLATE_MAX_DEPTH. */
 clf_status clfi_value_append(const json_t *value, clf_str *out);
 
-/* Appends repr(value): the literal of a string too. */
+/* Appends repr(value): the literal of a string too; undefined in a list is Undefined. */
 clf_status clfi_value_append_literal(const json_t *value, clf_str *out);
 
 /* The arguments of json.dumps. */
@@ -36,7 +44,7 @@ typedef struct template_json {
     const char *comma, *is; /* NULL: as Python has them with or without an indent */
 } template_json;
 
-/* Appends json.dumps(value, ...); an integer key becomes a string. */
+/* Appends json.dumps(value, ...); an integer key becomes a string. FORMAT: there is something undefined in it. */
 clf_status clfi_value_append_json(const json_t *value, const template_json *how, clf_str *out);
 
 /* A dictionary keeps a string key as it is, and an integer one as its digits behind a byte that no string has. A bool is 0 or 1 here. */
@@ -50,7 +58,7 @@ typedef struct template_key {
 bool clfi_value_key(const json_t *value, template_key *out);
 clf_status clfi_value_of_key(const char *text, size_t length, json_t **out);
 
-/* dict[key], borrowed; NULL: none, or `dict` is no dictionary. */
+/* dict[key] as it is stored, borrowed; NULL: there is none, or `dict` is no dictionary. */
 json_t *clfi_value_entry(const json_t *dict, const json_t *key);
 
 /* *out = value, which a constructor of jansson made. OUT_OF_MEMORY: it made none. */

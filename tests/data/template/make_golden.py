@@ -120,6 +120,14 @@ EXPRESSIONS = [
     "[1, 2, 3]|reject('lessthan', 2)|list", "true is sameas 1", "true is sameas true", "'ab' * 3 ~ 2 * '-'", "[1, 2] * 2",
     "'a' * -1 ~ 'b' * 0", "range is defined", "raise_exception is undefined", "strftime_now is not defined",
     "namespace is defined and dict is defined",
+    "[nothing]", "[nothing, 1]|join(',')", "[nothing][0] is defined", "{'a': nothing}", "{'a': nothing}.a is defined",
+    "{'a': nothing}.get('a', 'z')", "'a' in {'a': nothing}", "[nothing] == [nothing]", "nothing in [nothing]", "none in [nothing]",
+    "[nothing]|first is defined", "[nothing, 2]|last", "[nothing]|length", "[1, nothing]|reverse|join('-')", "[nothing, 'b'][1:]",
+    "messages|map(attribute='name')|join(',')", "messages|map(attribute='name')|list", "messages|map(attribute='name', default='x')|list",
+    "[nothing, 'a']|map('upper')|list", "[nothing, 1, none]|select('defined')|list", "[nothing, 1]|reject('none')|list",
+    "[nothing, 0, 1]|select|list", "[nothing]|map('default', 'd')|list", "dict(a=nothing).a is undefined",
+    "namespace(a=nothing).a is defined", "namespace(a=nothing).a ~ '|'", "{'a': nothing}.values()|list",
+    "'{}{!r}|'.format([nothing], [nothing])", "[nothing]|string",
 ]
 BLOCKS = [
     "a\n  {% if true %}\n b\n  {% endif %}\nc\n", "a {#- c -#} b", "{# c #}\nx", "  {{ 1 }}\n", "x  {%- if true -%}  y  {%- endif -%}  z",
@@ -138,6 +146,17 @@ BLOCKS = [
     "{% set d = {3: 'x'} %}{% for m in messages %}{{ d[loop.index] }}{% endfor %}",
     "{% for k, v in tools[0].function|dictsort %}{{ k }}:{{ v }};{% endfor %}",
     "{% if messages[0].tool_calls %}a{% else %}b{% endif %}{% for t in messages[0].tool_calls %}c{% endfor %}",
+    "{% macro m(eos_token) %}[{{ eos_token }}]{% endmacro %}{{ m() }}{{ m('x') }}{{ eos_token }}",
+    "{% macro m(tools=nothing) %}[{{ tools is defined }}]{% endmacro %}{{ m() }}",
+    "{% set eos_token = nothing %}[{{ eos_token }}]{% if eos_token is defined %}a{% else %}b{% endif %}",
+    "{% for eos_token in [nothing, 1] %}[{{ eos_token }}]{{ eos_token is defined }}{% endfor %}{{ eos_token }}",
+    "{% for bos_token, eos_token in [[1, nothing]] %}[{{ bos_token }}{{ eos_token }}]{% endfor %}",
+    "{% for x in [nothing, nothing, 1] %}[{{ loop.previtem is defined }}{{ loop.nextitem is defined }}]{% endfor %}",
+    "{% set ns = namespace(a=1) %}{% set ns.a = nothing %}[{{ ns.a }}]{{ ns.a is defined }}",
+    "{% set x = 1 %}{% for i in [1] %}{% set x = nothing %}[{{ x }}]{% endfor %}{{ x }}",
+    "{% for k, v in {'b': nothing, 'a': 1}|dictsort %}{{ k }}{{ v }}{{ v is defined }};{% endfor %}",
+    "{% for k, v in {'b': nothing}.items() %}{{ k }}{{ v }}{{ v is defined }}{% endfor %}",
+    "{% for x in [nothing, 1] if x is defined %}[{{ x }}]{% endfor %}",
     "  {# c #}\n  x\n", "{{ 'a' -}}  \n b", "\n\n{% if true %}\n\n{% endif %}", "\t{% if true %}\tx\t{% endif %}\t\n",
 ]
 
