@@ -18,8 +18,8 @@ static clf_status create_linears(clf_context *context, const clf_tensor *w1, con
     CLF_TRY(clf_linear_create(context, w1, b1, &made->in));
     CLF_TRY(clf_linear_create(context, w2, b2, &made->out));
     if (clfi_linear_in_features(made->out) != clfi_linear_out_features(made->in))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: feed-forward w2 is %s, expected [.,%lld]",
-                 clfi_shape_text(2, clf_tensor_dim(w2), shape), (long long)clfi_linear_out_features(made->in));
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: feed-forward w2 is %s, expected [.,%lld]", clfi_shape_text(2, clf_tensor_dim(w2), shape),
+                 (long long)clfi_linear_out_features(made->in));
     if (!wg)
         return CLF_OK;
     CLF_TRY(clf_linear_create(context, wg, bg, &made->gate));
@@ -74,8 +74,9 @@ clf_status clf_feed_forward_apply(clf_context *context, const clf_feed_forward_n
 {
     clf_tensor *hidden = NULL, *gate = NULL;
     clf_status st;
-    if (!network || network->context != context)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "feed-forward network is NULL or belongs to another context");
+    if (!network)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "feed-forward network is NULL");
+    CLF_TRY(clfi_context_check(context, network->context, "feed-forward network"));
     CLF_TRY(clfi_tensor_check(context, "x", x));
     CLF_TRY(clfi_tensor_check(context, "y", y));
     CLF_GOTO(hidden_tensor(context, network, x, &hidden));

@@ -10,6 +10,7 @@
 #include "op/linear.h"
 
 struct clf_multi_head_attention {
+    const clf_context *context; /* borrowed: the linears keep it alive */
     int64_t heads, d, dv, out_features;
     clf_linear *q, *k, *v, *o; /* o NULL: no output projection */
 };
@@ -69,6 +70,7 @@ static clf_status create_all(clf_context *context, int64_t heads, const clf_mult
     if (w->w_o)
         CLF_TRY(create_linear(context, "w_o", heads, w->w_o, w->b_o, clf_tensor_rank(w->w_o) > 0 ? clf_tensor_dim(w->w_o)[0] : 0,
                               value_rows, &a->o));
+    a->context = context;
     a->heads = heads;
     a->d = rows / heads;
     a->dv = value_rows / heads;
@@ -189,8 +191,8 @@ static clf_status make_heads(clf_context *context, const job *j, int64_t length,
         CLF_TRY(clfi_view_temporary(context, CLF_F32, 3, (int64_t[]){heads, rows, width}, flat));
     else
         CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){rows, heads * width}, flat));
-    *four = (clf_view){.buffer = flat->buffer, .dtype = CLF_F32, .rank = 4, .offset = flat->offset,
-                       .dim = {j->batch, heads, length, width}};
+    *four =
+        (clf_view){.buffer = flat->buffer, .dtype = CLF_F32, .rank = 4, .offset = flat->offset, .dim = {j->batch, heads, length, width}};
     four->stride[0] = j->is_batch_first ? length * width : heads * width;
     four->stride[1] = j->is_batch_first ? rows * width : width;
     four->stride[2] = j->is_batch_first ? width : j->batch * heads * width;
@@ -217,7 +219,10 @@ static clf_status make_context(clf_context *context, job *j)
     else
         j->context_rows = rows_of(j->out);
     const int64_t row = j->context_rows.stride[0], column = j->context_rows.stride[1];
-    j->context4 = (clf_view){.buffer = j->context_rows.buffer, .dtype = j->context_rows.dtype, .rank = 4, .offset = j->context_rows.offset,
+    j->context4 = (clf_view){.buffer = j->context_rows.buffer,
+                             .dtype = j->context_rows.dtype,
+                             .rank = 4,
+                             .offset = j->context_rows.offset,
                              .dim = {j->batch, heads, j->queries, dv}};
     j->context4.stride[0] = j->is_batch_first ? j->queries * row : row;
     j->context4.stride[1] = dv * column;
@@ -261,6 +266,7 @@ clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_
     job j = {.attention = attention, .params = &own};
     if (!attention)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "multi-head attention: attention is NULL");
+    CLF_TRY(clfi_context_check(context, attention->context, "multi-head attention"));
     CLF_TRY(clf_multi_head_attention_params_read(params, &own));
     if ((unsigned)j.params->layout > CLF_LAYOUT_LND)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention: layout %d is unknown", (int)j.params->layout);

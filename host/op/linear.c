@@ -328,8 +328,7 @@ clf_status clf_linear_apply(clf_context *context, const clf_linear *linear, cons
     clf_view xm, ym, rm;
     if (!linear)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "linear is NULL");
-    if (!context || linear->context->opencl != context->opencl)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "linear belongs to another context");
+    CLF_TRY(clfi_context_check(context, linear->context, "linear"));
     CLF_TRY(clfi_tensor_check(context, "x", x));
     CLF_TRY(clfi_tensor_check(context, "y", y));
     const clf_view *xv = clfi_tensor_view(x), *yv = clfi_tensor_view(y);

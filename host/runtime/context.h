@@ -72,6 +72,9 @@ struct clf_context {
 /* clf_context_create without parameters, on a device of a list: it is that device, whatever a list that is made now would hold. */
 clf_status clfi_context_create_on(const clf_device *device, clf_context **out);
 
+/* INVALID_ARGUMENT: `what` was made on `maker`, and `context` neither is that one nor shares its cl_context (or is NULL). */
+clf_status clfi_context_check(const clf_context *context, const clf_context *maker, const char *what);
+
 void clfi_context_retain(clf_context *context);
 void clfi_context_release(clf_context *context);
 

@@ -142,6 +142,7 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
 {
     context->references = 1;
     context->precision = with->precision;
+    context->graphs = with->graphs;
     context->log = with->log;
     context->log_user = with->log_user;
     context->log_level = with->log_level;
@@ -212,14 +213,9 @@ static clf_status choose_device(const clf_context_params *params, clf_device *ou
 
 CLFI_OPTIONS(clf_context_params, CLF_CONTEXT_PARAMS_INIT)
 
-/* A context whose device is chosen; it is freed where anything fails. */
-static clf_status complete(const clf_context_params *params, clf_context *context, clf_context **out)
+/* A context whose making ended with `st`: given out, or freed. */
+static clf_status finish(clf_status st, clf_context *context, clf_context **out)
 {
-    clf_status st = create_parts(params, context);
-    if (st == CLF_OK)
-        st = create_opencl(context);
-    if (st == CLF_OK)
-        st = create_queue(context);
     if (st != CLF_OK) {
         context_free(context);
         return st;
@@ -227,6 +223,14 @@ static clf_status complete(const clf_context_params *params, clf_context *contex
     clfi_log(context, CLF_LOG_INFO, "device %s (%s)", context->device.info.name, context->device.info.platform_name);
     *out = context;
     return CLF_OK;
+}
+
+/* A context whose device was chosen. */
+static clf_status complete(const clf_context_params *params, clf_context *context)
+{
+    CLF_TRY(create_parts(params, context));
+    CLF_TRY(create_opencl(context));
+    return create_queue(context);
 }
 
 clf_status clf_context_create(const clf_context_params *params, clf_context **out)
@@ -237,12 +241,10 @@ clf_status clf_context_create(const clf_context_params *params, clf_context **ou
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context create: out must not be NULL");
     CLF_TRY(clf_context_params_read(params, &own));
     CLF_TRY(context_alloc(&context));
-    const clf_status st = choose_device(&own, &context->device);
-    if (st != CLF_OK) {
-        context_free(context);
-        return st;
-    }
-    return complete(&own, context, out);
+    clf_status st = choose_device(&own, &context->device);
+    if (st == CLF_OK)
+        st = complete(&own, context);
+    return finish(st, context, out);
 }
 
 clf_status clfi_context_create_on(const clf_device *device, clf_context **out)
@@ -250,12 +252,10 @@ clf_status clfi_context_create_on(const clf_device *device, clf_context **out)
     static const clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     clf_context *context;
     CLF_TRY(context_alloc(&context));
-    const clf_status st = clfi_device_copy(device, &context->device);
-    if (st != CLF_OK) {
-        context_free(context);
-        return st;
-    }
-    return complete(&params, context, out);
+    clf_status st = clfi_device_copy(device, &context->device);
+    if (st == CLF_OK)
+        st = complete(&params, context);
+    return finish(st, context, out);
 }
 
 static clf_status retain_opencl(cl_context opencl, clf_context *context)
@@ -287,12 +287,7 @@ clf_status clf_context_create_shared(const clf_context *with, clf_context **out)
         st = copy_parts(with, context);
     if (st == CLF_OK)
         st = create_queue(context);
-    if (st != CLF_OK) {
-        context_free(context);
-        return st;
-    }
-    *out = context;
-    return CLF_OK;
+    return finish(st, context, out);
 }
 
 clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_context opencl_context, cl_command_queue queue,
@@ -328,12 +323,7 @@ clf_status clf_context_create_from_opencl(const clf_context_params *params, cl_c
         st = retain_opencl(opencl_context, context);
     if (st == CLF_OK)
         st = retain_queue(queue, context);
-    if (st != CLF_OK) {
-        context_free(context);
-        return st;
-    }
-    *out = context;
-    return CLF_OK;
+    return finish(st, context, out);
 }
 
 void clf_context_destroy(clf_context *context)

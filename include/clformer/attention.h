@@ -134,7 +134,8 @@ CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_params_default(clf_mul
 
 /* q [N,Q,Dq], k [N,K,Dk], v [N,K,Dv], out [N,Q,Do] (Do = H*dv without w_o), or the first two axes exchanged: f32, f16 or bf16, dense rows;
  * out overlaps no input; q, k, v may be one tensor (self-attention). A query without usable keys: the policy's context, then b_o. Numerics
- * as clf_attention. Enqueued; temporaries come from the context's arena. INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"). */
+ * as clf_attention. context: the object's, or one that shares its cl_context. Enqueued; temporaries come from the context's arena.
+ * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"; another context). */
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_apply(clf_context *context, const clf_multi_head_attention *attention,
                                                                 const clf_tensor *q, const clf_tensor *k, const clf_tensor *v,
                                                                 const clf_multi_head_attention_params *params, clf_tensor *out);

@@ -39,8 +39,8 @@ CLF_API CLF_NODISCARD clf_status clf_linear_create(clf_context *context, const c
 CLF_API void clf_linear_destroy(clf_linear *linear);
 
 /* y = f(x W^T + bias) + residual: x [..., K], y and residual [..., N], leading dimensions equal and each tensor's rows evenly spaced (those
- * of a dense tensor are). residual NULL: none; y must overlap no input. Enqueued. INVALID_ARGUMENT: shapes, dtypes, or rows not evenly
- * spaced. */
+ * of a dense tensor are). residual NULL: none; y must overlap no input. context: the layer's, or one that shares its cl_context. Enqueued.
+ * INVALID_ARGUMENT: shapes, dtypes, rows not evenly spaced, another context. */
 CLF_API CLF_NODISCARD clf_status clf_linear_apply(clf_context *context, const clf_linear *linear, const clf_tensor *x,
                                                   clf_activation activation, const clf_tensor *residual, clf_tensor *y);
 

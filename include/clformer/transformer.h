@@ -201,7 +201,8 @@ CLF_API CLF_NODISCARD clf_status clf_feed_forward_create(clf_context *context, c
                                                          const clf_tensor *w2, const clf_tensor *b2, clf_feed_forward_network **out);
 CLF_API void clf_feed_forward_destroy(clf_feed_forward_network *network); /* NULL is a no-op */
 
-/* x [..., C] with evenly spaced rows, y [..., C'] likewise, f32, f16 or bf16. Enqueued. */
+/* x [..., C] with evenly spaced rows, y [..., C'] likewise, f32, f16 or bf16. context: the network's, or one that shares its cl_context.
+ * Enqueued. INVALID_ARGUMENT: shapes, dtypes, rows not evenly spaced, another context. */
 CLF_API CLF_NODISCARD clf_status clf_feed_forward_apply(clf_context *context, const clf_feed_forward_network *network, const clf_tensor *x,
                                                         clf_tensor *y);
 

@@ -4,10 +4,14 @@
 #include "clformer/opencl.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
+#include "clformer/attention.h"
+#include "clformer/linear.h"
 #include "clformer/ops.h"
 #include "clformer/softmax.h"
 #include "clformer/tensor.h"
+#include "clformer/transformer.h"
 #include "runtime/context.h"
 #include "runtime/slot.h"
 #include "support/check.h"
@@ -74,6 +78,83 @@ static void test_programs_are_shared(void **state)
     clf_context_destroy(contexts[1]);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : !a && !b;
+}
+
+/* Whatever the environment says by then. */
+static void test_settings(void **state)
+{
+    clf_context *first, *second;
+    const clf_context_params params = {.size = sizeof params, .precision = CLF_PRECISION_HIGH, .profile = 1, .engines = "softmax=vector"};
+    (void)state;
+    setenv("CLF_GRAPH", "0", 1);
+    CHECK_OK(clf_context_create(&params, &first));
+    unsetenv("CLF_GRAPH");
+    CHECK_OK(clf_context_create_shared(first, &second));
+    assert_int_equal(first->graphs, CLFI_GRAPHS_NEVER);
+    assert_int_equal(second->graphs, first->graphs);
+    assert_int_equal(second->precision, first->precision);
+    assert_string_equal(second->engines, first->engines);
+    assert_true(second->profile && second->profile != first->profile);
+    assert_true(second->log == first->log && second->log_user == first->log_user && second->log_level == first->log_level &&
+                second->logs_to_stderr == first->logs_to_stderr);
+    assert_true(is_same(second->kernel_dir, first->kernel_dir) && is_same(second->kernel_dump, first->kernel_dump) &&
+                is_same(second->tuned_file, first->tuned_file));
+    clf_context_destroy(first);
+    clf_context_destroy(second);
+}
+
+/* Layers go with every context that shares the one they were made on, and with no other. */
+static void test_layers(void **state)
+{
+    static const float values[4] = {1, 2, 3, 4};
+    const int64_t dim[3] = {1, 2, 2};
+    clf_context *context = *state, *shared, *foreign;
+    clf_tensor *w, *x, *y;
+    clf_linear *linear;
+    clf_feed_forward_network *network;
+    clf_multi_head_attention *attention;
+    float got[4];
+    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, dim + 1, values, &w));
+    const clf_multi_head_attention_weights weights = {.size = sizeof weights, .w_q = w, .w_k = w, .w_v = w, .w_o = w};
+    CHECK_OK(clf_linear_create(context, w, NULL, &linear));
+    CHECK_OK(clf_feed_forward_create(context, CLF_ACTIVATION_RELU, w, NULL, NULL, NULL, w, NULL, &network));
+    CHECK_OK(clf_multi_head_attention_create(context, 1, &weights, &attention));
+    CHECK_OK(clf_context_finish(context));
+    CHECK_OK(clf_context_create_shared(context, &shared));
+    CHECK_OK(clf_context_create(NULL, &foreign));
+    for (int is_shared = 0; is_shared < 2; is_shared++) {
+        clf_context *on = is_shared ? shared : foreign;
+        CHECK_OK(clf_tensor_create_from(on, CLF_F32, 3, dim, values, &x));
+        CHECK_OK(clf_tensor_create(on, CLF_F32, 3, dim, &y));
+        if (is_shared) {
+            CHECK_OK(clf_linear_apply(on, linear, x, CLF_ACTIVATION_NONE, NULL, y));
+            CHECK_OK(clf_tensor_read_f32(y, got, 4));
+            assert_true(got[0] == 5 && got[1] == 11 && got[2] == 11 && got[3] == 25); /* x W^T */
+            CHECK_OK(clf_feed_forward_apply(on, network, x, y));
+            CHECK_OK(clf_tensor_read_f32(y, got, 4));
+            assert_true(got[0] == 27 && got[1] == 59 && got[2] == 61 && got[3] == 133); /* relu(x W^T) W^T */
+            CHECK_OK(clf_multi_head_attention_apply(on, attention, x, x, x, NULL, y));
+            CHECK_OK(clf_tensor_read_f32(y, got, 4));
+            assert_true(within(got[2], 61, 1e-3) && within(got[3], 133, 1e-3)); /* the second key has all the weight */
+        } else {
+            CHECK_FAILS(clf_linear_apply(on, linear, x, CLF_ACTIVATION_NONE, NULL, y), CLF_INVALID_ARGUMENT, "another context");
+            CHECK_FAILS(clf_feed_forward_apply(on, network, x, y), CLF_INVALID_ARGUMENT, "another context");
+            CHECK_FAILS(clf_multi_head_attention_apply(on, attention, x, x, x, NULL, y), CLF_INVALID_ARGUMENT, "another context");
+        }
+        clf_tensor_destroy(x);
+        clf_tensor_destroy(y);
+    }
+    clf_multi_head_attention_destroy(attention);
+    clf_feed_forward_destroy(network);
+    clf_linear_destroy(linear);
+    clf_tensor_destroy(w);
+    clf_context_destroy(shared);
+    clf_context_destroy(foreign);
+}
+
 static void test_tensors_stay(void **state)
 {
     clf_context *context = *state, *other;
@@ -114,9 +195,8 @@ static void test_slots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_programs_are_shared),
-        cmocka_unit_test(test_tensors_stay),
-        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_programs_are_shared), cmocka_unit_test(test_settings), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_tensors_stay),        cmocka_unit_test(test_slots),
     };
     return cmocka_run_group_tests_name("runtime.shared", tests, device_setup, device_teardown);
 }
