@@ -36,7 +36,7 @@ static clf_status check_span(int32_t index, const clf_attention_span *span)
         span->k_begin > INT32_MAX - span->k_count)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: sequence %d: queries %d + %d, keys %d + %d: expected begins and counts from 0 to 2^31",
                  index, span->q_begin, span->q_count, span->k_begin, span->k_count);
-    if (span->diagonal > INT32_MAX - span->q_count - WIDE_TILE)
+    if (span->diagonal > INT32_MAX - span->q_count - WIDEST_TILE)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: sequence %d: diagonal %d is too large for %d queries", index, span->diagonal,
                  span->q_count);
     return CLF_OK;

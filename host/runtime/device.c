@@ -31,7 +31,21 @@ static bool note(survey *s, cl_int code, const char *name)
 #define QUERY(s, what, variable) \
     note((s), clGetDeviceInfo((s)->id, (what), sizeof(variable), &(variable), NULL), "clGetDeviceInfo of " #what)
 
-/* CL_DEVICE_... query of a text, trimmed; broken UTF-8 becomes '?'. */
+/* Blanks at its ends go; control characters and broken UTF-8 become '?'. */
+static void clean(char *text)
+{
+    size_t length = strlen(text), start = strspn(text, " \t");
+    while (length > start && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    memmove(text, text + start, length - start);
+    text[length - start] = '\0';
+    const bool is_utf8 = clfi_utf8_check((const unsigned char *)text, strlen(text)) == strlen(text);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f || (!is_utf8 && (unsigned char)*c >= 0x80))
+            *c = '?';
+}
+
+/* CL_DEVICE_... query of a text. */
 static clf_status device_text(survey *s, cl_device_info what, const char *name, char **out)
 {
     size_t size = 0;
@@ -41,15 +55,7 @@ static clf_status device_text(survey *s, cl_device_info what, const char *name, 
     CLF_TRY(clfi_alloc(size + 1, 1, "device text", &text));
     if (size && !note(s, clGetDeviceInfo(s->id, what, size, text, NULL), name))
         text[0] = '\0';
-    size_t length = strlen(text), start = strspn(text, " \t");
-    while (length > start && (text[length - 1] == ' ' || text[length - 1] == '\t'))
-        length--;
-    memmove(text, text + start, length - start);
-    text[length - start] = '\0';
-    const bool is_utf8 = clfi_utf8_check((const unsigned char *)text, strlen(text)) == strlen(text);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || (!is_utf8 && (unsigned char)*c >= 0x7f))
-            *c = '?';
+    clean(text);
     *out = text;
     return CLF_OK;
 }
@@ -192,16 +198,17 @@ static void query_numbers(survey *s, clf_device_info *info)
     info->same_hardware_as = -1;
 }
 
-static clf_status platform_text(survey *s, cl_platform_id platform, char **out)
+clf_status clfi_platform_name(cl_platform_id platform, cl_int *out_code, char **out)
 {
-    static const char name[] = "clGetPlatformInfo of CL_PLATFORM_NAME";
     size_t size = 0;
     char *text;
-    if (!note(s, clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, &size), name))
-        size = 0;
+    *out_code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, NULL, &size);
     CLF_TRY(clfi_alloc(size + 1, 1, "platform name", &text));
-    if (size && !note(s, clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text, NULL), name))
+    if (*out_code == CL_SUCCESS)
+        *out_code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text, NULL);
+    if (*out_code != CL_SUCCESS)
         text[0] = '\0';
+    clean(text);
     *out = text;
     return CLF_OK;
 }
@@ -226,7 +233,9 @@ static clf_status query_texts(survey *s, clf_device *device)
         CLF_TRY(device_text(s, texts[i].what, texts[i].name, &text));
         memcpy((char *)&device->info + texts[i].offset, &text, sizeof text);
     }
-    CLF_TRY(platform_text(s, device->platform, &text));
+    cl_int code;
+    CLF_TRY(clfi_platform_name(device->platform, &code, &text));
+    note(s, code, "clGetPlatformInfo of CL_PLATFORM_NAME");
     device->info.platform_name = text;
     return query_extensions(s, device);
 }

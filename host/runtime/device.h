@@ -23,16 +23,16 @@ typedef struct clf_device_caps {
     uint64_t base_alignment_bytes;
     bool unified_memory;
     bool has_fp16, has_subgroups, has_integer_dot;
-    bool has_byte_dot;    /* a CPU with AVX512-VNNI, and a compiler that takes its instructions as they are written: cl/cpu/byte_dot.cl */
-    bool small_units;     /* a compute unit is an execution unit, of which four hold as many work-items as one of other GPUs */
-    bool slow_halves;     /* multiply-adds in half precision (cl_khr_fp16) take longer there than those of floats */
-    bool many_registers;  /* 255 of 32 bits for each work-item, and a compiler that uses them; 128 are on every GPU */
-    bool slow_compiler;   /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
-    bool prints_warnings; /* the compiler, on the program's stderr: builds ask for none */
-    bool serial_compiler; /* builds in several threads at once end the process, also of different contexts */
-    bool runs_graphs;     /* buffers stay where they are, and work-groups, one for each unit, run at once: runtime/launch_graph.h */
+    bool has_byte_dot;     /* a CPU with AVX512-VNNI, and a compiler that takes its instructions as they are written: cl/cpu/byte_dot.cl */
+    bool small_units;      /* a compute unit is an execution unit, of which four hold as many work-items as one of other GPUs */
+    bool slow_halves;      /* multiply-adds in half precision (cl_khr_fp16) take longer there than those of floats */
+    bool many_registers;   /* 255 of 32 bits for each work-item, and a compiler that uses them; 128 are on every GPU */
+    bool slow_compiler;    /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
+    bool prints_warnings;  /* the compiler, on the program's stderr: builds ask for none */
+    bool serial_compiler;  /* builds in several threads at once end the process, also of different contexts */
+    bool runs_graphs;      /* buffers stay where they are, and work-groups, one for each unit, run at once: runtime/launch_graph.h */
     bool uses_host_memory; /* a CPU whose kernels read and write host memory where it is, as fast as what the driver allocates */
-    bool short_loops;     /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
+    bool short_loops;      /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 
 typedef struct clf_device {
@@ -49,6 +49,10 @@ struct clf_device_list {
     char **notes;
     size_t note_count;
 };
+
+/* The platform's name in printable characters; "" where the driver does not tell, and *out_code is its error. *out: the caller frees it.
+ * OUT_OF_MEMORY only. */
+clf_status clfi_platform_name(cl_platform_id platform, cl_int *out_code, char **out);
 
 /* Fills *out from the driver; never fails for a strange device (it becomes unusable with a reason). OUT_OF_MEMORY only. */
 clf_status clfi_device_query(cl_platform_id platform, cl_device_id id, clf_device *out);

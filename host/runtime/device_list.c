@@ -37,15 +37,10 @@ static clf_status add_failure(clf_device_list *list, const char *platform, const
     return add_note(list, platform, text);
 }
 
-static clf_status add_platform(clf_device_list *list, cl_platform_id platform, size_t platform_index)
+static clf_status add_devices(clf_device_list *list, cl_platform_id platform, const char *name, size_t platform_index)
 {
-    char name[128] = "unnamed platform";
-    cl_int code = clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
-    name[sizeof name - 1] = '\0';
-    if (code != CL_SUCCESS)
-        CLF_TRY(add_failure(list, name, "clGetPlatformInfo", code)); /* of its devices nothing depends on the name */
     cl_uint count = 0;
-    code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0))
         return add_note(list, name, "no devices");
     if (code != CL_SUCCESS)
@@ -68,6 +63,19 @@ static clf_status add_platform(clf_device_list *list, cl_platform_id platform, s
         }
     }
     free(ids);
+    return st;
+}
+
+static clf_status add_platform(clf_device_list *list, cl_platform_id platform, size_t platform_index)
+{
+    char *name;
+    cl_int code;
+    CLF_TRY(clfi_platform_name(platform, &code, &name));
+    const char *shown = name[0] ? name : "unnamed platform";
+    clf_status st = code == CL_SUCCESS ? CLF_OK : add_failure(list, shown, "clGetPlatformInfo", code);
+    if (st == CLF_OK) /* of its devices nothing depends on the name */
+        st = add_devices(list, platform, shown, platform_index);
+    free(name);
     return st;
 }
 
