@@ -189,6 +189,20 @@ clf_status clfi_path_join(const char *directory, const char *name, char **out)
     return CLF_OK;
 }
 
+clf_status clfi_file_find(const char *directory, const char *name, char **out)
+{
+    char *path;
+    bool exists;
+    *out = NULL;
+    CLF_TRY(clfi_path_join(directory, name, &path));
+    const clf_status st = clfi_file_exists(path, &exists);
+    if (st == CLF_OK && exists)
+        *out = path;
+    else
+        free(path);
+    return st;
+}
+
 clf_status clfi_user_directory(const char *variable, const char *home_default, char **out)
 {
     const char *base = getenv(variable);

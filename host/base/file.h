@@ -24,6 +24,9 @@ clf_status clfi_file_read(const char *path, size_t limit, clf_str *out);
 /* The same from where an open file stands; `name` stands for the path in messages. */
 clf_status clfi_descriptor_read(int descriptor, const char *name, size_t limit, clf_str *out);
 
+/* Bytes of a model's file that is read whole, at most: its JSON files and vocabularies. The largest known tokenizer.json has 33 MB. */
+enum { CLFI_MODEL_FILE_BYTES = 256 << 20 };
+
 /* One line of a stream into *line (cleared before), without its newline; *out_any false: the stream has ended. FORMAT: longer than `limit`
  * bytes, which names the line by `number`, from 1; IO: the stream failed. */
 clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t limit, clf_str *line, bool *out_any);
@@ -31,6 +34,9 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
 /* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
  * searched, or a system that cannot tell, so that no file which someone put there is passed over. */
 clf_status clfi_file_exists(const char *path, bool *out);
+
+/* directory + "/" + name, newly allocated; *out NULL: nothing there bears the name. IO as clfi_file_exists. */
+clf_status clfi_file_find(const char *directory, const char *name, char **out);
 bool clfi_directory_exists(const char *path);
 
 /* Creates `path` and its missing parents with mode 0700. */

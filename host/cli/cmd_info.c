@@ -15,7 +15,9 @@
 #include "cli/unread_keys.h"
 #include "clformer/classify.h"
 #include "io/checkpoint.h"
+#include "io/json.h"
 #include "model/model.h"
+#include "model/sentence_settings.h"
 #include "text/tokenizer_parts.h"
 
 static void add_tasks(cli_info_rows *info, const clf_model *model)
@@ -103,7 +105,7 @@ static bool is_known_file(const char *name)
                                         "model.safetensors",
                                         "model.safetensors.index.json",
                                         "merges.txt",
-                                        "modules.json",
+                                        CLFI_SENTENCE_MODULES,
                                         "sentence_bert_config.json",
                                         "special_tokens_map.json",
                                         "tokenizer.json",
@@ -142,7 +144,7 @@ static clf_status add_unknown(cli_info_rows *info, const char *path)
     json_t *list = json_array(), *modules = NULL;
     clf_status st = CLF_OK;
     if (clfi_directory_exists(path)) {
-        CLF_GOTO(clfi_sentence_file_read(path, "modules.json", &modules));
+        CLF_GOTO(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
         CLF_GOTO(cli_directory_list(path, NULL, &names, &count));
     }
     for (size_t i = 0; i < count; i++)

@@ -7,7 +7,8 @@
 #include "base/file.h"
 #include "cli/directory.h"
 #include "cli/fingerprint_parts.h"
-#include "model/sentence_config.h"
+#include "io/json.h"
+#include "model/sentence_settings.h"
 
 static bool begins(const char *text, const char *with)
 {
@@ -23,7 +24,7 @@ static bool ends(const char *text, const char *with)
 /* Which files of a model's directory, and of its modules' folders, say what a vector is. */
 static bool is_of_model(const char *name)
 {
-    return strcmp(name, "config.json") == 0 || strcmp(name, "modules.json") == 0 || ends(name, ".gguf") ||
+    return strcmp(name, "config.json") == 0 || strcmp(name, CLFI_SENTENCE_MODULES) == 0 || ends(name, ".gguf") ||
            (begins(name, "model") && (ends(name, ".safetensors") || ends(name, ".safetensors.index.json")));
 }
 
@@ -72,10 +73,10 @@ static clf_status add_module(clf_hasher *hasher, const char *directory, const ch
 /* What comes after the network lies in folders that modules.json names. */
 static clf_status add_modules(clf_hasher *hasher, const char *directory)
 {
-    static const char file[] = "modules.json";
+    static const char file[] = CLFI_SENTENCE_MODULES;
     json_t *modules;
     clf_status st = CLF_OK;
-    CLF_TRY(clfi_sentence_file_read(directory, file, &modules));
+    CLF_TRY(clfi_json_read_in(directory, file, NULL, &modules));
     for (size_t i = 0; st == CLF_OK && i < json_array_size(modules); i++) {
         const char *name;
         st = clfi_json_opt_string(json_array_get(modules, i), file, "path", "", &name);

@@ -13,10 +13,10 @@
 #include "io/gguf.h"
 #include "io/gguf_file_type.h"
 #include "io/gguf_values.h"
+#include "io/json.h"
 #include "model/chat_template.h"
 #include "model/model.h"
 #include "model/network_open.h"
-#include "model/sentence_config.h"
 #include "op/gemm.h"
 
 /* {"F16": 38}. */
@@ -170,7 +170,7 @@ static clf_status add_ignored(cli_info_rows *info, const char *path)
     const char *key;
     if (!clfi_directory_exists(path))
         return CLF_OK;
-    CLF_TRY(clfi_sentence_file_read(path, "generation_config.json", &config));
+    CLF_TRY(clfi_json_read_in(path, "generation_config.json", NULL, &config));
     list = config ? json_array() : NULL;
     json_object_foreach(config, key, value)
     {

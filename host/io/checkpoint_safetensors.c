@@ -9,8 +9,6 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 
-enum { CONFIG_LIMIT_BYTES = 16 << 20 };
-
 typedef struct storage {
     char *directory;  /* NULL: memory */
     const char *name; /* of the memory */
@@ -95,7 +93,7 @@ static clf_status read_config(const char *directory, json_t **out)
         CLF_FAIL(CLF_NOT_FOUND, "model directory %s: %s", directory,
                  access(directory, F_OK) == 0 ? "is no directory: expected one with config.json" : "no such directory");
     CLF_TRY(clfi_path_join(directory, CLFI_MODEL_CONFIG, &path));
-    const clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
+    const clf_status st = clfi_json_read(path, CLFI_MODEL_FILE_BYTES, out);
     free(path);
     return st;
 }

@@ -115,6 +115,19 @@ clf_status clfi_json_read(const char *path, size_t limit_bytes, json_t **out)
     return st;
 }
 
+clf_status clfi_json_read_in(const char *directory, const char *name, char **out_path, json_t **out)
+{
+    char *path;
+    *out = NULL;
+    CLF_TRY(clfi_file_find(directory, name, &path));
+    const clf_status st = path ? clfi_json_read(path, CLFI_MODEL_FILE_BYTES, out) : CLF_OK;
+    if (out_path)
+        *out_path = path;
+    else
+        free(path);
+    return st;
+}
+
 const char *clfi_json_found(const json_t *value, char text[CLFI_JSON_FOUND_BYTES])
 {
     enum { SHOWN = 40 };

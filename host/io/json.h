@@ -21,6 +21,10 @@ clf_status clfi_json_parse(const char *text, size_t size, const char *name, json
 /* Reads and parses a file. FORMAT when it is larger than limit_bytes; NOT_FOUND and IO as clfi_file_read. */
 clf_status clfi_json_read(const char *path, size_t limit_bytes, json_t **out);
 
+/* Reads and parses the file `name` of a directory; *out NULL: it has none. *out_path (may be NULL): its path, which the caller frees; NULL
+ * where there is no file. FORMAT when it is larger than CLFI_MODEL_FILE_BYTES; IO. */
+clf_status clfi_json_read_in(const char *directory, const char *name, char **out_path, json_t **out);
+
 /* The getters below read object[key]. `where` comes first in every message: the file's name, or "<file>: <outer key>" for inner
  * objects. FORMAT: `object` is no object, the key is missing or null, the type is wrong, the value is out of range.
  * Strings, arrays and objects are borrowed from the parsed document. */

@@ -11,7 +11,7 @@
 #include "io/gguf.h"
 #include "io/json.h"
 
-enum { TEMPLATE_LIMIT_BYTES = 1 << 20, CONFIG_LIMIT_BYTES = 256 << 20 };
+enum { TEMPLATE_LIMIT_BYTES = 1 << 20 };
 
 static clf_status read_gguf(const char *path, char **out)
 {
@@ -29,24 +29,11 @@ static clf_status read_gguf(const char *path, char **out)
     return st;
 }
 
-/* directory/name; NULL where there is no such file. */
-static clf_status find_file(const char *directory, const char *name, char **out)
-{
-    bool is_there;
-    CLF_TRY(clfi_path_join(directory, name, out));
-    const clf_status st = clfi_file_exists(*out, &is_there);
-    if (st == CLF_OK && is_there)
-        return CLF_OK;
-    free(*out);
-    *out = NULL;
-    return st;
-}
-
 static clf_status read_text(const char *directory, char **out)
 {
     clf_str text = CLF_STR_INIT;
     char *path;
-    CLF_TRY(find_file(directory, "chat_template.jinja", &path));
+    CLF_TRY(clfi_file_find(directory, "chat_template.jinja", &path));
     if (!path)
         return CLF_OK;
     clf_status st = clfi_file_read(path, TEMPLATE_LIMIT_BYTES, &text);
@@ -72,18 +59,11 @@ static const json_t *choose(const json_t *value)
 static clf_status read_config(const char *directory, char **out)
 {
     json_t *config;
-    char *path;
-    CLF_TRY(find_file(directory, "tokenizer_config.json", &path));
-    if (!path)
-        return CLF_OK;
-    clf_status st = clfi_json_read(path, CONFIG_LIMIT_BYTES, &config);
-    if (st == CLF_OK) {
-        const json_t *text = choose(json_object_get(config, "chat_template"));
-        if (json_is_string(text))
-            st = clfi_strndup(json_string_value(text), json_string_length(text), out);
-        json_decref(config);
-    }
-    free(path);
+    clf_status st = clfi_json_read_in(directory, "tokenizer_config.json", NULL, &config);
+    const json_t *text = choose(json_object_get(config, "chat_template"));
+    if (st == CLF_OK && json_is_string(text))
+        st = clfi_strndup(json_string_value(text), json_string_length(text), out);
+    json_decref(config);
     return st;
 }
 

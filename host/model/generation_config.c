@@ -10,24 +10,6 @@
 #include "base/file.h"
 #include "io/json.h"
 
-enum { LIMIT_BYTES = 16 << 20 };
-
-/* The JSON file of the directory; *out NULL: there is none. */
-static clf_status read_file(const char *directory, const char *name, json_t **out)
-{
-    char *path;
-    bool is_there;
-    *out = NULL;
-    if (!clfi_directory_exists(directory))
-        return CLF_OK;
-    CLF_TRY(clfi_path_join(directory, name, &path));
-    clf_status st = clfi_file_exists(path, &is_there);
-    if (st == CLF_OK && is_there)
-        st = clfi_json_read(path, LIMIT_BYTES, out);
-    free(path);
-    return st;
-}
-
 /* Both files, in their order. */
 typedef struct sources {
     json_t *generation; /* NULL: there is none */
@@ -154,7 +136,8 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     const char *where;
     clf_generation_config made = {.ends = NULL};
     clf_status st;
-    CLF_GOTO(read_file(path, "generation_config.json", &from.generation));
+    if (clfi_directory_exists(path)) /* else a GGUF file */
+        CLF_GOTO(clfi_json_read_in(path, "generation_config.json", NULL, &from.generation));
     ends = find(&from, "eos_token_id", &where);
     CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
     CLF_GOTO(read_banned(&from, &made));

@@ -8,6 +8,7 @@
 #include "io/json.h"
 #include "model/chat_template.h"
 #include "model/generation_config.h"
+#include "model/sentence_settings.h"
 #include "text/tokenizer_gguf_put.h"
 
 enum { ALIGNMENT = 32 };
@@ -50,13 +51,12 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
 static clf_status check_modules(const char *directory)
 {
     char *path;
-    bool is_there;
-    CLF_TRY(clfi_path_join(directory, "modules.json", &path));
-    clf_status st = clfi_file_exists(path, &is_there);
+    CLF_TRY(clfi_file_find(directory, CLFI_SENTENCE_MODULES, &path));
+    const bool is_there = path != NULL;
     free(path);
-    if (st == CLF_OK && is_there)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: a model of embeddings (modules.json) is not written as GGUF", directory);
-    return st;
+    if (is_there)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: a model of embeddings (" CLFI_SENTENCE_MODULES ") is not written as GGUF", directory);
+    return CLF_OK;
 }
 
 static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_weight_type type, const char *path,

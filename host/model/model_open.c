@@ -8,8 +8,10 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "io/checkpoint_gguf.h"
+#include "io/json.h"
 #include "model/network_open.h"
 #include "model/sentence_config.h"
+#include "model/sentence_settings.h"
 #include "model/session.h"
 
 static bool can_generate(const clf_model *model)
@@ -21,7 +23,7 @@ clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned
 {
     json_t *modules = NULL;
     if ((family->tasks & CLF_TASK_GENERATE) && clfi_directory_exists(path))
-        CLF_TRY(clfi_sentence_file_read(path, "modules.json", &modules));
+        CLF_TRY(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
     *out = modules ? CLF_TASK_EMBED : family->tasks;
     json_decref(modules);
     return CLF_OK;

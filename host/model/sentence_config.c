@@ -8,21 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/json.h"
-
-enum { CONFIG_LIMIT_BYTES = 16 << 20 };
-
-clf_status clfi_sentence_file_read(const char *directory, const char *name, json_t **out)
-{
-    char *path;
-    bool exists;
-    *out = NULL;
-    CLF_TRY(clfi_path_join(directory, name, &path));
-    clf_status st = clfi_file_exists(path, &exists);
-    if (st == CLF_OK && exists)
-        st = clfi_json_read(path, CONFIG_LIMIT_BYTES, out);
-    free(path);
-    return st;
-}
+#include "model/sentence_settings.h"
 
 /* In the order in which several are put side by side where each has a key of its own. */
 static const struct {
@@ -91,7 +77,7 @@ static clf_status read_modes(const json_t *json, const char *where, clf_sentence
     return CLF_OK;
 }
 
-static const char where_modules[] = "modules.json";
+static const char where_modules[] = CLFI_SENTENCE_MODULES;
 
 /* Directories inside the model only: "1_Pooling", never "../x" or "/x". */
 static bool is_plain_name(const char *name)
@@ -112,7 +98,7 @@ static clf_status read_pooling(const char *directory, const char *module, clf_se
     json_t *json = NULL;
     CLF_TRY(check_path(module));
     CLF_TRY(clfi_path_join(module, "config.json", &name));
-    clf_status st = clfi_sentence_file_read(directory, name, &json);
+    clf_status st = clfi_json_read_in(directory, name, NULL, &json);
     if (st == CLF_OK)
         st = json ? read_modes(json, name, config)
                   : clfi_fail(CLF_NOT_FOUND, "%s/%s is missing: %s names a Pooling there (is the download whole?)", directory, name,
@@ -233,7 +219,7 @@ static clf_status read_max_tokens(const char *directory, int64_t *out)
     for (size_t i = 0; *out == 0 && i < COUNT(rows); i++) {
         json_t *json;
         double value = 0; /* "no limit" is written as 1e30 by some tools */
-        CLF_TRY(clfi_sentence_file_read(directory, rows[i].file, &json));
+        CLF_TRY(clfi_json_read_in(directory, rows[i].file, NULL, &json));
         const clf_status st = json ? clfi_json_opt_number(json, rows[i].file, rows[i].key, 1, 1e31, 0, &value) : CLF_OK;
         json_decref(json);
         CLF_TRY(st);
@@ -249,7 +235,7 @@ static clf_status read_inputs(const char *directory, bool *lacks_types)
     const json_t *names = NULL;
     json_t *json;
     *lacks_types = false;
-    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
+    CLF_TRY(clfi_json_read_in(directory, file, NULL, &json));
     const clf_status st = json ? clfi_json_opt_array(json, file, "model_input_names", &names) : CLF_OK;
     *lacks_types = names != NULL;
     for (size_t i = 0; i < json_array_size(names); i++) {
@@ -268,7 +254,7 @@ static clf_status check_transformer(const char *directory)
                                           {"module_output_name", "token_embeddings", "scores"}};
     json_t *json;
     clf_status st = CLF_OK;
-    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
+    CLF_TRY(clfi_json_read_in(directory, file, NULL, &json));
     for (size_t i = 0; json && st == CLF_OK && i < COUNT(rows); i++) {
         const char *value;
         st = clfi_json_opt_string(json, file, rows[i][0], rows[i][1], &value);
@@ -283,7 +269,7 @@ clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard
 {
     clf_sentence_config config = {.pooling = {standard}, .pooling_count = 1};
     json_t *modules;
-    CLF_TRY(clfi_sentence_file_read(directory, "modules.json", &modules));
+    CLF_TRY(clfi_json_read_in(directory, where_modules, NULL, &modules));
     clf_status st = modules ? read_modules(directory, modules, &config) : CLF_OK;
     config.has_modules = modules != NULL;
     if (st == CLF_OK && modules)

@@ -56,7 +56,7 @@ static clf_status check_normalize(const char *directory, const char *module)
     if (!module[0])
         return CLF_OK;
     CLF_TRY(clfi_path_join(module, CLFI_MODEL_CONFIG, &name));
-    clf_status st = clfi_sentence_file_read(directory, name, &json);
+    clf_status st = clfi_json_read_in(directory, name, NULL, &json);
     if (st == CLF_OK && json)
         st = check_name(json, name, "module_input_name");
     json_decref(json);

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "io/json.h"
 #include "model/labels.h"
 #include "model/model_config.h"
-#include "model/sentence_config.h"
 
 static const char file[] = CLFI_SENTENCE_SETTINGS;
 
@@ -38,7 +38,7 @@ clf_status clfi_sentence_settings_read(const char *directory, int64_t labels, cl
 {
     json_t *json;
     *out = (clf_sentence_settings){.truncate_dim = 0};
-    CLF_TRY(clfi_sentence_file_read(directory, file, &json));
+    CLF_TRY(clfi_json_read_in(directory, file, NULL, &json));
     const clf_status st = json ? clfi_sentence_settings_parse(json, labels, out) : CLF_OK;
     json_decref(json);
     return st;

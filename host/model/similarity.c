@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "model/sentence_config.h"
+#include "io/json.h"
 #include "model/sentence_settings.h"
 
 clf_status clfi_similarity_parse(const json_t *json, clf_similarity *out)
@@ -29,7 +29,7 @@ clf_status clfi_similarity_read(const char *directory, clf_similarity *out)
     *out = CLF_SIMILARITY_COSINE;
     if (!clfi_directory_exists(directory))
         return CLF_OK;
-    CLF_TRY(clfi_sentence_file_read(directory, CLFI_SENTENCE_SETTINGS, &json));
+    CLF_TRY(clfi_json_read_in(directory, CLFI_SENTENCE_SETTINGS, NULL, &json));
     const clf_status st = json ? clfi_similarity_parse(json, out) : CLF_OK;
     json_decref(json);
     return st;

@@ -8,7 +8,7 @@
 #include "text/tokenizer_make.h"
 #include "text/tokenizer_slow.h"
 
-enum { FILE_LIMIT = 256 << 20, UNKNOWN = 3, OWN_MOST = 5 };
+enum { UNKNOWN = 3, OWN_MOST = 5 };
 
 /* What is in front of the file's pieces, and which of those are dropped. */
 typedef struct fairseq_ids {
@@ -90,7 +90,7 @@ static clf_status make_from_file(const char *directory, const fairseq_ids *layou
     clf_str bytes = CLF_STR_INIT;
     clf_sentencepiece spm = {.pieces = NULL};
     CLF_GOTO(clfi_path_join(directory, "sentencepiece.bpe.model", &path));
-    CLF_GOTO(clfi_file_read(path, FILE_LIMIT, &bytes));
+    CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &bytes));
     CLF_GOTO(clfi_sentencepiece_parse(clfi_str_text(&bytes), bytes.length, path, &spm));
     st = make(&spm, path, layout, root);
 done:

@@ -13,8 +13,6 @@
 #include "text/tokenizer_make.h"
 #include "text/vocabulary.h"
 
-enum { FILE_LIMIT = 256 << 20 };
-
 static const char end_token[] = "</s>", unknown_token[] = "<unk>", pad_token[] = "<pad>";
 
 static clf_status check(json_t *made)
@@ -107,9 +105,9 @@ clf_status clfi_tokenizer_open_marian(const char *spm_path, const char *vocab_pa
     clf_sentencepiece spm = {.pieces = NULL};
     json_t *vocab = NULL, *root = json_object();
     CLF_GOTO(check(root));
-    CLF_GOTO(clfi_file_read(spm_path, FILE_LIMIT, &bytes));
+    CLF_GOTO(clfi_file_read(spm_path, CLFI_MODEL_FILE_BYTES, &bytes));
     CLF_GOTO(clfi_sentencepiece_parse(clfi_str_text(&bytes), bytes.length, spm_path, &spm));
-    CLF_GOTO(clfi_json_read(vocab_path, FILE_LIMIT, &vocab));
+    CLF_GOTO(clfi_json_read(vocab_path, CLFI_MODEL_FILE_BYTES, &vocab));
     CLF_GOTO(make(&spm, spm_path, vocab, vocab_path, root));
     CLF_GOTO(clfi_tokenizer_from_parts(root, vocab_path, NULL, NULL, out));
 done:

@@ -12,24 +12,19 @@
 #include "io/json.h"
 #include "text/tokenizer_parts.h"
 
-enum { FILE_LIMIT = 64 << 20, ID_BYTES = 24 };
+enum { ID_BYTES = 24 };
 
 static clf_status out_of_memory(const char *path)
 {
     CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", path);
 }
 
-/* *out NULL: no such file. *out_path: the caller frees it. */
+/* *out NULL: no such file. *out_path: its path, which the caller frees. */
 static clf_status read_object(const char *directory, const char *name, json_t **out, char **out_path)
 {
     char found[CLFI_JSON_FOUND_BYTES];
-    bool exists;
-    CLF_TRY(clfi_path_join(directory, name, out_path));
-    CLF_TRY(clfi_file_exists(*out_path, &exists));
-    if (!exists)
-        return CLF_OK;
-    CLF_TRY(clfi_json_read(*out_path, FILE_LIMIT, out));
-    if (!json_is_object(*out))
+    CLF_TRY(clfi_json_read_in(directory, name, out_path, out));
+    if (*out && !json_is_object(*out))
         CLF_FAIL(CLF_FORMAT, "%s: expected an object, found %s", *out_path, clfi_json_found(*out, found));
     return CLF_OK;
 }

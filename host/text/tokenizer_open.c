@@ -12,8 +12,6 @@
 #include "text/tokenizer_parts.h"
 #include "text/tokenizer_slow.h"
 
-enum { FILE_LIMIT = 256 << 20 }; /* bytes of any tokenizer file; the largest known vocabularies have 30 MB */
-
 /* "truncation_side" goes before tokenizer.json's own direction, as in transformers. */
 static clf_status read_side(const json_t *config, const char *name, clf_tokenizer *tokenizer)
 {
@@ -33,40 +31,24 @@ static clf_status read_config(const json_t *config, const char *name, clf_tokeni
     return read_side(config, name, tokenizer);
 }
 
-/* Reads directory/name if it exists; *path stays NULL when it does not. */
-static clf_status read_if_there(const char *directory, const char *name, char **path, clf_str *text)
-{
-    char *joined;
-    bool exists;
-    CLF_TRY(clfi_path_join(directory, name, &joined));
-    const clf_status st = clfi_file_exists(joined, &exists);
-    if (st != CLF_OK || !exists) {
-        free(joined);
-        return st;
-    }
-    *path = joined;
-    return clfi_file_read(joined, FILE_LIMIT, text);
-}
-
 /* Of a directory without tokenizer.json. config NULL: no tokenizer_config.json. */
 static clf_status open_older(const char *directory, const char *config_path, const json_t *config, clf_tokenizer **out)
 {
     clf_status st;
     char *path = NULL, *spm = NULL, *vocab = NULL, *config_text = NULL;
-    bool has_spm;
     clf_str text = CLF_STR_INIT;
-    CLF_GOTO(clfi_path_join(directory, "source.spm", &spm));
-    CLF_GOTO(clfi_path_join(directory, "vocab.json", &vocab));
-    CLF_GOTO(clfi_file_exists(spm, &has_spm));
-    if (has_spm) {
+    CLF_GOTO(clfi_file_find(directory, "source.spm", &spm));
+    if (spm) {
+        CLF_GOTO(clfi_path_join(directory, "vocab.json", &vocab));
         CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
         goto done;
     }
-    CLF_GOTO(read_if_there(directory, "vocab.txt", &path, &text));
+    CLF_GOTO(clfi_file_find(directory, "vocab.txt", &path));
     if (!path)
         CLF_GOTO(clfi_fail(CLF_NOT_FOUND,
                            "%s: no tokenizer.json and no vocab.txt, vocab.json with merges.txt, sentencepiece.bpe.model or source.spm",
                            directory));
+    CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &text));
     if (config && !(config_text = json_dumps(config, 0)))
         CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", config_path));
     st = clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_text, config_text ? strlen(config_text) : 0,
@@ -84,16 +66,12 @@ done:
 static clf_status read_flag(const char *directory, const char *name, const char *key, bool *out)
 {
     char *path = NULL;
-    clf_str text = CLF_STR_INIT;
     json_t *json = NULL;
     *out = false;
-    clf_status st = read_if_there(directory, name, &path, &text);
-    if (st == CLF_OK && path)
-        st = clfi_json_parse(clfi_str_text(&text), text.length, path, &json);
+    clf_status st = clfi_json_read_in(directory, name, &path, &json);
     if (st == CLF_OK && json)
         st = clfi_json_opt_bool(json, path, key, false, out);
     json_decref(json);
-    clfi_str_free(&text);
     free(path);
     return st;
 }
@@ -132,20 +110,15 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     clf_status st;
     bool lowers;
     char *path = NULL, *config_path = NULL;
-    clf_str text = CLF_STR_INIT, config_text = CLF_STR_INIT;
     json_t *config = NULL, *root = NULL;
     clf_tokenizer *tokenizer = NULL;
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
-    CLF_GOTO(read_if_there(directory, "tokenizer_config.json", &config_path, &config_text));
-    if (config_path)
-        CLF_GOTO(clfi_json_parse(clfi_str_text(&config_text), config_text.length, config_path, &config));
+    CLF_GOTO(clfi_json_read_in(directory, "tokenizer_config.json", &config_path, &config));
     CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
-    CLF_GOTO(read_if_there(directory, "tokenizer.json", &path, &text));
+    CLF_GOTO(clfi_json_read_in(directory, "tokenizer.json", &path, &root));
     CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
-    if (path)
-        CLF_GOTO(clfi_json_parse(clfi_str_text(&text), text.length, path, &root));
-    else
+    if (!root)
         CLF_GOTO(clfi_tokenizer_make_slow(directory, config, &root, &path));
     if (root) {
         CLF_GOTO(open_parts(path, root, lowers, config, config_path, &tokenizer));
@@ -162,8 +135,6 @@ done:
     clf_tokenizer_destroy(tokenizer);
     json_decref(config);
     json_decref(root);
-    clfi_str_free(&text);
-    clfi_str_free(&config_text);
     free(path);
     free(config_path);
     return st;

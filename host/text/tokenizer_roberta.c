@@ -10,8 +10,6 @@
 #include "text/tokenizer_slow.h"
 #include "text/vocabulary.h"
 
-enum { FILE_LIMIT = 256 << 20 };
-
 static const char *const standard[CLF_TOKEN_ROLE_COUNT] = {
     [CLF_TOKEN_BOS] = "<s>",   [CLF_TOKEN_EOS] = "</s>", [CLF_TOKEN_UNK] = "<unk>",   [CLF_TOKEN_SEP] = "</s>",
     [CLF_TOKEN_PAD] = "<pad>", [CLF_TOKEN_CLS] = "<s>",  [CLF_TOKEN_MASK] = "<mask>",
@@ -51,7 +49,7 @@ static clf_status read_merges(const char *directory, json_t *model)
     json_t *list = json_array();
     CLF_GOTO(clfi_make_set(model, "merges", list));
     CLF_GOTO(clfi_path_join(directory, "merges.txt", &path));
-    CLF_GOTO(clfi_file_read(path, FILE_LIMIT, &text));
+    CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &text));
     st = list_merges(clfi_str_text(&text), text.length, path, list);
 done:
     clfi_str_free(&text);
@@ -102,7 +100,7 @@ clf_status clfi_tokenizer_make_roberta(const char *directory, const json_t *conf
     json_t *vocab = NULL, *none = json_object();
     CLF_GOTO(none ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer", directory));
     CLF_GOTO(clfi_path_join(directory, "vocab.json", &path));
-    CLF_GOTO(clfi_json_read(path, FILE_LIMIT, &vocab));
+    CLF_GOTO(clfi_json_read(path, CLFI_MODEL_FILE_BYTES, &vocab));
     st = make(directory, vocab, path, config ? config : none, root);
 done:
     json_decref(vocab);

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "io/json.h"
 
-enum { CONFIG_LIMIT = 16 << 20, CLASS_BYTES = 64 };
+enum { CLASS_BYTES = 64 };
 
 static const char of_pieces[] = "sentencepiece.bpe.model", of_pairs[] = "vocab.json", merges[] = "merges.txt";
 
@@ -24,10 +24,10 @@ static const struct {
 static clf_status has_file(const char *directory, const char *name, bool *out)
 {
     char *path;
-    CLF_TRY(clfi_path_join(directory, name, &path));
-    const clf_status st = clfi_file_exists(path, out);
+    CLF_TRY(clfi_file_find(directory, name, &path));
+    *out = path != NULL;
     free(path);
-    return st;
+    return CLF_OK;
 }
 
 /* Without "Fast", which the same class had of its own. */
@@ -45,25 +45,17 @@ static void copy_class(const json_t *config, const char *key, char name[CLASS_BY
 /* As AutoTokenizer looks for it; "" where nothing names it. */
 static clf_status find_class(const char *directory, const json_t *config, char name[CLASS_BYTES])
 {
-    char *path = NULL;
-    bool exists;
-    json_t *model = NULL;
-    clf_status st = CLF_OK;
+    json_t *model;
     name[0] = '\0';
     copy_class(config, "tokenizer_class", name);
     if (name[0])
         return CLF_OK;
-    CLF_GOTO(clfi_path_join(directory, "config.json", &path));
-    CLF_GOTO(clfi_file_exists(path, &exists));
-    if (exists)
-        CLF_GOTO(clfi_json_read(path, CONFIG_LIMIT, &model));
+    CLF_TRY(clfi_json_read_in(directory, "config.json", NULL, &model));
     copy_class(model, "tokenizer_class", name);
     if (!name[0])
         copy_class(model, "model_type", name);
-done:
     json_decref(model);
-    free(path);
-    return st;
+    return CLF_OK;
 }
 
 clf_status clfi_tokenizer_make_slow(const char *directory, const json_t *config, json_t **out, char **path)

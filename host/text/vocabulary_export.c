@@ -10,8 +10,6 @@
 #include "io/json.h"
 #include "text/tokenizer_parts.h"
 
-enum { TOKENIZER_LIMIT_BYTES = 256 << 20 };
-
 static const char file_name[] = "tokenizer.json";
 static const char space[] = "\u2581"; /* SentencePiece's sign for a space */
 
@@ -283,16 +281,10 @@ done:
 
 static clf_status read_root(const char *directory, json_t **out)
 {
-    char *path;
-    bool is_there;
-    CLF_TRY(clfi_path_join(directory, file_name, &path));
-    clf_status st = clfi_file_exists(path, &is_there);
-    if (st == CLF_OK && !is_there)
-        st = clfi_fail(CLF_NOT_FOUND, "%s: expected %s, there is none", directory, file_name);
-    if (st == CLF_OK)
-        st = clfi_json_read(path, TOKENIZER_LIMIT_BYTES, out);
-    free(path);
-    return st;
+    CLF_TRY(clfi_json_read_in(directory, file_name, NULL, out));
+    if (!*out)
+        CLF_FAIL(CLF_NOT_FOUND, "%s: expected %s, there is none", directory, file_name);
+    return CLF_OK;
 }
 
 clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabulary_export *out)
