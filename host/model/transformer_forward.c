@@ -25,11 +25,6 @@ static clf_status check_layout(clf_layout layout)
     return CLF_OK;
 }
 
-static bool is_float(clf_dtype dtype)
-{
-    return dtype == CLF_F32 || dtype == CLF_F16 || dtype == CLF_BF16;
-}
-
 /* An output or a sequence of vectors: [dim0,dim1,C]; dim[i] < 0: any. */
 static clf_status check_vectors(const clf_transformer *t, const char *what, const clf_tensor *tensor, int64_t dim0, int64_t dim1)
 {
@@ -37,7 +32,7 @@ static clf_status check_vectors(const clf_transformer *t, const char *what, cons
     const int64_t c = t->config.width;
     CLF_TRY(clfi_tensor_check(t->context, what, tensor));
     const clf_view *v = clfi_tensor_view(tensor);
-    if (!is_float(v->dtype))
+    if (!clfi_dtype_is_float(v->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer %s is %s, expected float32, float16 or bfloat16", what,
                  clf_dtype_name(v->dtype));
     if (v->rank != 3 || v->dim[2] != c || (dim0 >= 0 && v->dim[0] != dim0) || (dim1 >= 0 && v->dim[1] != dim1))

@@ -56,7 +56,7 @@ static clf_status load_tensor(void *user, clf_context *context, const char *name
                  clfi_shape_text(given->rank, given->dim, have));
     if (!clfi_view_is_dense(given))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: weights: %s: expected a dense tensor", name);
-    if (given->dtype != CLF_F32 && given->dtype != CLF_F16 && given->dtype != CLF_BF16)
+    if (!clfi_dtype_is_float(given->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: weights: %s is %s, expected float32, float16 or bfloat16", name,
                  clf_dtype_name(given->dtype));
     clfi_buffer_retain(given->buffer);

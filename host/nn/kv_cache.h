@@ -27,7 +27,8 @@ typedef struct clf_kv_cache {
 clf_status clfi_kv_cache_init(clf_context *context, const clf_stack *stack, clf_dtype dtype, int64_t capacity, clf_kv_cache *cache);
 void clfi_kv_cache_clear(clf_kv_cache *cache);
 
-/* `count` more rows: rows-count .. rows-1 afterwards. Grows the memory where it is too small, by half if there is so much; old rows stay. */
+/* `count` more rows: rows-count .. rows-1 afterwards. Grows the memory where it is too small, by half if there is that much; old rows
+ * stay. */
 clf_status clfi_kv_cache_add(clf_kv_cache *cache, int64_t count);
 
 /* Memory for so many rows in all; rows that are there stay. */

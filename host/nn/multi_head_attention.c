@@ -120,7 +120,7 @@ static clf_status bind_input(clf_context *context, const job *j, const char *wha
     char found[CLFI_SHAPE_TEXT_BYTES], expected[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(clfi_tensor_check(context, what, tensor));
     const clf_view *x = clfi_tensor_view(tensor);
-    if (x->dtype != CLF_F32 && x->dtype != CLF_F16 && x->dtype != CLF_BF16)
+    if (!clfi_dtype_is_float(x->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: multi-head attention %s is %s, expected float32, float16 or bfloat16", what,
                  clf_dtype_name(x->dtype));
     if (x->rank != 3)

@@ -6,18 +6,13 @@
 #include "op/attention_batch.h"
 #include "op/engines.h"
 
-static bool is_float(clf_dtype dtype)
-{
-    return dtype == CLF_F32 || dtype == CLF_F16 || dtype == CLF_BF16;
-}
-
 static clf_status check_operand(const char *name, const clf_view *view, clf_dtype dtype, int32_t rows, int row_axis)
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
     if (view->rank != 3)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s: expected rank 3, found %s", name,
                  clfi_shape_text(view->rank, view->dim, shape));
-    if (!is_float(view->dtype) || (view->dtype != dtype && !(row_axis == 0 && view->dtype == CLF_F32)))
+    if (!clfi_dtype_is_float(view->dtype) || (view->dtype != dtype && !(row_axis == 0 && view->dtype == CLF_F32)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, q is %s", name, clf_dtype_name(view->dtype), clf_dtype_name(dtype));
     if (view->dim[row_axis] < rows)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s %s: the sequences need %d rows", name,

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "kernel/attention_steps.h"
 #include "op/attention_steps.h"
+#include "op/check.h"
 #include "op/dense_attention.h"
 #include "op/gemm.h"
 
@@ -24,23 +25,14 @@ typedef struct scoring {
 
 static clf_status bind_float(clf_context *context, const char *what, const clf_tensor *tensor, const clf_view **out)
 {
-    CLF_TRY(clfi_tensor_check(context, what, tensor));
-    const clf_view *view = clfi_tensor_view(tensor);
-    if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention %s is %s, expected float32, float16 or bfloat16", what,
-                 clf_dtype_name(view->dtype));
-    *out = view;
-    return CLF_OK;
+    CLF_TRY(clfi_check_tensor(context, "attention", what, tensor, out));
+    return clfi_check_float("attention", what, *out);
 }
 
 static clf_status bind(clf_context *context, const char *what, const clf_tensor *tensor, int rank, const clf_view **out)
 {
-    char shape[CLFI_SHAPE_TEXT_BYTES];
     CLF_TRY(bind_float(context, what, tensor, out));
-    if ((*out)->rank != rank)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected rank %d", what,
-                 clfi_shape_text((*out)->rank, (*out)->dim, shape), rank);
-    return CLF_OK;
+    return clfi_check_rank("attention", what, *out, rank);
 }
 
 static clf_status expect(const char *what, const clf_view *view, int64_t d0, int64_t d1, int64_t d2)
@@ -49,7 +41,7 @@ static clf_status expect(const char *what, const clf_view *view, int64_t d0, int
     const int64_t want[3] = {d0, d1, d2};
     for (int i = 0; i < view->rank; i++)
         if (view->dim[i] != want[i])
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention %s is %s, expected %s", what, clfi_shape_text(view->rank, view->dim, found),
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention: %s is %s, expected %s", what, clfi_shape_text(view->rank, view->dim, found),
                      clfi_shape_text(view->rank, want, expected));
     return CLF_OK;
 }
@@ -68,7 +60,7 @@ static clf_status bind_additive(clf_context *context, scoring *s)
     CLF_TRY(expect("w_q", s->w_q, h, s->q->dim[2], 0));
     CLF_TRY(expect("w_k", s->w_k, h, s->k->dim[2], 0));
     if (!is_vector || given->dim[last] != h)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention w_v is %s, expected [%lld] or [1,%lld]",
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: attention: w_v is %s, expected [%lld] or [1,%lld]",
                  clfi_shape_text(given->rank, given->dim, found), (long long)h, (long long)h);
     s->w_v = *given;
     s->w_v.rank = 1;

@@ -5,25 +5,18 @@
 #include "base/alloc.h"
 #include "kernel/attention_steps.h"
 #include "op/attention_keep.h"
+#include "op/check.h"
 #include "op/gemm.h"
 #include "op/mask.h"
 
 enum { LARGEST_RANK = 2 + CLFI_GEMM_MAX_BATCH };
-
-static clf_status check_float(const char *op, const char *what, const clf_view *view)
-{
-    if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s %s is %s, expected float32, float16 or bfloat16", op, what,
-                 clf_dtype_name(view->dtype));
-    return CLF_OK;
-}
 
 /* view is [leading axes of like, rows, columns]. */
 static clf_status check_matrices(const char *op, const char *what, const clf_view *view, const char *like_what, const clf_view *like,
                                  int64_t rows, int64_t columns)
 {
     char found[CLFI_SHAPE_TEXT_BYTES], other[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(check_float(op, what, view));
+    CLF_TRY(clfi_check_float(op, what, view));
     bool fits = view->rank == like->rank && view->dim[view->rank - 2] == rows && view->dim[view->rank - 1] == columns;
     for (int i = 0; fits && i < like->rank - 2; i++)
         fits = view->dim[i] == like->dim[i];
@@ -36,7 +29,7 @@ static clf_status check_matrices(const char *op, const char *what, const clf_vie
 
 static clf_status check_rank(const char *op, const char *what, const clf_view *view)
 {
-    CLF_TRY(check_float(op, what, view));
+    CLF_TRY(clfi_check_float(op, what, view));
     if (view->rank < 2 || view->rank > LARGEST_RANK)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s %s has rank %d, expected 2 to %d", op, what, view->rank, LARGEST_RANK);
     return CLF_OK;
@@ -105,8 +98,8 @@ clf_status clfi_check_dropout(const char *op, float probability)
 clf_status clfi_dropout(clf_context *context, const clf_view *x, float probability, uint64_t seed, const clf_view *y)
 {
     char x_shape[CLFI_SHAPE_TEXT_BYTES], y_shape[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(check_float("dropout:", "x", x));
-    CLF_TRY(check_float("dropout:", "y", y));
+    CLF_TRY(clfi_check_float("dropout:", "x", x));
+    CLF_TRY(clfi_check_float("dropout:", "y", y));
     if (!clfi_view_same_shape(x, y))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: dropout: y is %s, x is %s", clfi_shape_text(y->rank, y->dim, y_shape),
                  clfi_shape_text(x->rank, x->dim, x_shape));

@@ -6,7 +6,7 @@
 
 clf_status clfi_check_float(const char *op, const char *what, const clf_view *view)
 {
-    if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
+    if (!clfi_dtype_is_float(view->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: %s: %s is %s, expected float32, float16 or bfloat16", op, what,
                  clf_dtype_name(view->dtype));
     return CLF_OK;

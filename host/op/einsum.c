@@ -37,22 +37,17 @@ static clf_status parse_tensors(clf_context *context, const char *equation, cons
     return clfi_einsum_parse(equation, shapes, count, out);
 }
 
-static bool is_float(clf_dtype dtype)
-{
-    return dtype == CLF_F32 || dtype == CLF_F16 || dtype == CLF_BF16;
-}
-
 /* Element types, and an output of the form's shape that can be written. */
 static clf_status check_tensors(clf_context *context, const clf_einsum_form *form, const clf_tensor *const *operands, const clf_tensor *out)
 {
     if (!out || clfi_tensor_context(out) != context)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the output is %s", out ? "of another context" : "NULL");
     for (int k = 0; k < form->operand_count; k++)
-        if (!is_float(clf_tensor_dtype(operands[k])))
+        if (!clfi_dtype_is_float(clf_tensor_dtype(operands[k])))
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: operand %d is %s, expected float32, float16 or bfloat16", k,
                      clf_dtype_name(clf_tensor_dtype(operands[k])));
     const clf_view *view = clfi_tensor_view(out);
-    if (!is_float(view->dtype))
+    if (!clfi_dtype_is_float(view->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the output is %s, expected float32, float16 or bfloat16", clf_dtype_name(view->dtype));
     char have[CLFI_SHAPE_TEXT_BYTES], want[CLFI_SHAPE_TEXT_BYTES];
     if (view->rank != form->output_rank || memcmp(view->dim, form->output_dim, (size_t)view->rank * sizeof *view->dim) != 0)

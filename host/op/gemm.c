@@ -11,7 +11,7 @@
 
 static clf_status check_operand(const char *what, const clf_gemm_operand *operand, const clf_gemm_args *args)
 {
-    if (operand->dtype != CLF_F32 && operand->dtype != CLF_F16 && operand->dtype != CLF_BF16)
+    if (!clfi_dtype_is_float(operand->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "gemm: %s is %s, expected float32, float16 or bfloat16", what, clf_dtype_name(operand->dtype));
     bool is_negative = operand->offset < 0 || operand->row_stride < 0 || operand->column_stride < 0;
     for (int i = 0; i < args->batch_rank; i++)

@@ -3,6 +3,7 @@
 #include "op/masked_softmax.h"
 
 #include "base/options.h"
+#include "op/check.h"
 #include "op/engines.h"
 #include "op/mask.h"
 
@@ -66,19 +67,11 @@ static clf_status bind_pair(clf_context *context, const char *name, const clf_te
     return clfi_mask_bind(context, "softmax", &form, tensor, x, out);
 }
 
-static clf_status check_float(const char *what, const clf_view *view)
-{
-    if (view->dtype != CLF_F32 && view->dtype != CLF_F16 && view->dtype != CLF_BF16)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: softmax %s is %s, expected float32, float16 or bfloat16", what,
-                 clf_dtype_name(view->dtype));
-    return CLF_OK;
-}
-
 static clf_status check_shapes(const clf_view *x, const clf_view *y)
 {
     char x_shape[CLFI_SHAPE_TEXT_BYTES], y_shape[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(check_float("x", x));
-    CLF_TRY(check_float("y", y));
+    CLF_TRY(clfi_check_float("softmax", "x", x));
+    CLF_TRY(clfi_check_float("softmax", "y", y));
     if (!clfi_view_same_shape(x, y))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: softmax y is %s, x is %s", clfi_shape_text(y->rank, y->dim, y_shape),
                  clfi_shape_text(x->rank, x->dim, x_shape));

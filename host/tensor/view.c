@@ -40,6 +40,11 @@ const char *clfi_dtype_suffix(clf_dtype dtype)
     return row(dtype)->suffix;
 }
 
+bool clfi_dtype_is_float(clf_dtype dtype)
+{
+    return dtype == CLF_F32 || dtype == CLF_F16 || dtype == CLF_BF16;
+}
+
 clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const int64_t *dim, size_t *out)
 {
     size_t count = 1, bytes;

@@ -25,6 +25,8 @@ typedef struct clf_view {
 /* Suffix of load_/store_ functions in cl/types.cl ("f32"). */
 const char *clfi_dtype_suffix(clf_dtype dtype);
 
+bool clfi_dtype_is_float(clf_dtype dtype); /* f32, f16 or bf16 */
+
 /* Product of dim[0..rank); INVALID_ARGUMENT for a negative dimension or overflow (of int64 or of size_t bytes). `what` names the
  * operand. */
 clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const int64_t *dim, size_t *out);

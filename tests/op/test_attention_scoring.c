@@ -477,13 +477,13 @@ static void test_refusals(void **state)
         change;                                                                            \
         CHECK_FAILS(clf_attention(context, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part); \
     } while (0)
-    REFUSED(q = a.w_q.tensor, "E_SHAPE: attention q is [7,4], expected rank 3");
-    REFUSED(v = a.q.tensor, "E_SHAPE: attention v is [2,3,4], expected [2,5,4]");
-    REFUSED(out = a.v.tensor, "E_SHAPE: attention out is [2,5,6], expected [2,3,6]");
-    REFUSED(q = a.mask.tensor, "E_DTYPE: attention q is uint8");
+    REFUSED(q = a.w_q.tensor, "E_SHAPE: attention: q is [7,4], expected rank 3");
+    REFUSED(v = a.q.tensor, "E_SHAPE: attention: v is [2,3,4], expected [2,5,4]");
+    REFUSED(out = a.v.tensor, "E_SHAPE: attention: out is [2,5,6], expected [2,3,6]");
+    REFUSED(q = a.mask.tensor, "E_DTYPE: attention: q is uint8");
     REFUSED(p.w_q = NULL, "E_VALUE: attention: w_q, w_k and w_v belong to the additive score: one is missing");
     REFUSED(p.m = a.w_q.tensor, "E_VALUE: attention: m belongs to the bilinear score");
-    REFUSED(p.w_q = a.w_k.tensor, "E_SHAPE: attention w_q is [7,2], expected [7,4]");
+    REFUSED(p.w_q = a.w_k.tensor, "E_SHAPE: attention: w_q is [7,2], expected [7,4]");
     for (int i = 0; i < 4; i++) {
         static const struct {
             int rank;
@@ -493,7 +493,7 @@ static void test_refusals(void **state)
         char expected[96];
         clf_tensor *other;
         CHECK_OK(clf_tensor_create(context, CLF_F32, w_v[i].rank, w_v[i].dim, &other));
-        snprintf(expected, sizeof expected, "E_SHAPE: attention w_v is %s, expected [7] or [1,7]", w_v[i].found);
+        snprintf(expected, sizeof expected, "E_SHAPE: attention: w_v is %s, expected [7] or [1,7]", w_v[i].found);
         REFUSED(p.w_v = other, expected);
         clf_tensor_destroy(other);
     }
@@ -514,7 +514,7 @@ static void test_refusals(void **state)
     REFUSED(masks.mask = a.padding.tensor, "E_SHAPE: attention mask is [2,5], expected [2 or 1,3 or 1,5 or 1]");
     REFUSED(masks.padding_mask = a.attention.tensor, "E_SHAPE: attention padding mask is [3,5], expected [2,5]");
     REFUSED(masks.attention_mask = a.padding.tensor, "E_SHAPE: attention attention mask is [2,5], expected [3,5]");
-    REFUSED(p.weights = a.out.tensor, "E_SHAPE: attention weights is [2,3,6], expected [2,3,5]");
+    REFUSED(p.weights = a.out.tensor, "E_SHAPE: attention: weights is [2,3,6], expected [2,3,5]");
     REFUSED(p.dropout = -1, "E_VALUE: attention: dropout -1");
     REFUSED(masks.empty_rows = (clf_empty_rows)5, "E_VALUE");
     free_data(&a);

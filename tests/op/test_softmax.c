@@ -380,7 +380,7 @@ static void test_refusals(void **state)
     clf_softmax_params p = CLF_SOFTMAX_PARAMS_INIT;
     CHECK_FAILS(clf_softmax(context, x, &p, flat), CLF_INVALID_ARGUMENT, "E_SHAPE: softmax y is [6,4], x is [2,3,4]");
     CHECK_FAILS(clf_softmax(context, scalar, &p, scalar), CLF_INVALID_ARGUMENT, "E_AXIS");
-    CHECK_FAILS(clf_softmax(context, i32, &p, i32), CLF_INVALID_ARGUMENT, "E_DTYPE: softmax x is int32");
+    CHECK_FAILS(clf_softmax(context, i32, &p, i32), CLF_INVALID_ARGUMENT, "E_DTYPE: softmax: x is int32");
     p.lengths = i32;
     CHECK_FAILS(clf_softmax(context, flat, &p, flat), CLF_INVALID_ARGUMENT, "expected 3");
     CHECK_FAILS(clf_softmax(context, NULL, NULL, y), CLF_INVALID_ARGUMENT, "softmax x");
