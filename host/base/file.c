@@ -125,10 +125,14 @@ clf_status clfi_file_exists(const char *path, bool *out)
     return st;
 }
 
-bool clfi_directory_exists(const char *path)
+clf_status clfi_directory_exists(const char *path, bool *out)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    CLF_TRY(clfi_file_exists(path, out));
+    if (*out && stat(path, &info) != 0)
+        return fail_as(CLF_IO, "look at", path);
+    *out = *out && S_ISDIR(info.st_mode);
+    return CLF_OK;
 }
 
 clf_status clfi_make_directories(const char *path)
@@ -194,6 +198,9 @@ clf_status clfi_file_find(const char *directory, const char *name, char **out)
     char *path;
     bool exists;
     *out = NULL;
+    CLF_TRY(clfi_directory_exists(directory, &exists));
+    if (!exists)
+        return CLF_OK;
     CLF_TRY(clfi_path_join(directory, name, &path));
     const clf_status st = clfi_file_exists(path, &exists);
     if (st == CLF_OK && exists)

@@ -35,9 +35,11 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
  * searched, or a system that cannot tell, so that no file which someone put there is passed over. */
 clf_status clfi_file_exists(const char *path, bool *out);
 
-/* directory + "/" + name, newly allocated; *out NULL: nothing there bears the name. IO as clfi_file_exists. */
+/* directory + "/" + name, newly allocated; *out NULL: nothing there bears the name, or `directory` is none (but a file, which may hold a
+ * whole model). IO as clfi_file_exists. */
 clf_status clfi_file_find(const char *directory, const char *name, char **out);
-bool clfi_directory_exists(const char *path);
+/* Whether a directory bears the name. IO as clfi_file_exists. */
+clf_status clfi_directory_exists(const char *path, bool *out);
 
 /* Creates `path` and its missing parents with mode 0700. */
 clf_status clfi_make_directories(const char *path);

@@ -441,8 +441,9 @@ clf_status clfi_atomic_commit(clf_atomic_file *file)
  * folder, which has come there since, would change names too. */
 static bool exchange(const clf_atomic_file *file, bool *out_exchanged)
 {
-    *out_exchanged =
-        !clfi_directory_exists(file->target) && renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
+    bool is_folder;
+    *out_exchanged = clfi_directory_exists(file->target, &is_folder) == CLF_OK && !is_folder &&
+                     renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
     return *out_exchanged || rename(file->temporary, file->target) == 0;
 }
 

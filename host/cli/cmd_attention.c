@@ -33,17 +33,21 @@ typedef struct attention_job {
 } attention_job;
 
 /* True for the built-in model, "g2p" where no directory is called so, and for directories of its kind. */
-static bool is_encoder_decoder(const char *directory)
+static clf_status is_encoder_decoder(const char *directory, bool *out)
 {
     clf_checkpoint *checkpoint;
     const clf_family *family;
-    if (!clfi_directory_exists(directory))
-        return strcmp(directory, "g2p") == 0;
-    if (clfi_checkpoint_open(directory, &checkpoint) != CLF_OK)
-        return false;
-    const bool found = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family) == CLF_OK;
+    CLF_TRY(clfi_directory_exists(directory, out));
+    if (!*out) {
+        *out = strcmp(directory, "g2p") == 0;
+        return CLF_OK;
+    }
+    *out = false;
+    if (clfi_checkpoint_open(directory, &checkpoint) != CLF_OK) /* who opens it as a model of sentences tells why */
+        return CLF_OK;
+    *out = clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_PRONOUNCE, &family) == CLF_OK;
     clfi_checkpoint_close(checkpoint);
-    return found;
+    return CLF_OK;
 }
 
 static clf_status compute_word(attention_job *job)
@@ -51,8 +55,10 @@ static clf_status compute_word(attention_job *job)
     static const clf_pronounce_attention kinds[] = {CLF_PRONOUNCE_ATTENTION_ENCODER, CLF_PRONOUNCE_ATTENTION_DECODER,
                                                     CLF_PRONOUNCE_ATTENTION_CROSS};
     clf_pronouncer *pronouncer;
+    bool exists; /* else the built-in model is meant */
+    CLF_TRY(clfi_directory_exists(job->directory, &exists));
     CLF_TRY(cli_session_open(&job->session));
-    CLF_TRY(clf_pronouncer_open(job->session.context, clfi_directory_exists(job->directory) ? job->directory : NULL, &pronouncer));
+    CLF_TRY(clf_pronouncer_open(job->session.context, exists ? job->directory : NULL, &pronouncer));
     const clf_status st = cli_attention_of_word(pronouncer, job->text, 1, kinds[job->kind], job->layer, &job->map);
     clf_pronouncer_destroy(pronouncer);
     return st;
@@ -60,7 +66,9 @@ static clf_status compute_word(attention_job *job)
 
 static clf_status compute(attention_job *job)
 {
-    if (is_encoder_decoder(job->directory))
+    bool is_pair;
+    CLF_TRY(is_encoder_decoder(job->directory, &is_pair));
+    if (is_pair)
         return compute_word(job);
     if (job->kind != KIND_SELF)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --kind decoder and cross go with encoder-decoder models");

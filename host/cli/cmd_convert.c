@@ -60,12 +60,14 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     clf_gguf_exported done = {.positions = 0};
     if (!clfi_weight_type_from_name(weights, &type))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--weights %s: expected f32, f16, q8_0 or q4_0", weights);
+    bool is_directory;
+    CLF_TRY(clfi_directory_exists(from, &is_directory));
     cli_progress shown = cli_progress_start("million weights", NULL);
     const clf_gguf_progress progress = {show_progress, &shown};
     cli_progress_window(&shown, 1);
     cli_interrupts_watch();
     cli_interrupts_say("nothing was written to %s", to);
-    if (clfi_directory_exists(from))
+    if (is_directory)
         CLF_TRY(clfi_gguf_export(from, type, to, &progress, &done));
     else
         CLF_TRY(convert_file(from, to, type, &progress, &done.tensors));

@@ -143,10 +143,11 @@ static clf_status add_unknown(cli_info_rows *info, const char *path)
     size_t count = 0;
     json_t *list = json_array(), *modules = NULL;
     clf_status st = CLF_OK;
-    if (clfi_directory_exists(path)) {
-        CLF_GOTO(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
+    bool is_directory;
+    CLF_GOTO(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
+    CLF_GOTO(clfi_directory_exists(path, &is_directory));
+    if (is_directory)
         CLF_GOTO(cli_directory_list(path, NULL, &names, &count));
-    }
     for (size_t i = 0; i < count; i++)
         if (!is_known_file(names[i]) && !is_module(modules, names[i]))
             cli_info_append(info, list, names[i]);

@@ -61,11 +61,14 @@ done:
 static clf_status add_module(clf_hasher *hasher, const char *directory, const char *name)
 {
     char *path;
+    bool exists;
     if (!name[0] || name[0] == '.' || strchr(name, '/'))
         return CLF_OK;
     CLF_TRY(clfi_path_join(directory, name, &path));
     clfi_hasher_add(hasher, name, strlen(name) + 1);
-    const clf_status st = clfi_directory_exists(path) ? add_files(hasher, path, is_of_model) : CLF_OK;
+    clf_status st = clfi_directory_exists(path, &exists);
+    if (st == CLF_OK && exists)
+        st = add_files(hasher, path, is_of_model);
     free(path);
     return st;
 }
@@ -91,8 +94,9 @@ static clf_status hash_files(const char *path, bool (*wanted)(const char *), boo
 {
     clf_hasher *hasher;
     char text[CLFI_HASH_TEXT_BYTES];
+    bool is_directory; /* or one file that holds all */
+    CLF_TRY(clfi_directory_exists(path, &is_directory));
     CLF_TRY(clfi_hasher_create(&hasher));
-    const bool is_directory = clfi_directory_exists(path); /* or one file that holds all */
     clf_status st = is_directory ? add_files(hasher, path, wanted) : clfi_hasher_add_file(hasher, path);
     if (st == CLF_OK && is_directory && has_modules)
         st = add_modules(hasher, path);

@@ -168,8 +168,6 @@ static clf_status add_ignored(cli_info_rows *info, const char *path)
 {
     json_t *config = NULL, *list, *value;
     const char *key;
-    if (!clfi_directory_exists(path))
-        return CLF_OK;
     CLF_TRY(clfi_json_read_in(path, "generation_config.json", NULL, &config));
     list = config ? json_array() : NULL;
     json_object_foreach(config, key, value)

@@ -153,7 +153,7 @@ clf_status cli_unread_settings(const char *directory, const clf_sentence_config 
 {
     json_t *json = NULL, *seen = json_object();
     clf_status st = seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "info: not enough memory");
-    if (st == CLF_OK && clfi_directory_exists(directory))
+    if (st == CLF_OK)
         st = clfi_json_read_in(directory, CLFI_SENTENCE_SETTINGS, NULL, &json);
     if (st == CLF_OK && json)
         st = see_settings(json, config, labels, seen);

@@ -23,7 +23,8 @@ bool clfi_is_gguf(const char *path)
     const size_t length = strlen(path);
     char head[sizeof magic];
     int file;
-    if (clfi_directory_exists(path))
+    bool is_directory;
+    if (clfi_directory_exists(path, &is_directory) != CLF_OK || is_directory)
         return false;
     if (length >= sizeof ending && strcasecmp(path + length - (sizeof ending - 1), ending) == 0)
         return true;

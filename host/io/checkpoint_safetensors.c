@@ -89,7 +89,9 @@ static const clf_checkpoint_form form = {"safetensors", load, at, find, file_cou
 static clf_status read_config(const char *directory, json_t **out)
 {
     char *path;
-    if (!clfi_directory_exists(directory))
+    bool exists;
+    CLF_TRY(clfi_directory_exists(directory, &exists));
+    if (!exists)
         CLF_FAIL(CLF_NOT_FOUND, "model directory %s: %s", directory,
                  access(directory, F_OK) == 0 ? "is no directory: expected one with config.json" : "no such directory");
     CLF_TRY(clfi_path_join(directory, CLFI_MODEL_CONFIG, &path));

@@ -136,8 +136,7 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     const char *where;
     clf_generation_config made = {.ends = NULL};
     clf_status st;
-    if (clfi_directory_exists(path)) /* else a GGUF file */
-        CLF_GOTO(clfi_json_read_in(path, "generation_config.json", NULL, &from.generation));
+    CLF_GOTO(clfi_json_read_in(path, "generation_config.json", NULL, &from.generation));
     ends = find(&from, "eos_token_id", &where);
     CLF_GOTO(read_list(ends, where, "eos_token_id", false, &made.ends, &made.end_count));
     CLF_GOTO(read_banned(&from, &made));

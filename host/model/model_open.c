@@ -22,7 +22,7 @@ static bool can_generate(const clf_model *model)
 clf_status clfi_model_tasks(const clf_family *family, const char *path, unsigned *out)
 {
     json_t *modules = NULL;
-    if ((family->tasks & CLF_TASK_GENERATE) && clfi_directory_exists(path))
+    if (family->tasks & CLF_TASK_GENERATE)
         CLF_TRY(clfi_json_read_in(path, CLFI_SENTENCE_MODULES, NULL, &modules));
     *out = modules ? CLF_TASK_EMBED : family->tasks;
     json_decref(modules);

@@ -27,8 +27,6 @@ clf_status clfi_similarity_read(const char *directory, clf_similarity *out)
 {
     json_t *json;
     *out = CLF_SIMILARITY_COSINE;
-    if (!clfi_directory_exists(directory))
-        return CLF_OK;
     CLF_TRY(clfi_json_read_in(directory, CLFI_SENTENCE_SETTINGS, NULL, &json));
     const clf_status st = json ? clfi_similarity_parse(json, out) : CLF_OK;
     json_decref(json);

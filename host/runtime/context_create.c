@@ -45,7 +45,9 @@ static clf_status set_directories(clf_context *context, const clf_context_params
     const char *dump = getenv("CLF_KERNEL_DUMP");
     char *directory = NULL;
     if (kernels && kernels[0]) {
-        if (!clfi_directory_exists(kernels))
+        bool exists;
+        CLF_TRY(clfi_directory_exists(kernels, &exists));
+        if (!exists)
             CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s", kernels);
         CLF_TRY(clfi_strdup(kernels, &context->kernel_dir));
     }

@@ -172,14 +172,26 @@ static void reading(void **state)
 static void existence(void **state)
 {
     (void)state;
-    char path[TEMP_PATH_BYTES], target[TEMP_PATH_BYTES];
+    char path[TEMP_PATH_BYTES], target[TEMP_PATH_BYTES], *found;
     bool exists;
     temp_file(temp_root, "there", "", 0, path);
     CHECK_OK(clfi_file_exists(path, &exists));
     assert_true(exists);
-    assert_false(clfi_directory_exists(path));
+    CHECK_OK(clfi_directory_exists(path, &exists));
+    assert_false(exists);
+    CHECK_OK(clfi_file_find(path, "config.json", &found)); /* a file holds no others */
+    assert_null(found);
+    CHECK_OK(clfi_file_find(temp_root, "there", &found));
+    assert_string_equal(found, path);
+    free(found);
+    CHECK_OK(clfi_file_find(temp_root, "absent", &found));
+    assert_null(found);
     CHECK_OK(clfi_file_exists(temp_root, &exists));
-    assert_true(exists && clfi_directory_exists(temp_root));
+    assert_true(exists);
+    CHECK_OK(clfi_directory_exists(temp_root, &exists));
+    assert_true(exists);
+    CHECK_OK(clfi_directory_exists(temp_path(temp_root, "absent", path), &exists));
+    assert_false(exists);
     CHECK_OK(clfi_file_exists(temp_path(temp_root, "absent", path), &exists));
     assert_false(exists);
     CHECK_OK(clfi_file_exists(temp_path(temp_root, "no/folder/absent", path), &exists));
@@ -191,6 +203,8 @@ static void existence(void **state)
     CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "dangling/config.json", path), &exists), CLF_IO, "a link that leads nowhere");
     assert_int_equal(symlink("loop", temp_path(temp_root, "loop", path)), 0);
     CHECK_FAILS(clfi_file_exists(path, &exists), CLF_IO, "loop");
+    CHECK_FAILS(clfi_directory_exists(path, &exists), CLF_IO, "loop");
+    CHECK_FAILS(clfi_file_find(path, "config.json", &found), CLF_IO, "loop");
     CHECK_FAILS(clfi_file_exists(temp_path(temp_root, "there/below", path), &exists), CLF_IO, "there/below");
     assert_int_equal(symlink(temp_path(temp_root, "there", target), temp_path(temp_root, "link", path)), 0);
     CHECK_OK(clfi_file_exists(path, &exists));
@@ -506,11 +520,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(foreign_bus_error), /* before any other maps a file */
-        cmocka_unit_test(mapping),       cmocka_unit_test(changed_while_mapped),
-        cmocka_unit_test(not_a_file),    cmocka_unit_test(reading),      cmocka_unit_test(existence),   cmocka_unit_test(lines),
-        cmocka_unit_test(directories), cmocka_unit_test(atomic_writes),
-        cmocka_unit_test(links_and_modes), cmocka_unit_test(streams),
-        cmocka_unit_test(killed_writer), cmocka_unit_test(failed_write), cmocka_unit_test(pairs), cmocka_unit_test(paths),
+        cmocka_unit_test(mapping),
+        cmocka_unit_test(changed_while_mapped),
+        cmocka_unit_test(not_a_file),
+        cmocka_unit_test(reading),
+        cmocka_unit_test(existence),
+        cmocka_unit_test(lines),
+        cmocka_unit_test(directories),
+        cmocka_unit_test(atomic_writes),
+        cmocka_unit_test(links_and_modes),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(killed_writer),
+        cmocka_unit_test(failed_write),
+        cmocka_unit_test(pairs),
+        cmocka_unit_test(paths),
     };
     return cmocka_run_group_tests(tests, temp_setup, temp_teardown);
 }
