@@ -101,6 +101,8 @@ clf_status clfi_buffer_wrap(clf_context *context, clf_file_map *map, clf_buffer 
     const clf_device_caps *caps = &context->device.caps;
     if (!caps->unified_memory)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: the device has memory of its own");
+    if (caps->blocks_signals) /* see base/file_map.h */
+        CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: a file that is cut meanwhile would end the program");
     if (!map->data || (uintptr_t)map->data % caps->base_alignment_bytes != 0)
         CLF_FAIL(CLF_UNSUPPORTED, "host memory in place: not aligned to %llu bytes", (unsigned long long)caps->base_alignment_bytes);
     clf_buffer *buffer;

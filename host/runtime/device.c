@@ -167,6 +167,7 @@ static void set_caps(clf_device *device)
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */
         caps->slow_compiler = true;
+        caps->blocks_signals = true;
         caps->short_loops = true;
     }
 }

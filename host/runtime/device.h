@@ -32,6 +32,7 @@ typedef struct clf_device_caps {
     bool serial_compiler;  /* builds in several threads at once end the process, also of different contexts */
     bool runs_graphs;      /* buffers stay where they are, and work-groups, one for each unit, run at once: runtime/launch_graph.h */
     bool uses_host_memory; /* a CPU whose kernels read and write host memory where it is, as fast as what the driver allocates */
+    bool blocks_signals;   /* threads that run kernels block signals, so that reading a file that was cut ends the process */
     bool short_loops;      /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 

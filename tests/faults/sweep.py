@@ -82,7 +82,8 @@ def write_model(folder):
                                         "max_position_embeddings": positions}).encode(),
              "modules.json": json.dumps([{"path": "", "type": "sentence_transformers.models.Transformer"},
                                          {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]).encode(),
-             "1_Pooling/config.json": json.dumps({"pooling_mode_mean_tokens": True}).encode()}
+             "1_Pooling/config.json": json.dumps({"pooling_mode_mean_tokens": True}).encode(),
+             "config_sentence_transformers.json": json.dumps({"similarity_fn_name": "dot"}).encode()}
     for name, content in files.items():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(content)
@@ -102,6 +103,8 @@ def write_inputs(folder):
     shutil.copytree(os.path.join(TESTS, "data", "generation", "llama"), os.path.join(folder, "llama"))
     with open(os.path.join(folder, "llama", "chat_template.jinja"), "w", encoding="utf-8") as file:
         file.write("{% for m in messages %}{{ m.content }} {% endfor %}")
+    with open(os.path.join(folder, "llama", "generation_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"suppress_tokens": [23, 33], "eos_token_id": [11]}, file)
     write_npy(os.path.join(folder, "a.npy"), 5, 7, 1)
     write_npy(os.path.join(folder, "b.npy"), 7, 3, 2)
     with open(os.path.join(folder, "texts.txt"), "w", encoding="utf-8") as file:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/launch.h"
 #include "support/check.h"
 #include "support/device.h"
 #include "support/late_event.h"
@@ -95,6 +96,22 @@ static void test_other_queue_does_not_finish(void **state)
     clf_context_destroy(context);
 }
 
+static const char touch[] = "__kernel void touch(__global const uchar *file, __global uchar *out)\n"
+                            "{\n    out[get_global_id(0)] = file[get_global_id(0) * 4096];\n}\n";
+static const clf_kernel_file files[] = {{"any/touch.cl", touch, sizeof touch - 1}};
+static const clf_kernel_set own = {files, 1};
+
+/* A byte of each page, read by a kernel. */
+static clf_status touch_pages(clf_context *context, const clf_buffer *file, const clf_buffer *out)
+{
+    clf_kernel_spec spec = clfi_kernel_spec("touch.cl", "touch");
+    spec.own = &own;
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, file);
+    clfi_arg_buffer(&launch, out);
+    return clfi_launch_1d(&launch, SIZE / 4096, 1);
+}
+
 static void test_changed_file(void **state)
 {
     (void)state;
@@ -106,7 +123,12 @@ static void test_changed_file(void **state)
     CHECK_OK(clfi_buffer_create(context, SIZE, &device));
     CHECK_OK(clfi_buffer_write(device, 0, pattern, SIZE));
     CHECK_OK(clfi_buffer_read(device, 0, &byte, 1));
+    CHECK_OK(touch_pages(context, file, device));
+    CHECK_OK(clfi_buffer_read(device, 0, &byte, 1));
+    assert_int_equal(byte, pattern[0]);
     assert_int_equal(truncate(path, 10000), 0);
+    CHECK_OK(touch_pages(context, file, device));
+    CHECK_FAILS(clfi_buffer_read(device, 0, &byte, 1), CLF_IO, "cut: expected 1048576 bytes");
     assert_int_equal(clEnqueueCopyBuffer(context->queue, file->memory, device->memory, 0, 0, SIZE, 0, NULL, NULL), CL_SUCCESS);
     CHECK_FAILS(clfi_buffer_read(device, 0, &byte, 1), CLF_IO, "cut: expected 1048576 bytes");
     clfi_buffer_release(file);
