@@ -85,6 +85,13 @@ uint64_t clfi_checkpoint_file_bytes(const clf_checkpoint *checkpoint)
     return sum;
 }
 
+clf_status clfi_checkpoint_check(const clf_checkpoint *checkpoint)
+{
+    for (size_t i = 0; i < clfi_checkpoint_file_count(checkpoint); i++)
+        CLF_TRY(clfi_file_map_check(clfi_checkpoint_file_map(checkpoint, (int)i)));
+    return CLF_OK;
+}
+
 void clfi_checkpoint_forget(const clf_checkpoint *checkpoint, const clf_checkpoint_tensor *tensor)
 {
     clfi_file_map_forget(clfi_checkpoint_file_map(checkpoint, tensor->file), tensor->offset, tensor->bytes);

@@ -75,6 +75,9 @@ const char *clfi_checkpoint_file_path(const clf_checkpoint *checkpoint, int file
 clf_file_map *clfi_checkpoint_file_map(const clf_checkpoint *checkpoint, int file);
 uint64_t clfi_checkpoint_file_bytes(const clf_checkpoint *checkpoint);
 
+/* IO: a file of weights is no longer what it was when it was opened; what was read since may be wrong. */
+clf_status clfi_checkpoint_check(const clf_checkpoint *checkpoint);
+
 /* Tells the system that this tensor's pages will not be read again soon; they stay readable. */
 void clfi_checkpoint_forget(const clf_checkpoint *checkpoint, const clf_checkpoint_tensor *tensor);
 

@@ -25,6 +25,11 @@ static void forget(const void *user, size_t index)
     clfi_gguf_forget(user, clfi_gguf_at(user, index));
 }
 
+static clf_status check(const void *user)
+{
+    return clfi_file_map_check(((const clf_gguf *)user)->map);
+}
+
 static bool is_key(const clf_gguf_value *value, const char *key)
 {
     return value->key.length == strlen(key) && memcmp(value->key.data, key, value->key.length) == 0;
@@ -51,6 +56,7 @@ clf_status clfi_gguf_convert(const clf_gguf *file, clf_weight_type type, const c
                                     .tensor = tensor_of,
                                     .read = read,
                                     .forget = forget,
+                                    .check = check,
                                     .user = file,
                                     .progress = progress};
     clf_status st = copy_values(file, &values);

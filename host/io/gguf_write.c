@@ -186,6 +186,7 @@ clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, 
     CLF_GOTO(clfi_alloc(piece, sizeof(float), "weights", &w.blocks));
     CLF_GOTO(put_header(&w, file_type));
     CLF_GOTO(put_tensors(&w, &done));
+    CLF_GOTO(source->check(source->user)); /* before the commit tells of writes that failed: they may have read from a file that was cut */
     CLF_GOTO(clfi_atomic_commit(&w.output));
     *out = done;
 done:

@@ -22,6 +22,7 @@ typedef struct clf_gguf_source {
     /* Its weights first .. first + count, multiples of CLFI_WEIGHT_BLOCK_MOST or up to its end, as numbers. */
     clf_status (*read)(const void *user, size_t index, size_t first, size_t count, float *out);
     void (*forget)(const void *user, size_t index); /* it was written and will not be read again */
+    clf_status (*check)(const void *user);          /* IO: what was read may be wrong, for a file of it has changed since */
     const void *user;
     const clf_gguf_progress *progress; /* NULL: nobody watches */
 } clf_gguf_source;
@@ -34,7 +35,7 @@ typedef struct clf_gguf_converted {
 
 /* Writes the source to path as GGUF 3: matrices as `type` (f32, f16, q8_0 or q4_0), everything else in the type that it has; beside q4_0
  * the table of tokens and the head are q8_0, or stay where they are as small. The file appears whole or not at all; path may be the
- * source's own. INVALID_ARGUMENT: another type. FORMAT: a weight that is not finite, or too large for the type, by its tensor's name. */
+ * source's own. INVALID_ARGUMENT: another type. IO: also where the source's check tells it. FORMAT: a weight that is not finite, or too large for the type, by its tensor's name. */
 clf_status clfi_gguf_write(const clf_gguf_source *source, clf_weight_type type, const char *path, clf_gguf_converted *out);
 
 #endif

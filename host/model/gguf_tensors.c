@@ -406,11 +406,17 @@ static void forget(const void *user, size_t index)
         clfi_checkpoint_forget(t->checkpoint, &made->parts[i].tensor);
 }
 
+static clf_status check(const void *user)
+{
+    return clfi_checkpoint_check(((const clf_gguf_tensors *)user)->checkpoint);
+}
+
 void clfi_gguf_tensors_describe(const clf_gguf_tensors *tensors, clf_gguf_source *source)
 {
     source->tensor_count = tensors->count;
     source->tensor = tensor_at;
     source->read = read;
     source->forget = forget;
+    source->check = check;
     source->user = tensors;
 }
