@@ -8,9 +8,7 @@
 
 #include "base/utf8.h"
 
-enum { DETAIL_BYTES = 1024 };
-
-static _Thread_local char detail[DETAIL_BYTES];
+static _Thread_local char detail[CLFI_REASON_BYTES];
 
 const char *clf_status_text(clf_status status)
 {
@@ -39,7 +37,7 @@ const char *clf_last_error(void)
 
 clf_status clfi_fail(clf_status status, const char *format, ...)
 {
-    char fresh[DETAIL_BYTES]; /* an argument may point into the old detail */
+    char fresh[CLFI_REASON_BYTES]; /* an argument may point into the old detail */
     va_list args;
     va_start(args, format);
     vsnprintf(fresh, sizeof fresh, format, args);
@@ -49,9 +47,19 @@ clf_status clfi_fail(clf_status status, const char *format, ...)
     return status;
 }
 
+void clfi_reason_keep(char reason[CLFI_REASON_BYTES])
+{
+    memcpy(reason, detail, sizeof detail);
+}
+
+void clfi_reason_restore(const char reason[CLFI_REASON_BYTES])
+{
+    memcpy(detail, reason, sizeof detail);
+}
+
 clf_status clfi_fail_prefix(clf_status status, const char *format, ...)
 {
-    char prefix[DETAIL_BYTES / 2];
+    char prefix[CLFI_REASON_BYTES / 2];
     va_list args;
     va_start(args, format);
     vsnprintf(prefix, sizeof prefix, format, args);

@@ -17,6 +17,11 @@
  * file name or key cannot drive a terminal. Texts longer than 1,023 bytes are cut. */
 clf_status clfi_fail(clf_status status, const char *format, ...) CLFI_PRINTF(2, 3);
 
+/* The recorded reason, put back after work whose own failures have been told elsewhere. */
+enum { CLFI_REASON_BYTES = 1024 };
+void clfi_reason_keep(char reason[CLFI_REASON_BYTES]);
+void clfi_reason_restore(const char reason[CLFI_REASON_BYTES]);
+
 /* Puts "context: " in front of the recorded reason and returns `status`: for callers that know more than the callee (a file's name). */
 clf_status clfi_fail_prefix(clf_status status, const char *format, ...) CLFI_PRINTF(2, 3);
 

@@ -151,6 +151,8 @@ int cmd_op(const cli_command *self, int argc, char **argv)
         list_ops();
         return 0;
     }
+    if (argc > 2 && strcmp(argv[1], "--list") == 0)
+        return cli_fail_coded(clfi_fail(CLF_INVALID_ARGUMENT, "E_OPTION: op --list: expected no more arguments, found \"%s\"", argv[2]));
     const op_row *row = find_op(argc, argv, &index);
     if (!row)
         return cli_fail_coded(fail_unknown(argc > 1 ? argv[1] : NULL));

@@ -73,8 +73,8 @@ static clf_status check_names(const clf_device_list *list, const char *names)
         const clf_status st = clf_device_list_select(list, name, &index);
         free(name);
         at += length;
-        if (st == CLF_NOT_FOUND || !*at)
-            return st == CLF_NOT_FOUND ? st : CLF_OK;
+        if ((st != CLF_OK && st != CLF_UNSUPPORTED) || !*at)
+            return st == CLF_UNSUPPORTED ? CLF_OK : st;
     }
 }
 

@@ -58,6 +58,7 @@ static clf_status change_scores(clf_context *context, const clf_dense_attention 
     call.k = k;
     call.scores = s;
     call.scale = a->scale;
+    (void)clfi_fail(CLF_OK, "attention: the score function failed"); /* unless it, or what it calls, says more */
     CLF_GOTO(a->score(context, &call, a->score_user));
 done:
     clf_tensor_destroy(q);

@@ -103,8 +103,11 @@ clf_status clf_context_finish(clf_context *context)
 
 void clfi_context_drain(clf_context *context)
 {
+    char reason[CLFI_REASON_BYTES]; /* most often of the failure for which something is let go */
+    clfi_reason_keep(reason);
     if (clf_context_finish(context) != CLF_OK)
         clfi_log(context, CLF_LOG_ERROR, "%s", clf_last_error());
+    clfi_reason_restore(reason);
 }
 
 const clf_device_info *clf_context_device(const clf_context *context)

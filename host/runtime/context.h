@@ -40,6 +40,7 @@ struct clf_context {
     const clf_context_life *life;
     size_t references; /* the caller's one and one per buffer */
     clf_device device;
+    char *device_doubt; /* why it might have been another one: clfi_device_list_doubt; NULL: it would not */
     cl_context opencl;
     cl_command_queue queue;
     clf_precision precision;

@@ -177,6 +177,7 @@ static void context_free(clf_context *context)
     if (context->opencl)
         clReleaseContext(context->opencl);
     clfi_device_clear(&context->device);
+    free(context->device_doubt);
     free(context->engines);
     free(context->kernel_dir);
     free(context->kernel_dump);
@@ -200,15 +201,18 @@ static clf_status context_alloc(clf_context **out)
     return CLF_OK;
 }
 
-static clf_status choose_device(const clf_context_params *params, clf_device *out)
+static clf_status choose_device(const clf_context_params *params, clf_context *context)
 {
+    const char *selector = choose(params->device, "CLF_DEVICE"), *doubt;
     clf_device_list *list;
     size_t index;
     clfi_driver_prepare();
     CLF_TRY(clf_device_list_create(&list));
-    clf_status st = clf_device_list_select(list, choose(params->device, "CLF_DEVICE"), &index);
+    clf_status st = clf_device_list_select(list, selector, &index);
     if (st == CLF_OK)
-        st = clfi_device_copy(&list->devices[index], out);
+        st = clfi_device_copy(&list->devices[index], &context->device);
+    if (st == CLF_OK && (doubt = clfi_device_list_doubt(list, selector)) != NULL)
+        st = clfi_strdup(doubt, &context->device_doubt);
     clf_device_list_destroy(list);
     return st;
 }
@@ -222,6 +226,8 @@ static clf_status finish(clf_status st, clf_context *context, clf_context **out)
         context_free(context);
         return st;
     }
+    if (context->device_doubt)
+        clfi_log(context, CLF_LOG_ERROR, "%s; %s is used", context->device_doubt, context->device.info.name);
     clfi_log(context, CLF_LOG_INFO, "device %s (%s)", context->device.info.name, context->device.info.platform_name);
     *out = context;
     return CLF_OK;
@@ -243,7 +249,7 @@ clf_status clf_context_create(const clf_context_params *params, clf_context **ou
         CLF_FAIL(CLF_INVALID_ARGUMENT, "context create: out must not be NULL");
     CLF_TRY(clf_context_params_read(params, &own));
     CLF_TRY(context_alloc(&context));
-    clf_status st = choose_device(&own, &context->device);
+    clf_status st = choose_device(&own, context);
     if (st == CLF_OK)
         st = complete(&own, context);
     return finish(st, context, out);

@@ -253,6 +253,7 @@ static clf_status judge(survey *s, clf_device *device)
         return st;
     }
     device->info.usable = reason.length == 0;
+    device->is_unknown = s->failed != NULL;
     if (device->info.usable) {
         clfi_str_free(&reason);
         return clfi_strdup("", (char **)&device->info.reason);

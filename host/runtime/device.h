@@ -42,6 +42,7 @@ typedef struct clf_device {
     clf_device_info info; /* texts point into the heap and belong to this struct */
     clf_device_caps caps;
     bool is_software_rasterizer; /* last choice among CPU devices */
+    bool is_unknown;             /* the driver did not answer a question, for which it cannot be used */
 } clf_device;
 
 struct clf_device_list {
@@ -49,7 +50,12 @@ struct clf_device_list {
     size_t count;
     char **notes;
     size_t note_count;
+    char *failure;          /* the first failure by which devices may be missing; NULL: there was none */
+    size_t failed_platform; /* the first one whose devices were not told, so that those after it have other indices; SIZE_MAX: none */
 };
+
+/* What a selector might have meant if the drivers had answered: the failure, borrowed; NULL: nothing else. */
+const char *clfi_device_list_doubt(const clf_device_list *list, const char *selector);
 
 /* The platform's name in printable characters; "" where the driver does not tell, and *out_code is its error. *out: the caller frees it.
  * OUT_OF_MEMORY only. */

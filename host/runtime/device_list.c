@@ -37,6 +37,31 @@ static clf_status add_failure(clf_device_list *list, const char *platform, const
     return add_note(list, platform, text);
 }
 
+/* From now on it is not certain which devices there are. */
+static clf_status doubt(clf_device_list *list, const char *name, const char *reason)
+{
+    clf_str text = CLF_STR_INIT;
+    if (list->failure)
+        return CLF_OK;
+    const clf_status st = clfi_str_appendf(&text, "%s: %s", name, reason);
+    if (st == CLF_OK)
+        list->failure = text.data;
+    else
+        clfi_str_free(&text);
+    return st;
+}
+
+/* The platform's devices are not told. */
+static clf_status miss_devices(clf_device_list *list, const char *platform, size_t platform_index, cl_int code)
+{
+    CLF_TRY(add_failure(list, platform, "clGetDeviceIDs", code));
+    if (list->failed_platform == SIZE_MAX)
+        list->failed_platform = platform_index;
+    if (list->failure)
+        return CLF_OK;
+    return clfi_strdup(list->notes[list->note_count - 1], &list->failure);
+}
+
 static clf_status add_devices(clf_device_list *list, cl_platform_id platform, const char *name, size_t platform_index)
 {
     cl_uint count = 0;
@@ -44,13 +69,13 @@ static clf_status add_devices(clf_device_list *list, cl_platform_id platform, co
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0))
         return add_note(list, name, "no devices");
     if (code != CL_SUCCESS)
-        return add_failure(list, name, "clGetDeviceIDs", code);
+        return miss_devices(list, name, platform_index, code);
     cl_device_id *ids;
     size_t capacity = list->count;
     CLF_TRY(clfi_alloc(count, sizeof *ids, "device list", &ids));
     clf_status st = clfi_grow(&list->devices, &capacity, list->count + count, sizeof *list->devices, "device list");
     if (st == CLF_OK && (code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL)) != CL_SUCCESS) {
-        st = add_failure(list, name, "clGetDeviceIDs", code);
+        st = miss_devices(list, name, platform_index, code);
         count = 0;
     }
     for (cl_uint i = 0; st == CLF_OK && i < count; i++) {
@@ -60,6 +85,8 @@ static clf_status add_devices(clf_device_list *list, cl_platform_id platform, co
             device->info.index = list->count++;
             device->info.platform_index = platform_index;
             device->info.platform_device_index = i;
+            if (device->is_unknown)
+                st = doubt(list, device->info.name[0] ? device->info.name : name, device->info.reason);
         }
     }
     free(ids);
@@ -188,6 +215,7 @@ static clf_status create_list(clf_device_list **out)
     if (!out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "device list: out must not be NULL");
     CLF_GOTO(clfi_alloc(1, sizeof *list, "device list", &list));
+    list->failed_platform = SIZE_MAX;
     CLF_GOTO(check_files());
     CLF_GOTO(get_platforms(&platforms, &count));
     if (count == 0)
@@ -221,6 +249,7 @@ void clf_device_list_destroy(clf_device_list *list)
     for (size_t i = 0; i < list->note_count; i++)
         free(list->notes[i]);
     free(list->notes);
+    free(list->failure);
     free(list->devices);
     free(list);
 }
@@ -245,15 +274,32 @@ static bool contains(const char *text, const char *part)
     return strcasestr(text, part) != NULL;
 }
 
+static bool is_index(const char *selector)
+{
+    return selector[0] && selector[strspn(selector, "0123456789")] == '\0';
+}
+
+/* "platform:device" */
+static bool is_place(const char *selector, size_t *platform, size_t *device)
+{
+    int used = 0;
+    return sscanf(selector, "%zu:%zu%n", platform, device, &used) == 2 && selector[used] == '\0';
+}
+
+const char *clfi_device_list_doubt(const clf_device_list *list, const char *selector)
+{
+    size_t platform, device;
+    return selector && (is_index(selector) || is_place(selector, &platform, &device)) ? NULL : list->failure;
+}
+
 static bool matches(const clf_device *device, const char *selector)
 {
     static const char *const types[] = {"cpu", "gpu", "accelerator"};
     const clf_device_info *info = &device->info;
     size_t platform, index;
-    int used = 0;
-    if (selector[strspn(selector, "0123456789")] == '\0')
+    if (is_index(selector))
         return strtoull(selector, NULL, 10) == info->index;
-    if (sscanf(selector, "%zu:%zu%n", &platform, &index, &used) == 2 && selector[used] == '\0')
+    if (is_place(selector, &platform, &index))
         return platform == info->platform_index && index == info->platform_device_index;
     for (size_t i = 0; i < COUNT(types); i++)
         if (strcasecmp(selector, types[i]) == 0)
@@ -295,6 +341,9 @@ clf_status clf_device_list_select(const clf_device_list *list, const char *selec
     }
     if (!best)
         return fail_not_found(list, any ? NULL : selector);
+    if (!any && is_index(selector) && list->failed_platform < best->info.platform_index)
+        CLF_FAIL(CLF_DEVICE, "device %s: which one it is cannot be told, for an earlier platform's are missing: %s", selector,
+                 list->failure);
     if (!best->info.usable)
         CLF_FAIL(CLF_UNSUPPORTED, "device %zu (%s) cannot be used: %s", best->info.index, best->info.name, best->info.reason);
     *out_index = best->info.index;

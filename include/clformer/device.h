@@ -70,7 +70,8 @@ CLF_API const char *clf_device_list_note(const clf_device_list *list, size_t ind
 /* The device that `selector` means: an index as listed ("0"), "platform:device" ("1:0"), a type ("cpu", "gpu", "accelerator"), or a part of
  * a device's, vendor's or platform's name, any case. Several matches: the best usable one (GPUs with their own memory, integrated GPUs,
  * accelerators, CPUs; more compute units first). NULL or "": the default device. NOT_FOUND: nothing matches; the reason lists what there
- * is. UNSUPPORTED: what matches cannot be used; the reason says why. */
+ * is. UNSUPPORTED: what matches cannot be used; the reason says why. DEVICE: an index, but the driver of an earlier platform did not tell
+ * its devices, so that it may be another's. */
 CLF_API CLF_NODISCARD clf_status clf_device_list_select(const clf_device_list *list, const char *selector, size_t *out_index);
 
 #ifdef __cplusplus

@@ -401,7 +401,7 @@ static void test_refusals(void **state)
     CHECK_FAILS(clf_transformer_decode_with(f.network, f.order, memory, NULL, f.target, NULL, &p, features), CLF_INVALID_ARGUMENT,
                 "output 0 is of the encoder, which does not run");
     p = (clf_transformer_params){.size = sizeof p, .score = fail_to_score};
-    CHECK_FAILS(clf_transformer_encode_with(f.network, f.order, f.source, NULL, &p, memory), CLF_UNSUPPORTED, "");
+    CHECK_FAILS(clf_transformer_encode_with(f.network, f.order, f.source, NULL, &p, memory), CLF_UNSUPPORTED, "the score function failed");
     clf_tensor_destroy(memory);
     clf_tensor_destroy(features);
     clf_tensor_destroy(weights);
