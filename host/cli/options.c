@@ -131,7 +131,8 @@ static clf_status set_value(const cli_option *option, const char *value)
     case CLI_INTEGER: {
         const long long number = strtoll(value, &end, 10);
         if (end == value || *end || errno)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number, found \"%s\"", option->name, value);
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected a whole number%s, found \"%s\"", option->name,
+                     errno == ERANGE ? " from -2^63 to 2^63 - 1" : "", value);
         *(int64_t *)option->target = number;
         return CLF_OK;
     }

@@ -31,6 +31,9 @@ static clf_status read_attention(const json_t *json, double rope_theta, clf_atte
     if (shape->head_size < 1)
         CLF_FAIL(CLF_FORMAT, "%s: hidden_size is %lld for %lld heads: expected at least one element for each", where, (long long)width,
                  (long long)shape->heads);
+    if (shape->heads % shape->key_heads != 0)
+        CLF_FAIL(CLF_FORMAT, "%s: num_attention_heads is %lld: expected a multiple of num_key_value_heads, %lld", where,
+                 (long long)shape->heads, (long long)shape->key_heads);
     CLF_TRY(clfi_json_opt_number(json, where, "partial_rotary_factor", 0.01, 1, 1, &fraction));
     CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
     if (parameters)

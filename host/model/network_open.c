@@ -85,6 +85,16 @@ clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoin
     return st == CLF_OK ? clfi_network_create(context, &config, out) : st;
 }
 
+/* Sizes that go with no network are a fault of the files here. */
+static clf_status check_config(clf_context *context, const clf_network_config *config)
+{
+    clf_network *network;
+    const clf_status st = clfi_network_create(context, config, &network);
+    if (st == CLF_OK)
+        clfi_network_destroy(network);
+    return st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(CLF_FORMAT, "the model's configuration") : st;
+}
+
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                              const clf_model_params *params, clf_memory_plan *plan, clf_network **out)
 {
@@ -93,6 +103,8 @@ clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, c
     clf_network *network;
     clf_weights *weights;
     clf_status st = read_config(checkpoint, family, as_encoder, &config, &names);
+    if (st == CLF_OK)
+        st = check_config(context, &config);
     if (st == CLF_OK)
         st = clfi_checkpoint_load(checkpoint);
     if (st == CLF_OK) {

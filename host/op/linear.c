@@ -27,14 +27,12 @@ static clf_status check_parts(int parts, const clf_view *weights, const clf_view
     if (parts < 1)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: %d weights", parts);
     for (int i = 0; i < parts; i++) {
-        const bool is_block = weights[i].blocks != CLF_WEIGHT_F32 || weights[0].blocks != CLF_WEIGHT_F32;
         CLF_TRY(clfi_check_rank("linear", "weight", &weights[i], 2));
         if (weights[i].blocks == CLF_WEIGHT_F32)
             CLF_TRY(clfi_check_float("linear", "weight", &weights[i]));
-        if (weights[i].dim[1] != weights[0].dim[1] || (!is_block && weights[i].dtype != weights[0].dtype))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: weight %d is %s of %s, expected %lld columns of %s as weight 0", i,
-                     clfi_shape_text(2, weights[i].dim, text), clf_dtype_name(weights[i].dtype), (long long)weights[0].dim[1],
-                     clf_dtype_name(weights[0].dtype));
+        if (weights[i].dim[1] != weights[0].dim[1])
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: weight %d is %s, expected %lld columns as weight 0", i,
+                     clfi_shape_text(2, weights[i].dim, text), (long long)weights[0].dim[1]);
         if (!biases || !biases[i].buffer)
             continue;
         CLF_TRY(clfi_check_rank("linear", "bias", &biases[i], 1));

@@ -198,6 +198,12 @@ static clf_status items(template_run *run, const template_node *node, const json
     return clfi_run_method(run, node, value, arguments, out);
 }
 
+/* What map, select and their like go through: of none, too, there are no elements. */
+static clf_status filtered_elements(const template_run *run, const template_node *node, const json_t *value, json_t **out)
+{
+    return clfi_run_elements(run, node, json_is_null(value) ? NULL : value, out);
+}
+
 /* map: an attribute of each element, or a filter of the name given. */
 static clf_status map(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments, json_t **out)
 {
@@ -208,7 +214,7 @@ static clf_status map(template_run *run, const template_node *node, const json_t
         CLF_TRY(clfi_check_arguments(run, node, arguments, 2, "attribute default"));
     else if (!json_is_string(name))
         RUN_FAIL(run, node, CLF_FORMAT, "map: expected attribute=\"...\" or a filter's name");
-    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    CLF_TRY(filtered_elements(run, node, value, &elements));
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < json_array_size(elements); i++) {
         json_t *result = NULL;
@@ -248,7 +254,7 @@ static clf_status choose(template_run *run, const template_node *node, const jso
     json_t *elements = NULL;
     if ((by_attribute && !json_is_string(attribute)) || (test && !json_is_string(test)))
         RUN_FAIL(run, node, CLF_FORMAT, "%s: expected strings", node->name);
-    CLF_TRY(clfi_run_elements(run, node, value, &elements));
+    CLF_TRY(filtered_elements(run, node, value, &elements));
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < json_array_size(elements);) {
         json_t *part = NULL;

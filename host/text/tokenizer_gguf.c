@@ -130,7 +130,7 @@ static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec 
     if (clfi_gguf_value(file, CLFI_GGUF_TOKEN_PRE))
         CLF_TRY(read_name(file, CLFI_GGUF_TOKEN_PRE, &p->pre));
     CLF_TRY(read_texts(file, CLFI_GGUF_TOKEN_TOKENS, true, &p->tokens, &spec->token_count));
-    CLF_TRY(read_texts(file, CLFI_GGUF_TOKEN_MERGES, false, &p->merges, &spec->merge_count));
+    CLF_TRY(read_texts(file, CLFI_GGUF_TOKEN_MERGES, strcmp(p->model, "gpt2") == 0, &p->merges, &spec->merge_count));
     CLF_TRY(read_scores(file, spec->token_count, &p->scores));
     CLF_TRY(read_types(file, spec->token_count, &p->types));
     spec->model = p->model;

@@ -19,6 +19,7 @@ typedef struct linear_case {
     int64_t n[MAX_PARTS];
     bool has_bias[MAX_PARTS];
     clf_dtype type, y_type;
+    bool is_mixed; /* parts of f16, f32 and bf16 in place of `type` */
     layout weights, x, y;
     clf_activation activation;
     bool has_residual;
@@ -47,12 +48,17 @@ static const linear_case cases[] = {
     {QKV(10, 24, 24, 24, 24), .has_bias = {true, true, true}, .is_small = true},
     {QKV(10, 24, 17, 5, 40), .has_bias = {true, false, true}, .is_small = true},
     {QKV(40, 30, 64, 1, 33), .type = CLF_F16, .weights = LAYOUT_REVERSED},
+    {QKV(10, 24, 17, 5, 40), .is_mixed = true, .has_bias = {true, false, true}, .is_small = true},
+    {QKV(40, 30, 64, 32, 32), .is_mixed = true, .weights = LAYOUT_REVERSED},
+    {QKV(33, 48, 48, 48, 48), .is_mixed = true, .column_block = 16},
     {QKV(10, 24, 96, 96, 96), .has_bias = {true, false, true}, .column_block = 32},
     {QKV(131, 64, 128, 128, 128), .has_bias = {true, true, true}, .column_block = 64},
     {QKV(11, 24, 36, 36, 36), .has_bias = {true, true, true}, .column_block = 12, .is_small = true},
     {QKV(11, 24, 48, 48, 48), .column_block = 16, .has_residual = true, .activation = CLF_ACTIVATION_RELU, .y = LAYOUT_SLICED},
     {QKV(9, 20, 48, 48, 48), .column_block = 48, .y_type = CLF_BF16, .y = LAYOUT_REVERSED},
 };
+
+static const clf_dtype mixed[MAX_PARTS] = {CLF_F16, CLF_F32, CLF_BF16};
 
 static void check_case(clf_context *context, const linear_case *one, const char *engine)
 {
@@ -69,7 +75,8 @@ static void check_case(clf_context *context, const linear_case *one, const char 
     clf_linear *linear = NULL;
     assert_true(w && b);
     for (int p = 0, first = 0; p < one->parts; first += (int)one->n[p++]) {
-        weight[p] = operand_create(context, one->type, one->weights, 2, (int64_t[]){one->n[p], one->k});
+        const clf_dtype type = one->is_mixed ? mixed[p] : one->type;
+        weight[p] = operand_create(context, type, one->weights, 2, (int64_t[]){one->n[p], one->k});
         operand_fill_uniform(&weight[p], &r, -1, 1);
         weights[p] = *clfi_tensor_view(weight[p].tensor);
         for (int64_t j = 0; j < one->n[p]; j++)
@@ -77,7 +84,7 @@ static void check_case(clf_context *context, const linear_case *one, const char 
                 w[i * n + first + j] = weight[p].value[j * one->k + i];
         if (!one->has_bias[p])
             continue;
-        bias[p] = operand_create(context, one->type, one->weights, 1, &one->n[p]);
+        bias[p] = operand_create(context, type, one->weights, 1, &one->n[p]);
         operand_fill_uniform(&bias[p], &r, -2, 2);
         biases[p] = *clfi_tensor_view(bias[p].tensor);
         memcpy(b + first, bias[p].value, (size_t)one->n[p] * sizeof *b);

@@ -120,6 +120,7 @@ EXPRESSIONS = [
     "[1, 2, 3]|reject('lessthan', 2)|list", "true is sameas 1", "true is sameas true", "'ab' * 3 ~ 2 * '-'", "[1, 2] * 2",
     "'a' * -1 ~ 'b' * 0", "range is defined", "raise_exception is undefined", "strftime_now is not defined",
     "namespace is defined and dict is defined",
+    "none|selectattr('a')|list|length", "none|map('upper')|list", "none|reject('odd')|list", "none|map(attribute='a')|list",
     "[nothing]", "[nothing, 1]|join(',')", "[nothing][0] is defined", "{'a': nothing}", "{'a': nothing}.a is defined",
     "{'a': nothing}.get('a', 'z')", "'a' in {'a': nothing}", "[nothing] == [nothing]", "nothing in [nothing]", "none in [nothing]",
     "[nothing]|first is defined", "[nothing, 2]|last", "[nothing]|length", "[1, nothing]|reverse|join('-')", "[nothing, 'b'][1:]",
