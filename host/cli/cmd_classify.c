@@ -11,6 +11,7 @@
 #include "cli/embedding.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
+#include "cli/standard_output.h"
 #include "cli/terminal.h"
 
 typedef struct classify_job {
@@ -18,6 +19,7 @@ typedef struct classify_job {
     const clf_model *model;
     int as_json;
     int columns; /* of the terminal */
+    size_t printed;
 } classify_job;
 
 /* {"label": "POSITIVE", "score": 0.98, "logits": [-1.9, 2.1]} */
@@ -53,7 +55,7 @@ static void print_row(const classify_job *job, const char *label, float score, c
 /* A cli_classifying_sink. */
 static clf_status print_window(void *user, const cli_inputs *inputs, const float *logits, const float *scores, size_t labels)
 {
-    const classify_job *job = user;
+    classify_job *job = user;
     cli_line_clear();
     for (size_t i = 0; i < inputs->count; i++, logits += labels, scores += labels) {
         size_t best = 0;
@@ -63,6 +65,7 @@ static clf_status print_window(void *user, const cli_inputs *inputs, const float
             CLF_TRY(print_json(job->model, best, logits, scores, labels));
         else
             print_row(job, clf_model_label(job->model, best), scores[best], inputs->texts[i], inputs->seconds[i]);
+        CLF_TRY(cli_output_done(++job->printed, "text was", "texts were"));
     }
     return CLF_OK;
 }

@@ -63,13 +63,13 @@ static clf_status write_rows(void *user, const cli_embedded *window)
         cli_line_clear();
     if (w->npy)
         return clfi_npy_writer_append(w->npy, rows, count);
-    for (size_t i = 0; i < count; i++, w->index++)
+    for (size_t i = 0; i < count; i++) {
         if (!print_row(w, rows + i * width, width))
             return clfi_fail_errno("write", w->name);
-    if (w->stream != stdout)
-        return CLF_OK;
-    CLF_TRY(cli_output_flush());
-    cli_interrupts_say("%zu %s printed", w->index, clfi_plural(w->index, "embedding was", "embeddings were"));
+        w->index++;
+        if (w->stream == stdout)
+            CLF_TRY(cli_output_done(w->index, "embedding was", "embeddings were"));
+    }
     return CLF_OK;
 }
 

@@ -55,8 +55,9 @@ static size_t keep_readable(const clf_pronouncer *pronouncer, const cli_inputs *
     return count;
 }
 
+/* printed: words before these. */
 static clf_status print_words(const clf_text *words, size_t count, const clf_pronunciations *list, const pronounce_options *options,
-                              bool shows_scores)
+                              bool shows_scores, size_t printed)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t found = clf_pronunciations_count(list, i);
@@ -66,8 +67,9 @@ static clf_status print_words(const clf_text *words, size_t count, const clf_pro
                 (shows_scores && printf("\t%.4f", (double)p->score) < 0) || putchar('\n') == EOF)
                 return clfi_fail_errno("write", "standard output");
         }
+        CLF_TRY(cli_output_done(printed + i + 1, "word was", "words were"));
     }
-    return cli_output_flush();
+    return CLF_OK;
 }
 
 static clf_status pronounce_all(const clf_context *context, clf_pronouncer *pronouncer, cli_inputs *inputs,
@@ -92,11 +94,10 @@ static clf_status pronounce_all(const clf_context *context, clf_pronouncer *pron
         CLF_GOTO(clf_pronounce(pronouncer, words, count, &params, &list));
         cli_progress_count(&progress, count);
         cli_line_clear();
-        st = print_words(words, count, list, options, shows_scores);
+        st = print_words(words, count, list, options, shows_scores, progress.base - count);
         clf_pronunciations_destroy(list);
         if (st != CLF_OK)
             goto done;
-        cli_interrupts_say("%zu %s pronounced", progress.base, clfi_plural(progress.base, "word was", "words were"));
     }
 done:
     cli_line_clear();

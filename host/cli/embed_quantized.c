@@ -42,17 +42,16 @@ static clf_status write_rows(void *user, const cli_embedded *window)
     const bool is_printed = !w->npy && stream == stdout;
     if (is_printed)
         cli_line_clear();
-    for (size_t i = 0; i < window->count; i++, w->index++) {
+    for (size_t i = 0; i < window->count; i++) {
         cli_quantize_row(w->kind, window->rows + i * window->width, window->width, w->ranges, w->row);
         if (w->npy)
             CLF_TRY(clfi_npy_writer_append(w->npy, w->row, 1));
         else if (!print_row(w, stream, cli_quantized_width(w->kind, window->width)))
             return clfi_fail_errno("write", w->output->path ? w->output->path : "standard output");
+        w->index++;
+        if (is_printed)
+            CLF_TRY(cli_output_done(w->index, "embedding was", "embeddings were"));
     }
-    if (!is_printed)
-        return CLF_OK;
-    CLF_TRY(cli_output_flush());
-    cli_interrupts_say("%zu %s printed", w->index, clfi_plural(w->index, "embedding was", "embeddings were"));
     return CLF_OK;
 }
 

@@ -87,6 +87,7 @@ int main(int argc, char **argv)
 {
     open_standard_streams();
     cli_platforms_arguments(argc, argv);
+    cli_output_prepare();
     atexit(cli_output_check);
     setenv("CLF_LOG", "error", 0); /* a tuned.json that cannot be read, a batch computed again */
     const char *name = argc > 1 ? argv[1] : NULL;

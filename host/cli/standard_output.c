@@ -2,18 +2,50 @@
 /* By the stream's error flag, which stays. */
 #include "cli/standard_output.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/options.h"
+#include "cli/progress.h"
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 clf_status cli_output_flush(void)
 {
     if (ferror(stdout)) /* errno may have been set by others since */
         CLF_FAIL(CLF_IO, "standard output: not everything could be written");
     return fflush(stdout) == 0 ? CLF_OK : clfi_fail_errno("write", "standard output");
+}
+
+static bool is_file; /* what is written there, is written at once */
+
+clf_status cli_output_done(size_t count, const char *one, const char *many)
+{
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    for (size_t i = 0; is_file && i < COUNT(ending_signals); i++) /* between the line and its number; a pipe may be full for ever */
+        sigaddset(&signals, ending_signals[i]);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    const clf_status st = cli_output_flush();
+    if (st == CLF_OK)
+        cli_interrupts_say("%zu %s printed", count, clfi_plural(count, one, many));
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return st;
+}
+
+void cli_output_prepare(void)
+{
+    enum { ROOM = 1 << 16 };
+    struct stat info;
+    is_file = fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode);
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, NULL, _IOFBF, ROOM);
 }
 
 void cli_output_check(void)

@@ -92,17 +92,18 @@ def help_fits():
             fail(args, "on a terminal: lines of", [len(line) for line in wide])
 
 
-def progress(folder):
-    words, out = many_words(folder, 200000), os.path.join(folder, "out.txt")
+def progress(folder, unit, *args):
+    """The command is interrupted while its line is shown."""
+    out = os.path.join(folder, "out.txt")
     with open(out, "wb") as file:
-        status, got = on_terminal("pronounce", "--file", words, stdout=file, interrupt_at=rb"% .* left")
+        status, got = on_terminal(*args, "--file", many_words(folder, 200000), stdout=file, interrupt_at=rb"% .* left")
     if status != -signal.SIGINT:
-        fail("interrupted: status", status)
-    if not re.search(rb"\[#*\.*\] \d+ %  \d+/~\d+ words, [\d.]+/s, (\d+ h )?(\d+ min )?(\d+ s )?left", got):
-        fail("no share and time left in", got[-300:])
+        fail(args, "interrupted: status", status)
+    if not re.search(rb"\[#*\.*\] \d+ %%  \d+/~\d+ %s, [\d.]+/s, (\d+ h )?(\d+ min )?(\d+ s )?left" % unit.encode(), got):
+        fail(args, "no share and time left in", got[-300:])
     lines = [line for line in screen(got) if line]
-    if len(lines) > 1 or (lines and not re.fullmatch(r"clformer: interrupted; \d+ words were pronounced", lines[0])):
-        fail("after the interruption the terminal shows", lines)
+    if len(lines) > 1 or (lines and not re.fullmatch(rf"clformer: interrupted; \d+ {unit} were printed", lines[0])):
+        fail(args, "after the interruption the terminal shows", lines)
     if any(len(part) > 79 + len("\x1b[K") for part in re.split("[\r\n]", got.decode())):
         fail("a line wider than the terminal")
     with open(out, encoding="ascii") as file:
@@ -301,7 +302,8 @@ if first.returncode and ("no usable" in first.stderr or "no platform" in first.s
     sys.exit(77)
 with tempfile.TemporaryDirectory() as directory:
     help_fits()
-    progress(directory)
+    progress(directory, "words", "pronounce")
+    progress(directory, "texts", "classify", os.path.join(data, "classifiers", "bert"))
     nothing_for_short_work()
     if not compiling(directory):
         print("kernels compile in less than a second here")
