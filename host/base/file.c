@@ -125,6 +125,15 @@ clf_status clfi_file_exists(const char *path, bool *out)
     return st;
 }
 
+clf_status clfi_file_need(const char *path)
+{
+    bool exists;
+    CLF_TRY(clfi_file_exists(path, &exists));
+    if (!exists)
+        CLF_FAIL(CLF_NOT_FOUND, "%s: %s", path, strerror(ENOENT));
+    return CLF_OK;
+}
+
 clf_status clfi_directory_exists(const char *path, bool *out)
 {
     struct stat info;

@@ -196,6 +196,7 @@ static int exit_status(const job *j)
         fprintf(stderr, "clformer: bench: %zu of %zu %s FAILED\n", failed, j->bench.row_count,
                 clfi_plural(j->bench.row_count, "measurement", "measurements"));
     if (!j->bench.complete) {
+        cli_interrupts_clear();
         fprintf(stderr, "clformer: bench: interrupted; %s\n",
                 j->output ? "the result file holds what was measured" : "no result file was asked for");
         return 128 + stop;

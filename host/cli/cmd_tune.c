@@ -174,6 +174,7 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = tune(model_dir, &params, path);
     if (st != CLF_OK && stop && path) {
+        cli_interrupts_clear();
         fprintf(stderr, "clformer: tune: interrupted; nothing was kept, %s is as it was\n", path);
         status = 128 + stop;
     } else if (st != CLF_OK) {

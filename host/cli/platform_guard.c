@@ -50,6 +50,20 @@ static void tell_crash(int number)
     raise(number); /* the handler is gone: it ends the program when this one returns */
 }
 
+/* A driver that calls exit while it is loaded. */
+static void tell_exit(void)
+{
+    static const char text[] = "clformer: an OpenCL driver ends the program while its device is opened; clformer devices names the "
+                               "drivers\n";
+    if (!is_armed)
+        return;
+    if (!stays)
+        execve("/proc/self/exe", arguments, environ);
+    const ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    _exit(EXIT_FAILURE);
+}
+
 static void arm(void (*handler)(int number))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
@@ -86,6 +100,9 @@ clf_status cli_platforms_leave_out(bool tells)
 
 clf_status cli_platforms_enter(void)
 {
+    static bool is_watched;
+    if (!is_watched)
+        is_watched = atexit(tell_exit) == 0;
     if (getenv(CRASHED))
         CLF_TRY(cli_platforms_leave_out(true));
     if (stays) {

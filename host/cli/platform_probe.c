@@ -20,9 +20,13 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "clformer/device.h"
 
-enum { MOST_FILES = 64, LIMIT_SECONDS = 10, NOT_LOADED = 111 };
+enum { MOST_FILES = 64, LIMIT_SECONDS = 10 };
+
+/* How a child ends by itself. A driver may end it with any other status, 0 too. */
+enum { NOT_LOADED = 111, LOADED = 112 };
 
 typedef struct driver_file {
     char *path, *link; /* link: in a folder of its own below the temporary one */
@@ -56,7 +60,7 @@ static _Noreturn void enumerate(const char *folder, const char *path)
     read_library(path, library, sizeof library);
     if (library[0] && !dlopen(library, RTLD_LAZY))
         _exit(NOT_LOADED);
-    _exit(0); /* without the drivers' own destructors */
+    _exit(LOADED); /* without the drivers' own destructors */
 }
 
 /* ROOT/NAME/FILE.icd -> the file; the child sees ROOT/NAME only. */
@@ -111,7 +115,7 @@ static void wait_for_all(driver_file *files, size_t count)
 
 static bool is_broken(const driver_file *file)
 {
-    return file->result != 0;
+    return file->result == -1 || !WIFEXITED(file->result) || WEXITSTATUS(file->result) != LOADED;
 }
 
 static clf_status tell(const driver_file *file, clf_str *notes)
@@ -128,15 +132,29 @@ static clf_status tell(const driver_file *file, clf_str *notes)
     return clfi_str_appendf(notes, "%s: its library ends the program (status %d); left out\n", file->path, WEXITSTATUS(file->result));
 }
 
-/* Names of *.icd in a folder, in their order, as paths. A folder that cannot be read has none: the loader sees none there either. */
+static bool is_icd(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".icd") == 0;
+}
+
+/* Names of *.icd in a folder, in their order, as paths; or the one file that stands in place of the folder. A folder that cannot be read
+ * has none: the loader sees none there either. */
 static clf_status find_files(const char *folder, driver_file *files, size_t *count)
 {
     struct dirent **names;
+    struct stat info;
     clf_status st = CLF_OK;
+    if (is_icd(folder) && stat(folder, &info) == 0 && S_ISREG(info.st_mode)) {
+        clf_str path = CLF_STR_INIT;
+        st = clfi_str_appendf(&path, "%s%s", strchr(folder, '/') ? "" : "./", folder);
+        if (st == CLF_OK)
+            files[(*count)++].path = path.data;
+        return st;
+    }
     const int found = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < found; i++) {
-        const size_t length = strlen(names[i]->d_name);
-        if (st == CLF_OK && *count < MOST_FILES && length > 4 && strcmp(names[i]->d_name + length - 4, ".icd") == 0)
+        if (st == CLF_OK && *count < MOST_FILES && is_icd(names[i]->d_name))
             st = clfi_path_join(folder, names[i]->d_name, &files[(*count)++].path);
         free(names[i]);
     }

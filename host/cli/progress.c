@@ -16,7 +16,7 @@
 enum { UPDATE_NS = 100000000, QUIET_NS = 1000000000, BAR = 16, LINE_BYTES = 512, NOTICE_BYTES = 256 };
 
 /* A process has one terminal, and a signal handler sees nothing but such variables. */
-static volatile sig_atomic_t is_shown;
+static volatile sig_atomic_t is_shown, is_terminal; /* is_terminal: standard error, where interrupts are watched */
 static uint64_t began_ns, shown_ns;
 static char notices[2][NOTICE_BYTES];
 static const char *volatile notice = "";
@@ -142,7 +142,7 @@ static void say(int descriptor, const char *text)
 
 static void on_interrupt(int number)
 {
-    if (is_shown)
+    if (is_shown || (is_terminal && notice[0] && !is_midline)) /* the ^C that the terminal shows, too */
         say(STDERR_FILENO, "\r\033[K");
     if (is_midline)
         say(STDOUT_FILENO, "\n");
@@ -169,6 +169,7 @@ static void handle_interrupts(void (*handler)(int))
 
 void cli_interrupts_watch(void)
 {
+    is_terminal = isatty(STDERR_FILENO);
     handle_interrupts(on_interrupt);
 }
 
@@ -176,6 +177,12 @@ void cli_interrupts_stop(volatile sig_atomic_t *stop)
 {
     stopped = stop;
     handle_interrupts(on_stop);
+}
+
+void cli_interrupts_clear(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
 }
 
 void cli_interrupts_say(const char *format, ...)

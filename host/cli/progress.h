@@ -52,6 +52,9 @@ void cli_interrupts_watch(void);
  * ends the program at once. */
 void cli_interrupts_stop(volatile sig_atomic_t *stop);
 
+/* The ^C that a terminal has shown goes, before a command says itself that it was interrupted. */
+void cli_interrupts_clear(void);
+
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 

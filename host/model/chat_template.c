@@ -73,6 +73,7 @@ clf_status clfi_chat_template_read(const char *path, char **out)
     if (clfi_is_gguf(path)) {
         CLF_TRY(read_gguf(path, &text));
     } else {
+        CLF_TRY(clfi_file_need(path));
         CLF_TRY(read_text(path, &text));
         if (!text)
             CLF_TRY(read_config(path, &text));

@@ -114,6 +114,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     clf_tokenizer *tokenizer = NULL;
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
+    CLF_TRY(clfi_file_need(directory));
     CLF_GOTO(clfi_json_read_in(directory, "tokenizer_config.json", &config_path, &config));
     CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
     CLF_GOTO(clfi_json_read_in(directory, "tokenizer.json", &path, &root));

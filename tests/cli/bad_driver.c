@@ -5,9 +5,11 @@
 
 __attribute__((constructor)) static void start(void)
 {
-#ifdef CLF_TEST_HANGS
+#if defined(CLF_TEST_HANGS)
     for (;;)
         pause();
+#elif defined(CLF_TEST_EXITS)
+    exit(0);
 #else
     abort();
 #endif

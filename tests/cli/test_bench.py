@@ -300,7 +300,7 @@ for arguments, status, text in (
     (["--rounds", "-3"], 2, "--rounds"),
     (["--rounds", "0"], 2, "--rounds: expected a whole number from 1"),
     (["--seconds", "0"], 2, "--seconds"),
-    (["--filter", "no such workload", "--quick"], 1, "no such workload"),
+    (["--filter", "no such workload", "--quick"], 2, "no such workload"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "--device", "no such device"], 1, "no such device"),
     (["--quick", "--suite", "ops", "--filter", FILTER, "-o", path("none/x.json")], 1, "none/x.json"),
 ):

@@ -39,6 +39,10 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
         fail "broken drivers hide the others: $(cat "$work/broken")"
     [ -z "$(ls -A "$work/tmp")" ] || fail "devices left files: $(ls "$work/tmp")"
 
+    OCL_ICD_VENDORS=$work/vendors/aborts.icd "$program" devices >"$work/one" 2>"$work/err" ||
+        fail "devices with one broken driver's file: $(cat "$work/err")"
+    grep -q 'vendors/aborts.icd: its library crashes' "$work/one" || fail "a single file is not named: $(cat "$work/one")"
+
     # Another command meets the crash itself, starts again and goes on without that driver.
     rm "$work/vendors/hangs.icd" "$work/vendors/missing.icd"
     printf 'a' >"$work/word"
@@ -50,6 +54,13 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
         fail "the driver is not named: $(cat "$work/err")"
     [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than a line on a broken driver: $(cat "$work/err")"
     [ -z "$(ls -A "$work/tmp")" ] || fail "pronounce left files: $(ls "$work/tmp")"
+    echo "$CLF_TEST_DRIVER_EXITS" >"$work/vendors/aborts.icd"
+    OCL_ICD_VENDORS=$work/vendors "$program" pronounce --file - <"$work/word" >"$work/out" 2>"$work/err" ||
+        fail "pronounce with a driver that exits: $(cat "$work/err")"
+    cmp -s "$work/out" "$work/whole" || fail "a driver that exits changes the result: $(cat "$work/out")"
+    grep -q 'vendors/aborts.icd: its library ends the program (status 0); left out$' "$work/err" ||
+        fail "a driver that exits is not named: $(cat "$work/err")"
+    echo "$CLF_TEST_DRIVER_ABORTS" >"$work/vendors/aborts.icd"
     OCL_ICD_VENDORS=$work/vendors "$program" op positional_encoding --length 3 --dim 2 >"$work/out" 2>"$work/err" ||
         fail "a command with arguments and a broken driver: $(cat "$work/err")"
     [ "$(wc -l <"$work/out")" -eq 3 ] || fail "a broken driver changes the arguments: $(cat "$work/out")"
