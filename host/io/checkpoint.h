@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model is stored in: tensors by name, the keys of config.json and of tokenizer.json. Families and loaders see this form alone,
+/* What a model is stored in: tensors by name, and the keys of config.json. Families and loaders see this form alone,
  * whatever the files are; a form that keeps such keys otherwise (GGUF's metadata) makes the JSON from them. */
 #ifndef CLFI_IO_CHECKPOINT_H
 #define CLFI_IO_CHECKPOINT_H

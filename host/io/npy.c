@@ -11,7 +11,7 @@
 static const unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 enum {
     VERSION_BYTES = 2,
-    MAX_HEADER = 1 << 20 /* 32 dimensions need less than a thousand bytes */
+    MAX_HEADER = 1 << 20 /* 64 dimensions need less than two thousand bytes */
 };
 
 /* Finds the header's text and the data behind it. */

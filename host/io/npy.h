@@ -31,7 +31,7 @@ typedef struct clf_npy {
 
 /* Maps the file. Every fault is a FORMAT error that names file, place, expected and found: magic, version, header syntax, a key
  * missing, unknown or twice, shape, and a file shorter or longer than its array. UNSUPPORTED: structured, object, string, complex,
- * time and other dtypes than f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1; rank above 32. Release with clfi_npy_close. */
+ * time and other dtypes than f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1; rank above 64. Release with clfi_npy_close. */
 clf_status clfi_npy_open(const char *path, clf_npy *out);
 void clfi_npy_close(clf_npy *npy);
 

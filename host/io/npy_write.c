@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes .npy files, version 1.0 (32 dimensions always fit its 64 KiB header): whole arrays, or row by row. */
+/* Writes .npy files, version 1.0 (64 dimensions always fit its 64 KiB header): whole arrays, or row by row. */
 #include "io/npy.h"
 
 #include <errno.h>

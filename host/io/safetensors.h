@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors checkpoints, one file or sharded: strict reading in place, and writing.
+/* safetensors checkpoints, one file or sharded: strict reading in place.
  * Format: https://github.com/huggingface/safetensors#format. A file is an 8-byte little-endian header size, a JSON object
  * {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ..., "__metadata__": {"key": "text"}}, and the data. */
 #ifndef CLFI_IO_SAFETENSORS_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the fused attention kernels: cl/attention_vector.cl, attention_group.cl, attention_generic.cl. */
+/* Launchers of the fused attention kernels: cl/cpu/attention_vector.cl, attention_group.cl, attention_generic.cl. */
 #ifndef CLFI_KERNEL_ATTENTION_H
 #define CLFI_KERNEL_ATTENTION_H
 
 #include "clformer/softmax.h"
 #include "tensor/view.h"
 
-/* One tile of queries of one sequence; cl/attention_tile.cl declares the same. */
+/* One tile of queries of one sequence; cl/shared/attention_tile.cl declares the same. */
 typedef struct clf_attention_tile {
     cl_int q_row, q_count, q_index, k_begin, k_count, sequence, diagonal, unused;
 } clf_attention_tile;

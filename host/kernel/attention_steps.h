@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the steps of attention that are no matrix product: cl/attention_scores.cl, attention_context.cl, attention_dropout.cl. */
+/* Launchers of the steps of attention that are no matrix product: attention_scores.cl, attention_context.cl and attention_dropout.cl in
+ * cl/any. */
 #ifndef CLFI_KERNEL_ATTENTION_STEPS_H
 #define CLFI_KERNEL_ATTENTION_STEPS_H
 

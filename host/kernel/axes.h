@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Merged axes: the fewest axes that describe the same walk over several operands at once, and their form as a kernel argument
- * (cl/axes.cl). */
+ * (cl/shared/axes.cl). */
 #ifndef CLFI_KERNEL_AXES_H
 #define CLFI_KERNEL_AXES_H
 

@@ -15,7 +15,7 @@ enum {
     MOST_COLUMNS = 8 /* of a work-item of vectors, that read keys together */
 };
 
-/* The same struct as in cl/cached_attention.cl. */
+/* The same struct as in cl/shared/cached_attention.cl. */
 typedef struct cached_layout {
     cl_long q_offset, q_head_stride, q_stride;
     cl_long k_offset, k_head_stride, k_stride;

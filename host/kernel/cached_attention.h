@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/cached_attention_vector.cl and cl/cached_attention_group.cl. */
+/* Launchers of cl/cpu/cached_attention_vector.cl and cl/gpu/cached_attention_group.cl. */
 #ifndef CLFI_KERNEL_CACHED_ATTENTION_H
 #define CLFI_KERNEL_CACHED_ATTENTION_H
 

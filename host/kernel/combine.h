@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/combine.cl and cl/soft_cap.cl. */
+/* Launchers of cl/any/combine.cl and cl/any/soft_cap.cl. */
 #ifndef CLFI_KERNEL_COMBINE_H
 #define CLFI_KERNEL_COMBINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches cl/einsum.cl: chooses the lanes, cuts long sums into slices, passes sizes and strides.
+/* Launches cl/any/einsum.cl: chooses the lanes, cuts long sums into slices, passes sizes and strides.
  * A kernel is built for each structure, which costs a compilation. Small work does not repay that, so its loops are padded with loops of
  * size 1 to a few common ranks, without lanes. */
 #include "kernel/einsum.h"

@@ -9,7 +9,7 @@
 
 enum { VECTOR_GROUPS = 256, GROUP_WG = 64 };
 
-/* The same struct as in cl/embedding_rows.cl. */
+/* The same struct as in cl/shared/embedding_rows.cl. */
 typedef struct table_layout {
     cl_long offset, row_stride, rows, first, total, ids_offset, ids_stride;
 } table_layout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/embedding_vector.cl and cl/embedding_group.cl. */
+/* Launchers of cl/cpu/embedding_vector.cl and cl/gpu/embedding_group.cl. */
 #ifndef CLFI_KERNEL_EMBEDDING_H
 #define CLFI_KERNEL_EMBEDDING_H
 

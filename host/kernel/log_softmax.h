@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/log_softmax_vector.cl and cl/log_softmax_group.cl. */
+/* Launchers of cl/cpu/log_softmax_vector.cl and cl/gpu/log_softmax_group.cl. */
 #ifndef CLFI_KERNEL_LOG_SOFTMAX_H
 #define CLFI_KERNEL_LOG_SOFTMAX_H
 

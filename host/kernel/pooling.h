@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of cl/pooling.cl. */
+/* Launchers of cl/any/pooling.cl. */
 #ifndef CLFI_KERNEL_POOLING_H
 #define CLFI_KERNEL_POOLING_H
 

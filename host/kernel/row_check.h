@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launcher of cl/row_check.cl. */
+/* Launcher of cl/any/row_check.cl. */
 #ifndef CLFI_KERNEL_ROW_CHECK_H
 #define CLFI_KERNEL_ROW_CHECK_H
 

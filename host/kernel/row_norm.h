@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of row normalisation (cl/row_norm_vector.cl, cl/row_norm_group.cl): layer norm, RMS norm, L2 normalisation. */
+/* Launchers of row normalisation (cl/cpu/row_norm_vector.cl, cl/gpu/row_norm_group.cl): layer norm, RMS norm, L2 normalisation. */
 #ifndef CLFI_KERNEL_ROW_NORM_H
 #define CLFI_KERNEL_ROW_NORM_H
 

@@ -10,10 +10,10 @@
 #include "model/network_load.h"
 #include "model/network_open.h"
 
-static clf_status check_range(const char *what, int64_t value, int64_t low, int64_t high)
+static clf_status check_range(const char *code, const char *what, int64_t value, int64_t low, int64_t high)
 {
     if (value < low || value > high)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: %s is %lld, expected %lld to %lld", what, (long long)value, (long long)low,
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: transformer: %s is %lld, expected %lld to %lld", code, what, (long long)value, (long long)low,
                  (long long)high);
     return CLF_OK;
 }
@@ -45,19 +45,19 @@ static clf_status check_embedding(const clf_transformer_config *c)
 
 static clf_status check_config(const clf_transformer_config *c)
 {
-    CLF_TRY(check_range("width", c->width, 1, CLFI_CONFIG_LARGEST));
-    CLF_TRY(check_range("hidden_width", c->hidden_width, 1, CLFI_CONFIG_LARGEST));
-    CLF_TRY(check_range("heads", c->heads, 1, CLFI_CONFIG_LARGEST));
-    CLF_TRY(check_range("encoder_layers", c->encoder_layers, 0, CLFI_CONFIG_MOST_LAYERS));
-    CLF_TRY(check_range("decoder_layers", c->decoder_layers, 0, CLFI_CONFIG_MOST_LAYERS));
-    CLF_TRY(check_range("source_vocabulary", c->source_vocabulary, 0, INT32_MAX));
-    CLF_TRY(check_range("target_vocabulary", c->target_vocabulary, c->has_generator ? 1 : 0, INT32_MAX));
-    CLF_TRY(check_range("max_source", c->max_source, 1, CLFI_CONFIG_LARGEST));
-    CLF_TRY(check_range("max_target", c->max_target, 1, CLFI_CONFIG_LARGEST));
-    CLF_TRY(check_range("activation", c->activation, 0, CLF_ACTIVATION_COUNT - 1));
-    CLF_TRY(check_range("positions", c->positions, 0, CLF_POSITIONS_COUNT - 1));
+    CLF_TRY(check_range("E_SHAPE", "width", c->width, 1, CLFI_CONFIG_LARGEST));
+    CLF_TRY(check_range("E_SHAPE", "hidden_width", c->hidden_width, 1, CLFI_CONFIG_LARGEST));
+    CLF_TRY(check_range("E_SHAPE", "heads", c->heads, 1, CLFI_CONFIG_LARGEST));
+    CLF_TRY(check_range("E_SHAPE", "encoder_layers", c->encoder_layers, 0, CLFI_CONFIG_MOST_LAYERS));
+    CLF_TRY(check_range("E_SHAPE", "decoder_layers", c->decoder_layers, 0, CLFI_CONFIG_MOST_LAYERS));
+    CLF_TRY(check_range("E_SHAPE", "source_vocabulary", c->source_vocabulary, 0, INT32_MAX));
+    CLF_TRY(check_range("E_SHAPE", "target_vocabulary", c->target_vocabulary, c->has_generator ? 1 : 0, INT32_MAX));
+    CLF_TRY(check_range("E_SHAPE", "max_source", c->max_source, 1, CLFI_CONFIG_LARGEST));
+    CLF_TRY(check_range("E_SHAPE", "max_target", c->max_target, 1, CLFI_CONFIG_LARGEST));
+    CLF_TRY(check_range("E_VALUE", "activation", c->activation, 0, CLF_ACTIVATION_COUNT - 1));
+    CLF_TRY(check_range("E_VALUE", "positions", c->positions, 0, CLF_POSITIONS_COUNT - 1));
     if (!(c->norm_eps >= 0.0f))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: norm_eps is %g, expected 0 or more", (double)c->norm_eps);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: norm_eps is %g, expected 0 or more", (double)c->norm_eps);
     CLF_TRY(check_embedding(c));
     if (c->width % c->heads != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld is not a multiple of %lld heads", (long long)c->width,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Beginning and end of a context; the only place that reads the environment. */
+/* Beginning and end of a context; the only place of the library that reads its variables, $CLF_... */
 #include "runtime/context.h"
 
 #include <string.h>

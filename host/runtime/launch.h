@@ -23,7 +23,7 @@ typedef struct clf_launch {
 clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec);
 
 void clfi_arg_buffer(clf_launch *launch, const clf_buffer *buffer); /* NULL passes a null pointer */
-void clfi_arg_int(clf_launch *launch, int64_t value);               /* int; INVALID_ARGUMENT when it does not fit */
+void clfi_arg_int(clf_launch *launch, int64_t value);               /* int; UNSUPPORTED when it does not fit */
 void clfi_arg_long(clf_launch *launch, int64_t value);              /* long */
 void clfi_arg_uint(clf_launch *launch, uint32_t value);             /* uint */
 void clfi_arg_float(clf_launch *launch, float value);

@@ -22,7 +22,7 @@ typedef struct clf_view {
                                stride[0] are bytes; only what says so takes such a view */
 } clf_view;
 
-/* Suffix of load_/store_ functions in cl/types.cl ("f32"). */
+/* Suffix of load_/store_ functions in cl/shared/types.cl ("f32"). */
 const char *clfi_dtype_suffix(clf_dtype dtype);
 
 bool clfi_dtype_is_float(clf_dtype dtype); /* f32, f16 or bf16 */
@@ -45,7 +45,7 @@ const char *clfi_shape_text(int rank, const int64_t *dim, char out[CLFI_SHAPE_TE
 /* Temporary dense view from the context's arena. */
 clf_status clfi_view_temporary(clf_context *context, clf_dtype dtype, int rank, const int64_t *dim, clf_view *out);
 
-/* Macros for an operand called `name` ("IN"): IN_T (storage type), LOAD_IN and STORE_IN (the functions of cl/types.cl). */
+/* Macros for an operand called `name` ("IN"): IN_T (storage type), LOAD_IN and STORE_IN (the functions of cl/shared/types.cl). */
 void clfi_spec_dtype(clf_kernel_spec *spec, const char *name, clf_dtype dtype);
 
 /* Kernel arguments of a view: its buffer and its offset (as long). */

@@ -2,8 +2,7 @@
 /* GPT-2's characters for bytes. */
 #include "text/byte_level.h"
 
-/* Bytes 0..32, 127..160 and 173 have no picture of their own; in this order they are U+0100, U+0101, ... */
-/* The character of a byte. */
+/* The character of a byte. Bytes 0..32, 127..160 and 173 have no picture of their own: in this order they are U+0100, U+0101, ... */
 static uint32_t byte_to_char(unsigned char byte)
 {
     if (byte <= 0x20)

@@ -46,8 +46,8 @@ CLF_API CLF_NODISCARD clf_status clf_classify_params_default(clf_classify_params
  * clf_model_problem; NULL = not wanted. Texts are packed as clf_model_embed does; a text's result depends on its batch only by rounding.
  * params NULL = defaults; stats may be NULL. Synchronous.
  * INVALID_ARGUMENT: a NULL; max_tokens above max_positions or too small for the special tokens. UNSUPPORTED: the model has no head
- * (config.json's architectures name no ...ForSequenceClassification). INTERNAL: a logit is not finite,
- * also when its batch is computed again on the portable engines (the text is named). */
+ * (config.json's architectures name no ...ForSequenceClassification). INTERNAL: a logit is not finite, also when its batch is computed
+ * again on the portable engines (the text is named). */
 CLF_API CLF_NODISCARD clf_status clf_model_classify(clf_model *model, const clf_text_pair *texts, size_t count,
                                                     const clf_classify_params *params, float *logits, float *scores,
                                                     clf_embed_stats *stats);

@@ -56,7 +56,7 @@ typedef struct clf_context_params {
 #define CLF_CONTEXT_PARAMS_INIT {.size = sizeof(clf_context_params), .precision = CLF_PRECISION_HIGHEST}
 CLF_API CLF_NODISCARD clf_status clf_context_params_default(clf_context_params *out, size_t size); /* clformer.h: options */
 
-/* Opens a device. params NULL = defaults. The environment is read here and never again.
+/* Opens a device. params NULL = defaults. The library's variables ($CLF_...) are read here and never again.
  * NOT_FOUND: no such device. UNSUPPORTED: the device cannot be used. DEVICE: the driver refused. */
 CLF_API CLF_NODISCARD clf_status clf_context_create(const clf_context_params *params, clf_context **out);
 

@@ -39,9 +39,8 @@ CLF_API CLF_NODISCARD clf_status clf_softmax_params_default(clf_softmax_params *
  * -inf gets weight 0. f32 arithmetic whatever the storage; relative error of a weight <= (6A + K + 16) u to first order, A = largest |s| in
  * use, u = 2^-24; weights below 2^-126 may become 0. Enqueued. params NULL = defaults. INVALID_ARGUMENT (detail begins "E_AXIS", "E_SHAPE",
  * "E_DTYPE" or "E_VALUE"): an axis out of range; an operand whose shape or type is not as above; lengths with x not of rank 3; an unknown
- * policy for empty rows. UNSUPPORTED: an index
- * beyond 2^31 elements. Source: Milakov and Gimelshein 2018 (online normaliser); Zhang et al., Dive into Deep Learning, 11.3 (valid
- * lengths). */
+ * policy for empty rows. UNSUPPORTED: an index beyond 2^31 elements. Source: Milakov and Gimelshein 2018 (online normaliser); Zhang et al.,
+ * Dive into Deep Learning, 11.3 (valid lengths). */
 CLF_API CLF_NODISCARD clf_status clf_softmax(clf_context *context, const clf_tensor *x, const clf_softmax_params *params, clf_tensor *y);
 
 /* The softmax of valid lengths: x [B,T,K], last axis, lengths i32 [B] or [B,T] (NULL: plain softmax). Otherwise as clf_softmax. */
