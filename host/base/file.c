@@ -125,6 +125,12 @@ clf_status clfi_file_exists(const char *path, bool *out)
     return st;
 }
 
+bool clfi_file_is_same(const struct stat *now, const struct stat *then)
+{
+    return now->st_dev == then->st_dev && now->st_ino == then->st_ino && now->st_size == then->st_size &&
+           now->st_mtim.tv_sec == then->st_mtim.tv_sec && now->st_mtim.tv_nsec == then->st_mtim.tv_nsec;
+}
+
 clf_status clfi_file_need(const char *path)
 {
     bool exists;

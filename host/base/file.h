@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/status.h"
 #include "base/str.h"
@@ -40,6 +41,9 @@ clf_status clfi_file_exists(const char *path, bool *out);
 clf_status clfi_file_find(const char *directory, const char *name, char **out);
 /* NOT_FOUND: nothing bears the name. IO as clfi_file_exists. */
 clf_status clfi_file_need(const char *path);
+
+/* Whether a file is the one it was, and neither its size nor its time of change is another. */
+bool clfi_file_is_same(const struct stat *now, const struct stat *then);
 
 /* Whether a directory bears the name. IO as clfi_file_exists. */
 clf_status clfi_directory_exists(const char *path, bool *out);

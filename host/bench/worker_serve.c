@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "runtime/device.h"
 #include "runtime/usage.h"
 
 /* Prepared workloads are kept up to this, or to an eighth of the device's memory. */
@@ -41,7 +42,7 @@ static clf_status serve_list(const json_t *request, json_t *reply)
     CLF_TRY(clf_device_list_create(&list));
     clf_status st = CLF_OK;
     if (!all || list->count == 0)
-        st = clf_device_list_select(list, all ? NULL : selector ? selector : getenv("CLF_DEVICE"), &index);
+        st = clf_device_list_select(list, all ? NULL : clfi_device_selector(selector), &index);
     for (size_t i = 0; st == CLF_OK && i < list->count; i++) {
         json_t *facts = clfi_device_facts(&list->devices[i]);
         if (!facts)

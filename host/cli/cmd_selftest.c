@@ -12,6 +12,7 @@
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "op/engines.h"
+#include "runtime/device.h"
 #include "workload/workload.h"
 
 /* How many rows ended how. Untested is not passed: only an engine that is not made for the device may be left out. */
@@ -290,7 +291,7 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     cli_platforms_leave();
     const bool all = device && strcmp(device, "all") == 0;
     if (st == CLF_OK && (!all || clf_device_list_count(list) == 0))
-        st = clf_device_list_select(list, all ? NULL : device ? device : getenv("CLF_DEVICE"), &index);
+        st = clf_device_list_select(list, all ? NULL : clfi_device_selector(device), &index);
     if (st == CLF_OK) {
         for (size_t i = 0; i < clf_device_list_count(list); i++)
             if (all || i == index)

@@ -15,6 +15,7 @@
 #include "cli/patience.h"
 #include "cli/platform_guard.h"
 #include "clformer/device.h"
+#include "runtime/device.h"
 
 enum { REASON_BYTES = 1024 };
 
@@ -135,7 +136,7 @@ clf_status cli_devices_list(bool tells, const char *names, cli_device_listing *o
 const char *cli_devices_asked(const char *device)
 {
     static char *of_environment;
-    const char *asked = device ? device : getenv("CLF_DEVICE");
+    const char *asked = clfi_device_selector(device);
     if (!asked || (strcmp(asked, "all") != 0 && !strchr(asked, ',')))
         return NULL;
     if (device)

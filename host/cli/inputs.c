@@ -45,8 +45,7 @@ static clf_status check_stays(const cli_inputs *inputs)
         return CLF_OK;
     if (stat(inputs->name, &now) != 0)
         return clfi_fail_errno("stat", inputs->name);
-    if (now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
-        now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
+    if (!clfi_file_is_same(&now, then))
         CLF_FAIL(CLF_IO, "%s: was changed while it was read", inputs->name);
     return CLF_OK;
 }

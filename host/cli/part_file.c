@@ -509,8 +509,7 @@ clf_status cli_part_wake(cli_part *part)
     if (part->descriptor >= 0)
         return CLF_OK;
     CLF_TRY(open_file(part, O_RDONLY, &now));
-    if (now.st_dev != then->st_dev || now.st_ino != then->st_ino || now.st_size != then->st_size ||
-        now.st_mtim.tv_sec != then->st_mtim.tv_sec || now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
+    if (!clfi_file_is_same(&now, then))
         CLF_FAIL(CLF_IO, "%s: was changed while it was read", part->path);
     return CLF_OK;
 }

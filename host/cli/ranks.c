@@ -26,6 +26,7 @@
 #include "cli/platform_guard.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
+#include "runtime/device.h"
 
 enum { NAME_BYTES = 256, QUEUE_USEC = 2000 };
 
@@ -93,7 +94,7 @@ static clf_status choose_of_list(cli_ranks *ranks, const char *list)
 static clf_status choose_device(cli_ranks *ranks, cli_session *session, const cli_device_listing *listing)
 {
     const char *asked = cli_devices_asked(session->device);
-    if (!asked && (session->device || getenv("CLF_DEVICE")))
+    if (!asked && clfi_device_selector(session->device))
         return CLF_OK;
     if (asked && strchr(asked, ','))
         CLF_TRY(choose_of_list(ranks, asked));

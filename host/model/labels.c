@@ -72,8 +72,7 @@ static clf_status read_names(const json_t *config, clf_labels *labels)
         snprintf(usual, sizeof usual, "LABEL_%lld", (long long)i);
         if (names)
             CLF_TRY(clfi_json_get_string(names, at, key, &name));
-        CLF_TRY(clfi_alloc(strlen(name) + 1, 1, "labels", &labels->name[i]));
-        memcpy(labels->name[i], name, strlen(name) + 1);
+        CLF_TRY(clfi_strdup(name, &labels->name[i]));
     }
     return CLF_OK;
 }

@@ -145,11 +145,9 @@ static clf_status open_model(clf_context *context, const char *directory, const 
     atomic_init(&model->references, 1);
     model->context = context;
     clfi_context_retain(context);
-    clf_status st = clfi_alloc(strlen(directory) + 1, 1, "model", &model->directory);
-    if (st == CLF_OK) {
-        memcpy(model->directory, directory, strlen(directory) + 1);
+    clf_status st = clfi_strdup(directory, &model->directory);
+    if (st == CLF_OK)
         st = open_network(model, directory, has_weights);
-    }
     if (st == CLF_OK) {
         describe(model);
         st = open_text(model, directory, has_weights);

@@ -8,13 +8,6 @@
 #include "base/alloc.h"
 #include "io/json.h"
 
-static clf_status copy(const char *text, char **out)
-{
-    CLF_TRY(clfi_alloc(strlen(text) + 1, 1, "prompts", out));
-    memcpy(*out, text, strlen(text) + 1);
-    return CLF_OK;
-}
-
 static clf_status read_all(const json_t *json, const char *file, clf_prompts *prompts)
 {
     const json_t *given;
@@ -32,8 +25,8 @@ static clf_status read_all(const json_t *json, const char *file, clf_prompts *pr
             continue;
         const size_t i = prompts->count++;
         CLF_TRY(clfi_json_get_string(given, "config_sentence_transformers.json: prompts", name, &text));
-        CLF_TRY(copy(name, &prompts->name[i]));
-        CLF_TRY(copy(text, &prompts->text[i]));
+        CLF_TRY(clfi_strdup(name, &prompts->name[i]));
+        CLF_TRY(clfi_strdup(text, &prompts->text[i]));
         if (standard && strcmp(standard, name) == 0)
             prompts->standard = prompts->name[i];
     }

@@ -203,7 +203,7 @@ static clf_status context_alloc(clf_context **out)
 
 static clf_status choose_device(const clf_context_params *params, clf_context *context)
 {
-    const char *selector = choose(params->device, "CLF_DEVICE"), *doubt;
+    const char *selector = clfi_device_selector(params->device), *doubt;
     clf_device_list *list;
     size_t index;
     clfi_driver_prepare();

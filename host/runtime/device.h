@@ -57,6 +57,9 @@ struct clf_device_list {
 /* What a selector might have meant if the drivers had answered: the failure, borrowed; NULL: nothing else. */
 const char *clfi_device_list_doubt(const clf_device_list *list, const char *selector);
 
+/* The selector of a device: `given`, else $CLF_DEVICE, else NULL. */
+const char *clfi_device_selector(const char *given);
+
 /* The platform's name in printable characters; "" where the driver does not tell, and *out_code is its error. *out: the caller frees it.
  * OUT_OF_MEMORY only. */
 clf_status clfi_platform_name(cl_platform_id platform, cl_int *out_code, char **out);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -272,6 +273,11 @@ const char *clf_device_list_note(const clf_device_list *list, size_t index)
 static bool contains(const char *text, const char *part)
 {
     return strcasestr(text, part) != NULL;
+}
+
+const char *clfi_device_selector(const char *given)
+{
+    return given ? given : getenv("CLF_DEVICE");
 }
 
 static bool is_index(const char *selector)

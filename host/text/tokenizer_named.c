@@ -18,7 +18,7 @@ const char *clfi_named_content(const json_t *value)
     return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
 }
 
-static bool is_role(const json_t *config, const char *content)
+bool clfi_named_is_role(const json_t *config, const char *content)
 {
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++) {
         const char *named = clfi_named_content(json_object_get(config, clfi_token_role_keys[i]));
@@ -59,13 +59,13 @@ clf_status clfi_tokenizer_add_named(const json_t *config, const char *name, clf_
     {
         const char *content = clfi_named_content(value);
         snprintf(where, sizeof where, "%s: added_tokens_decoder: %.40s", name, key);
-        CLF_TRY(add(value, content && is_role(config, content), where, tokenizer));
+        CLF_TRY(add(value, content && clfi_named_is_role(config, content), where, tokenizer));
     }
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++) {
         snprintf(where, sizeof where, "%s: %s", name, clfi_token_role_keys[i]);
         CLF_TRY(add(json_object_get(config, clfi_token_role_keys[i]), true, where, tokenizer));
     }
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    for (size_t i = 0; i < COUNT(lists); i++) {
         const json_t *list = json_object_get(config, lists[i]);
         snprintf(where, sizeof where, "%s: %s", name, lists[i]);
         json_array_foreach(list, index, value) CLF_TRY(add(value, true, where, tokenizer));

@@ -56,12 +56,7 @@ static bool is_listed(const json_t *list, const char *content)
 
 static bool is_special(const json_t *config, const char *content)
 {
-    for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++) {
-        const char *named = clfi_named_content(json_object_get(config, clfi_token_role_keys[i]));
-        if (named && strcmp(named, content) == 0)
-            return true;
-    }
-    return is_listed(json_object_get(config, "additional_special_tokens"), content) ||
+    return clfi_named_is_role(config, content) || is_listed(json_object_get(config, "additional_special_tokens"), content) ||
            is_listed(json_object_get(config, "extra_special_tokens"), content);
 }
 

@@ -39,6 +39,9 @@ extern const char *const clfi_token_role_keys[CLF_TOKEN_ROLE_COUNT];
 /* The content of such a key's value, which is a string or an object with "content"; NULL: neither. */
 const char *clfi_named_content(const json_t *value);
 
+/* Whether the configuration gives the token a role, such as bos_token. */
+bool clfi_named_is_role(const json_t *config, const char *content);
+
 /* Adds, as transformers does, the tokens that tokenizer_config.json (an object) names and tokenizer.json did not add: those of
  * added_tokens_decoder, then as special ones those of the roles and of additional_special_tokens and extra_special_tokens. A token that the
  * vocabulary has not is left out: the model has no row for the id that it would get. */

@@ -68,7 +68,7 @@ grep -q '"index": 1' "$work/out" || fail "search in .npy: $(cat "$work/out")"
 run search "$model" --corpus "$work/corpus.npy" --top 2 'central bank policy'
 expect_status 0 "search without --texts"
 expect_lines 3 "search without --texts"
-run search "$model" --corpus "$work/corpus.npy" --json 'central bank policy'
+run search "$model" --corpus "$work/corpus.npy" --top 1 --json 'central bank policy'
 grep -q '"index": 1, "score": 0[.0-9]*, "text": null' "$work/out" || fail "search --json without --texts: $(cat "$work/out")"
 printf 'bad \377 byte\nfine\n' >"$work/bytes.txt"
 run search "$model" --corpus "$work/bytes.txt" --json "$(printf 'query \376')"
