@@ -12,7 +12,7 @@
 #include "text/normalizer.h"
 #include "text/normalizer_bert.h"
 #include "text/post_processor.h"
-#include "text/pretokenizer_bert.h"
+#include "text/pre_tokenizer_bert.h"
 #include "text/token_model.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
@@ -57,7 +57,7 @@ static void pretokenizer(void **state)
     static const char text[] = "  Hey, you!?\u3000x\u3002y\t";
     static const char *const want[] = {"Hey", ",", "you", "!", "?", "x", "\u3002", "y"};
     size_t at = 0, count = 0;
-    for (clf_word word; clfi_pretokenize_bert(text, sizeof text - 1, &at, &word); count++) {
+    for (clf_word word; clfi_pre_tokenize_bert(text, sizeof text - 1, &at, &word); count++) {
         assert_true(count < COUNT(want));
         CHECK(word.size == strlen(want[count]) && memcmp(text + word.start, want[count], word.size) == 0, "word %zu is not %s", count,
               want[count]);
@@ -236,7 +236,7 @@ static void add_code_point(clf_sweep *sweep, uint32_t code)
     add_form(sweep, (clf_normalizer_bert){.strip_accents = true});
     compose(sweep, "a", code, "b");
     size_t at = 0;
-    for (clf_word word; clfi_pretokenize_bert(sweep->text.data, sweep->text.length, &at, &word);) {
+    for (clf_word word; clfi_pre_tokenize_bert(sweep->text.data, sweep->text.length, &at, &word);) {
         sweep->crc = crc32_add(sweep->crc, sweep->text.data + word.start, word.size);
         sweep->crc = crc32_add(sweep->crc, "\xfe", 1);
     }

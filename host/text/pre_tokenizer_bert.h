@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* BERT's pre-tokenization: words are separated by white space, and each punctuation character is a word. */
-#ifndef CLFI_TEXT_PRETOKENIZER_BERT_H
-#define CLFI_TEXT_PRETOKENIZER_BERT_H
+#ifndef CLFI_TEXT_PRE_TOKENIZER_BERT_H
+#define CLFI_TEXT_PRE_TOKENIZER_BERT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +11,6 @@ typedef struct clf_word {
 } clf_word;
 
 /* Finds the next word of UTF-8 text[0..size) at or after *position and moves *position behind it; false at the end. */
-bool clfi_pretokenize_bert(const char *text, size_t size, size_t *position, clf_word *word);
+bool clfi_pre_tokenize_bert(const char *text, size_t size, size_t *position, clf_word *word);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* BERT's pre-tokenization. */
-#include "text/pretokenizer_bert.h"
+#include "text/pre_tokenizer_bert.h"
 
 #include "base/utf8.h"
 #include "text/pre_tokenizer.h"
@@ -25,7 +25,7 @@ static unsigned char_class(const unsigned char *text, size_t size, size_t *bytes
     return clfi_char_properties(code).flags & (S | P);
 }
 
-bool clfi_pretokenize_bert(const char *text, size_t size, size_t *position, clf_word *word)
+bool clfi_pre_tokenize_bert(const char *text, size_t size, size_t *position, clf_word *word)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t at = *position, step = 0;
@@ -50,7 +50,7 @@ static clf_status divide(const void *settings, const clf_str *text, size_t start
     clf_word word;
     (void)settings;
     (void)work;
-    for (size_t at = 0; clfi_pretokenize_bert(text->data + start, end - start, &at, &word);)
+    for (size_t at = 0; clfi_pre_tokenize_bert(text->data + start, end - start, &at, &word);)
         CLF_TRY(clfi_piece_append(out, start + word.start, start + word.start + word.size, -1));
     return CLF_OK;
 }
