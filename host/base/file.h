@@ -39,6 +39,7 @@ clf_status clfi_file_exists(const char *path, bool *out);
 /* directory + "/" + name, newly allocated; *out NULL: nothing there bears the name, or `directory` is none (but a file, which may hold a
  * whole model). IO as clfi_file_exists. */
 clf_status clfi_file_find(const char *directory, const char *name, char **out);
+
 /* NOT_FOUND: nothing bears the name. IO as clfi_file_exists. */
 clf_status clfi_file_need(const char *path);
 

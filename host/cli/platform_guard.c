@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signal handlers around enumeration, which start the program again. */
+/* Handlers of signals and of exit around enumeration, which start the program again. */
 #include "cli/platform_guard.h"
 
 #include <signal.h>
@@ -20,6 +20,7 @@ static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 static struct sigaction before[COUNT(numbers)];
 static bool is_armed, stays;
 static char **arguments, *folder;
+static pid_t armed_by;
 static pid_t owner; /* of the folder: a process that it forked leaves it alone */
 
 /* A copy of the pointers, for reading the options moves the program's own. Without memory for it nothing is guarded. */
@@ -55,7 +56,7 @@ static void tell_exit(void)
 {
     static const char text[] = "clformer: an OpenCL driver ends the program while its device is opened; clformer devices names the "
                                "drivers\n";
-    if (!is_armed)
+    if (!is_armed || getpid() != armed_by) /* a process that the driver forked */
         return;
     if (!stays)
         execve("/proc/self/exe", arguments, environ);
@@ -66,6 +67,7 @@ static void tell_exit(void)
 
 static void arm(void (*handler)(int number))
 {
+    armed_by = getpid();
     struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
     for (size_t i = 0; i < COUNT(numbers); i++)
         sigaction(numbers[i], &action, &before[i]);

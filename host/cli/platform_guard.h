@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drivers that crash while they are loaded, found without trying each one first: only the crash itself costs time. */
+/* Drivers that crash or exit while they are loaded, found without trying each one first: only the crash itself costs time. */
 #ifndef CLFI_CLI_PLATFORM_GUARD_H
 #define CLFI_CLI_PLATFORM_GUARD_H
 
@@ -10,10 +10,10 @@
 /* The program's arguments, before anything else. */
 void cli_platforms_arguments(int argc, char **argv);
 
-/* Around the process's first enumeration of devices. If a driver crashes in it, the program starts again with the same arguments, tries
- * each driver in a process of its own (platform_probe.h), says on standard error which ones it leaves out, and goes on without them; what
- * crashes then as well is told before the program ends. A driver that hangs or calls exit() is found by `clformer devices` only. Not from
- * several threads. */
+/* Around the process's first enumeration of devices. If a driver crashes or calls exit() in it, the program starts again with the same
+ * arguments, tries each driver in a process of its own (platform_probe.h), says on standard error which ones it leaves out, and goes on
+ * without them; what crashes then as well is told before the program ends. A driver that hangs is found by `clformer devices` only. Not
+ * from several threads. */
 clf_status cli_platforms_enter(void);
 void cli_platforms_leave(void);
 

@@ -23,6 +23,7 @@ static const char *volatile notice = "";
 static char unfinished[PATH_MAX];
 static volatile sig_atomic_t has_unfinished;
 static volatile sig_atomic_t *stopped;
+static volatile sig_atomic_t is_held, held_number;
 static volatile sig_atomic_t is_midline; /* of standard output */
 
 static bool is_due(uint64_t now)
@@ -142,6 +143,10 @@ static void say(int descriptor, const char *text)
 
 static void on_interrupt(int number)
 {
+    if (is_held) {
+        held_number = number; /* the handler is gone: the next one ends the program */
+        return;
+    }
     if (is_shown || (is_terminal && notice[0] && !is_midline)) /* the ^C that the terminal shows, too */
         say(STDERR_FILENO, "\r\033[K");
     if (is_midline)
@@ -177,6 +182,13 @@ void cli_interrupts_stop(volatile sig_atomic_t *stop)
 {
     stopped = stop;
     handle_interrupts(on_stop);
+}
+
+void cli_interrupts_hold(bool holds)
+{
+    is_held = holds;
+    if (!holds && held_number)
+        on_interrupt(held_number);
 }
 
 void cli_interrupts_clear(void)

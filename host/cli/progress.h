@@ -55,6 +55,9 @@ void cli_interrupts_stop(volatile sig_atomic_t *stop);
 /* The ^C that a terminal has shown goes, before a command says itself that it was interrupted. */
 void cli_interrupts_clear(void);
 
+/* An interruption waits until it is let go, a second one does not. For work that is over at once. */
+void cli_interrupts_hold(bool holds);
+
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 

@@ -2,7 +2,6 @@
 /* By the stream's error flag, which stays. */
 #include "cli/standard_output.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,6 @@
 #include "base/str.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 clf_status cli_output_flush(void)
 {
@@ -27,25 +24,22 @@ static bool is_file; /* what is written there, is written at once */
 
 clf_status cli_output_done(size_t count, const char *one, const char *many)
 {
-    sigset_t signals, before;
-    sigemptyset(&signals);
-    for (size_t i = 0; is_file && i < COUNT(ending_signals); i++) /* between the line and its number; a pipe may be full for ever */
-        sigaddset(&signals, ending_signals[i]);
-    sigprocmask(SIG_BLOCK, &signals, &before);
+    if (is_file) /* not between the line and its number; a pipe may be full for ever */
+        cli_interrupts_hold(true);
     const clf_status st = cli_output_flush();
     if (st == CLF_OK)
         cli_interrupts_say("%zu %s printed", count, clfi_plural(count, one, many));
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    cli_interrupts_hold(false);
     return st;
 }
 
 void cli_output_prepare(void)
 {
-    enum { ROOM = 1 << 16 };
+    static char room[1 << 16];
     struct stat info;
     is_file = fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode);
     if (!isatty(STDOUT_FILENO))
-        setvbuf(stdout, NULL, _IOFBF, ROOM);
+        setvbuf(stdout, room, _IOFBF, sizeof room);
 }
 
 void cli_output_check(void)

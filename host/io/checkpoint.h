@@ -48,7 +48,7 @@ typedef struct clf_checkpoint_form {
 
 /* A directory with config.json and model.safetensors or its shards, or a GGUF file (io/checkpoint_gguf.h). Of a directory it reads
  * config.json alone; clfi_checkpoint_load opens the weights.
- * NOT_FOUND: no such directory or no config.json. FORMAT: it is not JSON, or larger than 16 MB. */
+ * NOT_FOUND: no such directory or no config.json. FORMAT: it is not JSON, or larger than CLFI_MODEL_FILE_BYTES. */
 clf_status clfi_checkpoint_open(const char *path, clf_checkpoint **out);
 
 /* The same two files in memory, borrowed until close; `name` stands before theirs in messages ("built-in"). */

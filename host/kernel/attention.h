@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of the fused attention kernels: cl/cpu/attention_vector.cl, attention_group.cl, attention_generic.cl. */
+/* Launchers of the fused attention kernels: cl/cpu/attention_vector.cl, cl/gpu/attention_group.cl and
+ * cl/any/attention_generic.cl. */
 #ifndef CLFI_KERNEL_ATTENTION_H
 #define CLFI_KERNEL_ATTENTION_H
 

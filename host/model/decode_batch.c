@@ -182,6 +182,15 @@ clf_decode_usage clfi_decode_usage(const clf_decode_batch *batch)
     return (clf_decode_usage){batch->cache.rows - (int64_t)batch->free_count, batch->cache.rows};
 }
 
+int64_t clfi_decode_rows_beside(const clf_decode_batch *batch, int32_t number, int32_t kept)
+{
+    const clf_decode_sequence *s = clfi_decode_sequence(batch, number);
+    int64_t own = 0;
+    for (int32_t i = 0; s && i < s->length; i++)
+        own += i < kept || batch->users[s->rows[i]] == 1;
+    return clfi_decode_usage(batch).used - own;
+}
+
 clf_status clfi_decode_take_rows(clf_decode_batch *batch, int32_t *rows, int32_t count)
 {
     const int64_t reused = (int64_t)batch->free_count < count ? (int64_t)batch->free_count : count;

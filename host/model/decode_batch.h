@@ -78,4 +78,8 @@ typedef struct clf_decode_usage {
 } clf_decode_usage;
 clf_decode_usage clfi_decode_usage(const clf_decode_batch *batch);
 
+/* Cache rows in use beside a sequence that keeps its first `kept` tokens alone: those that only it has, and those of what it keeps, are not
+ * counted. */
+int64_t clfi_decode_rows_beside(const clf_decode_batch *batch, int32_t sequence, int32_t kept);
+
 #endif

@@ -38,7 +38,7 @@ typedef struct generation {
     clf_encoding *encoding;
     text_run *runs; /* [most]: those below `active` are at work */
     size_t active, most;
-    size_t held;              /* tokens of the session's other sequences */
+    size_t held;              /* cache rows of the session's other sequences */
     size_t full;              /* above 0: beside so many runs the next one's keys and values had no room */
     clf_decode_input *inputs; /* [most] */
     float *logits;            /* [most, V] */
@@ -214,7 +214,11 @@ static clf_status start_run(generation *g)
         run->source_count = tokens;
     }
     const size_t most = g->params.max_tokens < room - count ? g->params.max_tokens : room - count;
+    const clf_sequence *kept = g->params.sequence;
     bool has_room;
+    if (kept)
+        g->held = (size_t)clfi_decode_rows_beside(g->session->decoding, kept->number,
+                                                  (int32_t)clfi_sequence_shared(kept, g->encoding->ids, count - 1));
     CLF_TRY(blame(g, run, find_room(g, count + most, &has_room)));
     if (!has_room) {
         g->full = --g->active;
@@ -481,7 +485,7 @@ clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t co
     if (st == CLF_OK)
         st = check_sequence(&g);
     if (st == CLF_OK)
-        g.held = (size_t)clfi_generation_held(session) - (g.params.sequence ? g.params.sequence->count : 0);
+        g.held = (size_t)clfi_generation_held(session);
     const bool uses_sequence = st == CLF_OK && g.params.sequence;
     if (st == CLF_OK && g.params.beams > 1)
         st = generate_by_beams(&g);

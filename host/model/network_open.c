@@ -75,6 +75,21 @@ static clf_status read_config(const clf_checkpoint *checkpoint, const clf_family
     return find_head(clfi_checkpoint_config(checkpoint), names, &config->classifier);
 }
 
+/* A network without weights. Sizes that go with none are a fault of the files here. */
+static clf_status create(clf_context *context, const clf_network_config *config, clf_network **out)
+{
+    const clf_status st = clfi_network_create(context, config, out);
+    return st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(CLF_FORMAT, "the model's configuration") : st;
+}
+
+static clf_status check_config(clf_context *context, const clf_network_config *config)
+{
+    clf_network *network;
+    CLF_TRY(create(context, config, &network));
+    clfi_network_destroy(network);
+    return CLF_OK;
+}
+
 clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,
                                  clf_network **out)
 {
@@ -82,17 +97,7 @@ clf_status clfi_network_describe(clf_context *context, clf_checkpoint *checkpoin
     clf_name_map names;
     const clf_status st = read_config(checkpoint, family, as_encoder, &config, &names);
     clfi_checkpoint_close(checkpoint);
-    return st == CLF_OK ? clfi_network_create(context, &config, out) : st;
-}
-
-/* Sizes that go with no network are a fault of the files here. */
-static clf_status check_config(clf_context *context, const clf_network_config *config)
-{
-    clf_network *network;
-    const clf_status st = clfi_network_create(context, config, &network);
-    if (st == CLF_OK)
-        clfi_network_destroy(network);
-    return st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(CLF_FORMAT, "the model's configuration") : st;
+    return st == CLF_OK ? create(context, &config, out) : st;
 }
 
 clf_status clfi_network_open(clf_context *context, clf_checkpoint *checkpoint, const clf_family *family, bool as_encoder,

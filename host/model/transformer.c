@@ -56,8 +56,8 @@ static clf_status check_config(const clf_transformer_config *c)
     CLF_TRY(check_range("E_SHAPE", "max_target", c->max_target, 1, CLFI_CONFIG_LARGEST));
     CLF_TRY(check_range("E_VALUE", "activation", c->activation, 0, CLF_ACTIVATION_COUNT - 1));
     CLF_TRY(check_range("E_VALUE", "positions", c->positions, 0, CLF_POSITIONS_COUNT - 1));
-    if (!(c->norm_eps >= 0.0f))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: norm_eps is %g, expected 0 or more", (double)c->norm_eps);
+    if (!(c->norm_eps >= 0.0f && isfinite(c->norm_eps)))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: norm_eps is %g, expected a finite number from 0", (double)c->norm_eps);
     CLF_TRY(check_embedding(c));
     if (c->width % c->heads != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: layers: width %lld is not a multiple of %lld heads", (long long)c->width,

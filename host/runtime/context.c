@@ -63,7 +63,7 @@ cl_command_queue clf_context_queue(const clf_context *context)
 clf_status clfi_context_check(const clf_context *context, const clf_context *maker, const char *what)
 {
     if (!context || context->opencl != maker->opencl)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s %s", what, context ? "belongs to another context" : ": context is NULL");
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s%s", what, context ? " belongs to another context" : ": context is NULL");
     return CLF_OK;
 }
 

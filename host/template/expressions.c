@@ -21,6 +21,15 @@ static clf_status find_variable(const template_run *run, const char *name, json_
     return CLF_OK;
 }
 
+/* Of the caller's or of the template's, defined or not. */
+static bool is_variable(const template_run *run, const char *name)
+{
+    for (const template_scope *scope = run->scope; scope; scope = scope->outer)
+        if (json_object_get(scope->variables, name))
+            return true;
+    return json_object_get(run->variables, name) != NULL;
+}
+
 static clf_status make_list(template_run *run, const template_node *node, json_t **out)
 {
     json_t *list = json_array();
@@ -353,7 +362,7 @@ static clf_status call(template_run *run, const template_node *node, const json_
     case NODE_FILTER:
         return clfi_run_filter(run, node, value, arguments, out);
     case NODE_TEST:
-        if (!value && node->a->kind == NODE_NAME && clfi_is_function(node->a->name)) /* a name that is no variable, but defined */
+        if (node->a->kind == NODE_NAME && !is_variable(run, node->a->name) && clfi_is_function(node->a->name))
             result = strcmp(node->name, "defined") == 0;
         else
             CLF_TRY(clfi_run_test(run, node, node->name, value, arguments, &result));

@@ -281,7 +281,10 @@ static clf_status run_statement(template_run *run, const template_node *node)
 static clf_status bind_parameter(template_run *run, const template_node *macro, size_t i, const template_arguments *arguments)
 {
     json_t *value = json_incref(clfi_argument(arguments, i, macro->names[i]));
-    if (!value && macro->items[i])
+    bool is_given = i < arguments->count && !arguments->names[i];
+    for (size_t k = 0; k < arguments->count && !is_given; k++)
+        is_given = arguments->names[k] && strcmp(arguments->names[k], macro->names[i]) == 0;
+    if (!is_given && macro->items[i])
         CLF_TRY(clfi_run_expression(run, macro->items[i], &value));
     return set_variable(run, macro->names[i], value);
 }

@@ -43,8 +43,7 @@ typedef struct clf_generate_params {
                               number of texts; NULL = not wanted */
     size_t beams;          /* of encoder-decoders, 1 to 64: above 1 a beam search, below; 0: as many as the model's files say (num_beams) */
     /* Of the session, for one prompt: what it has of the prompt's first tokens is not computed again, and it then has the prompt and its
-     * text but for the last token; a call that fails after its parameters were taken leaves it empty.
-     * NULL: none. */
+     * text but for the last token; a call that fails after its parameters were taken leaves it empty. NULL: none. */
     clf_sequence *sequence;
     /* Told now and then: by clf_logits of texts, by clf_perplexity of tokens; clf_generate tells its steps instead. NULL: not wanted. */
     void (*progress)(void *user, size_t done, size_t total);

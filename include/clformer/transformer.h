@@ -76,9 +76,9 @@ typedef struct clf_transformer clf_transformer;
 
 /* Builds the network from tensors by name; they may be destroyed afterwards. Names that are not needed are ignored. *out: the caller
  * destroys it; it keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..." for a size that makes no sense
- * or a weight of another shape; "E_VALUE: ..." for an activation or kind of positions that
- * is none, a scale or norm_eps that is negative or not finite, settings that contradict each other (a norm of
- * embeddings without any, a tied generator without a generator or without an embedding of targets), and two biases of one generator. */
+ * or a weight of another shape; "E_VALUE: ..." for an activation or kind of positions that is none, a scale or norm_eps that is negative
+ * or not finite, settings that contradict each other (a norm of embeddings without any, a tied generator without a generator or without an
+ * embedding of targets), and two biases of one generator. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,
                                                         const clf_named_tensor *weights, size_t count, clf_transformer **out);
 

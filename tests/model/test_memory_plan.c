@@ -206,6 +206,21 @@ static void test_room(void **state)
     CHECK_FAILS(clf_logits(session, &(clf_text){letters, 20}, 1, NULL, logits), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
     CHECK_OK(clf_sequence_keep(sequence, 20));
     CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
+    CHECK_OK(clf_sequence_keep(sequence, 0));
+    /* what a fork has stays when the sequence goes on otherwise, and counts once where it goes on from there */
+    clf_sequence *fork;
+    params.sequence = sequence;
+    params.max_tokens = 1;
+    CHECK_OK(clf_generate(session, &(clf_text){letters, 40}, 1, &params, count_tokens, &tokens));
+    CHECK_OK(clf_sequence_fork(sequence, &fork));
+    params.max_tokens = 20;
+    CHECK_OK(clf_generate(session, &(clf_text){letters, 45}, 1, &params, count_tokens, &tokens));
+    params.max_tokens = 40;
+    CHECK_FAILS(clf_generate(session, texts, 1, &params, count_tokens, &tokens), CLF_OUT_OF_MEMORY, "those of 70 tokens fit");
+    assert_true(clfi_decode_usage(session->decoding).most <= 70);
+    clf_sequence_destroy(fork);
+    CHECK_OK(clf_generate(session, texts, 1, &params, count_tokens, &tokens));
+    params.sequence = NULL;
     clf_sequence_destroy(sequence);
     free(logits);
     clf_session_destroy(session);

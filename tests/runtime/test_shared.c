@@ -140,6 +140,7 @@ static void test_layers(void **state)
             CHECK_OK(clf_tensor_read_f32(y, got, 4));
             assert_true(within(got[2], 61, 1e-3) && within(got[3], 133, 1e-3)); /* the second key has all the weight */
         } else {
+            CHECK_FAILS(clf_linear_apply(NULL, linear, x, CLF_ACTIVATION_NONE, NULL, y), CLF_INVALID_ARGUMENT, "linear: context is NULL");
             CHECK_FAILS(clf_linear_apply(on, linear, x, CLF_ACTIVATION_NONE, NULL, y), CLF_INVALID_ARGUMENT, "another context");
             CHECK_FAILS(clf_feed_forward_apply(on, network, x, y), CLF_INVALID_ARGUMENT, "another context");
             CHECK_FAILS(clf_multi_head_attention_apply(on, attention, x, x, x, NULL, y), CLF_INVALID_ARGUMENT, "another context");

@@ -148,6 +148,8 @@ BLOCKS = [
     "{% for k, v in tools[0].function|dictsort %}{{ k }}:{{ v }};{% endfor %}",
     "{% if messages[0].tool_calls %}a{% else %}b{% endif %}{% for t in messages[0].tool_calls %}c{% endfor %}",
     "{% macro m(eos_token) %}[{{ eos_token }}]{% endmacro %}{{ m() }}{{ m('x') }}{{ eos_token }}",
+    "{% macro m(a=1, b=2) %}[{{ a }}{{ b }}]{% endmacro %}{{ m(nothing) }}{{ m(b=nothing) }}{{ m() }}",
+    "{{ range is defined }}{% set range = nothing %}{{ range is defined }}",
     "{% macro m(tools=nothing) %}[{{ tools is defined }}]{% endmacro %}{{ m() }}",
     "{% set eos_token = nothing %}[{{ eos_token }}]{% if eos_token is defined %}a{% else %}b{% endif %}",
     "{% for eos_token in [nothing, 1] %}[{{ eos_token }}]{{ eos_token is defined }}{% endfor %}{{ eos_token }}",
