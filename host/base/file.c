@@ -102,16 +102,16 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
     return clfi_str_append(line, chunk, used);
 }
 
-clf_status clfi_file_exists(const char *path, bool *out)
+/* Looks once, so that what is found is what was asked for. */
+static clf_status look_for(const char *path, struct stat *info, bool *out)
 {
-    struct stat info;
     char *parent;
     *out = true;
-    if (stat(path, &info) == 0)
+    if (stat(path, info) == 0)
         return CLF_OK;
     if (errno != ENOENT)
         return fail_as(CLF_IO, "look for", path);
-    if (lstat(path, &info) == 0)
+    if (lstat(path, info) == 0)
         CLF_FAIL(CLF_IO, "look for %s: a link that leads nowhere", path);
     if (errno != ENOENT)
         return fail_as(CLF_IO, "look for", path);
@@ -120,9 +120,15 @@ clf_status clfi_file_exists(const char *path, bool *out)
         return CLF_OK;
     CLF_TRY(clfi_path_directory(path, &parent)); /* not there because its folder is not, or because a link to that leads nowhere? */
     bool unused;
-    const clf_status st = clfi_file_exists(parent, &unused);
+    const clf_status st = look_for(parent, info, &unused);
     free(parent);
     return st;
+}
+
+clf_status clfi_file_exists(const char *path, bool *out)
+{
+    struct stat info;
+    return look_for(path, &info, out);
 }
 
 bool clfi_file_is_same(const struct stat *now, const struct stat *then)
@@ -143,9 +149,7 @@ clf_status clfi_file_need(const char *path)
 clf_status clfi_directory_exists(const char *path, bool *out)
 {
     struct stat info;
-    CLF_TRY(clfi_file_exists(path, out));
-    if (*out && stat(path, &info) != 0)
-        return fail_as(CLF_IO, "look at", path);
+    CLF_TRY(look_for(path, &info, out));
     *out = *out && S_ISDIR(info.st_mode);
     return CLF_OK;
 }
