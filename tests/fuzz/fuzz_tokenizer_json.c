@@ -6,6 +6,9 @@
 
 #include "text/tokenizer.h"
 
+/* A text is read up to here: longer ones repeat what happens in shorter ones, and encoding them took nine tenths of the time. */
+enum { TEXT_MAX = 512 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Every id has a text, the number of tokens obeys the limit, and what was cut is the beginning of the whole. */
@@ -47,11 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const char *text = end ? end + 1 : json; /* without a text of its own, the file's beginning is the text */
-    const size_t text_size = end ? size - json_size - 1 : json_size < 64 ? json_size : 64;
+    const size_t rest = end ? size - json_size - 1 : json_size < 64 ? json_size : 64;
+    const size_t text_size = rest < TEXT_MAX ? rest : TEXT_MAX;
     const char *second = text_size ? memchr(text, '\0', text_size) : NULL;
     const size_t first_size = second ? (size_t)(second - text) : text_size;
-    check_encode(tokenizer, text, text_size, NULL, 0);
-    check_encode(tokenizer, text, first_size, second ? second + 1 : "", second ? text_size - first_size - 1 : 0);
+    check_encode(tokenizer, text, first_size, second ? second + 1 : NULL, second ? text_size - first_size - 1 : 0);
     clf_tokenizer_destroy(tokenizer);
     return 0;
 }
