@@ -16,8 +16,6 @@
 
 #if !defined(TILE) || !defined(SHARED_HEADS)
 #error "TILE: queries of a work-item; SHARED_HEADS: heads that go together, a divisor of those that share keys"
-#elif TILE > 1 && !HAS_ROWS
-#error "TILE: a table names the rows of several queries of one item"
 #elif TILE > 1 && SHARED_HEADS > 1
 #error "a work-item has columns of several queries or of several heads"
 #endif
@@ -117,15 +115,15 @@ inline void prefetch_row(const cached_layout *at, __global const KV_T *k, __glob
  * whose score does not count. keys: how many each query sees. */
 #define DEFINE_ATTEND_BLOCK(NAME, COUNT, EACH)                                                                                       \
     __attribute__((always_inline)) inline void NAME(const cached_layout *at, __global const KV_T *k, __global const KV_T *v,         \
-                                                    __global const int *rows, int first, int n, int h, int begin, int count,         \
+                                                    __global const int *rows, int n, int h, int begin, int count,                    \
                                                     const int *keys, __global const float *bias, float cap, query_state *states)     \
     {                                                                                                                                \
         float scores[COUNT][WIDTH] __attribute__((aligned(64)));                                                                     \
         floatv products[COUNT][WIDTH];                                                                                               \
         long row[WIDTH];                                                                                                             \
         for (int j = 0; j < WIDTH; j++) {                                                                                            \
-            row[j] = cache_row(at, rows, first, n, begin + min(j, count - 1));                                                       \
-            prefetch_row(at, k, v, cache_row(at, rows, first, n, min(begin + AHEAD + j, keys[0] - 1)));                              \
+            row[j] = cache_row(at, rows, n, begin + min(j, count - 1));                                                              \
+            prefetch_row(at, k, v, cache_row(at, rows, n, min(begin + AHEAD + j, keys[0] - 1)));                                     \
             __global const KV_T *k_row = k + row[j] * at->k_stride;                                                                  \
             EACH(START_PRODUCT)                                                                                                      \
             for (int i = 0; i < VECTORS; i += STEP) {                                                                                \
@@ -161,7 +159,7 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
     while (begin + WIDTH <= least) {
         for (int t = 1; t < TILE; t++)
             for (int j = begin; j < begin + WIDTH; j++)
-                differences |= (int)(cache_row(at, rows, 0, n, j) ^ cache_row(at, rows, 0, n + t, j));
+                differences |= (int)(cache_row(at, rows, n, j) ^ cache_row(at, rows, n + t, j));
         if (differences)
             break;
         begin += WIDTH;
@@ -179,17 +177,15 @@ inline int shared_end(const cached_layout *at, __global const int *rows, int n, 
  * query sees are divided among its parts. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v,
-                             __global float *out, __global const int *rows, __global const int *firsts, __global const int *counts,
-                             cached_layout at, int heads, int group, int count, float scale, int window, float cap,
-                             __global const float *bias, int queries, __global float *parts, long parts_offset,
-                             int part_count)
+                             __global float *out, __global const int *rows, __global const int *counts, cached_layout at, int heads,
+                             int group, float scale, int window, float cap, __global const float *bias, int queries,
+                             __global float *parts, long parts_offset, int part_count)
 {
     const int n = (int)get_global_id(0) * TILE, first_head = HAS_ONE_STEP ? (int)get_global_id(1) * SHARED_HEADS : 0;
     const int end_head = HAS_ONE_STEP ? first_head + SHARED_HEADS : heads, end = TILE > 1 ? min(TILE, queries - n) : 1;
-    const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
     int keys[TILE], least = INT_MAX, most = 0;
     for (int t = 0; t < end; t++) {
-        keys[t] = HAS_COUNTS ? counts[at.count_offset + n + t] : count;
+        keys[t] = counts[at.count_offset + n + t];
         least = min(least, keys[t]);
         most = max(most, keys[t]);
     }
@@ -220,17 +216,17 @@ void cached_attention_vector(ITEM_PARAMETERS __global const float *q, __global c
         for (int begin = begin_key; begin < most; begin += WIDTH) {
 #if TILE > 1
             if (begin >= shared_begin && begin < shared) {
-                attend_block(&at, head_k, head_v, rows, first, n, h, begin, WIDTH, keys, bias, cap, states);
+                attend_block(&at, head_k, head_v, rows, n, h, begin, WIDTH, keys, bias, cap, states);
                 continue;
             }
 #endif
             for (int t = 0; t < end; t++) {
                 const int from = max(begin, FIRST_KEY(keys[t], window)), seen = min(begin + WIDTH, keys[t]) - from;
                 if (seen == WIDTH)
-                    attend_one(&at, head_k, head_v, rows, first, n + t, h, from, WIDTH, keys + t, bias, cap,
+                    attend_one(&at, head_k, head_v, rows, n + t, h, from, WIDTH, keys + t, bias, cap,
                                states + t * SHARED_HEADS);
                 else if (seen > 0)
-                    attend_one(&at, head_k, head_v, rows, first, n + t, h, from, seen, keys + t, bias, cap,
+                    attend_one(&at, head_k, head_v, rows, n + t, h, from, seen, keys + t, bias, cap,
                                states + t * SHARED_HEADS);
             }
         }

@@ -65,17 +65,13 @@ inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, _
  * read. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void cached_attention_group(__global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
-                            __global const int *rows, __global const int *firsts, __global const int *counts, cached_layout at, int heads,
-                            int group, int count, float scale, int window, float cap, __global const float *bias, __global float *parts,
-                            long parts_offset, int part_keys)
+                            __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
+                            int window, float cap, __global const float *bias, __global float *parts, long parts_offset, int part_keys)
 {
     __local float queries[HEAD] __attribute__((aligned(16))), mixed[HEAD], weights[WG], scratch[WG];
     __local OFFSET_T place[WG]; /* of the rows of values from the first, in elements: one product for all columns of a key */
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), item = (int)get_local_id(0);
-    const int first = HAS_ROWS ? 0 : firsts[at.first_offset + n];
-#if HAS_COUNTS
-    count = counts[at.count_offset + n];
-#endif
+    int count = counts[at.count_offset + n];
     const int last = count - 1;
     int begin = FIRST_KEY(count, window);
 #if IS_SPLIT
@@ -91,13 +87,13 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     float maximum = -INFINITY, sum = 0.0f;
-    long next_row = begin + item < count ? cache_row(&at, rows, first, n, begin + item) : 0;
+    long next_row = begin + item < count ? cache_row(&at, rows, n, begin + item) : 0;
     for (; begin < count; begin += WG) {
         const int keys = min(WG, count - begin);
         const long at_row = next_row;
         float score = -INFINITY;
         if (begin + WG + item < count) /* on its way while this block is at work */
-            next_row = cache_row(&at, rows, first, n, begin + WG + item);
+            next_row = cache_row(&at, rows, n, begin + WG + item);
         if (item < keys) {
             place[item] = (OFFSET_T)(at_row * at.v_stride);
             score = key_times_query(k + at_row * at.k_stride, queries);

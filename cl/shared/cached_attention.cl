@@ -2,16 +2,15 @@
 /* Attention of single queries to cached keys: out[n,h,:] = sum_j p_j v[row(n,j),g,:], p = softmax over j < count(n) of scale q[h,n,:] .
  * k[row(n,j),g,:], g = h / group.
  *
- * row(n,j) is rows[n,j] (HAS_ROWS: a table of cache rows, which a beam reorders instead of the cache), or first[n] + j. count(n) is
- * counts[n] (HAS_COUNTS) or the same for all. Softmax is online over blocks of keys: running maximum, sum and mixed values are rescaled by
- * each block. cached_attention_vector: one work-item takes all heads of a query, or those that share keys where queries are few, WIDTH
- * keys in a block.
+ * row(n,j) is rows[n,j], a table of cache rows, which a beam reorders instead of the cache; count(n) is counts[n]. Softmax is online over
+ * blocks of keys: running maximum, sum and mixed values are rescaled by each block. cached_attention_vector: one work-item takes all heads
+ * of a query, or those that share keys where queries are few, WIDTH keys in a block.
  * cached_attention_group: WG work-items share a query, a head and a part of the keys, WG keys in a block. */
 #include "types.cl"
 #include "softmax_exp.cl"
 
-#if !defined(HEAD) || !defined(HAS_ROWS) || !defined(HAS_COUNTS)
-#error "HEAD: elements of a head; HAS_ROWS, HAS_COUNTS: which tables are given"
+#ifndef HEAD
+#error "HEAD: elements of a head"
 #endif
 #if !defined(HAS_WINDOW) || !defined(HAS_SOFT_CAP) || !defined(HAS_BIAS)
 #error "HAS_WINDOW: only the last keys count; HAS_SOFT_CAP: scores s are cap tanh(s / cap); HAS_BIAS: distances add to scores"
@@ -40,8 +39,7 @@ typedef struct cached_layout {
     long k_offset, k_head_stride, k_stride;
     long v_offset, v_head_stride, v_stride;
     long out_offset, out_stride, out_head_stride;
-    long rows_offset, rows_stride;
-    long first_offset, count_offset;
+    long rows_offset, rows_stride, count_offset;
     long bias_offset, bias_stride, bias_reach;
 } cached_layout;
 
@@ -54,11 +52,7 @@ typedef struct cached_layout {
 #define BIASED(score, at, bias, h, j, last) (score)
 #endif
 
-inline long cache_row(const cached_layout *at, __global const int *rows, int first, int n, int j)
+inline long cache_row(const cached_layout *at, __global const int *rows, int n, int j)
 {
-#if HAS_ROWS
     return rows[at->rows_offset + n * at->rows_stride + j];
-#else
-    return first + j;
-#endif
 }

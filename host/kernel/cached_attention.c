@@ -21,8 +21,7 @@ typedef struct cached_layout {
     cl_long k_offset, k_head_stride, k_stride;
     cl_long v_offset, v_head_stride, v_stride;
     cl_long out_offset, out_stride, out_head_stride;
-    cl_long rows_offset, rows_stride;
-    cl_long first_offset, count_offset;
+    cl_long rows_offset, rows_stride, count_offset;
     cl_long bias_offset, bias_stride, bias_reach;
 } cached_layout;
 
@@ -31,8 +30,6 @@ static clf_kernel_spec spec_of(const char *file, const char *kernel, const clf_c
     clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
     clfi_spec_int(&spec, "HEAD", args->q->dim[2]);
     clfi_spec_dtype(&spec, "KV", args->k->dtype);
-    clfi_spec_int(&spec, "HAS_ROWS", args->rows != NULL);
-    clfi_spec_int(&spec, "HAS_COUNTS", args->counts != NULL);
     clfi_spec_int(&spec, "HAS_WINDOW", args->window > 0);
     clfi_spec_int(&spec, "HAS_SOFT_CAP", args->soft_cap > 0);
     clfi_spec_int(&spec, "HAS_BIAS", args->bias != NULL);
@@ -55,26 +52,22 @@ static void set_arguments(clf_launch *launch, const clf_cached_attention_args *a
         .out_offset = out->offset,
         .out_stride = out->stride[0],
         .out_head_stride = out->stride[1],
-        .rows_offset = args->rows ? args->rows->offset : 0,
-        .rows_stride = args->rows ? args->rows->stride[0] : 0,
-        .first_offset = args->first ? args->first->offset : 0,
-        .count_offset = args->counts ? args->counts->offset : 0,
+        .rows_offset = args->rows->offset,
+        .rows_stride = args->rows->stride[0],
+        .count_offset = args->counts->offset,
         .bias_offset = args->bias ? args->bias->offset : 0,
         .bias_stride = args->bias ? args->bias->stride[0] : 0,
         .bias_reach = args->bias ? args->bias->dim[1] / 2 : 0,
     };
-    const clf_view *any = args->rows ? args->rows : args->first; /* stands for tables that are not read */
     clfi_arg_buffer(launch, q->buffer);
     clfi_arg_buffer(launch, k->buffer);
     clfi_arg_buffer(launch, v->buffer);
     clfi_arg_buffer(launch, out->buffer);
-    clfi_arg_buffer(launch, any->buffer);
-    clfi_arg_buffer(launch, args->first ? args->first->buffer : any->buffer);
-    clfi_arg_buffer(launch, args->counts ? args->counts->buffer : any->buffer);
+    clfi_arg_buffer(launch, args->rows->buffer);
+    clfi_arg_buffer(launch, args->counts->buffer);
     clfi_arg_struct(launch, "cached_layout", &at, sizeof at);
     clfi_arg_int(launch, q->dim[0]);
     clfi_arg_int(launch, q->dim[0] / k->dim[0]);
-    clfi_arg_int(launch, args->keys);
     clfi_arg_float(launch, args->scale);
     clfi_arg_int(launch, args->window);
     clfi_arg_float(launch, args->soft_cap);
@@ -128,7 +121,7 @@ static int64_t most_columns(const clf_context *context)
 /* Queries of a work-item: several where there are so many that every unit of the device has items enough, as in a prompt. */
 static int64_t vector_tile(const clf_context *context, const clf_cached_attention_args *args)
 {
-    return args->rows && args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;
+    return args->q->dim[1] >= wanted_items(context) * MOST_COLUMNS ? most_columns(context) : 1;
 }
 
 /* Heads that read their keys together. */

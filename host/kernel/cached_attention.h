@@ -9,10 +9,9 @@
 typedef struct clf_cached_attention_args {
     const clf_view *q;      /* [H,N,D] f32 */
     const clf_view *k, *v;  /* [G,R,D], both f32 or both f16: rows of a cache; G divides H: query head h uses key head h / (H / G) */
-    const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n; NULL: first[n] + j */
-    const clf_view *first;  /* i32 [N], adjacent; without rows */
-    const clf_view *counts; /* i32 [N], adjacent: keys of query n; NULL: `keys` for all */
-    int64_t keys;           /* of every query, or no fewer than the most of any where counts are given */
+    const clf_view *rows;   /* i32 [N,>=keys]: cache row of key j of query n */
+    const clf_view *counts; /* i32 [N], adjacent: keys of query n */
+    int64_t keys;           /* no fewer than any query has */
     const clf_view *out;    /* [N,H,D] f32 */
     float scale;
     int32_t window;       /* above 0: only the last `window` of a query's keys; 0: all */

@@ -141,9 +141,9 @@ static clf_status forward(clf_decode_batch *batch, const pass_table *at, bool is
                                    .keys = at->most,
                                    .counts = &counts,
                                    .stored = &stored,
-                                   .count = &sources,
-                                   .most = at->most_source,
                                    .source_rows = &source_rows,
+                                   .source_counts = &sources,
+                                   .source_keys = at->most_source,
                                    .positions = &positions};
     clf_view x, features;
     CLF_TRY(clfi_view_temporary(context, CLF_F32, 2, (int64_t[]){tokens, width}, &x));

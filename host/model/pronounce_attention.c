@@ -86,7 +86,7 @@ static clf_status run(attention_pass *pass, clf_pronounce_attention kind, int64_
         return clfi_encoder_weights(context, &network->encoder, pass->source, NULL, layer, &source, weights);
     CLF_TRY(clfi_encoder_forward(context, &network->encoder, pass->source, NULL, &source));
     CLF_TRY(clfi_decoder_memory_reserve(context, &network->decoder, pass->letter_count, &pass->memory));
-    CLF_TRY(clfi_decoder_memory_project(context, &network->decoder, &source, 0, &pass->memory));
+    CLF_TRY(clfi_decoder_memory_project(context, &network->decoder, &source, &pass->memory));
     CLF_TRY(embed(pass, &network->target, pass->phonemes, pass->phoneme_count, &target));
     return clfi_decoder_weights(context, &network->decoder, &pass->memory, pass->target, pass->cross, NULL, layer,
                                 kind == CLF_PRONOUNCE_ATTENTION_CROSS, &target, weights);

@@ -199,7 +199,7 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
     CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->decoder, &batch));
     clf_status st = clfi_decoder_memory_reserve(t->context, &t->network->decoder, memory->dim[0], &projected);
     if (st == CLF_OK)
-        st = clfi_decoder_memory_project(t->context, &t->network->decoder, memory, 0, &projected);
+        st = clfi_decoder_memory_project(t->context, &t->network->decoder, memory, &projected);
     if (st == CLF_OK)
         st = clfi_dense_forward(t->context, &t->network->decoder, &batch, &rows);
     if (st == CLF_OK)

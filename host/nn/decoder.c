@@ -27,7 +27,7 @@ clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *
     return CLF_OK;
 }
 
-clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, int64_t first,
+clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs,
                                        clf_decoder_memory *memory)
 {
     if (outputs->dim[0] == 0)
@@ -35,8 +35,6 @@ clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *
     for (int64_t i = 0; i < decoder->layer_count; i++) {
         clf_view kv = clfi_decoder_memory_view(decoder, memory, i, 0);
         kv.dim[0] *= 2; /* keys and values of all heads */
-        kv.dim[1] = outputs->dim[0];
-        kv.offset += first * kv.stride[1];
         CLF_TRY(clfi_linear_run(context, decoder->layers[i].source_kv, outputs, CLF_ACTIVATION_NONE, NULL, &kv));
     }
     return CLF_OK;
@@ -149,16 +147,13 @@ static clf_status step_source(clf_context *context, const clf_stack *stack, cons
                               const clf_view *out)
 {
     const clf_decoder_step *step = pass->user;
-    const bool is_cached = step->source_rows != NULL;
-    const clf_view keys = is_cached ? clfi_kv_cache_view(step->cache, layer, 0) : clfi_decoder_memory_view(stack, step->memory, layer, 0);
-    const clf_view values = is_cached ? clfi_kv_cache_view(step->cache, layer, 1) : clfi_decoder_memory_view(stack, step->memory, layer, 1);
+    const clf_view keys = clfi_kv_cache_view(step->cache, layer, 0), values = clfi_kv_cache_view(step->cache, layer, 1);
     const clf_cached_attention_args args = {.q = q,
                                             .k = &keys,
                                             .v = &values,
                                             .rows = step->source_rows,
-                                            .first = is_cached ? NULL : step->first,
-                                            .counts = step->count,
-                                            .keys = step->most,
+                                            .counts = step->source_counts,
+                                            .keys = step->source_keys,
                                             .out = out,
                                             .scale = clfi_stack_scale(&stack->config, layer)};
     return clfi_cached_attention(context, &args);

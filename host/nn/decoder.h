@@ -20,8 +20,8 @@ typedef struct clf_decoder_memory {
  * struct; release with clfi_decoder_memory_release. */
 clf_status clfi_decoder_memory_reserve(clf_context *context, const clf_decoder *decoder, int64_t rows, clf_decoder_memory *memory);
 
-/* Projects encoder outputs [n,C] f32 into rows first .. first + n. Enqueued. */
-clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs, int64_t first,
+/* Projects encoder outputs [rows,C] f32 into it. Enqueued. */
+clf_status clfi_decoder_memory_project(clf_context *context, const clf_decoder *decoder, const clf_view *outputs,
                                        clf_decoder_memory *memory);
 void clfi_decoder_memory_release(clf_decoder_memory *memory);
 
@@ -40,24 +40,21 @@ clf_status clfi_decoder_weights(clf_context *context, const clf_decoder *decoder
                                 const clf_attention_batch *target, const clf_attention_batch *source, const clf_view *positions,
                                 int64_t layer, bool to_source, const clf_view *x, const clf_view *weights);
 
-/* N more tokens. Each sees the tokens of its table of cache rows, itself among them: one token for each of N hypotheses of one length
- * (counts NULL), or any number for each sequence, all of which are stored before the first looks (a prompt's tokens share a table and have
- * rising counts). */
+/* N more tokens, any number for each sequence, all of which are stored before the first looks. Each sees the tokens of its table of cache
+ * rows, itself among them (a prompt's tokens share a table and have rising counts). */
 typedef struct clf_decoder_step {
     clf_kv_cache *cache;
-    const clf_decoder_memory *memory; /* NULL where the stack has no source attention; first and count too */
-    const clf_view *rows;             /* i32 [N,>=keys]: cache row of the j-th token that token n sees */
-    int64_t keys;                     /* how many that is: for all of them, or no fewer than the largest of `counts` */
-    const clf_view *counts;           /* i32 [N]; NULL: `keys` */
-    const clf_view *stored;           /* i32 [N]: cache rows of the new tokens */
-    const clf_view *first;            /* i32 [N]: first memory row of its source */
-    const clf_view *count;            /* i32 [N]: number of them */
-    int64_t most;                     /* largest count */
-    const clf_view *source_rows;      /* i32 [N,>=most]: cache rows of the sources, in place of memory and first */
-    const clf_view *positions;        /* i32 [N]; NULL where no layer turns by them */
+    const clf_view *rows;          /* i32 [N,>=keys]: cache row of the j-th token that token n sees */
+    const clf_view *counts;        /* i32 [N]: how many it sees */
+    int64_t keys;                  /* no fewer than the largest of `counts` */
+    const clf_view *stored;        /* i32 [N]: cache rows of the new tokens */
+    const clf_view *source_rows;   /* i32 [N,>=source_keys]: cache rows of its source; not read where the stack attends to none */
+    const clf_view *source_counts; /* i32 [N]: number of them */
+    int64_t source_keys;           /* no fewer than the largest of `source_counts` */
+    const clf_view *positions;     /* i32 [N]; NULL where no layer turns by them */
 } clf_decoder_step;
 
-/* x [N,C]: the embedded new tokens in, features out. Projects these N tokens and nothing else; they attend to the cache and the memory.
+/* x [N,C]: the embedded new tokens in, features out. Projects these N tokens and nothing else; they attend to the cache.
  * Enqueued. */
 clf_status clfi_decoder_step(clf_context *context, const clf_decoder *decoder, const clf_decoder_step *step, const clf_view *x);
 

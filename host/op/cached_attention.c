@@ -52,13 +52,8 @@ static clf_status check(const clf_cached_attention_args *args)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: cached attention: window %d, soft cap %g", args->window, (double)args->soft_cap);
     if (args->bias)
         CLF_TRY(check_bias(args->bias, q->dim[0]));
-    if (!args->rows == !args->first)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention: expected either rows or first");
-    if (args->rows)
-        CLF_TRY(check_table("rows", args->rows, 2, q->dim[1], args->keys));
-    else
-        CLF_TRY(check_table("first", args->first, 1, q->dim[1], 0));
-    return args->counts ? check_table("counts", args->counts, 1, q->dim[1], 0) : CLF_OK;
+    CLF_TRY(check_table("rows", args->rows, 2, q->dim[1], args->keys));
+    return check_table("counts", args->counts, 1, q->dim[1], 0);
 }
 
 clf_status clfi_cached_attention(clf_context *context, const clf_cached_attention_args *args)

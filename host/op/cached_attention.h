@@ -7,7 +7,7 @@
 
 /* out[n,h,:] = sum_j p_j v[g,row(n,j),:], p = softmax over count(n) - window <= j < count(n) of cap(scale q[h,n,:] . k[g,row(n,j),:] +
  * bias[h,R+j-(count(n)-1)]);
- * g = h / (H / G), row(n,j) = rows[n,j], or first[n] + j.
+ * g = h / (H / G), row(n,j) = rows[n,j], count(n) = counts[n].
  *
  * q, k, v, out: any strides, elements of a head adjacent. The tables live on the device, so the caller has seen to it that every row lies
  * inside k and v and no count exceeds `keys`. No key gives zeros. f32 arithmetic; a NaN score makes its output row NaN. Enqueued; allocates

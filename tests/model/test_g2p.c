@@ -141,7 +141,7 @@ static void run_uncached(const json_t *entry, passage *p)
     CHECK_OK(clfi_encoder_forward(fixture.context, &network->encoder, p->source, NULL, &p->memory));
     p->projected = (clf_decoder_memory){.buffer = NULL};
     CHECK_OK(clfi_decoder_memory_reserve(fixture.context, &network->decoder, p->source_count, &p->projected));
-    CHECK_OK(clfi_decoder_memory_project(fixture.context, &network->decoder, &p->memory, 0, &p->projected));
+    CHECK_OK(clfi_decoder_memory_project(fixture.context, &network->decoder, &p->memory, &p->projected));
     CHECK_OK(clfi_network_embed(network->context, &network->target, &p->target_ids, &target_positions, NULL, &p->features));
     const int64_t heads = network->config.decoder.attention.heads;
     clf_view weights; /* of the last layer, behind which the features are */
@@ -217,25 +217,31 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
     passage p;
     run_uncached(entry_of(word), &p);
     float *want = fetch(&p.logits);
-    enum { FIRST_ROWS = 3 }; /* few: the cache must grow on the way and keep its rows */
-    CHECK_OK(clfi_kv_cache_init(fixture.context, &network->decoder, CLF_F32, FIRST_ROWS, &cache));
-    const clf_view first = upload((const int32_t[]){0}, 1), count = upload((const int32_t[]){(int32_t)p.source_count}, 1);
-    clf_view rows = first_of(&p.positions, MOST_TOKENS), x = temporary(1, network->config.encoder.width), logits = temporary(1, v);
-    rows = clfi_view_dense(rows.buffer, CLF_I32, rows.offset, 2, (int64_t[]){1, MOST_TOKENS});
+    enum { FIRST_ROWS = 3 };                                             /* few: the cache must grow on the way and keep its rows */
+    const int64_t sources = p.source_count, own = MOST_TOKENS - sources; /* the source's rows, the target's behind them */
+    CHECK_OK(clfi_kv_cache_init(fixture.context, &network->decoder, CLF_F32, sources + FIRST_ROWS, &cache));
+    CHECK_OK(clfi_kv_cache_add(&cache, sources));
+    clf_view stored = first_of(&p.positions, sources), x = temporary(1, network->config.encoder.width), logits = temporary(1, v);
+    CHECK_OK(clfi_decoder_source_store(fixture.context, &network->decoder, &p.memory, &cache, &stored));
+    const clf_view source_count = upload((const int32_t[]){(int32_t)sources}, 1);
+    const clf_view source_rows = clfi_view_dense(stored.buffer, CLF_I32, stored.offset, 2, (int64_t[]){1, sources});
+    const clf_view rows = clfi_view_dense(stored.buffer, CLF_I32, stored.offset + sources, 2, (int64_t[]){1, own});
     for (int64_t t = 0; t < p.target_count; t++) {
         clf_view id = p.target_ids, position = p.positions;
         id.offset += t;
         position.offset += t;
         id = first_of(&id, one);
         position = first_of(&position, one);
+        stored = clfi_view_dense(rows.buffer, CLF_I32, rows.offset + t, 1, &one); /* the t-th of its rows is the t-th token's */
+        const clf_view count = upload((const int32_t[]){(int32_t)t + 1}, 1);
         const clf_decoder_step step = {.cache = &cache,
-                                       .memory = &p.projected,
                                        .rows = &rows,
+                                       .counts = &count,
                                        .keys = t + 1,
-                                       .stored = &position, /* the t-th row is the t-th token's */
-                                       .first = &first,
-                                       .count = &count,
-                                       .most = p.source_count};
+                                       .stored = &stored,
+                                       .source_rows = &source_rows,
+                                       .source_counts = &source_count,
+                                       .source_keys = sources};
         CHECK_OK(clfi_kv_cache_add(&cache, 1));
         clf_context_get_stats(fixture.context, &before);
         CHECK_OK(clfi_network_embed(network->context, &network->target, &id, &position, NULL, &x));
@@ -252,7 +258,7 @@ static void test_cached_steps_equal_whole_prefixes(void **state)
                   (long long)j, (double)got[j], (double)want[t * v + j]);
         free(got);
     }
-    assert_int_equal(cache.rows, p.target_count);
+    assert_int_equal(cache.rows, sources + p.target_count);
     free(want);
     clfi_kv_cache_clear(&cache);
     passage_free(&p);

@@ -106,7 +106,7 @@ KERNELS = [
         "intel": {"least": {"fma": 0.1}}})
       for title, number, amd, nvidia in (("Q8_0", 8, 9, 10), ("Q4_K", 12, 14, 18))),  # loads of eight weights, their scales and inputs
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
-     ["-DHEAD=64", *typed("KV"), "-DHAS_ROWS=0", "-DHAS_COUNTS=1", "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64",
+     ["-DHEAD=64", *typed("KV"), "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64",
       "-DLANES=64", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"],
      {"amd": {"least": {"threads": 2, "fma": 0.15, "flight": 7}, "most": {"registers": 128}},
       "nvidia": {"least": {"threads": 6, "fma": 0.2, "flight": 5}, "most": {"registers": 128}}, "intel": {"least": {"fma": 0.15}}}),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention of single queries to cached keys, on every engine: tables of rows and ranges, counts of 0 to more than a block, head sizes,
- * refusals. */
+/* Attention of single queries to cached keys, on every engine: tables of any rows and of ranges, counts of 0 to more than a block, head
+ * sizes, refusals. */
 #include "support/check.h"
 #include "support/device.h"
 #include "support/engines.h"
@@ -15,7 +15,8 @@
 
 typedef struct cached_case {
     int64_t heads, queries, rows, size, keys;
-    bool has_table, has_counts;
+    bool is_range;  /* a query's rows follow each other; else any rows */
+    bool is_full;   /* every query has `keys` keys; else 0 to `keys` */
     int64_t reach;  /* of a bias by distance; 0: none */
     bool is_half;   /* keys and values are f16 */
     bool is_prompt; /* texts of `keys` queries, which see their text up to themselves; as many as make a CPU take tiles of queries */
@@ -72,7 +73,7 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
     rng r = {(uint64_t)(c->heads * 7 + c->queries * 31 + c->keys)};
     snprintf(id, sizeof id, "cached_attention[%lld heads %lld queries %lld rows d=%lld %lld keys%s%s%s%s window %d group %lld]",
              (long long)c->heads, (long long)c->queries, (long long)c->rows, (long long)c->size, (long long)c->keys,
-             c->has_table ? " table" : "", c->has_counts ? " counts" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "",
+             c->is_range ? " range" : "", c->is_full ? " full" : "", c->is_half ? " f16" : "", c->is_prompt ? " prompt" : "",
              (int)c->window, (long long)group);
     /* Heads and rows exchanged in memory: what a cache of rows and a projection look like. */
     operand q = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->heads, c->queries, c->size});
@@ -81,17 +82,17 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
     operand v = operand_create(context, kv, LAYOUT_SWAPPED, 3, (int64_t[]){c->heads / group, c->rows, c->size});
     operand out = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){c->queries, c->heads, c->size});
     operand table = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->queries, c->keys + 3});
-    operand first = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
     operand counts = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &c->queries);
     operand bias = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){c->heads, 2 * c->reach + 1});
-    int32_t *table_values = calloc(table.count, sizeof *table_values), *first_values = calloc(first.count, sizeof *first_values);
-    int32_t *count_values = calloc(counts.count, sizeof *count_values);
-    assert_true(table_values && first_values && count_values);
+    int32_t *table_values = calloc(table.count, sizeof *table_values), *count_values = calloc(counts.count, sizeof *count_values);
+    assert_true(table_values && count_values);
     for (size_t i = 0; i < table.count; i++)
         table_values[i] = (int32_t)rng_below(&r, c->rows);
-    for (size_t n = 0; n < first.count; n++) {
-        first_values[n] = (int32_t)rng_below(&r, c->rows - c->keys + 1);
-        count_values[n] = n == 0 ? 0 : (int32_t)rng_below(&r, c->keys + 1);
+    for (int64_t n = 0; n < c->queries; n++) {
+        const int32_t first = (int32_t)rng_below(&r, c->rows - c->keys + 1);
+        for (int64_t j = 0; c->is_range && j < c->keys; j++)
+            table_values[n * (c->keys + 3) + j] = first + (int32_t)j;
+        count_values[n] = c->is_full ? (int32_t)c->keys : n == 0 ? 0 : (int32_t)rng_below(&r, c->keys + 1);
     }
     for (int64_t n = 0; c->is_prompt && n < c->queries; n++) {
         const int64_t begin = n / c->keys * c->keys;
@@ -103,15 +104,13 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
     operand_fill_uniform(&v, &r, -2, 2);
     operand_fill_uniform(&bias, &r, -2, 2);
     operand_fill_ids(&table, table_values);
-    operand_fill_ids(&first, first_values);
     operand_fill_ids(&counts, count_values);
     const float scale = 0.3f;
     const clf_cached_attention_args args = {.q = view(&q),
                                             .k = view(&k),
                                             .v = view(&v),
-                                            .rows = c->has_table ? view(&table) : NULL,
-                                            .first = c->has_table ? NULL : view(&first),
-                                            .counts = c->has_counts ? view(&counts) : NULL,
+                                            .rows = view(&table),
+                                            .counts = view(&counts),
                                             .keys = c->keys,
                                             .out = view(&out),
                                             .scale = scale,
@@ -140,11 +139,11 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
         goto done;
     operand_read(&out, id);
     for (int64_t n = 0; n < c->queries; n++) {
-        const int64_t count = c->has_counts ? count_values[n] : c->keys;
+        const int64_t count = count_values[n];
         const int64_t begin = c->window && c->window < count ? count - c->window : 0;
         for (int64_t h = 0; h < c->heads; h++) {
             for (int64_t j = begin; j < count; j++) {
-                const int64_t row = c->has_table ? table_values[n * (c->keys + 3) + j] : first_values[n] + j;
+                const int64_t row = table_values[n * (c->keys + 3) + j];
                 const int64_t distance = j - (count - 1) < -c->reach ? -c->reach : j - (count - 1);
                 if (c->reach)
                     keys[(j - begin) * key_size + c->size] = bias.value[h * (2 * c->reach + 1) + c->reach + distance];
@@ -168,54 +167,52 @@ static void run_case(clf_context *context, const cached_case *c, bool is_alone_a
         check_alone(context, &args, &out, 16, id);
 done:
     free(table_values);
-    free(first_values);
     free(count_values);
-    operand *const all[] = {&q, &k, &v, &out, &table, &first, &counts, &bias};
+    operand *const all[] = {&q, &k, &v, &out, &table, &counts, &bias};
     for (size_t i = 0; i < COUNT(all); i++)
         operand_destroy(all[i]);
 }
 
-#define PROMPT .has_table = true, .has_counts = true, .is_prompt = true
-
 static const cached_case cases[] = {
-    {12, 1, 1030, 16, 1024, false, false, 0, false, false, 0, 0}, /* the first: tests/gpu/test_gpu.py counts its work-groups */
-    {1, 1, 1, 16, 1, true, false, 0, false, false, 0, 0},
-    {4, 5, 40, 64, 9, true, false, 0, false, false, 0, 0},
-    {4, 5, 40, 64, 33, false, true, 0, false, false, 0, 0},
-    {2, 3, 150, 32, 130, true, true, 0, false, false, 0, 0},
-    {3, 2, 70, 48, 64, false, true, 0, false, false, 0, 0},
-    {2, 33, 20, 16, 17, true, false, 0, false, false, 0, 0},
-    {1, 4, 90, 128, 65, false, false, 0, false, false, 0, 0},
-    {1, 1, 600, 32, 520, false, false, 0, false, false, 0, 0},
-    {1, 2, 300, 20, 260, true, true, 0, false, false, 0, 0}, /* keys in parts, on GPUs */
-    {4, 5, 40, 64, 33, true, true, 7, false, false, 0, 0},
-    {2, 2, 300, 20, 260, true, false, 128, false, false, 0, 0},
-    {3, 4, 60, 16, 21, false, true, 40, false, false, 0, 0},
-    {4, 5, 40, 64, 33, true, true, 0, true, false, 0, 0},
-    {1, 2, 300, 20, 260, true, true, 0, true, false, 0, 0},
-    {.heads = 2, .rows = 90, .size = 32, .keys = 41, PROMPT},
-    {2, 3, 40, 32, 9, true, false, 0, true, false, 0, 0},
-    {.heads = 1, .rows = 90, .size = 48, .keys = 41, PROMPT, .reach = 9, .is_half = true},
+    /* The first: tests/gpu/test_gpu.py counts its work-groups. */
+    {.heads = 12, .queries = 1, .rows = 1030, .size = 16, .keys = 1024, .is_range = true, .is_full = true},
+    {.heads = 1, .queries = 1, .rows = 1, .size = 16, .keys = 1, .is_full = true},
+    {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 9, .is_full = true},
+    {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 33, .is_range = true},
+    {.heads = 2, .queries = 3, .rows = 150, .size = 32, .keys = 130},
+    {.heads = 3, .queries = 2, .rows = 70, .size = 48, .keys = 64, .is_range = true},
+    {.heads = 2, .queries = 33, .rows = 20, .size = 16, .keys = 17, .is_full = true},
+    {.heads = 1, .queries = 4, .rows = 90, .size = 128, .keys = 65, .is_range = true, .is_full = true},
+    {.heads = 1, .queries = 1, .rows = 600, .size = 32, .keys = 520, .is_range = true, .is_full = true},
+    {.heads = 1, .queries = 2, .rows = 300, .size = 20, .keys = 260}, /* keys in parts, on GPUs */
+    {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 33, .reach = 7},
+    {.heads = 2, .queries = 2, .rows = 300, .size = 20, .keys = 260, .is_full = true, .reach = 128},
+    {.heads = 3, .queries = 4, .rows = 60, .size = 16, .keys = 21, .is_range = true, .reach = 40},
+    {.heads = 4, .queries = 5, .rows = 40, .size = 64, .keys = 33, .is_half = true},
+    {.heads = 1, .queries = 2, .rows = 300, .size = 20, .keys = 260, .is_half = true},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 41, .is_prompt = true},
+    {.heads = 2, .queries = 3, .rows = 40, .size = 32, .keys = 9, .is_full = true, .is_half = true},
+    {.heads = 1, .rows = 90, .size = 48, .keys = 41, .is_prompt = true, .reach = 9, .is_half = true},
     /* Windows of less and more keys than an item has queries and than a block has keys, of whole blocks, and of all keys and more. */
-    {.heads = 2, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 5},
-    {.heads = 2, .rows = 90, .size = 32, .keys = 64, PROMPT, .window = 1},
-    {.heads = 1, .rows = 90, .size = 32, .keys = 70, PROMPT, .window = 16},
-    {.heads = 2, .rows = 90, .size = 32, .keys = 70, PROMPT, .window = 39},
-    {.heads = 1, .rows = 90, .size = 32, .keys = 70, PROMPT, .window = 32, .is_half = true},
-    {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 33, .reach = 9},
-    {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 41},
-    {.heads = 1, .rows = 90, .size = 32, .keys = 41, PROMPT, .window = 90},
-    {1, 4, 300, 32, 260, true, true, 0, false, false, 200, 0},
-    {2, 3, 150, 32, 130, true, true, 0, false, false, 70, 0},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 5},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 64, .is_prompt = true, .window = 1},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 16},
+    {.heads = 2, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 39},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 70, .is_prompt = true, .window = 32, .is_half = true},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 33, .reach = 9},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 41},
+    {.heads = 1, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .window = 90},
+    {.heads = 1, .queries = 4, .rows = 300, .size = 32, .keys = 260, .window = 200},
+    {.heads = 2, .queries = 3, .rows = 150, .size = 32, .keys = 130, .window = 70},
     /* Heads that share keys: few queries, whose keys lie in parts, of one block and of many; more queries than that; prompts. */
-    {.heads = 9, .queries = 2, .rows = 700, .size = 64, .keys = 601, .has_table = true, .has_counts = true, .group = 3},
-    {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .has_table = true, .group = 3, .is_half = true},
-    {.heads = 6, .queries = 1, .rows = 300, .size = 32, .keys = 257, .group = 6},
-    {.heads = 4, .queries = 3, .rows = 300, .size = 32, .keys = 260, .has_table = true, .has_counts = true, .group = 2, .window = 133},
-    {.heads = 12, .queries = 2, .rows = 40, .size = 16, .keys = 33, .has_table = true, .group = 12, .reach = 9},
-    {.heads = 4, .queries = 8, .rows = 300, .size = 48, .keys = 200, .has_counts = true, .group = 4, .reach = 70, .window = 3},
-    {.heads = 6, .queries = 13, .rows = 60, .size = 32, .keys = 41, .has_table = true, .has_counts = true, .group = 3},
-    {.heads = 4, .rows = 90, .size = 32, .keys = 41, PROMPT, .group = 2},
+    {.heads = 9, .queries = 2, .rows = 700, .size = 64, .keys = 601, .group = 3},
+    {.heads = 9, .queries = 1, .rows = 700, .size = 64, .keys = 601, .is_full = true, .group = 3, .is_half = true},
+    {.heads = 6, .queries = 1, .rows = 300, .size = 32, .keys = 257, .is_range = true, .is_full = true, .group = 6},
+    {.heads = 4, .queries = 3, .rows = 300, .size = 32, .keys = 260, .group = 2, .window = 133},
+    {.heads = 12, .queries = 2, .rows = 40, .size = 16, .keys = 33, .is_full = true, .group = 12, .reach = 9},
+    {.heads = 4, .queries = 8, .rows = 300, .size = 48, .keys = 200, .is_range = true, .group = 4, .reach = 70, .window = 3},
+    {.heads = 6, .queries = 13, .rows = 60, .size = 32, .keys = 41, .group = 3},
+    {.heads = 4, .rows = 90, .size = 32, .keys = 41, .is_prompt = true, .group = 2},
 };
 
 static void test_cases(void **state)
@@ -253,7 +250,7 @@ static void test_tiles(void **state)
     for (const char *const *engine = engines_of(CLF_OP_CACHED_ATTENTION); *engine; engine++)
         for (int32_t window = 0; window < 40 && strcmp(*engine, "cached_attention=vector") == 0; window += 18) {
             clf_context *context = engine_context(*engine);
-            cached_case c = {.heads = 1, .rows = 40, .size = 16, .keys = 20, PROMPT, .window = window};
+            cached_case c = {.heads = 1, .rows = 40, .size = 16, .keys = 20, .is_prompt = true, .window = window};
             c.queries = 32 * (int64_t)context->device.caps.compute_units;
             run_case(context, &c, true);
             const uint64_t want = context->device.caps.slow_compiler ? 1 : 2;
@@ -290,8 +287,8 @@ static void test_refusals(void **state)
     args.bias = kv;
     CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention bias");
     args.bias = NULL;
-    args.rows = NULL;
-    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "either rows or first");
+    args.counts = tv;
+    CHECK_FAILS(clfi_cached_attention(context, &args), CLF_INVALID_ARGUMENT, "E_SHAPE: cached attention counts");
     clf_tensor *const all[] = {q, k, wrong, half, table, out};
     for (size_t i = 0; i < COUNT(all); i++)
         clf_tensor_destroy(all[i]);
