@@ -56,6 +56,7 @@ struct clf_context {
     clf_context_stats stats;
     clf_usage usage;
     clf_graph_use graphs;
+    uint64_t build_number; /* not 0: part of every program's options, so that no driver has kept a program of them */
     struct clf_recording *recording;                          /* of runtime/recording.h: launches go there; NULL: they enter the queue */
     clf_status (*interrupt)(struct clf_recording *recording); /* enqueues what it holds, launch by launch, and ends it */
     atomic_bool *is_stuck;            /* in what contexts share: set by the first queue of them that does not finish */

@@ -145,6 +145,7 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     context->references = 1;
     context->precision = with->precision;
     context->graphs = with->graphs;
+    context->build_number = with->build_number;
     context->log = with->log;
     context->log_user = with->log_user;
     context->log_level = with->log_level;

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-enum { OPTIONS_BYTES = CLFI_SPEC_BYTES + 4 };
+enum { OPTIONS_BYTES = CLFI_SPEC_BYTES + 64 };
 
 /* The compiler's first messages on one line. */
 static clf_status fail_build(clf_context *context, cl_program program, const clf_kernel_spec *spec, const char *call, cl_int code)
@@ -62,10 +62,14 @@ static clf_status create_program(const clf_context *context, const clf_kernel_sp
 }
 
 /* What the compiler is told. No warnings where it prints them by itself: that a vector of 16 floats is passed otherwise than with AVX512,
- * which matters to nobody where all functions are inlined. It does not change the program, so that no key of a cache has to tell it. */
+ * which matters to nobody where all functions are inlined. Neither this nor the number changes the program, so that no key of a cache has
+ * to tell them. */
 static void build_options(const clf_context *context, const clf_kernel_spec *spec, char text[OPTIONS_BYTES])
 {
-    snprintf(text, OPTIONS_BYTES, "%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options);
+    char number[48] = "";
+    if (context->build_number)
+        snprintf(number, sizeof number, " -DBUILD_NUMBER=%llu", (unsigned long long)context->build_number);
+    snprintf(text, OPTIONS_BYTES, "%s%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options, number);
 }
 
 /* Compiles one of the files that a program is linked from. */

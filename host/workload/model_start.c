@@ -2,9 +2,9 @@
 /* Workloads "start": from a process without a context to the first embedding on the host: opening the device, loading the model,
  * kernels, one text. The drivers are loaded.
  *
- * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from its source; what the
- * driver keeps of earlier builds is its own affair. Weights are in the host's page cache in both. Verified like the encoder: the embedding
- * against a float64 pass. */
+ * Warm: compiled programs come from a cache on disk, which the preparation fills. Cold: every program is built from its source, which
+ * neither this cache nor the driver's own has met before (CLBlast's programs alone may come from the driver's). Weights are in the host's
+ * page cache in both. Verified like the encoder: the embedding against a float64 pass. */
 #include <stdio.h>
 
 #include "base/alloc.h"

@@ -7,12 +7,16 @@
 
 #include "workload/workload.h"
 
+/* What the contexts of starts are made with: the same device and settings. Text is owned. */
 typedef struct clfi_start_place {
     char device[32]; /* index in the list of devices */
-    char *cache_dir; /* owned; "": programs are built from their source */
+    char *cache_dir; /* "": programs are built from their source */
+    char *engines, *kernel_dir, *tuned_file;
+    clf_precision precision;
+    bool is_cold;
 } clfi_start_place;
 
-/* is_cold: without a cache. UNSUPPORTED: the context has no cache to start from. */
+/* is_cold: neither a cache of ours nor one of the driver's has the programs. UNSUPPORTED: the context has no cache to start from. */
 clf_status clfi_start_place_find(const clf_context *context, bool is_cold, clfi_start_place *out);
 void clfi_start_place_free(clfi_start_place *place); /* zeros are accepted */
 

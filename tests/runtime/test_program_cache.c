@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/private_directory.h"
+#include "runtime/program.h"
+#include "runtime/shared.h"
 #include "clformer/softmax.h"
 #include "clformer/tensor.h"
 #include "support/check.h"
@@ -130,7 +132,7 @@ static void test_files(void **state)
     put(name, bad.data, bad.length);
     check_run(1, 0, "another key");
     if (strcmp(clf_context_device(*state)->platform_name, "rusticl") != 0) { /* it ends the process over a binary that is none */
-        clfi_str_clear(&bad); /* whole by its hash and key, but no binary */
+        clfi_str_clear(&bad);                                                /* whole by its hash and key, but no binary */
         CHECK_OK(clfi_str_append(&bad, good.data, HEADER));
         CHECK_OK(clfi_str_append_text(&bad, "no binary of any driver"));
         make_sound(&bad);
@@ -325,6 +327,35 @@ static void test_failed_writes(void **state)
     clfi_str_free(&text);
 }
 
+/* The options of the program that a context with this build number makes, without a cache. */
+static void built_options(uint64_t number, char out[512])
+{
+    clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
+    clf_context *context;
+    clf_kernel *kernel;
+    size_t size;
+    params.cache_dir = "";
+    CHECK_OK(clf_context_create(&params, &context));
+    context->build_number = number;
+    const clf_kernel_spec spec = clfi_kernel_spec("buffer_address.cl", "buffer_address");
+    CHECK_OK(clfi_kernel_get(context, &spec, &kernel));
+    assert_int_equal(clGetProgramBuildInfo(kernel->program->handle, context->device.id, CL_PROGRAM_BUILD_OPTIONS, 512, out, &size), 0);
+    clf_context_destroy(context);
+}
+
+/* Programs of contexts with different numbers are different to whatever the driver keeps. */
+static void test_build_number(void **state)
+{
+    (void)state;
+    char none[512], first[512], second[512];
+    built_options(0, none);
+    built_options(41, first);
+    built_options(42, second);
+    assert_null(strstr(none, "BUILD_NUMBER"));
+    assert_non_null(strstr(first, "-DBUILD_NUMBER=41"));
+    assert_non_null(strstr(second, "-DBUILD_NUMBER=42"));
+}
+
 static int setup(void **state)
 {
     temp_directory_make(root);
@@ -342,8 +373,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_wrong_programs),    cmocka_unit_test(test_exchanged_directory),
-        cmocka_unit_test(test_directories), cmocka_unit_test(test_refused_directory), cmocka_unit_test(test_failed_writes),
+        cmocka_unit_test(test_files),        cmocka_unit_test(test_wrong_programs),    cmocka_unit_test(test_exchanged_directory),
+        cmocka_unit_test(test_directories),  cmocka_unit_test(test_refused_directory), cmocka_unit_test(test_failed_writes),
+        cmocka_unit_test(test_build_number),
     };
     return cmocka_run_group_tests_name("runtime.program_cache", tests, setup, teardown);
 }
