@@ -3,14 +3,15 @@
  *
  * A run goes from the ids or texts to the embeddings on the host. Counted for ids are 2 operations per weight of the projections and
  * token, and 4 C per pair of query and key, in every layer; texts are not counted, as their tokens are the tokenizer's affair. Verified
- * against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences: largest error of an element; norms of all rows,
- * where the model normalises. That error bounds the cosine too: cos >= 1 - C error^2 / 2. */
+ * against a float64 pass (reference_encoder.h) of a fixed random choice of the sequences, and the others against the device's own embedding
+ * of each alone: largest error of an element; norms of all rows, where the model normalises. */
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "model/model.h"
 #include "runtime/usage.h"
+#include "workload/embedding_check.h"
 #include "workload/model_texts.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
@@ -86,51 +87,60 @@ static clf_status prepare(const clfi_workload *workload, clf_context *context, c
     return setup(s);
 }
 
-/* Row `place` against the reference, relative to its norm. scratch: C values. */
-static clf_status check_row(const encoder_state *s, const clfi_ref_encoder *reference, size_t place, double *scratch, clfi_verdict *out)
+/* The wanted row of a sequence, by the reference. */
+static clf_status want_row(const encoder_state *s, const clfi_ref_encoder *reference, size_t place, double *want, double *bound)
 {
-    const clf_model_info *info = clf_model_get_info(s->model);
-    const size_t width = (size_t)info->width;
-    const float *row = s->rows + place * width;
+    const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)clf_model_get_info(s->model)->max_tokens};
+    const clf_text *text = s->texts.count ? &s->texts.items[place] : NULL;
     clf_encoding encoding = CLF_ENCODING_INIT;
-    double bound, norm = 0, wanted_norm = 0, product = 0;
-    clf_status st = CLF_OK;
-    if (s->texts.count) {
-        const clf_encode_options options = {.add_special_tokens = true, .max_tokens = (size_t)info->max_tokens};
-        st = clfi_tokenizer_encode(s->model->tokenizer, s->texts.items[place].data, s->texts.items[place].size, NULL, 0, &options,
-                                   &encoding);
-        if (st == CLF_OK)
-            st = clfi_ref_encoder_embed(reference, encoding.ids, encoding.length, scratch, &bound);
-    } else {
-        st = clfi_ref_encoder_embed(reference, s->ids + s->offsets[place], s->one->tokens, scratch, &bound);
-    }
+    if (!text)
+        return clfi_ref_encoder_embed(reference, s->ids + s->offsets[place], s->one->tokens, want, bound);
+    clf_status st = clfi_tokenizer_encode(s->model->tokenizer, text->data, text->size, NULL, 0, &options, &encoding);
+    if (st == CLF_OK)
+        st = clfi_ref_encoder_embed(reference, encoding.ids, encoding.length, want, bound);
     clfi_encoding_free(&encoding);
-    for (size_t c = 0; c < width; c++)
-        norm += (double)row[c] * (double)row[c];
-    for (size_t c = 0; st == CLF_OK && c < width; c++) {
-        clfi_verdict_add(out, (double)row[c] / sqrt(norm), scratch[c], bound);
-        product += (double)row[c] * scratch[c];
-        wanted_norm += scratch[c] * scratch[c];
-    }
-    const double cosine = product / sqrt(norm * wanted_norm);
-    if (out->cosine == 0 || cosine < out->cosine)
-        out->cosine = cosine;
     return st;
 }
 
-/* The relative error of clf_l2_normalize is at most ((8 + sqrt C) / 2 + 11) u (reference_norm.c), that of the square twice as much, and
- * each element is rounded. */
-static void check_norms(const encoder_state *s, clfi_verdict *out)
+/* The device's row of a sequence that is alone. */
+static clf_status embed_alone(const encoder_state *s, size_t place, float *row, double *want)
 {
+    const size_t width = (size_t)clf_model_get_info(s->model)->width;
+    const int32_t offsets[2] = {0, (int32_t)s->one->tokens};
+    clf_embed_stats unused;
+    CLF_TRY(s->texts.count ? clf_model_embed(s->model, s->texts.items + place, 1, NULL, row, &unused)
+                           : clf_model_embed_ids(s->model, s->ids + s->offsets[place], NULL, offsets, 1, NULL, row));
+    for (size_t c = 0; c < width; c++)
+        want[c] = (double)row[c];
+    return CLF_OK;
+}
+
+/* Rows of a run: a choice of them against the reference, the others against what the device makes of their sequences alone. row, want: C
+ * values of scratch. */
+static clf_status check_rows(const encoder_state *s, const clfi_ref_encoder *reference, float *row, double *want, clfi_verdict *out)
+{
+    enum { ALONE_BOUND = 4 }; /* of the largest bound of the choice: two results' roundings, of other sequences */
     const clf_model_info *info = clf_model_get_info(s->model);
-    const size_t width = (size_t)info->width;
-    for (size_t i = 0; info->normalize && i < s->one->batch; i++) {
-        double square = 0;
-        for (size_t c = 0; c < width; c++)
-            square += (double)s->rows[i * width + c] * (double)s->rows[i * width + c];
-        if (!(fabs(square - 1) <= (sqrt((double)width) + 8 + 22 + 2) * 0x1p-24))
-            out->passed = false;
+    const size_t batch = s->one->batch, width = (size_t)info->width;
+    clfi_random random = {CHOICE_SEED};
+    size_t places[MOST_CHECKED];
+    double bound, largest = 0;
+    const size_t count = clfi_random_places(&random, batch, MOST_CHECKED, places);
+    for (size_t i = 0; i < count; i++) {
+        CLF_TRY(want_row(s, reference, places[i], want, &bound));
+        clfi_embedding_check(info, s->rows + places[i] * width, want, bound, out);
+        largest = fmax(largest, bound);
     }
+    for (size_t place = 0; place < batch; place++) {
+        bool is_checked = false;
+        for (size_t i = 0; i < count; i++)
+            is_checked = is_checked || places[i] == place;
+        if (is_checked)
+            continue;
+        CLF_TRY(embed_alone(s, place, row, want));
+        clfi_embedding_check(info, s->rows + place * width, want, ALONE_BOUND * largest, out);
+    }
+    return CLF_OK;
 }
 
 /* Units: elements of embeddings of norm 1. */
@@ -138,24 +148,23 @@ static clf_status verify(void *state, clfi_verdict *out)
 {
     encoder_state *s = state;
     const clf_model_info *info = clf_model_get_info(s->model);
-    clfi_random random = {CHOICE_SEED};
+    const size_t width = (size_t)info->width;
     clfi_ref_encoder *reference = NULL;
-    double *scratch = NULL;
-    size_t places[MOST_CHECKED];
+    double *want = NULL;
+    float *row = NULL;
     clf_status st;
-    for (size_t i = 0; i < s->one->batch * (size_t)info->width; i++)
+    for (size_t i = 0; i < s->one->batch * width; i++)
         s->rows[i] = NAN;
     CLF_GOTO(run_once(s));
-    CLF_GOTO(clfi_alloc((size_t)info->width, sizeof *scratch, "reference", &scratch));
+    CLF_GOTO(clfi_alloc(width, sizeof *want, "reference", &want));
+    CLF_GOTO(clfi_alloc(width, sizeof *row, "embedding", &row));
     CLF_GOTO(clfi_ref_encoder_open(s->one->directory, info, &reference));
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
-    const size_t count = clfi_random_places(&random, s->one->batch, MOST_CHECKED, places);
-    for (size_t i = 0; i < count; i++)
-        CLF_GOTO(check_row(s, reference, places[i], scratch, out));
-    check_norms(s, out);
+    CLF_GOTO(check_rows(s, reference, row, want, out));
 done:
     clfi_ref_encoder_close(reference);
-    free(scratch);
+    free(want);
+    free(row);
     return st;
 }
 

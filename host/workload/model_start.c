@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "runtime/usage.h"
+#include "workload/embedding_check.h"
 #include "workload/model_workloads.h"
 #include "workload/reference_encoder.h"
 #include "workload/start_place.h"
@@ -95,7 +96,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     start_state *s = state;
     const size_t width = (size_t)s->info.embedding_width;
     clfi_ref_encoder *reference = NULL;
-    double *want = NULL, bound, norm = 0, unused;
+    double *want = NULL, bound, unused;
     clf_status st;
     for (size_t c = 0; c < width; c++)
         s->row[c] = NAN;
@@ -104,10 +105,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     CLF_GOTO(clfi_ref_encoder_open(s->one->directory, &s->info, &reference));
     CLF_GOTO(clfi_ref_encoder_embed(reference, s->ids, TOKENS, want, &bound));
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
-    for (size_t c = 0; c < width; c++)
-        norm += (double)s->row[c] * (double)s->row[c];
-    for (size_t c = 0; c < width; c++)
-        clfi_verdict_add(out, (double)s->row[c] / sqrt(norm), want[c], bound);
+    clfi_embedding_check(&s->info, s->row, want, bound, out);
 done:
     clfi_ref_encoder_close(reference);
     free(want);

@@ -32,6 +32,7 @@ struct clfi_ref_encoder {
     clf_embedding_config source;
     clf_transformer_config config;
     clf_pooling pooling;
+    bool normalizes;
     clfi_ref_weights weights;
 };
 
@@ -135,6 +136,7 @@ clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *in
         CLF_FAIL(CLF_UNSUPPORTED, "%s: modules.json: the reference has one pooling and no layers after it", directory);
     CLF_TRY(clfi_alloc(1, sizeof *encoder, "reference encoder", &encoder));
     encoder->pooling = info->pooling;
+    encoder->normalizes = info->normalize != 0;
     CLF_GOTO(clfi_model_config_read(directory, &config));
     CLF_GOTO(read_config(directory, config, encoder, &family, &has_bias));
     CLF_GOTO(clfi_safetensors_open_directory(directory, &file));
@@ -181,7 +183,23 @@ static clf_status embed_tokens(const clfi_ref_encoder *encoder, const int32_t *i
     return clfi_ref_norm(&encoder->weights, "", norm_name, (int64_t)length, (int64_t)c, (double)encoder->config.norm_eps, x, x, noise);
 }
 
-/* The sequence's vector, of norm 1. The mean over sqrt(length) points the same way as the mean, and the sum as both. */
+/* What a sum over tokens is divided by. */
+static double divisor(clf_pooling pooling, size_t length)
+{
+    const double count = (double)length;
+    switch (pooling) {
+    case CLF_POOLING_MEAN:
+        return count;
+    case CLF_POOLING_MEAN_SQRT_LEN:
+        return sqrt(count);
+    case CLF_POOLING_WEIGHTED_MEAN:
+        return count * (count + 1) / 2;
+    default:
+        return 1;
+    }
+}
+
+/* The sequence's vector. */
 static void pool(const clfi_ref_encoder *encoder, const double *x, size_t length, double *out)
 {
     const size_t c = (size_t)encoder->config.width;
@@ -192,9 +210,10 @@ static void pool(const clfi_ref_encoder *encoder, const double *x, size_t length
             out[i] = encoder->pooling == CLF_POOLING_MAX             ? fmax(out[i], x[t * c + i])
                      : encoder->pooling == CLF_POOLING_WEIGHTED_MEAN ? out[i] + (double)(t + 1) * x[t * c + i]
                                                                      : out[i] + x[t * c + i];
+        out[i] /= divisor(encoder->pooling, length);
         square += out[i] * out[i];
     }
-    for (size_t i = 0; square > 0 && i < c; i++)
+    for (size_t i = 0; encoder->normalizes && square > 0 && i < c; i++)
         out[i] /= sqrt(square);
 }
 
@@ -248,14 +267,16 @@ clf_status clfi_ref_encoder_embed(const clfi_ref_encoder *encoder, const int32_t
 {
     const size_t c = (size_t)encoder->config.width;
     clfi_ref_noise noise = {1};
-    double *disturbed, worst = 0;
+    double *disturbed, worst = 0, largest = 0;
     CLF_TRY(clfi_alloc(c, sizeof *disturbed, "reference", &disturbed));
     clf_status st = run_pass(encoder, ids, length, NULL, out);
     if (st == CLF_OK)
         st = run_pass(encoder, ids, length, &noise, disturbed);
-    for (size_t i = 0; st == CLF_OK && i < c; i++)
+    for (size_t i = 0; st == CLF_OK && i < c; i++) {
         worst = fmax(worst, fabs(disturbed[i] - out[i]));
+        largest = fmax(largest, fabs(out[i]));
+    }
     free(disturbed);
-    *bound = SAFETY * worst + u;
+    *bound = SAFETY * worst + u * fmax(1, largest);
     return st;
 }

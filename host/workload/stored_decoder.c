@@ -105,6 +105,36 @@ void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out)
         clfi_weight_decode_f64(tensor->type, data + ((size_t)(i * tensor->dim[1]) + at) * block, 1, out + i);
 }
 
+/* Whether a row names the tensor, in one of the layers. */
+static bool is_named(const clfi_stored_decoder *model, const clf_weight_name *row, const char *tensor)
+{
+    static const char *const suffixes[] = {"weight", "bias"};
+    char name[CLFI_WEIGHT_NAME_BYTES];
+    const int64_t layers = strstr(row->pattern, "%d") ? model->config.decoder.layers : 1;
+    for (int64_t layer = 0; layer < layers; layer++)
+        for (size_t i = 0; i < COUNT(suffixes); i++) {
+            clfi_weight_full_name(model->lookup.prefix, row, layer, suffixes[i], name);
+            if (strcmp(name, tensor) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* Whether every step reads the whole tensor: a layer's or the head's. A step reads single rows of embedding tables; nothing reads masks,
+ * parts for pictures and a head beside a tied table. */
+static bool is_read_by_step(const clfi_stored_decoder *model, const char *tensor)
+{
+    const clf_weight_name *row;
+    for (row = model->names->decoder; row->role != CLF_WEIGHT_END; row++)
+        if (row->role != CLF_WEIGHT_TOKENS && row->role != CLF_WEIGHT_POSITIONS && row->role != CLF_WEIGHT_TYPES &&
+            is_named(model, row, tensor))
+            return true;
+    for (row = model->config.is_generator_tied ? NULL : model->names->head; row && row->role != CLF_WEIGHT_END; row++)
+        if (is_named(model, row, tensor))
+            return true;
+    return false;
+}
+
 clf_status clfi_stored_decoder_cost(const clfi_stored_decoder *model, clfi_decoder_cost *out)
 {
     static const clf_weight_role roles[] = {CLF_WEIGHT_QUERY,  CLF_WEIGHT_KEY,      CLF_WEIGHT_VALUE,  CLF_WEIGHT_OUTPUT,
@@ -124,10 +154,11 @@ clf_status clfi_stored_decoder_cost(const clfi_stored_decoder *model, clfi_decod
         out->cache_bytes += 2 * sizeof(float) * (double)(shape->key_heads * shape->head_size);
     }
     for (size_t i = 0; clfi_checkpoint_at(model->checkpoint, i, &tensor); i++)
-        out->step_bytes += (double)tensor.bytes;
+        if (is_read_by_step(model, tensor.name))
+            out->step_bytes += (double)tensor.bytes;
     if (!find(model, CLF_WEIGHT_TOKENS, 0, "weight", &row, &table, name))
         CLF_FAIL(CLF_NOT_FOUND, "the checkpoint has no %s", name);
-    if (!model->config.is_generator_tied)
-        out->step_bytes -= (double)table.bytes;
+    if (model->config.is_generator_tied)
+        out->step_bytes += (double)table.bytes;
     return CLF_OK;
 }

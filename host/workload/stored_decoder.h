@@ -41,7 +41,7 @@ typedef struct clfi_decoder_cost {
     double token_flops;     /* of a token's products with the layers' matrices */
     double logit_flops;     /* of the head's for one row of logits */
     double attention_flops; /* of a query and a key, in all layers */
-    double step_bytes;      /* weights that a step reads: all but an embedding table that is not the head */
+    double step_bytes;      /* weights that a step reads: the layers' and the head's */
     double cache_bytes;     /* of keys and values of one token */
 } clfi_decoder_cost;
 

@@ -150,6 +150,29 @@ static void test_generation_cost(void **state)
     clfi_generation_model_free(&model);
 }
 
+/* A step of GPT-2 reads every tensor but the table of positions, of which it takes rows; the tied table is the head. */
+static void test_generation_cost_of_tables(void **state)
+{
+    static const char directory[] = CLF_TEST_DATA "/generation/gpt2";
+    clfi_generation_model model;
+    clf_checkpoint *checkpoint;
+    clf_checkpoint_tensor tensor;
+    double all = 0, positions = 0;
+    (void)state;
+    CHECK_OK(clfi_checkpoint_open(directory, &checkpoint));
+    CHECK_OK(clfi_checkpoint_load(checkpoint));
+    for (size_t i = 0; clfi_checkpoint_at(checkpoint, i, &tensor); i++) {
+        all += (double)tensor.bytes;
+        if (strstr(tensor.name, "wpe"))
+            positions += (double)tensor.bytes;
+    }
+    clfi_checkpoint_close(checkpoint);
+    CHECK_OK(clfi_generation_model_read(directory, &model));
+    CHECK(positions > 0 && model.cost.step_bytes == all - positions, "%g bytes a step, expected %g", model.cost.step_bytes,
+          all - positions);
+    clfi_generation_model_free(&model);
+}
+
 /* Every kind of decoder that the library reads, as the reference computes it. */
 static void test_generation_families(void **state)
 {
@@ -246,6 +269,7 @@ int main(void)
                                           cmocka_unit_test(test_refusals),
                                           cmocka_unit_test(test_generation),
                                           cmocka_unit_test(test_generation_cost),
+                                          cmocka_unit_test(test_generation_cost_of_tables),
                                           cmocka_unit_test(test_generation_families),
                                           cmocka_unit_test(test_generation_is_checked),
                                           cmocka_unit_test(test_generation_refusals)};

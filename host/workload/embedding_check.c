@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Embeddings against wanted ones. */
+#include "workload/embedding_check.h"
+
+#include <math.h>
+
+#include "workload/verdict.h"
+
+/* The relative error of clf_l2_normalize is at most ((8 + sqrt C) / 2 + 11) u (reference_norm.c), that of the square twice as much, and
+ * each element is rounded. */
+static bool is_normal(double square, double width)
+{
+    return fabs(square - 1) <= (sqrt(width) + 8 + 22 + 2) * 0x1p-24;
+}
+
+void clfi_embedding_check(const clf_model_info *info, const float *row, const double *want, double bound, clfi_verdict *out)
+{
+    const size_t width = (size_t)info->width;
+    double square = 0, wanted_square = 0, product = 0;
+    for (size_t c = 0; c < width; c++) {
+        square += (double)row[c] * (double)row[c];
+        wanted_square += want[c] * want[c];
+        product += (double)row[c] * want[c];
+    }
+    const double wanted_norm = sqrt(wanted_square), norm = info->normalize ? sqrt(square) : wanted_norm;
+    for (size_t c = 0; c < width; c++)
+        clfi_verdict_add(out, (double)row[c] / norm, want[c] / wanted_norm, bound / wanted_norm);
+    if (info->normalize && !is_normal(square, (double)width))
+        out->passed = false;
+    const double cosine = product / sqrt(square * wanted_square);
+    if (out->cosine == 0 || !(cosine >= out->cosine))
+        out->cosine = cosine;
+}
