@@ -18,14 +18,14 @@ import time
 
 import torch
 
+import affinity
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 
 
 def run_ours(options):
-    environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
-    environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(options.threads))
     command = [options.bench, '--heads', str(options.heads), '--length', str(options.length), '--size', str(options.size)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
@@ -64,6 +64,7 @@ def main():
     for name, standard in (('heads', 8), ('length', 2048), ('size', 64), ('rounds', 5), ('threads', 2)):
         parser.add_argument(f'--{name}', type=int, default=standard)
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     torch.set_num_threads(options.threads)
     operands = [torch.rand(1, options.heads, options.length, options.size) * 2 - 1 for _ in range(3)]
     attention = attention_of_torch(options.length, options.size)

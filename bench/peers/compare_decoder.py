@@ -20,6 +20,8 @@ import time
 
 import torch
 
+import affinity
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 sys.path.insert(0, os.path.join(ROOT, 'host', 'model', 'g2p'))
 import decode  # noqa: E402
@@ -86,10 +88,8 @@ def run_peer(function, model, config, words, batch):
 
 
 def run_ours(options, words_file, output=None):
-    environment = dict(os.environ)
-    environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(options.threads))
     command = [options.bench, '--file', words_file, '--json']
-    done = subprocess.run(command + (['--output', output] if output else []), env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command + (['--output', output] if output else []), env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
@@ -113,6 +113,7 @@ def main():
     parser.add_argument('--words', type=int, default=10000)
     parser.add_argument('-o', '--output')
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     torch.set_num_threads(options.threads)
     model, config = decode.load_model(os.path.join(options.model, 'model.safetensors'))
     with open(options.words_file, encoding='utf-8') as file:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+import affinity
 from ort_minilm import Peer, random_rows, read_texts, sample, summary
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -25,10 +26,8 @@ class Ours:
     """A bench_encoder that stays: verified once, and timed whenever it is asked."""
 
     def __init__(self, options, *arguments):
-        environment = dict(os.environ)
-        environment.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))
         self.command = [options.bench, options.model, *arguments, "--json", "--turns"]
-        self.process = subprocess.Popen(self.command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(self.command, env=options.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.first = self.read()
 
     def read(self):
@@ -112,6 +111,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     peer = Peer(options.model, options.threads)
     record = {"peer_max_error": peer.check(30), "threads": options.threads, "rounds": options.rounds, "cases": []}
     for case in filter(None, options.cases.split(",")):

@@ -27,6 +27,7 @@ import torch
 import transformers
 from safetensors.numpy import load_file
 
+import affinity
 from compare_encoder import Ours, spread
 from encoder_graph import encoder_graph, relative_bias
 from ort_minilm import sample, summary
@@ -145,6 +146,7 @@ def main():
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     if set(options.kinds) - set(KINDS):
         parser.error(f"expected some of {', '.join(KINDS)}")
     torch.set_num_threads(options.threads)

@@ -22,6 +22,8 @@ import time
 import llama_cpp
 import numpy
 
+import affinity
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 GROSS = 3.0
 
@@ -86,11 +88,9 @@ class Peer:
 
 
 def run_ours(options, rounds, logits=None):
-    environment = dict(os.environ)
-    environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(options.threads))
     command = [options.bench, options.model, '--prompt-tokens', str(options.prompt_tokens), '--tokens', str(options.tokens), '--batch',
                str(options.batch), '--cache', options.cache, '--rounds', str(rounds), '--json'] + (['--logits', logits] if logits else [])
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
@@ -108,6 +108,7 @@ def main():
     parser.add_argument('--threads', type=int, default=2)
     parser.add_argument('-o', '--output')
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     silent = llama_cpp.llama_log_callback(lambda *_: None)
     llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
     peer = Peer(options)

@@ -18,14 +18,14 @@ import time
 
 import torch
 
+import affinity
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 OPS = ('einsum', 'masked_softmax', 'layer_norm', 'rms_norm', 'multi_head_attention')
 SAMPLES = 9
 
 
-def run(command, threads):
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
-    environment.setdefault('POCL_MAX_PTHREAD_COUNT', str(threads))
+def run(command, environment):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
@@ -33,7 +33,7 @@ def run(command, threads):
 
 
 def measure_ours(options, workload):
-    lines = run([options.bench, '--json', '--engine', 'default', '--rounds', '3', '--filter', workload] + options.list, options.threads)
+    lines = run([options.bench, '--json', '--engine', 'default', '--rounds', '3', '--filter', workload] + options.list, options.environment)
     records = [json.loads(line) for line in lines.splitlines()]
     return next(record for record in records if record['workload'] == workload)
 
@@ -70,16 +70,15 @@ def norm(work):
 
 
 def multi_head_attention(work):
-    """torch's own layer; its mask is one for each head and batch row, 1 = masked."""
+    """torch's own layer; its mask is one for each head and batch row, in floats, as its attention adds it."""
     length, batch, heads = work['length'], work['batch'], work['heads']
     layer, x = torch.nn.MultiheadAttention(work['width'], heads), uniform(length, batch, work['width'])
     if work['mask'] == 'none':
         return lambda: layer(x, x, x, need_weights=False)
     keep = (torch.rand(length, length, batch) < 0.75) | torch.eye(length, dtype=torch.bool).unsqueeze(2)
-    def apply():
-        masked = (~keep).permute(2, 0, 1).repeat_interleave(heads, dim=0)
-        return layer(x, x, x, attn_mask=masked, need_weights=False)
-    return apply
+    masked = (~keep).permute(2, 0, 1).repeat_interleave(heads, dim=0)
+    added = torch.zeros(masked.shape).masked_fill_(masked, -torch.inf)
+    return lambda: layer(x, x, x, attn_mask=added, need_weights=False)
 
 
 def measure_torch(call, chain):
@@ -103,9 +102,10 @@ def main():
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--threads', type=int, default=2)
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     options.list = [] if options.all else ['--quick']
     torch.set_num_threads(options.threads)
-    names = run([options.bench, '--list'] + options.list, options.threads).splitlines()
+    names = run([options.bench, '--list'] + options.list, options.environment).splitlines()
     print(f"{'workload':<64} {'ours':>10} {'torch':>10}   torch / ours")
     for name in (n for n in names if n.split('/')[0] in OPS and options.filter in n):
         call, rounds = None, []

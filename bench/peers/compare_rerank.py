@@ -28,6 +28,7 @@ import transformers
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+import affinity
 from compare_encoder import alternate, spread
 from encoder_graph import encoder_graph
 
@@ -84,10 +85,8 @@ class Peer:
 
 def run_ours(options, directory, path, count):
     """Logits in the documents' order, and milliseconds."""
-    environment = dict(os.environ)
-    environment.setdefault("POCL_MAX_PTHREAD_COUNT", str(options.threads))
     command = [options.program, "rerank", directory, QUESTION, "--file", path, "--json", "--stats", "--top", str(count)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
     logits = np.full(count, np.nan, np.float32)
@@ -107,6 +106,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
+    options.environment = affinity.take(options.threads)
     words, rng = make_words(20000), random.Random(2)
     around = len(QUESTION.split()) + 3
     documents = [" ".join(rng.choices(words, k=max(1, rng.randint(options.tokens * 3 // 4, options.tokens * 5 // 4) - around)))

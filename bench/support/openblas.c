@@ -25,7 +25,7 @@ static int size_of(const clfi_workload *workload, const char *key)
 bench_openblas *bench_openblas_create(const clfi_workload *workload)
 {
     const char *op = json_string_value(json_object_get(workload->work, "op"));
-    if (!op || strcmp(op, "linear") != 0)
+    if (!op || strcmp(op, "linear") != 0 || json_object_get(workload->work, "weights")) /* it multiplies floats alone */
         return NULL;
     bench_openblas *peer = malloc(sizeof *peer);
     if (!peer)

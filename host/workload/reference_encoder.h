@@ -11,8 +11,8 @@
 
 typedef struct clfi_ref_encoder clfi_ref_encoder;
 
-/* Reads config.json and the weights of a directory that clf_model_open takes; info is that model's (pooling, normalize). UNSUPPORTED: a network of
- * another kind than BERT's, named by its model_type. */
+/* Reads config.json and the weights of a directory that clf_model_open takes; info is that model's (pooling, normalize). UNSUPPORTED: a
+ * network of another kind than BERT's, named by its model_type. */
 clf_status clfi_ref_encoder_open(const char *directory, const clf_model_info *info, clfi_ref_encoder **out);
 void clfi_ref_encoder_close(clfi_ref_encoder *encoder); /* NULL is a no-op */
 
