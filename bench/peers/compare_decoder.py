@@ -89,7 +89,8 @@ def run_peer(function, model, config, words, batch):
 
 def run_ours(options, words_file, output=None):
     command = [options.bench, '--file', words_file, '--json']
-    done = subprocess.run(command + (['--output', output] if output else []), env=options.environment, capture_output=True, text=True, check=False)
+    command += ['--output', output] if output else []
+    done = subprocess.run(command, env=options.environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
