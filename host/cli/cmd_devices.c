@@ -29,7 +29,7 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     char selector[32];
     char *path = NULL;
     json_t *entry = NULL;
-    bool other_driver = false;
+    bool is_other = false;
     clf_context *context = NULL;
     clf_context_params params = CLF_CONTEXT_PARAMS_INIT;
     clf_str text = CLF_STR_INIT;
@@ -38,12 +38,12 @@ static clf_status find_tuned(const clf_device_info *d, bool is_refused, tuned_st
     *out = (tuned_state){false, "", ""};
     if (is_refused || !d->usable || clfi_tuned_path(&path) != CLF_OK)
         return CLF_OK;
-    const clf_status found = clfi_tuned_file_find(path, d, &other_driver, &entry);
+    const clf_status found = clfi_tuned_file_find(path, d, &is_other, &entry);
     free(path);
     if (found != CLF_OK)
         snprintf(out->note, sizeof out->note, "%s", clf_last_error());
-    else if (other_driver)
-        snprintf(out->note, sizeof out->note, "tuned with another driver");
+    else if (is_other)
+        snprintf(out->note, sizeof out->note, "tuned with another driver or number of compute units");
     if (!entry)
         return CLF_OK;
     json_decref(entry);

@@ -47,11 +47,11 @@ static clf_status read_tuning(const clf_context *context, clf_tuning **out)
 {
     json_t *entry = NULL;
     clf_tuning *tuning = NULL;
-    bool other_driver = false;
-    CLF_TRY(clfi_tuned_file_find(context->tuned_file, &context->device.info, &other_driver, &entry));
-    if (other_driver)
-        clfi_log(context, CLF_LOG_INFO, "%s: %s was tuned with another driver than %s: ignored", context->tuned_file,
-                 context->device.info.name, context->device.info.driver_version);
+    bool is_other = false;
+    CLF_TRY(clfi_tuned_file_find(context->tuned_file, &context->device.info, &is_other, &entry));
+    if (is_other)
+        clfi_log(context, CLF_LOG_INFO, "%s: %s was tuned with another driver than %s or other than %u compute units: ignored",
+                 context->tuned_file, context->device.info.name, context->device.info.driver_version, context->device.info.compute_units);
     if (!entry)
         return CLF_OK;
     clf_status st = clfi_alloc(1, sizeof *tuning, "tuned choices", &tuning);

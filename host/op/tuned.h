@@ -44,7 +44,7 @@ clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, cl
 clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out);
 
 /* Adds the rules of `old`, an entry of the same device and driver, that are for other precisions than this one. CLBlast's parameters, one
- * set for all, stay those of `entry`. OUT_OF_MEMORY. */
+ * set for all, stay those of `entry`: rules that chose CLBlast with others are left out. OUT_OF_MEMORY. */
 clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precision precision);
 
 /* Whether choices measured on this device with this driver are in use. */

@@ -33,7 +33,8 @@ static clf_status read_file(const char *path, json_t **out, const json_t **out_d
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: schema \"%s\", expected \"%s\"", path, text, schema));
     CLF_GOTO(clfi_json_get_int(root, path, "schema_version", SCHEMA_VERSION, SCHEMA_VERSION, &version));
     CLF_GOTO(clfi_json_get_array(root, path, "devices", out_devices));
-    json_array_foreach(*out_devices, i, entry) {
+    json_array_foreach(*out_devices, i, entry)
+    {
         CLF_GOTO(clfi_json_get_string(entry, path, "name", &text));
         CLF_GOTO(clfi_json_get_string(entry, path, "platform", &text));
         CLF_GOTO(clfi_json_get_string(entry, path, "driver", &text));
@@ -55,25 +56,32 @@ static bool is_device(const json_t *entry, const clf_device_info *device)
     return is_text(entry, "name", device->name) && is_text(entry, "platform", device->platform_name);
 }
 
-clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_other_driver, json_t **out)
+/* A driver may show fewer or more units of the same device, by a variable or a part of a GPU. Older entries do not tell. */
+static bool has_units(const json_t *entry, const clf_device_info *device)
+{
+    const json_t *units = json_object_get(entry, "compute_units");
+    return !units || json_integer_value(units) == (json_int_t)device->compute_units;
+}
+
+clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_is_other, json_t **out)
 {
     json_t *root, *found = NULL;
     const json_t *devices = NULL;
-    bool other_driver = false;
+    bool is_other = false;
     CLF_TRY(read_file(path, &root, &devices));
     for (size_t i = 0; root && i < json_array_size(devices); i++) {
         json_t *entry = json_array_get(devices, i);
         if (!is_device(entry, device))
             continue;
-        if (is_text(entry, "driver", device->driver_version))
+        if (is_text(entry, "driver", device->driver_version) && has_units(entry, device))
             found = entry;
         else
-            other_driver = true;
+            is_other = true;
     }
     *out = json_incref(found); /* accepts NULL */
     json_decref(root);
-    if (out_other_driver)
-        *out_other_driver = other_driver && !found;
+    if (out_is_other)
+        *out_is_other = is_other && !found;
     return CLF_OK;
 }
 

@@ -2,7 +2,7 @@
 /* The file of measured choices: one entry per device and driver, as JSON. Which choices an entry holds is for tuned.h to read.
  *
  *     {"schema": "clformer-tuned", "schema_version": 1, "devices": [
- *       {"name": "...", "platform": "...", "driver": "...", "gemm": [...], "clblast": {...}}]} */
+ *       {"name": "...", "platform": "...", "driver": "...", "compute_units": 2, "gemm": [...], "clblast": {...}}]} */
 #ifndef CLFI_OP_TUNED_FILE_H
 #define CLFI_OP_TUNED_FILE_H
 
@@ -12,10 +12,11 @@
 #include "base/status.h"
 #include "clformer/device.h"
 
-/* The entry for this device with this driver. *out NULL: there is none, or no file; the caller releases it with json_decref.
- * *out_other_driver (may be NULL): whether an entry of this device with another driver was passed over.
+/* The entry for this device with this driver and as many compute units. *out NULL: there is none, or no file; the caller releases it with
+ * json_decref.
+ * *out_is_other (may be NULL): whether an entry of this device with another driver or number of units was passed over.
  * FORMAT: the file is broken, and why. IO: it cannot be read. */
-clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_other_driver, json_t **out);
+clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_is_other, json_t **out);
 
 /* Writes the file anew with this entry in the place of the device's old ones (of any driver); other devices' entries stay. The folder is
  * created. The file is replaced as a whole or not at all. FORMAT: the file that is there is broken: it is left alone. */

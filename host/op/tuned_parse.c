@@ -49,7 +49,8 @@ static clf_status parse_tile(const clf_context *context, const json_t *json, clf
     CLF_TRY(clfi_json_opt_object(json, where, "tile", &tile));
     if (tile && !rule->engine)
         CLF_FAIL(CLF_FORMAT, "%s: a tile for the default engine", where);
-    json_object_foreach((json_t *)tile, key, value) {
+    json_object_foreach((json_t *)tile, key, value)
+    {
         int64_t number;
         CLF_TRY(clfi_json_get_int(tile, where, key, 1, INT_MAX, &number));
         if (clfi_engine_tile_set(rule->engine, key, number, &rule->tile) != CLF_OK)
@@ -100,7 +101,8 @@ static clf_status parse_clblast(const clf_context *context, const json_t *entry,
     const json_t *kernels, *kernel, *value;
     const char *name;
     CLF_TRY(clfi_json_opt_object(entry, where, "clblast", &kernels));
-    json_object_foreach((json_t *)kernels, name, value) {
+    json_object_foreach((json_t *)kernels, name, value)
+    {
         int at = 0;
         while (at < CLFI_CLBLAST_KERNELS && strcmp(clfi_clblast_kernels[at].name, name) != 0)
             at++;
@@ -184,8 +186,9 @@ clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tu
         is_whole = is_whole && json_array_append_new(rules, rule_json(&tuning->rules[i])) == 0;
     json_t *entry = NULL;
     if (is_whole) /* "o" takes its reference over, whether or not the rest can be packed */
-        entry = json_pack("{s:s, s:s, s:s, s:s, s:O, s:o}", "name", device->name, "platform", device->platform_name, "driver",
-                          device->driver_version, "library", clf_version(), "gemm", rules, "clblast", clblast_json(&tuning->clblast));
+        entry = json_pack("{s:s, s:s, s:s, s:I, s:s, s:O, s:o}", "name", device->name, "platform", device->platform_name, "driver",
+                          device->driver_version, "compute_units", (json_int_t)device->compute_units, "library", clf_version(), "gemm",
+                          rules, "clblast", clblast_json(&tuning->clblast));
     json_decref(rules);
     if (!entry)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "tuned choices of %s as JSON: not enough memory", device->name);
@@ -196,10 +199,15 @@ clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tu
 clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precision precision)
 {
     json_t *rules = json_object_get(entry, "gemm"), *rule;
+    const bool same_clblast = json_equal(json_object_get(entry, "clblast"), json_object_get(old, "clblast"));
     size_t i;
-    json_array_foreach(json_object_get(old, "gemm"), i, rule) {
+    json_array_foreach(json_object_get(old, "gemm"), i, rule)
+    {
+        const char *engine = json_string_value(json_object_get(rule, "engine"));
         clf_precision other;
-        if (parse_precision(rule, &other) == CLF_OK && other != precision && json_array_append(rules, rule) != 0)
+        if (parse_precision(rule, &other) != CLF_OK || other == precision || (!same_clblast && engine && strcmp(engine, "clblast") == 0))
+            continue;
+        if (json_array_append(rules, rule) != 0)
             CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: rules of other precisions", where);
     }
     return CLF_OK;

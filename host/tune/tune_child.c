@@ -50,9 +50,12 @@ static clf_status read_device(const json_t *reply, clfi_tune_device *device)
 {
     const char *name, *platform, *driver;
     const json_t *tiles = json_object_get(reply, "standard");
+    json_int_t units;
     char *copy;
-    if (json_unpack((json_t *)reply, "{s:s, s:s, s:s}", "name", &name, "platform", &platform, "driver", &driver) != 0)
+    if (json_unpack((json_t *)reply, "{s:s, s:s, s:s, s:I}", "name", &name, "platform", &platform, "driver", &driver, "compute_units",
+                    &units) != 0)
         CLF_FAIL(CLF_INTERNAL, "a device's process described no device");
+    device->info.compute_units = (uint32_t)units;
     device->is_cpu = json_is_true(json_object_get(reply, "is_cpu"));
     for (size_t e = 0; e < json_array_size(tiles) && e < COUNT(device->standard); e++)
         for (size_t i = 0; i < CLFI_TILE_PARAMETERS; i++)

@@ -43,6 +43,7 @@ static clf_status describe(const json_t *request, json_t *reply)
     json_object_set_new(reply, "name", json_string(info->name));
     json_object_set_new(reply, "platform", json_string(info->platform_name));
     json_object_set_new(reply, "driver", json_string(info->driver_version));
+    json_object_set_new(reply, "compute_units", json_integer((json_int_t)info->compute_units));
     json_object_set_new(reply, "is_cpu", json_boolean(context->device.caps.is_cpu));
     json_object_set_new(reply, "standard", standard);
     clf_context_destroy(context);

@@ -207,6 +207,28 @@ static void test_nearest(void **state)
     }
 }
 
+/* What was measured with other parameters of CLBlast does not speak for these. */
+static void test_precisions_of_clblast(void **state)
+{
+    static const char *const names[] = {"clblast", "tiled"};
+    clf_gemm_rule rules[COUNT(names)];
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        rules[i] = (clf_gemm_rule){
+            CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128 << i, 384, 384, clfi_engine_find(CLF_OP_GEMM, names[i]), {{0}}, false};
+    for (int is_other = 0; is_other < 2; is_other++) {
+        clf_tuning tuning = {rules, COUNT(rules), {{true}, {{0}}}}, none = {NULL, 0, {{true}, {{0}}}};
+        json_t *entry, *old;
+        none.clblast.value[0][0] = (size_t)is_other;
+        CHECK_OK(clfi_tuning_entry(&info, &tuning, &old));
+        CHECK_OK(clfi_tuning_entry(&info, &none, &entry));
+        CHECK_OK(clfi_tuning_keep_others(entry, old, CLF_PRECISION_MEDIUM));
+        assert_int_equal(json_array_size(json_object_get(entry, "gemm")), is_other ? 1 : 2);
+        json_decref(old);
+        json_decref(entry);
+    }
+}
+
 /* Entries of other devices stay; the device's own, of whatever driver, is replaced. */
 static void test_entries(void **state)
 {
@@ -215,24 +237,25 @@ static void test_entries(void **state)
         {.name = "Other", .platform_name = PLATFORM, .driver_version = DRIVER},
         {.name = NAME, .platform_name = "Other", .driver_version = DRIVER},
         {.name = NAME, .platform_name = PLATFORM, .driver_version = "0.9"},
+        {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER, .compute_units = 7},
         {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER},
     };
     const clf_tuning nothing = {NULL, 0, {{false}, {{0}}}};
     for (size_t i = 0; i < COUNT(others); i++) {
         json_t *entry, *found;
-        bool other_driver;
+        bool is_other;
         CHECK_OK(clfi_tuning_entry(&others[i], &nothing, &entry));
         CHECK_OK(clfi_tuned_file_store(f->path, &others[i], entry));
         json_decref(entry);
-        CHECK_OK(clfi_tuned_file_find(f->path, &info, &other_driver, &found));
-        CHECK((found != NULL) == (i == 3) && other_driver == (i == 2), "after entry %zu: found %d, other driver %d", i, found != NULL,
-              other_driver);
+        CHECK_OK(clfi_tuned_file_find(f->path, &info, &is_other, &found));
+        CHECK((found != NULL) == (i == 4) && is_other == (i == 2 || i == 3), "after entry %zu: found %d, other %d", i, found != NULL,
+              is_other);
         json_decref(found);
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         json_t *found;
         CHECK_OK(clfi_tuned_file_find(f->path, &others[i], NULL, &found));
-        CHECK((found != NULL) == (i != 2), "entry %zu: found %d", i, found != NULL);
+        CHECK((found != NULL) == (i != 2 && i != 3), "entry %zu: found %d", i, found != NULL);
         json_decref(found);
     }
 }
@@ -329,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
         cmocka_unit_test_setup_teardown(test_added, setup, teardown),
         cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
+        cmocka_unit_test(test_precisions_of_clblast),
         cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
         cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
