@@ -178,11 +178,9 @@ static clf_status read_line(cli_inputs *inputs)
         return st;
     }
     const char *line = clfi_str_text(&inputs->line);
-    size_t length = inputs->line.length;
-    inputs->bytes_read += length + 1;
+    const size_t length = clfi_line_length(&inputs->line);
+    inputs->bytes_read += inputs->line.length + 1;
     inputs->line_number++;
-    if (length && line[length - 1] == '\r')
-        length--;
     if (!inputs->is_jsonl)
         return take_text(inputs, line, length);
     return strspn(line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */

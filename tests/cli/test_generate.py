@@ -156,6 +156,37 @@ def check_text_part():
             fail(f"text_config: {done.stderr}")
 
 
+def chat(folder, questions, *options):
+    return subprocess.run([program, "chat", folder, *options], input=questions.encode(), capture_output=True, check=False)
+
+
+def check_memory_of_chat(folder):
+    """What was said stays where the positions reach, whatever --max-tokens says; else it is told once that it does not. A question that is
+    refused is told, and the conversation goes on as if it had not been."""
+    plain = chat(folder, "abc\nabc\nabc\n", "--max-tokens", "5")
+    for options in ((), ("--max-tokens", "100")):
+        first, second, *_ = chat(folder, "abc\nabc\nabc\n", *options).stdout.splitlines()
+        if first == second:
+            fail(f"chat {options}: the second answer is the first: {first}")
+    if plain.returncode or plain.stderr or len(plain.stdout.splitlines()) != 3:
+        fail(f"chat: {plain}")
+    returns = chat(folder, "abc\r\n\r\nabc\r\nabc", "--max-tokens", "5")
+    if returns.stdout != plain.stdout:
+        fail(f"chat of lines that end in CRLF: {returns}, expected {plain.stdout}")
+    long = chat(folder, (" the cat" * 10 + "\n") * 8, "--max-tokens", "5")
+    if long.returncode or long.stderr.count(b"\n") != 1 or b"96 positions: what was said first is forgotten" not in long.stderr:
+        fail(f"chat: {long}")
+    refused = chat(folder, "abc\nabc\n" + "x" * 97 + "\nabc\n", "--max-tokens", "5")
+    if refused.returncode != 1 or refused.stdout != plain.stdout or \
+            refused.stderr != b"clformer: standard input: line 3: the conversation: 98 tokens, the model has 96 positions\n":
+        fail(f"chat with a question too long: {refused}, expected {plain.stdout}")
+    with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
+        file.write("{{ messages[-1].content if messages[-1].content != 'nothing' }}")
+    nothing = chat(folder, "abc\nnothing\nabc\n", "--max-tokens", "5")
+    if nothing.returncode != 1 or len(nothing.stdout.splitlines()) != 2 or b"line 2: the conversation: no tokens" not in nothing.stderr:
+        fail(f"chat with nothing to answer: {nothing}")
+
+
 def check_chat():
     """Two questions; the tiny model's files have no template of their own."""
     source = os.path.join(families, "llama")
@@ -174,6 +205,7 @@ def check_chat():
         second = run("generate", source, f" the. cat!{first[:-1]}. sat!", *options).stdout
         if told.returncode != 0 or told.stdout != first + second:
             fail(f"chat: {told.returncode} {told.stdout!r}, expected {first + second!r}: {told.stderr}")
+        check_memory_of_chat(folder)
 
 
 def check_unread_keys(folder):
