@@ -68,6 +68,12 @@ def check_perplexity(name, model, golden, path):
     window = json.loads(run("perplexity", model, "--file", path, "--json").stdout)["window"]  # at most the model's positions
     if not 1 < window <= 512:
         fail(f"{name}: a window of {window}")
+    for content, words in ((b"\xff", "no tokens"), (b"a", "a text of 1 token: expected two or more")):
+        with open(path, "wb") as file:
+            file.write(content)
+        refused = run("perplexity", model, "--file", path, status=1).stderr
+        if not refused.startswith(f"clformer: {path}: ") or words not in refused:
+            fail(f"{name}: perplexity of {content}: {refused}")
     empty = run("perplexity", model, "--file", "/dev/null", status=1)
     if "/dev/null: holds no text" not in empty.stderr:
         fail(f"{name}: perplexity of nothing: {empty.stderr}")
@@ -118,8 +124,8 @@ def check_texts_told(folder):
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in lines)
         of_file = f"{path}: line {number}: "
-        for done, where in ((run("generate", source, "--prompt-file", path, "--max-tokens", "1", status=2), of_file),
-                            (run("logits", source, "--file", path, "-o", output, status=2), of_file),
+        for done, where in ((run("generate", source, "--prompt-file", path, "--max-tokens", "1", status=1), of_file),
+                            (run("logits", source, "--file", path, "-o", output, status=1), of_file),
                             (run("logits", source, *lines, "-o", output, status=2), f"clformer: text {number}: ")):
             if where not in done.stderr or words not in done.stderr or "[" in done.stderr:
                 fail(f"{bad[:9]!r} as {number}: {done.stderr}")
