@@ -260,7 +260,6 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},
         {"max-tokens", 0, "N", "cut a longer text (default: the model's maximum)", CLI_SIZE, &job.max_tokens},
         CLI_SESSION_OPTIONS(job.session),
-        CLI_MODEL_OPTIONS(job.session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && job.weights && positional > 0)
