@@ -201,6 +201,7 @@ static clf_status run_file(attention_job *job)
     if (job->npy || job->as_json || job->max_tokens || job->layer != NOT_GIVEN_LAYER || job->kind != NOT_GIVEN)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
                  "attention: --weights draws a file; --layer, --kind, --max-tokens, --npy and --json go with a model");
+    CLF_TRY(cli_session_refuse_options(&job->session, "attention --weights", "a model and a text"));
     CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, &job->map));
     const cli_attention_picture drawn = picture_of(job);
     return cli_attention_draw(&job->map, &drawn, job->picture);

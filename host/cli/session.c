@@ -36,6 +36,20 @@ clf_status cli_session_open(cli_session *session)
     return CLF_OK;
 }
 
+clf_status cli_session_refuse_options(const cli_session *session, const char *what, const char *needed)
+{
+    const char *given = session->device                               ? "device"
+                        : session->engines                            ? "engine"
+                        : session->no_tuned                           ? "no-tuned"
+                        : session->precision != CLF_PRECISION_HIGHEST ? "precision"
+                        : session->stats                              ? "stats"
+                        : session->trace                              ? "trace"
+                                                                      : NULL;
+    if (given)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --%s needs %s", what, given, needed);
+    return CLF_OK;
+}
+
 clf_model_params cli_session_model_params(const cli_session *session)
 {
     clf_model_params params = CLF_MODEL_PARAMS_INIT;
@@ -48,7 +62,10 @@ typedef clf_status (*open_function)(clf_context *context, const char *directory,
 
 static clf_status open_models(cli_session *session, const char *directory, open_function open_one)
 {
-    CLF_TRY(cli_session_open(session));
+    if (!session->context)
+        CLF_TRY(cli_session_open(session));
+    clf_model_destroy(session->model);
+    session->model = NULL;
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
@@ -57,8 +74,9 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
     if (labels != 1)
         CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
-    session->load_ns = clfi_now_ns() - start;
-    clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
+    const uint64_t end = clfi_now_ns();
+    session->load_ns += end - start;
+    clfi_profile_phase(session->context, "load model", start, end);
     return CLF_OK;
 }
 
