@@ -110,12 +110,15 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-static void print_stats(const cli_session *session, const clf_embed_stats *embed)
+/* embed: also of the processes of several devices, which measure nothing else. */
+static void print_stats(const cli_session *session, bool has_processes, const clf_embed_stats *embed)
 {
     clf_context_stats s;
     clf_context_get_stats(session->context, &s);
     const clf_device_info *device = clf_context_device(session->context);
     fprintf(stderr, "device          %s (%s)\n", device->name, device->platform_name);
+    if (has_processes)
+        fprintf(stderr, "processes       one for each device; their programs, transfers, memory and kernels are not counted here\n");
     if (session->model)
         fprintf(stderr, "load            %.1f ms (engine %s%s%s)\n", ms(session->load_ns),
                 clf_model_get_info(session->model)->linear_engine, session->weights == CLF_STORAGE_F16 ? ", weights f16" : "",
@@ -158,6 +161,7 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
 clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
 {
     clf_status st = CLF_OK;
+    const bool has_processes = session->pool != NULL;
     cli_line_clear();
     if (session->stop_pool)
         session->stop_pool(session->pool);
@@ -166,7 +170,7 @@ clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
     if (session->context && session->trace)
         st = clf_context_write_trace(session->context, session->trace);
     if (session->context && session->stats && clf_context_finish(session->context) == CLF_OK)
-        print_stats(session, embed);
+        print_stats(session, has_processes, embed);
     clf_model_destroy(session->model);
     clf_model_destroy(session->reranker);
     clf_context_destroy(session->context);
