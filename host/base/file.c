@@ -102,6 +102,11 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
     return clfi_str_append(line, chunk, used);
 }
 
+size_t clfi_line_length(const clf_str *line)
+{
+    return line->length - (line->length && line->data[line->length - 1] == '\r');
+}
+
 /* Looks once, so that what is found is what was asked for. */
 static clf_status look_for(const char *path, struct stat *info, bool *out)
 {

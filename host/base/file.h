@@ -32,6 +32,9 @@ enum { CLFI_MODEL_FILE_BYTES = 256 << 20 };
  * bytes, which names the line by `number`, from 1; IO: the stream failed. */
 clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t limit, clf_str *line, bool *out_any);
 
+/* Bytes of such a line without a "\r" at its end. */
+size_t clfi_line_length(const clf_str *line);
+
 /* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
  * searched, or a system that cannot tell, so that no file which someone put there is passed over. */
 clf_status clfi_file_exists(const char *path, bool *out);

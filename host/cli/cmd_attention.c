@@ -201,6 +201,7 @@ static clf_status run_file(attention_job *job)
     if (job->npy || job->as_json || job->max_tokens || job->layer != NOT_GIVEN_LAYER || job->kind != NOT_GIVEN)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
                  "attention: --weights draws a file; --layer, --kind, --max-tokens, --npy and --json go with a model");
+    CLF_TRY(cli_session_refuse_options(&job->session, "attention --weights", "a model and a text"));
     CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, &job->map));
     const cli_attention_picture drawn = picture_of(job);
     return cli_attention_draw(&job->map, &drawn, job->picture);
@@ -260,7 +261,6 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},
         {"max-tokens", 0, "N", "cut a longer text (default: the model's maximum)", CLI_SIZE, &job.max_tokens},
         CLI_SESSION_OPTIONS(job.session),
-        CLI_MODEL_OPTIONS(job.session),
     };
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK && job.weights && positional > 0)

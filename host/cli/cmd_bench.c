@@ -67,6 +67,8 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: more than %d models", CLI_LIST_MAX);
         j->models.items[j->models.count++] = argv[i];
     }
+    if (j->list + j->schema + (j->output != NULL) > 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "bench: --list, --schema and --output exclude each other: the first two only print");
     if (j->seconds <= 0 || j->seconds > 3600)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--seconds: expected more than 0 and at most 3600, found %g", j->seconds);
     if (j->rounds > 1000)

@@ -41,7 +41,9 @@ typedef struct chat {
     clf_generate_params params;
     clf_encoding *encoding;
     clf_str prompt, answer;
-    clf_status st; /* of printing */
+    clf_status st;        /* of printing */
+    size_t line, refused; /* of standard input: the one in hand; questions that were */
+    bool is_forgetting;   /* which was told */
 } chat;
 
 static clf_status out_of_memory(void)
@@ -74,17 +76,19 @@ static clf_status render(chat *c)
     return st;
 }
 
-/* The conversation as a prompt with room for an answer: what was said first is forgotten where it must be. */
+/* The conversation as a prompt with room for an answer, at least a quarter of the positions where it may be as long: what was said first is
+ * forgotten where it must be. */
 static clf_status make_prompt(chat *c)
 {
     clf_encode_params encode = CLF_ENCODE_PARAMS_INIT;
     const size_t positions = (size_t)clf_model_get_info(c->model)->max_positions, first = c->has_system ? 1 : 0;
+    const size_t room = c->params.max_tokens < positions / 4 ? c->params.max_tokens : positions / 4;
     encode.add_special_tokens = 0;
     for (;;) {
         CLF_TRY(render(c));
         const clf_text text = {clfi_str_text(&c->prompt), c->prompt.length};
         CLF_TRY(clf_tokenizer_encode(c->model->tokenizer, &text, NULL, &encode, c->encoding));
-        if (c->encoding->length + c->params.max_tokens <= positions || json_array_size(c->messages) < first + 3)
+        if (c->encoding->length + room <= positions || json_array_size(c->messages) < first + 3)
             return CLF_OK;
         for (int i = 0; i < 2; i++) /* a question and its answer */
             if (json_array_remove(c->messages, first) != 0)
@@ -104,8 +108,9 @@ static int on_token(void *user, const clf_generated *step)
     return c->st != CLF_OK || is_interrupted;
 }
 
-/* The answer to the prompt. At a terminal Ctrl-C ends it and leaves the conversation; a second one ends the program. */
-static clf_status generate(chat *c)
+/* The answer to the prompt. At a terminal Ctrl-C ends it and leaves the conversation; a second one ends the program. *out_refused: the
+ * prompt is to blame. */
+static clf_status generate(chat *c, bool *out_refused)
 {
     const clf_text prompt = {clfi_str_text(&c->prompt), c->prompt.length};
     struct sigaction before, during = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
@@ -117,27 +122,59 @@ static clf_status generate(chat *c)
     const clf_status st = clf_generate(c->session, &prompt, 1, &c->params, on_token, c);
     if (c->is_terminal && sigaction(SIGINT, &before, NULL) != 0)
         return clfi_fail_errno("sigaction", "SIGINT");
-    return st != CLF_OK && failed == 0 ? clfi_fail_prefix(st, "the conversation") : st;
+    *out_refused = st == CLF_INVALID_ARGUMENT && failed == 0;
+    return st != CLF_OK && failed == 0 ? clfi_fail_prefix(st, "standard input: line %zu: the conversation", c->line) : st;
 }
 
-static clf_status answer(chat *c, const clf_str *line)
+static void tell_forgetting(chat *c)
 {
-    CLF_TRY(say(c, "user", clfi_str_text(line), line->length));
+    if (!c->is_forgetting)
+        fprintf(stderr, "clformer: the model has %lld positions: what was said first is forgotten\n",
+                (long long)clf_model_get_info(c->model)->max_positions);
+    c->is_forgetting = true;
+}
+
+static clf_status answer(chat *c, clf_text question, bool *out_refused)
+{
+    CLF_TRY(say(c, "user", question.data, question.size));
+    const size_t said = json_array_size(c->messages);
     CLF_TRY(make_prompt(c));
     clfi_str_clear(&c->answer);
     cli_interrupts_end_line(true);
-    CLF_TRY(generate(c));
+    CLF_TRY(generate(c, out_refused));
     CLF_TRY(c->st);
     putchar('\n');
     cli_interrupts_end_line(false);
+    if (json_array_size(c->messages) < said)
+        tell_forgetting(c);
     return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);
+}
+
+/* A question that has no place is told and leaves the conversation as it was. */
+static clf_status ask(chat *c, clf_text question)
+{
+    bool is_refused = false;
+    json_t *before = json_copy(c->messages);
+    if (!before)
+        return out_of_memory();
+    const clf_status st = answer(c, question, &is_refused);
+    if (!is_refused) {
+        json_decref(before);
+        return st;
+    }
+    json_decref(c->messages);
+    c->messages = before;
+    c->refused++;
+    cli_interrupts_end_line(false);
+    cli_line_clear();
+    fprintf(stderr, "clformer: %s\n", clf_last_error());
+    return CLF_OK;
 }
 
 /* Lines of standard input, one question each. */
 static clf_status converse(chat *c)
 {
     clf_str line = CLF_STR_INIT;
-    size_t number = 0;
     clf_status st = CLF_OK;
     for (bool any = true; st == CLF_OK && any;) {
         if (c->is_terminal) {
@@ -147,9 +184,10 @@ static clf_status converse(chat *c)
         }
         st = cli_output_flush();
         if (st == CLF_OK)
-            st = clfi_line_read(stdin, "standard input", ++number, LINE_BYTES, &line, &any);
-        if (st == CLF_OK && any && line.length > 0)
-            st = answer(c, &line);
+            st = clfi_line_read(stdin, "standard input", ++c->line, LINE_BYTES, &line, &any);
+        const clf_text question = {clfi_str_text(&line), clfi_line_length(&line)};
+        if (st == CLF_OK && any && question.size > 0)
+            st = ask(c, question);
     }
     if (c->is_terminal)
         putchar('\n');
@@ -167,7 +205,8 @@ static clf_status open_template(const char *model, clf_template **out)
     return st;
 }
 
-static clf_status run(cli_session *session, const char *model, const char *system, const clf_generate_params *params)
+/* *out_refused: how many questions were. */
+static clf_status run(cli_session *session, const char *model, const char *system, const clf_generate_params *params, size_t *out_refused)
 {
     chat c = {.params = *params, .st = CLF_OK, .has_system = system != NULL, .prompt = CLF_STR_INIT, .answer = CLF_STR_INIT};
     clf_status st;
@@ -185,6 +224,7 @@ static clf_status run(cli_session *session, const char *model, const char *syste
     if (system)
         CLF_GOTO(say(&c, "system", system, strlen(system)));
     CLF_GOTO(converse(&c));
+    *out_refused = c.refused;
 done:
     json_decref(c.messages);
     clf_encoding_destroy(c.encoding);
@@ -201,6 +241,7 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     cli_session session = CLI_SESSION_INIT;
     cli_generation options = CLI_GENERATION_INIT;
     const char *system = NULL;
+    size_t refused = 0;
     int positional;
     const cli_option table[] = {
         {"system", 0, "TEXT", "how the model is to answer", CLI_TEXT, &system},
@@ -218,8 +259,8 @@ int cmd_chat(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)
-        st = run(&session, argv[0], system, &params);
-    const int status = st == CLF_OK ? 0 : cli_fail(st);
+        st = run(&session, argv[0], system, &params, &refused);
+    const int status = st == CLF_OK ? refused > 0 : cli_fail(st);
     st = cli_session_close(&session, NULL);
     return status ? status : st == CLF_OK ? 0 : cli_fail(st);
 }

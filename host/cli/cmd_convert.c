@@ -81,21 +81,18 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     return CLF_OK;
 }
 
-/* The logits behind the text; *out_count: the vocabulary. The session's model is closed again. */
-static clf_status read_logits(cli_session *options, const char *model, const char *text, float **out, size_t *out_count)
+/* The logits behind the text; *out_count: the vocabulary. */
+static clf_status read_logits(cli_session *session, const char *model, const char *text, float **out, size_t *out_count)
 {
-    cli_session session = *options;
-    clf_session *own = NULL;
-    clf_status st;
-    CLF_GOTO(cli_session_open_model(&session, model));
-    CLF_GOTO(clf_session_create(session.model, NULL, &own));
-    *out_count = (size_t)clf_model_get_info(session.model)->vocabulary;
-    CLF_GOTO(clfi_alloc(*out_count, sizeof **out, "logits", out));
-    CLF_GOTO(clf_logits(own, &(clf_text){text, strlen(text)}, 1, NULL, *out));
-done:
+    clf_session *own;
+    CLF_TRY(cli_session_open_model(session, model));
+    CLF_TRY(clf_session_create(session->model, NULL, &own));
+    *out_count = (size_t)clf_model_get_info(session->model)->vocabulary;
+    clf_status st = clfi_alloc(*out_count, sizeof **out, "logits", out);
+    if (st == CLF_OK)
+        st = clf_logits(own, &(clf_text){text, strlen(text)}, 1, NULL, *out);
     clf_session_destroy(own);
-    const clf_status closed = cli_session_close(&session, NULL);
-    return st == CLF_OK ? closed : st;
+    return st;
 }
 
 static size_t largest(const float *logits, size_t count)
@@ -147,6 +144,8 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected the name of a file to write, found \"\"");
     if (st == CLF_OK && text && !text[0])
         st = clfi_fail(CLF_INVALID_ARGUMENT, "convert: expected a text behind --check, found \"\"");
+    if (st == CLF_OK && !text)
+        st = cli_session_refuse_options(&session, self->name, "--check TEXT, which alone uses a device");
     if (st == CLF_OK)
         st = clfi_output_check(argv[1], text != NULL);
     if (st == CLF_OK)
@@ -155,5 +154,7 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
         st = convert(argv[0], argv[1], weights);
     if (st == CLF_OK && text)
         st = check(&session, argv[0], argv[1], text);
-    return st == CLF_OK ? 0 : cli_fail(st);
+    const int status = st == CLF_OK ? 0 : cli_fail(st);
+    st = cli_session_close(&session, NULL);
+    return status ? status : st == CLF_OK ? 0 : cli_fail(st);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer detokenize: token ids back to text. */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -12,11 +13,22 @@
 #include "cli/inputs.h"
 #include "cli/json_line.h"
 #include "clformer/tokenizer.h"
+#include "io/json.h"
 
 typedef struct cli_ids {
     int32_t *ids;
     size_t count, capacity;
 } cli_ids;
+
+static clf_status add_id(long long id, const clf_tokenizer *tokenizer, cli_ids *list)
+{
+    const size_t size = clf_tokenizer_vocabulary_size(tokenizer);
+    if (id < 0 || (uint64_t)id >= size || !clf_tokenizer_token(tokenizer, (int32_t)id))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "token id %lld: the vocabulary has ids from 0 to %zu, and no such one", id, size - 1);
+    CLF_TRY(clfi_grow(&list->ids, &list->capacity, list->count + 1, sizeof *list->ids, "token ids"));
+    list->ids[list->count++] = (int32_t)id;
+    return CLF_OK;
+}
 
 /* Appends the ids of a text: "101 7592 102" or "[101, 7592, 102]". */
 static clf_status read_ids(const char *text, const clf_tokenizer *tokenizer, cli_ids *list)
@@ -26,16 +38,40 @@ static clf_status read_ids(const char *text, const clf_tokenizer *tokenizer, cli
         char *end;
         errno = 0;
         const long long id = strtoll(at, &end, 10);
-        if (end == at || (*end && !strchr(between, *end)))
+        if (errno || !isdigit((unsigned char)at[*at == '-']) || (*end && !strchr(between, *end)))
             CLF_FAIL(CLF_INVALID_ARGUMENT, "token ids: expected numbers, found \"%.80s\"", at);
-        if (errno || id < 0 || (uint64_t)id >= clf_tokenizer_vocabulary_size(tokenizer) || !clf_tokenizer_token(tokenizer, (int32_t)id))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "token id %.*s: the vocabulary has ids from 0 to %zu, and no such one", (int)(end - at), at,
-                     clf_tokenizer_vocabulary_size(tokenizer) - 1);
-        CLF_TRY(clfi_grow(&list->ids, &list->capacity, list->count + 1, sizeof *list->ids, "token ids"));
-        list->ids[list->count++] = (int32_t)id;
+        CLF_TRY(add_id(id, tokenizer, list));
         at = end;
     }
     return CLF_OK;
+}
+
+/* The same of {"ids": [101, 7592, 102]}, beside which other keys may be. */
+static clf_status read_object(const clf_str *line, const clf_tokenizer *tokenizer, cli_ids *list)
+{
+    json_t *json;
+    CLF_TRY(clfi_json_parse(line->data, line->length, "token ids", &json));
+    const json_t *ids = json_object_get(json, "ids");
+    clf_status st = json_is_array(ids) ? CLF_OK : clfi_fail(CLF_FORMAT, "token ids: expected an object with an array \"ids\"");
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(ids); i++) {
+        const json_t *id = json_array_get(ids, i);
+        st = json_is_integer(id) ? add_id(json_integer_value(id), tokenizer, list)
+                                 : clfi_fail(CLF_FORMAT, "token ids: \"ids\"[%zu]: expected a whole number", i);
+    }
+    json_decref(json);
+    return st;
+}
+
+/* A text as tokenize prints it, also with --json. */
+static clf_status read_line(const clf_str *line, const clf_tokenizer *tokenizer, cli_ids *list)
+{
+    const char *text = clfi_str_text(line);
+    list->count = 0;
+    if (text[strspn(text, " \t")] == '{')
+        return read_object(line, tokenizer, list);
+    if (strlen(text) < line->length)
+        CLF_FAIL(CLF_FORMAT, "token ids: expected numbers, found a NUL");
+    return read_ids(text, tokenizer, list);
 }
 
 static clf_status print_text(clf_token_decoder *decoder, const cli_ids *list, int as_json)
@@ -70,10 +106,9 @@ static clf_status detokenize(const char *directory, char **arguments, int count,
         if (inputs->count == 0)
             break;
         for (size_t i = 0; i < inputs->count; i++) {
-            list.count = 0;
             clfi_str_clear(&line);
             CLF_GOTO(clfi_str_append(&line, inputs->texts[i].data, inputs->texts[i].size));
-            CLF_GOTO(read_ids(line.data, tokenizer, &list));
+            CLF_GOTO(cli_inputs_blame(inputs, &i, read_line(&line, tokenizer, &list)));
             CLF_GOTO(print_text(decoder, &list, as_json));
         }
     }
@@ -90,7 +125,7 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int skip_special = 0, as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them; - for standard input", CLI_TEXT, &file},
+        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them, also with --json; - for standard input", CLI_TEXT, &file},
         {"skip-special", 0, NULL, "leave out special tokens", CLI_FLAG, &skip_special},
         {"json", 0, NULL, "print JSON strings", CLI_FLAG, &as_json},
     };
@@ -104,6 +139,8 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
         st = cli_refuse(self, positional < 1 ? "no model directory" : "no token ids");
     if (st == CLF_OK && file)
         st = cli_inputs_open(NULL, 0, file, &inputs);
+    if (inputs)
+        inputs->is_jsonl = false; /* a line holds ids and no text */
     if (st == CLF_OK)
         st = detokenize(argv[0], argv + 1, positional - 1, inputs, skip_special, as_json);
     cli_inputs_close(inputs);

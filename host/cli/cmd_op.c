@@ -49,13 +49,12 @@ static void list_ops(void)
          "float32.");
 }
 
-/* Where the first name of an op stands, and its row; NULL when there is none. */
-static const op_row *find_op(int argc, char **argv, int *index)
+/* NULL when there is none of that name. */
+static const op_row *find_op(const char *name)
 {
-    for (*index = 1; *index < argc; ++*index)
-        for (size_t k = 0; k < COUNT(rows); k++)
-            if (strcmp(argv[*index], rows[k]->name) == 0)
-                return rows[k];
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(name, rows[i]->name) == 0)
+            return rows[i];
     return NULL;
 }
 
@@ -132,6 +131,9 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
 
 static clf_status fail_unknown(const char *name)
 {
+    if (name && name[0] == '-')
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: expected the name of an op, found option \"%s\": options stand behind the name",
+                 name);
     const char *names[COUNT(rows)];
     for (size_t i = 0; i < COUNT(rows); i++)
         names[i] = rows[i]->name;
@@ -144,18 +146,16 @@ static clf_status fail_unknown(const char *name)
 
 int cmd_op(const cli_command *self, int argc, char **argv)
 {
-    int index;
-    if (argc == 2 && (strcmp(argv[1], "--list") == 0 || strcmp(argv[1], "--help") == 0)) {
-        if (argv[1][2] == 'h')
-            printf("usage: clformer %s %s\n\n%s\n\n", self->name, self->arguments, self->summary);
+    const char *name = argc > 1 ? argv[1] : "";
+    const bool asks_help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0, asks_list = strcmp(name, "--list") == 0;
+    if (asks_list && argc > 2)
+        return cli_fail_coded(clfi_fail(CLF_INVALID_ARGUMENT, "E_OPTION: op --list: expected no more arguments, found \"%s\"", argv[2]));
+    if (asks_help)
+        printf("usage: clformer %s %s\n\n%s\n\n", self->name, self->arguments, self->summary);
+    if (asks_help || asks_list) {
         list_ops();
         return 0;
     }
-    if (argc > 2 && strcmp(argv[1], "--list") == 0)
-        return cli_fail_coded(clfi_fail(CLF_INVALID_ARGUMENT, "E_OPTION: op --list: expected no more arguments, found \"%s\"", argv[2]));
-    const op_row *row = find_op(argc, argv, &index);
-    if (!row)
-        return cli_fail_coded(fail_unknown(argc > 1 ? argv[1] : NULL));
-    memmove(argv + index, argv + index + 1, (size_t)(argc - index) * sizeof *argv); /* the NULL at the end too */
-    return run_command(self, row, argc - 1, argv);
+    const op_row *row = find_op(name);
+    return row ? run_command(self, row, argc - 1, argv + 1) : cli_fail_coded(fail_unknown(argc > 1 ? name : NULL));
 }

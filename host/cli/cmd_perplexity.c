@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer perplexity: how well a language model foretells a text. */
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,17 +9,19 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/generation.h"
+#include "cli/inputs.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 
 enum { DEFAULT_WINDOW = 512, LIMIT_BYTES = 1 << 30 };
 
-static clf_status perplexity(cli_session *session, const char *model, const clf_text *text, size_t window,
+/* name: of where the text was read. */
+static clf_status perplexity(cli_session *session, const char *model, const clf_text *text, const char *name, size_t window,
                              const clf_generate_params *params, int as_json)
 {
     clf_session *own;
     double value;
-    size_t tokens;
+    size_t tokens, failed = SIZE_MAX;
     CLF_TRY(cli_session_open_model(session, model));
     CLF_TRY(clf_session_create(session->model, NULL, &own));
     if (!window) {
@@ -30,11 +33,12 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     clf_generate_params watched = *params;
     watched.progress = cli_progress_update;
     watched.progress_user = &progress;
+    watched.failed_text = &failed;
     cli_interrupts_say("nothing was printed: the number is that of the whole text");
     const clf_status st = clf_perplexity(own, text, window, &watched, &value, &tokens);
     clf_session_destroy(own);
     if (st != CLF_OK)
-        return st;
+        return failed == 0 ? cli_contents_blame(name, st) : st;
     cli_line_clear();
     if (as_json)
         printf("{\"perplexity\":%.9g,\"tokens\":%zu,\"window\":%zu}\n", value, tokens, window);
@@ -43,14 +47,14 @@ static clf_status perplexity(cli_session *session, const char *model, const clf_
     return CLF_OK;
 }
 
-/* Of a file, a pipe or, for "-", standard input. */
-static clf_status read_text(const char *file, clf_str *out)
+/* Of a file, a pipe or, for "-", standard input; *out_name: what messages call it. */
+static clf_status read_text(const char *file, clf_str *out, const char **out_name)
 {
     const bool is_stdin = strcmp(file, "-") == 0;
     const int descriptor = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return clfi_fail_errno("open", file);
-    const char *name = is_stdin ? "standard input" : file;
+    const char *name = *out_name = is_stdin ? "standard input" : file;
     const clf_status st = clfi_descriptor_read(descriptor, name, LIMIT_BYTES, out);
     if (!is_stdin)
         close(descriptor);
@@ -61,7 +65,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
     cli_generation options = CLI_GENERATION_INIT;
-    const char *file = NULL;
+    const char *file = NULL, *name = NULL;
     size_t window = 0;
     int as_json = 0, positional;
     const cli_option table[] = {
@@ -84,10 +88,10 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = cli_generation_params(&options, stops, &params);
     if (st == CLF_OK)
-        st = read_text(file, &bytes);
+        st = read_text(file, &bytes, &name);
     if (st == CLF_OK) {
         const clf_text text = {clfi_str_text(&bytes), bytes.length};
-        st = perplexity(&session, argv[0], &text, window, &params, as_json);
+        st = perplexity(&session, argv[0], &text, name, window, &params, as_json);
     }
     const int status = st == CLF_OK ? 0 : cli_fail(st);
     clfi_str_free(&bytes);

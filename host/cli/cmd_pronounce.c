@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer pronounce: phonemes of English words. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,10 @@ typedef struct pronounce_options {
     size_t beam, n_best, batch_words;
     const char *picture, *word; /* heat maps of that word's cross-attention; NULL: none */
     int picture_format;
-    int64_t layer;              /* of the decoder; -1: the last */
+    int64_t layer; /* of the decoder; NOT_GIVEN: the last */
 } pronounce_options;
+
+#define NOT_GIVEN INT64_MIN
 
 static clf_text trimmed(clf_text text)
 {
@@ -121,13 +124,12 @@ static void print_stats(const clf_pronouncer *pronouncer)
 static clf_status draw_attention(clf_pronouncer *pronouncer, const pronounce_options *options)
 {
     cli_attention_map map = {0};
-    const int64_t layer = options->layer < 0 ? pronouncer->model->network->decoder.layer_count - 1 : options->layer;
+    const int64_t layer = options->layer == NOT_GIVEN ? pronouncer->model->network->decoder.layer_count - 1 : options->layer;
     CLF_TRY(cli_attention_of_word(pronouncer, options->word, (int)options->beam, CLF_PRONOUNCE_ATTENTION_CROSS, layer, &map));
-    const cli_attention_picture picture = {
-        .source = options->model ? options->model : "g2p",
-        .text = options->word,
-        .scale = CLI_SCALE_SHARED,
-        .format = (cli_heatmap_format)options->picture_format};
+    const cli_attention_picture picture = {.source = options->model ? options->model : "g2p",
+                                           .text = options->word,
+                                           .scale = CLI_SCALE_SHARED,
+                                           .format = (cli_heatmap_format)options->picture_format};
     const clf_status st = cli_attention_draw(&map, &picture, options->picture);
     cli_attention_free(&map);
     return st;
@@ -159,6 +161,10 @@ static clf_status check(pronounce_options *options)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--beam: expected 1 to 64, found %zu", options->beam);
     if (options->picture && !options->word)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--attention: expected one word on the command line");
+    if (!options->picture && options->layer != NOT_GIVEN)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--layer needs --attention");
+    if (options->layer != NOT_GIVEN && options->layer < 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--layer: expected a layer from 0, found %lld", (long long)options->layer);
     options->picture_format = CLI_FORMAT_UNSET;
     CLF_TRY(cli_heatmap_choose_format(options->picture, &options->picture_format));
     if (options->picture && options->picture_format == CLI_FORMAT_UNSET)
@@ -171,7 +177,7 @@ static clf_status check(pronounce_options *options)
 int cmd_pronounce(const cli_command *self, int argc, char **argv)
 {
     cli_session session = CLI_SESSION_INIT;
-    pronounce_options options = {.layer = -1};
+    pronounce_options options = {.layer = NOT_GIVEN};
     const char *file = NULL;
     int positional;
     const cli_option table[] = {

@@ -55,6 +55,8 @@ int cmd_report(const cli_command *self, int argc, char **argv)
         st = cli_refuse(self, "no -o F.html, F.svg or F.md");
     if (st == CLF_OK)
         st = choose_format(output, &format);
+    if (st == CLF_OK && part != CLFI_REPORT_ALL && format != CLFI_REPORT_SVG)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--part goes with a picture, -o F.svg; a page or Markdown has all parts");
     if (st == CLF_OK)
         st = report(argv, (size_t)positional, output, (clfi_report_format)format, (clfi_report_part)part);
     return st == CLF_OK ? EXIT_SUCCESS : cli_fail(st);

@@ -110,8 +110,8 @@ static clf_status read_texts(const char *path, size_t rows, cli_collection *corp
         }
     } while (inputs->count > 0);
     if (count != rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", path, count,
-                       clfi_plural(count, "text", "texts"), rows, clfi_plural(rows, "embedding", "embeddings"));
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", path, count, clfi_plural(count, "text", "texts"), rows,
+                       clfi_plural(rows, "embedding", "embeddings"));
 done:
     cli_inputs_close(inputs);
     return st;
@@ -371,6 +371,8 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--top: expected at most 1024, found %zu", search.top);
     if (st == CLF_OK && search.reranker && has_embeddings(search.corpus) && !search.texts)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--rerank: %s has embeddings alone: expected its texts by --texts F", search.corpus);
+    if (st == CLF_OK && search.texts && !has_embeddings(search.corpus))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--texts: %s has its texts itself: expected a .npy corpus", search.corpus);
     if (st == CLF_OK)
         st = check_corpus(search.corpus);
     if (st == CLF_OK)

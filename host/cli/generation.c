@@ -24,6 +24,9 @@ clf_status cli_generation_params(const cli_generation *options, clf_text stops[C
         if (stops[i].size == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--stop: expected a text, found \"\"");
     }
+    if (options->beams > 1 && (options->top_k || options->top_p != 1 || options->min_p != 0 || options->seed != 0))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--beams %zu: expected none of --top-k, --top-p, --min-p and --seed, which are of chance",
+                 options->beams);
     CLF_TRY(clf_generate_params_default(out, sizeof *out));
     out->max_tokens = options->max_tokens;
     out->temperature = (float)options->temperature;

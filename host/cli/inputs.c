@@ -178,11 +178,9 @@ static clf_status read_line(cli_inputs *inputs)
         return st;
     }
     const char *line = clfi_str_text(&inputs->line);
-    size_t length = inputs->line.length;
-    inputs->bytes_read += length + 1;
+    const size_t length = clfi_line_length(&inputs->line);
+    inputs->bytes_read += inputs->line.length + 1;
     inputs->line_number++;
-    if (length && line[length - 1] == '\r')
-        length--;
     if (!inputs->is_jsonl)
         return take_text(inputs, line, length);
     return strspn(line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */
@@ -299,25 +297,24 @@ bool cli_inputs_are_read(const cli_inputs *inputs)
     return !inputs->stream && inputs->argument_count == 0 && inputs->given_count == 0;
 }
 
-const char *cli_text_where(const char *name, const char *unit, size_t line, size_t number, char *text, size_t size)
+clf_status cli_contents_blame(const char *name, clf_status st)
 {
-    if (line)
-        snprintf(text, size, "%s: %s %zu", name, unit, line);
-    else
-        snprintf(text, size, "text %zu", number);
-    return text;
+    return clfi_fail_prefix(st == CLF_INVALID_ARGUMENT ? CLF_FORMAT : st, "%s", name);
 }
 
-/* cli_text_where of texts[i] of the window. */
-static const char *where_of(const cli_inputs *inputs, size_t i, char *text, size_t size)
+clf_status cli_text_blame(const char *name, const char *unit, size_t line, size_t number, clf_status st)
 {
-    return cli_text_where(inputs->name, inputs->unit, inputs->lines[i], inputs->total + i + 1, text, size);
+    char where[512];
+    if (!line)
+        return clfi_fail_prefix(st, "text %zu", number);
+    snprintf(where, sizeof where, "%s: %s %zu", name, unit, line);
+    return cli_contents_blame(where, st);
 }
 
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st)
 {
-    char where[512];
-    if (st == CLF_OK || *failed >= inputs->count)
+    const size_t i = *failed;
+    if (st == CLF_OK || i >= inputs->count)
         return st;
-    return clfi_fail_prefix(st, "%s", where_of(inputs, *failed, where, sizeof where));
+    return cli_text_blame(inputs->name, inputs->unit, inputs->lines[i], inputs->total + i + 1, st);
 }

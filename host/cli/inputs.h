@@ -56,9 +56,11 @@ void cli_inputs_close(cli_inputs *inputs);
 clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out);
 
 /* The row of --file for a command's option table. */
-#define CLI_INPUTS_OPTION(file) \
-    {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line; - is standard input", \
-     CLI_TEXT, &(file)}
+#define CLI_INPUTS_OPTION(file)                                                                                                         \
+    {                                                                                                                                   \
+        "file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line; - is standard input", \
+            CLI_TEXT, &(file)                                                                                                           \
+    }
 
 /* The texts of a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or no text at all. */
 clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out);
@@ -74,10 +76,15 @@ size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most);
 /* Whether all texts have been read: after the last window, and after the one before it only if that was full. */
 bool cli_inputs_are_read(const cli_inputs *inputs);
 
-/* Where a text stands, for messages: "F: line 7" in units of what has that name, or, where line is 0, "text 3" by `number`, from 1. */
-const char *cli_text_where(const char *name, const char *unit, size_t line, size_t number, char *text, size_t size);
+/* A failure by what is read from `name`, which goes in front of the message: the command line is not to blame, and INVALID_ARGUMENT becomes
+ * FORMAT. */
+clf_status cli_contents_blame(const char *name, clf_status st);
 
-/* `st`, with that in front of the message where text *failed of the window is to blame (the library's failed_text; other values: none). */
+/* A failure by a text, with where it stands: "F: line 7" in units of what has that name, as cli_contents_blame; or, where line is 0,
+ * "text 3" by `number`, from 1. */
+clf_status cli_text_blame(const char *name, const char *unit, size_t line, size_t number, clf_status st);
+
+/* The same where text *failed of the window is to blame (the library's failed_text; other values: none). */
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st);
 
 /* Fills texts[0..count) with the next window that is wanted; count 0 at the end. The texts live until the next call. */

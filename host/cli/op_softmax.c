@@ -43,6 +43,8 @@ static clf_status softmax_run(op_job *job)
     clf_softmax_params params = CLF_SOFTMAX_PARAMS_INIT;
     clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;
     clf_tensor *x, *lengths, *bias;
+    if (job->causal_offset != 0 && !job->causal)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: --causal-offset needs --causal");
     CLF_TRY(op_load(job, job->files[0], CLI_NPY_FLOAT, &x));
     CLF_TRY(op_load_masks(job, &masks));
     CLF_TRY(op_load(job, job->lengths, CLI_NPY_LENGTHS, &lengths));

@@ -16,7 +16,7 @@
 #include "cli/pool_members.h"
 #include "cli/progress.h"
 
-enum { MOST_TRIES = 2, WINDOWS_AHEAD = 16, WHERE_BYTES = 256, TIMES_LOST = 20 /* as CLI_TIMES_LATE, until a device is lost */ };
+enum { MOST_TRIES = 2, WINDOWS_AHEAD = 16, TIMES_LOST = 20 /* as CLI_TIMES_LATE, until a device is lost */ };
 
 typedef struct job {
     bool is_done;
@@ -87,6 +87,8 @@ clf_status cli_pool_open_model(cli_session *session, const char *directory)
     const char *devices = cli_devices_asked(session->device), *engine;
     if (!devices)
         return cli_session_open_model(session, directory);
+    if (session->trace)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--trace: a trace is of one device, found devices \"%s\"", devices);
     CLF_TRY(start(session, devices, directory, &engine));
     return cli_session_describe_model(session, directory, engine);
 }
@@ -261,16 +263,15 @@ static clf_status take(cli_pool *pool, cli_pool_member *m, clf_embed_stats *stat
 {
     job *j = own_job(pool, m);
     cli_pool_reply answer = {.failed = SIZE_MAX};
-    char where[WHERE_BYTES];
     if (!j)
         return pass_over(pool, m);
     clf_status st = cli_member_receive_answer(&m->worker, &answer);
+    const bool is_refusal = st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED; /* by the model or the options: by all devices */
     if (st != CLF_OK && answer.failed < j->count)
-        st = clfi_fail_prefix(st, "%s",
-                              cli_text_where(j->name, j->unit, j->lines[answer.failed], j->first + answer.failed + 1, where, sizeof where));
+        st = cli_text_blame(j->name, j->unit, j->lines[answer.failed], j->first + answer.failed + 1, st);
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
         st = clfi_fail(CLF_INTERNAL, "device %s: %zu numbers, expected %zu", cli_member_name(m), answer.numbers, j->count * pool->width);
-    if (st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) /* by the model or the options: another device would say the same */
+    if (is_refusal)
         return st;
     if (st != CLF_OK)
         return lose(pool, m, st);

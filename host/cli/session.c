@@ -36,6 +36,20 @@ clf_status cli_session_open(cli_session *session)
     return CLF_OK;
 }
 
+clf_status cli_session_refuse_options(const cli_session *session, const char *what, const char *needed)
+{
+    const char *given = session->device                               ? "device"
+                        : session->engines                            ? "engine"
+                        : session->no_tuned                           ? "no-tuned"
+                        : session->precision != CLF_PRECISION_HIGHEST ? "precision"
+                        : session->stats                              ? "stats"
+                        : session->trace                              ? "trace"
+                                                                      : NULL;
+    if (given)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --%s needs %s", what, given, needed);
+    return CLF_OK;
+}
+
 clf_model_params cli_session_model_params(const cli_session *session)
 {
     clf_model_params params = CLF_MODEL_PARAMS_INIT;
@@ -48,7 +62,10 @@ typedef clf_status (*open_function)(clf_context *context, const char *directory,
 
 static clf_status open_models(cli_session *session, const char *directory, open_function open_one)
 {
-    CLF_TRY(cli_session_open(session));
+    if (!session->context)
+        CLF_TRY(cli_session_open(session));
+    clf_model_destroy(session->model);
+    session->model = NULL;
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
@@ -57,8 +74,9 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;
     if (labels != 1)
         CLF_FAIL(CLF_UNSUPPORTED, "--rerank %s: the model's head has %zu labels: expected 1", session->reranker_directory, labels);
-    session->load_ns = clfi_now_ns() - start;
-    clfi_profile_phase(session->context, "load model", start, start + session->load_ns);
+    const uint64_t end = clfi_now_ns();
+    session->load_ns += end - start;
+    clfi_profile_phase(session->context, "load model", start, end);
     return CLF_OK;
 }
 
@@ -92,12 +110,15 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
-static void print_stats(const cli_session *session, const clf_embed_stats *embed)
+/* embed: also of the processes of several devices, which measure nothing else. */
+static void print_stats(const cli_session *session, bool has_processes, const clf_embed_stats *embed)
 {
     clf_context_stats s;
     clf_context_get_stats(session->context, &s);
     const clf_device_info *device = clf_context_device(session->context);
     fprintf(stderr, "device          %s (%s)\n", device->name, device->platform_name);
+    if (has_processes)
+        fprintf(stderr, "processes       one for each device; their programs, transfers, memory and kernels are not counted here\n");
     if (session->model)
         fprintf(stderr, "load            %.1f ms (engine %s%s%s)\n", ms(session->load_ns),
                 clf_model_get_info(session->model)->linear_engine, session->weights == CLF_STORAGE_F16 ? ", weights f16" : "",
@@ -140,6 +161,7 @@ static void print_stats(const cli_session *session, const clf_embed_stats *embed
 clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
 {
     clf_status st = CLF_OK;
+    const bool has_processes = session->pool != NULL;
     cli_line_clear();
     if (session->stop_pool)
         session->stop_pool(session->pool);
@@ -148,7 +170,7 @@ clf_status cli_session_close(cli_session *session, const clf_embed_stats *embed)
     if (session->context && session->trace)
         st = clf_context_write_trace(session->context, session->trace);
     if (session->context && session->stats && clf_context_finish(session->context) == CLF_OK)
-        print_stats(session, embed);
+        print_stats(session, has_processes, embed);
     clf_model_destroy(session->model);
     clf_model_destroy(session->reranker);
     clf_context_destroy(session->context);

@@ -16,7 +16,7 @@ typedef struct cli_session {
     int cache;         /* the same: index into f32|f16 */
     int no_tuned;      /* choices that clformer tune measured are not used */
     uint64_t start_ns; /* of the process's main job */
-    uint64_t load_ns;  /* opening the model */
+    uint64_t load_ns;  /* opening the models */
     clf_context *context;
     clf_model *model;                     /* NULL until cli_session_open_model */
     const char *reranker_directory;       /* of a cross-encoder that is opened beside the model; NULL: none */
@@ -65,12 +65,16 @@ typedef struct cli_session {
 /* The precisions of a set of bits 1 << clf_precision by name, "highest, medium"; "none". */
 void cli_precisions_text(unsigned precisions, char *out, size_t size);
 
+/* INVALID_ARGUMENT, "WHAT: --NAME needs <needed>", where one of CLI_SESSION_OPTIONS asks for something: for what uses no device. */
+clf_status cli_session_refuse_options(const cli_session *session, const char *what, const char *needed);
+
 /* How models are opened. */
 clf_model_params cli_session_model_params(const cli_session *session);
 
 clf_status cli_session_open(cli_session *session);
 
-/* Opens the session, then the model and the reranker. UNSUPPORTED also where the reranker's head has not one label. */
+/* Opens the session, unless it is, then the model, in the place of one before, and the reranker. UNSUPPORTED also where the reranker's head
+ * has not one label. */
 clf_status cli_session_open_model(cli_session *session, const char *directory);
 
 /* The same without weights (clfi_model_describe), where other processes compute; theirs is the engine. */

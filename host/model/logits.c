@@ -163,10 +163,11 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
                        clfi_plural(encoding->length, "token", "tokens"));
     if (st == CLF_OK)
         st = clfi_generation_fits(session, clfi_generation_held(session) + (window < encoding->length ? window : encoding->length));
-    if (st != CLF_OK) {
+    if (st != CLF_OK && own.failed_text)
+        *own.failed_text = 0;
+    else if (st != CLF_OK)
         clfi_fail_prefix(st, "perplexity");
-        goto done;
-    }
+    CLF_GOTO(st);
     CLF_GOTO(read_windows(&r, encoding, window, &sum, &predicted));
     *out = exp(sum / (double)predicted);
     if (out_tokens)

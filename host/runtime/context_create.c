@@ -48,7 +48,7 @@ static clf_status set_directories(clf_context *context, const clf_context_params
         bool exists;
         CLF_TRY(clfi_directory_exists(kernels, &exists));
         if (!exists)
-            CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s", kernels);
+            CLF_FAIL(CLF_NOT_FOUND, "kernel directory %s: there is no such directory", kernels);
         CLF_TRY(clfi_strdup(kernels, &context->kernel_dir));
     }
     if (dump && dump[0])

@@ -155,6 +155,9 @@ for status, expected, *arguments in (
     (2, "0 to 1", "w4.npy", "-o", "never.png", "--batch", 2),
     (2, "nothing to draw", "w3.npy"),
     (2, "go with a model", "w3.npy", "-o", "never.png", "--layer", 0),
+    (2, "--weights: --trace needs a model", "w3.npy", "-o", "never.png", "--trace", "never.json"),
+    (2, "--weights: --stats needs a model", "w3.npy", "-o", "never.png", "--stats"),
+    (2, "--weights: --device needs a model", "w3.npy", "-o", "never.png", "--device", "0"),
     (2, "unexpected argument", "w3.npy", "g2p", "cat", "-o", "never.png"),
     (2, "sqrt|head|shared", "w3.npy", "-o", "never.png", "--scale", "log"),
 ):

@@ -317,6 +317,10 @@ limits = record["devices"][0]["limits"]
 expect(all(w["limit"] in limits for w in record["workloads"] if w["limit"]),
        f"--longest-run: limits are measured however long they take: {limits}")
 expect(FILTER in run("bench", "--list", "--quick", "--suite", "ops").stdout, "--list")
+for asked in (("--schema", "-o", path("never.json")), ("--list", "-o", path("never.json")), ("--list", "--schema")):
+    refused = run("bench", *asked)
+    expect(refused.returncode == 2 and not refused.stdout and "exclude each other" in refused.stderr, f"{asked}: {refused}")
+    expect(not os.path.exists(path("never.json")), f"{asked} leaves a file")
 
 print("all passed" if not failures else f"{len(failures)} failures")
 sys.exit(bool(failures))

@@ -182,6 +182,9 @@ def check_search_refusals(folder, embedder, reranker, corpus):
     done = run("search", "--corpus", missing + ".npy", "--rerank", reranker, embedder, "the cat")
     if done.returncode != 2 or "expected its texts by --texts F" not in done.stderr:
         fail("search --rerank without texts", done.returncode, done.stderr)
+    done = run("search", "--corpus", missing, "--texts", missing, embedder, "the cat")
+    if done.returncode != 2 or "expected a .npy corpus" not in done.stderr:
+        fail("search --texts of a corpus of texts", done.returncode, done.stderr)
     spoiled, mixed = os.path.join(folder, "spoiled"), os.path.join(folder, "mixed.txt")
     shutil.copytree(reranker, spoiled)
     write_spoiled(os.path.join(reranker, "model.safetensors"), "bert.embeddings.position_embeddings.weight", 28,

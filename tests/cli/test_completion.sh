@@ -28,6 +28,16 @@ done
     fail "--pooling: $(offered embed m --pooling '')"
 [ "$(offered embed m --pooling me | tr '\n' ' ')" = "mean mean_sqrt_len " ] || fail "--pooling me: $(offered embed m --pooling me)"
 [ "$(offered se | tr '\n' ' ')" = "search selftest " ] || fail "se: $(offered se)"
+[ "$(offered attention -o x --format '' | tr '\n' ' ')" = "png svg " ] || fail "--format: $(offered attention -o x --format '')"
+
+# A word before is text, whatever stands in it.
+for before in "/x/;e touch $work/pwned #'" '.*' '-.' '[' '\' "$work/fi" "'\$(touch $work/pwned)'"; do
+    COMP_WORDS=("$program" embed "$before" '')
+    COMP_CWORD=3
+    (cd "$work" && _clformer 2>"$work/err")
+    grep -v compopt "$work/err" && fail "completion behind the word $before complains"
+done
+[ ! -e "$work/pwned" ] || fail "a word of the command line ran as a command"
 touch "$work/file.txt"
 [ "$(offered embed m --file "$work/fi")" = "$work/file.txt" ] || fail "files: $(offered embed m --file "$work/fi")"
 if command -v zsh >/dev/null 2>&1; then

@@ -214,6 +214,16 @@ def read_file(path):
         return file.read()
 
 
+def check_trace(folder):
+    """One trace and one report tell of both models."""
+    trace = os.path.join(folder, "trace.json")
+    told = run("convert", source, os.path.join(folder, "traced.gguf"), "--check", "the cat", "--trace", trace, "--stats").stderr
+    with open(trace, encoding="utf-8") as file:
+        phases = [event.get("name") for event in json.load(file)["traceEvents"]]
+    if phases.count("load model") != 2 or told.count("\ntotal ") != 1:
+        fail(f"convert --check: {phases.count('load model')} models in the trace, {told}")
+
+
 def check_refusals(folder):
     out, broken = os.path.join(folder, "out.gguf"), os.path.join(folder, "broken.gguf")
     with open(source, "rb") as file:
@@ -229,6 +239,9 @@ def check_refusals(folder):
                                    ((source, out, "--weights", "q4_k"), 2, "expected f32, f16, q8_0 or q4_0"),
                                    ((source, out, "--weights", "int3"), 2, "int3"), ((source,), 2, "usage"),
                                    ((source, ""), 2, "file to write"), ((source, out, "--check", ""), 2, "text behind --check"),
+                                   *(((source, out, *options), 2, f"convert: {options[0]} needs --check") for options in (
+                                       ("--trace", out), ("--stats",), ("--device", "0"), ("--precision", "medium"), ("--no-tuned",),
+                                       ("--engine", "gemm=tiled"))),
                                    ((os.path.join(folder, "none"), out), 1, "No such file"), ((source, "/dev/full"), 1, "No space")):
         done = run("convert", *args, status=status)
         if expected not in done.stderr or os.path.exists(out):
@@ -249,6 +262,7 @@ def check_refusals(folder):
 
 with tempfile.TemporaryDirectory() as temporary:
     check_blocks(temporary)
+    check_trace(temporary)
     check_refusals(temporary)
     check_directories(temporary)
     check_refused_directories(temporary)

@@ -145,6 +145,20 @@ run detokenize "$model" --json --file "$work/ids.txt"
 [ "$(cat "$work/out")" = "$(printf '"[CLS] one text [SEP]"\n"[CLS] another [SEP]"')" ] || fail "detokenize --file: $(cat "$work/out")"
 "$program" detokenize "$model" - <"$work/ids.txt" >"$work/out" 2>"$work/err" || fail "detokenize -: $(cat "$work/err")"
 [ "$(cat "$work/out")" = "$(printf '[CLS] one text [SEP]\n[CLS] another [SEP]')" ] || fail "detokenize -: $(cat "$work/out")"
+run tokenize "$model" --json 'one text' 'another'
+cp "$work/out" "$work/objects.jsonl"
+cp "$work/ids.txt" "$work/ids.jsonl"
+wanted=$(printf '"[CLS] one text [SEP]"\n"[CLS] another [SEP]"')
+for file in ids objects; do
+    run detokenize "$model" --json --file "$work/$file.jsonl"
+    [ "$(cat "$work/out")" = "$wanted" ] || fail "detokenize --file $file.jsonl: $(cat "$work/out")"
+done
+for line in '101\0 102' '101 102x' '101 \v102' '+101' 30522 99999999999999999999 '{"ids":[30522]}' '{"ids":["101"]}' '{"tokens":[]}'; do
+    printf '101\n%b\n' "$line" >"$work/bad.txt"
+    run detokenize "$model" --file "$work/bad.txt"
+    expect_status 1 "detokenize of a line $line"
+    expect_error "bad.txt: line 2: token id" "detokenize of a line $line"
+done
 run detokenize "$model" 30522
 expect_status 2 "detokenize of an id outside the vocabulary"
 expect_error "token id 30522" "detokenize"

@@ -68,6 +68,12 @@ def check_perplexity(name, model, golden, path):
     window = json.loads(run("perplexity", model, "--file", path, "--json").stdout)["window"]  # at most the model's positions
     if not 1 < window <= 512:
         fail(f"{name}: a window of {window}")
+    for content, words in ((b"\xff", "no tokens"), (b"a", "a text of 1 token: expected two or more")):
+        with open(path, "wb") as file:
+            file.write(content)
+        refused = run("perplexity", model, "--file", path, status=1).stderr
+        if not refused.startswith(f"clformer: {path}: ") or words not in refused:
+            fail(f"{name}: perplexity of {content}: {refused}")
     empty = run("perplexity", model, "--file", "/dev/null", status=1)
     if "/dev/null: holds no text" not in empty.stderr:
         fail(f"{name}: perplexity of nothing: {empty.stderr}")
@@ -118,8 +124,8 @@ def check_texts_told(folder):
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in lines)
         of_file = f"{path}: line {number}: "
-        for done, where in ((run("generate", source, "--prompt-file", path, "--max-tokens", "1", status=2), of_file),
-                            (run("logits", source, "--file", path, "-o", output, status=2), of_file),
+        for done, where in ((run("generate", source, "--prompt-file", path, "--max-tokens", "1", status=1), of_file),
+                            (run("logits", source, "--file", path, "-o", output, status=1), of_file),
                             (run("logits", source, *lines, "-o", output, status=2), f"clformer: text {number}: ")):
             if where not in done.stderr or words not in done.stderr or "[" in done.stderr:
                 fail(f"{bad[:9]!r} as {number}: {done.stderr}")
@@ -156,6 +162,37 @@ def check_text_part():
             fail(f"text_config: {done.stderr}")
 
 
+def chat(folder, questions, *options):
+    return subprocess.run([program, "chat", folder, *options], input=questions.encode(), capture_output=True, check=False)
+
+
+def check_memory_of_chat(folder):
+    """What was said stays where the positions reach, whatever --max-tokens says; else it is told once that it does not. A question that is
+    refused is told, and the conversation goes on as if it had not been."""
+    plain = chat(folder, "abc\nabc\nabc\n", "--max-tokens", "5")
+    for options in ((), ("--max-tokens", "100")):
+        first, second, *_ = chat(folder, "abc\nabc\nabc\n", *options).stdout.splitlines()
+        if first == second:
+            fail(f"chat {options}: the second answer is the first: {first}")
+    if plain.returncode or plain.stderr or len(plain.stdout.splitlines()) != 3:
+        fail(f"chat: {plain}")
+    returns = chat(folder, "abc\r\n\r\nabc\r\nabc", "--max-tokens", "5")
+    if returns.stdout != plain.stdout:
+        fail(f"chat of lines that end in CRLF: {returns}, expected {plain.stdout}")
+    long = chat(folder, (" the cat" * 10 + "\n") * 8, "--max-tokens", "5")
+    if long.returncode or long.stderr.count(b"\n") != 1 or b"96 positions: what was said first is forgotten" not in long.stderr:
+        fail(f"chat: {long}")
+    refused = chat(folder, "abc\nabc\n" + "x" * 97 + "\nabc\n", "--max-tokens", "5")
+    if refused.returncode != 1 or refused.stdout != plain.stdout or \
+            refused.stderr != b"clformer: standard input: line 3: the conversation: 98 tokens, the model has 96 positions\n":
+        fail(f"chat with a question too long: {refused}, expected {plain.stdout}")
+    with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
+        file.write("{{ messages[-1].content if messages[-1].content != 'nothing' }}")
+    nothing = chat(folder, "abc\nnothing\nabc\n", "--max-tokens", "5")
+    if nothing.returncode != 1 or len(nothing.stdout.splitlines()) != 2 or b"line 2: the conversation: no tokens" not in nothing.stderr:
+        fail(f"chat with nothing to answer: {nothing}")
+
+
 def check_chat():
     """Two questions; the tiny model's files have no template of their own."""
     source = os.path.join(families, "llama")
@@ -174,6 +211,7 @@ def check_chat():
         second = run("generate", source, f" the. cat!{first[:-1]}. sat!", *options).stdout
         if told.returncode != 0 or told.stdout != first + second:
             fail(f"chat: {told.returncode} {told.stdout!r}, expected {first + second!r}: {told.stderr}")
+        check_memory_of_chat(folder)
 
 
 def check_unread_keys(folder):

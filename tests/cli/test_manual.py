@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 program, data = sys.argv[1:3]
 root = os.path.dirname(os.path.dirname(os.path.abspath(data)))
@@ -62,7 +63,12 @@ for name, section in names:
     if section not in page:
         fail("the manual has no section", section)
         continue
-    for option, metavar in options(told(*name.split(), "--help")).items():
+    text = told(*name.split(), "--help")
+    for kind, pattern in (("option", r"^  (?:-.,|   ) (--[a-z0-9-]+)"), ("letter", r"^  (-.),")):
+        twice = [given for given, count in Counter(re.findall(pattern, text, re.M)).items() if count > 1]
+        if twice:
+            fail(f"{name} has several of one {kind}:", twice)
+    for option, metavar in options(text).items():
         if option == "help":
             continue
         seen.setdefault(section, set()).add(option)

@@ -231,11 +231,14 @@ def check_refusals():
     for code, *arguments in (
         ("E_OPTION",),
         ("E_OPTION", "nosuchop"),
+        ("E_OPTION", "--output", "layer_norm", "softmax", "x.npy"),
+        ("E_OPTION", "x.npy", "softmax"),
         ("E_OPTION", "softmax"),
         ("E_OPTION", "softmax", "x.npy", "m.npy"),
         ("E_OPTION", "softmax", "x.npy", "--axis", "one"),
         ("E_OPTION", "softmax", "x.npy", "--bogus", "1"),
         ("E_OPTION", "softmax", "x.npy", "--policy", "minus"),
+        ("E_OPTION", "softmax", "x.npy", "--causal-offset", "1"),
         ("E_OPTION", "softmax", "x.npy", "--mask"),
         ("E_OPTION", "activation", "x.npy"),
         ("E_OPTION", "activation", "x.npy", "--kind", "sine"),
@@ -300,6 +303,11 @@ def check_refusals():
             fail(f"{title}: expected one line {code}..., found {done.stderr!r}")
         if os.listdir(out):
             fail(f"{title}: left {os.listdir(out)}")
+    if os.path.exists(os.path.join(work, "layer_norm")):
+        fail("an option before the op's name was taken for an option of the op")
+    told = [run(asked) for asked in ("--help", "-h")]
+    if any(done.returncode for done in told) or told[0].stdout != told[1].stdout or "usage: clformer op" not in told[1].stdout:
+        fail(f"op -h: {told[1]}")
     os.symlink("never.npy", os.path.join(work, "leads.npy"))
     for other in ("never.npy", "./never.npy", "leads.npy", os.path.join(work, "never.npy")):
         done = run("attention", "q.npy", "k.npy", "v.npy", "-o", "never.npy", "--weights", other)

@@ -78,6 +78,14 @@ run pronounce --beam 2 --n-best 3 hello
 expect_status 2 "n-best above beam"
 run pronounce --beam 65 hello
 expect_status 2 "beam 65"
+run pronounce --layer 1 hello
+expect_status 2 "--layer alone"
+expect_error "--layer needs --attention" "--layer alone"
+run pronounce --layer -5 --attention "$work/never.svg" hello
+expect_status 2 "--layer -5"
+expect_error "--layer: expected a layer from 0, found -5" "--layer -5"
+expect_lines 0 "--layer -5"
+[ ! -e "$work/never.svg" ] || fail "--layer -5 left a file"
 run pronounce
 expect_status 2 "no words"
 run pronounce --file "$work/none.txt"

@@ -49,6 +49,8 @@ extra=(CLF_MODEL_DIR=none)
 refused 1 'no model directory'
 extra=(HOME=)
 refused 1 'HOME is not set'
+extra=(XDG_CACHE_HOME=mini HOME=)
+refused 1 'HOME is not set'
 extra=(XDG_CACHE_HOME="$work/place/mini/config.json")
 refused 1 'config.json cannot be written to'
 extra=()

@@ -396,6 +396,8 @@ def refusals(folder):
                                 "expected a name that ends in .html, .svg or .md, or --format"),
                                ((a,), 2, "no -o"),
                                (("-o", out), 2, "no result file"), ((a, "-o", out, "--part", "half"), 2, "expected all|rooflines|bars"),
+                               ((a, "-o", out, "--part", "bars"), 2, "--part goes with a picture"),
+                               ((a, "-o", out[:-len("html")] + "md", "--part", "rooflines"), 2, "--part goes with a picture"),
                                ((os.path.join(folder, "missing.json"), "-o", out), 1, "missing.json"),
                                ((made.write(os.path.join(folder, "broken.json"), broken), "-o", out), 1,
                                 'results[0]: "wall_ms[0]": expected a time above 0'),

@@ -101,7 +101,8 @@ def check_refusals(folder):
         fail(f"llama: {done.stderr}")
     for command in (["embed", t5, "a"], ["perplexity", t5, "--file", __file__]):
         run(*command, status=1)
-    for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"], ["a", "--beams", "65"], ["a", "--beams", "2", "--temperature", "1"]):
+    for args in ([], ["a", "--file", "x"], ["a", "--max-tokens", "0"], ["a", "--beams", "65"], ["a", "--beams", "2", "--temperature", "1"],
+                 *(["a", "--beams", "2", *chance] for chance in (("--top-k", "3"), ("--top-p", ".5"), ("--min-p", ".1"), ("--seed", "1")))):
         run("translate", t5, *args, status=2)
     broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5],
               "eos_token_id": [-1], "suppress_tokens": [44, ["a"]], "begin_suppress_tokens": [[99]], "forced_eos_token_id": [44],

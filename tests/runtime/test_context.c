@@ -114,6 +114,9 @@ static void test_refusals(void **state)
     params.precision = CLF_PRECISION_HIGHEST;
     params.device = "no such device";
     CHECK_FAILS(clf_context_create(&params, &context), CLF_NOT_FOUND, "no such device");
+    params = (clf_context_params)CLF_CONTEXT_PARAMS_INIT;
+    params.kernel_dir = "/no/such/folder";
+    CHECK_FAILS(clf_context_create(&params, &context), CLF_NOT_FOUND, "kernel directory /no/such/folder: there is no such directory");
     assert_null(context);
     clf_context_destroy(NULL);
 }

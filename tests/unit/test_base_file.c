@@ -227,10 +227,11 @@ static void lines(void **state)
     FILE *stream = fopen(path, "rb");
     CHECK_OK(clfi_line_read(stream, path, 7, 4, &line, &any));
     assert_true(any && line.length == 4 && memcmp(line.data, "a\0b\r", 4) == 0);
+    assert_true(clfi_line_length(&line) == 3);
     CHECK_OK(clfi_line_read(stream, path, 7, 4, &line, &any));
-    assert_true(any && line.length == 0);
+    assert_true(any && line.length == 0 && clfi_line_length(&line) == 0);
     CHECK_OK(clfi_line_read(stream, path, 7, 4, &line, &any));
-    assert_true(any && strcmp(line.data, "end") == 0);
+    assert_true(any && strcmp(line.data, "end") == 0 && clfi_line_length(&line) == line.length);
     CHECK_OK(clfi_line_read(stream, path, 7, 4, &line, &any));
     assert_false(any);
     fclose(stream);

@@ -3,7 +3,8 @@
 # of its version.
 _clformer()
 {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]} help value
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]} help value line
+    local row='^  (-., |    )(--[a-z0-9-]+) ([^ ]+)'
     local -a command
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -25,9 +26,14 @@ _clformer()
     fi
     help=$("$program" "${command[@]}" --help 2>/dev/null)
     # What the option before takes: nothing, one of some words, or else a file.
-    value=$(printf '%s\n' "$help" | sed -n -e "s/^  \(-., \|    \)--${before#--} \([^ ]*\)  *.*/\2/p" \
-        -e "s/^  $before, --[a-z-]* \([^ ]*\)  *.*/\1/p" | head -n 1)
-    if [[ $before == -* && $value == *"|"* ]]; then
+    value=
+    while IFS= read -r line; do
+        if [[ $line =~ $row && ($before == "${BASH_REMATCH[2]}" || "$before, " == "${BASH_REMATCH[1]}") ]]; then
+            value=${BASH_REMATCH[3]}
+            break
+        fi
+    done <<<"$help"
+    if [[ $value == *"|"* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word")
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(printf '%s\n' "$help" | sed -n 's/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p')" -- "$word")
