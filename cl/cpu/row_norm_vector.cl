@@ -98,14 +98,15 @@ static inline float residual_square(const row *r, int n, float shift, float d)
     return sum;
 }
 
-/* Near the mean: that of the first block, whose size is a power of two, so that equal elements give themselves. */
+/* Near the mean: that of the first block, whose size is a power of two, so that equal elements give themselves, the largest too. */
 static inline float head_mean(const row *r, int n)
 {
     if (!IS_CENTERED)
         return 0.0f;
     if (n < BLOCK)
         return element(r, 0);
-    return lane_sum((elements(r, 0) + elements(r, WIDTH)) + (elements(r, 2 * WIDTH) + elements(r, 3 * WIDTH))) * (1.0f / BLOCK);
+    const float part = 1.0f / BLOCK;
+    return lane_sum((elements(r, 0) * part + elements(r, WIDTH) * part) + (elements(r, 2 * WIDTH) * part + elements(r, 3 * WIDTH) * part));
 }
 
 /* Fills *a for a row; shift is near its mean. (Not returned by value: Oclgrind cannot run what LLVM makes of that.) */

@@ -43,9 +43,9 @@ CLF_API const char *clf_activation_name(clf_activation activation);
 CLF_API CLF_NODISCARD clf_status clf_activation_parse(const char *name, clf_activation *out);
 
 /* y = f(x), element by element; x and y of one shape, f32, f16 or bf16 each, any strides; y may be x. Enqueued.
- * Error: at most 3 units in the last place of f32 for results above 2^-126 (gelu_tanh: 3 + 4 sqrt(2/pi) |x + 0.044715 x^3| units for x < 0,
- * where the rounding of its argument grows with the exponential), then one rounding to y's type. INVALID_ARGUMENT: shapes differ or a dtype
- * is not a float. */
+ * Error: at most 3 units in the last place of f32 (gelu: 6 for x < 0; gelu_tanh: 3 + 4 sqrt(2/pi) |x + 0.044715 x^3| for x < 0, where the
+ * rounding of its argument grows with the exponential), then one rounding to y's type. Results below 2^-119, of x far below 0, may be 0.
+ * INVALID_ARGUMENT: shapes differ or a dtype is not a float. */
 CLF_API CLF_NODISCARD clf_status clf_activation_apply(clf_context *context, clf_activation kind, const clf_tensor *x, clf_tensor *y);
 
 #ifdef __cplusplus

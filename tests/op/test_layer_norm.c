@@ -159,7 +159,7 @@ static void test_large_mean(void **state)
 static void test_special_rows(void **state)
 {
     (void)state;
-    enum { ROWS = 7, N = 67 };
+    enum { ROWS = 8, N = 67 };
     const int64_t dim[] = {ROWS, N};
     float x_values[ROWS * N], beta_values[N];
     rng r = {5};
@@ -172,6 +172,7 @@ static void test_special_rows(void **state)
         x_values[4 * N + i] = rng_uniform(&r, -1e-18f, 1e-18f);
         x_values[5 * N + i] = rng_uniform(&r, -1e15f, 1e15f);
         x_values[6 * N + i] = rng_uniform(&r, -1, 1);
+        x_values[7 * N + i] = 3e38f; /* the sum of two is infinite */
     }
     x_values[1 * N + 5] = NAN;
     x_values[2 * N + 66] = INFINITY;
@@ -190,7 +191,7 @@ static void test_special_rows(void **state)
             operand_read(&y, *engine);
             for (size_t i = 0; i < y.count; i++) {
                 const size_t row = i / N;
-                if (row == 0 || row == 3)
+                if (row == 0 || row == 3 || row == 7)
                     CHECK(y.value[i] == beta.value[i % N], "%s constant row %zu: %.9g, want %.9g", *engine, row, y.value[i],
                           beta.value[i % N]);
                 else if (row == 1 || row == 2)
