@@ -79,12 +79,13 @@ static inline void finish(const row *r, int i, const affine *a)
     STORE_Y(r->y, COLUMN(r, y, i), value);
 }
 
-/* 1 / sqrt(mean square + eps) or 1 / max(norm, eps). A variance of exactly 0 without eps gives 0, so that the row becomes beta. */
+/* 1 / sqrt(mean square + eps) or 1 / max(norm, eps). A variance of exactly 0 without eps gives 0, so that the row becomes beta, and so
+ * does a norm of 0, so that the row stays 0. */
 static inline float row_scale(float square_sum, float inverse_n, float eps)
 {
 #if IS_L2
-    const float norm = sqrt(square_sum);
-    return 1.0f / (norm < eps ? eps : norm); /* NaN stays */
+    const float norm = sqrt(square_sum), divisor = norm < eps ? eps : norm; /* NaN stays */
+    return divisor == 0.0f ? 0.0f : 1.0f / divisor;
 #else
     const float mean_square = square_sum * inverse_n + eps;
     return IS_CENTERED && mean_square == 0.0f ? 0.0f : 1.0f / sqrt(mean_square);

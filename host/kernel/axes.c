@@ -39,11 +39,11 @@ int64_t clfi_axes_size(const clf_axes *axes)
     return size;
 }
 
-bool clfi_axes_is_unit(const clf_axes *axes)
+bool clfi_axes_is_unit(const clf_axes *axes, const clf_view *const *views)
 {
     bool is_unit = axes->count == 1;
     for (int o = 0; o < axes->operands; o++)
-        is_unit = is_unit && (axes->stride[o][0] == 1 || axes->stride[o][0] == 0);
+        is_unit = is_unit && (!views[o] || axes->stride[o][0] == 1);
     return is_unit;
 }
 

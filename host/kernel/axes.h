@@ -9,7 +9,7 @@
 enum { CLFI_AXES_OPERANDS = 8 };
 
 typedef struct clf_axes {
-    int count;    /* at least 1 */
+    int count; /* at least 1 */
     int operands;
     int64_t dim[CLF_MAX_RANK];
     int64_t stride[CLFI_AXES_OPERANDS][CLF_MAX_RANK]; /* elements; all 0 for an operand that is absent */
@@ -22,8 +22,8 @@ void clfi_axes_merge(const clf_view *const *views, const int *first, int operand
 /* Product of the sizes. */
 int64_t clfi_axes_size(const clf_axes *axes);
 
-/* One axis, adjacent elements in every operand that is there. */
-bool clfi_axes_is_unit(const clf_axes *axes);
+/* One axis, adjacent elements in every operand that is there: views[o] is not NULL. An operand that repeats one element has none. */
+bool clfi_axes_is_unit(const clf_axes *axes, const clf_view *const *views);
 
 /* The struct of longs {dim[count], stride of operand 0 [count], ...} by value; type: what the kernel calls it. */
 void clfi_arg_axes(clf_launch *launch, const char *type, const clf_axes *axes);

@@ -32,7 +32,7 @@ static layout layout_of(const clf_context *context, const clf_row_norm *args)
     clfi_axes_merge(views, inner_first, OPERANDS, args->axes, &l.columns);
     l.row_count = clfi_axes_size(&l.rows);
     l.length = clfi_axes_size(&l.columns);
-    l.is_unit = clfi_axes_is_unit(&l.columns);
+    l.is_unit = clfi_axes_is_unit(&l.columns, views);
     l.width = l.is_unit ? context->device.caps.vector_width : 1;
     return l;
 }

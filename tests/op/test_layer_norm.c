@@ -208,6 +208,50 @@ static void test_special_rows(void **state)
     }
 }
 
+/* Operands that repeat one element along the row, as clf_tensor_view makes them. */
+static void test_repeated(void **state)
+{
+    (void)state;
+    enum { ROWS = 3, N = 100, REPEATED_X = 0, REPEATED_RESIDUAL, REPEATED_GAMMA, REPEATED_BETA, CASES };
+    const int64_t dim[] = {ROWS, N};
+    for (const char *const *engine = engines_of(CLF_OP_LAYER_NORM); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        rng r = {9};
+        operand rows[3], columns[2]; /* x, residual, y; gamma, beta */
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            rows[i] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, dim);
+            operand_fill_uniform(&rows[i], &r, -1, 1);
+        }
+        for (size_t i = 0; i < COUNT(columns); i++) {
+            columns[i] = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 1, dim + 1);
+            operand_fill_uniform(&columns[i], &r, -1, 1);
+        }
+        for (int repeated = 0; repeated < CASES; repeated++) {
+            clf_view views[4] = {*view(&rows[0]), *view(&rows[1]), *view(&columns[0]), *view(&columns[1])};
+            double sum[ROWS * N], gamma[N], beta[N], want[ROWS * N], bound[ROWS * N];
+            views[repeated].stride[views[repeated].rank - 1] = 0;
+            for (size_t i = 0; i < ROWS * N; i++)
+                sum[i] =
+                    rows[0].value[repeated == REPEATED_X ? i / N * N : i] + rows[1].value[repeated == REPEATED_RESIDUAL ? i / N * N : i];
+            for (size_t i = 0; i < N; i++) {
+                gamma[i] = columns[0].value[repeated == REPEATED_GAMMA ? 0 : i];
+                beta[i] = columns[1].value[repeated == REPEATED_BETA ? 0 : i];
+            }
+            clfi_ref_layer_norm(sum, gamma, beta, ROWS, N, 1e-5, want, bound);
+            CHECK_OK(clfi_layer_norm(context, &views[0], &views[1], &views[2], &views[3], 1, 1e-5f, view(&rows[2])));
+            operand_read(&rows[2], *engine);
+            for (size_t i = 0; i < ROWS * N; i++)
+                CHECK(within(rows[2].value[i], want[i], 4 * bound[i] + 1e-6), "%s operand %d repeats, element %zu: %.9g, want %.9g",
+                      *engine, repeated, i, rows[2].value[i], want[i]);
+        }
+        for (size_t i = 0; i < COUNT(rows); i++)
+            operand_destroy(&rows[i]);
+        for (size_t i = 0; i < COUNT(columns); i++)
+            operand_destroy(&columns[i]);
+        clf_context_destroy(context);
+    }
+}
+
 /* Rows on which a first guess of the mean fails: a head unlike the rest, a deviation as small as the rounding of the mean, an outlier
  * first. */
 static void test_misleading_rows(void **state)
@@ -289,8 +333,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_layouts),       cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_large_mean),   cmocka_unit_test(test_special_rows),
+        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_layouts),  cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_large_mean),      cmocka_unit_test(test_repeated), cmocka_unit_test(test_special_rows),
         cmocka_unit_test(test_misleading_rows), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,25 @@ static void test_special_rows(void **state)
     }
 }
 
+/* A norm of 0 is divided by nothing, whatever eps is. */
+static void test_zero_without_eps(void **state)
+{
+    (void)state;
+    for (const char *const *engine = engines_of(CLF_OP_L2_NORMALIZE); *engine; engine++) {
+        clf_context *context = engine_context(*engine);
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){2, 3});
+        operand y = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){2, 3});
+        operand_fill(&x, (const float[]){0, 0, 0, 0, -2, 0});
+        CHECK_OK(clfi_l2_normalize(context, view(&x), 0, view(&y)));
+        operand_read(&y, *engine);
+        for (int i = 0; i < 6; i++)
+            CHECK(y.value[i] == (i == 4 ? -1 : 0), "%s at %d: %g", *engine, i, y.value[i]);
+        operand_destroy(&x);
+        operand_destroy(&y);
+        clf_context_destroy(context);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -146,10 +165,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_layouts_and_dtypes),
-        cmocka_unit_test(test_special_rows),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_layouts_and_dtypes), cmocka_unit_test(test_special_rows),
+        cmocka_unit_test(test_zero_without_eps), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
