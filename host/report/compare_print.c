@@ -51,8 +51,8 @@ static void print_row(const clfi_comparison *c, const clfi_compare_row *row, int
     const int gap = width - (int)strlen(id) - (int)strlen(engine);
     fprintf(stream, "  %s %s%*s", id, engine, gap > 1 ? gap - 1 : 0, "");
     if (!is_compared(row)) {
-        const char *reason = row->b->reason ? row->b->reason : row->a->reason;
-        fprintf(stream, "  %s%s%s%s\n", clfi_compare_verdict_name(row->verdict), reason ? ": " : "", reason ? reason : "", mark);
+        fprintf(stream, "  %s%s%s%s\n", clfi_compare_verdict_name(row->verdict), row->reason ? ": " : "", row->reason ? row->reason : "",
+                mark);
         return;
     }
     const bool few = d->visits_a < CLFI_VISITS_MIN || d->visits_b < CLFI_VISITS_MIN;
@@ -130,7 +130,7 @@ static json_t *number(double value)
 static json_t *facts_json(const clfi_compare_row *row)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < clfi_row_fact_count; i++) {
+    for (size_t i = 0; row->b && i < clfi_row_fact_count; i++) {
         const clfi_row_fact *fact = &clfi_row_fact_list[i];
         const double a = clfi_row_fact_get(&row->a->facts, fact), b = clfi_row_fact_get(&row->b->facts, fact);
         if (fact->better != CLFI_FACT_NEITHER && isfinite(a) && isfinite(b))
@@ -143,18 +143,17 @@ static json_t *facts_json(const clfi_compare_row *row)
 static json_t *row_json(const clfi_comparison *c, const clfi_compare_row *row)
 {
     const clfi_difference *d = &row->difference;
-    const clfi_result_device *a = &c->a->devices[row->a->device], *b = &c->b->devices[row->b->device];
+    const clfi_result_device *a = &c->a->devices[row->a->device], *b = &c->b->devices[c->device_in_b[row->a->device]];
     json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b, s:o}", "workload", workload_of(c, row)->id, "engine", row->a->engine,
                                "device_a", (json_int_t)a->id, "device_b", (json_int_t)b->id, "verdict",
                                clfi_compare_verdict_name(row->verdict), "regression", row->is_regression, "facts", facts_json(row));
     if (!object)
         return NULL;
-    const char *reason = row->b->reason ? row->b->reason : row->a->reason;
     json_t *rest = is_compared(row)
-        ? json_pack("{s:f, s:f, s:f, s:[o, o], s:f, s:f, s:f, s:I, s:I}", "median_a_ms", d->median_a, "median_b_ms", d->median_b, "ratio",
-                    d->ratio, "interval", number(d->low), number(d->high), "p", d->p, "p_adjusted", row->p, "p_rank", d->p_rank, "rounds_a",
-                    (json_int_t)d->visits_a, "rounds_b", (json_int_t)d->visits_b)
-        : json_pack("{s:s}", "reason", reason ? reason : "");
+                       ? json_pack("{s:f, s:f, s:f, s:[o, o], s:f, s:f, s:f, s:I, s:I}", "median_a_ms", d->median_a, "median_b_ms",
+                                   d->median_b, "ratio", d->ratio, "interval", number(d->low), number(d->high), "p", d->p, "p_adjusted",
+                                   row->p, "p_rank", d->p_rank, "rounds_a", (json_int_t)d->visits_a, "rounds_b", (json_int_t)d->visits_b)
+                       : json_pack("{s:s}", "reason", row->reason ? row->reason : "");
     const bool whole = rest && json_object_update(object, rest) == 0;
     json_decref(rest);
     if (whole)

@@ -84,6 +84,23 @@ def lost(folder):
     status, rows, _ = verdicts(folder, b, a, "--fail-on-regression", "50%")
     if status != 0 or rows[(row["workload"], row["engine"], 0)]["verdict"] != "gained":
         fail("a row that failed in a:", status)
+    for change, lost_rows, reason in (
+            (lambda d: d["results"].pop(0), 1, "b has no row of this engine"),
+            (lambda d: (d["results"].pop(0), d.update(complete=False)), 1, "the run of b was interrupted before it"),
+            (lambda d: d["results"].__setitem__(0, made.bad(d["workloads"][0], 0, "", "failed", "ended by signal 11")), 1,
+             "ended by signal 11"),
+            (lambda d: (d["results"].clear(), d["devices"][0].update(status="unsupported", reason="cannot be opened")), len(a["results"]),
+             "cannot be opened"),
+            (lambda d: (d["workloads"].pop(0), d["results"].pop(0)), 0, None)):
+        b = made.simple(2)
+        change(b)
+        status, rows, error = verdicts(folder, a, b, "--fail-on-regression", "50%")
+        gone = [r for r in rows.values() if r["verdict"] == "lost"]
+        if status != bool(lost_rows) or len(gone) != lost_rows or any(r["reason"] != reason or not r["regression"] for r in gone):
+            fail("rows without a counterpart, want", lost_rows, reason, "got", status, gone, error)
+        text = compare(os.path.join(folder, "a.json"), os.path.join(folder, "b.json")).stdout
+        if text.count("  lost: %s  REGRESSION\n" % reason) != lost_rows or (", 0 only in b" in text) != (lost_rows == 0):
+            fail("rows without a counterpart, as text:", text)
     few = made.simple(3, 2.0, rounds=3, each=20)
     status, rows, _ = verdicts(folder, a, few, "--fail-on-regression", "5%")
     if status != 0 or any(r["verdict"] != "no difference" for r in rows.values()):
@@ -99,7 +116,8 @@ def refusals(folder):
                          (lambda d: d["models"][0].update(sha256="cd" * 32), "model MiniLM.sha256"),
                          (lambda d: d.update(schema_version=9), '"schema_version": expected 1, found 9'),
                          (lambda d: d["results"][0].update(median_ms=5.0), 'results[0]: "median_ms": expected'),
-                         (lambda d: [r.update(engine="other") for r in d["results"]], "no result in common")):
+                         (lambda d: [w.update(id="new " + w["id"]) or r.update(workload=w["id"])
+                                     for w, r in zip(d["workloads"], d["results"])], "no result in common")):
         doc = copy.deepcopy(made.simple(2))
         change(doc)
         path = made.write(os.path.join(folder, "changed%d.json" % len(cases)), doc)
