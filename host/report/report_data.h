@@ -64,8 +64,8 @@ double clfi_report_intensity(const clfi_report_work *work);
 /* The highest bandwidth that was measured from memory, in GB/s, and its name ("read", "copy"); NaN: none. */
 double clfi_report_bandwidth(const clfi_result_device *device, const char **name);
 
-/* The bandwidth, in GB/s, that a row is held against: of the measured copy of the nearest size, or of a faster cache where the row was
- * faster, and never less than the memory's. */
+/* The bandwidth, in GB/s, that a row is held against: of the measured copy of the size nearest to what one call ("chain") or step ("steps")
+ * reads and writes, or of a faster cache where the row was faster, and never less than the memory's. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
 /* What it could reach: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */

@@ -382,6 +382,24 @@ def noisy_limit(folder):
             fail("share of a limit that is", "noisy:" if noisy else "quiet:", lines, done.stderr)
 
 
+def chained(folder):
+    """A row that goes over the same data several times is held against the copy of what one time reads and writes."""
+    for key, count in (("chain", 32), ("steps", 8), ("other", 1)):
+        work = made.rows_op("layer_norm", 64, 128)  # 64 KiB: read and written halves of 32 KiB
+        work["work"][key] = 32 if key == "other" else count
+        work["flops"] *= count
+        work["bytes"] *= count
+        doc = made.document([made.device(0, "Device", "Platform", gflops=1000.0)], [work], [])
+        doc["devices"][0]["limits"].update(copy_32kib_gbps=400.0, copy_256kib_gbps=250.0, copy_2mib_gbps=240.0)
+        doc["results"] = [made.ok(work, 0, "", [work["bytes"] / 200e6] * 10, [1] * 10)]
+        out = os.path.join(folder, "chained.svg")
+        done = report(made.write(os.path.join(folder, "chained.json"), doc), "-o", out, "--part", "rooflines")
+        with open(out, encoding="utf-8") as file:
+            shares = re.findall(r">(\d+) %<", file.read())
+        if done.returncode or shares != ["50"]:
+            fail("a chain of", count, "by", key, "in a cache: want 50 % of the roof, found", shares, done.stderr)
+
+
 def refusals(folder):
     a = made.write(os.path.join(folder, "a.json"), made.simple(1))
     empty = made.write(os.path.join(folder, "empty.json"), made.document([], [], []))
@@ -406,7 +424,8 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, markdown, several, refusals):
+    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, markdown, several, chained,
+                 refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)
