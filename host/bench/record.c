@@ -39,6 +39,20 @@ static json_t *models(const clfi_workload_list *workloads)
     return list;
 }
 
+/* The variables in effect that change what is measured, by name. */
+static json_t *environment(void)
+{
+    static const char *const names[] = {"CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_NO_TUNED"};
+    json_t *object = json_object();
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *value = getenv(names[i]);
+        json_t *text = value && *value ? json_string(value) : NULL;
+        if (value && *value)
+            json_object_set_new(object, names[i], text ? text : json_string("not UTF-8"));
+    }
+    return object;
+}
+
 clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_bench_params *params, const char *const *suites,
                              clfi_record *out)
 {
@@ -58,10 +72,10 @@ clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_ben
         return st;
     }
     json_t *settings =
-        json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
+        json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f, s:o}", "suites", names, "quick", params->quick, "no_tuned",
                   params->no_tuned, "seed", (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
                   (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run, "warm_up", 1,
-                  "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
+                  "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS, "environment", environment());
     out->head = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "schema", "clformer-bench", "schema_version", CLFI_RECORD_VERSION,
                           "created", created, "settings", settings, "library", library, "host", host, "models", models(workloads));
     if (!out->head)

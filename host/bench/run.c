@@ -189,6 +189,7 @@ static void verify(runner *r, clfi_row *row)
     row->verified = json_is_true(json_object_get(reply, "passed"));
     row->runs_per_sample = (size_t)json_integer_value(json_object_get(reply, "runs_per_sample"));
     row->kernels = json_incref(json_object_get(reply, "kernels"));
+    json_object_update(r->bench->devices[row->device].facts, json_object_get(reply, "tuning"));
     json_decref(reply);
     if (row->verified)
         row->status = CLFI_ROW_OK;

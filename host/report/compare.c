@@ -156,6 +156,7 @@ clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double thres
     CLF_TRY(clfi_check_same_work(a, b));
     CLF_TRY(clfi_alloc(a->device_count, sizeof *out->device_in_b, "devices", &out->device_in_b));
     pair_devices(out);
+    CLF_TRY(clfi_compare_settings(out));
     CLF_TRY(pair_rows(out));
     return judge_all(out);
 }
@@ -163,6 +164,7 @@ clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double thres
 void clfi_comparison_free(clfi_comparison *comparison)
 {
     free(comparison->device_in_b);
+    json_decref(comparison->differences);
     free(comparison->rows);
     *comparison = (clfi_comparison){0};
 }

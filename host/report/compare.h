@@ -36,6 +36,7 @@ typedef struct clfi_comparison {
     const clfi_result *a, *b;
     double threshold;    /* share of time, 0.05: 5 % */
     size_t *device_in_b; /* per device of a; b->device_count: none */
+    json_t *differences; /* of the runs, not of the times: clfi_compare_settings */
     clfi_compare_row *rows;
     size_t count, only_in_a, only_in_b, verdicts[CLFI_COMPARE_NEITHER + 1], regressions;
 } clfi_comparison;
@@ -45,6 +46,10 @@ typedef struct clfi_comparison {
  * until clfi_comparison_free, which accepts a failed *out as well. INVALID_ARGUMENT: different work (same_work.h), or no row in common. */
 clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double threshold, clfi_comparison *out);
 void clfi_comparison_free(clfi_comparison *comparison);
+
+/* The part of clfi_compare that fills comparison->differences, once devices are paired, as clfi_json_diff does (json_diff.h): what of the
+ * machine, the settings and the paired devices differs and is not printed with the files and the devices. OUT_OF_MEMORY. */
+clf_status clfi_compare_settings(clfi_comparison *comparison);
 
 const char *clfi_compare_verdict_name(clfi_compare_verdict verdict);
 

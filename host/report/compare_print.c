@@ -21,6 +21,28 @@ static void print_file(const char *letter, const clfi_result *r, FILE *stream)
             r->library.clblast, r->settings.quick ? ", quick" : "", r->complete ? "" : ", INCOMPLETE: the run was interrupted");
 }
 
+static void print_value(const json_t *value, FILE *stream)
+{
+    if (value)
+        json_dumpf(value, stream, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
+    else
+        fputs("not set", stream);
+}
+
+/* "host.cpu: "Zen" in a, "Core" in b". */
+static void print_differences(const clfi_comparison *c, FILE *stream)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (c->differences, i, one) {
+        fprintf(stream, "%s: ", json_string_value(json_object_get(one, "what")));
+        print_value(json_object_get(one, "a"), stream);
+        fputs(" in a, ", stream);
+        print_value(json_object_get(one, "b"), stream);
+        fputs(" in b\n", stream);
+    }
+}
+
 static void print_device(const clfi_comparison *c, size_t index, FILE *stream)
 {
     const clfi_result_device *a = &c->a->devices[index], *b = &c->b->devices[c->device_in_b[index]];
@@ -92,6 +114,7 @@ void clfi_comparison_print(const clfi_comparison *c, FILE *stream)
 {
     print_file("a", c->a, stream);
     print_file("b", c->b, stream);
+    print_differences(c, stream);
     for (size_t i = 0; i < c->a->device_count; i++) {
         bool any = false;
         for (size_t j = 0; j < c->count; j++)
@@ -184,12 +207,13 @@ clf_status clfi_comparison_json(const clfi_comparison *c, json_t **out)
     bool whole = rows != NULL;
     for (size_t i = 0; whole && i < c->count; i++)
         whole = json_array_append_new(rows, row_json(c, &c->rows[i])) == 0;
-    *out = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "schema", "clformer-compare",
-                     "schema_version", 1, "a", file_json(c->a), "b", file_json(c->b), "devices", devices_json(c), "rows", rows, "summary",
-                     "rows", (json_int_t)c->count, "faster", (json_int_t)c->verdicts[CLFI_COMPARE_FASTER], "slower",
-                     (json_int_t)c->verdicts[CLFI_COMPARE_SLOWER], "no_difference", (json_int_t)c->verdicts[CLFI_COMPARE_SAME], "lost",
-                     (json_int_t)c->verdicts[CLFI_COMPARE_LOST], "gained", (json_int_t)c->verdicts[CLFI_COMPARE_GAINED], "only_in_a",
-                     (json_int_t)c->only_in_a, "only_in_b", (json_int_t)c->only_in_b, "regressions", (json_int_t)c->regressions);
+    *out = json_pack("{s:s, s:i, s:o, s:o, s:O, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "schema", "clformer-compare",
+                     "schema_version", 1, "a", file_json(c->a), "b", file_json(c->b), "differences", c->differences, "devices",
+                     devices_json(c), "rows", rows, "summary", "rows", (json_int_t)c->count, "faster",
+                     (json_int_t)c->verdicts[CLFI_COMPARE_FASTER], "slower", (json_int_t)c->verdicts[CLFI_COMPARE_SLOWER], "no_difference",
+                     (json_int_t)c->verdicts[CLFI_COMPARE_SAME], "lost", (json_int_t)c->verdicts[CLFI_COMPARE_LOST], "gained",
+                     (json_int_t)c->verdicts[CLFI_COMPARE_GAINED], "only_in_a", (json_int_t)c->only_in_a, "only_in_b",
+                     (json_int_t)c->only_in_b, "regressions", (json_int_t)c->regressions);
     if (*out && whole)
         return CLF_OK;
     json_decref(*out);

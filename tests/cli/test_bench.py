@@ -177,6 +177,25 @@ for wrong in (":nosuch", "no such device", f"no such device:{engine}"):
 second = load("second.json", "second run")
 expect(second["workloads"] == record["workloads"], "two runs of one build did different work")
 
+# --- what changes results is in the file: variables, and choices of a first use, which are not those of clformer tune -------------------
+
+expect(record["settings"]["environment"] == {k: os.environ[k] for k in sorted(os.environ) if os.environ[k] and
+                                             k in ("CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_NO_TUNED")},
+       f"environment: {record['settings']['environment']}")
+about = json.loads(run("devices", "--json").stdout)["devices"][record["devices"][0]["id"]]
+rule = {"kind": "linear", "precision": "highest", "batch": 1, "m": 256, "n": 384, "k": 384, "engine": "tiled", "first_use": True}
+os.makedirs(path("config/clformer"))
+with open(path("config/clformer/tuned.json"), "w", encoding="utf-8") as file:
+    json.dump({"schema": "clformer-tuned", "schema_version": 1,
+               "devices": [{**{k: about[k] for k in ("name", "platform", "driver")}, "gemm": [rule]}]}, file)
+run(*QUICK, "--seconds", "0.01", "--rounds", "1", "-o", path("used.json"), CLF_GRAPH="0", CLF_NO_TUNED="", XDG_CONFIG_HOME=path("config"))
+used = load("used.json", "a first use")
+expect(used["settings"]["environment"].get("CLF_GRAPH") == "0" and "CLF_NO_TUNED" not in used["settings"]["environment"],
+       f"environment: {used['settings']['environment']}")
+expect(not used["devices"][0]["tuned"] and used["devices"][0]["first_use"] == "256 x 384 x 384 tiled",
+       f"first use: {used['devices'][0]['tuned']}, {used['devices'][0]['first_use']}")
+shutil.rmtree(path("config"))
+
 # --- memory: what the engines of a product take beside [16,384] x [384,384] --------------------------------------------------------------
 
 result = run("bench", "--suite", "ops", "--quick", "--filter", "gemm/f32/m16-n384-k384", "-o", path("gemm.json"))

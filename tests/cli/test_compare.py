@@ -158,6 +158,35 @@ def output(folder):
         fail("devices are not paired by name")
 
 
+def settings(folder):
+    """What else differs between two runs, a line each; nothing of runs that differ in nothing, or of what an older file has not recorded."""
+    a, b = made.simple(1), made.simple(2)
+    a["settings"].update(no_tuned=False, environment={"CLF_GRAPH": "0"})
+    b["settings"].update(no_tuned=True, environment={"CLF_ENGINE": "tiled"}, min_seconds=0.1, rounds=5)
+    b["host"].update(cpu="Another CPU", logical_cores=64)
+    b["devices"][0].update(compute_units=4, tuned=True)
+    want = {'host.cpu: "Example CPU" in a, "Another CPU" in b', "host.logical_cores: 2 in a, 64 in b",
+            "settings.min_seconds: 0.5 in a, 0.1 in b", "settings.rounds: 10 in a, 5 in b", "settings.no_tuned: false in a, true in b",
+            'settings.environment.CLF_GRAPH: "0" in a, not set in b', 'settings.environment.CLF_ENGINE: not set in a, "tiled" in b',
+            "device 0.compute_units: 2 in a, 4 in b", "device 0.tuned: false in a, true in b"}
+    paths = [made.write(os.path.join(folder, name), doc) for name, doc in (("sa.json", a), ("sb.json", b))]
+    found = [line for line in compare(*paths).stdout.split("\n") if " in a, " in line]
+    if len(found) != len(want) or set(found) != want:
+        fail("settings: want", want, "found", found)
+    listed = json.loads(compare(*paths, "--json").stdout)["differences"]
+    if len(listed) != len(want) or {"what": "settings.rounds", "a": 10, "b": 5} not in listed:
+        fail("settings as JSON:", listed)
+    plain = made.write(os.path.join(folder, "plain.json"), made.simple(3))
+    for other in (plain, paths[0]):
+        text = compare(plain, other).stdout
+        if " in a, " in text:
+            fail("settings differ from nothing:", text)
+    b["settings"]["environment"] = {"CLF_\x1b[31m": "1"}
+    done = compare(paths[0], made.write(paths[1], b))
+    if done.returncode != 1 or "settings.environment: expected names of A to Z" not in done.stderr:
+        fail("a variable with another name:", done.returncode, done.stderr)
+
+
 def hostile_names(folder):
     doc = made.simple(1)
     doc["devices"][0]["name"] = "red \x1b[31m turned \u202e hidden \u200b line\nend"
@@ -170,7 +199,7 @@ def hostile_names(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (hostile_names, same_build, regression, lost, refusals, output):
+    for test in (hostile_names, same_build, regression, lost, settings, refusals, output):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)
