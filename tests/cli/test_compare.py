@@ -159,7 +159,7 @@ def output(folder):
 
 
 def settings(folder):
-    """What else differs between two runs, a line each; nothing of runs that differ in nothing, or of what an older file has not recorded."""
+    """What else differs between two runs, a line each; nothing where nothing does, nor of what an older file has not recorded."""
     a, b = made.simple(1), made.simple(2)
     a["settings"].update(no_tuned=False, environment={"CLF_GRAPH": "0"})
     b["settings"].update(no_tuned=True, environment={"CLF_ENGINE": "tiled"}, min_seconds=0.1, rounds=5)

@@ -296,6 +296,33 @@ def several(folder):
         fail("different work on one page:", done.returncode, done.stderr)
 
 
+def labels(folder):
+    """No two devices of a report have one label, and each label is only as long as it must be."""
+    def names(*paths):
+        done = report(*paths, "-o", "-", "--format", "md")
+        rows = done.stdout.replace("\\", "").split("## Devices")[1].split("\n\n")[1].split("\n")[2:]
+        return [row.split(" | ")[0][2:] for row in rows]
+
+    one = made.simple(1)
+    cpus, gpus = made.simple(1, devices=3), made.simple(1, devices=3)
+    cpus["devices"][2]["platform"] = "Another platform"
+    for d in gpus["devices"]:
+        d.update(type="GPU", name="GPU")
+    gpus["devices"][2]["platform"] = "Another platform"
+    for folder_name in ("p1", "p2"):
+        os.mkdir(os.path.join(folder, folder_name))
+    paths = [made.write(os.path.join(folder, name, "r.json"), one) for name in ("p1", "p2")]
+    ends = [" (%s)" % path[-36:] for path in paths]
+    for given, want in (((made.write(os.path.join(folder, "cpus.json"), cpus),), ["Platform, Device 0", "Platform, Device 1",
+                                                                                   "Another platform"]),
+                        ((made.write(os.path.join(folder, "gpus.json"), gpus),), ["GPU, Platform #0", "GPU, Platform #1",
+                                                                                  "GPU, Another platform"]),
+                        (paths, ["Platform" + end for end in ends]),
+                        ((paths[0], paths[0]), ["Platform [1]", "Platform [2]"])):
+        if names(*given) != want:
+            fail("labels of devices: want", want, "found", names(*given))
+
+
 def plain_colours(folder):
     """A picture needs no variables of style sheets: what draws SVG without them shows light ground and the colours of bars, not black."""
     path, out = made.write(os.path.join(folder, "c.json"), example()), os.path.join(folder, "c.svg")
@@ -424,7 +451,7 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, markdown, several, chained,
+    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several, chained,
                  refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
