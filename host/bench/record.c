@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "bench/figures.h"
@@ -209,10 +210,27 @@ static clf_status add_missing(json_t *list, const char *why, const char *format,
     return CLF_OK;
 }
 
-/* Devices and rows without figures, and why. */
+/* What the list of devices lacks. */
+static clf_status add_drivers(const clfi_bench *bench, json_t *list)
+{
+    json_t *note;
+    size_t i;
+    for (const char *at = bench->params.left_out; at && *at; at += strcspn(at, "\n") + 1) {
+        char *line;
+        CLF_TRY(clfi_strndup(at, strcspn(at, "\n"), &line));
+        const clf_status st = add_missing(list, line, "a driver");
+        free(line);
+        CLF_TRY(st);
+    }
+    json_array_foreach (bench->notes, i, note)
+        CLF_TRY(add_missing(list, json_string_value(note), "a platform"));
+    return CLF_OK;
+}
+
+/* Drivers, devices and rows without figures, and why. */
 static clf_status add_not_measured(const clfi_bench *bench, json_t *list)
 {
-    clf_status st = CLF_OK;
+    clf_status st = add_drivers(bench, list);
     for (size_t i = 0; st == CLF_OK && i < bench->device_count; i++) {
         const json_int_t id = json_integer_value(json_object_get(bench->devices[i].facts, "id"));
         const char *energy = json_string_value(json_object_get(bench->devices[i].facts, "energy_reason"));

@@ -118,6 +118,7 @@ static clf_status list_devices(runner *r)
     json_array_foreach(json_object_get(reply, "selected"), i, index)
         if (st == CLF_OK)
             st = add_device(r->bench, json_array_get(json_object_get(reply, "devices"), (size_t)json_integer_value(index)));
+    r->bench->notes = json_incref(json_object_get(reply, "notes"));
     json_decref(reply);
     return st;
 }
@@ -353,6 +354,7 @@ void clfi_bench_free(clfi_bench *bench)
         clfi_samples_free(&row->device_ms);
         clfi_samples_free(&row->round_samples);
     }
+    json_decref(bench->notes);
     free(bench->devices);
     free(bench->rows);
     *bench = (clfi_bench){0};

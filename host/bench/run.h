@@ -44,6 +44,7 @@ struct clfi_bench;
 
 typedef struct clfi_bench_params {
     const char *device; /* selector, "all", or NULL: $CLF_DEVICE, else the default device */
+    const char *left_out; /* drivers whose devices are not looked for, a line for each, for the record only; NULL: none. Borrowed */
     bool quick;         /* for the record only */
     bool no_tuned;      /* choices of clformer tune are not used */
     uint64_t seed;      /* of the order */
@@ -68,6 +69,7 @@ enum { CLFI_BENCH_QUICK_ROUNDS = 5 };
 typedef struct clfi_bench {
     const clfi_workload_list *workloads; /* borrowed */
     clfi_bench_params params;
+    json_t *notes; /* of the list of devices: what has none or cannot be asked */
     clfi_bench_device *devices;
     size_t device_count;
     clfi_row *rows;

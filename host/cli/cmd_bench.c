@@ -13,6 +13,7 @@
 #include "bench/record.h"
 #include "bench/table.h"
 #include "cli/commands.h"
+#include "cli/platform_guard.h"
 #include "cli/progress.h"
 
 static volatile sig_atomic_t stop; /* the signal that interrupted */
@@ -28,6 +29,7 @@ typedef struct job {
     double seconds /* NaN: not given */, longest_run, time_limit;
     clfi_workload_list workloads;
     clfi_record record;
+    clf_str left_out; /* drivers, a line for each */
     clfi_bench bench;
     double seconds_per_row;
     size_t done, total;           /* steps: comparisons and visits */
@@ -172,6 +174,8 @@ static clf_status measure(job *j)
         CLF_TRY(clfi_output_find(j->output, &j->place));
     CLF_TRY(clfi_record_start(&j->workloads, &params, suites, &j->record));
     cli_interrupts_stop(&stop);
+    CLF_TRY(cli_platforms_leave_out(true, &j->left_out));
+    params.left_out = clfi_str_text(&j->left_out);
     j->start_ns = clfi_now_ns();
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%zu %s; the first results come after all are verified\n", j->workloads.count,
@@ -208,7 +212,7 @@ static int exit_status(const job *j)
 
 int cmd_bench(const cli_command *self, int argc, char **argv)
 {
-    job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600};
+    job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600, .left_out = CLF_STR_INIT};
     int status = EXIT_SUCCESS;
     clf_status st = parse(&j, self, argc, argv);
     if (st == CLF_OK && j.schema) {
@@ -227,6 +231,7 @@ int cmd_bench(const cli_command *self, int argc, char **argv)
         status = cli_fail(st);
     clfi_bench_free(&j.bench);
     clfi_record_free(&j.record);
+    clfi_str_free(&j.left_out);
     clfi_workload_list_free(&j.workloads);
     return status;
 }
