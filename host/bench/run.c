@@ -55,6 +55,7 @@ static char *last_reason(void)
 /* What a failure makes of a row: the device cannot, or something is wrong. */
 static void fail_row(clfi_row *row, clf_status st)
 {
+    row->is_unbuilt = st == CLF_BUILD;
     row->status = st == CLF_UNSUPPORTED || st == CLF_BUILD || st == CLF_OUT_OF_MEMORY ? CLFI_ROW_UNSUPPORTED : CLFI_ROW_FAILED;
     row->reason = last_reason();
     clfi_samples_free(&row->wall_ms);
@@ -286,7 +287,7 @@ static clf_status open_all(runner *r)
     return CLF_OK;
 }
 
-/* A device on which nothing can be built is itself unsupported. */
+/* A device for which not one row's kernels can be built is itself unsupported. */
 static clf_status judge_devices(clfi_bench *bench)
 {
     for (size_t i = 0; i < bench->device_count; i++) {
@@ -294,7 +295,7 @@ static clf_status judge_devices(clfi_bench *bench)
         size_t others = 0;
         for (size_t j = 0; j < bench->row_count; j++) {
             const clfi_row *row = &bench->rows[j];
-            if (row->device == i && row->status == CLFI_ROW_UNSUPPORTED)
+            if (row->device == i && row->is_unbuilt)
                 first = first ? first : row;
             else
                 others += row->device == i;

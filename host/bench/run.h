@@ -24,6 +24,7 @@ typedef struct clfi_row {
     char *engine;            /* "": no choice */
     clfi_row_status status;
     char *reason;          /* of FAILED and UNSUPPORTED; else NULL */
+    bool is_unbuilt;       /* UNSUPPORTED because its kernels do not compile */
     bool verified;         /* the result was compared and is right */
     clfi_row_facts facts;  /* rate and share of the limit: not before the file is written */
     size_t runs_per_sample;
