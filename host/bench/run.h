@@ -28,6 +28,7 @@ typedef struct clfi_row {
     bool verified;         /* the result was compared and is right */
     clfi_row_facts facts;  /* rate and share of the limit: not before the file is written */
     size_t runs_per_sample;
+    double run_seconds;    /* of one run, when it was verified */
     json_t *kernels;       /* names that one run launches; NULL: not run */
     clfi_samples wall_ms, device_ms; /* device: empty where not known */
     clfi_samples round_samples;      /* how many of wall_ms each visit took, in their order */
@@ -53,7 +54,7 @@ typedef struct clfi_bench_params {
     size_t min_samples; /* ... at least so many */
     size_t rounds;
     double longest_run; /* seconds; a row whose single run takes longer is left out, with that reason */
-    double time_limit; /* seconds for one answer of a device: preparing, comparing and one visit */
+    double time_limit; /* seconds for one answer of a device: preparing, comparing, and a visit beyond what it is meant to take */
     const volatile sig_atomic_t *stop; /* nonzero ends the run early; NULL: never */
     void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
     /* the row that is verified or measured next; NULL: none */

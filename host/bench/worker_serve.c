@@ -195,6 +195,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     facts.error_bound = verdict.bound;
     facts.min_cosine = verdict.cosine != 0 ? verdict.cosine : NAN;
     json_object_set_new(reply, "runs_per_sample", json_integer((json_int_t)fmin(fitting, most_runs_per_sample)));
+    json_object_set_new(reply, "run_seconds", json_real(sample.wall_ns / 1e9));
     return clfi_row_facts_write(&facts, false, facts_json);
 }
 
