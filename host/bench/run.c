@@ -322,7 +322,7 @@ static clf_status run_all(runner *r)
 {
     clfi_bench *bench = r->bench;
     CLF_TRY(open_all(r));
-    CLF_TRY(checkpoint(r)); /* a file that cannot be written is no news for the end */
+    CLF_TRY(checkpoint(r)); /* what is refused before the work is no news for the end */
     r->total = bench->row_count * (1 + bench->params.rounds);
     for (size_t i = 0; i < bench->row_count && !is_stopped(r); i++) {
         announce(r, &bench->rows[i]);

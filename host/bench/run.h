@@ -59,7 +59,7 @@ typedef struct clfi_bench_params {
     void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
     /* the row that is verified or measured next; NULL: none */
     void (*running)(void *user, const struct clfi_bench *bench, const clfi_row *row);
-    /* at the start, after the comparisons and every round; NULL: none */
+    /* once the rows are known, after the comparisons and every round; NULL: none */
     clf_status (*checkpoint)(void *user, const struct clfi_bench *bench);
     void *user;
 } clfi_bench_params;

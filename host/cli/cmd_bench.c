@@ -39,6 +39,7 @@ typedef struct job {
     const char *task;
     char running[160];      /* the row in hand */
     clf_output_place place; /* of the result file; a file holds what was measured so far, others get it in the end */
+    bool is_written;        /* it has samples; until then an old file stays */
 } job;
 
 static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
@@ -121,13 +122,25 @@ static void on_progress(void *user, size_t done, size_t total)
         j->verified = done;
 }
 
+static bool has_samples(const clfi_bench *bench)
+{
+    for (size_t i = 0; i < bench->row_count; i++)
+        if (bench->rows[i].wall_ms.count > 0)
+            return true;
+    return false;
+}
+
 static clf_status on_checkpoint(void *user, const clfi_bench *bench)
 {
     job *j = user;
     if (j->baseline && !j->is_baseline_there)
         CLF_TRY(clfi_table_check_baseline(bench, j->baseline)); /* before anything is measured */
     j->is_baseline_there = true;
-    return j->output && j->place == CLF_OUTPUT_FILE ? clfi_record_write(&j->record, bench, j->output) : CLF_OK;
+    if (!j->output || j->place != CLF_OUTPUT_FILE || (!bench->complete && !has_samples(bench)))
+        return CLF_OK;
+    CLF_TRY(clfi_record_write(&j->record, bench, j->output));
+    j->is_written = true;
+    return CLF_OK;
 }
 
 static clf_status make_catalogue(job *j)
@@ -183,8 +196,10 @@ static clf_status measure(job *j)
     const clf_status st = clfi_bench_run(&j->workloads, &params, &j->bench);
     cli_line_clear();
     CLF_TRY(st);
-    if (j->output && j->place != CLF_OUTPUT_FILE)
+    if (j->output && j->place != CLF_OUTPUT_FILE) {
         CLF_TRY(clfi_record_write(&j->record, &j->bench, j->output));
+        j->is_written = true;
+    }
     return clfi_table_print(&j->bench, j->baseline, j->output && j->place == CLF_OUTPUT_STANDARD ? stderr : stdout);
 }
 
@@ -202,7 +217,9 @@ static int exit_status(const job *j)
     if (!j->bench.complete) {
         cli_interrupts_clear();
         fprintf(stderr, "clformer: bench: interrupted; %s\n",
-                j->output ? "the result file holds what was measured" : "no result file was asked for");
+                !j->output      ? "no result file was asked for"
+                : j->is_written ? "the result file holds what was measured"
+                                : "nothing was measured, and no result file was written");
         return 128 + stop;
     }
     if (!measured)

@@ -293,14 +293,38 @@ def interrupt(name, is_time):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=100)
-    expect(process.returncode == 130 and "interrupted" in errors, f"{name}: status {process.returncode}: {errors}")
+    expect(process.returncode == 130 and "interrupted; the result file holds what was measured" in errors,
+           f"{name}: status {process.returncode}: {errors}")
     found = load(name, name)
     expect(not found["complete"], f"{name}: complete")
     return found
 
 
-early = interrupt("early.json", lambda _: True)
-expect(early["not_measured"] or not early["results"], "early: nothing says what was not measured")
+
+
+def has_child(pid):
+    """Whether the program has a process for a device, so that it has set its handlers of signals before."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
+                if int(stat.read().rsplit(")", 1)[1].split()[1]) == pid:
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+with open(path("early.json"), "w", encoding="utf-8") as old:
+    old.write("old\n")
+visit = subprocess.Popen([program, *QUICK, "--seconds", "3600", "--rounds", "1", "-o", path("early.json")], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+while visit.poll() is None and not has_child(visit.pid):
+    time.sleep(0.01)
+visit.send_signal(signal.SIGINT)
+said = visit.communicate(timeout=100)[1]
+expect(visit.returncode == 130 and "nothing was measured, and no result file was written" in said, f"early: {visit.returncode}: {said}")
+with open(path("early.json"), encoding="utf-8") as old:
+    expect(old.read() == "old\n", "early: the old file is lost before there are samples")
 late = interrupt("late.json", lambda r: any(row["wall_ms"] for row in r["results"]))
 expect(any(row["status"] == "ok" and row["wall_ms"] for row in late["results"]), "late: what was measured is lost")
 leftovers = [n for n in os.listdir(work) if not n.endswith(".json") and n not in ("wrong", "broken")]
@@ -311,6 +335,7 @@ expect(not leftovers, f"temporary files are left: {leftovers}")
 for arguments, status, text in (
     (["--suite", "everything"], 2, "peak|ops|models|generation|all"),
     (["--suite", "generation", "--model", os.path.join(data, "families/roberta")], 2, 'the suite "models" measures it'),
+    (["--suite", "ops", "--model", os.path.join(data, "families/roberta")], 2, 'the suite "models" measures it'),
     (["stray"], 2, '"stray"'),
     (["--time-limit", "0"], 2, "--time-limit"),
     (["--longest-run", "-1"], 2, "--longest-run"),
@@ -327,11 +352,19 @@ for arguments, status, text in (
     expect(result.returncode == status and text in result.stderr, f"{arguments}: status {result.returncode}: {result.stderr}")
 
 slow = run(*QUICK, "--seconds", "0.01", "--rounds", "2", "--longest-run", "1e-9", "-o", path("slow.json"))
+long_visit = run("bench", "--suite", "peak", "--quick", "--filter", "launch/round-trip", "--seconds", "6", "--rounds", "1",
+                 "--time-limit", "5")
+expect(long_visit.returncode == 0 and "FAILED" not in long_visit.stdout,
+       f"a visit that is meant to take longer than --time-limit: {long_visit.returncode}: {long_visit.stdout}")
 expect("unsupported: too slow" in slow.stdout, f"--longest-run: {slow.returncode}: {slow.stdout}")
 record = load("slow.json", "--longest-run")
 settings = record["settings"]
 expect(settings["quick"] and settings["min_seconds"] == 0.01 and settings["rounds"] == 2, f"--seconds, --rounds: {settings}")
 expect(all("too slow" in r["reason"] for r in rows(record)), "--longest-run: not every row is left out")
+run("bench", "--suite", "peak", "--quick", "--filter", "build/cold", "--longest-run", "1e-9", "-o", path("alone.json"))
+alone = load("alone.json", "one row, which is too slow")
+expect([r["status"] for r in alone["results"]] == ["unsupported"] and alone["devices"][0]["status"] == "measured",
+       f"a device is unsupported because its row is too slow: {alone['devices'][0]['reason']}")
 limits = record["devices"][0]["limits"]
 expect(all(w["limit"] in limits for w in record["workloads"] if w["limit"]),
        f"--longest-run: limits are measured however long they take: {limits}")
