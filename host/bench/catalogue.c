@@ -57,8 +57,6 @@ static clf_status add_model(const clfi_catalogue_params *params, const char *pat
 {
     const bool *wanted = params->suites;
     bool generates;
-    if (!wanted[CLFI_SUITE_MODELS] && !wanted[CLFI_SUITE_GENERATION])
-        return CLF_OK;
     CLF_TRY(clfi_model_generates(path, &generates));
     const clfi_suite suite = generates ? CLFI_SUITE_GENERATION : CLFI_SUITE_MODELS;
     if (!wanted[suite])

@@ -59,8 +59,16 @@ static json_t *clblast_parameters(const clf_clblast_parameters *parameters)
     return kernels;
 }
 
-json_t *clfi_device_tuning(const clf_context *context)
+clf_status clfi_device_tuning(const clf_context *context, json_t **out)
 {
-    return json_pack("{s:b, s:o}", "tuned", clfi_context_is_tuned(context), "clblast_parameters",
-                     clblast_parameters(clfi_context_clblast_parameters(context)));
+    clf_str first_use = CLF_STR_INIT;
+    bool is_all = false;
+    clf_status st = clfi_tuning_first_use_text(context, &is_all, &first_use);
+    if (st == CLF_OK)
+        *out = json_pack("{s:b, s:s, s:o}", "tuned", clfi_context_is_tuned(context) && !is_all, "first_use", clfi_str_text(&first_use),
+                         "clblast_parameters", clblast_parameters(clfi_context_clblast_parameters(context)));
+    if (st == CLF_OK && !*out)
+        st = clfi_fail(CLF_OUT_OF_MEMORY, "tuned choices of a device: not enough memory");
+    clfi_str_free(&first_use);
+    return st;
 }

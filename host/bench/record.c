@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "bench/figures.h"
@@ -39,6 +40,20 @@ static json_t *models(const clfi_workload_list *workloads)
     return list;
 }
 
+/* The variables in effect that change what is measured, by name. */
+static json_t *environment(void)
+{
+    static const char *const names[] = {"CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_NO_TUNED"};
+    json_t *object = json_object();
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *value = getenv(names[i]);
+        json_t *text = value && *value ? json_string(value) : NULL;
+        if (value && *value)
+            json_object_set_new(object, names[i], text ? text : json_string("not UTF-8"));
+    }
+    return object;
+}
+
 clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_bench_params *params, const char *const *suites,
                              clfi_record *out)
 {
@@ -58,10 +73,10 @@ clf_status clfi_record_start(const clfi_workload_list *workloads, const clfi_ben
         return st;
     }
     json_t *settings =
-        json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f}", "suites", names, "quick", params->quick, "no_tuned",
+        json_pack("{s:o, s:b, s:b, s:I, s:f, s:I, s:I, s:f, s:i, s:f, s:f, s:o}", "suites", names, "quick", params->quick, "no_tuned",
                   params->no_tuned, "seed", (json_int_t)params->seed, "min_seconds", params->min_seconds, "min_samples",
                   (json_int_t)params->min_samples, "rounds", (json_int_t)params->rounds, "longest_run", params->longest_run, "warm_up", 1,
-                  "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS);
+                  "warm_up_seconds", CLFI_WARM_UP_SECONDS, "sample_seconds", CLFI_SAMPLE_SECONDS, "environment", environment());
     out->head = json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o}", "schema", "clformer-bench", "schema_version", CLFI_RECORD_VERSION,
                           "created", created, "settings", settings, "library", library, "host", host, "models", models(workloads));
     if (!out->head)
@@ -195,10 +210,27 @@ static clf_status add_missing(json_t *list, const char *why, const char *format,
     return CLF_OK;
 }
 
-/* Devices and rows without figures, and why. */
+/* What the list of devices lacks. */
+static clf_status add_drivers(const clfi_bench *bench, json_t *list)
+{
+    json_t *note;
+    size_t i;
+    for (const char *at = bench->params.left_out; at && *at; at += strcspn(at, "\n") + 1) {
+        char *line;
+        CLF_TRY(clfi_strndup(at, strcspn(at, "\n"), &line));
+        const clf_status st = add_missing(list, line, "a driver");
+        free(line);
+        CLF_TRY(st);
+    }
+    json_array_foreach (bench->notes, i, note)
+        CLF_TRY(add_missing(list, json_string_value(note), "a platform"));
+    return CLF_OK;
+}
+
+/* Drivers, devices and rows without figures, and why. */
 static clf_status add_not_measured(const clfi_bench *bench, json_t *list)
 {
-    clf_status st = CLF_OK;
+    clf_status st = add_drivers(bench, list);
     for (size_t i = 0; st == CLF_OK && i < bench->device_count; i++) {
         const json_int_t id = json_integer_value(json_object_get(bench->devices[i].facts, "id"));
         const char *energy = json_string_value(json_object_get(bench->devices[i].facts, "energy_reason"));

@@ -55,6 +55,7 @@ static char *last_reason(void)
 /* What a failure makes of a row: the device cannot, or something is wrong. */
 static void fail_row(clfi_row *row, clf_status st)
 {
+    row->is_unbuilt = st == CLF_BUILD;
     row->status = st == CLF_UNSUPPORTED || st == CLF_BUILD || st == CLF_OUT_OF_MEMORY ? CLFI_ROW_UNSUPPORTED : CLFI_ROW_FAILED;
     row->reason = last_reason();
     clfi_samples_free(&row->wall_ms);
@@ -79,7 +80,7 @@ static clf_status open_device(runner *r, clfi_bench_device *device)
 }
 
 /* Asks the row's or workload's device, in a new process where the last one ended. */
-static clf_status ask(runner *r, clfi_bench_device *device, json_t *request, json_t **out)
+static clf_status ask(runner *r, clfi_bench_device *device, json_t *request, const clfi_patience *patience, json_t **out)
 {
     if (device->worker.process == 0) {
         clf_status st = CLF_OK;
@@ -93,7 +94,7 @@ static clf_status ask(runner *r, clfi_bench_device *device, json_t *request, jso
             return st;
         }
     }
-    return clfi_worker_ask(&device->worker, request, &r->patience, out);
+    return clfi_worker_ask(&device->worker, request, patience, out);
 }
 
 static clf_status add_device(clfi_bench *bench, json_t *facts)
@@ -118,6 +119,7 @@ static clf_status list_devices(runner *r)
     json_array_foreach(json_object_get(reply, "selected"), i, index)
         if (st == CLF_OK)
             st = add_device(r->bench, json_array_get(json_object_get(reply, "devices"), (size_t)json_integer_value(index)));
+    r->bench->notes = json_incref(json_object_get(reply, "notes"));
     json_decref(reply);
     return st;
 }
@@ -141,7 +143,7 @@ static clf_status add_rows(runner *r, size_t workload, size_t device)
     clfi_row *row;
     size_t i;
     json_t *request = json_pack("{s:s, s:I}", "do", "engines", "workload", (json_int_t)workload);
-    clf_status asked = ask(r, &r->bench->devices[device], request, &reply), st = CLF_OK;
+    clf_status asked = ask(r, &r->bench->devices[device], request, &r->patience, &reply), st = CLF_OK;
     json_t *engines = json_object_get(reply, "engines");
     if (asked == CLF_OK && json_array_size(engines) == 0)
         asked = clfi_fail(CLF_UNSUPPORTED, "no engine for it on this device");
@@ -177,7 +179,7 @@ static void verify(runner *r, clfi_row *row)
     json_t *request = row_request(row, "verify");
     const bool is_limit = clfi_workload_measures(&r->bench->workloads->items[row->workload]); /* wanted however slow the device is */
     json_object_set_new(request, "longest_run", json_real(is_limit ? r->bench->params.time_limit : r->bench->params.longest_run));
-    clf_status st = ask(r, &r->bench->devices[row->device], request, &reply);
+    clf_status st = ask(r, &r->bench->devices[row->device], request, &r->patience, &reply);
     if (st == CLF_OK)
         st = clfi_row_facts_read(json_object_get(reply, "facts"), "a device's process", DBL_MAX, &row->facts);
     if (st != CLF_OK) {
@@ -188,7 +190,9 @@ static void verify(runner *r, clfi_row *row)
     }
     row->verified = json_is_true(json_object_get(reply, "passed"));
     row->runs_per_sample = (size_t)json_integer_value(json_object_get(reply, "runs_per_sample"));
+    row->run_seconds = json_number_value(json_object_get(reply, "run_seconds"));
     row->kernels = json_incref(json_object_get(reply, "kernels"));
+    json_object_update(r->bench->devices[row->device].facts, json_object_get(reply, "tuning"));
     json_decref(reply);
     if (row->verified)
         row->status = CLFI_ROW_OK;
@@ -205,15 +209,26 @@ static clf_status append(clfi_samples *samples, const json_t *values)
     return CLF_OK;
 }
 
+/* What a visit is meant to take comes on top of the patience with a driver: at least `seconds` and so many samples after a warm-up. */
+static clfi_patience visit_patience(const runner *r, const clfi_row *row, double seconds, size_t samples)
+{
+    const double sampling = (double)(samples * row->runs_per_sample) * row->run_seconds;
+    clfi_patience patience = r->patience;
+    patience.seconds += fmax(CLFI_WARM_UP_SECONDS, row->run_seconds) + fmax(seconds, sampling);
+    return patience;
+}
+
 static clf_status measure(runner *r, clfi_row *row)
 {
     const clfi_bench_params *params = &r->bench->params;
     json_t *reply = NULL, *request = row_request(row, "measure");
     const size_t share = (params->min_samples + params->rounds - 1) / params->rounds;
-    json_object_set_new(request, "seconds", json_real(params->min_seconds / (double)params->rounds));
+    const double seconds = params->min_seconds / (double)params->rounds;
+    const clfi_patience patience = visit_patience(r, row, seconds, share);
+    json_object_set_new(request, "seconds", json_real(seconds));
     json_object_set_new(request, "samples", json_integer((json_int_t)share));
     json_object_set_new(request, "runs_per_sample", json_integer((json_int_t)row->runs_per_sample));
-    clf_status st = ask(r, &r->bench->devices[row->device], request, &reply);
+    clf_status st = ask(r, &r->bench->devices[row->device], request, &patience, &reply);
     if (st != CLF_OK) {
         if (!is_stopped(r))
             fail_row(row, st);
@@ -284,7 +299,7 @@ static clf_status open_all(runner *r)
     return CLF_OK;
 }
 
-/* A device on which nothing can be built is itself unsupported. */
+/* A device for which not one row's kernels can be built is itself unsupported. */
 static clf_status judge_devices(clfi_bench *bench)
 {
     for (size_t i = 0; i < bench->device_count; i++) {
@@ -292,7 +307,7 @@ static clf_status judge_devices(clfi_bench *bench)
         size_t others = 0;
         for (size_t j = 0; j < bench->row_count; j++) {
             const clfi_row *row = &bench->rows[j];
-            if (row->device == i && row->status == CLFI_ROW_UNSUPPORTED)
+            if (row->device == i && row->is_unbuilt)
                 first = first ? first : row;
             else
                 others += row->device == i;
@@ -307,7 +322,7 @@ static clf_status run_all(runner *r)
 {
     clfi_bench *bench = r->bench;
     CLF_TRY(open_all(r));
-    CLF_TRY(checkpoint(r)); /* a file that cannot be written is no news for the end */
+    CLF_TRY(checkpoint(r)); /* what is refused before the work is no news for the end */
     r->total = bench->row_count * (1 + bench->params.rounds);
     for (size_t i = 0; i < bench->row_count && !is_stopped(r); i++) {
         announce(r, &bench->rows[i]);
@@ -352,6 +367,7 @@ void clfi_bench_free(clfi_bench *bench)
         clfi_samples_free(&row->device_ms);
         clfi_samples_free(&row->round_samples);
     }
+    json_decref(bench->notes);
     free(bench->devices);
     free(bench->rows);
     *bench = (clfi_bench){0};

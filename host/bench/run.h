@@ -24,9 +24,11 @@ typedef struct clfi_row {
     char *engine;            /* "": no choice */
     clfi_row_status status;
     char *reason;          /* of FAILED and UNSUPPORTED; else NULL */
+    bool is_unbuilt;       /* UNSUPPORTED because its kernels do not compile */
     bool verified;         /* the result was compared and is right */
     clfi_row_facts facts;  /* rate and share of the limit: not before the file is written */
     size_t runs_per_sample;
+    double run_seconds;    /* of one run, when it was verified */
     json_t *kernels;       /* names that one run launches; NULL: not run */
     clfi_samples wall_ms, device_ms; /* device: empty where not known */
     clfi_samples round_samples;      /* how many of wall_ms each visit took, in their order */
@@ -44,6 +46,7 @@ struct clfi_bench;
 
 typedef struct clfi_bench_params {
     const char *device; /* selector, "all", or NULL: $CLF_DEVICE, else the default device */
+    const char *left_out; /* drivers whose devices are not looked for, a line for each, for the record only; NULL: none. Borrowed */
     bool quick;         /* for the record only */
     bool no_tuned;      /* choices of clformer tune are not used */
     uint64_t seed;      /* of the order */
@@ -51,12 +54,12 @@ typedef struct clfi_bench_params {
     size_t min_samples; /* ... at least so many */
     size_t rounds;
     double longest_run; /* seconds; a row whose single run takes longer is left out, with that reason */
-    double time_limit; /* seconds for one answer of a device: preparing, comparing and one visit */
+    double time_limit; /* seconds for one answer of a device: preparing, comparing, and a visit beyond what it is meant to take */
     const volatile sig_atomic_t *stop; /* nonzero ends the run early; NULL: never */
     void (*progress)(void *user, size_t done, size_t total); /* visits and comparisons; NULL: none */
     /* the row that is verified or measured next; NULL: none */
     void (*running)(void *user, const struct clfi_bench *bench, const clfi_row *row);
-    /* at the start, after the comparisons and every round; NULL: none */
+    /* once the rows are known, after the comparisons and every round; NULL: none */
     clf_status (*checkpoint)(void *user, const struct clfi_bench *bench);
     void *user;
 } clfi_bench_params;
@@ -68,6 +71,7 @@ enum { CLFI_BENCH_QUICK_ROUNDS = 5 };
 typedef struct clfi_bench {
     const clfi_workload_list *workloads; /* borrowed */
     clfi_bench_params params;
+    json_t *notes; /* of the list of devices: what has none or cannot be asked */
     clfi_bench_device *devices;
     size_t device_count;
     clfi_row *rows;

@@ -82,13 +82,21 @@ static const char *time_text(double ms, char out[16])
     return out;
 }
 
+/* Bytes of "token" in "tokens", of "launch" in "launches". */
+static int singular(const char *items)
+{
+    const size_t length = strlen(items);
+    const bool has_es = length > 4 && strcmp(items + length - 4, "ches") == 0;
+    return (int)(length - (has_es ? 2 : 1));
+}
+
 /* ", 0.21 J/token", where energy was counted. */
 static void print_energy(FILE *out, const clfi_workload *workload, const clfi_row_facts *facts)
 {
     const bool has_items = isfinite(facts->joules_per_item) && workload->item;
-    const int length = has_items ? (int)strlen(workload->item) - 1 : 0; /* "tokens": without its s */
+    const int length = has_items ? singular(workload->item) : 3;
     if (isfinite(facts->joules_per_run))
-        fprintf(out, ", %.3g J/%.*s", has_items ? facts->joules_per_item : facts->joules_per_run, has_items ? length : 3,
+        fprintf(out, ", %.3g J/%.*s", has_items ? facts->joules_per_item : facts->joules_per_run, length,
                 has_items ? workload->item : "run");
 }
 

@@ -7,8 +7,8 @@
  *   {"do": "open", "device": index, "no_tuned": bool} -> "facts": what only an open device tells
  *   {"do": "engines", "workload": w}                 -> "engines": [name]
  *   {"do": "verify", "workload": w, "engine": e, "longest_run": seconds}
- *                                                    -> "passed", "kernels": [name], "runs_per_sample",
- *                                                       "facts": as row_facts.h writes them
+ *                                                    -> "passed", "kernels": [name], "runs_per_sample", "run_seconds",
+ *                                                       "facts": as row_facts.h writes them, "tuning": what the device uses now
  *   {"do": "measure", "workload": w, "engine": e, "seconds", "samples", "runs_per_sample"} -> "wall_ms": [..], "device_ms": [..] (empty:
  *   not known), "runs", "joules" (of them all; null: not measured) */
 #ifndef CLFI_BENCH_WORKER_H

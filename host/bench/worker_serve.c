@@ -72,7 +72,8 @@ static clf_status serve_open(server *s, const json_t *request, json_t *reply)
     s->prepared.budget_bytes = (size_t)(share < most_budget_bytes ? share : most_budget_bytes);
     clfi_energy_target_of(s->context, &target);
     CLF_TRY(clfi_energy_open(&clfi_energy_system, &target, &s->energy));
-    json_t *facts = clfi_device_tuning(s->context);
+    json_t *facts;
+    CLF_TRY(clfi_device_tuning(s->context, &facts));
     json_object_set_new(facts, "energy", json_string(clfi_energy_method(s->energy)));
     json_object_set_new(facts, "energy_reason", json_string(clfi_energy_reason(s->energy)));
     json_object_set_new(reply, "facts", facts);
@@ -152,6 +153,14 @@ static void add_memory(const server *s, const clfi_workload *workload, const voi
     facts->scratch_bytes = peak > known ? (double)(peak - known) : 0;
 }
 
+static clf_status add_tuning(const server *s, json_t *reply)
+{
+    json_t *tuning;
+    CLF_TRY(clfi_device_tuning(s->context, &tuning));
+    json_object_set_new(reply, "tuning", tuning);
+    return CLF_OK;
+}
+
 /* Alone in the process's and the device's memory. */
 static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
 {
@@ -175,6 +184,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     CLF_TRY(note_kernels(s, workload, state, reply)); /* and builds them */
     facts.host_peak_bytes = (double)clfi_resident_peak_bytes();
     add_memory(s, workload, state, (size_t)before, (size_t)held, &facts);
+    CLF_TRY(add_tuning(s, reply)); /* a model chooses when it is loaded */
     CLF_TRY(workload->type->run(state, &sample));
     if (sample.wall_ns > longest * 1e9)
         CLF_FAIL(CLF_UNSUPPORTED, "too slow: one run takes %.3g s, the longest that is measured is %g s", sample.wall_ns / 1e9, longest);
@@ -185,6 +195,7 @@ static clf_status serve_verify(server *s, const json_t *request, json_t *reply)
     facts.error_bound = verdict.bound;
     facts.min_cosine = verdict.cosine != 0 ? verdict.cosine : NAN;
     json_object_set_new(reply, "runs_per_sample", json_integer((json_int_t)fmin(fitting, most_runs_per_sample)));
+    json_object_set_new(reply, "run_seconds", json_real(sample.wall_ns / 1e9));
     return clfi_row_facts_write(&facts, false, facts_json);
 }
 

@@ -13,6 +13,7 @@
 #include "bench/record.h"
 #include "bench/table.h"
 #include "cli/commands.h"
+#include "cli/platform_guard.h"
 #include "cli/progress.h"
 
 static volatile sig_atomic_t stop; /* the signal that interrupted */
@@ -28,6 +29,7 @@ typedef struct job {
     double seconds /* NaN: not given */, longest_run, time_limit;
     clfi_workload_list workloads;
     clfi_record record;
+    clf_str left_out; /* drivers, a line for each */
     clfi_bench bench;
     double seconds_per_row;
     size_t done, total;           /* steps: comparisons and visits */
@@ -37,6 +39,7 @@ typedef struct job {
     const char *task;
     char running[160];      /* the row in hand */
     clf_output_place place; /* of the result file; a file holds what was measured so far, others get it in the end */
+    bool is_written;        /* it has samples; until then an old file stays */
 } job;
 
 static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
@@ -121,13 +124,25 @@ static void on_progress(void *user, size_t done, size_t total)
         j->verified = done;
 }
 
+static bool has_samples(const clfi_bench *bench)
+{
+    for (size_t i = 0; i < bench->row_count; i++)
+        if (bench->rows[i].wall_ms.count > 0)
+            return true;
+    return false;
+}
+
 static clf_status on_checkpoint(void *user, const clfi_bench *bench)
 {
     job *j = user;
     if (j->baseline && !j->is_baseline_there)
         CLF_TRY(clfi_table_check_baseline(bench, j->baseline)); /* before anything is measured */
     j->is_baseline_there = true;
-    return j->output && j->place == CLF_OUTPUT_FILE ? clfi_record_write(&j->record, bench, j->output) : CLF_OK;
+    if (!j->output || j->place != CLF_OUTPUT_FILE || (!bench->complete && !has_samples(bench)))
+        return CLF_OK;
+    CLF_TRY(clfi_record_write(&j->record, bench, j->output));
+    j->is_written = true;
+    return CLF_OK;
 }
 
 static clf_status make_catalogue(job *j)
@@ -174,6 +189,8 @@ static clf_status measure(job *j)
         CLF_TRY(clfi_output_find(j->output, &j->place));
     CLF_TRY(clfi_record_start(&j->workloads, &params, suites, &j->record));
     cli_interrupts_stop(&stop);
+    CLF_TRY(cli_platforms_leave_out(true, &j->left_out));
+    params.left_out = clfi_str_text(&j->left_out);
     j->start_ns = clfi_now_ns();
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%zu %s; the first results come after all are verified\n", j->workloads.count,
@@ -181,8 +198,10 @@ static clf_status measure(job *j)
     const clf_status st = clfi_bench_run(&j->workloads, &params, &j->bench);
     cli_line_clear();
     CLF_TRY(st);
-    if (j->output && j->place != CLF_OUTPUT_FILE)
+    if (j->output && j->place != CLF_OUTPUT_FILE) {
         CLF_TRY(clfi_record_write(&j->record, &j->bench, j->output));
+        j->is_written = true;
+    }
     return clfi_table_print(&j->bench, j->baseline, j->output && j->place == CLF_OUTPUT_STANDARD ? stderr : stdout);
 }
 
@@ -200,7 +219,9 @@ static int exit_status(const job *j)
     if (!j->bench.complete) {
         cli_interrupts_clear();
         fprintf(stderr, "clformer: bench: interrupted; %s\n",
-                j->output ? "the result file holds what was measured" : "no result file was asked for");
+                !j->output      ? "no result file was asked for"
+                : j->is_written ? "the result file holds what was measured"
+                                : "nothing was measured, and no result file was written");
         return 128 + stop;
     }
     if (!measured)
@@ -210,7 +231,7 @@ static int exit_status(const job *j)
 
 int cmd_bench(const cli_command *self, int argc, char **argv)
 {
-    job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600};
+    job j = {.suite = CLFI_SUITE_COUNT, .seed = 1, .seconds = NAN, .longest_run = 2, .time_limit = 600, .left_out = CLF_STR_INIT};
     int status = EXIT_SUCCESS;
     clf_status st = parse(&j, self, argc, argv);
     if (st == CLF_OK && j.schema) {
@@ -229,6 +250,7 @@ int cmd_bench(const cli_command *self, int argc, char **argv)
         status = cli_fail(st);
     clfi_bench_free(&j.bench);
     clfi_record_free(&j.record);
+    clfi_str_free(&j.left_out);
     clfi_workload_list_free(&j.workloads);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "op/tuned_file.h"
 #include "tune/tune.h"
@@ -171,6 +172,8 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "tune: --minutes from 0 to %g, --limit above 0", MOST_MINUTES);
     if (st == CLF_OK)
         st = clfi_tuned_path(&path);
+    if (st == CLF_OK)
+        st = cli_platforms_leave_out(true, NULL);
     if (st == CLF_OK)
         st = tune(model_dir, &params, path);
     if (st != CLF_OK && stop && path) {

@@ -129,7 +129,7 @@ clf_status cli_devices_list(bool tells, const char *names, cli_device_listing *o
     const clf_status st = ask(names, out, &answered);
     if (answered)
         return st;
-    CLF_TRY(cli_platforms_leave_out(tells));
+    CLF_TRY(cli_platforms_leave_out(tells, NULL));
     return ask(names, out, &answered);
 }
 

@@ -86,17 +86,19 @@ void cli_platforms_stay(void)
     stays = true;
 }
 
-clf_status cli_platforms_leave_out(bool tells)
+clf_status cli_platforms_leave_out(bool tells, clf_str *notes)
 {
-    clf_str notes = CLF_STR_INIT;
+    clf_str found = CLF_STR_INIT;
     unsetenv(CRASHED);
     owner = getpid();
     atexit(remove_folder);
-    const clf_status st = cli_platforms_probe(&notes, &folder);
+    clf_status st = cli_platforms_probe(&found, &folder);
     cli_platforms_stay();
-    for (char *line = strtok(notes.data ? notes.data : (char[]){""}, "\n"); line && tells; line = strtok(NULL, "\n"))
-        fprintf(stderr, "clformer: %s\n", line);
-    clfi_str_free(&notes);
+    if (st == CLF_OK && notes)
+        st = clfi_str_append_text(notes, clfi_str_text(&found));
+    for (const char *at = clfi_str_text(&found); *at && tells; at += strcspn(at, "\n") + 1)
+        fprintf(stderr, "clformer: %.*s\n", (int)strcspn(at, "\n"), at);
+    clfi_str_free(&found);
     return st;
 }
 
@@ -106,7 +108,7 @@ clf_status cli_platforms_enter(void)
     if (!is_watched)
         is_watched = atexit(tell_exit) == 0;
     if (getenv(CRASHED))
-        CLF_TRY(cli_platforms_leave_out(true));
+        CLF_TRY(cli_platforms_leave_out(true, NULL));
     if (stays) {
         arm(tell_crash);
     } else if (arguments && setenv(CRASHED, "1", 1) == 0) {

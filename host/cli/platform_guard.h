@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/status.h"
+#include "base/str.h"
 
 /* The program's arguments, before anything else. */
 void cli_platforms_arguments(int argc, char **argv);
@@ -21,7 +22,8 @@ void cli_platforms_leave(void);
 void cli_platforms_stay(void);
 
 /* Tries each driver now, and leaves out what crashes, hangs or ends the program, from this process and those that it starts, until it
- * leaves or ends; `tells`: standard error names it. */
-clf_status cli_platforms_leave_out(bool tells);
+ * leaves or ends. `tells`: standard error names it; `notes` (may be NULL) gets the same lines. For a program that leaves OpenCL to other
+ * processes it stands in the place of entering. */
+clf_status cli_platforms_leave_out(bool tells, clf_str *notes);
 
 #endif

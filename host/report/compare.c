@@ -43,26 +43,58 @@ static const clfi_result_row *find_row(const clfi_result *result, size_t workloa
     return NULL;
 }
 
+static bool is_measured(const clfi_result_row *row)
+{
+    return row && row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
+}
+
+/* b's row for a row of a. Where b could not list the engines of the workload it has one row for all of them, without a name. */
+static const clfi_result_row *counterpart(const clfi_comparison *c, const clfi_result_row *a, size_t workload)
+{
+    const clfi_result_row *own = find_row(c->b, workload, c->device_in_b[a->device], a->engine);
+    const clfi_result_row *of_all = own ? own : find_row(c->b, workload, c->device_in_b[a->device], "");
+    return own || !is_measured(of_all) ? of_all : NULL;
+}
+
+static const char *lost_reason(const clfi_comparison *c, const clfi_compare_row *row)
+{
+    const clfi_result_device *device = &c->b->devices[c->device_in_b[row->a->device]];
+    if (row->b && row->b->reason)
+        return row->b->reason;
+    if (device->reason)
+        return device->reason;
+    return c->b->complete ? "b has no row of this engine" : "the run of b was interrupted before it";
+}
+
+static size_t unpaired_in_b(const clfi_comparison *c)
+{
+    size_t unpaired = c->b->row_count;
+    for (size_t i = 0; i < c->b->row_count; i++) {
+        size_t at = 0;
+        while (at < c->count && c->rows[at].b != &c->b->rows[i])
+            at++;
+        unpaired -= at < c->count;
+    }
+    return unpaired;
+}
+
 static clf_status pair_rows(clfi_comparison *c)
 {
     CLF_TRY(clfi_alloc(c->a->row_count, sizeof *c->rows, "compared rows", &c->rows));
     for (size_t i = 0; i < c->a->row_count; i++) {
         const clfi_result_row *a = &c->a->rows[i];
         const size_t workload = clfi_find_workload(c->b, c->a->workloads[a->workload].id);
-        const clfi_result_row *b = find_row(c->b, workload, c->device_in_b[a->device], a->engine);
-        if (b)
+        if (workload == c->b->workload_count || c->device_in_b[a->device] == c->b->device_count)
+            continue;
+        const clfi_result_row *b = counterpart(c, a, workload);
+        if (b || is_measured(a))
             c->rows[c->count++] = (clfi_compare_row){.a = a, .b = b};
     }
     c->only_in_a = c->a->row_count - c->count;
-    c->only_in_b = c->b->row_count - c->count;
+    c->only_in_b = unpaired_in_b(c);
     if (c->count == 0)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s and %s have no result in common: no workload by the same engine", c->a->path, c->b->path);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s and %s have no result in common: no workload that both list", c->a->path, c->b->path);
     return CLF_OK;
-}
-
-static bool is_measured(const clfi_result_row *row)
-{
-    return row->status == CLFI_RESULT_OK && row->wall_ms.count > 0;
 }
 
 static clfi_series series_of(const clfi_result_row *row)
@@ -77,6 +109,7 @@ static clf_status measure(clfi_comparison *c, double *p, size_t *tested)
         clfi_compare_row *row = &c->rows[i];
         if (!is_measured(row->a) || !is_measured(row->b)) {
             row->verdict = is_measured(row->a) ? CLFI_COMPARE_LOST : is_measured(row->b) ? CLFI_COMPARE_GAINED : CLFI_COMPARE_NEITHER;
+            row->reason = is_measured(row->b) ? row->a->reason : lost_reason(c, row);
             continue;
         }
         const clfi_series a = series_of(row->a), b = series_of(row->b);
@@ -108,8 +141,8 @@ static clf_status judge_all(clfi_comparison *c)
             row->p = p[next++];
             row->verdict = judge(row);
         }
-        row->is_regression = row->verdict == CLFI_COMPARE_LOST ||
-                             (row->verdict == CLFI_COMPARE_SLOWER && row->difference.ratio > 1 + c->threshold);
+        row->is_regression =
+            row->verdict == CLFI_COMPARE_LOST || (row->verdict == CLFI_COMPARE_SLOWER && row->difference.ratio > 1 + c->threshold);
         c->verdicts[row->verdict]++;
         c->regressions += row->is_regression;
     }
@@ -123,6 +156,7 @@ clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double thres
     CLF_TRY(clfi_check_same_work(a, b));
     CLF_TRY(clfi_alloc(a->device_count, sizeof *out->device_in_b, "devices", &out->device_in_b));
     pair_devices(out);
+    CLF_TRY(clfi_compare_settings(out));
     CLF_TRY(pair_rows(out));
     return judge_all(out);
 }
@@ -130,6 +164,7 @@ clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double thres
 void clfi_comparison_free(clfi_comparison *comparison)
 {
     free(comparison->device_in_b);
+    json_decref(comparison->differences);
     free(comparison->rows);
     *comparison = (clfi_comparison){0};
 }

@@ -21,6 +21,28 @@ static void print_file(const char *letter, const clfi_result *r, FILE *stream)
             r->library.clblast, r->settings.quick ? ", quick" : "", r->complete ? "" : ", INCOMPLETE: the run was interrupted");
 }
 
+static void print_value(const json_t *value, FILE *stream)
+{
+    if (value)
+        json_dumpf(value, stream, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
+    else
+        fputs("not set", stream);
+}
+
+/* "host.cpu: "Zen" in a, "Core" in b". */
+static void print_differences(const clfi_comparison *c, FILE *stream)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (c->differences, i, one) {
+        fprintf(stream, "%s: ", json_string_value(json_object_get(one, "what")));
+        print_value(json_object_get(one, "a"), stream);
+        fputs(" in a, ", stream);
+        print_value(json_object_get(one, "b"), stream);
+        fputs(" in b\n", stream);
+    }
+}
+
 static void print_device(const clfi_comparison *c, size_t index, FILE *stream)
 {
     const clfi_result_device *a = &c->a->devices[index], *b = &c->b->devices[c->device_in_b[index]];
@@ -51,8 +73,8 @@ static void print_row(const clfi_comparison *c, const clfi_compare_row *row, int
     const int gap = width - (int)strlen(id) - (int)strlen(engine);
     fprintf(stream, "  %s %s%*s", id, engine, gap > 1 ? gap - 1 : 0, "");
     if (!is_compared(row)) {
-        const char *reason = row->b->reason ? row->b->reason : row->a->reason;
-        fprintf(stream, "  %s%s%s%s\n", clfi_compare_verdict_name(row->verdict), reason ? ": " : "", reason ? reason : "", mark);
+        fprintf(stream, "  %s%s%s%s\n", clfi_compare_verdict_name(row->verdict), row->reason ? ": " : "", row->reason ? row->reason : "",
+                mark);
         return;
     }
     const bool few = d->visits_a < CLFI_VISITS_MIN || d->visits_b < CLFI_VISITS_MIN;
@@ -92,6 +114,7 @@ void clfi_comparison_print(const clfi_comparison *c, FILE *stream)
 {
     print_file("a", c->a, stream);
     print_file("b", c->b, stream);
+    print_differences(c, stream);
     for (size_t i = 0; i < c->a->device_count; i++) {
         bool any = false;
         for (size_t j = 0; j < c->count; j++)
@@ -130,7 +153,7 @@ static json_t *number(double value)
 static json_t *facts_json(const clfi_compare_row *row)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < clfi_row_fact_count; i++) {
+    for (size_t i = 0; row->b && i < clfi_row_fact_count; i++) {
         const clfi_row_fact *fact = &clfi_row_fact_list[i];
         const double a = clfi_row_fact_get(&row->a->facts, fact), b = clfi_row_fact_get(&row->b->facts, fact);
         if (fact->better != CLFI_FACT_NEITHER && isfinite(a) && isfinite(b))
@@ -143,18 +166,17 @@ static json_t *facts_json(const clfi_compare_row *row)
 static json_t *row_json(const clfi_comparison *c, const clfi_compare_row *row)
 {
     const clfi_difference *d = &row->difference;
-    const clfi_result_device *a = &c->a->devices[row->a->device], *b = &c->b->devices[row->b->device];
+    const clfi_result_device *a = &c->a->devices[row->a->device], *b = &c->b->devices[c->device_in_b[row->a->device]];
     json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b, s:o}", "workload", workload_of(c, row)->id, "engine", row->a->engine,
                                "device_a", (json_int_t)a->id, "device_b", (json_int_t)b->id, "verdict",
                                clfi_compare_verdict_name(row->verdict), "regression", row->is_regression, "facts", facts_json(row));
     if (!object)
         return NULL;
-    const char *reason = row->b->reason ? row->b->reason : row->a->reason;
     json_t *rest = is_compared(row)
-        ? json_pack("{s:f, s:f, s:f, s:[o, o], s:f, s:f, s:f, s:I, s:I}", "median_a_ms", d->median_a, "median_b_ms", d->median_b, "ratio",
-                    d->ratio, "interval", number(d->low), number(d->high), "p", d->p, "p_adjusted", row->p, "p_rank", d->p_rank, "rounds_a",
-                    (json_int_t)d->visits_a, "rounds_b", (json_int_t)d->visits_b)
-        : json_pack("{s:s}", "reason", reason ? reason : "");
+                       ? json_pack("{s:f, s:f, s:f, s:[o, o], s:f, s:f, s:f, s:I, s:I}", "median_a_ms", d->median_a, "median_b_ms",
+                                   d->median_b, "ratio", d->ratio, "interval", number(d->low), number(d->high), "p", d->p, "p_adjusted",
+                                   row->p, "p_rank", d->p_rank, "rounds_a", (json_int_t)d->visits_a, "rounds_b", (json_int_t)d->visits_b)
+                       : json_pack("{s:s}", "reason", row->reason ? row->reason : "");
     const bool whole = rest && json_object_update(object, rest) == 0;
     json_decref(rest);
     if (whole)
@@ -185,12 +207,13 @@ clf_status clfi_comparison_json(const clfi_comparison *c, json_t **out)
     bool whole = rows != NULL;
     for (size_t i = 0; whole && i < c->count; i++)
         whole = json_array_append_new(rows, row_json(c, &c->rows[i])) == 0;
-    *out = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "schema", "clformer-compare",
-                     "schema_version", 1, "a", file_json(c->a), "b", file_json(c->b), "devices", devices_json(c), "rows", rows, "summary",
-                     "rows", (json_int_t)c->count, "faster", (json_int_t)c->verdicts[CLFI_COMPARE_FASTER], "slower",
-                     (json_int_t)c->verdicts[CLFI_COMPARE_SLOWER], "no_difference", (json_int_t)c->verdicts[CLFI_COMPARE_SAME], "lost",
-                     (json_int_t)c->verdicts[CLFI_COMPARE_LOST], "gained", (json_int_t)c->verdicts[CLFI_COMPARE_GAINED], "only_in_a",
-                     (json_int_t)c->only_in_a, "only_in_b", (json_int_t)c->only_in_b, "regressions", (json_int_t)c->regressions);
+    *out = json_pack("{s:s, s:i, s:o, s:o, s:O, s:o, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}}", "schema", "clformer-compare",
+                     "schema_version", 1, "a", file_json(c->a), "b", file_json(c->b), "differences", c->differences, "devices",
+                     devices_json(c), "rows", rows, "summary", "rows", (json_int_t)c->count, "faster",
+                     (json_int_t)c->verdicts[CLFI_COMPARE_FASTER], "slower", (json_int_t)c->verdicts[CLFI_COMPARE_SLOWER], "no_difference",
+                     (json_int_t)c->verdicts[CLFI_COMPARE_SAME], "lost", (json_int_t)c->verdicts[CLFI_COMPARE_LOST], "gained",
+                     (json_int_t)c->verdicts[CLFI_COMPARE_GAINED], "only_in_a", (json_int_t)c->only_in_a, "only_in_b",
+                     (json_int_t)c->only_in_b, "regressions", (json_int_t)c->regressions);
     if (*out && whole)
         return CLF_OK;
     json_decref(*out);

@@ -104,7 +104,7 @@ static bool draw_device(clfi_markup *m, const clfi_report_data *data, const clfi
     if (!best && !reason)
         return false;
     clfi_markup_format(m, "<text class=\"name end\" x=\"%d\" y=\"%.1f\">", NAME, y + 12.5);
-    clfi_markup_escape(m, data->devices[device].label, 22);
+    clfi_markup_escape_middle(m, data->devices[device].label, 22);
     clfi_markup_raw(m, "</text>");
     if (best) {
         draw_bar(m, best, scale, y);

@@ -3,48 +3,11 @@
 #include "report/report_data.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "report/same_work.h"
-
-/* A name without what every driver adds to it; what is long has the name that people use. */
-static void shorten(const char *name, char text[CLFI_LABEL_BYTES])
-{
-    static const struct {
-        const char *part, *instead;
-    } rules[] = {{"Portable Computing Language", "PoCL"}, {"(R)", ""}, {"(TM)", ""}, {"(tm)", ""}, {" Processor", ""}, {" Corporation", ""},
-                 {"NVIDIA ", ""}};
-    snprintf(text, CLFI_LABEL_BYTES, "%.70s", name);
-    for (size_t i = 0; i < COUNT(rules); i++) {
-        const size_t old = strlen(rules[i].part), new = strlen(rules[i].instead); /* never longer */
-        char *at = strstr(text, rules[i].part);
-        if (at) {
-            memmove(at + new, at + old, strlen(at + old) + 1);
-            memcpy(at, rules[i].instead, new);
-        }
-    }
-}
-
-/* CPUs share their name across platforms, so there the platform is the better label. */
-static void label(clfi_report_device *d, bool by_file)
-{
-    char name[CLFI_LABEL_BYTES];
-    shorten(strcmp(d->device->type, "CPU") == 0 ? d->device->platform : d->device->name, name);
-    const char *file = strrchr(d->file->path, '/');
-    file = file ? file + 1 : d->file->path;
-    snprintf(d->label, sizeof d->label, "%.70s%s%.40s%s", name, by_file ? " (" : "", by_file ? file : "", by_file ? ")" : "");
-}
-
-static bool is_unique(const clfi_report_data *data, size_t device)
-{
-    for (size_t i = 0; i < data->device_count; i++)
-        if (i != device && strcmp(data->devices[i].label, data->devices[device].label) == 0)
-            return false;
-    return true;
-}
 
 static clf_status gather_devices(clfi_report_data *data)
 {
@@ -56,17 +19,7 @@ static clf_status gather_devices(clfi_report_data *data)
         for (size_t i = 0; i < data->files[f].device_count; i++)
             data->devices[data->device_count++] =
                 (clfi_report_device){.file = &data->files[f], .device = &data->files[f].devices[i], .place = i};
-    for (size_t i = 0; i < count; i++)
-        label(&data->devices[i], false);
-    for (size_t i = 0; i < count; i++) /* the same device in several files */
-        if (!is_unique(data, i) && data->file_count > 1) {
-            char shared[CLFI_LABEL_BYTES];
-            memcpy(shared, data->devices[i].label, sizeof shared);
-            for (size_t j = i; j < count; j++)
-                if (strcmp(data->devices[j].label, shared) == 0)
-                    label(&data->devices[j], true);
-        }
-    return CLF_OK;
+    return clfi_report_name_devices(data);
 }
 
 static size_t find_op(clfi_report_data *data, const clfi_result_workload *w)

@@ -49,6 +49,10 @@ typedef struct clfi_report_data {
 clf_status clfi_report_gather(const clfi_result *files, size_t count, clfi_report_data *out);
 void clfi_report_data_free(clfi_report_data *data);
 
+/* The part of clfi_report_gather that labels the devices: the platform's name for a CPU, else the device's own; where that is another
+ * device's too, more of both names, the file, its path, the device's number in the file, or its place in the report. OUT_OF_MEMORY. */
+clf_status clfi_report_name_devices(clfi_report_data *data);
+
 /* The best row of a workload on a device; NULL: none was verified. */
 const clfi_report_row *clfi_report_best(const clfi_report_data *data, const clfi_report_work *work, size_t device);
 
@@ -64,8 +68,8 @@ double clfi_report_intensity(const clfi_report_work *work);
 /* The highest bandwidth that was measured from memory, in GB/s, and its name ("read", "copy"); NaN: none. */
 double clfi_report_bandwidth(const clfi_result_device *device, const char **name);
 
-/* The bandwidth, in GB/s, that a row is held against: of the measured copy of the nearest size, or of a faster cache where the row was
- * faster, and never less than the memory's. */
+/* The bandwidth, in GB/s, that a row is held against: of the measured copy of the size nearest to what one call ("chain") or step ("steps")
+ * reads and writes, or of a faster cache where the row was faster, and never less than the memory's. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row);
 
 /* What it could reach: min(fp32 limit, that bandwidth times intensity), in GFLOP/s; NaN: limits not measured. */

@@ -34,15 +34,24 @@ double clfi_report_bandwidth(const clfi_result_device *device, const char **name
     return isnan(read) || copy > read ? copy : read;
 }
 
+/* How often a run goes over its data: `bytes` counts them all. */
+static double passes(const clfi_report_work *work)
+{
+    const json_t *chain = json_object_get(work->workload->work, "chain");
+    const double count = json_number_value(chain ? chain : json_object_get(work->workload->work, "steps"));
+    return count > 1 ? count : 1;
+}
+
 /* The copy of the nearest size, or the memory where that is faster; then, where the workload was faster still, the slowest larger limit of
  * a cache that it does not exceed: its data came from there. */
 double clfi_report_point_bandwidth(const clfi_result_device *device, const clfi_report_work *work, const clfi_result_row *row)
 {
     const char *name, *key;
     const double memory = clfi_report_bandwidth(device, &name), reached = work->workload->bytes / row->wall.median * 1e-6;
+    const double bytes = work->workload->bytes / passes(work);
     double size, nearest = INFINITY, found = NAN, above = INFINITY;
     for (size_t i = 0; (key = clfi_peak_copy_at(i, &size)); i++) {
-        const double limit = clfi_result_limit(device, key), distance = fabs(log(work->workload->bytes / 2 / size));
+        const double limit = clfi_result_limit(device, key), distance = fabs(log(bytes / 2 / size));
         if (limit >= reached && limit < above)
             above = limit;
         if (isnan(limit) || !(distance < nearest))

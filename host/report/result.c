@@ -88,6 +88,24 @@ static clf_status read_frame(clfi_result *result)
     return clfi_result_text(result->document, result->path, "created", &result->created);
 }
 
+/* Names are printed: they are those of variables. */
+static clf_status check_environment(const json_t *object, const char *where)
+{
+    char inner[CLFI_RESULT_WHERE_BYTES + 16];
+    const json_t *variables;
+    const char *name;
+    json_t *value;
+    CLF_TRY(clfi_json_opt_object(object, where, "environment", &variables));
+    snprintf(inner, sizeof inner, "%s.environment", where);
+    json_object_foreach ((json_t *)variables, name, value) {
+        if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")])
+            CLF_FAIL(CLF_FORMAT, "%s: expected names of A to Z, 0 to 9 and _, found another character in one", inner);
+        if (!json_is_string(value))
+            return clfi_result_wrong(inner, name, "a string", value);
+    }
+    return CLF_OK;
+}
+
 static clf_status read_settings(clfi_result *result)
 {
     clfi_result_settings *s = &result->settings;
@@ -104,6 +122,7 @@ static clf_status read_settings(clfi_result *result)
     CLF_TRY(clfi_json_get_int(object, where, "seed", INT64_MIN, INT64_MAX, &s->seed));
     CLF_TRY(clfi_json_get_number(object, where, "min_seconds", 0, CLFI_RESULT_MOST, &s->min_seconds));
     CLF_TRY(clfi_json_get_int(object, where, "min_samples", 1, INT64_MAX, &s->min_samples));
+    CLF_TRY(check_environment(object, where));
     return clfi_json_opt_int(object, where, "warm_up", 0, INT64_MAX, -1, &s->warm_up);
 }
 

@@ -48,6 +48,28 @@ static clf_status check_summary(const json_t *object, const char *where, const c
     return clfi_result_wrong(where, key, expected, json_object_get(object, key));
 }
 
+/* What a rate in this unit is, from the median; NaN: the workload has none in it. */
+static double rate_of(const clfi_result_workload *workload, const char *unit, double median_ms)
+{
+    const size_t item = workload->item ? strlen(workload->item) : 0;
+    if (item && workload->items > 0 && strncmp(unit, workload->item, item) == 0 && strcmp(unit + item, "/s") == 0)
+        return workload->items / median_ms * 1e3;
+    if (strcmp(unit, "GB/s") == 0)
+        return workload->bytes / median_ms * 1e-6;
+    if (strcmp(unit, "GFLOP/s") == 0 || strcmp(unit, "GOP/s") == 0)
+        return workload->flops / median_ms * 1e-6;
+    return strcmp(unit, "us") == 0 ? median_ms * 1e3 : NAN;
+}
+
+static clf_status check_rate(const clfi_result *result, const json_t *object, const char *where, const clfi_result_row *row)
+{
+    const double want = rate_of(&result->workloads[row->workload], row->rate_unit, row->wall.median);
+    if (isnan(want))
+        return clfi_result_wrong(where, "rate_unit", "GB/s, GFLOP/s, GOP/s, us, or the workload's item/s",
+                                 json_object_get(object, "rate_unit"));
+    return check_summary(object, where, "rate", want);
+}
+
 static clf_status read_rounds(const json_t *object, const char *where, clfi_result_row *row)
 {
     const json_t *array;
@@ -87,6 +109,7 @@ static clf_status read_times(const clfi_result *result, const json_t *object, co
     CLF_TRY(check_summary(object, where, "median_ms", row->wall.median));
     CLF_TRY(check_summary(object, where, "p10_ms", row->wall.p10));
     CLF_TRY(check_summary(object, where, "p90_ms", row->wall.p90));
+    CLF_TRY(check_rate(result, object, where, row));
     return read_rounds(object, where, row);
 }
 
@@ -108,14 +131,24 @@ static clf_status read_status(const json_t *object, const char *where, clfi_resu
     return row->status == CLFI_RESULT_OK ? CLF_OK : clfi_result_text(object, where, "reason", &row->reason);
 }
 
+/* What is verified has an error and a bound that it keeps. */
+static clf_status check_error(const json_t *object, const char *where, const clfi_row_facts *facts)
+{
+    if (isnan(facts->max_error))
+        return clfi_result_wrong(where, "max_error", "a number, because the row is verified", json_object_get(object, "max_error"));
+    if (isnan(facts->error_bound))
+        return clfi_result_wrong(where, "error_bound", "a number, because the row is verified", json_object_get(object, "error_bound"));
+    if (facts->max_error > facts->error_bound)
+        return clfi_result_wrong(where, "max_error", "no more than error_bound, because the row is verified",
+                                 json_object_get(object, "max_error"));
+    return CLF_OK;
+}
+
 static clf_status read_facts(const json_t *object, const char *where, clfi_result_row *row)
 {
     CLF_TRY(clfi_row_facts_read(object, where, CLFI_RESULT_MOST, &row->facts));
     CLF_TRY(clfi_json_opt_string(object, where, "rate_unit", "", &row->rate_unit));
-    if (row->status == CLFI_RESULT_OK && row->facts.max_error > row->facts.error_bound)
-        return clfi_result_wrong(where, "max_error", "no more than error_bound, because the row is verified",
-                                 json_object_get(object, "max_error"));
-    return CLF_OK;
+    return row->status == CLFI_RESULT_OK ? check_error(object, where, &row->facts) : CLF_OK;
 }
 
 /* What the host does, and how energy was measured. */

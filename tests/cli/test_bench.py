@@ -177,6 +177,25 @@ for wrong in (":nosuch", "no such device", f"no such device:{engine}"):
 second = load("second.json", "second run")
 expect(second["workloads"] == record["workloads"], "two runs of one build did different work")
 
+# --- what changes results is in the file: variables, and choices of a first use, which are not those of clformer tune -------------------
+
+expect(record["settings"]["environment"] == {k: os.environ[k] for k in sorted(os.environ) if os.environ[k] and
+                                             k in ("CLF_ENGINE", "CLF_GRAPH", "CLF_KERNEL_DIR", "CLF_NO_TUNED")},
+       f"environment: {record['settings']['environment']}")
+about = json.loads(run("devices", "--json").stdout)["devices"][record["devices"][0]["id"]]
+rule = {"kind": "linear", "precision": "highest", "batch": 1, "m": 256, "n": 384, "k": 384, "engine": "tiled", "first_use": True}
+os.makedirs(path("config/clformer"))
+with open(path("config/clformer/tuned.json"), "w", encoding="utf-8") as file:
+    json.dump({"schema": "clformer-tuned", "schema_version": 1,
+               "devices": [{**{k: about[k] for k in ("name", "platform", "driver")}, "gemm": [rule]}]}, file)
+run(*QUICK, "--seconds", "0.01", "--rounds", "1", "-o", path("used.json"), CLF_GRAPH="0", CLF_NO_TUNED="", XDG_CONFIG_HOME=path("config"))
+used = load("used.json", "a first use")
+expect(used["settings"]["environment"].get("CLF_GRAPH") == "0" and "CLF_NO_TUNED" not in used["settings"]["environment"],
+       f"environment: {used['settings']['environment']}")
+expect(not used["devices"][0]["tuned"] and used["devices"][0]["first_use"] == "256 x 384 x 384 tiled",
+       f"first use: {used['devices'][0]['tuned']}, {used['devices'][0]['first_use']}")
+shutil.rmtree(path("config"))
+
 # --- memory: what the engines of a product take beside [16,384] x [384,384] --------------------------------------------------------------
 
 result = run("bench", "--suite", "ops", "--quick", "--filter", "gemm/f32/m16-n384-k384", "-o", path("gemm.json"))
@@ -274,14 +293,38 @@ def interrupt(name, is_time):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=100)
-    expect(process.returncode == 130 and "interrupted" in errors, f"{name}: status {process.returncode}: {errors}")
+    expect(process.returncode == 130 and "interrupted; the result file holds what was measured" in errors,
+           f"{name}: status {process.returncode}: {errors}")
     found = load(name, name)
     expect(not found["complete"], f"{name}: complete")
     return found
 
 
-early = interrupt("early.json", lambda _: True)
-expect(early["not_measured"] or not early["results"], "early: nothing says what was not measured")
+
+
+def has_child(pid):
+    """Whether the program has a process for a device, so that it has set its handlers of signals before."""
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
+                if int(stat.read().rsplit(")", 1)[1].split()[1]) == pid:
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+with open(path("early.json"), "w", encoding="utf-8") as old:
+    old.write("old\n")
+visit = subprocess.Popen([program, *QUICK, "--seconds", "3600", "--rounds", "1", "-o", path("early.json")], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+while visit.poll() is None and not has_child(visit.pid):
+    time.sleep(0.01)
+visit.send_signal(signal.SIGINT)
+said = visit.communicate(timeout=100)[1]
+expect(visit.returncode == 130 and "nothing was measured, and no result file was written" in said, f"early: {visit.returncode}: {said}")
+with open(path("early.json"), encoding="utf-8") as old:
+    expect(old.read() == "old\n", "early: the old file is lost before there are samples")
 late = interrupt("late.json", lambda r: any(row["wall_ms"] for row in r["results"]))
 expect(any(row["status"] == "ok" and row["wall_ms"] for row in late["results"]), "late: what was measured is lost")
 leftovers = [n for n in os.listdir(work) if not n.endswith(".json") and n not in ("wrong", "broken")]
@@ -292,6 +335,7 @@ expect(not leftovers, f"temporary files are left: {leftovers}")
 for arguments, status, text in (
     (["--suite", "everything"], 2, "peak|ops|models|generation|all"),
     (["--suite", "generation", "--model", os.path.join(data, "families/roberta")], 2, 'the suite "models" measures it'),
+    (["--suite", "ops", "--model", os.path.join(data, "families/roberta")], 2, 'the suite "models" measures it'),
     (["stray"], 2, '"stray"'),
     (["--time-limit", "0"], 2, "--time-limit"),
     (["--longest-run", "-1"], 2, "--longest-run"),
@@ -308,11 +352,19 @@ for arguments, status, text in (
     expect(result.returncode == status and text in result.stderr, f"{arguments}: status {result.returncode}: {result.stderr}")
 
 slow = run(*QUICK, "--seconds", "0.01", "--rounds", "2", "--longest-run", "1e-9", "-o", path("slow.json"))
+long_visit = run("bench", "--suite", "peak", "--quick", "--filter", "launch/round-trip", "--seconds", "6", "--rounds", "1",
+                 "--time-limit", "5")
+expect(long_visit.returncode == 0 and "FAILED" not in long_visit.stdout,
+       f"a visit that is meant to take longer than --time-limit: {long_visit.returncode}: {long_visit.stdout}")
 expect("unsupported: too slow" in slow.stdout, f"--longest-run: {slow.returncode}: {slow.stdout}")
 record = load("slow.json", "--longest-run")
 settings = record["settings"]
 expect(settings["quick"] and settings["min_seconds"] == 0.01 and settings["rounds"] == 2, f"--seconds, --rounds: {settings}")
 expect(all("too slow" in r["reason"] for r in rows(record)), "--longest-run: not every row is left out")
+run("bench", "--suite", "peak", "--quick", "--filter", "build/cold", "--longest-run", "1e-9", "-o", path("alone.json"))
+alone = load("alone.json", "one row, which is too slow")
+expect([r["status"] for r in alone["results"]] == ["unsupported"] and alone["devices"][0]["status"] == "measured",
+       f"a device is unsupported because its row is too slow: {alone['devices'][0]['reason']}")
 limits = record["devices"][0]["limits"]
 expect(all(w["limit"] in limits for w in record["workloads"] if w["limit"]),
        f"--longest-run: limits are measured however long they take: {limits}")

@@ -84,6 +84,23 @@ def lost(folder):
     status, rows, _ = verdicts(folder, b, a, "--fail-on-regression", "50%")
     if status != 0 or rows[(row["workload"], row["engine"], 0)]["verdict"] != "gained":
         fail("a row that failed in a:", status)
+    for change, lost_rows, reason in (
+            (lambda d: d["results"].pop(0), 1, "b has no row of this engine"),
+            (lambda d: (d["results"].pop(0), d.update(complete=False)), 1, "the run of b was interrupted before it"),
+            (lambda d: d["results"].__setitem__(0, made.bad(d["workloads"][0], 0, "", "failed", "ended by signal 11")), 1,
+             "ended by signal 11"),
+            (lambda d: (d["results"].clear(), d["devices"][0].update(status="unsupported", reason="cannot be opened")), len(a["results"]),
+             "cannot be opened"),
+            (lambda d: (d["workloads"].pop(0), d["results"].pop(0)), 0, None)):
+        b = made.simple(2)
+        change(b)
+        status, rows, error = verdicts(folder, a, b, "--fail-on-regression", "50%")
+        gone = [r for r in rows.values() if r["verdict"] == "lost"]
+        if status != bool(lost_rows) or len(gone) != lost_rows or any(r["reason"] != reason or not r["regression"] for r in gone):
+            fail("rows without a counterpart, want", lost_rows, reason, "got", status, gone, error)
+        text = compare(os.path.join(folder, "a.json"), os.path.join(folder, "b.json")).stdout
+        if text.count("  lost: %s  REGRESSION\n" % reason) != lost_rows or (", 0 only in b" in text) != (lost_rows == 0):
+            fail("rows without a counterpart, as text:", text)
     few = made.simple(3, 2.0, rounds=3, each=20)
     status, rows, _ = verdicts(folder, a, few, "--fail-on-regression", "5%")
     if status != 0 or any(r["verdict"] != "no difference" for r in rows.values()):
@@ -99,7 +116,8 @@ def refusals(folder):
                          (lambda d: d["models"][0].update(sha256="cd" * 32), "model MiniLM.sha256"),
                          (lambda d: d.update(schema_version=9), '"schema_version": expected 1, found 9'),
                          (lambda d: d["results"][0].update(median_ms=5.0), 'results[0]: "median_ms": expected'),
-                         (lambda d: [r.update(engine="other") for r in d["results"]], "no result in common")):
+                         (lambda d: [w.update(id="new " + w["id"]) or r.update(workload=w["id"])
+                                     for w, r in zip(d["workloads"], d["results"])], "no result in common")):
         doc = copy.deepcopy(made.simple(2))
         change(doc)
         path = made.write(os.path.join(folder, "changed%d.json" % len(cases)), doc)
@@ -140,6 +158,35 @@ def output(folder):
         fail("devices are not paired by name")
 
 
+def settings(folder):
+    """What else differs between two runs, a line each; nothing where nothing does, nor of what an older file has not recorded."""
+    a, b = made.simple(1), made.simple(2)
+    a["settings"].update(no_tuned=False, environment={"CLF_GRAPH": "0"})
+    b["settings"].update(no_tuned=True, environment={"CLF_ENGINE": "tiled"}, min_seconds=0.1, rounds=5)
+    b["host"].update(cpu="Another CPU", logical_cores=64)
+    b["devices"][0].update(compute_units=4, tuned=True)
+    want = {'host.cpu: "Example CPU" in a, "Another CPU" in b', "host.logical_cores: 2 in a, 64 in b",
+            "settings.min_seconds: 0.5 in a, 0.1 in b", "settings.rounds: 10 in a, 5 in b", "settings.no_tuned: false in a, true in b",
+            'settings.environment.CLF_GRAPH: "0" in a, not set in b', 'settings.environment.CLF_ENGINE: not set in a, "tiled" in b',
+            "device 0.compute_units: 2 in a, 4 in b", "device 0.tuned: false in a, true in b"}
+    paths = [made.write(os.path.join(folder, name), doc) for name, doc in (("sa.json", a), ("sb.json", b))]
+    found = [line for line in compare(*paths).stdout.split("\n") if " in a, " in line]
+    if len(found) != len(want) or set(found) != want:
+        fail("settings: want", want, "found", found)
+    listed = json.loads(compare(*paths, "--json").stdout)["differences"]
+    if len(listed) != len(want) or {"what": "settings.rounds", "a": 10, "b": 5} not in listed:
+        fail("settings as JSON:", listed)
+    plain = made.write(os.path.join(folder, "plain.json"), made.simple(3))
+    for other in (plain, paths[0]):
+        text = compare(plain, other).stdout
+        if " in a, " in text:
+            fail("settings differ from nothing:", text)
+    b["settings"]["environment"] = {"CLF_\x1b[31m": "1"}
+    done = compare(paths[0], made.write(paths[1], b))
+    if done.returncode != 1 or "settings.environment: expected names of A to Z" not in done.stderr:
+        fail("a variable with another name:", done.returncode, done.stderr)
+
+
 def hostile_names(folder):
     doc = made.simple(1)
     doc["devices"][0]["name"] = "red \x1b[31m turned \u202e hidden \u200b line\nend"
@@ -152,7 +199,7 @@ def hostile_names(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (hostile_names, same_build, regression, lost, refusals, output):
+    for test in (hostile_names, same_build, regression, lost, settings, refusals, output):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)

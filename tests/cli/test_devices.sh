@@ -64,6 +64,22 @@ if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/
     OCL_ICD_VENDORS=$work/vendors "$program" op positional_encoding --length 3 --dim 2 >"$work/out" 2>"$work/err" ||
         fail "a command with arguments and a broken driver: $(cat "$work/err")"
     [ "$(wc -l <"$work/out")" -eq 3 ] || fail "a broken driver changes the arguments: $(cat "$work/out")"
+
+    # Commands that leave devices to processes of their own name it as well, once, and a result file holds what was left out.
+    TMPDIR=$work/tmp OCL_ICD_VENDORS=$work/vendors "$program" bench --suite peak --quick --filter launch/round-trip --seconds 0.01 \
+        --rounds 1 -o "$work/bench" >"$work/out" 2>"$work/err" || fail "bench with a broken driver: $(cat "$work/err")"
+    [ "$(grep -c 'vendors/aborts.icd: its library crashes (Aborted); left out$' "$work/err")" -eq 1 ] ||
+        fail "bench does not name the driver: $(cat "$work/err")"
+    grep -q '"what":"a driver","why":"[^"]*vendors/aborts.icd: its library crashes' "$work/bench" ||
+        fail "the result file does not name the driver: $(tail -5 "$work/bench")"
+    mkdir "$work/model"
+    printf '{"model_type": "bert", "hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2,
+             "num_hidden_layers": 1, "vocab_size": 9, "max_position_embeddings": 8}' >"$work/model/config.json"
+    TMPDIR=$work/tmp XDG_CONFIG_HOME=$work/config OCL_ICD_VENDORS=$work/vendors CLF_ENGINE= "$program" tune --model "$work/model" \
+        --minutes 0 >"$work/out" 2>"$work/err" || fail "tune with a broken driver: $(cat "$work/err")"
+    [ "$(grep -c 'vendors/aborts.icd: its library crashes (Aborted); left out$' "$work/err")" -eq 1 ] ||
+        fail "tune does not name the driver: $(cat "$work/err")"
+    [ -z "$(ls -A "$work/tmp")" ] || fail "bench or tune left files: $(ls "$work/tmp")"
 fi
 "$program" devices --all >"$work/all" || fail "devices --all"
 [ "$(grep -c '^   extensions ' "$work/all")" -eq "$(grep -c '"index"' "$work/json")" ] || fail "devices --all: $(cat "$work/all")"

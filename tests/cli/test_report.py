@@ -189,10 +189,12 @@ def hostile(folder):
     doc["devices"][0]["limits"][HOSTILE] = 3
     for w in doc["workloads"]:
         old, w["id"], w["op"], w["suite"] = w["id"], HOSTILE + w["id"], HOSTILE + w["op"], HOSTILE
+        w.update(item="<i>", items=1.0)
         for r in doc["results"]:
             if r["workload"] == old:
-                r.update(workload=w["id"], engine=r["engine"] and "<b>" + r["engine"], rate_unit=r.get("rate_unit") and "<i>/s",
-                         off_device=[HOSTILE])
+                r.update(workload=w["id"], engine=r["engine"] and "<b>" + r["engine"], off_device=[HOSTILE])
+                if r["status"] == "ok":
+                    r.update(rate_unit="<i>/s", rate=1e3 / r["median_ms"])
                 r["energy"] = {"joules_per_run": 1.5, "method": HOSTILE}
     path = made.write(os.path.join(folder, "hostile<x>.json"), doc)
     for end in ("html", "svg", "md"):
@@ -296,6 +298,33 @@ def several(folder):
         fail("different work on one page:", done.returncode, done.stderr)
 
 
+def labels(folder):
+    """No two devices of a report have one label, and each label is only as long as it must be."""
+    def names(*paths):
+        done = report(*paths, "-o", "-", "--format", "md")
+        rows = done.stdout.replace("\\", "").split("## Devices")[1].split("\n\n")[1].split("\n")[2:]
+        return [row.split(" | ")[0][2:] for row in rows]
+
+    one = made.simple(1)
+    cpus, gpus = made.simple(1, devices=3), made.simple(1, devices=3)
+    cpus["devices"][2]["platform"] = "Another platform"
+    for d in gpus["devices"]:
+        d.update(type="GPU", name="GPU")
+    gpus["devices"][2]["platform"] = "Another platform"
+    for folder_name in ("p1", "p2"):
+        os.mkdir(os.path.join(folder, folder_name))
+    paths = [made.write(os.path.join(folder, name, "r.json"), one) for name in ("p1", "p2")]
+    ends = [" (%s)" % path[-36:] for path in paths]
+    for given, want in (((made.write(os.path.join(folder, "cpus.json"), cpus),), ["Platform, Device 0", "Platform, Device 1",
+                                                                                   "Another platform"]),
+                        ((made.write(os.path.join(folder, "gpus.json"), gpus),), ["GPU, Platform #0", "GPU, Platform #1",
+                                                                                  "GPU, Another platform"]),
+                        (paths, ["Platform" + end for end in ends]),
+                        ((paths[0], paths[0]), ["Platform [1]", "Platform [2]"])):
+        if names(*given) != want:
+            fail("labels of devices: want", want, "found", names(*given))
+
+
 def plain_colours(folder):
     """A picture needs no variables of style sheets: what draws SVG without them shows light ground and the colours of bars, not black."""
     path, out = made.write(os.path.join(folder, "c.json"), example()), os.path.join(folder, "c.svg")
@@ -382,6 +411,24 @@ def noisy_limit(folder):
             fail("share of a limit that is", "noisy:" if noisy else "quiet:", lines, done.stderr)
 
 
+def chained(folder):
+    """A row that goes over the same data several times is held against the copy of what one time reads and writes."""
+    for key, count in (("chain", 32), ("steps", 8), ("other", 1)):
+        work = made.rows_op("layer_norm", 64, 128)  # 64 KiB: read and written halves of 32 KiB
+        work["work"][key] = 32 if key == "other" else count
+        work["flops"] *= count
+        work["bytes"] *= count
+        doc = made.document([made.device(0, "Device", "Platform", gflops=1000.0)], [work], [])
+        doc["devices"][0]["limits"].update(copy_32kib_gbps=400.0, copy_256kib_gbps=250.0, copy_2mib_gbps=240.0)
+        doc["results"] = [made.ok(work, 0, "", [work["bytes"] / 200e6] * 10, [1] * 10)]
+        out = os.path.join(folder, "chained.svg")
+        done = report(made.write(os.path.join(folder, "chained.json"), doc), "-o", out, "--part", "rooflines")
+        with open(out, encoding="utf-8") as file:
+            shares = re.findall(r">(\d+) %<", file.read())
+        if done.returncode or shares != ["50"]:
+            fail("a chain of", count, "by", key, "in a cache: want 50 % of the roof, found", shares, done.stderr)
+
+
 def refusals(folder):
     a = made.write(os.path.join(folder, "a.json"), made.simple(1))
     empty = made.write(os.path.join(folder, "empty.json"), made.document([], [], []))
@@ -408,7 +455,8 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, markdown, several, refusals):
+    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several, chained,
+                 refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)

@@ -191,9 +191,10 @@ static void make_result(rng *r, const draw *how, size_t count, size_t every, dou
             json_array_append_new(visits, json_integer((json_int_t)d.visits[j]));
         json_array_append_new(workloads, json_pack("{s:s, s:s, s:s, s:{}, s:f, s:f, s:i, s:n}", "id", id, "suite", "ops", "op", "o", "work",
                                                    "flops", 1.0, "bytes", 1.0, "items", 0, "item"));
-        json_array_append_new(rows, json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:[], s:o, s:f, s:f, s:f}", "workload", id, "device", 0,
-                                              "engine", "", "status", "ok", "verified", 1, "wall_ms", times, "device_ms", "round_samples",
-                                              visits, "median_ms", s.median, "p10_ms", s.p10, "p90_ms", s.p90));
+        json_array_append_new(rows, json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:[], s:o, s:f, s:f, s:f, s:f, s:s, s:f, s:f}", "workload",
+                                              id, "device", 0, "engine", "", "status", "ok", "verified", 1, "wall_ms", times, "device_ms",
+                                              "round_samples", visits, "median_ms", s.median, "p10_ms", s.p10, "p90_ms", s.p90, "rate",
+                                              s.median * 1e3, "rate_unit", "us", "max_error", 0.0, "error_bound", 0.0));
     }
     json_object_set_new(root, "workloads", workloads);
     json_object_set_new(root, "results", rows);

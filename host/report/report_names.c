@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The labels of a report's devices: as short as they can be and still differ. */
+#include "report/report_data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { NAME_BYTES = 70, PART_BYTES = 36 };
+
+/* What a label has behind its name where the name is another device's too, tried in this order. */
+typedef enum label_part { LABEL_OTHER_NAME, LABEL_FILE, LABEL_PATH, LABEL_ID, LABEL_ORDER, LABEL_PARTS } label_part;
+
+/* A name without what every driver adds to it; what is long has the name that people use. */
+static void shorten(const char *name, int most, char text[CLFI_LABEL_BYTES])
+{
+    static const struct {
+        const char *part, *instead;
+    } rules[] = {{"Portable Computing Language", "PoCL"}, {"(R)", ""}, {"(TM)", ""}, {"(tm)", ""}, {" Processor", ""}, {" Corporation", ""},
+                 {"NVIDIA ", ""}};
+    snprintf(text, CLFI_LABEL_BYTES, "%.*s", most, name);
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const size_t old = strlen(rules[i].part), new = strlen(rules[i].instead); /* never longer */
+        char *at = strstr(text, rules[i].part);
+        if (at) {
+            memmove(at + new, at + old, strlen(at + old) + 1);
+            memcpy(at, rules[i].instead, new);
+        }
+    }
+}
+
+/* The end of a text, which tells more of a path than its beginning: whole UTF-8 characters. */
+static const char *end_of(const char *text)
+{
+    const size_t length = strlen(text);
+    const char *at = text + (length > PART_BYTES ? length - PART_BYTES : 0);
+    while (((unsigned char)*at & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+static void part_text(const clfi_report_data *data, size_t device, label_part part, char text[CLFI_LABEL_BYTES])
+{
+    const clfi_report_device *d = &data->devices[device];
+    const char *path = d->file->path, *slash = strrchr(path, '/');
+    const bool is_cpu = strcmp(d->device->type, "CPU") == 0;
+    char other[CLFI_LABEL_BYTES];
+    shorten(is_cpu ? d->device->name : d->device->platform, PART_BYTES, other);
+    if (part == LABEL_OTHER_NAME)
+        snprintf(text, CLFI_LABEL_BYTES, ", %.*s", PART_BYTES, other);
+    else if (part == LABEL_FILE || part == LABEL_PATH)
+        snprintf(text, CLFI_LABEL_BYTES, " (%s)", end_of(part == LABEL_FILE && slash ? slash + 1 : path));
+    else
+        snprintf(text, CLFI_LABEL_BYTES, part == LABEL_ID ? " #%lld" : " [%lld]",
+                 part == LABEL_ID ? (long long)d->device->id : (long long)device + 1);
+}
+
+/* CPUs share their name across platforms, so there the platform is the better one. */
+static void write_label(clfi_report_data *data, size_t device, const bool parts[LABEL_PARTS])
+{
+    clfi_report_device *d = &data->devices[device];
+    char text[CLFI_LABEL_BYTES];
+    shorten(strcmp(d->device->type, "CPU") == 0 ? d->device->platform : d->device->name, NAME_BYTES, d->label);
+    for (int part = 0; part < LABEL_PARTS; part++) {
+        if (!parts[part] || (part == LABEL_FILE && parts[LABEL_PATH]))
+            continue;
+        part_text(data, device, (label_part)part, text);
+        const size_t used = strlen(d->label);
+        snprintf(d->label + used, sizeof d->label - used, "%s", text);
+    }
+}
+
+/* Whether a device of the same label has another text for the part. */
+static bool tells_apart(const clfi_report_data *data, size_t device, label_part part)
+{
+    char own[CLFI_LABEL_BYTES], other[CLFI_LABEL_BYTES];
+    part_text(data, device, part, own);
+    for (size_t i = 0; i < data->device_count; i++) {
+        if (strcmp(data->devices[i].label, data->devices[device].label) != 0)
+            continue;
+        part_text(data, i, part, other);
+        if (strcmp(own, other) != 0)
+            return true;
+    }
+    return false;
+}
+
+clf_status clfi_report_name_devices(clfi_report_data *data)
+{
+    bool (*parts)[LABEL_PARTS];
+    CLF_TRY(clfi_alloc(data->device_count, sizeof *parts, "labels", &parts));
+    for (size_t i = 0; i < data->device_count; i++)
+        write_label(data, i, parts[i]);
+    for (int part = 0; part < LABEL_PARTS; part++) {
+        for (size_t i = 0; i < data->device_count; i++)
+            parts[i][part] = tells_apart(data, i, (label_part)part);
+        for (size_t i = 0; i < data->device_count; i++)
+            write_label(data, i, parts[i]);
+    }
+    free(parts);
+    return CLF_OK;
+}
