@@ -29,9 +29,9 @@ CLF_API CLF_NODISCARD clf_status clf_layer_norm_params_default(clf_layer_norm_pa
  * arithmetic. params NULL = CLF_LAYER_NORM_PARAMS_INIT. Numerics: the variance is corrected for the rounding of the mean, so y errs by
  * about 1e-7 |y| (before its storage type) even where the mean is a million times the deviation; rows of many thousands by more, as sums
  * round (CPUs, elements not adjacent: 1e-5 |y| at 8,192, 3e-5 |y| at 65,536; adjacent ones 4e-5 |y| at 500,000). A constant row gives beta
- * exactly, also with eps 0; a NaN or infinity makes its own row NaN and no other. No rows: nothing to do. INVALID_ARGUMENT: NULL or a foreign tensor,
- * shapes that differ, axes outside 1..rank, nothing to normalise, eps negative or NaN, an integer dtype. UNSUPPORTED: 2^31 or more
- * normalised elements. Enqueued. Source: Ba, Kiros & Hinton 2016, eq. 4. */
+ * exactly, also with eps 0; a NaN or infinity makes its own row NaN and no other. No rows: nothing to do. INVALID_ARGUMENT: NULL or a
+ * foreign tensor, shapes that differ, axes outside 1..rank, nothing to normalise, eps negative or NaN, an integer dtype. UNSUPPORTED: 2^31
+ * or more normalised elements. Enqueued. Source: Ba, Kiros & Hinton 2016, eq. 4. */
 CLF_API CLF_NODISCARD clf_status clf_layer_norm(clf_context *context, const clf_tensor *x, const clf_layer_norm_params *params,
                                                 clf_tensor *y);
 
