@@ -44,7 +44,7 @@ static bool is_idle(const char *key)
         "attention_bias", "mlp_bias", "norm_bias", "classifier_bias", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
         "sinusoidal_pos_embds", "position_embedding_type", "head_dim",
         /* told by other keys */
-        "dense_act_fn", "is_gated_act", "_sliding_window_pattern", "original_max_position_embeddings",
+        "_sliding_window_pattern", "original_max_position_embeddings",
         /* of pictures, and how a text is chosen, which generation_config.json says (info's generation_ignored) */
         "vision_config", "mm_tokens_per_image", "image_token_index", "boi_token_index", "eoi_token_index", "temperature", "top_k", "top_p",
         "do_sample", "max_length"};

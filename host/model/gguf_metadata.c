@@ -76,7 +76,7 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
     if (!has_rotary(network))
         return CLF_OK;
     if (!shape->is_causal)
-        return refuse(a, "use_bidirectional_attention");
+        return refuse(a, "a token that sees later ones (is_causal, use_bidirectional_attention)");
     if (a->period > 0 && !has_its_windows(a, network))
         return refuse(a, "layer_types of another order than its own");
     if (a->has_soft_caps && !(shape->soft_cap > 0))
