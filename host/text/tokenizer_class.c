@@ -15,7 +15,6 @@ struct clf_tokenizer_class {
     bool has_cases;                /* do_lower_case and strip_accents go before the normalizer's */
     bool has_characters;           /* and tokenize_chinese_chars */
     bool has_offsets;              /* trim_offsets and add_prefix_space go before the post-processor's */
-    bool keeps_prefix_space;       /* where add_prefix_space is absent, the pre-tokenizer's counts */
     bool has_ends, adds_bos;       /* add_bos_token, where absent adds_bos, and add_eos_token go before the post-processor */
     const char *bos, *eos;         /* of such a class where the configuration has no key for them */
 };
@@ -27,12 +26,7 @@ static const clf_tokenizer_class classes[] = {
     {.names = {"ElectraTokenizer", "MobileBertTokenizer"}, .has_cases = true, .has_characters = true},
     {.names = {"MPNetTokenizer", "mpnet"}, .has_cases = true},
     {.names = {"RobertaTokenizer", "roberta", "BartTokenizer", "bart"}, .has_offsets = true},
-    {.names = {"LlamaTokenizer", "llama", "mistral", "phi3"},
-     .keeps_prefix_space = true,
-     .has_ends = true,
-     .adds_bos = true,
-     .bos = "<s>",
-     .eos = "</s>"},
+    {.names = {"LlamaTokenizer", "llama", "mistral", "phi3"}, .has_ends = true, .adds_bos = true, .bos = "<s>", .eos = "</s>"},
     {.names = {"CodeLlamaTokenizer"}, .has_ends = true, .adds_bos = true, .bos = "<s>", .eos = "</s>"},
     {.names = {"GemmaTokenizer", "gemma", "gemma2", "gemma3_text", "gemma3"},
      .has_ends = true,
@@ -111,15 +105,16 @@ clf_status clfi_tokenizer_class_edit(const clf_tokenizer_class *class, json_t *c
 {
     json_t *normalizer = json_object_get(root, "normalizer"), *pre = json_object_get(root, "pre_tokenizer"),
            *post = json_object_get(root, "post_processor");
-    const json_t *space = json_object_get(config, "add_prefix_space");
+    const json_t *space = json_object_get(config, "add_prefix_space"), *trim = json_object_get(config, "trim_offsets");
+    const bool has_space = space && !json_is_null(space), has_trim = trim && !json_is_null(trim);
     if (class->has_cases && is_type(normalizer, "BertNormalizer"))
         CLF_TRY(edit_normalizer(class, config, name, normalizer));
-    if (is_type(pre, "ByteLevel") && !json_is_null(space) && (space || !class->keeps_prefix_space))
+    if (has_space && is_type(pre, "ByteLevel"))
         CLF_TRY(replace(config, name, "add_prefix_space", false, pre, "add_prefix_space"));
-    if (class->has_offsets) {
+    if (has_space && class->has_offsets)
         CLF_TRY(replace(config, name, "add_prefix_space", false, post, "add_prefix_space"));
+    if (has_trim && class->has_offsets)
         CLF_TRY(replace(config, name, "trim_offsets", true, post, "trim_offsets"));
-    }
     if (!class->has_ends)
         return CLF_OK;
     CLF_TRY(set_standard("bos_token", class->bos, config));

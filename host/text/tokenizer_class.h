@@ -17,9 +17,9 @@ clf_status clfi_tokenizer_class_name(const char *directory, const json_t *config
 typedef struct clf_tokenizer_class clf_tokenizer_class;
 const clf_tokenizer_class *clfi_tokenizer_class_find(const char *name);
 
-/* Before tokenizer.json's `root` is read: BERT's classes take do_lower_case, strip_accents and tokenize_chinese_chars, RoBERTa's
- * trim_offsets, all add_prefix_space, in place of its own; absent keys have the class's default. Classes that read add_bos_token get the
- * bos_token and eos_token that `config` lacks. FORMAT: a key is neither true nor false. OUT_OF_MEMORY. */
+/* Before tokenizer.json's `root` is read: BERT's classes take do_lower_case, strip_accents and tokenize_chinese_chars in place of its own,
+ * absent ones as true, null and true; RoBERTa's take trim_offsets and all add_prefix_space where `config` has them. Classes that read
+ * add_bos_token get the bos_token and eos_token that `config` lacks. FORMAT: a key is neither true nor false. OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_class_edit(const clf_tokenizer_class *class, json_t *config, const char *name, json_t *root);
 
 /* With the tokenizer's roles known: classes that read add_bos_token and add_eos_token put these tokens around texts in place of what

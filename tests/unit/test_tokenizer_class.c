@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of tokenizer_config.json that go before tokenizer.json, class by class: ids of transformers 4.57. */
+/* Keys of tokenizer_config.json that go before tokenizer.json, class by class: ids of transformers 4.57, but that an absent
+ * add_prefix_space leaves tokenizer.json its own, as in transformers 5. */
 #include "support/check.h"
 #include "support/temp.h"
 #include "text/tokenizer.h"
@@ -145,7 +146,8 @@ static void prefix_space(void **state)
         ROW(bytes, CLASS("GPT2Tokenizer") ",\"add_prefix_space\":true}", "{}", 8, 2, 8, 3, 1, 1),
         ROW(bytes, CLASS("Qwen2Tokenizer") ",\"add_prefix_space\":true}", "{}", 8, 2, 8, 3, 1, 1),
         ROW(bytes, CLASS("RobertaTokenizer") ",\"add_prefix_space\":true}", "{}", 8, 2, 8, 3, 1, 1),
-        ROW(bytes_prefix, CLASS("PreTrainedTokenizerFast") "}", "{}", 2, 8, 3, 1, 1),
+        ROW(bytes_prefix, CLASS("PreTrainedTokenizerFast") ",\"add_prefix_space\":false}", "{}", 2, 8, 3, 1, 1),
+        ROW(bytes_prefix, CLASS("PreTrainedTokenizerFast") "}", "{}", 8, 2, 8, 3, 1, 1),
         ROW(bytes_prefix, CLASS("PreTrainedTokenizerFast") ",\"add_prefix_space\":null}", "{}", 8, 2, 8, 3, 1, 1),
         ROW(bytes_prefix, CLASS("LlamaTokenizer") ",\"add_bos_token\":false}", "{}", 8, 2, 8, 3, 1),
     };
