@@ -13,7 +13,7 @@ clf_status cli_generation_params(const cli_generation *options, clf_text stops[C
         {"temperature", options->temperature, 0, 1e6},
         {"top-p", options->top_p, 0, 1},
         {"min-p", options->min_p, 0, 1},
-        {"repeat-penalty", options->repeat_penalty, 1e-6, 1e6},
+        {"repeat-penalty", options->repeat_penalty, 0, 1e6},
     };
     for (size_t i = 0; i < COUNT(ranges); i++)
         if (!(ranges[i].value >= ranges[i].least && ranges[i].value <= ranges[i].most))

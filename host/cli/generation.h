@@ -14,9 +14,9 @@ typedef struct cli_generation {
     int no_special_tokens, no_special;
 } cli_generation;
 
-#define CLI_GENERATION_INIT                                            \
-    {                                                                  \
-        .max_tokens = 128, .top_p = 1, .repeat_penalty = 1, .beams = 1 \
+#define CLI_GENERATION_INIT                       \
+    {                                             \
+        .max_tokens = 128, .top_p = 1, .beams = 1 \
     }
 
 /* What a text becomes. */
@@ -34,7 +34,12 @@ typedef struct cli_generation {
         {"top-k", 0, "K", "only the K most probable tokens", CLI_SIZE, &(g).top_k},                                                \
         {"top-p", 0, "P", "only the most probable tokens that come to P together", CLI_NUMBER, &(g).top_p},                        \
         {"min-p", 0, "P", "only tokens at least P times as probable as the best", CLI_NUMBER, &(g).min_p},                         \
-        {"repeat-penalty", 0, "R", "above 1: tokens that were there before are less probable", CLI_NUMBER, &(g).repeat_penalty},   \
+        {"repeat-penalty",                                                                                                         \
+         0,                                                                                                                        \
+         "R",                                                                                                                      \
+         "above 1: tokens that were there before are less probable (default: the model's repetition_penalty, or 1)",               \
+         CLI_NUMBER,                                                                                                               \
+         &(g).repeat_penalty},                                                                                                     \
         {"seed", 0, "S", "of chance (default: 0)", CLI_INTEGER, &(g).seed},                                                        \
     {                                                                                                                              \
         "stop", 0, "TEXT", "end before this text; may be given several times", CLI_LIST, &(g).stops                                \

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "io/json.h"
+#include "model/generation_config.h"
 #include "model/labels.h"
 #include "model/sentence_settings.h"
 #include "model/similarity.h"
@@ -43,21 +44,21 @@ static bool is_idle(const char *key)
         "attention_bias", "mlp_bias", "norm_bias", "classifier_bias", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias",
         "sinusoidal_pos_embds", "position_embedding_type", "head_dim",
         /* told by other keys */
-        "dense_act_fn", "is_gated_act", "_sliding_window_pattern", "original_max_position_embeddings",
+        "_sliding_window_pattern", "original_max_position_embeddings",
         /* of pictures, and how a text is chosen, which generation_config.json says (info's generation_ignored) */
         "vision_config", "mm_tokens_per_image", "image_token_index", "boi_token_index", "eoi_token_index", "temperature", "top_k", "top_p",
-        "do_sample", "max_length", "repetition_penalty"};
+        "do_sample", "max_length"};
     return is_among(key, keys, sizeof keys / sizeof *keys);
 }
 
 bool cli_is_generation_key(const char *key)
 {
     static const char *const keys[] = {
-        "eos_token_id",        "bos_token_id",   "pad_token_id",         "decoder_start_token_id", "forced_bos_token_id",
-        "forced_eos_token_id", "bad_words_ids",  "min_length",           "suppress_tokens",        "begin_suppress_tokens",
-        "num_beams",           "length_penalty", "no_repeat_ngram_size", "early_stopping",         "transformers_version",
-        "_from_model_config",  "use_cache"};
-    return is_among(key, keys, sizeof keys / sizeof *keys);
+        "eos_token_id",        "bos_token_id",       "pad_token_id",         "decoder_start_token_id", "forced_bos_token_id",
+        "forced_eos_token_id", "bad_words_ids",      "min_length",           "suppress_tokens",        "begin_suppress_tokens",
+        "num_beams",           "length_penalty",     "no_repeat_ngram_size", "early_stopping",         "transformers_version",
+        "min_new_tokens",      "repetition_penalty", "renormalize_logits",   "_from_model_config",     "use_cache"};
+    return is_among(key, keys, sizeof keys / sizeof *keys) || clfi_generation_config_refuses(key);
 }
 
 /* Layers that are all of the usual kind. */

@@ -296,6 +296,15 @@ static clf_status copy_ends(const writer *w)
     return CLF_OK;
 }
 
+static clf_status copy_penalty(const writer *w)
+{
+    double penalty;
+    if (!clfi_gguf_value(w->file, CLFI_GGUF_REPEAT_PENALTY))
+        return CLF_OK;
+    CLF_TRY(clfi_gguf_get_number(w->file, CLFI_GGUF_REPEAT_PENALTY, 1e-6, 1e6, &penalty));
+    return set(w->config, "repetition_penalty", json_real(penalty));
+}
+
 /* What llama.cpp's converter leaves to those who read: Gemma's scale of the scores, which only its largest models have otherwise. */
 static clf_status copy_gemma(const writer *w)
 {
@@ -366,6 +375,7 @@ static clf_status make_config(writer *w)
     CLF_TRY(set(w->config, "tie_word_embeddings", json_boolean(clfi_gguf_find(w->file, "output.weight") == NULL)));
     CLF_TRY(copy_rotary(w));
     CLF_TRY(copy_ends(w));
+    CLF_TRY(copy_penalty(w));
     if (w->known && w->known->norms_hold_one)
         CLF_TRY(copy_gemma(w));
     if (!w->known)

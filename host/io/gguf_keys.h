@@ -4,6 +4,7 @@
 #define CLFI_IO_GGUF_KEYS_H
 
 #define CLFI_GGUF_ARCHITECTURE "general.architecture"
+#define CLFI_GGUF_REPEAT_PENALTY "general.sampling.penalty_repeat"
 
 /* Behind the name of the architecture and a dot. */
 #define CLFI_GGUF_LAYERS "block_count"

@@ -11,6 +11,7 @@
 #include "model/decode_rehearsal.h"
 #include "model/finite.h"
 #include "model/packing.h"
+#include "model/sampler.h"
 #include "op/log_softmax.h"
 #include "op/top_k.h"
 
@@ -52,6 +53,7 @@ struct clf_beam_search {
     size_t node_count, node_capacity;
     int32_t *tail; /* [begin_count + longest]: one result behind what it starts with */
     float *rows;   /* [hypotheses][V]: with rules.config, log-probabilities on the host */
+    bool *is_seen; /* [V]: with rules.config, tokens whose penalty is paid */
     size_t rows_capacity;
     clf_packer scores; /* f32 bits of the hypotheses' scores */
     float *values;     /* [hypotheses][k]: the best extensions of each */
@@ -82,6 +84,7 @@ clf_status clfi_beam_search_create(clf_context *context, const clf_network *netw
     search->longest = (int32_t)(rules->longest && (int64_t)rules->longest < room ? (int64_t)rules->longest : room);
     search->scores = clfi_packer(context);
     CLF_GOTO(clfi_decode_create(context, network, cache, &search->decoding));
+    CLF_GOTO(clfi_alloc((size_t)network->config.target.vocabulary, sizeof *search->is_seen, "beam search", &search->is_seen));
     CLF_GOTO(clfi_alloc((size_t)width, sizeof *search->next, "beam search", &search->next));
     CLF_GOTO(clfi_alloc(rules->begin_count + (size_t)search->longest, sizeof *search->tail, "beam search", &search->tail));
     *out = search;
@@ -114,6 +117,7 @@ void clfi_beam_search_destroy(clf_beam_search *search)
     free(search->next);
     free(search->nodes);
     free(search->tail);
+    free(search->is_seen);
     free(search->rows);
     free(search->values);
     free(search->tokens);
@@ -242,6 +246,17 @@ static clf_status choose_best(const float *row, size_t vocabulary, float score, 
     return CLF_OK;
 }
 
+/* Probabilities that come to 1 again. */
+static void renormalise(float *row, size_t vocabulary)
+{
+    const double largest = (double)row[clfi_find_largest(row, vocabulary)];
+    double sum = 0;
+    for (size_t i = 0; i < vocabulary; i++)
+        sum += exp((double)row[i] - largest);
+    for (size_t i = 0; i < vocabulary; i++)
+        row[i] = (float)((double)row[i] - largest - log(sum));
+}
+
 /* The same on the host, where the model's files say which tokens may come next. */
 static clf_status score_by_rules(clf_beam_search *search, const clf_view *logits, int32_t k)
 {
@@ -255,7 +270,10 @@ static clf_status score_by_rules(clf_beam_search *search, const clf_view *logits
             const open_hypothesis *h = &search->open[s * (size_t)search->width + (size_t)i];
             const clf_text_state text = text_of(search, h->node);
             float *own = search->rows + row * vocabulary;
+            clfi_penalise_repeated(search->rules.repeat_penalty, text.tokens, text.count, own, search->is_seen);
             clfi_generation_config_constrain(search->rules.config, &text, own, vocabulary);
+            if (search->rules.config->is_renormalised)
+                renormalise(own, vocabulary);
             CLF_TRY(choose_best(own, vocabulary, h->score, k, search->values + row * (size_t)k, search->tokens + row * (size_t)k));
         }
     return CLF_OK;

@@ -23,6 +23,7 @@ typedef struct clf_beam_rules {
     size_t end_count;
     size_t longest;       /* tokens of a result; 0: as many as there are positions */
     float length_penalty; /* p: scores of finished hypotheses of n tokens, those of `begin` but the first among them, are divided by n^p */
+    float repeat_penalty; /* with config: of tokens that the target has already (clf_generate_params); 1, and 0: none */
     clf_beam_stop stop;   /* when a source with `width` finished hypotheses is done */
     bool is_refilled;     /* extensions that end take no place from those that go on, and only those among the `width` best ones count;
                            * those of the greatest length are finished too (as transformers searches) */

@@ -38,7 +38,7 @@ static clf_status read_attention(const json_t *json, double rope_theta, clf_atte
     CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
     if (parameters)
         CLF_TRY(clfi_json_opt_number(parameters, "config.json: rope_parameters", "partial_rotary_factor", 0.01, 1, fraction, &fraction));
-    CLF_TRY(clfi_model_config_rotary(json, NULL, rope_theta, &shape->rotary));
+    CLF_TRY(clfi_model_config_rotary(json, NULL, "rope_theta", rope_theta, &shape->rotary));
     shape->rotary.dims = (int64_t)((double)shape->head_size * fraction + 1e-6);
     CLF_TRY(clfi_json_opt_bool(json, where, "rope_interleaved", false, &shape->rotary.is_interleaved));
     return read_divisors(json, &shape->rotary);
@@ -66,7 +66,7 @@ clf_status clfi_decoder_read_config(const json_t *json, const clf_decoder_defaul
     decoder->norm = CLF_NORM_RMS;
     decoder->place = CLF_NORM_PRE;
     decoder->is_gated = decoder->has_final_norm = config.has_generator = true;
-    decoder->attention.is_causal = true;
+    CLF_TRY(clfi_json_opt_bool(json, where, "is_causal", true, &decoder->attention.is_causal));
     *out = config;
     return CLF_OK;
 }
@@ -80,6 +80,8 @@ clf_status clfi_decoder_read_windows(const json_t *json, int64_t standard, const
         CLF_TRY(clfi_json_opt_int(json, where, "sliding_window", 0, INT32_MAX, standard, &window));
     if (window == 0)
         return CLF_OK;
+    if (!decoder->attention.is_causal)
+        CLF_FAIL(CLF_UNSUPPORTED, "%s: is_causal is false: expected no sliding_window, found %lld", where, (long long)window);
     decoder->local = decoder->attention;
     decoder->local.window = (int32_t)window;
     CLF_TRY(clfi_model_config_local_layers(json, rule, decoder));

@@ -9,13 +9,10 @@
 
 static const char where[] = CLFI_MODEL_CONFIG;
 
-static clf_status read_gemma(const json_t *json, double rope_theta, clf_network_config *out)
+static clf_status read_gemma(const json_t *json, double rope_theta, const char *activation_key, clf_network_config *out)
 {
-    const clf_decoder_defaults defaults = {.norm_eps = 1e-6,
-                                           .rope_theta = rope_theta,
-                                           .is_tied = true,
-                                           .activation = "gelu_pytorch_tanh",
-                                           .activation_key = "hidden_activation"};
+    const clf_decoder_defaults defaults = {
+        .norm_eps = 1e-6, .rope_theta = rope_theta, .is_tied = true, .activation = "gelu_pytorch_tanh", .activation_key = activation_key};
     bool holds_one; /* GGUF stores 1 + gamma */
     CLF_TRY(clfi_decoder_read_config(json, &defaults, out));
     CLF_TRY(clfi_json_opt_bool(json, where, "norms_hold_one", false, &holds_one));
@@ -24,9 +21,14 @@ static clf_status read_gemma(const json_t *json, double rope_theta, clf_network_
     return CLF_OK;
 }
 
+/* Of the first and the second. */
+static const clf_expected_flag is_one_way[] = {{"use_bidirectional_attention", false}};
+
 static clf_status read_first(const json_t *json, clf_network_config *out)
 {
-    return read_gemma(json, 10000, out);
+    const bool has_key = json_is_string(json_object_get(json, "hidden_activation"));
+    CLF_TRY(clfi_model_config_expect(json, is_one_way, COUNT(is_one_way)));
+    return read_gemma(json, 10000, has_key ? "hidden_activation" : "hidden_act", out);
 }
 
 /* A soft cap, 0 for none: null says none, and where the key is absent it is `standard`. */
@@ -42,7 +44,7 @@ static clf_status read_soft_cap(const json_t *json, const char *key, double stan
 static clf_status read_later(const json_t *json, double rope_theta, int64_t period, clf_network_config *out)
 {
     double scalar;
-    CLF_TRY(read_gemma(json, rope_theta, out));
+    CLF_TRY(read_gemma(json, rope_theta, "hidden_activation", out));
     CLF_TRY(clfi_json_opt_number(json, where, "query_pre_attn_scalar", 1e-6, 1e9, 256, &scalar));
     out->decoder.attention.scale = (float)(1 / sqrt(scalar));
     out->decoder.place = CLF_NORM_BOTH;
@@ -51,6 +53,7 @@ static clf_status read_later(const json_t *json, double rope_theta, int64_t peri
 
 static clf_status read_second(const json_t *json, clf_network_config *out)
 {
+    CLF_TRY(clfi_model_config_expect(json, is_one_way, COUNT(is_one_way)));
     CLF_TRY(read_later(json, 10000, 2, out));
     clf_attention_shape *const shapes[] = {&out->decoder.attention, &out->decoder.local};
     for (size_t i = 0; i < COUNT(shapes); i++)
@@ -58,11 +61,16 @@ static clf_status read_second(const json_t *json, clf_network_config *out)
     return read_soft_cap(json, "final_logit_softcapping", 30, &out->logit_soft_cap);
 }
 
+static clf_status read_local_base(const json_t *json, clf_rotary *out)
+{
+    *out = (clf_rotary){.base = 0};
+    return clfi_json_opt_number(json, where, "rope_local_base_freq", 1, 1e12, 10000, &out->base);
+}
+
 static clf_status read_third(const json_t *json, clf_network_config *out)
 {
     const json_t *parameters, *local = NULL;
     int64_t period;
-    double base;
     bool sees_later; /* EmbeddingGemma */
     CLF_TRY(clfi_json_opt_int(json, where, "sliding_window_pattern", 1, CLFI_CONFIG_MOST_LAYERS, 6, &period));
     CLF_TRY(read_later(json, 1e6, period, out));
@@ -72,16 +80,15 @@ static clf_status read_third(const json_t *json, clf_network_config *out)
     CLF_TRY(clfi_json_opt_object(json, where, "rope_parameters", &parameters));
     if (parameters)
         CLF_TRY(clfi_json_opt_object(parameters, "config.json: rope_parameters", "sliding_attention", &local));
-    CLF_TRY(clfi_json_opt_number(json, where, "rope_local_base_freq", 1, 1e12, 10000, &base));
     clf_attention_shape *shapes[] = {&out->decoder.attention, &out->decoder.local};
     for (size_t i = 0; i < COUNT(shapes); i++) {
         const int64_t dims = shapes[i]->rotary.dims;
         if (shapes[i]->window == 0)
-            CLF_TRY(clfi_model_config_rotary(json, "full_attention", 1e6, &shapes[i]->rotary));
+            CLF_TRY(clfi_model_config_rotary(json, "full_attention", "rope_theta", 1e6, &shapes[i]->rotary));
         else if (local)
-            CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", base, &shapes[i]->rotary));
+            CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", "rope_local_base_freq", 10000, &shapes[i]->rotary));
         else
-            shapes[i]->rotary = (clf_rotary){.base = base};
+            CLF_TRY(read_local_base(json, &shapes[i]->rotary));
         shapes[i]->rotary.dims = dims;
         if (sees_later) { /* the window's width is that of both sides */
             shapes[i]->is_causal = false;

@@ -9,7 +9,7 @@ static const char where[] = CLFI_MODEL_CONFIG;
 static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     static const clf_size_keys own = {"n_embd", NULL, "n_head", "n_layer", "vocab_size", "n_positions"};
-    static const clf_expected_flag flags[] = {{"add_cross_attention", false}};
+    static const clf_expected_flag flags[] = {{"add_cross_attention", false}, {"is_causal", true}};
     clf_network_config config = clfi_network_config_default();
     clf_stack_config *decoder = &config.decoder;
     double eps;

@@ -23,19 +23,19 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
 {
     clf_network_config config = clfi_network_config_default();
     clf_stack_config *encoder = &config.encoder;
-    double eps, global_base, local_base;
+    double eps;
     int64_t span, period;
     CLF_TRY(clfi_model_config_sizes(json, &clfi_hub_size_keys, encoder, &config.source));
     CLF_TRY(clfi_json_opt_int(json, where, "global_attn_every_n_layers", 1, CLFI_CONFIG_MOST_LAYERS, 3, &period));
     CLF_TRY(clfi_model_config_local_layers(json, &(clf_local_rule){.period = period}, encoder));
     CLF_TRY(clfi_model_config_activation(json, "hidden_activation", "gelu", &encoder->activation));
     CLF_TRY(clfi_json_opt_number(json, where, "norm_eps", 0, 1, 1e-5, &eps));
-    CLF_TRY(clfi_json_opt_number(json, where, "global_rope_theta", 1, 1e12, 160000, &global_base));
-    CLF_TRY(clfi_json_opt_number(json, where, "local_rope_theta", 1, 1e12, 10000, &local_base));
     CLF_TRY(clfi_json_opt_int(json, where, "local_attention", 1, CLFI_CONFIG_LARGEST, 128, &span));
     encoder->local = encoder->attention;
-    CLF_TRY(clfi_model_config_rotary(json, "full_attention", global_base, &encoder->attention.rotary));
-    CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", local_base, &encoder->local.rotary));
+    CLF_TRY(clfi_model_config_rotary(json, "full_attention", "global_rope_theta", 160000, &encoder->attention.rotary));
+    const bool is_null = json_is_null(json_object_get(json, "local_rope_theta")); /* the other layers' */
+    CLF_TRY(clfi_model_config_rotary(json, "sliding_attention", "local_rope_theta", is_null ? encoder->attention.rotary.base : 10000,
+                                     &encoder->local.rotary));
     encoder->attention.rotary.dims = encoder->local.rotary.dims = encoder->attention.head_size;
     encoder->local.window = (int32_t)(span / 2 + 1);
     encoder->norm_eps = (float)eps;

@@ -51,7 +51,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     } else {
         CLF_TRY(clfi_bert_read_config(json, &config));
         CLF_TRY(clfi_model_config_activation(json, "hidden_act", "silu", &config.encoder.activation));
-        CLF_TRY(clfi_model_config_rotary(json, NULL, 1000, &rotary));
+        CLF_TRY(clfi_model_config_rotary(json, NULL, "rope_theta", 1000, &rotary));
         rotary.dims = config.encoder.attention.head_size;
     }
     CLF_TRY(clfi_json_opt_int(json, where, "type_vocab_size", 0, CLFI_CONFIG_LARGEST, 2, &config.source.types));

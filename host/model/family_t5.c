@@ -27,7 +27,8 @@ static clf_status read_attention(const json_t *json, clf_stack_config *stack)
     return CLF_OK;
 }
 
-/* "relu", or "gated-" before the name of an activation; their "gated-gelu" means the form with tanh. */
+/* "relu", or "gated-" before the name of an activation; their "gated-gelu" means the form with tanh. dense_act_fn and is_gated_act go
+ * before it. */
 static clf_status read_feed_forward(const json_t *json, clf_stack_config *stack)
 {
     static const char gated[] = "gated-";
@@ -37,7 +38,9 @@ static clf_status read_feed_forward(const json_t *json, clf_stack_config *stack)
     const char *activation = name + (stack->is_gated ? strlen(gated) : 0);
     if (strcmp(name, "gated-gelu") == 0)
         activation = "gelu_new";
-    return clfi_model_activation_find("feed_forward_proj", activation, &stack->activation);
+    CLF_TRY(clfi_model_activation_find("feed_forward_proj", activation, &stack->activation));
+    CLF_TRY(clfi_json_opt_bool(json, where, "is_gated_act", stack->is_gated, &stack->is_gated));
+    return clfi_model_config_activation(json, "dense_act_fn", activation, &stack->activation);
 }
 
 static clf_status read_config(const json_t *json, clf_network_config *out)

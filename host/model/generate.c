@@ -397,6 +397,7 @@ static clf_status generate_by_beams(generation *g)
                                   .end_count = config->end_count,
                                   .longest = g->params.max_tokens,
                                   .length_penalty = config->length_penalty,
+                                  .repeat_penalty = g->params.repeat_penalty,
                                   .stop = config->stop,
                                   .is_refilled = true,
                                   .config = config};
@@ -443,8 +444,11 @@ static clf_status settle_beams(const clf_model *model, clf_generate_params *para
 
 static clf_status create(generation *g)
 {
-    const size_t vocabulary = (size_t)g->session->model->network->config.target.vocabulary;
+    const clf_model *model = g->session->model;
+    const size_t vocabulary = (size_t)model->network->config.target.vocabulary;
     CLF_TRY(clfi_generation_ready(g->session));
+    CLF_TRY(settle_beams(model, &g->params));
+    clfi_generation_settle_penalty(model, &g->params);
     CLF_TRY(clfi_sampler_create(&g->params, vocabulary, &g->sampler));
     CLF_TRY(clf_encoding_create(&g->encoding));
     g->most = g->params.batch ? g->params.batch : CLFI_BATCH_SEQUENCES;
@@ -480,8 +484,6 @@ clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t co
         CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
     CLF_TRY(clfi_generate_params_check(prompts, count, params, &g.params));
     clf_status st = create(&g);
-    if (st == CLF_OK)
-        st = settle_beams(session->model, &g.params);
     if (st == CLF_OK)
         st = check_sequence(&g);
     if (st == CLF_OK)

@@ -32,6 +32,12 @@ clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const
     return CLF_OK;
 }
 
+void clfi_generation_settle_penalty(const clf_model *model, clf_generate_params *params)
+{
+    if (params->repeat_penalty == 0.0f)
+        params->repeat_penalty = model->generation.repeat_penalty;
+}
+
 clf_status clfi_generation_ready(clf_session *session)
 {
     const clf_model *model = session->model;

@@ -11,6 +11,9 @@
 /* Parameters read and checked with the texts that they go with. */
 clf_status clfi_generate_params_check(const clf_text *texts, size_t count, const clf_generate_params *params, clf_generate_params *out);
 
+/* repeat_penalty 0: the model's. */
+void clfi_generation_settle_penalty(const clf_model *model, clf_generate_params *params);
+
 /* The session's decoding batch is there. UNSUPPORTED: the model does not generate. */
 clf_status clfi_generation_ready(clf_session *session);
 

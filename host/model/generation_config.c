@@ -95,6 +95,24 @@ static clf_status read_beams(const sources *from, clf_generation_config *out)
     return CLF_OK;
 }
 
+static bool is_among(int32_t id, const int32_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+/* Without those that end texts. */
+static size_t drop_ends(const clf_generation_config *config, int32_t *ids, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_among(ids[i], config->ends, config->end_count))
+            ids[kept++] = ids[i];
+    return kept;
+}
+
 /* Tokens that no text has, from both of the keys that name them. */
 static clf_status read_banned(const sources *from, clf_generation_config *out)
 {
@@ -102,6 +120,7 @@ static clf_status read_banned(const sources *from, clf_generation_config *out)
     size_t count = 0;
     clf_status st;
     CLF_GOTO(read_rule(from, "bad_words_ids", true, &out->banned, &out->banned_count));
+    out->banned_count = drop_ends(out, out->banned, out->banned_count);
     CLF_GOTO(read_rule(from, "suppress_tokens", false, &more, &count));
     CLF_GOTO(clfi_alloc(out->banned_count + count, sizeof *all, "suppress_tokens", &all));
     if (out->banned_count)
@@ -125,8 +144,70 @@ static clf_status read_start(const sources *from, clf_generation_config *out)
     if (!value)
         return CLF_OK;
     CLF_TRY(read_id(value, where, key, &out->start[out->start_count++]));
-    value = find(from, key = "forced_bos_token_id", &where);
+    value = find_rule(from, key = "forced_bos_token_id", &where);
     return value ? read_id(value, where, key, &out->start[out->start_count++]) : CLF_OK;
+}
+
+/* min_new_tokens goes before min_length; a forced beginning is one of them. */
+static clf_status read_least(const sources *from, clf_generation_config *out)
+{
+    const char *where;
+    CLF_TRY(read_count(from, "min_length", &out->min_length));
+    CLF_TRY(read_count(from, "min_new_tokens", &out->min_new));
+    if (find_rule(from, "min_new_tokens", &where))
+        out->min_length = 0;
+    if (out->min_new > 0 && find_rule(from, "forced_bos_token_id", &where))
+        out->min_new--;
+    return CLF_OK;
+}
+
+static clf_status read_repetition(const sources *from, clf_generation_config *out)
+{
+    const char *where;
+    const json_t *penalty = find_rule(from, "repetition_penalty", &where);
+    out->repeat_penalty = penalty ? (float)json_number_value(penalty) : 1.0f;
+    if (!(out->repeat_penalty >= 1e-6f && out->repeat_penalty <= 1e6f))
+        CLF_FAIL(CLF_FORMAT, "%s: repetition_penalty: expected a number from 1e-6 to 1e6", where);
+    return CLF_OK;
+}
+
+/* Rules that are not there, and numbers with which they change nothing. */
+static const struct {
+    const char *key;
+    double idle;
+} refused[] = {{"sequence_bias", 0},
+               {"encoder_repetition_penalty", 1},
+               {"encoder_no_repeat_ngram_size", 0},
+               {"num_beam_groups", 1},
+               {"guidance_scale", 1},
+               {"exponential_decay_length_penalty", 0},
+               {"penalty_alpha", 0},
+               {"dola_layers", 0},
+               {"constraints", 0},
+               {"force_words_ids", 0},
+               {"watermarking_config", 0},
+               {"stop_strings", 0},
+               {"token_healing", 0}};
+
+bool clfi_generation_config_refuses(const char *key)
+{
+    for (size_t i = 0; i < COUNT(refused); i++)
+        if (strcmp(refused[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static clf_status check_refused(const sources *from)
+{
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        const char *where;
+        const json_t *value = find_rule(from, refused[i].key, &where);
+        char found[CLFI_JSON_FOUND_BYTES];
+        if (value && !json_is_false(value) && !(json_is_number(value) && json_number_value(value) == refused[i].idle))
+            CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is not followed: expected %g or null, found %s", where, refused[i].key, refused[i].idle,
+                     clfi_json_found(value, found));
+    }
+    return CLF_OK;
 }
 
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out)
@@ -142,7 +223,10 @@ clf_status clfi_generation_config_read(const char *path, const json_t *config, c
     CLF_GOTO(read_banned(&from, &made));
     CLF_GOTO(read_rule(&from, "begin_suppress_tokens", false, &made.banned_first, &made.banned_first_count));
     CLF_GOTO(read_rule(&from, "forced_eos_token_id", false, &made.forced_ends, &made.forced_end_count));
-    CLF_GOTO(read_count(&from, "min_length", &made.min_length));
+    CLF_GOTO(read_least(&from, &made));
+    CLF_GOTO(read_repetition(&from, &made));
+    made.is_renormalised = json_is_true(find_rule(&from, "renormalize_logits", &where));
+    CLF_GOTO(check_refused(&from));
     CLF_GOTO(read_count(&from, "no_repeat_ngram_size", &made.no_repeat_ngram));
     CLF_GOTO(read_beams(&from, &made));
     CLF_GOTO(read_start(&from, &made));
@@ -193,12 +277,8 @@ static void ban_repeated(const clf_text_state *text, size_t n, float *logits)
 
 static void force(const int32_t *ids, size_t count, float *logits, size_t vocabulary)
 {
-    for (size_t i = 0; i < vocabulary; i++) {
-        bool is_one = false;
-        for (size_t k = 0; k < count; k++)
-            is_one = is_one || (size_t)ids[k] == i;
-        logits[i] = is_one ? 0.0f : CLFI_IMPOSSIBLE;
-    }
+    for (size_t i = 0; i < vocabulary; i++)
+        logits[i] = is_among((int32_t)i, ids, count) ? 0.0f : CLFI_IMPOSSIBLE;
 }
 
 void clfi_generation_config_constrain(const clf_generation_config *config, const clf_text_state *text, float *logits, size_t vocabulary)
@@ -206,7 +286,7 @@ void clfi_generation_config_constrain(const clf_generation_config *config, const
     ban(config->banned, config->banned_count, logits, vocabulary);
     if (config->no_repeat_ngram > 0)
         ban_repeated(text, config->no_repeat_ngram, logits);
-    if (text->count < config->min_length)
+    if (text->count < config->min_length || text->count - text->start < config->min_new)
         ban(config->ends, config->end_count, logits, vocabulary);
     if (text->count == text->start)
         ban(config->banned_first, config->banned_first_count, logits, vocabulary);

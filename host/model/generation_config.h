@@ -24,18 +24,26 @@ typedef struct clf_generation_config {
     int32_t *forced_ends; /* [forced_end_count]: one of them is the last token of a text of the greatest length; none: any token */
     size_t forced_end_count;
     size_t min_length;      /* tokens, those before the text among them, before one may end it */
+    size_t min_new;         /* tokens of the text itself before one may end it */
     size_t no_repeat_ngram; /* above 0: no run of so many tokens stands twice in a sequence */
+    float repeat_penalty;   /* of clf_generate_params where it is 0 there; 1: none */
+    bool is_renormalised;   /* probabilities in a search come to 1 without the tokens that must not come */
     size_t beams;           /* num_beams: hypotheses of a search; 1 where it is absent */
     float length_penalty;   /* of clf_beam_rules */
     clf_beam_stop stop;
 } clf_generation_config;
 
 /* From generation_config.json where `path` is a directory that has one, else from config.json: rules from one of them alone,
- * eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id and, behind it,
- * forced_bos_token_id) key by key. The rules are bad_words_ids, suppress_tokens, begin_suppress_tokens, forced_eos_token_id, min_length
- * and no_repeat_ngram_size; for searches num_beams, length_penalty and early_stopping. FORMAT: no numbers from 0, or another value that a
- * key cannot have. UNSUPPORTED: bad words of several tokens. Release with clfi_generation_config_free. */
+ * eos_token_id (a number or a list) and what texts begin with (decoder_start_token_id or bos_token_id) key by key. The rules are
+ * forced_bos_token_id, which comes behind the beginning, bad_words_ids (but tokens that end texts), suppress_tokens, begin_suppress_tokens,
+ * forced_eos_token_id, min_length or in its place min_new_tokens, no_repeat_ngram_size and repetition_penalty; for searches num_beams,
+ * length_penalty, early_stopping and renormalize_logits. FORMAT: no numbers from 0, or another value that a key cannot have. UNSUPPORTED:
+ * bad words of several tokens, or a key that clfi_generation_config_refuses with a value that changes texts. Release with
+ * clfi_generation_config_free. */
 clf_status clfi_generation_config_read(const char *path, const json_t *config, clf_generation_config *out);
+
+/* Whether the key is a rule that is not there: only a value that changes nothing is taken. */
+bool clfi_generation_config_refuses(const char *key);
 
 /* A text at work: `tokens` before and in it, `start` of them before it; the next token may be its last one. */
 typedef struct clf_text_state {

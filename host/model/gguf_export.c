@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "io/gguf_keys.h"
 #include "io/json.h"
 #include "model/chat_template.h"
 #include "model/generation_config.h"
@@ -16,7 +17,8 @@ enum { ALIGNMENT = 32 };
 /* Rules of generation, which a GGUF file cannot hold. */
 static clf_status check_rules(const clf_generation_config *rules)
 {
-    if (rules->banned_count || rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->no_repeat_ngram)
+    if (rules->banned_count || rules->banned_first_count || rules->forced_end_count || rules->min_length || rules->min_new ||
+        rules->no_repeat_ngram)
         CLF_FAIL(CLF_UNSUPPORTED, "generation_config.json: rules of which tokens may come have no form in GGUF");
     return CLF_OK;
 }
@@ -41,6 +43,8 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
     CLF_TRY(clfi_json_opt_int(config, CLFI_MODEL_CONFIG, "bos_token_id", 0, INT32_MAX, -1, &bos));
     CLF_TRY(clfi_generation_config_read(directory, config, &rules));
     clf_status st = check_rules(&rules);
+    if (st == CLF_OK && rules.repeat_penalty != 1.0f)
+        st = clfi_gguf_put_number(values, CLFI_GGUF_REPEAT_PENALTY, (double)rules.repeat_penalty);
     if (st == CLF_OK)
         st = clfi_tokenizer_put_gguf(directory, (size_t)network->target.vocabulary, (int32_t)bos, rules.ends, rules.end_count, values);
     clfi_generation_config_free(&rules);

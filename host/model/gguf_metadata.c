@@ -55,6 +55,15 @@ static bool has_its_windows(const clf_gguf_architecture *a, const clf_network_co
     return true;
 }
 
+/* Whether layers with windows turn by a rule that the architecture has for the others alone. */
+static bool has_scaled_windows(const clf_network_config *network)
+{
+    const clf_stack_config *decoder = &network->decoder;
+    const clf_attention_shape *local = clfi_stack_local_count(decoder) > 0 ? &decoder->local : &decoder->attention;
+    const clf_rotary *rotary = &local->rotary;
+    return local->window > 0 && (rotary->scaling != CLF_ROTARY_PLAIN || rotary->divisor_count > 0 || rotary->magnitude != 0);
+}
+
 static clf_status check_network(const clf_gguf_architecture *a, const clf_network_config *network)
 {
     const clf_stack_config *decoder = &network->decoder;
@@ -67,7 +76,7 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
     if (!has_rotary(network))
         return CLF_OK;
     if (!shape->is_causal)
-        return refuse(a, "use_bidirectional_attention");
+        return refuse(a, "a token that sees later ones (is_causal, use_bidirectional_attention)");
     if (a->period > 0 && !has_its_windows(a, network))
         return refuse(a, "layer_types of another order than its own");
     if (a->has_soft_caps && !(shape->soft_cap > 0))
@@ -90,6 +99,8 @@ static clf_status check_network(const clf_gguf_architecture *a, const clf_networ
         return refuse(a, "rope_type yarn with truncate false or an attention_factor");
     if (rotary->scaling == CLF_ROTARY_LINEAR && a->scalings < CLF_GGUF_SCALINGS_LINEAR)
         return refuse(a, "a scaling of the rotary positions");
+    if (a->has_local_base && has_scaled_windows(network))
+        return refuse(a, "a scaling of the rotary positions of layers with windows");
     return CLF_OK;
 }
 

@@ -175,13 +175,13 @@ static clf_status read_scaling(const json_t *json, const char *at, const json_t 
     return clfi_json_get_int(json, at, "original_max_position_embeddings", 1, CLFI_CONFIG_LARGEST, &out->trained_positions);
 }
 
-clf_status clfi_model_config_rotary(const json_t *config, const char *kind, double standard, clf_rotary *out)
+clf_status clfi_model_config_rotary(const json_t *config, const char *kind, const char *key, double standard, clf_rotary *out)
 {
     const json_t *scaling, *parameters, *of_kind = NULL;
     clf_rotary rotary = {.base = 0};
     int64_t max_positions;
     CLF_TRY(clfi_json_opt_int(config, where, "max_position_embeddings", 1, CLFI_CONFIG_LARGEST, 1, &max_positions));
-    CLF_TRY(clfi_json_opt_number(config, where, "rope_theta", 1, 1e12, standard, &rotary.base));
+    CLF_TRY(clfi_json_opt_number(config, where, key, 1, 1e12, standard, &rotary.base));
     CLF_TRY(clfi_json_opt_object(config, where, "rope_scaling", &scaling));
     if (scaling)
         CLF_TRY(read_scaling(scaling, "config.json: rope_scaling", config, max_positions, &rotary));

@@ -31,10 +31,11 @@ clf_status clfi_model_config_activation(const json_t *config, const char *key, c
 clf_status clfi_model_activation_find(const char *key, const char *name, clf_activation *out);
 
 /* Rotary positions: base and scaling from rope_parameters (or, older, rope_theta and rope_scaling), those of `kind` ("full_attention")
- * where it tells kinds of layers apart; kind NULL: one for all. standard: the base where no key gives one. Sets neither dims nor pairs.
+ * where it tells kinds of layers apart; kind NULL: one for all. key: the older one of the base, rope_theta of most families; standard: the
+ * base where no key gives one. Sets neither dims nor pairs.
  * Of longrope: the divisors within the trained positions, which are then all that the model has. UNSUPPORTED: a scaling other than default,
  * dynamic, linear, llama3, longrope and yarn. */
-clf_status clfi_model_config_rotary(const json_t *config, const char *kind, double standard, clf_rotary *out);
+clf_status clfi_model_config_rotary(const json_t *config, const char *kind, const char *key, double standard, clf_rotary *out);
 
 /* Numbers above 0 that frequencies are divided by, `key` of `at` in messages. FORMAT: none, too many, or one that is none. */
 clf_status clfi_model_config_divisors(const json_t *list, const char *at, const char *key, clf_rotary *out);

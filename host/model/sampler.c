@@ -60,18 +60,17 @@ void clfi_sampler_destroy(clf_sampler *sampler)
     free(sampler);
 }
 
-static void penalise(clf_sampler *s, float *logits, const int32_t *tokens, size_t count)
+void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, float *logits, bool *is_seen)
 {
-    const float penalty = s->params.repeat_penalty;
     if (penalty == 0.0f || penalty == 1.0f)
         return;
     for (size_t i = 0; i < count; i++)
-        if (!s->is_seen[tokens[i]]) {
-            s->is_seen[tokens[i]] = true;
+        if (!is_seen[tokens[i]]) {
+            is_seen[tokens[i]] = true;
             logits[tokens[i]] *= logits[tokens[i]] > 0.0f ? 1.0f / penalty : penalty;
         }
     for (size_t i = 0; i < count; i++)
-        s->is_seen[tokens[i]] = false;
+        is_seen[tokens[i]] = false;
 }
 
 enum { LANES = 16 }; /* maxima side by side: one by one, each comparison waits for the one before */
@@ -141,7 +140,7 @@ clf_status clfi_sampler_choose(clf_sampler *s, float *logits, const int32_t *tok
 {
     const clf_generate_params *p = &s->params;
     double sum, kept = 0;
-    penalise(s, logits, tokens, count);
+    clfi_penalise_repeated(s->params.repeat_penalty, tokens, count, logits, s->is_seen);
     CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
     *out = (int32_t)clfi_find_largest(logits, s->vocabulary);
     if (p->temperature == 0.0f)

@@ -3,6 +3,8 @@
 #ifndef CLFI_MODEL_SAMPLER_H
 #define CLFI_MODEL_SAMPLER_H
 
+#include <stdbool.h>
+
 #include "clformer/generate.h"
 
 typedef struct clf_sampler clf_sampler;
@@ -14,6 +16,10 @@ void clfi_sampler_destroy(clf_sampler *sampler); /* NULL is a no-op */
 /* A token from logits [vocabulary], which the penalty changes; `tokens` are those of prompt and text, `step` of them generated. FORMAT: a
  * logit is not finite. */
 clf_status clfi_sampler_choose(clf_sampler *sampler, float *logits, const int32_t *tokens, size_t count, size_t step, int32_t *out);
+
+/* Of tokens that were there, each once: logits or logarithms of probabilities above 0 are divided by the penalty, others multiplied.
+ * is_seen: [vocabulary], all false before and after. */
+void clfi_penalise_repeated(float penalty, const int32_t *tokens, size_t count, float *logits, bool *is_seen);
 
 /* The first of the largest of `values`, one at least; any of them where some are not numbers. */
 size_t clfi_find_largest(const float *values, size_t count);

@@ -288,7 +288,7 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
         .work = work,
         .tokens = &tokens[0],
         .enough = pair || room == SIZE_MAX || tokenizer->cuts_left ? SIZE_MAX : room + 1, /* a pair is cut by both lengths */
-        .ignore_special = o->ignore_special,
+        .ignore_special = o->ignore_special || tokenizer->splits_special,
         .is_aligned = with_offsets || tokenizer->needs_spans,
     };
     CLF_TRY(encode_sequence(&sequence, text, size));

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
+#include "text/tokenizer_class.h"
 #include "text/tokenizer_gguf.h"
 #include "text/tokenizer_marian.h"
 #include "text/tokenizer_older.h"
@@ -28,6 +29,7 @@ static clf_status read_config(const json_t *config, const char *name, clf_tokeni
 {
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
         tokenizer->roles[i] = clf_tokenizer_id(tokenizer, clfi_named_content(json_object_get(config, clfi_token_role_keys[i])));
+    CLF_TRY(clfi_json_opt_bool(config, name, "split_special_tokens", false, &tokenizer->splits_special));
     return read_side(config, name, tokenizer);
 }
 
@@ -87,9 +89,12 @@ static clf_status put_lowercase(const char *path, json_t *root)
     return CLF_OK;
 }
 
-static clf_status open_parts(const char *path, json_t *root, bool lowers, const json_t *config, const char *config_path,
-                             clf_tokenizer **out)
+/* A tokenizer.json, or what was made in place of one. class NULL: tokenizer_config.json has no say in its parts. */
+static clf_status open_parts(const char *path, json_t *root, bool lowers, const clf_tokenizer_class *class, json_t *config,
+                             const char *config_path, clf_tokenizer **out)
 {
+    if (class)
+        CLF_TRY(clfi_tokenizer_class_edit(class, config, config_path, root));
     if (lowers)
         CLF_TRY(put_lowercase(path, root));
     return clfi_tokenizer_from_parts(root, path, config, config_path, out);
@@ -105,6 +110,14 @@ static clf_status check_lowercase(const json_t *config, const char *name)
     return CLF_OK;
 }
 
+static clf_status find_class(const char *directory, const json_t *config, const clf_tokenizer_class **out)
+{
+    char name[CLFI_TOKENIZER_CLASS_BYTES];
+    CLF_TRY(clfi_tokenizer_class_name(directory, config, name));
+    *out = clfi_tokenizer_class_find(name);
+    return CLF_OK;
+}
+
 static clf_status open_any(const char *directory, clf_tokenizer **out)
 {
     clf_status st;
@@ -112,6 +125,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     char *path = NULL, *config_path = NULL;
     json_t *config = NULL, *root = NULL;
     clf_tokenizer *tokenizer = NULL;
+    const clf_tokenizer_class *class = NULL;
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
     CLF_TRY(clfi_file_need(directory));
@@ -119,10 +133,12 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
     CLF_GOTO(clfi_json_read_in(directory, "tokenizer.json", &path, &root));
     CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
+    if (root && config)
+        CLF_GOTO(find_class(directory, config, &class));
     if (!root)
         CLF_GOTO(clfi_tokenizer_make_slow(directory, config, &root, &path));
     if (root) {
-        CLF_GOTO(open_parts(path, root, lowers, config, config_path, &tokenizer));
+        CLF_GOTO(open_parts(path, root, lowers, class, config, config_path, &tokenizer));
     } else {
         if (lowers && config)
             CLF_GOTO(check_lowercase(config, config_path));
@@ -130,6 +146,8 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     }
     if (config)
         CLF_GOTO(read_config(config, config_path, tokenizer));
+    if (class)
+        CLF_GOTO(clfi_tokenizer_class_put_ends(class, config, config_path, tokenizer));
     *out = tokenizer;
     tokenizer = NULL;
 done:

@@ -20,8 +20,9 @@ struct clf_tokenizer {
     int32_t *special_ids; /* sorted */
     size_t special_count;
     int32_t roles[CLF_TOKEN_ROLE_COUNT];
-    bool needs_spans; /* a part asks where its piece begins in the given text */
-    bool cuts_left;   /* a longer text loses its first tokens, not its last */
+    bool needs_spans;    /* a part asks where its piece begins in the given text */
+    bool cuts_left;      /* a longer text loses its first tokens, not its last */
+    bool splits_special; /* special tokens written in a text are always text like any other */
 };
 
 clf_status clfi_tokenizer_create(clf_tokenizer **out);

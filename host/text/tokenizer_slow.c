@@ -7,8 +7,7 @@
 
 #include "base/file.h"
 #include "io/json.h"
-
-enum { CLASS_BYTES = 64 };
+#include "text/tokenizer_class.h"
 
 static const char of_pieces[] = "sentencepiece.bpe.model", of_pairs[] = "vocab.json", merges[] = "merges.txt";
 
@@ -30,38 +29,10 @@ static clf_status has_file(const char *directory, const char *name, bool *out)
     return CLF_OK;
 }
 
-/* Without "Fast", which the same class had of its own. */
-static void copy_class(const json_t *config, const char *key, char name[CLASS_BYTES])
-{
-    const char *value = json_string_value(json_object_get(config, key));
-    const size_t size = value ? strlen(value) : 0, end = strlen("Fast");
-    const size_t kept = size > end && strcmp(value + size - end, "Fast") == 0 ? size - end : size;
-    if (kept > 0 && kept < CLASS_BYTES) {
-        memcpy(name, value, kept);
-        name[kept] = '\0';
-    }
-}
-
-/* As AutoTokenizer looks for it; "" where nothing names it. */
-static clf_status find_class(const char *directory, const json_t *config, char name[CLASS_BYTES])
-{
-    json_t *model;
-    name[0] = '\0';
-    copy_class(config, "tokenizer_class", name);
-    if (name[0])
-        return CLF_OK;
-    CLF_TRY(clfi_json_read_in(directory, "config.json", NULL, &model));
-    copy_class(model, "tokenizer_class", name);
-    if (!name[0])
-        copy_class(model, "model_type", name);
-    json_decref(model);
-    return CLF_OK;
-}
-
 clf_status clfi_tokenizer_make_slow(const char *directory, const json_t *config, json_t **out, char **path)
 {
     bool has_pieces, has_pairs, has_merges;
-    char class[CLASS_BYTES];
+    char class[CLFI_TOKENIZER_CLASS_BYTES];
     size_t i = 0;
     *out = NULL;
     CLF_TRY(has_file(directory, of_pieces, &has_pieces));
@@ -69,7 +40,7 @@ clf_status clfi_tokenizer_make_slow(const char *directory, const json_t *config,
     CLF_TRY(has_file(directory, merges, &has_merges));
     if (!has_pieces && !(has_pairs && has_merges))
         return CLF_OK;
-    CLF_TRY(find_class(directory, config, class));
+    CLF_TRY(clfi_tokenizer_class_name(directory, config, class));
     while (i < COUNT(rows) && strcmp(rows[i].class, class) != 0 && strcmp(rows[i].model_type, class) != 0)
         i++;
     if (i == COUNT(rows))

@@ -295,6 +295,8 @@ clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabu
     CLF_GOTO(read_root(directory, &out->root));
     CLF_GOTO(take_model(out->root, out));
     CLF_GOTO(clf_tokenizer_open(directory, &out->tokenizer));
+    if (out->tokenizer->splits_special)
+        CLF_GOTO(clfi_fail(CLF_UNSUPPORTED, "tokenizer_config.json: split_special_tokens has no form in GGUF: expected false"));
     out->spec.bos = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_BOS);
     out->spec.eos = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_EOS);
     out->spec.unknown = clf_tokenizer_role(out->tokenizer, CLF_TOKEN_UNK);

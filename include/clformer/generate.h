@@ -32,7 +32,7 @@ typedef struct clf_generate_params {
     size_t top_k;         /* 0: all */
     float top_p;          /* 0 to 1; 1, and 0: all */
     float min_p;          /* 0 to 1; 0: all */
-    float repeat_penalty; /* above 0; 1, and 0: none */
+    float repeat_penalty; /* above 0; 1: none; 0: as the model's files say (repetition_penalty), in beam searches too */
     uint64_t seed;
     const clf_text *stops; /* [stop_count]: a text ends before the first of these */
     size_t stop_count;
@@ -50,9 +50,9 @@ typedef struct clf_generate_params {
     void *progress_user;
 } clf_generate_params;
 
-#define CLF_GENERATE_PARAMS_INIT                                                                                  \
-    {                                                                                                             \
-        .size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .repeat_penalty = 1.0f, .beams = 1 \
+#define CLF_GENERATE_PARAMS_INIT                                                          \
+    {                                                                                     \
+        .size = sizeof(clf_generate_params), .max_tokens = 128, .top_p = 1.0f, .beams = 1 \
     }
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 

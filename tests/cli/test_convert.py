@@ -180,6 +180,25 @@ def check_directories(folder):
             fail(key, values.get(key))
 
 
+def check_told(folder):
+    """What the other files of a directory tell: tokens around texts and a penalty of repetitions."""
+    path, out = copy_of(folder, "llama", "told"), os.path.join(folder, "told.gguf")
+    for name, content in (("generation_config", {"eos_token_id": 1, "repetition_penalty": 1.5}),
+                          ("tokenizer_config", {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>",
+                                                "add_eos_token": True})):
+        with open(os.path.join(path, name + ".json"), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+    run("convert", path, out, "--weights", "f32")
+    values = read_gguf(out)[0]
+    adds = [values["tokenizer.ggml.add_" + name + "_token"][-1] for name in ("bos", "eos")]
+    if adds != [1, 1] or struct.unpack("<f", values["general.sampling.penalty_repeat"][-4:]) != (1.5,):
+        fail("told", values)
+    for command in (("tokenize",), ("generate", "--max-tokens", "12"), ("generate", "--max-tokens", "12", "--repeat-penalty", "1")):
+        both = [run(command[0], model, "the cat sat", *command[1:]).stdout for model in (path, out)]
+        if both[0] != both[1]:
+            fail("told", command, both)
+
+
 def check_refused_directories(folder):
     out = os.path.join(folder, "unwritten.gguf")
     no_tokenizer, unigram, cuts, rows, short = (copy_of(folder, "llama", name) for name in ("none", "unigram", "cuts", "rows", "short"))
@@ -199,7 +218,18 @@ def check_refused_directories(folder):
     with open(os.path.join(embeds, "modules.json"), "w", encoding="utf-8") as file:
         file.write("[]")
     own = os.path.join(data, "generation")
-    for path, expected in ((bert, 'model_type "bert" is not written as GGUF: expected llama, mistral, qwen2'),
+    windows, least, split = os.path.join(folder, "windows"), copy_of(folder, "llama", "least"), copy_of(folder, "llama", "split")
+    shutil.copytree(os.path.join(folder, "gemma3_six"), windows)
+    change_json(os.path.join(windows, "config.json"), lambda config: config.update(rope_parameters={
+        "full_attention": {"rope_type": "default", "rope_theta": 1e6},
+        "sliding_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}}))
+    for path, name, content in ((least, "generation_config", {"eos_token_id": 1, "min_new_tokens": 4}),
+                                (split, "tokenizer_config", {"split_special_tokens": True})):
+        with open(os.path.join(path, name + ".json"), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+    for path, expected in ((windows, "a scaling of the rotary positions of layers with windows"),
+                           (least, "rules of which tokens"), (split, "split_special_tokens"),
+                           (bert, 'model_type "bert" is not written as GGUF: expected llama, mistral, qwen2'),
                            (no_tokenizer, "tokenizer.json"), (unigram, "model Unigram"), (cuts, "gpt-2, llama-bpe"), (rows, "42 tokens"),
                            (embeds, "modules.json"), (short, "layers.1.self_attn.k_proj.weight"),
                            (os.path.join(own, "gemma3"), "layer_types"),
@@ -265,5 +295,6 @@ with tempfile.TemporaryDirectory() as temporary:
     check_trace(temporary)
     check_refusals(temporary)
     check_directories(temporary)
+    check_told(temporary)
     check_refused_directories(temporary)
 sys.exit(1 if failures else 0)

@@ -280,6 +280,27 @@ def check_without_pooling(folder):
         fail("without Pooling", info.stdout, info.stderr, given.stdout, given.stderr)
 
 
+def check_both_ways(folder):
+    """A decoder whose tokens see later ones where config.json says so; it continues no text then."""
+    directory = os.path.join(folder, "both_ways")
+    shutil.copytree(os.path.join(folder, "qwen3"), directory)
+    path = os.path.join(directory, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    rows = {}
+    for is_causal in (None, True, False):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**config, "is_causal": is_causal}, file)
+        done = run("embed", "--pooling", "cls", directory, "the cat sat")
+        rows[is_causal] = json.loads(done.stdout)["embedding"] if done.returncode == 0 else done.stderr
+    if rows[None] != rows[True] or rows[False] == rows[True] or len(rows[False]) != len(rows[True]):
+        fail("is_causal", rows)
+    os.remove(os.path.join(directory, "modules.json"))
+    done = run("generate", directory, "the cat sat")
+    if done.returncode != 1 or "tokens see later ones" not in done.stderr:
+        fail("is_causal", done.stdout, done.stderr)
+
+
 names = folders(sentence)
 if "dense" not in names:
     fail("cases:", names)
@@ -293,4 +314,5 @@ with tempfile.TemporaryDirectory() as folder:
     check_settings(folder)
     check_without_pooling(folder)
     check_similarity(folder)
+    check_both_ways(folder)
 finish()

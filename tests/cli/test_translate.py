@@ -94,6 +94,37 @@ def check_beams(name, folder):
     shutil.rmtree(copy)
 
 
+def check_rules(folder):
+    """Rules of greedy texts, and those that say nothing."""
+    copy = os.path.join(folder, "rules")
+    shutil.copytree(os.path.join(families, "t5"), copy)
+
+    def tokens(rules, *options, config=()):
+        for name, change in (("generation_config.json", rules), ("config.json", config)):
+            path = os.path.join(copy, name)
+            with open(os.path.join(families, "t5", name), encoding="utf-8") as file:
+                values = json.load(file)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({**values, **dict(change)}, file)
+        return lines_of("translate", copy, "the cat sat", "--max-tokens", "8", "--json", *options)[0]["tokens"]
+    plain = tokens({})
+    penalised = tokens({}, "--repeat-penalty", "1.6")
+    if penalised == plain or tokens({"repetition_penalty": 1.6}) != penalised or tokens({"repetition_penalty": 1.6},
+                                                                                       "--repeat-penalty", "1") != plain:
+        fail("repetition_penalty", plain, penalised)
+    same = {"sequence_bias": None, "encoder_repetition_penalty": 1.0, "encoder_no_repeat_ngram_size": 0, "num_beam_groups": 1,
+            "guidance_scale": 1, "penalty_alpha": 0.0, "token_healing": False, "repetition_penalty": 1.0, "bad_words_ids": [[1]]}
+    if tokens(same) != plain or tokens({}, config={"forced_bos_token_id": 7, "repetition_penalty": 1.6}) != plain:
+        fail("rules that say nothing")
+    ends = {"eos_token_id": [1, plain[0]]}
+    least = tokens({**ends, "min_new_tokens": 3, "min_length": 8})
+    if tokens(ends) or len(least) < 3 or plain[0] in least[:3] or tokens({**ends, "min_new_tokens": 0, "min_length": 8}):
+        fail("min_new_tokens", least)
+    if tokens({**ends, "bad_words_ids": [[plain[0]]]}) or plain[0] in tokens({**ends, "suppress_tokens": [plain[0]]}):
+        fail("ends among bad_words_ids")
+    shutil.rmtree(copy)
+
+
 def check_refusals(folder):
     t5 = os.path.join(families, "t5")
     done = run("translate", os.path.join(data, "generation", "llama"), "a", status=1)
@@ -107,7 +138,10 @@ def check_refusals(folder):
     broken = {"bad_words_ids": [[[3, 4]], [["a"]], [[44]], 5], "decoder_start_token_id": [44, "a"], "forced_bos_token_id": [1.5],
               "eos_token_id": [-1], "suppress_tokens": [44, ["a"]], "begin_suppress_tokens": [[99]], "forced_eos_token_id": [44],
               "min_length": [-1, "a"], "no_repeat_ngram_size": [1.5], "num_beams": [-1, 65], "length_penalty": ["a", 1e9],
-              "early_stopping": ["always", 1]}
+              "early_stopping": ["always", 1], "min_new_tokens": ["a"], "repetition_penalty": [0, "a"], "sequence_bias": [[[[5], 9.0]]],
+              "encoder_repetition_penalty": [1.5], "encoder_no_repeat_ngram_size": [3], "num_beam_groups": [2], "guidance_scale": [1.5],
+              "exponential_decay_length_penalty": [[2, 1.5]], "penalty_alpha": [0.6], "dola_layers": ["low"], "constraints": [[1]],
+              "force_words_ids": [[[5]]], "watermarking_config": [{}], "stop_strings": ["a"], "token_healing": [True]}
     copy = os.path.join(folder, "copy")
     shutil.copytree(t5, copy)
     for key, values in broken.items():
@@ -139,5 +173,6 @@ with tempfile.TemporaryDirectory() as temporary:
         check(entry, temporary)
     for entry in ("t5", "marian", "bart_rules"):
         check_beams(entry, temporary)
+    check_rules(temporary)
     check_refusals(temporary)
 finish()

@@ -201,7 +201,8 @@ def go_on_by_rules(model, name, source, start):
 # Beam searches: what generation_config.json says beside the rest.
 BEAMS = [{"num_beams": 2}, {"num_beams": 3, "length_penalty": 2.0, "early_stopping": True}, {"num_beams": 4, "length_penalty": -1.0},
          {"num_beams": 3, "length_penalty": 0.7, "early_stopping": "never"},
-         {"num_beams": 5, "length_penalty": 0.0, "eos_token_id": [1, 2, 17, 9]}]
+         {"num_beams": 5, "length_penalty": 0.0, "eos_token_id": [1, 2, 17, 9]}, {"num_beams": 3, "repetition_penalty": 1.4},
+         {"num_beams": 3, "min_new_tokens": 5, "bad_words_ids": [[1], [2], [20], [29]], "renormalize_logits": True}]
 
 
 def write_beams(folder, model, settings, sources, start):

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys of config.json of which one goes before another, as transformers 4.57 has them: a tiny model's file with some keys changed. */
+#include <stdio.h>
+
+#include "io/json.h"
+#include "model/families.h"
+#include "model/family.h"
+#include "support/check.h"
+
+/* The file's configuration with the members of `change`. */
+static json_t *changed(const char *model, const char *change)
+{
+    char path[512];
+    json_t *config, *more;
+    snprintf(path, sizeof path, CLF_TEST_DATA "/%s/config.json", model);
+    CHECK_OK(clfi_json_read(path, 1 << 20, &config));
+    CHECK_OK(clfi_json_parse(change, strlen(change), "change", &more));
+    assert_int_equal(json_object_update(config, more), 0);
+    json_decref(more);
+    return config;
+}
+
+static clf_status read(const char *model, const char *change, clf_network_config *out)
+{
+    const clf_family *family;
+    json_t *config = changed(model, change);
+    clf_status st = clfi_family_find(config, CLF_TASK_GENERATE, &family);
+    if (st == CLF_OK)
+        st = family->read_config(config, out);
+    json_decref(config);
+    return st;
+}
+
+static void activations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *change;
+        clf_activation activation;
+        bool is_gated;
+    } rows[] = {
+        {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"relu\"}", CLF_ACTIVATION_RELU, true},
+        {"generation/gemma", "{\"hidden_activation\":null,\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU, true},
+        {"generation/gemma", "{\"hidden_activation\":\"gelu_pytorch_tanh\",\"hidden_act\":\"gelu\"}", CLF_ACTIVATION_GELU_TANH, true},
+        {"generation/gemma2", "{\"hidden_act\":\"relu\"}", CLF_ACTIVATION_GELU_TANH, true},
+        {"translation/t5", "{\"dense_act_fn\":\"gelu_new\"}", CLF_ACTIVATION_GELU_TANH, false},
+        {"translation/t5_gated", "{\"dense_act_fn\":\"silu\"}", CLF_ACTIVATION_SILU, true},
+        {"translation/t5_gated", "{\"is_gated_act\":false}", CLF_ACTIVATION_GELU_TANH, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_network_config config;
+        CHECK_OK(read(rows[i].model, rows[i].change, &config));
+        CHECK(config.decoder.activation == rows[i].activation && config.decoder.is_gated == rows[i].is_gated, "%s %s: %s%s", rows[i].model,
+              rows[i].change, clf_activation_name(config.decoder.activation), config.decoder.is_gated ? ", gated" : "");
+    }
+}
+
+static void rotary_bases(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *change;
+        double global, local;
+    } rows[] = {
+        {"{\"global_rope_theta\":300,\"local_rope_theta\":null}", 300, 300},
+        {"{\"global_rope_theta\":300,\"local_rope_theta\":20}", 300, 20},
+        {"{\"global_rope_theta\":300,\"local_rope_theta\":20,\"rope_theta\":5}", 300, 20},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_network_config config;
+        json_t *json = changed("encoders/modernbert_biases", rows[i].change);
+        json_object_del(json, "rope_parameters");
+        CHECK_OK(clfi_family_modernbert.read_config(json, &config));
+        CHECK(config.encoder.attention.rotary.base == rows[i].global && config.encoder.local.rotary.base == rows[i].local, "%s: %g, %g",
+              rows[i].change, config.encoder.attention.rotary.base, config.encoder.local.rotary.base);
+        json_decref(json);
+    }
+}
+
+static void later_tokens(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *change, *message;
+    } rows[] = {
+        {"generation/gpt2", "{\"is_causal\":false}", "is_causal is false: expected true for model_type \"gpt2\""},
+        {"generation/gemma", "{\"use_bidirectional_attention\":true}",
+         "use_bidirectional_attention is true: expected false for model_type \"gemma\""},
+        {"generation/gemma2", "{\"use_bidirectional_attention\":true}",
+         "use_bidirectional_attention is true: expected false for model_type \"gemma2\""},
+        {"generation/mistral", "{\"is_causal\":false,\"sliding_window\":4}", "is_causal is false: expected no sliding_window, found 4"},
+    };
+    clf_network_config config;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_FAILS(read(rows[i].model, rows[i].change, &config), CLF_UNSUPPORTED, rows[i].message);
+    CHECK_OK(read("generation/llama", "{\"is_causal\":false}", &config));
+    assert_false(config.decoder.attention.is_causal);
+    CHECK_OK(read("generation/llama", "{\"is_causal\":null}", &config));
+    assert_true(config.decoder.attention.is_causal);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(activations), cmocka_unit_test(rotary_bases), cmocka_unit_test(later_tokens)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
