@@ -134,6 +134,12 @@ static clf_status read_params(const clf_transformer_params *given, bool has_enco
     return CLF_OK;
 }
 
+/* The shape of an attention's scores. */
+static clf_view scores_of(const clf_transformer *t, int64_t batch, int64_t queries, int64_t keys)
+{
+    return (clf_view){.rank = 4, .dim = {batch, t->config.heads, queries, keys}};
+}
+
 /* Rows of the source through the encoder: a temporary of the arena. */
 static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
                               const clf_transformer_params *params, clf_view *rows, int64_t dim[2])
@@ -143,8 +149,8 @@ static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_t
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no encoder");
     CLF_TRY(take_sequence(t, false, layout, source, rows, dim));
     const extent size = extent_of(layout, dim);
-    CLF_TRY(clfi_dense_masks_bind(t->context, "source", clfi_dense_mask_form(layout, masks), masks, size.batch, t->config.heads,
-                                  size.length, size.length, &bound));
+    const clf_view scores = scores_of(t, size.batch, size.length, size.length);
+    CLF_TRY(clfi_dense_masks_bind_layout(t->context, "source", layout, masks, &scores, &bound));
     const clf_dense_batch batch = {.layout = layout, .batch = size.batch, .length = size.length, .self = &bound, .params = params};
     CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->encoder, &batch));
     return clfi_dense_forward(t->context, &t->network->encoder, &batch, rows);
@@ -191,10 +197,10 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
     if (size.batch != source.batch)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: %lld targets, the memory has %lld sources", (long long)size.batch,
                  (long long)source.batch);
-    CLF_TRY(clfi_dense_masks_bind(t->context, "target", clfi_dense_mask_form(layout, target_masks), target_masks, size.batch,
-                                  t->config.heads, size.length, size.length, &self));
-    CLF_TRY(clfi_dense_masks_bind(t->context, "memory", clfi_dense_mask_form(layout, source_masks), source_masks, size.batch,
-                                  t->config.heads, size.length, source.length, &cross));
+    const clf_view self_scores = scores_of(t, size.batch, size.length, size.length),
+                   cross_scores = scores_of(t, size.batch, size.length, source.length);
+    CLF_TRY(clfi_dense_masks_bind_layout(t->context, "target", layout, target_masks, &self_scores, &self));
+    CLF_TRY(clfi_dense_masks_bind_layout(t->context, "memory", layout, source_masks, &cross_scores, &cross));
     const clf_dense_batch batch = {layout, size.batch, size.length, &self, &projected, source.length, &cross, params, true};
     CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->decoder, &batch));
     clf_status st = clfi_decoder_memory_reserve(t->context, &t->network->decoder, memory->dim[0], &projected);

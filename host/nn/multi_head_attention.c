@@ -152,8 +152,8 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
     j->keys = j->k->dim[1 - batch_axis];
     CLF_TRY(bind_input(context, j, "v", v, j->batch, j->keys, clfi_linear_in_features(a->v), &j->v));
     CLF_TRY(bind_input(context, j, "out", out, j->batch, j->queries, a->out_features, &j->out));
-    CLF_TRY(clfi_dense_masks_bind(context, "multi-head attention", clfi_dense_mask_form(j->params->layout, j->params->masks),
-                                  j->params->masks, j->batch, a->heads, j->queries, j->keys, &j->masks));
+    const clf_view scores = {.rank = 4, .dim = {j->batch, a->heads, j->queries, j->keys}};
+    CLF_TRY(clfi_dense_masks_bind_layout(context, "multi-head attention", j->params->layout, j->params->masks, &scores, &j->masks));
     CLF_TRY(clfi_check_dropout("multi-head attention", j->params->dropout));
     j->scale = j->params->scale != 0.0f ? j->params->scale : (float)(1.0 / sqrt((double)a->d));
     if (j->params->weights) {

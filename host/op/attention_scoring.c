@@ -104,7 +104,7 @@ static clf_status bind_masks(clf_context *context, scoring *s)
                                bias = {"bias", CLF_F32, 3, {0, -1, 1, 2}, CLFI_MASK_REPEATS};
     const clf_attention_params *p = s->params;
     const clf_view scores = {.rank = 4, .dim = {s->batch, 1, s->queries, s->keys}};
-    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, p->masks, s->batch, 1, s->queries, s->keys, &s->masks));
+    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, p->masks, &scores, &s->masks));
     CLF_TRY(clfi_lengths_bind(context, "attention", p->lengths, &scores, 0, 2, &s->masks.lengths));
     return clfi_mask_bind(context, "attention", &bias, p->bias, &scores, &s->masks.bias);
 }

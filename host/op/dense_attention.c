@@ -6,28 +6,40 @@
 #include "op/attention_steps.h"
 #include "op/masked_softmax.h"
 
-const clf_mask_form *clfi_dense_mask_form(clf_layout layout, const clf_attention_masks *masks)
+/* The general mask as multi-head attention takes it in that layout. */
+static const clf_mask_form *form_of(clf_layout layout, const clf_tensor *mask)
 {
     static const clf_mask_form four = {"mask", CLF_U8, 4, {0, 1, 2, 3}, CLFI_MASK_REPEATS};
     static const clf_mask_form sequence_first = {"mask", CLF_U8, 3, {2, -1, 0, 1}, 1u << 0 | 1u << 2}; /* [Q|1,K,N|1] */
-    const bool is_four = layout == CLF_LAYOUT_NLD || (masks && masks->mask && clf_tensor_rank(masks->mask) == 4);
+    const bool is_four = layout == CLF_LAYOUT_NLD || clf_tensor_rank(mask) == 4;
     return is_four ? &four : &sequence_first;
 }
 
-clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *given,
-                                 int64_t batch, int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out)
+static clf_status bind_masks(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *masks,
+                             const clf_view *scores, clf_dense_masks *out)
 {
     static const clf_mask_form padding = {"padding mask", CLF_U8, 2, {0, -1, -1, 1}, 0},
                                attention = {"attention mask", CLF_U8, 2, {-1, -1, 0, 1}, 0};
-    const clf_view scores = {.rank = 4, .dim = {batch, heads, queries, keys}};
+    *out = (clf_dense_masks){.is_causal = masks->is_causal != 0, .empty_rows = masks->empty_rows};
+    CLF_TRY(clfi_mask_bind(context, what, form, masks->mask, scores, &out->mask));
+    CLF_TRY(clfi_mask_bind(context, what, &padding, masks->padding_mask, scores, &out->padding));
+    return clfi_mask_bind(context, what, &attention, masks->attention_mask, scores, &out->attention);
+}
+
+clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *given,
+                                 const clf_view *scores, clf_dense_masks *out)
+{
     clf_attention_masks masks;
-    *out = (clf_dense_masks){.empty_rows = CLF_EMPTY_ROWS_ZERO};
     CLF_TRY(clfi_masks_read(what, given, &masks));
-    out->is_causal = masks.is_causal != 0;
-    out->empty_rows = masks.empty_rows;
-    CLF_TRY(clfi_mask_bind(context, what, form, masks.mask, &scores, &out->mask));
-    CLF_TRY(clfi_mask_bind(context, what, &padding, masks.padding_mask, &scores, &out->padding));
-    return clfi_mask_bind(context, what, &attention, masks.attention_mask, &scores, &out->attention);
+    return bind_masks(context, what, form, &masks, scores, out);
+}
+
+clf_status clfi_dense_masks_bind_layout(clf_context *context, const char *what, clf_layout layout, const clf_attention_masks *given,
+                                        const clf_view *scores, clf_dense_masks *out)
+{
+    clf_attention_masks masks;
+    CLF_TRY(clfi_masks_read(what, given, &masks));
+    return bind_masks(context, what, form_of(layout, masks.mask), &masks, scores, out);
 }
 
 static bool is_masked(const clf_dense_masks *masks)

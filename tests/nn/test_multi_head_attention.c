@@ -339,8 +339,10 @@ static void test_refusals(void **state)
     REFUSED(q = a.weight[Q].tensor, "expected rank 3");
     REFUSED(q = a.mask.tensor, "E_DTYPE: multi-head attention q is uint8");
     REFUSED(m.mask = a.padding.tensor, "E_SHAPE: multi-head attention mask is [2,4], expected [2 or 1,2 or 1,3 or 1,4 or 1]");
-    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd; out = out_lnd,
-            "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
+    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd;
+            out = out_lnd, "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
+    REFUSED(memset(&m, 0xaa, sizeof m); m.size = 0; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd;
+            out = out_lnd, "clf_attention_masks: its member size is 0");
     REFUSED(m.padding_mask = a.attention.tensor, "E_SHAPE: multi-head attention padding mask is [3,4], expected [2,4]");
     REFUSED(m.attention_mask = a.padding.tensor, "E_SHAPE: multi-head attention attention mask is [2,4], expected [3,4]");
     for (int i = 0; i < 3; i++) { /* of these two, no size is repeated */

@@ -81,6 +81,13 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &refused[i].masks, memory), CLF_INVALID_ARGUMENT,
                     refused[i].reason);
+    clf_attention_masks garbage;
+    memset(&garbage, 0xaa, sizeof garbage);
+    garbage.size = 0;
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, memory), CLF_INVALID_ARGUMENT,
+                "clf_attention_masks: its member size is 0");
+    garbage.size = sizeof garbage.size; /* an older struct, which has no masks */
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, memory));
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT,
                 "E_SHAPE: transformer features");
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
