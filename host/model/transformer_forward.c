@@ -6,6 +6,7 @@
 #include "nn/dense_observe.h"
 #include "model/transformer.h"
 #include "op/activation.h"
+#include "op/check.h"
 #include "op/log_softmax.h"
 
 /* N and L of a sequence operand in a layout. */
@@ -25,7 +26,7 @@ static clf_status check_layout(clf_layout layout)
     return CLF_OK;
 }
 
-/* An output or a sequence of vectors: [dim0,dim1,C]; dim[i] < 0: any. */
+/* A sequence of vectors: [dim0,dim1,C]; dim[i] < 0: any. */
 static clf_status check_vectors(const clf_transformer *t, const char *what, const clf_tensor *tensor, int64_t dim0, int64_t dim1)
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
@@ -39,6 +40,12 @@ static clf_status check_vectors(const clf_transformer *t, const char *what, cons
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer %s is %s, expected [%lld,%lld,%lld] (-1: any)", what,
                  clfi_shape_text(v->rank, v->dim, shape), (long long)dim0, (long long)dim1, (long long)c);
     return CLF_OK;
+}
+
+static clf_status check_output(const clf_transformer *t, const char *what, const clf_tensor *tensor, int64_t dim0, int64_t dim1)
+{
+    CLF_TRY(check_vectors(t, what, tensor, dim0, dim1));
+    return clfi_check_writable("transformer", what, clfi_tensor_view(tensor));
 }
 
 /* A [a,b,C] view of dense rows. */
@@ -113,7 +120,7 @@ clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout l
         CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer tokens are %s, expected int32",
                            clf_dtype_name(clf_tensor_dtype(tokens))));
     CLF_GOTO(take_sequence(t, is_target != 0, layout, tokens, &rows, dim));
-    CLF_GOTO(check_vectors(t, "embedding", out, dim[0], dim[1]));
+    CLF_GOTO(check_output(t, "embedding", out, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, out));
 done:
     clfi_arena_release(t->context, mark);
@@ -173,9 +180,9 @@ clf_status clf_transformer_encode_with(clf_transformer *t, clf_layout layout, co
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
     CLF_TRY(read_params(params, true, false, &own));
     const clf_arena_mark mark = clfi_arena_top(t->context);
-    CLF_GOTO(check_vectors(t, "memory", memory, -1, -1));
+    CLF_GOTO(check_output(t, "memory", memory, -1, -1));
     CLF_GOTO(encode_rows(t, layout, source, masks, &own, &rows, dim));
-    CLF_GOTO(check_vectors(t, "memory", memory, dim[0], dim[1]));
+    CLF_GOTO(check_output(t, "memory", memory, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, memory));
 done:
     clfi_arena_release(t->context, mark);
@@ -192,7 +199,7 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
     clf_dense_masks self, cross;
     clf_decoder_memory projected = {.buffer = NULL};
     CLF_TRY(take_sequence(t, true, layout, target, &rows, dim));
-    CLF_TRY(check_vectors(t, "features", features, dim[0], dim[1]));
+    CLF_TRY(check_output(t, "features", features, dim[0], dim[1]));
     const extent size = extent_of(layout, dim), source = extent_of(layout, memory_dim);
     if (size.batch != source.batch)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: %lld targets, the memory has %lld sources", (long long)size.batch,

@@ -122,6 +122,7 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
     CLF_TRY(expect("k", s->k, s->batch, s->keys, s->k->dim[2]));
     CLF_TRY(expect("v", s->v, s->batch, s->keys, s->v->dim[2]));
     CLF_TRY(expect("out", s->out, s->batch, s->queries, s->v->dim[2]));
+    CLF_TRY(clfi_check_writable("attention", "out", s->out));
     CLF_TRY(bind_score(context, s));
     CLF_TRY(bind_masks(context, s));
     CLF_TRY(clfi_check_dropout("attention", s->params->dropout));
@@ -131,6 +132,7 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
         CLF_TRY(expect("weights", weights, s->batch, s->queries, s->keys));
         if (weights->dtype != CLF_F32)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention weights are %s, expected float32", clf_dtype_name(weights->dtype));
+        CLF_TRY(clfi_check_writable("attention", "weights", weights));
         s->weights = weights;
     }
     return CLF_OK;

@@ -333,6 +333,7 @@ clf_status clf_linear_apply(clf_context *context, const clf_linear *linear, cons
     CLF_TRY(check_leading("y", yv, xv));
     CLF_TRY(as_matrix("x", xv, linear->k, &xm));
     CLF_TRY(as_matrix("y", yv, linear->n, &ym));
+    CLF_TRY(clfi_check_writable("linear", "y", yv));
     if (residual) {
         CLF_TRY(clfi_tensor_check(context, "residual", residual));
         CLF_TRY(clfi_check_same_shape("linear", "residual", clfi_tensor_view(residual), "y", yv));

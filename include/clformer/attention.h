@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attention: scoring functions, context, multi-head attention. In every mask 0 means "must not attend", anything else "keep"; masks given
- * together combine by AND. */
+ * together combine by AND. Outputs take any strides but 0 along an axis of several elements (clformer.h). */
 #ifndef CLFORMER_ATTENTION_H
 #define CLFORMER_ATTENTION_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ops on tensors: normalisation, embeddings, pooling, selection. They are enqueued on the context's queue and return at once unless they
- * say otherwise; reading a tensor waits. Inputs are never modified, except where a docstring allows the output to be the input. */
+ * say otherwise; reading a tensor waits. Inputs are never modified, except where a docstring allows the output to be the input. "Any
+ * strides" of an output are those of clformer.h: none is 0 along an axis of several elements. */
 #ifndef CLFORMER_OPS_H
 #define CLFORMER_OPS_H
 

@@ -27,8 +27,8 @@ static void fixture_init(clf_context *context, clf_layout order, bool norm_first
     static const int lengths[N] = {7, 3, 0};
     int32_t tokens[N * S];
     uint8_t padding[N * S];
-    *f = (fixture){.config = base_config, .order = order, .source_masks = CLF_ATTENTION_MASKS_INIT,
-                    .target_masks = CLF_ATTENTION_MASKS_INIT};
+    *f = (fixture){
+        .config = base_config, .order = order, .source_masks = CLF_ATTENTION_MASKS_INIT, .target_masks = CLF_ATTENTION_MASKS_INIT};
     f->config.norm_first = norm_first;
     f->config.is_gated = !norm_first;
     random_weights(&f->config, 1234, 0.3f, &f->weights);
@@ -95,8 +95,11 @@ static void make_outputs(clf_context *context, const fixture *f, clf_layer_outpu
     static const struct {
         int is_decoder;
         clf_layer_value value;
-    } kinds[OUTPUTS / LAYERS] = {{0, CLF_LAYER_SELF_WEIGHTS}, {0, CLF_LAYER_FEED_FORWARD_INPUT}, {1, CLF_LAYER_SELF_WEIGHTS},
-                                 {1, CLF_LAYER_SOURCE_WEIGHTS}, {1, CLF_LAYER_FEED_FORWARD_INPUT}};
+    } kinds[OUTPUTS / LAYERS] = {{0, CLF_LAYER_SELF_WEIGHTS},
+                                 {0, CLF_LAYER_FEED_FORWARD_INPUT},
+                                 {1, CLF_LAYER_SELF_WEIGHTS},
+                                 {1, CLF_LAYER_SOURCE_WEIGHTS},
+                                 {1, CLF_LAYER_FEED_FORWARD_INPUT}};
     for (int i = 0; i < OUTPUTS; i++) {
         const int is_decoder = kinds[i / LAYERS].is_decoder;
         const clf_layer_value value = kinds[i / LAYERS].value;
@@ -396,6 +399,10 @@ static void test_refusals(void **state)
     REFUSED(outputs[0].out = NULL, "self-attention weights is NULL");
     REFUSED(outputs[0].out = memory,
             "E_SHAPE: transformer self-attention weights of layer 1: float32 [3,7,32], expected float32 [3,4,7,7]");
+    clf_tensor *repeated;
+    CHECK_OK(clf_tensor_view(weights, 4, (int64_t[]){N, H, S, S}, (int64_t[]){0, S * S, S, 1}, 0, &repeated));
+    REFUSED(outputs[0].out = repeated, "E_SHAPE: transformer: self-attention weights has a stride of 0 along axis 0 of 3 elements");
+    clf_tensor_destroy(repeated);
     REFUSED(outputs[0].value = CLF_LAYER_FEED_FORWARD_INPUT; outputs[0].out = narrow, "expected float32 [3,7,32]");
     clf_transformer_params p = {.size = sizeof p, .outputs = &good, .output_count = 1};
     CHECK_FAILS(clf_transformer_decode_with(f.network, f.order, memory, NULL, f.target, NULL, &p, features), CLF_INVALID_ARGUMENT,

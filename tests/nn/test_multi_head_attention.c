@@ -248,8 +248,9 @@ static void run_case(clf_context *context, const mha_case *c)
     free_data(&a);
 }
 
-#define SELF(N, L, H, D) .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), \
-                         .width_v = (H) * (D), .width_o = (H) * (D), .is_self = true
+#define SELF(N, L, H, D)                                                                                                                \
+    .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), .width_v = (H) * (D), \
+    .width_o = (H) * (D), .is_self = true
 #define CROSS(N, LQ, LK, H, D, DV, WQ, WK, WV, WO) \
     .batch = N, .queries = LQ, .keys = LK, .heads = H, .d = D, .dv = DV, .width_q = WQ, .width_k = WK, .width_v = WV, .width_o = WO
 static const mha_case small_cases[] = {
@@ -320,14 +321,14 @@ static void test_refusals(void **state)
     w.w_v = NULL;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "w_v");
     assert_null(bad);
-#define REFUSED(change, part)                                                                                              \
-    do {                                                                                                                   \
-        clf_attention_masks m = a.masks;                                                                                   \
-        clf_multi_head_attention_params p = a.params;                                                                      \
-        p.masks = &m;                                                                                                      \
-        clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;                       \
-        change;                                                                                                            \
-        CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part);         \
+#define REFUSED(change, part)                                                                                      \
+    do {                                                                                                           \
+        clf_attention_masks m = a.masks;                                                                           \
+        clf_multi_head_attention_params p = a.params;                                                              \
+        p.masks = &m;                                                                                              \
+        clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;               \
+        change;                                                                                                    \
+        CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 5}, &q_lnd));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){4, 2, 6}, &k_lnd));
@@ -356,7 +357,19 @@ static void test_refusals(void **state)
         clf_tensor_destroy(attention);
     }
     REFUSED(m.attention_mask = a.x[Q].tensor, "E_DTYPE: multi-head attention attention mask is float32");
-    REFUSED(p.weights = a.x[O].tensor, "E_SHAPE: multi-head attention weights");
+    clf_tensor *half, *numbers, *repeated;
+    CHECK_OK(clf_tensor_create(context, CLF_F16, 4, (int64_t[]){2, 2, 3, 4}, &half));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 1, (int64_t[]){48}, &numbers));
+    REFUSED(p.weights = a.x[O].tensor, "E_SHAPE: multi-head attention: weights is [2,3,4], expected the shape of the scores, [2,2,3,4]");
+    REFUSED(p.weights = half, "E_DTYPE: multi-head attention: weights is float16, expected float32");
+    CHECK_OK(clf_tensor_view(numbers, 4, (int64_t[]){2, 2, 3, 4}, (int64_t[]){24, 12, 0, 1}, 0, &repeated));
+    REFUSED(p.weights = repeated, "E_SHAPE: multi-head attention: weights has a stride of 0 along axis 2 of 3 elements");
+    clf_tensor_destroy(repeated);
+    CHECK_OK(clf_tensor_view(numbers, 3, (int64_t[]){2, 3, 4}, (int64_t[]){0, 0, 1}, 0, &repeated));
+    REFUSED(out = repeated, "E_SHAPE: multi-head attention: out has a stride of 0 along axis 0");
+    clf_tensor *const others[] = {half, numbers, repeated};
+    for (size_t i = 0; i < COUNT(others); i++)
+        clf_tensor_destroy(others[i]);
     REFUSED(p.dropout = 1.5f, "E_VALUE");
     REFUSED(p.layout = (clf_layout)3, "E_VALUE: multi-head attention: layout 3");
     REFUSED(m.empty_rows = (clf_empty_rows)3, "E_VALUE");

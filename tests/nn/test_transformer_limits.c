@@ -92,6 +92,12 @@ static void test_refusals(void **state)
                 "E_SHAPE: transformer features");
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
     CHECK_FAILS(clf_transformer_generate(network, narrow, 0, features), CLF_INVALID_ARGUMENT, "E_SHAPE: generator");
+    CHECK_FAILS(clf_transformer_generate(network, ids, 0, features), CLF_INVALID_ARGUMENT, "E_DTYPE: transformer: features is int32");
+    clf_tensor *repeated;
+    CHECK_OK(clf_tensor_view(memory, 3, (int64_t[]){N, S, C}, (int64_t[]){0, C, 1}, 0, &repeated));
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, repeated), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: transformer: memory has a stride of 0 along axis 0");
+    clf_tensor_destroy(repeated);
     CHECK_FAILS(clf_transformer_embed(network, 1, CLF_LAYOUT_NLD, memory, features), CLF_INVALID_ARGUMENT, "E_DTYPE");
     clf_transformer_destroy(network);
 
