@@ -272,10 +272,19 @@ clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, con
 {
     if (!out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: out must not be NULL");
-    CLF_TRY(clfi_tensor_check(context, "weight", weight));
-    if (bias)
-        CLF_TRY(clfi_tensor_check(context, "bias", bias));
-    return clfi_linear_create(context, 1, clfi_tensor_view(weight), bias ? clfi_tensor_view(bias) : NULL, out);
+    CLF_TRY(clfi_linear_check_tensors(context, "linear", "weight", weight, bias));
+    const clf_view *view = clfi_tensor_view(weight);
+    clf_linear *linear;
+    CLF_TRY(clfi_linear_create(context, 1, view, bias ? clfi_tensor_view(bias) : NULL, &linear));
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < linear->count; i++)
+        st = clfi_gemm_weight_own(context, &linear->pieces[i].weight, view->buffer);
+    if (st != CLF_OK) {
+        clfi_linear_destroy(linear);
+        return st;
+    }
+    *out = linear;
+    return CLF_OK;
 }
 
 void clf_linear_destroy(clf_linear *linear)
