@@ -2,6 +2,7 @@
 /* Attention over dense batches: fused where nothing asks for the scores, else scores, masked softmax and context. */
 #include "op/dense_attention.h"
 
+#include "op/activation.h"
 #include "op/attention_keep.h"
 #include "op/attention_steps.h"
 #include "op/masked_softmax.h"
@@ -102,19 +103,22 @@ static clf_status make_weights(clf_context *context, const clf_dense_attention *
     return clfi_softmax(context, &softmax);
 }
 
+/* Weights that are asked for in another order are made in a dense temporary like those that are not, so that asking changes no bit. */
 static clf_status attend_in_steps(clf_context *context, const clf_dense_attention *a)
 {
     const clf_arena_mark mark = clfi_arena_top(context);
     const int64_t dim[4] = {a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]};
     const clf_dense_masks *masks = a->masks;
     clf_view weights, dropped, keep;
-    const bool has_bits = is_masked(masks);
+    const bool has_bits = is_masked(masks), is_in_place = a->weights && clfi_view_is_dense(a->weights);
     clf_status st;
-    if (a->weights)
+    if (is_in_place)
         weights = *a->weights;
     else
         CLF_GOTO(clfi_view_temporary(context, CLF_F32, 4, dim, &weights));
     CLF_GOTO(make_weights(context, a, &weights));
+    if (a->weights && !is_in_place && clfi_view_count(&weights))
+        CLF_GOTO(clfi_activation(context, CLF_ACTIVATION_NONE, &weights, a->weights));
     if (a->dropout != 0.0f) {
         CLF_GOTO(clfi_view_temporary(context, CLF_F32, 4, dim, &dropped));
         CLF_GOTO(clfi_dropout(context, &weights, a->dropout, a->seed, &dropped));
