@@ -289,7 +289,9 @@ clf_status clf_transformer_generate(clf_transformer *t, const clf_tensor *featur
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
     if (!t->network->generator)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no generator");
-    CLF_TRY(clfi_tensor_check(t->context, "features", features));
+    const clf_view *x;
+    CLF_TRY(clfi_check_tensor(t->context, "transformer", "features", features, &x));
+    CLF_TRY(clfi_check_float("transformer", "features", x));
     CLF_TRY(clfi_tensor_check(t->context, "out", out));
     const clf_view *v = clfi_tensor_view(out);
     if (v->dtype != CLF_F32 || !clfi_view_is_dense(v))

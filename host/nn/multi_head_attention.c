@@ -40,21 +40,13 @@ static clf_status fail_weight(const char *what, const clf_view *view, int64_t ro
 static clf_status create_linear(clf_context *context, const char *what, int64_t heads, const clf_tensor *weight, const clf_tensor *bias,
                                 int64_t rows, int64_t columns, clf_linear **out)
 {
-    char found[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(clfi_tensor_check(context, what, weight));
+    CLF_TRY(clfi_linear_check_tensors(context, "multi-head attention", what, weight, bias));
     const clf_view *w = clfi_tensor_view(weight);
     if ((rows >= 0 && w->dim[0] != rows) || (columns >= 0 && w->dim[1] != columns))
         return fail_weight(what, w, rows >= 0 ? rows : w->dim[0], columns >= 0 ? columns : w->dim[1]);
     if (rows < 0 && (w->dim[0] == 0 || w->dim[0] % heads != 0))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention %s has %lld rows, which %lld heads do not divide", what,
                  (long long)w->dim[0], (long long)heads);
-    if (bias) {
-        CLF_TRY(clfi_tensor_check(context, what, bias));
-        const clf_view *b = clfi_tensor_view(bias);
-        if (b->rank != 1 || b->dim[0] != w->dim[0])
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention bias of %s is %s, expected [%lld]", what,
-                     clfi_shape_text(b->rank, b->dim, found), (long long)w->dim[0]);
-    }
     return clf_linear_create(context, weight, bias, out);
 }
 

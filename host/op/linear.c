@@ -2,6 +2,8 @@
 /* Linear layers: a packed weight, in pieces where one allocation does not hold it, and the product with it. */
 #include "op/linear.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "op/check.h"
 #include "op/gemm.h"
@@ -266,6 +268,25 @@ bool clfi_linear_is_packed(const clf_linear *linear)
         if (linear->pieces[i].weight.form == CLFI_GEMM_ROWS || linear->pieces[i].weight.form == CLFI_GEMM_BLOCKS)
             return false;
     return true;
+}
+
+clf_status clfi_linear_check_tensors(const clf_context *context, const char *op, const char *name, const clf_tensor *weight,
+                                     const clf_tensor *bias)
+{
+    char bias_name[64], found[CLFI_SHAPE_TEXT_BYTES];
+    const clf_view *w, *b;
+    CLF_TRY(clfi_check_tensor(context, op, name, weight, &w));
+    CLF_TRY(clfi_check_rank(op, name, w, 2));
+    CLF_TRY(clfi_check_float(op, name, w));
+    snprintf(bias_name, sizeof bias_name, "bias of %s", name);
+    CLF_TRY(clfi_check_optional(context, op, bias_name, bias, &b));
+    if (!b)
+        return CLF_OK;
+    CLF_TRY(clfi_check_float(op, bias_name, b));
+    if (b->rank != 1 || b->dim[0] != w->dim[0])
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected [%lld]", op, bias_name, clfi_shape_text(b->rank, b->dim, found),
+                 (long long)w->dim[0]);
+    return CLF_OK;
 }
 
 clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias, clf_linear **out)

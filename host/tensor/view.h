@@ -59,7 +59,7 @@ const clf_view *clfi_tensor_view(const clf_tensor *tensor);
 clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out);
 clf_context *clfi_tensor_context(const clf_tensor *tensor);
 
-/* Fails with INVALID_ARGUMENT when a tensor is NULL or belongs to another context. */
+/* Fails with INVALID_ARGUMENT when the context or a tensor is NULL, or the tensor belongs to another context. */
 clf_status clfi_tensor_check(const clf_context *context, const char *what, const clf_tensor *tensor);
 
 #endif

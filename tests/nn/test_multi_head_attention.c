@@ -316,8 +316,17 @@ static void test_refusals(void **state)
     w.w_o = a.weight[O].tensor;
     w.b_q = a.bias[V].tensor;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
-                "E_SHAPE: multi-head attention bias of w_q is [6], expected [8]");
+                "E_SHAPE: multi-head attention: bias of w_q is [6], expected [8]");
     w.b_q = NULL;
+    clf_context *foreign_context = engine_context(NULL);
+    clf_tensor *foreign;
+    CHECK_OK(clf_tensor_create(foreign_context, CLF_F32, 1, (int64_t[]){8}, &foreign));
+    w.b_k = foreign;
+    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
+                "multi-head attention: bias of w_k belongs to another context");
+    clf_tensor_destroy(foreign);
+    clf_context_destroy(foreign_context);
+    w.b_k = NULL;
     w.w_v = NULL;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "w_v");
     assert_null(bad);

@@ -37,7 +37,7 @@ static void test_layer_norm(void **state)
         CHECK(within(got[i], 2 * (2 * i - 3) / sqrt(5 + 1e-5), 2e-6), "element %d: %g", i, got[i]);
     CHECK_FAILS(clf_layer_norm(context, NULL, NULL, y), CLF_INVALID_ARGUMENT, "layer_norm: x is NULL");
     CHECK_FAILS(clf_layer_norm(context, x, NULL, NULL), CLF_INVALID_ARGUMENT, "layer_norm: y is NULL");
-    CHECK_FAILS(clf_layer_norm(NULL, x, NULL, y), CLF_INVALID_ARGUMENT, "another context");
+    CHECK_FAILS(clf_layer_norm(NULL, x, NULL, y), CLF_INVALID_ARGUMENT, "context is NULL");
     params.residual = foreign;
     CHECK_FAILS(clf_layer_norm(context, x, &params, y), CLF_INVALID_ARGUMENT, "layer_norm: residual belongs to another context");
     CHECK_OK(clf_rms_norm(context, x, NULL, y));
