@@ -34,8 +34,8 @@ typedef struct clf_transformer_config {
     int64_t decoder_layers;    /* 0: no decoder */
     int64_t source_vocabulary; /* 0: sources come as vectors, without embedding */
     int64_t target_vocabulary; /* likewise for targets; also the generator's number of classes */
-    int64_t max_source;        /* positions; longer sequences are refused */
-    int64_t max_target;
+    int64_t max_source;        /* positions: longer sequences of tokens are refused; vectors, and tokens without positions, may be longer */
+    int64_t max_target;        /* likewise */
     clf_activation activation; /* of the feed-forward networks */
     int is_gated;              /* nonzero: (f(W1 x + b1) * (Wg x + bg)) W2 + b2 */
     int norm_first;            /* nonzero: pre-norm, x += f(LN(x)); 0: post-norm, x = LN(x + f(x)) */
