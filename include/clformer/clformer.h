@@ -10,7 +10,7 @@
  * would fill to 0 or does nothing.
  *
  * Outputs. A tensor that a function fills has a place of its own for every element: one with a stride of 0 along an axis of several
- * elements is CLF_INVALID_ARGUMENT ("E_SHAPE: ..."; clf_einsum: "E_ARGUMENT: ...").
+ * elements is CLF_INVALID_ARGUMENT.
  *
  * Options. The first member of every struct of parameters is its size, sizeof as the caller was compiled: start from the INIT macro, or, in
  * languages without macros, from TYPE_default(&options, sizeof options), which fills in the defaults. Later versions add members at the

@@ -186,6 +186,7 @@ static void test_repeated_outputs(void **state)
     REFUSED(clf_dropout(context, x, 0.5f, 1, bad), "dropout: y");
     REFUSED(clf_gemm(context, x, x, NULL, bad), "gemm: c");
     REFUSED(clf_linear_apply(context, linear, x, CLF_ACTIVATION_NONE, NULL, bad), "linear: y");
+    REFUSED(clf_positional_encoding(context, bad), "positional_encoding: y");
     REFUSED(clf_embedding(context, &(clf_embedding_table){x, ids}, 1, 1, bad), "embedding: y");
     REFUSED(clf_pool(context, CLF_POOLING_MEAN, x, bounds, bad), "pool: y");
     REFUSED(clf_attention_scores(context, x, x, 1, bad), "attention scores: scores");
