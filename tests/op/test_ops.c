@@ -48,6 +48,12 @@ static void test_layer_norm(void **state)
     CHECK_OK(clf_tensor_read_f32(x, got, 4));
     for (int i = 0; i < 4; i++)
         CHECK(within(got[i], values[i] / sqrt(i < 2 ? 5.0 : 25.0), 1e-6), "element %d: %g", i, got[i]);
+    CHECK_OK(clf_tensor_write_f32(x, (const float[]){1, INFINITY, 3, 4}, 4)); /* its row becomes 0 and NaN, by the formulas */
+    for (int is_l2 = 0; is_l2 < 2; is_l2++) {
+        CHECK_OK(is_l2 ? clf_l2_normalize(context, x, 1e-12f, y) : clf_rms_norm(context, x, NULL, y));
+        CHECK_OK(clf_tensor_read_f32(y, got, 4));
+        CHECK(got[0] == 0 && isnan(got[1]) && isfinite(got[2]) && isfinite(got[3]), "%g %g %g %g", got[0], got[1], got[2], got[3]);
+    }
     clf_tensor_destroy(foreign);
     clf_tensor_destroy(y);
     clf_tensor_destroy(gamma);
