@@ -255,7 +255,7 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
     if (st != CLF_OK) {
         st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
     } else {
-        job->equation = argv[0];
+        job->equation = equation && argv[0] == equation ? equation + 1 : argv[0]; /* as it was given */
         job->files = argv + 1;
         st = run_job(job, positional);
     }

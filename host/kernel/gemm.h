@@ -81,6 +81,8 @@ clf_status clfi_gemm_pack_weight_blocks(clf_context *context, const clf_tile *ti
                                         const clf_view *biases, clf_gemm_weight *out);
 clf_status clfi_gemm_pack_weight_bundles(clf_context *context, const clf_tile *tile, int parts, const clf_view *weights,
                                          const clf_view *biases, clf_gemm_weight *out);
+/* Copies the rows of a weight of numbers that still lie in `lent`. On failure the weight stays as it was. */
+clf_status clfi_gemm_weight_own(clf_context *context, clf_gemm_weight *weight, const clf_buffer *lent);
 void clfi_gemm_weight_clear(clf_gemm_weight *weight);
 
 /* Whether a form is of quantised weights. */

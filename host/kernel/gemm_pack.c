@@ -385,6 +385,28 @@ clf_status clfi_gemm_pack_weight_columns(clf_context *context, clf_gemm_weight *
     return st;
 }
 
+clf_status clfi_gemm_weight_own(clf_context *context, clf_gemm_weight *weight, const clf_buffer *lent)
+{
+    const pack_source from = {.buffer = weight->buffer,
+                              .dtype = weight->dtype,
+                              .rows = weight->n,
+                              .k = weight->k,
+                              .offset = weight->offset,
+                              .row_stride = weight->row_stride,
+                              .k_stride = 1};
+    clf_gemm_weight own = *weight;
+    if (weight->buffer != lent)
+        return CLF_OK;
+    CLF_TRY(create_weight_buffer(context, weight->n, &own));
+    own.offset = 0;
+    own.row_stride = weight->k;
+    const clf_status st = weight->n && weight->k ? pack_rows(context, &from, own.buffer, own.dtype, 0) : CLF_OK;
+    clfi_buffer_release(st == CLF_OK ? weight->buffer : own.buffer);
+    if (st == CLF_OK)
+        *weight = own;
+    return st;
+}
+
 void clfi_gemm_weight_clear(clf_gemm_weight *weight)
 {
     clfi_buffer_release(weight->buffer);

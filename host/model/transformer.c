@@ -159,6 +159,7 @@ clf_status clf_transformer_create(clf_context *context, const clf_transformer_co
     if (!context || !config || (!weights && count) || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer: context, config, weights and out must not be NULL");
     CLF_TRY(clf_transformer_config_read(config, &own));
+    CLF_TRY(clfi_tensor_list_check(&list));
     if (!map)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer: names %d are not one of the enumerators", (int)names);
     return build(context, &own, map, names == CLF_NAMES_HUGGINGFACE ? CLFI_BART_POSITION_OFFSET : 0, &source, out);

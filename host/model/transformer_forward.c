@@ -6,6 +6,7 @@
 #include "nn/dense_observe.h"
 #include "model/transformer.h"
 #include "op/activation.h"
+#include "op/check.h"
 #include "op/log_softmax.h"
 
 /* N and L of a sequence operand in a layout. */
@@ -25,7 +26,7 @@ static clf_status check_layout(clf_layout layout)
     return CLF_OK;
 }
 
-/* An output or a sequence of vectors: [dim0,dim1,C]; dim[i] < 0: any. */
+/* A sequence of vectors: [dim0,dim1,C]; dim[i] < 0: any. */
 static clf_status check_vectors(const clf_transformer *t, const char *what, const clf_tensor *tensor, int64_t dim0, int64_t dim1)
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
@@ -39,6 +40,12 @@ static clf_status check_vectors(const clf_transformer *t, const char *what, cons
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer %s is %s, expected [%lld,%lld,%lld] (-1: any)", what,
                  clfi_shape_text(v->rank, v->dim, shape), (long long)dim0, (long long)dim1, (long long)c);
     return CLF_OK;
+}
+
+static clf_status check_output(const clf_transformer *t, const char *what, const clf_tensor *tensor, int64_t dim0, int64_t dim1)
+{
+    CLF_TRY(check_vectors(t, what, tensor, dim0, dim1));
+    return clfi_check_writable("transformer", what, clfi_tensor_view(tensor));
 }
 
 /* A [a,b,C] view of dense rows. */
@@ -113,7 +120,7 @@ clf_status clf_transformer_embed(clf_transformer *t, int is_target, clf_layout l
         CLF_GOTO(clfi_fail(CLF_INVALID_ARGUMENT, "E_DTYPE: transformer tokens are %s, expected int32",
                            clf_dtype_name(clf_tensor_dtype(tokens))));
     CLF_GOTO(take_sequence(t, is_target != 0, layout, tokens, &rows, dim));
-    CLF_GOTO(check_vectors(t, "embedding", out, dim[0], dim[1]));
+    CLF_GOTO(check_output(t, "embedding", out, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, out));
 done:
     clfi_arena_release(t->context, mark);
@@ -134,6 +141,12 @@ static clf_status read_params(const clf_transformer_params *given, bool has_enco
     return CLF_OK;
 }
 
+/* The shape of an attention's scores. */
+static clf_view scores_of(const clf_transformer *t, int64_t batch, int64_t queries, int64_t keys)
+{
+    return (clf_view){.rank = 4, .dim = {batch, t->config.heads, queries, keys}};
+}
+
 /* Rows of the source through the encoder: a temporary of the arena. */
 static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_tensor *source, const clf_attention_masks *masks,
                               const clf_transformer_params *params, clf_view *rows, int64_t dim[2])
@@ -143,8 +156,8 @@ static clf_status encode_rows(clf_transformer *t, clf_layout layout, const clf_t
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no encoder");
     CLF_TRY(take_sequence(t, false, layout, source, rows, dim));
     const extent size = extent_of(layout, dim);
-    CLF_TRY(clfi_dense_masks_bind(t->context, "source", clfi_dense_mask_form(layout, masks), masks, size.batch, t->config.heads,
-                                  size.length, size.length, &bound));
+    const clf_view scores = scores_of(t, size.batch, size.length, size.length);
+    CLF_TRY(clfi_dense_masks_bind_layout(t->context, "source", layout, masks, &scores, &bound));
     const clf_dense_batch batch = {.layout = layout, .batch = size.batch, .length = size.length, .self = &bound, .params = params};
     CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->encoder, &batch));
     return clfi_dense_forward(t->context, &t->network->encoder, &batch, rows);
@@ -167,9 +180,9 @@ clf_status clf_transformer_encode_with(clf_transformer *t, clf_layout layout, co
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
     CLF_TRY(read_params(params, true, false, &own));
     const clf_arena_mark mark = clfi_arena_top(t->context);
-    CLF_GOTO(check_vectors(t, "memory", memory, -1, -1));
+    CLF_GOTO(check_output(t, "memory", memory, -1, -1));
     CLF_GOTO(encode_rows(t, layout, source, masks, &own, &rows, dim));
-    CLF_GOTO(check_vectors(t, "memory", memory, dim[0], dim[1]));
+    CLF_GOTO(check_output(t, "memory", memory, dim[0], dim[1]));
     CLF_GOTO(give_rows(t, &rows, dim, memory));
 done:
     clfi_arena_release(t->context, mark);
@@ -186,15 +199,15 @@ static clf_status decode_rows(clf_transformer *t, clf_layout layout, const clf_v
     clf_dense_masks self, cross;
     clf_decoder_memory projected = {.buffer = NULL};
     CLF_TRY(take_sequence(t, true, layout, target, &rows, dim));
-    CLF_TRY(check_vectors(t, "features", features, dim[0], dim[1]));
+    CLF_TRY(check_output(t, "features", features, dim[0], dim[1]));
     const extent size = extent_of(layout, dim), source = extent_of(layout, memory_dim);
     if (size.batch != source.batch)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer: %lld targets, the memory has %lld sources", (long long)size.batch,
                  (long long)source.batch);
-    CLF_TRY(clfi_dense_masks_bind(t->context, "target", clfi_dense_mask_form(layout, target_masks), target_masks, size.batch,
-                                  t->config.heads, size.length, size.length, &self));
-    CLF_TRY(clfi_dense_masks_bind(t->context, "memory", clfi_dense_mask_form(layout, source_masks), source_masks, size.batch,
-                                  t->config.heads, size.length, source.length, &cross));
+    const clf_view self_scores = scores_of(t, size.batch, size.length, size.length),
+                   cross_scores = scores_of(t, size.batch, size.length, source.length);
+    CLF_TRY(clfi_dense_masks_bind_layout(t->context, "target", layout, target_masks, &self_scores, &self));
+    CLF_TRY(clfi_dense_masks_bind_layout(t->context, "memory", layout, source_masks, &cross_scores, &cross));
     const clf_dense_batch batch = {layout, size.batch, size.length, &self, &projected, source.length, &cross, params, true};
     CLF_TRY(clfi_dense_check_outputs(t->context, &t->network->decoder, &batch));
     clf_status st = clfi_decoder_memory_reserve(t->context, &t->network->decoder, memory->dim[0], &projected);
@@ -276,7 +289,9 @@ clf_status clf_transformer_generate(clf_transformer *t, const clf_tensor *featur
         CLF_FAIL(CLF_INVALID_ARGUMENT, "transformer is NULL");
     if (!t->network->generator)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: transformer: the network has no generator");
-    CLF_TRY(clfi_tensor_check(t->context, "features", features));
+    const clf_view *x;
+    CLF_TRY(clfi_check_tensor(t->context, "transformer", "features", features, &x));
+    CLF_TRY(clfi_check_float("transformer", "features", x));
     CLF_TRY(clfi_tensor_check(t->context, "out", out));
     const clf_view *v = clfi_tensor_view(out);
     if (v->dtype != CLF_F32 || !clfi_view_is_dense(v))

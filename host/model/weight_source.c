@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "op/activation.h"
 
 static clf_status load_checkpoint(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
                                   clf_row_blocks *out)
@@ -29,12 +30,44 @@ clf_weight_source clfi_weights_of_checkpoint(clf_weights *weights)
     return (clf_weight_source){load_checkpoint, has_checkpoint, forget_checkpoint, weights};
 }
 
+clf_status clfi_tensor_list_check(const clf_tensor_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = list->tensors[i].name;
+        if (!name)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "weights: the name of tensor %zu is NULL", i);
+        if (!list->tensors[i].tensor)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "weights: %s: the tensor is NULL", name);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(list->tensors[j].name, name) == 0)
+                CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: weights: tensors %zu and %zu are both called %s", j, i, name);
+    }
+    return CLF_OK;
+}
+
 static const clf_tensor *find_tensor(const clf_tensor_list *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->tensors[i].name && strcmp(list->tensors[i].name, name) == 0)
+        if (strcmp(list->tensors[i].name, name) == 0)
             return list->tensors[i].tensor;
     return NULL;
+}
+
+/* A dense copy: the caller may change the tensor. */
+static clf_status add_copy(clf_context *context, const clf_view *given, clf_row_blocks *out)
+{
+    clf_buffer *made;
+    clf_status st = CLF_OK;
+    const size_t count = (size_t)clfi_view_count(given);
+    CLF_TRY(clfi_buffer_create_lasting(context, count * clf_dtype_bytes(given->dtype), &made));
+    const clf_view copy = clfi_view_dense(made, given->dtype, 0, given->rank, given->dim);
+    if (count)
+        st = clfi_activation(context, CLF_ACTIVATION_NONE, given, &copy);
+    if (st != CLF_OK) {
+        clfi_buffer_release(made);
+        return st;
+    }
+    return clfi_row_blocks_add(out, &copy);
 }
 
 static clf_status load_tensor(void *user, clf_context *context, const char *name, int rank, const int64_t *dim, clf_weight_use use,
@@ -54,13 +87,10 @@ static clf_status load_tensor(void *user, clf_context *context, const char *name
     if (!fits)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: weights: %s: expected %s, found %s", name, want,
                  clfi_shape_text(given->rank, given->dim, have));
-    if (!clfi_view_is_dense(given))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: weights: %s: expected a dense tensor", name);
     if (!clfi_dtype_is_float(given->dtype))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: weights: %s is %s, expected float32, float16 or bfloat16", name,
                  clf_dtype_name(given->dtype));
-    clfi_buffer_retain(given->buffer);
-    return clfi_row_blocks_add(out, given);
+    return add_copy(context, given, out);
 }
 
 static bool has_tensor(void *user, const char *name)

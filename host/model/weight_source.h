@@ -19,12 +19,15 @@ typedef struct clf_weight_source {
 /* A checkpoint, borrowed while weights are loaded. */
 clf_weight_source clfi_weights_of_checkpoint(clf_weights *weights);
 
-/* Tensors of a caller. */
+/* Tensors of a caller, which are copied; the list is checked. */
 typedef struct clf_tensor_list {
     const clf_named_tensor *tensors;
     size_t count;
 } clf_tensor_list;
 clf_weight_source clfi_weights_of_tensors(clf_tensor_list *list);
+
+/* INVALID_ARGUMENT: a name or a tensor is NULL, or a name is there twice. */
+clf_status clfi_tensor_list_check(const clf_tensor_list *list);
 
 /* Drawn from a seed. */
 clf_weight_source clfi_weights_of_seed(uint64_t *seed);

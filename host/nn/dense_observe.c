@@ -4,6 +4,7 @@
 
 #include "op/activation.h"
 #include "op/attention_steps.h"
+#include "op/check.h"
 
 /* Places of dropout as clf_transformer_params numbers them. */
 enum { PLACE_SELF_WEIGHTS, PLACE_SELF_RESULT, PLACE_SOURCE_WEIGHTS, PLACE_SOURCE_RESULT, PLACE_HIDDEN, PLACE_FFN_RESULT };
@@ -49,12 +50,13 @@ static clf_status check_output(clf_context *context, const clf_stack *stack, con
     if (output->value == CLF_LAYER_SOURCE_WEIGHTS)
         want.dim[3] = batch->memory_length;
     else if (output->value == CLF_LAYER_FEED_FORWARD_INPUT)
-        want = (clf_view){.rank = 3, .dim = {is_batch_first ? batch->batch : batch->length, is_batch_first ? batch->length : batch->batch,
-                                             stack->config.width}};
+        want = (clf_view){
+            .rank = 3,
+            .dim = {is_batch_first ? batch->batch : batch->length, is_batch_first ? batch->length : batch->batch, stack->config.width}};
     if (out->dtype != CLF_F32 || !clfi_view_same_shape(out, &want))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: transformer %s of layer %lld: %s %s, expected float32 %s", name, (long long)output->layer,
                  clf_dtype_name(out->dtype), clfi_shape_text(out->rank, out->dim, found), clfi_shape_text(want.rank, want.dim, expected));
-    return CLF_OK;
+    return clfi_check_writable("transformer", name, out);
 }
 
 clf_status clfi_dense_check_outputs(clf_context *context, const clf_stack *stack, const clf_dense_batch *batch)
@@ -125,11 +127,16 @@ static clf_status visit(clf_context *context, const void *user, int64_t layer, c
     const clf_dense_batch *batch = user;
     const clf_transformer_params *params = batch->params;
     switch (point) {
-    case CLF_POINT_SELF_RESULT: return drop(context, batch, layer, PLACE_SELF_RESULT, params->result_dropout, rows);
-    case CLF_POINT_SOURCE_RESULT: return drop(context, batch, layer, PLACE_SOURCE_RESULT, params->result_dropout, rows);
-    case CLF_POINT_FFN_INPUT: return give_input(context, batch, layer, rows);
-    case CLF_POINT_FFN_HIDDEN: return drop(context, batch, layer, PLACE_HIDDEN, params->hidden_dropout, rows);
-    case CLF_POINT_FFN_RESULT: return drop(context, batch, layer, PLACE_FFN_RESULT, params->result_dropout, rows);
+    case CLF_POINT_SELF_RESULT:
+        return drop(context, batch, layer, PLACE_SELF_RESULT, params->result_dropout, rows);
+    case CLF_POINT_SOURCE_RESULT:
+        return drop(context, batch, layer, PLACE_SOURCE_RESULT, params->result_dropout, rows);
+    case CLF_POINT_FFN_INPUT:
+        return give_input(context, batch, layer, rows);
+    case CLF_POINT_FFN_HIDDEN:
+        return drop(context, batch, layer, PLACE_HIDDEN, params->hidden_dropout, rows);
+    case CLF_POINT_FFN_RESULT:
+        return drop(context, batch, layer, PLACE_FFN_RESULT, params->result_dropout, rows);
     }
     return CLF_OK;
 }

@@ -11,18 +11,24 @@ struct clf_feed_forward_network {
     clf_linear *in, *gate, *out;
 };
 
+static clf_status create_linear(clf_context *context, const char *name, const clf_tensor *weight, const clf_tensor *bias, clf_linear **out)
+{
+    CLF_TRY(clfi_linear_check_tensors(context, "feed-forward", name, weight, bias));
+    return clf_linear_create(context, weight, bias, out);
+}
+
 static clf_status create_linears(clf_context *context, const clf_tensor *w1, const clf_tensor *b1, const clf_tensor *wg,
                                  const clf_tensor *bg, const clf_tensor *w2, const clf_tensor *b2, clf_feed_forward_network *made)
 {
     char shape[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(clf_linear_create(context, w1, b1, &made->in));
-    CLF_TRY(clf_linear_create(context, w2, b2, &made->out));
+    CLF_TRY(create_linear(context, "w1", w1, b1, &made->in));
+    CLF_TRY(create_linear(context, "w2", w2, b2, &made->out));
     if (clfi_linear_in_features(made->out) != clfi_linear_out_features(made->in))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: feed-forward w2 is %s, expected [.,%lld]", clfi_shape_text(2, clf_tensor_dim(w2), shape),
                  (long long)clfi_linear_out_features(made->in));
     if (!wg)
         return CLF_OK;
-    CLF_TRY(clf_linear_create(context, wg, bg, &made->gate));
+    CLF_TRY(create_linear(context, "wg", wg, bg, &made->gate));
     if (clfi_linear_in_features(made->gate) != clfi_linear_in_features(made->in) ||
         clfi_linear_out_features(made->gate) != clfi_linear_out_features(made->in))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: feed-forward wg is %s, w1 is [%lld,%lld]", clfi_shape_text(2, clf_tensor_dim(wg), shape),

@@ -5,8 +5,9 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "clformer/attention.h"
-#include "op/dense_attention.h"
 #include "op/attention_steps.h"
+#include "op/check.h"
+#include "op/dense_attention.h"
 #include "op/linear.h"
 
 struct clf_multi_head_attention {
@@ -39,24 +40,13 @@ static clf_status fail_weight(const char *what, const clf_view *view, int64_t ro
 static clf_status create_linear(clf_context *context, const char *what, int64_t heads, const clf_tensor *weight, const clf_tensor *bias,
                                 int64_t rows, int64_t columns, clf_linear **out)
 {
-    char found[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(clfi_tensor_check(context, what, weight));
+    CLF_TRY(clfi_linear_check_tensors(context, "multi-head attention", what, weight, bias));
     const clf_view *w = clfi_tensor_view(weight);
-    if (w->rank != 2)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention %s is %s, expected rank 2", what,
-                 clfi_shape_text(w->rank, w->dim, found));
     if ((rows >= 0 && w->dim[0] != rows) || (columns >= 0 && w->dim[1] != columns))
         return fail_weight(what, w, rows >= 0 ? rows : w->dim[0], columns >= 0 ? columns : w->dim[1]);
     if (rows < 0 && (w->dim[0] == 0 || w->dim[0] % heads != 0))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_VALUE: multi-head attention %s has %lld rows, which %lld heads do not divide", what,
                  (long long)w->dim[0], (long long)heads);
-    if (bias) {
-        CLF_TRY(clfi_tensor_check(context, what, bias));
-        const clf_view *b = clfi_tensor_view(bias);
-        if (b->rank != 1 || b->dim[0] != w->dim[0])
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention bias of %s is %s, expected [%lld]", what,
-                     clfi_shape_text(b->rank, b->dim, found), (long long)w->dim[0]);
-    }
     return clf_linear_create(context, weight, bias, out);
 }
 
@@ -152,20 +142,17 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
     j->keys = j->k->dim[1 - batch_axis];
     CLF_TRY(bind_input(context, j, "v", v, j->batch, j->keys, clfi_linear_in_features(a->v), &j->v));
     CLF_TRY(bind_input(context, j, "out", out, j->batch, j->queries, a->out_features, &j->out));
-    CLF_TRY(clfi_dense_masks_bind(context, "multi-head attention", clfi_dense_mask_form(j->params->layout, j->params->masks),
-                                  j->params->masks, j->batch, a->heads, j->queries, j->keys, &j->masks));
+    CLF_TRY(clfi_check_writable("multi-head attention", "out", j->out));
+    const clf_view scores = {.rank = 4, .dim = {j->batch, a->heads, j->queries, j->keys}};
+    CLF_TRY(clfi_dense_masks_bind_layout(context, "multi-head attention", j->params->layout, j->params->masks, &scores, &j->masks));
     CLF_TRY(clfi_check_dropout("multi-head attention", j->params->dropout));
     j->scale = j->params->scale != 0.0f ? j->params->scale : (float)(1.0 / sqrt((double)a->d));
     if (j->params->weights) {
-        char found[CLFI_SHAPE_TEXT_BYTES], expected[CLFI_SHAPE_TEXT_BYTES];
-        CLF_TRY(clfi_tensor_check(context, "weights", j->params->weights));
-        const clf_view *weights = clfi_tensor_view(j->params->weights);
-        const int64_t want[4] = {j->batch, a->heads, j->queries, j->keys};
-        const clf_view like = {.rank = 4, .dim = {want[0], want[1], want[2], want[3]}};
-        if (weights->dtype != CLF_F32 || !clfi_view_same_shape(weights, &like))
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: multi-head attention weights are %s %s, expected float32 %s",
-                     clf_dtype_name(weights->dtype), clfi_shape_text(weights->rank, weights->dim, found),
-                     clfi_shape_text(4, want, expected));
+        const clf_view *weights;
+        CLF_TRY(clfi_check_tensor(context, "multi-head attention", "weights", j->params->weights, &weights));
+        CLF_TRY(clfi_check_dtype("multi-head attention", "weights", weights, CLF_F32));
+        CLF_TRY(clfi_check_same_shape("multi-head attention", "weights", weights, "the scores", &scores));
+        CLF_TRY(clfi_check_writable("multi-head attention", "weights", weights));
     }
     return CLF_OK;
 }

@@ -28,6 +28,7 @@ clf_status clf_positional_encoding(clf_context *context, clf_tensor *y)
     CLF_TRY(clfi_check_tensor(context, op, "y", y, &view));
     CLF_TRY(clfi_check_float(op, "y", view));
     CLF_TRY(clfi_check_rank(op, "y", view, 2));
+    CLF_TRY(clfi_check_writable(op, "y", view));
     const size_t count = clf_tensor_count(y);
     CLF_TRY(clfi_alloc(count, sizeof *table, "positional encoding", &table));
     clfi_positional_encoding(0, view->dim[0], view->dim[1], false, table);

@@ -29,6 +29,7 @@ clf_status clfi_activation(clf_context *context, clf_activation kind, const clf_
     CLF_TRY(clfi_check_float("activation", "x", x));
     CLF_TRY(clfi_check_float("activation", "y", y));
     CLF_TRY(clfi_check_same_shape("activation", "y", y, "x", x));
+    CLF_TRY(clfi_check_writable("activation", "y", y));
     return clfi_activation_launch(context, kind, x, y);
 }
 

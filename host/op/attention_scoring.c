@@ -104,7 +104,7 @@ static clf_status bind_masks(clf_context *context, scoring *s)
                                bias = {"bias", CLF_F32, 3, {0, -1, 1, 2}, CLFI_MASK_REPEATS};
     const clf_attention_params *p = s->params;
     const clf_view scores = {.rank = 4, .dim = {s->batch, 1, s->queries, s->keys}};
-    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, p->masks, s->batch, 1, s->queries, s->keys, &s->masks));
+    CLF_TRY(clfi_dense_masks_bind(context, "attention", &mask, p->masks, &scores, &s->masks));
     CLF_TRY(clfi_lengths_bind(context, "attention", p->lengths, &scores, 0, 2, &s->masks.lengths));
     return clfi_mask_bind(context, "attention", &bias, p->bias, &scores, &s->masks.bias);
 }
@@ -122,6 +122,7 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
     CLF_TRY(expect("k", s->k, s->batch, s->keys, s->k->dim[2]));
     CLF_TRY(expect("v", s->v, s->batch, s->keys, s->v->dim[2]));
     CLF_TRY(expect("out", s->out, s->batch, s->queries, s->v->dim[2]));
+    CLF_TRY(clfi_check_writable("attention", "out", s->out));
     CLF_TRY(bind_score(context, s));
     CLF_TRY(bind_masks(context, s));
     CLF_TRY(clfi_check_dropout("attention", s->params->dropout));
@@ -131,6 +132,7 @@ static clf_status bind_all(clf_context *context, const clf_tensor *q, const clf_
         CLF_TRY(expect("weights", weights, s->batch, s->queries, s->keys));
         if (weights->dtype != CLF_F32)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_DTYPE: attention weights are %s, expected float32", clf_dtype_name(weights->dtype));
+        CLF_TRY(clfi_check_writable("attention", "weights", weights));
         s->weights = weights;
     }
     return CLF_OK;

@@ -70,6 +70,7 @@ clf_status clfi_attention_scores(clf_context *context, const clf_view *q, const 
     const int64_t queries = q->dim[q->rank - 2], d = q->dim[q->rank - 1], keys = k->dim[k->rank - 2];
     CLF_TRY(check_matrices(op, "k", k, "q", q, keys, d));
     CLF_TRY(check_matrices(op, "scores", scores, "q", q, queries, keys));
+    CLF_TRY(clfi_check_writable("attention scores", "scores", scores));
     return multiply(context, q, k, true, scale, scores);
 }
 
@@ -83,6 +84,7 @@ clf_status clfi_attention_context(clf_context *context, const clf_view *weights,
     const int64_t queries = weights->dim[weights->rank - 2], keys = weights->dim[weights->rank - 1], dv = v->dim[v->rank - 1];
     CLF_TRY(check_matrices(op, "v", v, "weights", weights, keys, dv));
     CLF_TRY(check_matrices(op, "out", out, "weights", weights, queries, dv));
+    CLF_TRY(clfi_check_writable("attention context", "out", out));
     if (clfi_view_count(out) == 0)
         return CLF_OK;
     return keep ? clfi_attention_context_launch(context, weights, v, keep, out) : multiply(context, weights, v, false, 1.0f, out);
@@ -98,11 +100,12 @@ clf_status clfi_check_dropout(const char *op, float probability)
 clf_status clfi_dropout(clf_context *context, const clf_view *x, float probability, uint64_t seed, const clf_view *y)
 {
     char x_shape[CLFI_SHAPE_TEXT_BYTES], y_shape[CLFI_SHAPE_TEXT_BYTES];
-    CLF_TRY(clfi_check_float("dropout:", "x", x));
-    CLF_TRY(clfi_check_float("dropout:", "y", y));
+    CLF_TRY(clfi_check_float("dropout", "x", x));
+    CLF_TRY(clfi_check_float("dropout", "y", y));
     if (!clfi_view_same_shape(x, y))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: dropout: y is %s, x is %s", clfi_shape_text(y->rank, y->dim, y_shape),
                  clfi_shape_text(x->rank, x->dim, x_shape));
+    CLF_TRY(clfi_check_writable("dropout", "y", y));
     CLF_TRY(clfi_check_dropout("dropout", probability));
     if (clfi_view_count(x) == 0)
         return CLF_OK;

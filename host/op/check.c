@@ -46,6 +46,15 @@ clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view 
     return CLF_OK;
 }
 
+clf_status clfi_check_writable(const char *op, const char *what, const clf_view *view)
+{
+    const int axis = clfi_view_repeated_axis(view);
+    if (axis >= 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s has a stride of 0 along axis %d of %lld elements", op, what, axis,
+                 (long long)view->dim[axis]);
+    return CLF_OK;
+}
+
 clf_status clfi_check_tensor(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out)
 {
     char name[64];

@@ -13,6 +13,9 @@ clf_status clfi_check_same_shape(const char *op, const char *what, const clf_vie
 /* Elements of the last axis lie next to each other. */
 clf_status clfi_check_adjacent(const char *op, const char *what, const clf_view *view);
 
+/* No two elements lie at one place: an output's. */
+clf_status clfi_check_writable(const char *op, const char *what, const clf_view *view);
+
 /* Public operands: `out` is the view of a tensor of this context. Optional ones may be NULL and then give NULL. */
 clf_status clfi_check_tensor(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor, const clf_view **out);
 clf_status clfi_check_optional(const clf_context *context, const char *op, const char *what, const clf_tensor *tensor,

@@ -2,32 +2,45 @@
 /* Attention over dense batches: fused where nothing asks for the scores, else scores, masked softmax and context. */
 #include "op/dense_attention.h"
 
+#include "op/activation.h"
 #include "op/attention_keep.h"
 #include "op/attention_steps.h"
 #include "op/masked_softmax.h"
 
-const clf_mask_form *clfi_dense_mask_form(clf_layout layout, const clf_attention_masks *masks)
+/* The general mask as multi-head attention takes it in that layout. */
+static const clf_mask_form *form_of(clf_layout layout, const clf_tensor *mask)
 {
     static const clf_mask_form four = {"mask", CLF_U8, 4, {0, 1, 2, 3}, CLFI_MASK_REPEATS};
     static const clf_mask_form sequence_first = {"mask", CLF_U8, 3, {2, -1, 0, 1}, 1u << 0 | 1u << 2}; /* [Q|1,K,N|1] */
-    const bool is_four = layout == CLF_LAYOUT_NLD || (masks && masks->mask && clf_tensor_rank(masks->mask) == 4);
+    const bool is_four = layout == CLF_LAYOUT_NLD || clf_tensor_rank(mask) == 4;
     return is_four ? &four : &sequence_first;
 }
 
-clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *given,
-                                 int64_t batch, int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out)
+static clf_status bind_masks(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *masks,
+                             const clf_view *scores, clf_dense_masks *out)
 {
     static const clf_mask_form padding = {"padding mask", CLF_U8, 2, {0, -1, -1, 1}, 0},
                                attention = {"attention mask", CLF_U8, 2, {-1, -1, 0, 1}, 0};
-    const clf_view scores = {.rank = 4, .dim = {batch, heads, queries, keys}};
+    *out = (clf_dense_masks){.is_causal = masks->is_causal != 0, .empty_rows = masks->empty_rows};
+    CLF_TRY(clfi_mask_bind(context, what, form, masks->mask, scores, &out->mask));
+    CLF_TRY(clfi_mask_bind(context, what, &padding, masks->padding_mask, scores, &out->padding));
+    return clfi_mask_bind(context, what, &attention, masks->attention_mask, scores, &out->attention);
+}
+
+clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *given,
+                                 const clf_view *scores, clf_dense_masks *out)
+{
     clf_attention_masks masks;
-    *out = (clf_dense_masks){.empty_rows = CLF_EMPTY_ROWS_ZERO};
     CLF_TRY(clfi_masks_read(what, given, &masks));
-    out->is_causal = masks.is_causal != 0;
-    out->empty_rows = masks.empty_rows;
-    CLF_TRY(clfi_mask_bind(context, what, form, masks.mask, &scores, &out->mask));
-    CLF_TRY(clfi_mask_bind(context, what, &padding, masks.padding_mask, &scores, &out->padding));
-    return clfi_mask_bind(context, what, &attention, masks.attention_mask, &scores, &out->attention);
+    return bind_masks(context, what, form, &masks, scores, out);
+}
+
+clf_status clfi_dense_masks_bind_layout(clf_context *context, const char *what, clf_layout layout, const clf_attention_masks *given,
+                                        const clf_view *scores, clf_dense_masks *out)
+{
+    clf_attention_masks masks;
+    CLF_TRY(clfi_masks_read(what, given, &masks));
+    return bind_masks(context, what, form_of(layout, masks.mask), &masks, scores, out);
 }
 
 static bool is_masked(const clf_dense_masks *masks)
@@ -90,19 +103,22 @@ static clf_status make_weights(clf_context *context, const clf_dense_attention *
     return clfi_softmax(context, &softmax);
 }
 
+/* Weights that are asked for in another order are made in a dense temporary like those that are not, so that asking changes no bit. */
 static clf_status attend_in_steps(clf_context *context, const clf_dense_attention *a)
 {
     const clf_arena_mark mark = clfi_arena_top(context);
     const int64_t dim[4] = {a->q->dim[0], a->q->dim[1], a->q->dim[2], a->k->dim[2]};
     const clf_dense_masks *masks = a->masks;
     clf_view weights, dropped, keep;
-    const bool has_bits = is_masked(masks);
+    const bool has_bits = is_masked(masks), is_in_place = a->weights && clfi_view_is_dense(a->weights);
     clf_status st;
-    if (a->weights)
+    if (is_in_place)
         weights = *a->weights;
     else
         CLF_GOTO(clfi_view_temporary(context, CLF_F32, 4, dim, &weights));
     CLF_GOTO(make_weights(context, a, &weights));
+    if (a->weights && !is_in_place && clfi_view_count(&weights))
+        CLF_GOTO(clfi_activation(context, CLF_ACTIVATION_NONE, &weights, a->weights));
     if (a->dropout != 0.0f) {
         CLF_GOTO(clfi_view_temporary(context, CLF_F32, 4, dim, &dropped));
         CLF_GOTO(clfi_dropout(context, &weights, a->dropout, a->seed, &dropped));

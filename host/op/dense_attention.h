@@ -16,13 +16,14 @@ typedef struct clf_dense_masks {
     clf_empty_rows empty_rows;
 } clf_dense_masks;
 
-/* The general mask as multi-head attention takes it in that layout; masks NULL: as without one. */
-const clf_mask_form *clfi_dense_mask_form(clf_layout layout, const clf_attention_masks *masks);
-
-/* masks NULL: none. form: of the general mask; the others have one form each. `what` opens messages. out->lengths and out->bias: none.
- * INVALID_ARGUMENT ("E_SHAPE: ...", "E_DTYPE: ...", "E_VALUE: ..."). */
+/* masks NULL: none. form: of the general mask; the others have one form each. scores: of the shape [N,H,Q,K]. `what` opens messages.
+ * out->lengths and out->bias: none. INVALID_ARGUMENT (clfi_options_read's; "E_SHAPE: ...", "E_DTYPE: ...", "E_VALUE: ..."). */
 clf_status clfi_dense_masks_bind(clf_context *context, const char *what, const clf_mask_form *form, const clf_attention_masks *masks,
-                                 int64_t batch, int64_t heads, int64_t queries, int64_t keys, clf_dense_masks *out);
+                                 const clf_view *scores, clf_dense_masks *out);
+
+/* The same with the general mask as multi-head attention takes it in that layout. */
+clf_status clfi_dense_masks_bind_layout(clf_context *context, const char *what, clf_layout layout, const clf_attention_masks *masks,
+                                        const clf_view *scores, clf_dense_masks *out);
 
 /* Attention of H heads in N sequences. Views of four axes, any strides; f32, f16 or bf16. */
 typedef struct clf_dense_attention {

@@ -53,9 +53,9 @@ static clf_status check_tensors(clf_context *context, const clf_einsum_form *for
     if (view->rank != form->output_rank || memcmp(view->dim, form->output_dim, (size_t)view->rank * sizeof *view->dim) != 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the output is %s, expected %s", clfi_shape_text(view->rank, view->dim, have),
                  clfi_shape_text(form->output_rank, form->output_dim, want));
-    for (int axis = 0; axis < view->rank; axis++)
-        if (view->dim[axis] > 1 && view->stride[axis] == 0)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the output repeats its memory along axis %d", axis);
+    const int repeated = clfi_view_repeated_axis(view);
+    if (repeated >= 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the output repeats its memory along axis %d", repeated);
     return CLF_OK;
 }
 

@@ -96,6 +96,7 @@ clf_status clfi_embedding_sum(clf_context *context, const clf_embedding_term *te
     CLF_TRY(clfi_check_float(op, "y", y));
     CLF_TRY(clfi_check_rank(op, "y", y, 2));
     CLF_TRY(clfi_check_adjacent(op, "y", y));
+    CLF_TRY(clfi_check_writable(op, "y", y));
     for (int k = 0; k < count; k++)
         CLF_TRY(check_term(&terms[k], k, y));
     if (clfi_view_count(y) == 0)

@@ -172,8 +172,7 @@ static clf_status operand_of(const char *what, const clf_view *view, const clf_v
     }
     if (!fits)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "gemm: %s is %s, expected [..., %lld, %lld] with leading sizes of c, %s", what,
-                 clfi_shape_text(view->rank, view->dim, have), (long long)rows, (long long)columns,
-                 clfi_shape_text(c->rank, c->dim, want));
+                 clfi_shape_text(view->rank, view->dim, have), (long long)rows, (long long)columns, clfi_shape_text(c->rank, c->dim, want));
     out->row_stride = view->stride[view->rank - 2];
     out->column_stride = view->stride[view->rank - 1];
     return CLF_OK;
@@ -202,6 +201,7 @@ clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor 
     CLF_TRY(operand_of("a", av, cv, args.m, args.k, &args.a));
     CLF_TRY(operand_of("b", bv, cv, args.k, args.n, &args.b));
     CLF_TRY(operand_of("c", cv, cv, args.m, args.n, &args.c));
+    CLF_TRY(clfi_check_writable("gemm", "c", cv));
     if (params.residual) {
         CLF_TRY(clfi_tensor_check(context, "residual", params.residual));
         CLF_TRY(clfi_check_same_shape("gemm", "residual", clfi_tensor_view(params.residual), "c", cv));
@@ -212,8 +212,8 @@ clf_status clf_gemm(clf_context *context, const clf_tensor *a, const clf_tensor 
         const clf_view *bias = clfi_tensor_view(params.bias);
         if (bias->rank != 1 || bias->dim[0] != args.n)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "gemm: bias of rank %d, expected [%lld]", bias->rank, (long long)args.n);
-        args.bias = (clf_gemm_operand){.buffer = bias->buffer, .dtype = bias->dtype, .offset = bias->offset,
-                                       .column_stride = bias->stride[0]};
+        args.bias =
+            (clf_gemm_operand){.buffer = bias->buffer, .dtype = bias->dtype, .offset = bias->offset, .column_stride = bias->stride[0]};
     }
     return clfi_gemm(context, &args);
 }

@@ -2,6 +2,8 @@
 /* Linear layers: a packed weight, in pieces where one allocation does not hold it, and the product with it. */
 #include "op/linear.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "op/check.h"
 #include "op/gemm.h"
@@ -268,14 +270,42 @@ bool clfi_linear_is_packed(const clf_linear *linear)
     return true;
 }
 
+clf_status clfi_linear_check_tensors(const clf_context *context, const char *op, const char *name, const clf_tensor *weight,
+                                     const clf_tensor *bias)
+{
+    char bias_name[64], found[CLFI_SHAPE_TEXT_BYTES];
+    const clf_view *w, *b;
+    CLF_TRY(clfi_check_tensor(context, op, name, weight, &w));
+    CLF_TRY(clfi_check_rank(op, name, w, 2));
+    CLF_TRY(clfi_check_float(op, name, w));
+    snprintf(bias_name, sizeof bias_name, "bias of %s", name);
+    CLF_TRY(clfi_check_optional(context, op, bias_name, bias, &b));
+    if (!b)
+        return CLF_OK;
+    CLF_TRY(clfi_check_float(op, bias_name, b));
+    if (b->rank != 1 || b->dim[0] != w->dim[0])
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: %s: %s is %s, expected [%lld]", op, bias_name, clfi_shape_text(b->rank, b->dim, found),
+                 (long long)w->dim[0]);
+    return CLF_OK;
+}
+
 clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias, clf_linear **out)
 {
     if (!out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "linear: out must not be NULL");
-    CLF_TRY(clfi_tensor_check(context, "weight", weight));
-    if (bias)
-        CLF_TRY(clfi_tensor_check(context, "bias", bias));
-    return clfi_linear_create(context, 1, clfi_tensor_view(weight), bias ? clfi_tensor_view(bias) : NULL, out);
+    CLF_TRY(clfi_linear_check_tensors(context, "linear", "weight", weight, bias));
+    const clf_view *view = clfi_tensor_view(weight);
+    clf_linear *linear;
+    CLF_TRY(clfi_linear_create(context, 1, view, bias ? clfi_tensor_view(bias) : NULL, &linear));
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < linear->count; i++)
+        st = clfi_gemm_weight_own(context, &linear->pieces[i].weight, view->buffer);
+    if (st != CLF_OK) {
+        clfi_linear_destroy(linear);
+        return st;
+    }
+    *out = linear;
+    return CLF_OK;
 }
 
 void clf_linear_destroy(clf_linear *linear)
@@ -333,6 +363,7 @@ clf_status clf_linear_apply(clf_context *context, const clf_linear *linear, cons
     CLF_TRY(check_leading("y", yv, xv));
     CLF_TRY(as_matrix("x", xv, linear->k, &xm));
     CLF_TRY(as_matrix("y", yv, linear->n, &ym));
+    CLF_TRY(clfi_check_writable("linear", "y", yv));
     if (residual) {
         CLF_TRY(clfi_tensor_check(context, "residual", residual));
         CLF_TRY(clfi_check_same_shape("linear", "residual", clfi_tensor_view(residual), "y", yv));

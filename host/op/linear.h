@@ -17,6 +17,11 @@ clf_status clfi_linear_create_blocks(clf_context *context, int parts, const clf_
                                      clf_linear **out);
 void clfi_linear_destroy(clf_linear *linear);
 
+/* Whether a caller's tensors are a weight and, where it is not NULL, the bias of its rows; `op` and the weight's name open messages.
+ * INVALID_ARGUMENT ("E_SHAPE: ..."). */
+clf_status clfi_linear_check_tensors(const clf_context *context, const char *op, const char *name, const clf_tensor *weight,
+                                     const clf_tensor *bias);
+
 /* y = f(x W^T + b) + residual. x [M,K]; residual NULL or [M,N], not y; y [M,N], or rank 3 [N/c, M, c]: column blocks of c, for example
  * head-major [3H, M, D]. y overlaps no input. x, y, residual: f32, f16 or bf16, any strides. Enqueued. UNSUPPORTED: the pieces of a weight
  * larger than one allocation do not end where column blocks do. */

@@ -75,10 +75,7 @@ static clf_status check_shapes(const clf_view *x, const clf_view *y)
     if (!clfi_view_same_shape(x, y))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: softmax y is %s, x is %s", clfi_shape_text(y->rank, y->dim, y_shape),
                  clfi_shape_text(x->rank, x->dim, x_shape));
-    for (int i = 0; i < y->rank; i++)
-        if (y->dim[i] > 1 && y->stride[i] == 0)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "E_SHAPE: softmax y repeats its elements along axis %d", i);
-    return CLF_OK;
+    return clfi_check_writable("softmax", "y", y);
 }
 
 CLFI_OPTIONS(clf_softmax_params, CLF_SOFTMAX_PARAMS_INIT)

@@ -28,6 +28,7 @@ clf_status clfi_pool_behind(clf_context *context, clf_pooling mode, const clf_vi
     CLF_TRY(clfi_check_rank(op, "offsets", offsets, 1));
     CLF_TRY(clfi_check_adjacent(op, "x", x));
     CLF_TRY(clfi_check_adjacent(op, "y", y));
+    CLF_TRY(clfi_check_writable(op, "y", y));
     CLF_TRY(clfi_check_adjacent(op, "offsets", offsets));
     if (x->dim[1] != y->dim[1])
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: x has %lld columns, y has %lld", op, (long long)x->dim[1], (long long)y->dim[1]);

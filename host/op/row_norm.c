@@ -26,6 +26,7 @@ static clf_status check(const char *op, const clf_row_norm *args)
     CLF_TRY(clfi_check_float(op, "x", x));
     CLF_TRY(clfi_check_float(op, "y", args->y));
     CLF_TRY(clfi_check_same_shape(op, "y", args->y, "x", x));
+    CLF_TRY(clfi_check_writable(op, "y", args->y));
     if (args->residual) {
         CLF_TRY(clfi_check_float(op, "residual", args->residual));
         CLF_TRY(clfi_check_same_shape(op, "residual", args->residual, "x", x));

@@ -28,6 +28,8 @@ clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out)
 
 clf_status clfi_tensor_check(const clf_context *context, const char *what, const clf_tensor *tensor)
 {
+    if (!context)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "context is NULL");
     if (!tensor)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s is NULL", what);
     if (tensor->view.buffer->context != context)

@@ -81,9 +81,9 @@ clf_status clf_tensor_write(clf_tensor *tensor, const void *data, size_t size_by
     const clf_view *view = clfi_tensor_view(tensor);
     const size_t bytes = clf_dtype_bytes(view->dtype);
     CLF_TRY(check_size("write", view, data, size_bytes));
-    for (int i = 0; i < view->rank; i++)
-        if (view->stride[i] == 0 && view->dim[i] > 1)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor write: axis %d has stride 0 and size %lld", i, (long long)view->dim[i]);
+    const int repeated = clfi_view_repeated_axis(view);
+    if (repeated >= 0)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor write: axis %d has stride 0 and size %lld", repeated, (long long)view->dim[repeated]);
     if (view->buffer->map)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "tensor write: the tensor is a read-only mapping of host memory");
     if (size_bytes == 0)

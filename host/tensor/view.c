@@ -102,6 +102,14 @@ bool clfi_view_is_dense(const clf_view *view)
     return true;
 }
 
+int clfi_view_repeated_axis(const clf_view *view)
+{
+    for (int i = 0; i < view->rank; i++)
+        if (view->dim[i] > 1 && view->stride[i] == 0)
+            return i;
+    return -1;
+}
+
 bool clfi_view_same_shape(const clf_view *a, const clf_view *b)
 {
     return a->rank == b->rank && (a->rank == 0 || memcmp(a->dim, b->dim, (size_t)a->rank * sizeof a->dim[0]) == 0);

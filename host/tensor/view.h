@@ -34,8 +34,9 @@ clf_status clfi_shape_count(const char *what, clf_dtype dtype, int rank, const i
 /* Dense row-major view at an element offset. */
 clf_view clfi_view_dense(clf_buffer *buffer, clf_dtype dtype, int64_t offset, int rank, const int64_t *dim);
 
-int64_t clfi_view_count(const clf_view *view); /* elements */
-bool clfi_view_is_dense(const clf_view *view); /* row-major without gaps (size-1 dimensions aside) */
+int64_t clfi_view_count(const clf_view *view);     /* elements */
+bool clfi_view_is_dense(const clf_view *view);     /* row-major without gaps (size-1 dimensions aside) */
+int clfi_view_repeated_axis(const clf_view *view); /* the first axis of several elements at one place; -1: none */
 bool clfi_view_same_shape(const clf_view *a, const clf_view *b);
 
 /* "[2,3,4]" for messages. */
@@ -58,7 +59,7 @@ const clf_view *clfi_tensor_view(const clf_tensor *tensor);
 clf_status clfi_tensor_from_view(const clf_view *view, clf_tensor **out);
 clf_context *clfi_tensor_context(const clf_tensor *tensor);
 
-/* Fails with INVALID_ARGUMENT when a tensor is NULL or belongs to another context. */
+/* Fails with INVALID_ARGUMENT when the context or a tensor is NULL, or the tensor belongs to another context. */
 clf_status clfi_tensor_check(const clf_context *context, const char *what, const clf_tensor *tensor);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attention: scoring functions, context, multi-head attention. In every mask 0 means "must not attend", anything else "keep"; masks given
- * together combine by AND. */
+ * together combine by AND. Outputs take any strides but 0 along an axis of several elements (clformer.h). */
 #ifndef CLFORMER_ATTENTION_H
 #define CLFORMER_ATTENTION_H
 
@@ -85,8 +85,9 @@ typedef struct clf_multi_head_attention_weights {
     }
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_weights_default(clf_multi_head_attention_weights *out, size_t size);
 
-/* Packs the weights (f32, f16 or bf16); the tensors may be destroyed afterwards. INVALID_ARGUMENT ("E_SHAPE", "E_VALUE"): heads < 1, rows
- * that heads do not divide, shapes that do not fit each other. *out: the caller destroys it. */
+/* Packs the weights (f32, f16 or bf16, any strides) into memory of its own: the tensors may be changed and destroyed afterwards.
+ * INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE", "E_VALUE"): heads < 1, rows that heads do not divide, shapes that do not fit each other. *out:
+ * the caller destroys it. */
 CLF_API CLF_NODISCARD clf_status clf_multi_head_attention_create(clf_context *context, int64_t heads,
                                                                  const clf_multi_head_attention_weights *weights,
                                                                  clf_multi_head_attention **out);

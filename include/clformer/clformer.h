@@ -9,6 +9,9 @@
  * is CLF_INVALID_ARGUMENT; a function without status returns 0, NULL or a value that its docstring names, and a void function sets what it
  * would fill to 0 or does nothing.
  *
+ * Outputs. A tensor that a function fills has a place of its own for every element: one with a stride of 0 along an axis of several
+ * elements is CLF_INVALID_ARGUMENT.
+ *
  * Options. The first member of every struct of parameters is its size, sizeof as the caller was compiled: start from the INIT macro, or, in
  * languages without macros, from TYPE_default(&options, sizeof options), which fills in the defaults. Later versions add members at the
  * end, and 0 means there what the function did before; so a program and a library of different versions understand each other. A size of 0

@@ -25,7 +25,8 @@ extern "C" {
  *   label must be in an operand, and none may repeat; "..." axes that the output leaves out are summed.
  * - A sum over a label of size 0 is 0; an output with an axis of size 0 is empty.
  *
- * Every refusal's reason (clf_last_error) begins with one of these codes, checked in this order:
+ * Every refusal's reason (clf_last_error) begins with one of these codes. An operand that is NULL or foreign is refused first, a number of
+ * operands or axes beyond the limits where it is counted, and the rest in this order:
  *   E_CHAR, E_ELLIPSIS_SYNTAX, E_ARROW   from left to right, the equation is not of the form above
  *   E_OPERAND_COUNT                      terms and operands differ in number, or there is no operand
  *   E_RANK                               a term does not fit its operand's rank

@@ -32,8 +32,8 @@ CLF_API CLF_NODISCARD clf_status clf_gemm(clf_context *context, const clf_tensor
 /* A linear layer: weights packed once for the engine that will multiply with them. */
 typedef struct clf_linear clf_linear;
 
-/* weight [N, K] (torch.nn.Linear's layout), bias [N] or NULL: f32, f16 or bf16, any strides. The weight keeps its storage type. *out: the
- * caller destroys it; weight and bias may be destroyed before. */
+/* weight [N, K] (torch.nn.Linear's layout), bias [N] or NULL: f32, f16 or bf16, any strides. The weight keeps its storage type. Both are
+ * copied: they may be changed and destroyed afterwards. *out: the caller destroys it. INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE"). */
 CLF_API CLF_NODISCARD clf_status clf_linear_create(clf_context *context, const clf_tensor *weight, const clf_tensor *bias,
                                                    clf_linear **out);
 CLF_API void clf_linear_destroy(clf_linear *linear);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ops on tensors: normalisation, embeddings, pooling, selection. They are enqueued on the context's queue and return at once unless they
- * say otherwise; reading a tensor waits. Inputs are never modified, except where a docstring allows the output to be the input. */
+ * say otherwise; reading a tensor waits. Inputs are never modified, except where a docstring allows the output to be the input. "Any
+ * strides" of an output are those of clformer.h: none is 0 along an axis of several elements. */
 #ifndef CLFORMER_OPS_H
 #define CLFORMER_OPS_H
 
@@ -46,12 +47,13 @@ typedef struct clf_rms_norm_params {
 #define CLF_RMS_NORM_PARAMS_INIT {.size = sizeof(clf_rms_norm_params), .axes = 1, .eps = 1e-6f}
 CLF_API CLF_NODISCARD clf_status clf_rms_norm_params_default(clf_rms_norm_params *out, size_t size); /* clformer.h: options */
 
-/* s = x + residual; y = s / sqrt(mean(s^2) + eps) * gamma over the last `axes` axes. Everything else as clf_layer_norm. Source: Zhang &
- * Sennrich 2019, eq. 4. */
+/* s = x + residual; y = s / sqrt(mean(s^2) + eps) * gamma over the last `axes` axes. Everything else as clf_layer_norm, but that
+ * an infinity makes itself NaN and the finite rest of its row 0. Source: Zhang & Sennrich 2019, eq. 4. */
 CLF_API CLF_NODISCARD clf_status clf_rms_norm(clf_context *context, const clf_tensor *x, const clf_rms_norm_params *params, clf_tensor *y);
 
 /* y[...,:] = x[...,:] / max(|x[...,:]|, eps) along the last axis, |.| the Euclidean norm; torch.nn.functional.normalize has eps 1e-12. Any
- * strides; y may be x; a zero row stays zero. Statuses as clf_layer_norm. Enqueued. */
+ * strides; y may be x; a zero row stays zero. A NaN makes its row NaN, an infinity itself NaN and the finite rest of its row 0. Statuses as
+ * clf_layer_norm. Enqueued. */
 CLF_API CLF_NODISCARD clf_status clf_l2_normalize(clf_context *context, const clf_tensor *x, float eps, clf_tensor *y);
 
 /* ---- Embeddings ---- */

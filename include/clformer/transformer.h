@@ -34,8 +34,8 @@ typedef struct clf_transformer_config {
     int64_t decoder_layers;    /* 0: no decoder */
     int64_t source_vocabulary; /* 0: sources come as vectors, without embedding */
     int64_t target_vocabulary; /* likewise for targets; also the generator's number of classes */
-    int64_t max_source;        /* positions; longer sequences are refused */
-    int64_t max_target;
+    int64_t max_source;        /* positions: longer sequences of tokens are refused; vectors, and tokens without positions, may be longer */
+    int64_t max_target;        /* likewise */
     clf_activation activation; /* of the feed-forward networks */
     int is_gated;              /* nonzero: (f(W1 x + b1) * (Wg x + bg)) W2 + b2 */
     int norm_first;            /* nonzero: pre-norm, x += f(LN(x)); 0: post-norm, x = LN(x + f(x)) */
@@ -69,16 +69,17 @@ typedef enum clf_weight_names { CLF_NAMES_LABML, CLF_NAMES_TORCH, CLF_NAMES_HUGG
 
 typedef struct clf_named_tensor {
     const char *name;
-    const clf_tensor *tensor; /* f32, f16 or bf16 */
+    const clf_tensor *tensor; /* f32, f16 or bf16, any strides */
 } clf_named_tensor;
 
 typedef struct clf_transformer clf_transformer;
 
-/* Builds the network from tensors by name; they may be destroyed afterwards. Names that are not needed are ignored. *out: the caller
- * destroys it; it keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..." for a size that makes no sense
- * or a weight of another shape; "E_VALUE: ..." for an activation or kind of positions that is none, a scale or norm_eps that is negative
- * or not finite, settings that contradict each other (a norm of embeddings without any, a tied generator without a generator or without an
- * embedding of targets), and two biases of one generator. */
+/* Builds the network from tensors by name, which are copied: they may be changed and destroyed afterwards. Names that are not needed are
+ * ignored. *out: the caller destroys it; it keeps its context alive. NOT_FOUND: a weight is missing. INVALID_ARGUMENT: "E_SHAPE: ..."
+ * for a size that makes no sense or a weight of another shape; "E_VALUE: ..." for an activation or kind of positions that is none, a
+ * scale or norm_eps that is negative or not finite, settings that contradict each other (a norm of embeddings without any, a tied
+ * generator without a generator or without an embedding of targets), two biases of one generator, and a name that is there twice; a name
+ * or a tensor that is NULL. */
 CLF_API CLF_NODISCARD clf_status clf_transformer_create(clf_context *context, const clf_transformer_config *config, clf_weight_names names,
                                                         const clf_named_tensor *weights, size_t count, clf_transformer **out);
 
@@ -196,7 +197,7 @@ CLF_API CLF_NODISCARD clf_status clf_transformer_generate(clf_transformer *trans
 /* Feed-forward network on its own: y = W2 h + b2, h = f(W1 x + b1), gated h = f(W1 x + b1) * (Wg x + bg). */
 typedef struct clf_feed_forward_network clf_feed_forward_network;
 
-/* w1, wg [F,C], w2 [C',F]; wg NULL: plain; biases NULL: none. The tensors may be destroyed afterwards. INVALID_ARGUMENT ("E_SHAPE"). */
+/* w1, wg [F,C], w2 [C',F]; wg NULL: plain; biases NULL: none. The tensors are copied. INVALID_ARGUMENT ("E_SHAPE", "E_DTYPE"). */
 CLF_API CLF_NODISCARD clf_status clf_feed_forward_create(clf_context *context, clf_activation activation, const clf_tensor *w1,
                                                          const clf_tensor *b1, const clf_tensor *wg, const clf_tensor *bg,
                                                          const clf_tensor *w2, const clf_tensor *b2, clf_feed_forward_network **out);

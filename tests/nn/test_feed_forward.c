@@ -85,7 +85,14 @@ static void test_refusals(void **state)
     CHECK_FAILS(clf_feed_forward_create(context, CLF_ACTIVATION_RELU, w1, NULL, NULL, w1, w2, NULL, &network), CLF_INVALID_ARGUMENT,
                 "bg needs wg");
     CHECK_FAILS(clf_feed_forward_create(context, CLF_ACTIVATION_RELU, NULL, NULL, NULL, NULL, w2, NULL, &network), CLF_INVALID_ARGUMENT,
-                "weight");
+                "feed-forward: w1 is NULL");
+    clf_tensor *long_bias;
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 1, (int64_t[]){OUT + HIDDEN}, &long_bias));
+    CHECK_FAILS(clf_feed_forward_create(context, CLF_ACTIVATION_RELU, w1, long_bias, NULL, NULL, w2, NULL, &network), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: feed-forward: bias of w1 is [");
+    CHECK_FAILS(clf_feed_forward_create(context, CLF_ACTIVATION_RELU, w1, NULL, NULL, NULL, w2, long_bias, &network), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: feed-forward: bias of w2 is [");
+    clf_tensor_destroy(long_bias);
     assert_null(network);
     CHECK_OK(clf_feed_forward_create(context, CLF_ACTIVATION_RELU, w1, NULL, NULL, NULL, w2, NULL, &network));
     CHECK_FAILS(clf_feed_forward_apply(context, network, bad, w2), CLF_INVALID_ARGUMENT, "x is");

@@ -27,8 +27,8 @@ static void fixture_init(clf_context *context, clf_layout order, bool norm_first
     static const int lengths[N] = {7, 3, 0};
     int32_t tokens[N * S];
     uint8_t padding[N * S];
-    *f = (fixture){.config = base_config, .order = order, .source_masks = CLF_ATTENTION_MASKS_INIT,
-                    .target_masks = CLF_ATTENTION_MASKS_INIT};
+    *f = (fixture){
+        .config = base_config, .order = order, .source_masks = CLF_ATTENTION_MASKS_INIT, .target_masks = CLF_ATTENTION_MASKS_INIT};
     f->config.norm_first = norm_first;
     f->config.is_gated = !norm_first;
     random_weights(&f->config, 1234, 0.3f, &f->weights);
@@ -95,8 +95,11 @@ static void make_outputs(clf_context *context, const fixture *f, clf_layer_outpu
     static const struct {
         int is_decoder;
         clf_layer_value value;
-    } kinds[OUTPUTS / LAYERS] = {{0, CLF_LAYER_SELF_WEIGHTS}, {0, CLF_LAYER_FEED_FORWARD_INPUT}, {1, CLF_LAYER_SELF_WEIGHTS},
-                                 {1, CLF_LAYER_SOURCE_WEIGHTS}, {1, CLF_LAYER_FEED_FORWARD_INPUT}};
+    } kinds[OUTPUTS / LAYERS] = {{0, CLF_LAYER_SELF_WEIGHTS},
+                                 {0, CLF_LAYER_FEED_FORWARD_INPUT},
+                                 {1, CLF_LAYER_SELF_WEIGHTS},
+                                 {1, CLF_LAYER_SOURCE_WEIGHTS},
+                                 {1, CLF_LAYER_FEED_FORWARD_INPUT}};
     for (int i = 0; i < OUTPUTS; i++) {
         const int is_decoder = kinds[i / LAYERS].is_decoder;
         const clf_layer_value value = kinds[i / LAYERS].value;
@@ -169,6 +172,47 @@ static void test_outputs(void **state)
         check_outputs(order ? "lnd" : "nld", &f, outputs);
         fixture_free(&f);
     }
+}
+
+/* Weights that are asked for in any order change no bit of a result with dropout. */
+static void test_order_of_outputs(void **state)
+{
+    enum { ROWS = 70, WIDTH = 32, HEADS = 2 };
+    static float input[ROWS * WIDTH], plain[ROWS * WIDTH], watched[ROWS * WIDTH];
+    clf_transformer_config config = CLF_TRANSFORMER_CONFIG_INIT;
+    clf_transformer *network;
+    clf_tensor *x, *memory, *weights, *turned, *wide, *spaced;
+    rng r = {3};
+    config.width = config.hidden_width = WIDTH;
+    config.heads = HEADS;
+    config.encoder_layers = 1;
+    config.decoder_layers = config.has_generator = 0;
+    CHECK_OK(clf_transformer_create_random(*state, &config, 5, &network));
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        input[i] = (float)rng_uniform(&r, -5, 5);
+    CHECK_OK(clf_tensor_create_from(*state, CLF_F32, 3, (int64_t[]){1, ROWS, WIDTH}, input, &x));
+    CHECK_OK(clf_tensor_create(*state, CLF_F32, 3, (int64_t[]){1, ROWS, WIDTH}, &memory));
+    CHECK_OK(clf_tensor_create(*state, CLF_F32, 4, (int64_t[]){1, HEADS, ROWS, ROWS}, &weights));
+    CHECK_OK(clf_tensor_permute(weights, (int[]){0, 1, 3, 2}, &turned));
+    CHECK_OK(clf_tensor_create(*state, CLF_F32, 4, (int64_t[]){1, HEADS, ROWS, 2 * ROWS}, &wide));
+    CHECK_OK(clf_tensor_slice(wide, 3, 0, ROWS, 2, &spaced));
+    clf_transformer_params params = CLF_TRANSFORMER_PARAMS_INIT;
+    params.weight_dropout = 0.1f;
+    params.seed = 7;
+    CHECK_OK(clf_transformer_encode_with(network, CLF_LAYOUT_NLD, x, NULL, &params, memory));
+    CHECK_OK(clf_tensor_read_f32(memory, plain, COUNT(plain)));
+    clf_tensor *const orders[] = {weights, turned, spaced};
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        params.outputs = &(clf_layer_output){0, 0, CLF_LAYER_SELF_WEIGHTS, orders[i]};
+        params.output_count = 1;
+        CHECK_OK(clf_transformer_encode_with(network, CLF_LAYOUT_NLD, x, NULL, &params, memory));
+        CHECK_OK(clf_tensor_read_f32(memory, watched, COUNT(watched)));
+        CHECK(memcmp(plain, watched, sizeof plain) == 0, "order %zu of the weights changes the result", i);
+    }
+    clf_tensor *const all[] = {x, memory, weights, turned, wide, spaced};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+    clf_transformer_destroy(network);
 }
 
 /* Results with dropout are those of the same numbers on the host, in either layout; probability 0 leaves every bit. */
@@ -396,6 +440,10 @@ static void test_refusals(void **state)
     REFUSED(outputs[0].out = NULL, "self-attention weights is NULL");
     REFUSED(outputs[0].out = memory,
             "E_SHAPE: transformer self-attention weights of layer 1: float32 [3,7,32], expected float32 [3,4,7,7]");
+    clf_tensor *repeated;
+    CHECK_OK(clf_tensor_view(weights, 4, (int64_t[]){N, H, S, S}, (int64_t[]){0, S * S, S, 1}, 0, &repeated));
+    REFUSED(outputs[0].out = repeated, "E_SHAPE: transformer: self-attention weights has a stride of 0 along axis 0 of 3 elements");
+    clf_tensor_destroy(repeated);
     REFUSED(outputs[0].value = CLF_LAYER_FEED_FORWARD_INPUT; outputs[0].out = narrow, "expected float32 [3,7,32]");
     clf_transformer_params p = {.size = sizeof p, .outputs = &good, .output_count = 1};
     CHECK_FAILS(clf_transformer_decode_with(f.network, f.order, memory, NULL, f.target, NULL, &p, features), CLF_INVALID_ARGUMENT,
@@ -412,11 +460,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_dropout_places),
-        cmocka_unit_test(test_scores_of_layers),
-        cmocka_unit_test(test_scores_of_multi_head_attention),
+        cmocka_unit_test(test_outputs),          cmocka_unit_test(test_order_of_outputs),
+        cmocka_unit_test(test_dropout),          cmocka_unit_test(test_dropout_places),
+        cmocka_unit_test(test_scores_of_layers), cmocka_unit_test(test_scores_of_multi_head_attention),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("nn.layer_features", tests, device_setup, device_teardown);

@@ -248,8 +248,9 @@ static void run_case(clf_context *context, const mha_case *c)
     free_data(&a);
 }
 
-#define SELF(N, L, H, D) .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), \
-                         .width_v = (H) * (D), .width_o = (H) * (D), .is_self = true
+#define SELF(N, L, H, D)                                                                                                                \
+    .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), .width_v = (H) * (D), \
+    .width_o = (H) * (D), .is_self = true
 #define CROSS(N, LQ, LK, H, D, DV, WQ, WK, WV, WO) \
     .batch = N, .queries = LQ, .keys = LK, .heads = H, .d = D, .dv = DV, .width_q = WQ, .width_k = WK, .width_v = WV, .width_o = WO
 static const mha_case small_cases[] = {
@@ -315,19 +316,28 @@ static void test_refusals(void **state)
     w.w_o = a.weight[O].tensor;
     w.b_q = a.bias[V].tensor;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
-                "E_SHAPE: multi-head attention bias of w_q is [6], expected [8]");
+                "E_SHAPE: multi-head attention: bias of w_q is [6], expected [8]");
     w.b_q = NULL;
+    clf_context *foreign_context = engine_context(NULL);
+    clf_tensor *foreign;
+    CHECK_OK(clf_tensor_create(foreign_context, CLF_F32, 1, (int64_t[]){8}, &foreign));
+    w.b_k = foreign;
+    CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT,
+                "multi-head attention: bias of w_k belongs to another context");
+    clf_tensor_destroy(foreign);
+    clf_context_destroy(foreign_context);
+    w.b_k = NULL;
     w.w_v = NULL;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "w_v");
     assert_null(bad);
-#define REFUSED(change, part)                                                                                              \
-    do {                                                                                                                   \
-        clf_attention_masks m = a.masks;                                                                                   \
-        clf_multi_head_attention_params p = a.params;                                                                      \
-        p.masks = &m;                                                                                                      \
-        clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;                       \
-        change;                                                                                                            \
-        CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part);         \
+#define REFUSED(change, part)                                                                                      \
+    do {                                                                                                           \
+        clf_attention_masks m = a.masks;                                                                           \
+        clf_multi_head_attention_params p = a.params;                                                              \
+        p.masks = &m;                                                                                              \
+        clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;               \
+        change;                                                                                                    \
+        CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 5}, &q_lnd));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){4, 2, 6}, &k_lnd));
@@ -339,8 +349,10 @@ static void test_refusals(void **state)
     REFUSED(q = a.weight[Q].tensor, "expected rank 3");
     REFUSED(q = a.mask.tensor, "E_DTYPE: multi-head attention q is uint8");
     REFUSED(m.mask = a.padding.tensor, "E_SHAPE: multi-head attention mask is [2,4], expected [2 or 1,2 or 1,3 or 1,4 or 1]");
-    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd; out = out_lnd,
-            "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
+    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd;
+            out = out_lnd, "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
+    REFUSED(memset(&m, 0xaa, sizeof m); m.size = 0; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd;
+            out = out_lnd, "clf_attention_masks: its member size is 0");
     REFUSED(m.padding_mask = a.attention.tensor, "E_SHAPE: multi-head attention padding mask is [3,4], expected [2,4]");
     REFUSED(m.attention_mask = a.padding.tensor, "E_SHAPE: multi-head attention attention mask is [2,4], expected [3,4]");
     for (int i = 0; i < 3; i++) { /* of these two, no size is repeated */
@@ -354,7 +366,19 @@ static void test_refusals(void **state)
         clf_tensor_destroy(attention);
     }
     REFUSED(m.attention_mask = a.x[Q].tensor, "E_DTYPE: multi-head attention attention mask is float32");
-    REFUSED(p.weights = a.x[O].tensor, "E_SHAPE: multi-head attention weights");
+    clf_tensor *half, *numbers, *repeated;
+    CHECK_OK(clf_tensor_create(context, CLF_F16, 4, (int64_t[]){2, 2, 3, 4}, &half));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 1, (int64_t[]){48}, &numbers));
+    REFUSED(p.weights = a.x[O].tensor, "E_SHAPE: multi-head attention: weights is [2,3,4], expected the shape of the scores, [2,2,3,4]");
+    REFUSED(p.weights = half, "E_DTYPE: multi-head attention: weights is float16, expected float32");
+    CHECK_OK(clf_tensor_view(numbers, 4, (int64_t[]){2, 2, 3, 4}, (int64_t[]){24, 12, 0, 1}, 0, &repeated));
+    REFUSED(p.weights = repeated, "E_SHAPE: multi-head attention: weights has a stride of 0 along axis 2 of 3 elements");
+    clf_tensor_destroy(repeated);
+    CHECK_OK(clf_tensor_view(numbers, 3, (int64_t[]){2, 3, 4}, (int64_t[]){0, 0, 1}, 0, &repeated));
+    REFUSED(out = repeated, "E_SHAPE: multi-head attention: out has a stride of 0 along axis 0");
+    clf_tensor *const others[] = {half, numbers, repeated};
+    for (size_t i = 0; i < COUNT(others); i++)
+        clf_tensor_destroy(others[i]);
     REFUSED(p.dropout = 1.5f, "E_VALUE");
     REFUSED(p.layout = (clf_layout)3, "E_VALUE: multi-head attention: layout 3");
     REFUSED(m.empty_rows = (clf_empty_rows)3, "E_VALUE");

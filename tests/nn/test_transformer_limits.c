@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Transformers that are refused, with the reason, and a device whose allocations are small. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "support/check.h"
 #include "support/device.h"
 #include "support/random_weights.h"
@@ -81,10 +84,23 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, &refused[i].masks, memory), CLF_INVALID_ARGUMENT,
                     refused[i].reason);
+    clf_attention_masks garbage;
+    memset(&garbage, 0xaa, sizeof garbage);
+    garbage.size = 0;
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, memory), CLF_INVALID_ARGUMENT,
+                "clf_attention_masks: its member size is 0");
+    garbage.size = sizeof garbage.size; /* an older struct, which has no masks */
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_LND, ids, &garbage, memory));
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, ids, NULL, short_features), CLF_INVALID_ARGUMENT,
                 "E_SHAPE: transformer features");
     CHECK_FAILS(clf_transformer_decode(network, CLF_LAYOUT_NLD, memory, NULL, long_ids, NULL, features), CLF_INVALID_ARGUMENT, "E_VALUE");
     CHECK_FAILS(clf_transformer_generate(network, narrow, 0, features), CLF_INVALID_ARGUMENT, "E_SHAPE: generator");
+    CHECK_FAILS(clf_transformer_generate(network, ids, 0, features), CLF_INVALID_ARGUMENT, "E_DTYPE: transformer: features is int32");
+    clf_tensor *repeated;
+    CHECK_OK(clf_tensor_view(memory, 3, (int64_t[]){N, S, C}, (int64_t[]){0, C, 1}, 0, &repeated));
+    CHECK_FAILS(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, repeated), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: transformer: memory has a stride of 0 along axis 0");
+    clf_tensor_destroy(repeated);
     CHECK_FAILS(clf_transformer_embed(network, 1, CLF_LAYOUT_NLD, memory, features), CLF_INVALID_ARGUMENT, "E_DTYPE");
     clf_transformer_destroy(network);
 
@@ -104,6 +120,79 @@ static void test_refusals(void **state)
     clf_tensor *const all[] = {ids, bad_ids, memory, narrow, features, short_features, long_ids, mask3, mask2, float_mask};
     for (size_t i = 0; i < COUNT(all); i++)
         clf_tensor_destroy(all[i]);
+}
+
+/* A NULL among the tensors is no absent bias, and a name stands for one tensor. */
+static void test_lists(void **state)
+{
+    static clfi_ref_weights weights;
+    static tensor_list list;
+    clf_transformer *network = NULL;
+    random_weights(&base_config, 3, 0.3f, &weights);
+    list_labml(*state, &base_config, &weights, &list);
+    const clf_named_tensor last = list.named[list.count - 1];
+    char reason[256];
+    list.named[list.count - 1].tensor = NULL;
+    snprintf(reason, sizeof reason, "weights: %s: the tensor is NULL", last.name);
+    CHECK_FAILS(clf_transformer_create(*state, &base_config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                reason);
+    list.named[list.count - 1] = (clf_named_tensor){NULL, last.tensor};
+    CHECK_FAILS(clf_transformer_create(*state, &base_config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                "weights: the name of tensor ");
+    list.named[list.count - 1] = list.named[0];
+    snprintf(reason, sizeof reason, "E_VALUE: weights: tensors 0 and %zu are both called %s", list.count - 1, list.named[0].name);
+    CHECK_FAILS(clf_transformer_create(*state, &base_config, CLF_NAMES_LABML, list.named, list.count, &network), CLF_INVALID_ARGUMENT,
+                reason);
+    assert_null(network);
+    list_free(&list);
+    clfi_ref_weights_free(&weights);
+}
+
+/* A network keeps its numbers when the tensors that it was made from change; these may lie in any order. */
+static void test_copies(void **state)
+{
+    static clfi_ref_weights weights;
+    static tensor_list list;
+    static float before[N * S * C], after[N * S * C], table[SOURCE_V * C], turned_table[C * SOURCE_V];
+    clf_transformer *network, *turned_network;
+    clf_tensor *columns, *turned;
+    int32_t tokens[N * S];
+    size_t at = 0;
+    for (int i = 0; i < N * S; i++)
+        tokens[i] = i % SOURCE_V;
+    random_weights(&base_config, 3, 0.3f, &weights);
+    list_labml(*state, &base_config, &weights, &list);
+    clf_tensor *ids = sequence(*state, CLF_LAYOUT_NLD, CLF_I32, S, 1, tokens), *memory = output(*state, CLF_LAYOUT_NLD, S, C);
+    CHECK_OK(clf_transformer_create(*state, &base_config, CLF_NAMES_LABML, list.named, list.count, &network));
+    CHECK_OK(clf_transformer_encode(network, CLF_LAYOUT_NLD, ids, NULL, memory));
+    CHECK_OK(clf_tensor_read_f32(memory, before, COUNT(before)));
+    while (strcmp(list.names[at], "src_embed.linear.weight") != 0)
+        assert_true(++at < list.count);
+    CHECK_OK(clf_tensor_read_f32(list.tensor[at], table, COUNT(table)));
+    for (int i = 0; i < SOURCE_V * C; i++)
+        turned_table[i % C * SOURCE_V + i / C] = table[i];
+    CHECK_OK(clf_tensor_create_from(*state, CLF_F32, 2, (int64_t[]){C, SOURCE_V}, turned_table, &columns));
+    CHECK_OK(clf_tensor_permute(columns, (int[]){1, 0}, &turned));
+    list.named[at].tensor = turned;
+    CHECK_OK(clf_transformer_create(*state, &base_config, CLF_NAMES_LABML, list.named, list.count, &turned_network));
+    for (size_t i = 0; i < list.count; i++) {
+        const size_t count = clf_tensor_count(list.tensor[i]);
+        float *zeros = calloc(count, sizeof *zeros);
+        CHECK_OK(clf_tensor_write_f32(list.tensor[i], zeros, count));
+        free(zeros);
+    }
+    clf_transformer *const both[] = {network, turned_network};
+    for (size_t i = 0; i < COUNT(both); i++) {
+        CHECK_OK(clf_transformer_encode(both[i], CLF_LAYOUT_NLD, ids, NULL, memory));
+        CHECK_OK(clf_tensor_read_f32(memory, after, COUNT(after)));
+        assert_memory_equal(before, after, sizeof before);
+        clf_transformer_destroy(both[i]);
+    }
+    clf_tensor *const all[] = {ids, memory, columns, turned};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+    list_free(&list);
+    clfi_ref_weights_free(&weights);
 }
 
 /* A device whose largest allocation holds neither an embedding, which is the generator too, nor most linear layers: the same logits
@@ -145,6 +234,7 @@ static void test_small_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_small_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_lists), cmocka_unit_test(test_copies),
+                                       cmocka_unit_test(test_small_allocations)};
     return cmocka_run_group_tests_name("nn.transformer_limits", tests, device_setup, device_teardown);
 }

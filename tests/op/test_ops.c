@@ -3,7 +3,11 @@
  * encoding. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "clformer/attention.h"
+#include "clformer/linear.h"
 #include "clformer/ops.h"
+#include "clformer/softmax.h"
 #include "support/check.h"
 #include "support/operand.h"
 
@@ -33,7 +37,7 @@ static void test_layer_norm(void **state)
         CHECK(within(got[i], 2 * (2 * i - 3) / sqrt(5 + 1e-5), 2e-6), "element %d: %g", i, got[i]);
     CHECK_FAILS(clf_layer_norm(context, NULL, NULL, y), CLF_INVALID_ARGUMENT, "layer_norm: x is NULL");
     CHECK_FAILS(clf_layer_norm(context, x, NULL, NULL), CLF_INVALID_ARGUMENT, "layer_norm: y is NULL");
-    CHECK_FAILS(clf_layer_norm(NULL, x, NULL, y), CLF_INVALID_ARGUMENT, "another context");
+    CHECK_FAILS(clf_layer_norm(NULL, x, NULL, y), CLF_INVALID_ARGUMENT, "context is NULL");
     params.residual = foreign;
     CHECK_FAILS(clf_layer_norm(context, x, &params, y), CLF_INVALID_ARGUMENT, "layer_norm: residual belongs to another context");
     CHECK_OK(clf_rms_norm(context, x, NULL, y));
@@ -44,6 +48,12 @@ static void test_layer_norm(void **state)
     CHECK_OK(clf_tensor_read_f32(x, got, 4));
     for (int i = 0; i < 4; i++)
         CHECK(within(got[i], values[i] / sqrt(i < 2 ? 5.0 : 25.0), 1e-6), "element %d: %g", i, got[i]);
+    CHECK_OK(clf_tensor_write_f32(x, (const float[]){1, INFINITY, 3, 4}, 4)); /* its row becomes 0 and NaN, by the formulas */
+    for (int is_l2 = 0; is_l2 < 2; is_l2++) {
+        CHECK_OK(is_l2 ? clf_l2_normalize(context, x, 1e-12f, y) : clf_rms_norm(context, x, NULL, y));
+        CHECK_OK(clf_tensor_read_f32(y, got, 4));
+        CHECK(got[0] == 0 && isnan(got[1]) && isfinite(got[2]) && isfinite(got[3]), "%g %g %g %g", got[0], got[1], got[2], got[3]);
+    }
     clf_tensor_destroy(foreign);
     clf_tensor_destroy(y);
     clf_tensor_destroy(gamma);
@@ -154,13 +164,54 @@ static void test_positional_encoding(void **state)
     clf_context_destroy(context);
 }
 
+/* An output of which several elements lie at one place. */
+static void test_repeated_outputs(void **state)
+{
+    (void)state;
+    clf_context *context = engine_context(NULL);
+    const float values[] = {1, 2, 3, 4};
+    const int32_t counts[] = {0, 1, 2};
+    clf_tensor *x, *x3, *bad, *bad3, *ids, *bounds, *y3;
+    clf_linear *linear;
+    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){2, 2}, values, &x));
+    CHECK_OK(clf_tensor_reshape(x, 3, (int64_t[]){1, 2, 2}, &x3));
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){1, 2, 2}, &y3));
+    CHECK_OK(clf_tensor_view(y3, 2, (int64_t[]){2, 2}, (int64_t[]){0, 1}, 0, &bad));
+    CHECK_OK(clf_tensor_view(y3, 3, (int64_t[]){1, 2, 2}, (int64_t[]){0, 0, 1}, 0, &bad3));
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 1, (int64_t[]){2}, counts, &ids));
+    CHECK_OK(clf_tensor_create_from(context, CLF_I32, 1, (int64_t[]){3}, counts, &bounds));
+    CHECK_OK(clf_linear_create(context, x, NULL, &linear));
+    clf_attention_params attention = CLF_ATTENTION_PARAMS_INIT;
+    attention.weights = bad3;
+#define REFUSED(call, what) CHECK_FAILS(call, CLF_INVALID_ARGUMENT, "E_SHAPE: " what " has a stride of 0 along axis ")
+    REFUSED(clf_layer_norm(context, x, NULL, bad), "layer_norm: y");
+    REFUSED(clf_rms_norm(context, x, NULL, bad), "rms_norm: y");
+    REFUSED(clf_l2_normalize(context, x, 0, bad), "l2_normalize: y");
+    REFUSED(clf_softmax(context, x, NULL, bad), "softmax: y");
+    REFUSED(clf_activation_apply(context, CLF_ACTIVATION_RELU, x, bad), "activation: y");
+    REFUSED(clf_dropout(context, x, 0.5f, 1, bad), "dropout: y");
+    REFUSED(clf_gemm(context, x, x, NULL, bad), "gemm: c");
+    REFUSED(clf_linear_apply(context, linear, x, CLF_ACTIVATION_NONE, NULL, bad), "linear: y");
+    REFUSED(clf_positional_encoding(context, bad), "positional_encoding: y");
+    REFUSED(clf_embedding(context, &(clf_embedding_table){x, ids}, 1, 1, bad), "embedding: y");
+    REFUSED(clf_pool(context, CLF_POOLING_MEAN, x, bounds, bad), "pool: y");
+    REFUSED(clf_attention_scores(context, x, x, 1, bad), "attention scores: scores");
+    REFUSED(clf_attention_context(context, x, x, NULL, bad), "attention context: out");
+    REFUSED(clf_attention(context, x3, x3, x3, NULL, bad3), "attention: out");
+    REFUSED(clf_attention(context, x3, x3, x3, &attention, y3), "attention: weights");
+#undef REFUSED
+    clf_linear_destroy(linear);
+    clf_tensor *const all[] = {x, x3, bad, bad3, ids, bounds, y3};
+    for (size_t i = 0; i < COUNT(all); i++)
+        clf_tensor_destroy(all[i]);
+    clf_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layer_norm),
-        cmocka_unit_test(test_embedding),
-        cmocka_unit_test(test_pool_and_top_k),
-        cmocka_unit_test(test_positional_encoding),
+        cmocka_unit_test(test_layer_norm),          cmocka_unit_test(test_embedding),        cmocka_unit_test(test_pool_and_top_k),
+        cmocka_unit_test(test_positional_encoding), cmocka_unit_test(test_repeated_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
