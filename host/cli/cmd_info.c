@@ -18,6 +18,7 @@
 #include "io/json.h"
 #include "model/model.h"
 #include "model/sentence_settings.h"
+#include "text/tokenizer_files.h"
 #include "text/tokenizer_parts.h"
 
 static void add_tasks(cli_info_rows *info, const clf_model *model)
@@ -98,29 +99,21 @@ static clf_status add_tokenizer(cli_info_rows *info, const clf_tokenizer *tokeni
 /* Whether clformer reads files of this name in a model's directory. */
 static bool is_known_file(const char *name)
 {
-    static const char *const names[] = {"added_tokens.json",
-                                        "config.json",
+    static const char *const names[] = {"config.json",
                                         "config_sentence_transformers.json",
                                         "generation_config.json",
                                         "model.safetensors",
                                         "model.safetensors.index.json",
-                                        "merges.txt",
                                         CLFI_SENTENCE_MODULES,
                                         "sentence_bert_config.json",
-                                        "special_tokens_map.json",
-                                        "tokenizer.json",
-                                        "tokenizer_config.json",
-                                        "vocab.txt",
-                                        "vocab.json",
-                                        "sentencepiece.bpe.model",
-                                        "source.spm",
-                                        "target.spm",
                                         "chat_template.jinja"};
     int shard, shards, length = 0;
     const char *end = strrchr(name, '.');
     for (size_t i = 0; i < COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
+    if (clfi_is_tokenizer_file(name))
+        return true;
     if (sscanf(name, "model-%d-of-%d.safetensors%n", &shard, &shards, &length) == 2 && length && !name[length])
         return true;
     return end && strcmp(end, ".gguf") == 0;
