@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/json_line.h"
+#include "cli/standard_output.h"
 #include "clformer/tokenizer.h"
 
 typedef struct cli_ids {
@@ -76,6 +77,7 @@ static clf_status detokenize(const char *directory, char **arguments, int count,
             CLF_GOTO(read_ids(line.data, tokenizer, &list));
             CLF_GOTO(print_text(decoder, &list, as_json));
         }
+        CLF_GOTO(cli_output_flush());
     }
 done:
     free(list.ids);
