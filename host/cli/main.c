@@ -83,6 +83,13 @@ static int fail_unknown(const char *name)
                             : clfi_fail(CLF_INVALID_ARGUMENT, "\"%s\" is no command; see clformer --help", name));
 }
 
+/* Flushes before the drivers' own ends, which flush as well and keep no reason. */
+static int run(const cli_command *command, int argc, char **argv)
+{
+    const int status = command->run(command, argc, argv);
+    return cli_has_failed() || cli_output_flush() == CLF_OK ? status : cli_fail(CLF_IO);
+}
+
 int main(int argc, char **argv)
 {
     open_standard_streams();
@@ -94,7 +101,7 @@ int main(int argc, char **argv)
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         const cli_command *command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
-            return command->run(command, 2, (char *[]){argv[2], "--help", NULL});
+            return run(command, 2, (char *[]){argv[2], "--help", NULL});
         if (argc > 2 && strcmp(name, "help") == 0)
             return fail_unknown(argv[2]);
         print_usage(name ? stdout : stderr);
@@ -107,5 +114,5 @@ int main(int argc, char **argv)
     const cli_command *command = find(name);
     if (!command)
         return fail_unknown(name);
-    return command->run(command, argc - 1, argv + 1);
+    return run(command, argc - 1, argv + 1);
 }

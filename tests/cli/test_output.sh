@@ -105,6 +105,20 @@ if [ -c /dev/full ]; then
     expect_error "standard output" "standard output on a full disk"
     [ "$(wc -l <"$work/err")" = 1 ] || fail "standard output on a full disk is told of twice: $(cat "$work/err")"
     "$program" --version >/dev/full 2>/dev/null && fail "--version on a full disk: status 0"
+    echo "the cat sat" >"$work/text.txt"
+    encoder=$data/families/distilbert
+    for command in "info $encoder" devices "similarity $encoder a b" "search $encoder --no-keep --corpus $work/text.txt cat" \
+        "einsum ij,j-> --plan --shapes 2x3,3" "op positional_encoding --length 3 --dim 4" "selftest --filter l2_normalize" \
+        "perplexity $data/generation/llama --file $work/text.txt"; do
+        # shellcheck disable=SC2086
+        "$program" $command >/dev/full 2>"$work/err" && fail "$command on a full disk: status 0"
+        expect_error "write standard output: No space left" "$command on a full disk"
+    done
+    for command in tokenize detokenize; do # which end at the first window that cannot be written
+        yes 7 | timeout 60 "$program" $command "$encoder" - >/dev/full 2>"$work/err"
+        [ "${PIPESTATUS[1]}" = 1 ] || fail "$command of endless texts on a full disk"
+        expect_error "standard output" "$command of endless texts on a full disk"
+    done
 fi
 
 # Refused before the work: in less time than a device takes, by a text that would fail later.
