@@ -92,7 +92,7 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int skip_special = 0, as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them; - for standard input", CLI_TEXT, &file},
+        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them; - for standard input", CLI_TEXTS, &file},
         {"skip-special", 0, NULL, "leave out special tokens", CLI_FLAG, &skip_special},
         {"json", 0, NULL, "print JSON strings", CLI_FLAG, &as_json},
     };

@@ -22,7 +22,7 @@ typedef struct pronounce_options {
     size_t beam, n_best, batch_words;
     const char *picture, *word; /* heat maps of that word's cross-attention; NULL: none */
     int picture_format;
-    int64_t layer;              /* of the decoder; -1: the last */
+    int64_t layer; /* of the decoder; -1: the last */
 } pronounce_options;
 
 static clf_text trimmed(clf_text text)
@@ -123,11 +123,10 @@ static clf_status draw_attention(clf_pronouncer *pronouncer, const pronounce_opt
     cli_attention_map map = {0};
     const int64_t layer = options->layer < 0 ? pronouncer->model->network->decoder.layer_count - 1 : options->layer;
     CLF_TRY(cli_attention_of_word(pronouncer, options->word, (int)options->beam, CLF_PRONOUNCE_ATTENTION_CROSS, layer, &map));
-    const cli_attention_picture picture = {
-        .source = options->model ? options->model : "g2p",
-        .text = options->word,
-        .scale = CLI_SCALE_SHARED,
-        .format = (cli_heatmap_format)options->picture_format};
+    const cli_attention_picture picture = {.source = options->model ? options->model : "g2p",
+                                           .text = options->word,
+                                           .scale = CLI_SCALE_SHARED,
+                                           .format = (cli_heatmap_format)options->picture_format};
     const clf_status st = cli_attention_draw(&map, &picture, options->picture);
     cli_attention_free(&map);
     return st;
@@ -175,11 +174,11 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "one word per line; - is standard input", CLI_TEXT, &file},
+        {"file", 'f', "F", "one word per line; - is standard input", CLI_TEXTS, &file},
         {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE,
          &options.beam},
         {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
-        {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_TEXT, &options.model},
+        {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_INPUT, &options.model},
         {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_OUTPUT,
          &options.picture},
         {"layer", 0, "L", "of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},

@@ -110,8 +110,8 @@ static clf_status read_texts(const char *path, size_t rows, cli_collection *corp
         }
     } while (inputs->count > 0);
     if (count != rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", path, count,
-                       clfi_plural(count, "text", "texts"), rows, clfi_plural(rows, "embedding", "embeddings"));
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", path, count, clfi_plural(count, "text", "texts"), rows,
+                       clfi_plural(rows, "embedding", "embeddings"));
 done:
     cli_inputs_close(inputs);
     return st;
@@ -345,8 +345,8 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     search_options search = {.top = 5};
     int positional;
     const cli_option table[] = {
-        {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXT, &search.corpus},
-        {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXT, &search.texts},
+        {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXTS, &search.corpus},
+        {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXTS, &search.texts},
         {"corpus-prompt", 0, "TEXT",
          "what stands before each text of the corpus, or stood when its .npy was made (default: as --prompt, else the model's for "
          "documents)",
@@ -354,8 +354,8 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         {"top", 'k', "K", "how many lines for each query (default 5, at most 1024)", CLI_SIZE, &search.top},
         {"no-keep", 0, NULL, "neither use nor write F.embeddings.npy, what an earlier search kept of a corpus of texts", CLI_FLAG,
          &search.no_keep},
-        {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_TEXT, &search.reranker},
-        {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXT, &search.file},
+        {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_INPUT, &search.reranker},
+        {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXTS, &search.file},
         {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &search.full},
         {"json", 0, NULL, "one JSON object per query; indices count from 0", CLI_FLAG, &search.as_json},
         CLI_EMBEDDING_OPTIONS(options),

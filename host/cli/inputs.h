@@ -56,9 +56,11 @@ void cli_inputs_close(cli_inputs *inputs);
 clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out);
 
 /* The row of --file for a command's option table. */
-#define CLI_INPUTS_OPTION(file) \
-    {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line; - is standard input", \
-     CLI_TEXT, &(file)}
+#define CLI_INPUTS_OPTION(file)                                                                                                         \
+    {                                                                                                                                   \
+        "file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line; - is standard input", \
+            CLI_TEXTS, &(file)                                                                                                          \
+    }
 
 /* The texts of a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or no text at all. */
 clf_status cli_inputs_open_after_model(const cli_command *command, char **positional, int count, const char *file, cli_inputs **out);
