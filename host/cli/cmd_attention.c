@@ -255,7 +255,7 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
          CLI_CHOICE, &job.kind},
         {"scale", 0, "sqrt|head|shared", "colours by the square root, by each head's own maximum, or by one maximum for all (default)",
          CLI_CHOICE, &job.scale},
-        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K] or [N,H,Q,K], without model and text", CLI_TEXT, &job.weights},
+        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K] or [N,H,Q,K], without model and text", CLI_INPUT, &job.weights},
         {"batch", 0, "N", "of a file [N,H,Q,K]: as --head (default: all)", CLI_TEXT, &job.batch_text},
         {"npy", 0, "F", "write the weights as float32 NumPy file [heads, queries, keys]", CLI_OUTPUT, &job.npy},
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},

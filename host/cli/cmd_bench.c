@@ -47,7 +47,7 @@ static clf_status parse(job *j, const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"device", 'd', "D|all", "a device as in clformer devices, or all of them", CLI_TEXT, &j->device},
         {"suite", 0, "peak|ops|models|generation|all", "what to measure (default: all)", CLI_CHOICE, &j->suite},
-        {"model", 0, "MODEL", "a model directory or GGUF file beside the built-in ones; may be repeated", CLI_LIST, &j->models},
+        {"model", 0, "MODEL", "a model directory or GGUF file beside the built-in ones; may be repeated", CLI_INPUTS, &j->models},
         {"quick", 0, NULL, "fewer workloads, 0.1 s for each, 5 rounds", CLI_FLAG, &j->quick},
         {"seconds", 0, "S", "time for each workload on each engine (default: 0.5)", CLI_NUMBER, &j->seconds},
         {"rounds", 0, "N", "rounds that this time is divided among (default: 10)", CLI_SIZE, &j->rounds},

@@ -88,7 +88,7 @@ int cmd_classify(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     const cli_option table[] = {
         {"file", 'f', "F", "one text per line; in a .jsonl file a JSON string, an object with \"text\", or an array of two texts per line",
-         CLI_TEXT, &file},
+         CLI_TEXTS, &file},
         {"json", 0, NULL, "print an object a text: label, score, logits", CLI_FLAG, &job.as_json},
         CLI_CLASSIFYING_OPTIONS(job.options),
         CLI_SESSION_OPTIONS(session),

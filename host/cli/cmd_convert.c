@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* clformer convert: a directory or a GGUF file as a GGUF file with its weights in a type, and what that does to the logits. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/model_files.h"
+#include "cli/option_files.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "clformer/generate.h"
@@ -22,18 +21,9 @@
 /* A file of a directory that is a model cannot be a GGUF file instead; with --check both sides are read. A GGUF file may replace itself. */
 static clf_status check_is_other(const char *from, const char *to, bool reads_both)
 {
-    struct stat target, info;
-    DIR *directory;
-    if (stat(to, &target) != 0)
-        return CLF_OK;
-    bool is_same = reads_both && stat(from, &info) == 0 && info.st_dev == target.st_dev && info.st_ino == target.st_ino;
-    if ((directory = opendir(from)) != NULL) {
-        for (const struct dirent *entry; !is_same && (entry = readdir(directory)) != NULL;)
-            is_same = fstatat(dirfd(directory), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode) && info.st_dev == target.st_dev &&
-                      info.st_ino == target.st_ino && !clfi_is_gguf(to);
-        closedir(directory);
-    }
-    if (is_same)
+    bool is_directory;
+    CLF_TRY(clfi_directory_exists(from, &is_directory));
+    if ((is_directory ? !clfi_is_gguf(to) : reads_both) && cli_is_read_from(from, to))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: %s: expected another file than the model's own, which it would replace", to);
     return CLF_OK;
 }
@@ -148,6 +138,8 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
         st = cli_session_refuse_options(&session, self->name, "--check TEXT, which alone uses a device");
     if (st == CLF_OK)
         st = clfi_output_check(argv[1], text != NULL);
+    if (st == CLF_OK)
+        st = cli_output_is_alone(&(cli_line){self, table, COUNT(table), argv, positional}, "argument", argv[1]);
     if (st == CLF_OK)
         st = check_is_other(argv[0], argv[1], text != NULL);
     if (st == CLF_OK)

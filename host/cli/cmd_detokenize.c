@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/json_line.h"
+#include "cli/standard_output.h"
 #include "clformer/tokenizer.h"
 #include "io/json.h"
 
@@ -111,6 +112,7 @@ static clf_status detokenize(const char *directory, char **arguments, int count,
             CLF_GOTO(cli_inputs_blame(inputs, &i, read_line(&line, tokenizer, &list)));
             CLF_GOTO(print_text(decoder, &list, as_json));
         }
+        CLF_GOTO(cli_output_flush());
     }
 done:
     free(list.ids);
@@ -125,7 +127,7 @@ int cmd_detokenize(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int skip_special = 0, as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them, also with --json; - for standard input", CLI_TEXT, &file},
+        {"file", 'f', "F", "a text's ids on each line, as tokenize prints them, also with --json; - for standard input", CLI_TEXTS, &file},
         {"skip-special", 0, NULL, "leave out special tokens", CLI_FLAG, &skip_special},
         {"json", 0, NULL, "print JSON strings", CLI_FLAG, &as_json},
     };

@@ -241,7 +241,7 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
         return cli_fail(st);
     job->session = (cli_session)CLI_SESSION_INIT;
     const cli_option table[] = {
-        {"output", 'o', "OUT.npy", "write the result as NumPy file (default: print it)", CLI_OUTPUT, &job->output},
+        {"output", 'o', "OUT.npy", "write the result as NumPy file (default: print it)", CLI_IN_PLACE, &job->output},
         {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
         {"plan", 0, NULL, "print the contraction plan; computes only with --output", CLI_FLAG, &job->wants_plan},
         {"shapes", 0, "2x3,3x4", "operand shapes instead of files, for --plan (a scalar is -)", CLI_TEXT, &job->shapes},

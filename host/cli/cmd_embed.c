@@ -14,6 +14,7 @@
 #include "cli/embed_npy.h"
 #include "cli/fingerprint.h"
 #include "cli/mpirun.h"
+#include "cli/option_files.h"
 #include "cli/output_format.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
@@ -185,7 +186,7 @@ static bool is_regular_or_new(const char *path)
 }
 
 /* What goes with what. */
-static clf_status check_options(const cli_command *self, embed_options *o, const char *trace, bool has_texts)
+static clf_status check_options(embed_options *o, bool has_texts)
 {
     if (o->file && strcmp(o->file, "-") != 0 && access(o->file, R_OK) != 0)
         return clfi_fail_errno("open", o->file);
@@ -206,7 +207,6 @@ static clf_status check_options(const cli_command *self, embed_options *o, const
     }
     if (o->output)
         CLF_TRY(clfi_output_check(o->output, false));
-    CLF_TRY(cli_outputs_differ(self, "output", o->output, "trace", trace));
     CLF_TRY(choose_format(o->output, &o->format));
     if (o->format == FORMAT_NPY && o->output)
         CLF_TRY(cli_fingerprint_check_place(o->output));
@@ -216,6 +216,26 @@ static clf_status check_options(const cli_command *self, embed_options *o, const
     if (o->resume && !is_new_npy)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--resume: expected -o F.npy, and all texts in a file: --file F");
     return is_new_npy && !o->resume && !o->quantize ? cli_embed_npy_check(o->output) : CLF_OK;
+}
+
+/* The output, and what goes beside it, must be neither another's nor what is read. */
+static clf_status check_outputs(const cli_line *line, const embed_options *o)
+{
+    static const char *const ends[] = {"", ".json", ".part"};
+    const bool has_none_beside = o->format != FORMAT_NPY || !is_regular_or_new(o->output);
+    clf_str name = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    if (!o->output || o->shards)
+        return CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < (has_none_beside ? 1 : COUNT(ends)); i++) {
+        clfi_str_clear(&name);
+        CLF_GOTO(clfi_str_appendf(&name, "%s%s", o->output, ends[i]));
+        CLF_GOTO(cli_output_is_alone(line, "--output", name.data));
+        CLF_GOTO(cli_output_replaces_none(line, "--output", name.data));
+    }
+done:
+    clfi_str_free(&name);
+    return st;
 }
 
 int cmd_embed(const cli_command *self, int argc, char **argv)
@@ -231,7 +251,7 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
         {"quantize", 0, "no|int8|uint8|binary|ubinary",
          "a byte or a bit a feature in place of float32, as sentence-transformers makes them", CLI_CHOICE, &o.quantize},
         {"ranges", 0, "F.npy",
-         "with --quantize int8 or uint8: least and largest of each feature, float32 [2, C] (default: those of the texts)", CLI_TEXT,
+         "with --quantize int8 or uint8: least and largest of each feature, float32 [2, C] (default: those of the texts)", CLI_INPUT,
          &o.ranges},
         {"resume", 0, NULL, "go on with what a run that was ended left in F.npy.part", CLI_FLAG, &o.resume},
         {"shard", 0, "i/N", "every N-th window from the i-th (1 to N) into a part file in the directory -o; see clformer gather", CLI_TEXT,
@@ -247,7 +267,9 @@ int cmd_embed(const cli_command *self, int argc, char **argv)
     clf_embed_stats stats = {0};
     clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st == CLF_OK)
-        st = check_options(self, &o, session.trace, positional > 1);
+        st = check_options(&o, positional > 1);
+    if (st == CLF_OK)
+        st = check_outputs(&(cli_line){self, table, COUNT(table), argv, positional}, &o);
     if (st == CLF_OK)
         st = cli_inputs_open_after_model(self, argv, positional, o.file, &inputs);
     cli_ranks *ranks = NULL;

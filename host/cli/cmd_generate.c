@@ -11,7 +11,7 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
     int positional;
     const cli_option table[] = {
         {"prompt-file", 'f', "F", "a prompt on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input",
-         CLI_TEXT, &what.file},
+         CLI_TEXTS, &what.file},
         CLI_GENERATION_OPTIONS(what.options),
         CLI_SAMPLING_OPTIONS(what.options),
         {"batch", 0, "N", "prompts that run together (default: 16)", CLI_SIZE, &what.options.batch},

@@ -10,6 +10,7 @@
 #include "cli/directory.h"
 #include "cli/embedding.h"
 #include "cli/info_language.h"
+#include "cli/model_files.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/unread_keys.h"
@@ -95,37 +96,6 @@ static clf_status add_tokenizer(cli_info_rows *info, const clf_tokenizer *tokeni
     return st;
 }
 
-/* Whether clformer reads files of this name in a model's directory. */
-static bool is_known_file(const char *name)
-{
-    static const char *const names[] = {"added_tokens.json",
-                                        "config.json",
-                                        "config_sentence_transformers.json",
-                                        "generation_config.json",
-                                        "model.safetensors",
-                                        "model.safetensors.index.json",
-                                        "merges.txt",
-                                        CLFI_SENTENCE_MODULES,
-                                        "sentence_bert_config.json",
-                                        "special_tokens_map.json",
-                                        "tokenizer.json",
-                                        "tokenizer_config.json",
-                                        "vocab.txt",
-                                        "vocab.json",
-                                        "sentencepiece.bpe.model",
-                                        "source.spm",
-                                        "target.spm",
-                                        "chat_template.jinja"};
-    int shard, shards, length = 0;
-    const char *end = strrchr(name, '.');
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    if (sscanf(name, "model-%d-of-%d.safetensors%n", &shard, &shards, &length) == 2 && length && !name[length])
-        return true;
-    return end && strcmp(end, ".gguf") == 0;
-}
-
 static bool is_module(const json_t *modules, const char *name)
 {
     bool is_found = false;
@@ -149,7 +119,7 @@ static clf_status add_unknown(cli_info_rows *info, const char *path)
     if (is_directory)
         CLF_GOTO(cli_directory_list(path, NULL, &names, &count));
     for (size_t i = 0; i < count; i++)
-        if (!is_known_file(names[i]) && !is_module(modules, names[i]))
+        if (!cli_is_model_file(names[i]) && !is_module(modules, names[i]))
             cli_info_append(info, list, names[i]);
 done:
     cli_info_add(info, "unknown", list);

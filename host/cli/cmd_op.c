@@ -21,7 +21,7 @@ static const op_row *const rows[] = {
 static size_t make_table(const op_row *row, op_job *job, cli_option table[OP_MAX_OPTIONS])
 {
     const cli_option common[] = {
-        {"output", 'o', "OUT.npy", "write the result here (default: print it)", CLI_OUTPUT, &job->output},
+        {"output", 'o', "OUT.npy", "write the result here (default: print it)", CLI_IN_PLACE, &job->output},
         {"dtype", 0, "f32|f16", "element type of OUT.npy", CLI_CHOICE, &job->dtype},
         CLI_SESSION_OPTIONS(job->session),
     };
@@ -113,7 +113,8 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     const size_t count = make_table(row, &job, table);
     snprintf(name, sizeof name, "%s %s", self->name, row->name);
     clf_status st =
-        cli_parse(&(cli_command){name, row->arguments, row->summary, NULL, self->shares_work}, table, count, argc, argv, &job.file_count);
+        cli_parse(&(cli_command){name, row->arguments, row->summary, NULL, self->first_file, self->last_file, 0, self->shares_work}, table,
+                  count, argc, argv, &job.file_count);
     if (st != CLF_OK) {
         st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
     } else {

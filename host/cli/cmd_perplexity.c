@@ -69,7 +69,7 @@ int cmd_perplexity(const cli_command *self, int argc, char **argv)
     size_t window = 0;
     int as_json = 0, positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "the text; - for standard input", CLI_TEXT, &file},
+        {"file", 'f', "F", "the text; - for standard input", CLI_TEXTS, &file},
         {"window", 'w', "N",
          "tokens that are read together; the first of each window is not predicted (default: 512, or the model's positions)", CLI_SIZE,
          &window},

@@ -181,11 +181,11 @@ int cmd_pronounce(const cli_command *self, int argc, char **argv)
     const char *file = NULL;
     int positional;
     const cli_option table[] = {
-        {"file", 'f', "F", "one word per line; - is standard input", CLI_TEXT, &file},
+        {"file", 'f', "F", "one word per line; - is standard input", CLI_TEXTS, &file},
         {"beam", 'b', "N", "hypotheses kept while decoding, 1 to 64 (default: 1, greedy, or --n-best); prints scores", CLI_SIZE,
          &options.beam},
         {"n-best", 'n', "K", "pronunciations printed for each word, best first (default: 1)", CLI_SIZE, &options.n_best},
-        {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_TEXT, &options.model},
+        {"model", 'm', "DIR", "another model: a directory with config.json and model.safetensors", CLI_INPUT, &options.model},
         {"attention", 0, "F", "draw which letters each phoneme of one word looks at: a name that ends in .png or .svg", CLI_OUTPUT,
          &options.picture},
         {"layer", 0, "L", "of the decoder, for --attention (default: the last)", CLI_INTEGER, &options.layer},

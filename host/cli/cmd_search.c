@@ -329,10 +329,12 @@ done:
     return st;
 }
 
-/* Every rank reads the corpus, and only rank 0 has a standard input. */
+/* Before the queries, of which there may be none. Every rank reads the corpus, and only rank 0 has a standard input. */
 static clf_status check_corpus(const char *path)
 {
     struct stat info;
+    if (strcmp(path, "-") != 0 && access(path, R_OK) != 0)
+        return clfi_fail_errno("open", path);
     if (cli_mpirun_size() > 1 && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "search under mpirun: --corpus: expected a file, which every rank reads, found %s", path);
     return CLF_OK;
@@ -345,8 +347,8 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     search_options search = {.top = 5};
     int positional;
     const cli_option table[] = {
-        {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXT, &search.corpus},
-        {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXT, &search.texts},
+        {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXTS, &search.corpus},
+        {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXTS, &search.texts},
         {"corpus-prompt", 0, "TEXT",
          "what stands before each text of the corpus, or stood when its .npy was made (default: as --prompt, else the model's for "
          "documents)",
@@ -354,8 +356,8 @@ int cmd_search(const cli_command *self, int argc, char **argv)
         {"top", 'k', "K", "how many lines for each query (default 5, at most 1024)", CLI_SIZE, &search.top},
         {"no-keep", 0, NULL, "neither use nor write F.embeddings.npy, what an earlier search kept of a corpus of texts", CLI_FLAG,
          &search.no_keep},
-        {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_TEXT, &search.reranker},
-        {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXT, &search.file},
+        {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_INPUT, &search.reranker},
+        {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXTS, &search.file},
         {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &search.full},
         {"json", 0, NULL, "one JSON object per query; indices count from 0", CLI_FLAG, &search.as_json},
         CLI_EMBEDDING_OPTIONS(options),

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
+#include "cli/standard_output.h"
 #include "op/engines.h"
 #include "runtime/device.h"
 #include "workload/workload.h"
@@ -130,9 +131,9 @@ static absence explain_absence(const clfi_workload_list *list, const clf_engine_
 }
 
 /* One op on one engine ("" = the default one) at the precision that it keeps; prints its line, but for an engine that another op of the
- * same table has the cases for. */
-static void run_row(const clf_device_info *device, const char *selector, bool no_tuned, const clfi_workload_list *list, size_t first,
-                    const char *engine, tally *sum)
+ * same table has the cases for. IO: its line could not be written. */
+static clf_status run_row(const clf_device_info *device, const char *selector, bool no_tuned, const clfi_workload_list *list, size_t first,
+                          const char *engine, tally *sum)
 {
     const clfi_workload *workload = &list->items[first];
     const clf_engine *row = row_of(workload->table, engine);
@@ -154,7 +155,7 @@ static void run_row(const clf_device_info *device, const char *selector, bool no
         why = explain_absence(list, workload->table, context, engine, &o);
     clf_context_destroy(context);
     if (why == ABSENCE_OF_OP)
-        return;
+        return CLF_OK;
     cli_line_clear();
     printf("  %-16s %-11s  ", workload->op, engine[0] ? engine : "default");
     const bool can_be_absent = o.status == CLF_OK || (o.status == CLF_UNSUPPORTED && engine[0]);
@@ -172,7 +173,7 @@ static void run_row(const clf_device_info *device, const char *selector, bool no
         sum->failed += !o.verdict.passed;
         printf("%s    worst error %.2e, bound %.2e\n", o.verdict.passed ? "pass" : "FAIL", o.verdict.error, o.verdict.bound);
     }
-    fflush(stdout);
+    return cli_output_flush();
 }
 
 static bool is_first_of_op(const clfi_workload_list *list, size_t index)
@@ -241,26 +242,29 @@ static clf_status check_filter(const clfi_workload_list *list, const char *filte
     return st;
 }
 
-static bool run_device(const clf_device_info *device, bool no_tuned, const char *filter, const clfi_workload_list *list)
+/* *passed is taken back where something failed or was not tested. */
+static clf_status run_device(const clf_device_info *device, bool no_tuned, const char *filter, const clfi_workload_list *list, bool *passed)
 {
     char selector[32];
     tally sum = {0};
     printf("%zu: %s (%s, %s)\n", device->index, device->name, device->platform_name, device->driver_version);
     if (!device->usable) {
         printf("  UNTESTED: not usable: %s\n", device->reason);
-        return false;
+        *passed = false;
+        return CLF_OK;
     }
     snprintf(selector, sizeof selector, "%zu", device->index);
     for (size_t i = 0; i < list->count; i++) {
         if (!is_first_of_op(list, i) || !is_asked_for(list->items[i].op, filter))
             continue;
         const clf_engine_table *table = list->items[i].table;
-        run_row(device, selector, no_tuned, list, i, "", &sum);
+        CLF_TRY(run_row(device, selector, no_tuned, list, i, "", &sum));
         for (size_t e = 0; table && e < table->count; e++)
-            run_row(device, selector, no_tuned, list, i, table->engines[e].name, &sum);
+            CLF_TRY(run_row(device, selector, no_tuned, list, i, table->engines[e].name, &sum));
     }
     run_missing(list, filter, &sum);
-    return print_tally(&sum);
+    *passed &= print_tally(&sum);
+    return CLF_OK;
 }
 
 int cmd_selftest(const cli_command *self, int argc, char **argv)
@@ -292,11 +296,9 @@ int cmd_selftest(const cli_command *self, int argc, char **argv)
     const bool all = device && strcmp(device, "all") == 0;
     if (st == CLF_OK && (!all || clf_device_list_count(list) == 0))
         st = clf_device_list_select(list, all ? NULL : clfi_device_selector(device), &index);
-    if (st == CLF_OK) {
-        for (size_t i = 0; i < clf_device_list_count(list); i++)
-            if (all || i == index)
-                passed &= run_device(clf_device_list_get(list, i), no_tuned, filter, &workloads);
-    }
+    for (size_t i = 0; st == CLF_OK && i < clf_device_list_count(list); i++)
+        if (all || i == index)
+            st = run_device(clf_device_list_get(list, i), no_tuned, filter, &workloads, &passed);
     clf_device_list_destroy(list);
     clfi_workload_list_free(&workloads);
     return st != CLF_OK ? cli_fail(st) : passed ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/inputs.h"
 #include "cli/json_line.h"
+#include "cli/standard_output.h"
 #include "text/tokenizer.h"
 
 typedef enum cli_token_form { AS_IDS, AS_TEXT, AS_JSON } cli_token_form;
@@ -70,6 +71,7 @@ static clf_status tokenize(const char *directory, cli_inputs *inputs, const cli_
                                            &encoding));
             CLF_GOTO(print_encoding(tokenizer, &encoding, job->form));
         }
+        CLF_GOTO(cli_output_flush());
     } while (inputs->count > 0);
 done:
     clfi_encoding_free(&encoding);

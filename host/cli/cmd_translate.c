@@ -22,7 +22,7 @@ int cmd_translate(const cli_command *self, int argc, char **argv)
     int positional;
     what.options.beams = 0;
     const cli_option table[] = {
-        {"file", 'f', "F", "a text on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input", CLI_TEXT,
+        {"file", 'f', "F", "a text on each line; in a .jsonl file a JSON string or an object with \"text\"; - is standard input", CLI_TEXTS,
          &what.file},
         CLI_GENERATION_OPTIONS(what.options),
         CLI_SAMPLING_OPTIONS(what.options),

@@ -155,7 +155,7 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     clfi_tune_params params = {.minutes = DEFAULT_MINUTES, .candidate_seconds = DEFAULT_LIMIT_SECONDS};
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
-        {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_TEXT, &model_dir},
+        {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_INPUT, &model_dir},
         {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others are kept", CLI_CHOICE,
          &precision},
         {"minutes", 0, "M",

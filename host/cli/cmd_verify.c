@@ -78,7 +78,7 @@ int cmd_verify(const cli_command *self, int argc, char **argv)
     const char *model = NULL;
     int positional;
     const cli_option table[] = {
-        {"model", 'm', "MODEL_DIR", "the model that is said to have made the file", CLI_TEXT, &model},
+        {"model", 'm', "MODEL_DIR", "the model that is said to have made the file", CLI_INPUT, &model},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),
     };

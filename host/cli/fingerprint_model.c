@@ -9,6 +9,8 @@
 #include "cli/fingerprint_parts.h"
 #include "io/json.h"
 #include "model/sentence_settings.h"
+#include "text/tokenizer.h"
+#include "text/tokenizer_files.h"
 
 static bool begins(const char *text, const char *with)
 {
@@ -26,12 +28,6 @@ static bool is_of_model(const char *name)
 {
     return strcmp(name, "config.json") == 0 || strcmp(name, CLFI_SENTENCE_MODULES) == 0 || ends(name, ".gguf") ||
            (begins(name, "model") && (ends(name, ".safetensors") || ends(name, ".safetensors.index.json")));
-}
-
-static bool is_of_tokenizer(const char *name)
-{
-    return begins(name, "tokenizer") || begins(name, "vocab.") || strcmp(name, "merges.txt") == 0 ||
-           strcmp(name, "special_tokens_map.json") == 0;
 }
 
 static clf_status add_file(clf_hasher *hasher, const char *directory, const char *name)
@@ -90,7 +86,19 @@ static clf_status add_modules(clf_hasher *hasher, const char *directory)
     return st;
 }
 
-static clf_status hash_files(const char *path, bool (*wanted)(const char *), bool has_modules, char **out)
+/* What sentence_bert_config.json puts before the tokenizer; the rest of the file is the model's, or binds nobody. */
+static clf_status add_lowercase(clf_hasher *hasher, const char *directory)
+{
+    static const char part[] = "Lowercase";
+    bool lowers;
+    CLF_TRY(clfi_tokenizer_lowers(directory, &lowers));
+    if (lowers)
+        clfi_hasher_add(hasher, part, sizeof part);
+    return CLF_OK;
+}
+
+/* more: what a directory has beside its files. */
+static clf_status hash_files(const char *path, bool (*wanted)(const char *), clf_status (*more)(clf_hasher *, const char *), char **out)
 {
     clf_hasher *hasher;
     char text[CLFI_HASH_TEXT_BYTES];
@@ -98,8 +106,8 @@ static clf_status hash_files(const char *path, bool (*wanted)(const char *), boo
     CLF_TRY(clfi_directory_exists(path, &is_directory));
     CLF_TRY(clfi_hasher_create(&hasher));
     clf_status st = is_directory ? add_files(hasher, path, wanted) : clfi_hasher_add_file(hasher, path);
-    if (st == CLF_OK && is_directory && has_modules)
-        st = add_modules(hasher, path);
+    if (st == CLF_OK && is_directory)
+        st = more(hasher, path);
     clfi_hasher_text(hasher, text);
     clfi_hasher_destroy(hasher);
     return st == CLF_OK ? clfi_strdup(text, out) : st;
@@ -107,10 +115,10 @@ static clf_status hash_files(const char *path, bool (*wanted)(const char *), boo
 
 clf_status cli_fingerprint_hash_model(const char *path, char **out)
 {
-    return hash_files(path, is_of_model, true, out);
+    return hash_files(path, is_of_model, add_modules, out);
 }
 
 clf_status cli_fingerprint_hash_tokenizer(const char *path, char **out)
 {
-    return hash_files(path, is_of_tokenizer, false, out);
+    return hash_files(path, clfi_is_tokenizer_file, add_lowercase, out);
 }

@@ -59,7 +59,7 @@ clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers
 #define CLI_INPUTS_OPTION(file)                                                                                                         \
     {                                                                                                                                   \
         "file", 'f', "F", "one text per line; in a .jsonl file a JSON string or an object with \"text\" per line; - is standard input", \
-            CLI_TEXT, &(file)                                                                                                           \
+            CLI_TEXTS, &(file)                                                                                                          \
     }
 
 /* The texts of a command `MODEL_DIR [TEXT ...]` with that option. INVALID_ARGUMENT: no directory, or no text at all. */

@@ -2,6 +2,7 @@
 /* The clformer program: the table of commands. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,38 +14,43 @@
 #include "cli/terminal.h"
 #include "clformer/context.h"
 
-enum { NAME_COLUMNS = 12 };
+enum { NAME_COLUMNS = 12, ALL = INT_MAX };
 
 static const cli_command commands[] = {
     {"attention", "MODEL_DIR TEXT -o F.png|F.svg",
-     "Attention weights of a layer for a text, or of a file, as a picture, a NumPy file or JSON.", cmd_attention, false},
-    {"bench", "[--model MODEL_DIR ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench, false},
+     "Attention weights of a layer for a text, or of a file, as a picture, a NumPy file or JSON.", cmd_attention, 1, 1, 0, false},
+    {"bench", "[--model MODEL ...]", "Measure devices: limits, ops and models, each verified before it is timed.", cmd_bench, 1, ALL, 0,
+     false},
     {"chat", "MODEL", "A conversation with a language model, a line at a time. Ctrl-C ends an answer; rlwrap gives editing of lines.",
-     cmd_chat, false},
-    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify, false},
-    {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare, false},
-    {"convert", "MODEL OUT.gguf", "A language model, of a GGUF file or a hub directory, as a GGUF file.", cmd_convert, false},
-    {"detokenize", "MODEL_DIR [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize, false},
-    {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices, false},
-    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum, false},
-    {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed, true},
-    {"gather", "DIR -o F.npy", "Join what embed --shard left in a directory. Needs no device.", cmd_gather, false},
-    {"generate", "MODEL [PROMPT]", "Prompts continued by a language model: a GGUF file or a hub directory.", cmd_generate, false},
-    {"info", "MODEL_DIR", "What a model is: family, sizes, tasks, tokenizer, pooling, prompts, labels, memory.", cmd_info, false},
-    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits, false},
+     cmd_chat, 1, 1, 0, false},
+    {"classify", "MODEL_DIR [TEXT ...]", "Labels of texts and pairs of texts, by a model's classification head.", cmd_classify, 1, 1, 2,
+     false},
+    {"compare", "A.json B.json", "Two result files of bench: what is faster or slower, where the data can tell.", cmd_compare, 1, ALL, 0,
+     false},
+    {"convert", "MODEL OUT.gguf", "A language model, of a GGUF file or a hub directory, as a GGUF file.", cmd_convert, 1, 1, 0, false},
+    {"detokenize", "MODEL [ID ...]", "Text of token ids. Needs no device.", cmd_detokenize, 1, 1, 2, false},
+    {"devices", "", "List every OpenCL platform and device, what each can do, and the default.", cmd_devices, 0, 0, 0, false},
+    {"einsum", "EQUATION [FILE.npy ...]", "An einsum equation on NumPy files, or its plan.", cmd_einsum, 2, ALL, 0, false},
+    {"embed", "MODEL_DIR [TEXT ...]", "Sentence embeddings of texts, as JSON lines, text or a NumPy file.", cmd_embed, 1, 1, 2, true},
+    {"gather", "DIR -o F.npy", "Join what embed --shard left in a directory. Needs no device.", cmd_gather, 1, 1, 0, false},
+    {"generate", "MODEL [PROMPT]", "Prompts continued by a language model: a GGUF file or a hub directory.", cmd_generate, 1, 1, 2, false},
+    {"info", "MODEL", "What a model is: family, sizes, tasks, tokenizer, pooling, prompts, labels, memory.", cmd_info, 1, 1, 0, false},
+    {"logits", "MODEL [TEXT ...] -o L.npy", "What a language model expects after texts, as a NumPy file.", cmd_logits, 1, 1, 2, false},
     {"op", "NAME [FILE.npy ...] -o OUT.npy", "One op on NumPy files: softmax, layer_norm, activation and others; --list tells them.",
-     cmd_op, false},
-    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity, false},
-    {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce, false},
-    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report, false},
-    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank, false},
-    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, true},
-    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest, false},
-    {"similarity", "MODEL_DIR TEXT TEXT ...", "Cosine similarity of every pair of texts.", cmd_similarity, false},
-    {"tokenize", "MODEL_DIR [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize, false},
-    {"translate", "MODEL_DIR [TEXT]", "Texts that an encoder-decoder makes of others: T5, Marian, BART.", cmd_translate, false},
-    {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune, false},
-    {"verify", "F.npy --model MODEL_DIR", "Whether a model still makes the vectors of a file of embeddings.", cmd_verify, false},
+     cmd_op, 1, ALL, 0, false},
+    {"perplexity", "MODEL --file F", "How well a language model foretells a text.", cmd_perplexity, 1, 1, 0, false},
+    {"pronounce", "[WORD ...]", "Phonemes of English words, by a Transformer that is built in.", cmd_pronounce, 0, 0, 1, false},
+    {"report", "RESULT.json ... -o F.html|F.svg|F.md", "Result files of bench as one page, picture or Markdown file.", cmd_report, 1, ALL,
+     0, false},
+    {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank, 1, 1,
+     3, false},
+    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, 1, 1, 2, true},
+    {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest, 0, 0, 0, false},
+    {"similarity", "MODEL_DIR [TEXT ...]", "Cosine similarity of every pair of texts.", cmd_similarity, 1, 1, 2, false},
+    {"tokenize", "MODEL [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize, 1, 1, 2, false},
+    {"translate", "MODEL_DIR [TEXT]", "Texts that an encoder-decoder makes of others: T5, Marian, BART.", cmd_translate, 1, 1, 2, false},
+    {"tune", "", "Measure which engines suit a device and keep the choice for this user.", cmd_tune, 0, 0, 0, false},
+    {"verify", "F.npy --model MODEL_DIR", "Whether a model still makes the vectors of a file of embeddings.", cmd_verify, 1, 1, 0, false},
 };
 
 static void print_usage(FILE *stream)
@@ -83,6 +89,13 @@ static int fail_unknown(const char *name)
                             : clfi_fail(CLF_INVALID_ARGUMENT, "\"%s\" is no command; see clformer --help", name));
 }
 
+/* Flushes before the drivers' own ends, which flush as well and keep no reason. */
+static int run(const cli_command *command, int argc, char **argv)
+{
+    const int status = command->run(command, argc, argv);
+    return cli_has_failed() || cli_output_flush() == CLF_OK ? status : cli_fail(CLF_IO);
+}
+
 int main(int argc, char **argv)
 {
     open_standard_streams();
@@ -94,7 +107,7 @@ int main(int argc, char **argv)
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         const cli_command *command = argc > 2 ? find(argv[2]) : NULL;
         if (command)
-            return command->run(command, 2, (char *[]){argv[2], "--help", NULL});
+            return run(command, 2, (char *[]){argv[2], "--help", NULL});
         if (argc > 2 && strcmp(name, "help") == 0)
             return fail_unknown(argv[2]);
         print_usage(name ? stdout : stderr);
@@ -107,5 +120,5 @@ int main(int argc, char **argv)
     const cli_command *command = find(name);
     if (!command)
         return fail_unknown(name);
-    return command->run(command, argc - 1, argv + 1);
+    return run(command, argc - 1, argv + 1);
 }

@@ -11,7 +11,7 @@ static size_t norm_options(op_job *job, cli_option *table)
     const cli_option rows[] = {
         {"axes", 0, "D", "how many of the last axes are normalised together (default: 1)", CLI_SIZE, &job->axes},
         {"eps", 0, "E", "added inside the root (default: 1e-5; rms_norm 1e-6)", CLI_NUMBER, &job->eps},
-        {"residual", 0, "R.npy", "added to x first; the shape of x", CLI_TEXT, &job->residual},
+        {"residual", 0, "R.npy", "added to x first; the shape of x", CLI_INPUT, &job->residual},
     };
     job->axes = 1;
     memcpy(table, rows, sizeof rows);
@@ -56,8 +56,12 @@ static clf_status rms_norm_run(op_job *job)
     return clf_rms_norm(job->session.context, x, &params, job->result);
 }
 
-const op_row op_layer_norm_row = {"layer_norm", "x.npy [gamma.npy [beta.npy]] -o OUT.npy",
-                                  "(x - mean) / sqrt(var + eps) * gamma + beta over the last axes; gamma and beta have their shape.", 1, 3,
-                                  norm_options, layer_norm_run};
-const op_row op_rms_norm_row = {"rms_norm", "x.npy [gamma.npy] -o OUT.npy", "x / sqrt(mean(x^2) + eps) * gamma over the last axes.", 1, 2,
-                                norm_options, rms_norm_run};
+const op_row op_layer_norm_row = {"layer_norm",
+                                  "x.npy [gamma.npy [beta.npy]] -o OUT.npy",
+                                  "(x - mean) / sqrt(var + eps) * gamma + beta over the last axes; gamma and beta have their shape.",
+                                  1,
+                                  3,
+                                  norm_options,
+                                  layer_norm_run};
+const op_row op_rms_norm_row = {
+    "rms_norm", "x.npy [gamma.npy] -o OUT.npy", "x / sqrt(mean(x^2) + eps) * gamma over the last axes.", 1, 2, norm_options, rms_norm_run};

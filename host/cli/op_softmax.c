@@ -11,12 +11,12 @@ static size_t softmax_options(op_job *job, cli_option *table)
     const cli_option rows[] = {
         {"axis", 0, "A", "axis of the keys, negative from the end (default: -1)", CLI_INTEGER, &job->axis},
         {"scale", 0, "S", "multiplies x first (default: 1)", CLI_NUMBER, &job->scale},
-        {"mask", 0, "M.npy", "rank of x, each size that of x or 1; 0 = masked", CLI_TEXT, &job->mask},
-        {"padding-mask", 0, "P.npy", "[batch, keys]; 0 = masked", CLI_TEXT, &job->padding_mask},
-        {"attention-mask", 0, "A.npy", "[queries, keys]; 0 = masked", CLI_TEXT, &job->attention_mask},
-        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries] for x of rank 3: key j is used if j < length", CLI_TEXT,
+        {"mask", 0, "M.npy", "rank of x, each size that of x or 1; 0 = masked", CLI_INPUT, &job->mask},
+        {"padding-mask", 0, "P.npy", "[batch, keys]; 0 = masked", CLI_INPUT, &job->padding_mask},
+        {"attention-mask", 0, "A.npy", "[queries, keys]; 0 = masked", CLI_INPUT, &job->attention_mask},
+        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries] for x of rank 3: key j is used if j < length", CLI_INPUT,
          &job->lengths},
-        {"bias", 0, "B.npy", "additive mask, rank of x, each size that of x or 1: added to S * x", CLI_TEXT, &job->bias},
+        {"bias", 0, "B.npy", "additive mask, rank of x, each size that of x or 1: added to S * x", CLI_INPUT, &job->bias},
         OP_CAUSAL_OPTION(job),
         {"causal-offset", 0, "N", "with --causal: query i uses keys 0 to i + N (default: 0)", CLI_INTEGER, &job->causal_offset},
         {"batch-axis", 0, "A", "axis of x for --lengths and --padding-mask (default: 0)", CLI_INTEGER, &job->batch_axis},
@@ -73,7 +73,7 @@ const op_row op_softmax_row = {"softmax",
 static size_t masked_softmax_options(op_job *job, cli_option *table)
 {
     const cli_option rows[] = {
-        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries]: key j is used if j < length (default: all)", CLI_TEXT,
+        {"lengths", 0, "L.npy", "integers [batch] or [batch, queries]: key j is used if j < length (default: all)", CLI_INPUT,
          &job->lengths},
         OP_POLICY_OPTION(job),
     };

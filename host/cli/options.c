@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "cli/mpirun.h"
+#include "cli/option_files.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
@@ -106,15 +106,19 @@ static clf_status set_value(const cli_option *option, const char *value)
         *(int *)option->target = 1;
         return CLF_OK;
     case CLI_TEXT:
+    case CLI_INPUT:
+    case CLI_TEXTS:
         *(const char **)option->target = value;
         return CLF_OK;
     case CLI_OUTPUT:
+    case CLI_IN_PLACE:
     case CLI_FILE:
         if (!value[0] || (option->kind == CLI_FILE && strcmp(value, "-") == 0))
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected the name of a file to write, found \"%s\"", option->name, value);
         *(const char **)option->target = value;
         return CLF_OK;
-    case CLI_LIST: {
+    case CLI_LIST:
+    case CLI_INPUTS: {
         cli_list *list = option->target;
         if (list->count == CLI_LIST_MAX)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: given more than %d times", option->name, CLI_LIST_MAX);
@@ -224,35 +228,6 @@ static clf_status fail_unknown(const cli_command *command, const cli_option *opt
              is_ambiguous ? "the beginning of several" : "unknown", command->name);
 }
 
-/* What the option says will be written; NULL: nothing, or it is not for that. */
-static const char *output_of(const cli_option *option)
-{
-    return option->kind == CLI_OUTPUT || option->kind == CLI_FILE ? *(const char **)option->target : NULL;
-}
-
-clf_status cli_outputs_differ(const cli_command *command, const char *name, const char *path, const char *other_name, const char *other)
-{
-    bool is_same;
-    if (!path || !other)
-        return CLF_OK;
-    CLF_TRY(clfi_outputs_are_same(path, other, &is_same));
-    if (is_same)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: --%s %s and --%s %s are one file: expected two", command->name, name, path, other_name, other);
-    return CLF_OK;
-}
-
-static clf_status check_outputs(const cli_command *command, const cli_option *options, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *path = output_of(&options[i]);
-        if (path)
-            CLF_TRY(clfi_output_check(path, options[i].kind == CLI_FILE));
-        for (size_t k = 0; path && k < i; k++)
-            CLF_TRY(cli_outputs_differ(command, options[k].name, output_of(&options[k]), options[i].name, path));
-    }
-    return CLF_OK;
-}
-
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional)
 {
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
@@ -301,7 +276,7 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
                  cli_mpirun_size());
     *positional = argc - optind;
     memmove(argv, argv + optind, (size_t)*positional * sizeof *argv);
-    return check_outputs(command, options, count);
+    return cli_files_check(&(cli_line){command, options, count, argv, *positional});
 }
 
 clf_status cli_refuse(const cli_command *command, const char *format, ...)

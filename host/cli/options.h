@@ -5,55 +5,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/status.h"
-
-typedef enum cli_kind {
-    CLI_FLAG,    /* int *: set to 1 */
-    CLI_TEXT,    /* const char ** */
-    CLI_OUTPUT,  /* const char **: what the command will write: a file, pipe, device or "-"; checked before the work */
-    CLI_FILE,    /* const char **: the same, but a regular file only */
-    CLI_LIST,    /* cli_list *: a text each time it is given */
-    CLI_SIZE,    /* size_t *: a whole number, at least 1 */
-    CLI_INTEGER, /* int64_t *: a whole number of any sign */
-    CLI_NUMBER,  /* double *: one that float32 holds */
-    CLI_CHOICE   /* int *: index into `choices`, "a|b|c" */
-} cli_kind;
-
-enum { CLI_LIST_MAX = 32 };
-
-typedef struct cli_list {
-    const char *items[CLI_LIST_MAX];
-    size_t count;
-} cli_list;
-
-typedef struct cli_option {
-    const char *name;    /* "max-tokens" */
-    char letter;         /* 'o', or 0 */
-    const char *metavar; /* "N"; for CLI_CHOICE the choices "a|b|c"; NULL for flags */
-    const char *help;
-    cli_kind kind;
-    void *target;
-} cli_option;
-
-/* What a command is; its table of options is built in its own function, where the targets live. */
-typedef struct cli_command {
-    const char *name;
-    const char *arguments; /* "MODEL_DIR [TEXT ...]" */
-    const char *summary;
-    int (*run)(const struct cli_command *self, int argc, char **argv); /* returns the exit status */
-    bool shares_work; /* processes that one mpirun started divide it among them; others would each do all of it, and are refused */
-} cli_command;
+#include "cli/option.h"
 
 /* Parses argv[1..argc), options and positional arguments in any order ("--" ends options). Positional arguments are moved to the front of
  * argv; their number goes to *positional. INVALID_ARGUMENT names the option, and for an unknown one the nearest; two outputs that are one
- * file. NOT_FOUND, IO: an output that could not be written. "--help" prints the help and exits with 0, "--help=manual" the same rows as a
- * section of the manual page. */
+ * file, an output that is read, two that read standard input (cli/option_files.h). NOT_FOUND, IO: an output that could not be written.
+ * "--help" prints the help and exits with 0, "--help=manual" the same rows as a section of the manual page. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
-
-/* Refuses two outputs, by the names of their options, that are one file; NULL: that one is not asked for. INVALID_ARGUMENT, IO. */
-clf_status cli_outputs_differ(const cli_command *command, const char *name, const char *path, const char *other_name, const char *other);
 
 /* INVALID_ARGUMENT, "NAME: <what is wrong>; usage: clformer NAME ARGUMENTS". */
 clf_status cli_refuse(const cli_command *command, const char *format, ...) CLFI_PRINTF(2, 3);

@@ -42,6 +42,9 @@ clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const c
 clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, const json_t *config, const char *config_name,
                                      clf_tokenizer **out);
 
+/* Whether sentence_bert_config.json puts Lowercase before the tokenizer's own normalizers. FORMAT, IO, OUT_OF_MEMORY. */
+clf_status clfi_tokenizer_lowers(const char *directory, bool *out);
+
 /* clf_tokenizer_encode for callers inside. pair NULL: none. */
 clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size,
                                  const clf_encode_options *options, clf_encoding *out);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "io/sentencepiece.h"
+#include "text/tokenizer_files.h"
 #include "text/tokenizer_make.h"
 #include "text/tokenizer_slow.h"
 
@@ -89,7 +90,7 @@ static clf_status make_from_file(const char *directory, const fairseq_ids *layou
     char *path = NULL;
     clf_str bytes = CLF_STR_INIT;
     clf_sentencepiece spm = {.pieces = NULL};
-    CLF_GOTO(clfi_path_join(directory, "sentencepiece.bpe.model", &path));
+    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_SENTENCEPIECE], &path));
     CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &bytes));
     CLF_GOTO(clfi_sentencepiece_parse(clfi_str_text(&bytes), bytes.length, path, &spm));
     st = make(&spm, path, layout, root);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/json.h"
+#include "text/tokenizer_files.h"
 #include "text/tokenizer_parts.h"
 
 enum { ID_BYTES = 24 };
@@ -88,8 +89,8 @@ clf_status clfi_tokenizer_read_older(const char *directory, json_t **config, cha
     char *map_path = NULL, *added_path = NULL;
     if (json_is_object(json_object_get(*config, "added_tokens_decoder")))
         return CLF_OK;
-    CLF_GOTO(read_object(directory, "special_tokens_map.json", &map, &map_path));
-    CLF_GOTO(read_object(directory, "added_tokens.json", &added, &added_path));
+    CLF_GOTO(read_object(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_SPECIALS], &map, &map_path));
+    CLF_GOTO(read_object(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_ADDED], &added, &added_path));
     if ((map || added) && !*config) {
         char **made_of = map ? &map_path : &added_path;
         *config = json_object();

@@ -7,6 +7,7 @@
 #include "io/checkpoint_gguf.h"
 #include "io/json.h"
 #include "text/tokenizer_class.h"
+#include "text/tokenizer_files.h"
 #include "text/tokenizer_gguf.h"
 #include "text/tokenizer_marian.h"
 #include "text/tokenizer_older.h"
@@ -39,13 +40,13 @@ static clf_status open_older(const char *directory, const char *config_path, con
     clf_status st;
     char *path = NULL, *spm = NULL, *vocab = NULL, *config_text = NULL;
     clf_str text = CLF_STR_INIT;
-    CLF_GOTO(clfi_file_find(directory, "source.spm", &spm));
+    CLF_GOTO(clfi_file_find(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_SOURCE_SPM], &spm));
     if (spm) {
-        CLF_GOTO(clfi_path_join(directory, "vocab.json", &vocab));
+        CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_VOCAB_JSON], &vocab));
         CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
         goto done;
     }
-    CLF_GOTO(clfi_file_find(directory, "vocab.txt", &path));
+    CLF_GOTO(clfi_file_find(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_VOCAB_TXT], &path));
     if (!path)
         CLF_GOTO(clfi_fail(CLF_NOT_FOUND,
                            "%s: no tokenizer.json and no vocab.txt, vocab.json with merges.txt, sentencepiece.bpe.model or source.spm",
@@ -76,6 +77,11 @@ static clf_status read_flag(const char *directory, const char *name, const char 
     json_decref(json);
     free(path);
     return st;
+}
+
+clf_status clfi_tokenizer_lowers(const char *directory, bool *out)
+{
+    return read_flag(directory, "sentence_bert_config.json", "do_lower_case", out);
 }
 
 /* Puts Lowercase before the other normalizers of tokenizer.json, in their list or in place of none. */
@@ -129,10 +135,10 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
     CLF_TRY(clfi_file_need(directory));
-    CLF_GOTO(clfi_json_read_in(directory, "tokenizer_config.json", &config_path, &config));
+    CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], &config_path, &config));
     CLF_GOTO(clfi_tokenizer_read_older(directory, &config, &config_path));
-    CLF_GOTO(clfi_json_read_in(directory, "tokenizer.json", &path, &root));
-    CLF_GOTO(read_flag(directory, "sentence_bert_config.json", "do_lower_case", &lowers)); /* before the tokenizer's own normalizers */
+    CLF_GOTO(clfi_json_read_in(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_JSON], &path, &root));
+    CLF_GOTO(clfi_tokenizer_lowers(directory, &lowers));
     if (root && config)
         CLF_GOTO(find_class(directory, config, &class));
     if (!root)
@@ -174,11 +180,11 @@ clf_status clf_tokenizer_open_target(const char *directory, clf_tokenizer **out)
     if (!directory || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a directory and a place for the tokenizer, found NULL");
     if (!clfi_is_gguf(directory))
-        CLF_TRY(read_flag(directory, "tokenizer_config.json", "separate_vocabs", &is_separate));
+        CLF_TRY(read_flag(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], "separate_vocabs", &is_separate));
     if (!is_separate)
         return open_any(directory, out);
-    CLF_GOTO(clfi_path_join(directory, "target.spm", &spm));
-    CLF_GOTO(clfi_path_join(directory, "target_vocab.json", &vocab));
+    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_SPM], &spm));
+    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_TARGET_VOCAB], &vocab));
     CLF_GOTO(clfi_tokenizer_open_marian(spm, vocab, out));
 done:
     free(spm);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "io/json.h"
+#include "text/tokenizer_files.h"
 #include "text/tokenizer_make.h"
 #include "text/tokenizer_parts.h"
 #include "text/tokenizer_slow.h"
@@ -48,7 +49,7 @@ static clf_status read_merges(const char *directory, json_t *model)
     clf_str text = CLF_STR_INIT;
     json_t *list = json_array();
     CLF_GOTO(clfi_make_set(model, "merges", list));
-    CLF_GOTO(clfi_path_join(directory, "merges.txt", &path));
+    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_MERGES], &path));
     CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &text));
     st = list_merges(clfi_str_text(&text), text.length, path, list);
 done:
@@ -76,7 +77,7 @@ static clf_status make(const char *directory, json_t *vocab, const char *path, c
     const char *cls = name_of(config, CLF_TOKEN_CLS), *sep = name_of(config, CLF_TOKEN_SEP);
     int64_t cls_id, sep_id;
     bool adds_space;
-    CLF_TRY(clfi_json_opt_bool(config, "tokenizer_config.json", "add_prefix_space", false, &adds_space));
+    CLF_TRY(clfi_json_opt_bool(config, clfi_tokenizer_files[CLF_TOKENIZER_FILE_CONFIG], "add_prefix_space", false, &adds_space));
     CLF_TRY(clfi_json_get_int(vocab, path, cls, 0, CLFI_VOCABULARY_MAX_ID, &cls_id));
     CLF_TRY(clfi_json_get_int(vocab, path, sep, 0, CLFI_VOCABULARY_MAX_ID, &sep_id));
     json_t *model = json_pack("{s:s, s:O}", "type", "BPE", "vocab", vocab);
@@ -99,7 +100,7 @@ clf_status clfi_tokenizer_make_roberta(const char *directory, const json_t *conf
     char *path = NULL;
     json_t *vocab = NULL, *none = json_object();
     CLF_GOTO(none ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: tokenizer", directory));
-    CLF_GOTO(clfi_path_join(directory, "vocab.json", &path));
+    CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_VOCAB_JSON], &path));
     CLF_GOTO(clfi_json_read(path, CLFI_MODEL_FILE_BYTES, &vocab));
     st = make(directory, vocab, path, config ? config : none, root);
 done:

@@ -205,7 +205,7 @@ def check_info_of_tokenizer(folder):
     shutil.copytree(os.path.join(data, "sentence", "dense"), copy)
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         shutil.copy(os.path.join(data, "families", "roberta", name), copy)
-    for name in ("model-00001-of-00002.safetensors", "adapter_model.safetensors", "model-1-of-2.safetensors.bak"):
+    for name in ("model-00001-of-00002.safetensors", "target_vocab.json", "adapter_model.safetensors", "model-1-of-2.safetensors.bak"):
         with open(os.path.join(copy, name), "wb"):
             pass
     os.mkdir(os.path.join(copy, "onnx"))

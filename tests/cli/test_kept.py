@@ -106,6 +106,32 @@ with tempfile.TemporaryDirectory() as work:
         fail("other options: embeddings of another length were used")
     search()
 
+    # So does each file that a tokenizer is read from, also where it is new.
+    shutil.copytree("model", "retold")
+    search(model="retold")
+    for name in ("added_tokens.json", "special_tokens_map.json"):
+        with open(os.path.join("retold", name), "w", encoding="ascii") as file:
+            file.write("{}")
+        expect(name, search(model="retold"), len(LINES), model="retold")
+    for name in ("sentencepiece.bpe.model", "source.spm", "target.spm", "target_vocab.json", "vocab.json", "merges.txt"):
+        with open(os.path.join("retold", name), "w", encoding="ascii") as file:
+            file.write("{}")
+        if search(model="retold")[1] != len(LINES):
+            fail(name, "old embeddings were used")
+        os.remove(os.path.join("retold", name))
+        search(model="retold")
+    write(["The Cat SAT", *LINES[1:]])
+    search(model="retold")
+    with open("retold/sentence_bert_config.json", "w", encoding="ascii") as file:
+        file.write('{"do_lower_case": true}')
+    expect("do_lower_case", search(model="retold"), len(LINES), model="retold")
+    with open("retold/sentence_bert_config.json", "w", encoding="ascii") as file:
+        file.write('{"do_lower_case": false}')
+    if search(model="retold")[1] != len(LINES):
+        fail("do_lower_case is false: old embeddings were used")
+    write(LINES)
+    search()
+
     # Damage.
     whole, told = content(sidecar), content(beside)
     for name, path, bytes_ in (("truncated", sidecar, whole[:-100]), ("changed", sidecar, whole[:-4] + b"\0\0\0\0"),

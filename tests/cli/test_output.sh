@@ -105,6 +105,20 @@ if [ -c /dev/full ]; then
     expect_error "standard output" "standard output on a full disk"
     [ "$(wc -l <"$work/err")" = 1 ] || fail "standard output on a full disk is told of twice: $(cat "$work/err")"
     "$program" --version >/dev/full 2>/dev/null && fail "--version on a full disk: status 0"
+    echo "the cat sat" >"$work/text.txt"
+    encoder=$data/families/distilbert
+    for command in "info $encoder" devices "similarity $encoder a b" "search $encoder --no-keep --corpus $work/text.txt cat" \
+        "einsum ij,j-> --plan --shapes 2x3,3" "op positional_encoding --length 3 --dim 4" "selftest --filter l2_normalize" \
+        "perplexity $data/generation/llama --file $work/text.txt"; do
+        # shellcheck disable=SC2086
+        "$program" $command >/dev/full 2>"$work/err" && fail "$command on a full disk: status 0"
+        expect_error "write standard output: No space left" "$command on a full disk"
+    done
+    for command in tokenize detokenize; do # which end at the first window that cannot be written
+        yes 7 | timeout 60 "$program" $command "$encoder" - >/dev/full 2>"$work/err"
+        [ "${PIPESTATUS[1]}" = 1 ] || fail "$command of endless texts on a full disk"
+        expect_error "standard output" "$command of endless texts on a full disk"
+    done
 fi
 
 # Refused before the work: in less time than a device takes, by a text that would fail later.
@@ -119,6 +133,55 @@ if [ "$(id -u)" -ne 0 ]; then
     chmod 400 "$work/d/readonly.npy"
     encode -o "$work/d/readonly.npy" --device nosuch; expect_status 1 "a read-only file"; expect_error "readonly.npy" "a read-only file"
 fi
+
+# Nor does an output replace what is read, under whatever name, or two outputs share a file: refused with both names, and nothing is lost.
+mkdir "$work/read"
+(
+    cd "$work/read" || exit 1
+    cp -r "$data/families/distilbert" encoder
+    cp -r "$data/generation/llama" language
+    printf 'one\ntwo\nthree\n' >t.txt
+    cp "$want" w.npy
+    cp "$work/r.json" b.json
+    ln -s t.txt link.txt
+    "$program" convert language x.gguf 2>/dev/null || fail "convert"
+    find . -type f -exec cksum {} + | sort >"$work/before"
+    replaces() { # replaces WANTED ARGUMENTS...
+        local wanted=$1
+        shift
+        run "$@" <t.txt
+        expect_status 2 "$*"; expect_error "$wanted" "$*"
+    }
+    replaces "--output t.txt would replace a file that is read (--file t.txt)" embed encoder --file t.txt -o t.txt
+    replaces "--output ./t.txt would replace a file that is read (--file link.txt)" embed encoder --file link.txt -o ./t.txt
+    replaces "--output t.txt would replace a file that is read (argument -)" embed encoder - -o t.txt
+    replaces "--output encoder/config.json would replace a file that is read (argument encoder)" embed encoder a -o encoder/config.json
+    replaces "--trace a.npy.json and --output a.npy.json are one file" embed encoder -f t.txt -o a.npy --trace a.npy.json
+    replaces "--trace a.npy.part and --output a.npy.part are one file" embed encoder -f t.txt -o a.npy --trace a.npy.part
+    replaces "(--file t.txt)" logits language -f t.txt -o t.txt
+    replaces "(--file t.txt)" perplexity language -f t.txt --trace t.txt
+    replaces "(--corpus t.txt)" search encoder --corpus t.txt two --trace t.txt
+    replaces "(argument x.gguf)" generate x.gguf ab -n 3 --trace x.gguf
+    replaces "--trace o.gguf and argument o.gguf are one file" convert language o.gguf --check ab --trace o.gguf
+    replaces "(argument b.json)" report b.json -o b.json --format md
+    replaces "(--weights w.npy)" attention --weights w.npy -o w.npy --format svg
+    replaces "(--bias w.npy)" op softmax w.npy --bias w.npy -o y.npy --trace w.npy
+    replaces "(--model x.gguf)" bench --model x.gguf -o x.gguf
+    find . -type f -exec cksum {} + | sort | cmp -s - "$work/before" || fail "a refused output changed a file"
+    for command in "op softmax w.npy -o w.npy" "einsum ij->ji w.npy -o w.npy" "convert x.gguf x.gguf --weights f16"; do
+        # shellcheck disable=SC2086
+        run $command
+        expect_status 0 "$command" # in place
+    done
+    # One alone reads standard input.
+    for command in "search encoder --corpus - -" "search encoder --corpus - -f -" "tokenize encoder - - x" "tokenize encoder -f - -" \
+        "detokenize encoder - -" "pronounce - -"; do
+        # shellcheck disable=SC2086
+        replaces "would both read standard input: expected one" $command
+    done
+    exit "$failures"
+)
+failures=$?
 
 # Closed standard streams: nothing lands in the file, and their use is an error.
 "$program" op positional_encoding --length 3 --dim 4 -o "$work/closed.npy" >&- 2>&- <&- || fail "closed streams: status $?"

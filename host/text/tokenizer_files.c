@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of a tokenizer's files. */
+#include "text/tokenizer_files.h"
+
+#include <string.h>
+
+const char *const clfi_tokenizer_files[CLF_TOKENIZER_FILE_COUNT] = {
+#define X(id, name) name,
+    CLFI_TOKENIZER_FILES(X)
+#undef X
+};
+
+bool clfi_is_tokenizer_file(const char *name)
+{
+    for (int i = 0; i < CLF_TOKENIZER_FILE_COUNT; i++)
+        if (strcmp(name, clfi_tokenizer_files[i]) == 0)
+            return true;
+    return false;
+}
