@@ -27,8 +27,8 @@ static void fixture_init(clf_context *context, clf_layout order, bool norm_first
     static const int lengths[N] = {7, 3, 0};
     int32_t tokens[N * S];
     uint8_t padding[N * S];
-    *f = (fixture){.config = base_config, .order = order, .source_masks = CLF_ATTENTION_MASKS_INIT,
-                    .target_masks = CLF_ATTENTION_MASKS_INIT};
+    *f = (fixture){
+        .config = base_config, .order = order, .source_masks = CLF_ATTENTION_MASKS_INIT, .target_masks = CLF_ATTENTION_MASKS_INIT};
     f->config.norm_first = norm_first;
     f->config.is_gated = !norm_first;
     random_weights(&f->config, 1234, 0.3f, &f->weights);
@@ -79,12 +79,11 @@ static void run_reference(fixture *f, clfi_ref_extras extras)
                             f->features, NULL));
 }
 
-static clf_tensor *nan_weights(clf_context *context, int64_t queries, int64_t keys)
+static clf_tensor *unwritten_weights(clf_context *context, int64_t queries, int64_t keys)
 {
     static float values[N * H * S * S];
     clf_tensor *tensor;
-    for (size_t i = 0; i < COUNT(values); i++)
-        values[i] = NAN;
+    memset(values, UNWRITTEN, sizeof values);
     CHECK_OK(clf_tensor_create_from(context, CLF_F32, 4, (int64_t[]){N, H, queries, keys}, values, &tensor));
     return tensor;
 }
@@ -95,8 +94,11 @@ static void make_outputs(clf_context *context, const fixture *f, clf_layer_outpu
     static const struct {
         int is_decoder;
         clf_layer_value value;
-    } kinds[OUTPUTS / LAYERS] = {{0, CLF_LAYER_SELF_WEIGHTS}, {0, CLF_LAYER_FEED_FORWARD_INPUT}, {1, CLF_LAYER_SELF_WEIGHTS},
-                                 {1, CLF_LAYER_SOURCE_WEIGHTS}, {1, CLF_LAYER_FEED_FORWARD_INPUT}};
+    } kinds[OUTPUTS / LAYERS] = {{0, CLF_LAYER_SELF_WEIGHTS},
+                                 {0, CLF_LAYER_FEED_FORWARD_INPUT},
+                                 {1, CLF_LAYER_SELF_WEIGHTS},
+                                 {1, CLF_LAYER_SOURCE_WEIGHTS},
+                                 {1, CLF_LAYER_FEED_FORWARD_INPUT}};
     for (int i = 0; i < OUTPUTS; i++) {
         const int is_decoder = kinds[i / LAYERS].is_decoder;
         const clf_layer_value value = kinds[i / LAYERS].value;
@@ -104,7 +106,7 @@ static void make_outputs(clf_context *context, const fixture *f, clf_layer_outpu
         outputs[i] = (clf_layer_output){is_decoder, i % LAYERS, value, NULL};
         outputs[i].out = value == CLF_LAYER_FEED_FORWARD_INPUT
                              ? output(context, f->order, length, C)
-                             : nan_weights(context, length, value == CLF_LAYER_SOURCE_WEIGHTS ? S : length);
+                             : unwritten_weights(context, length, value == CLF_LAYER_SOURCE_WEIGHTS ? S : length);
     }
 }
 
@@ -371,7 +373,8 @@ static void test_refusals(void **state)
     static fixture f;
     clf_context *context = *state;
     fixture_init(context, CLF_LAYOUT_NLD, true, &f);
-    clf_tensor *memory = output(context, f.order, S, C), *features = output(context, f.order, T, C), *weights = nan_weights(context, S, S);
+    clf_tensor *memory = output(context, f.order, S, C), *features = output(context, f.order, T, C),
+               *weights = unwritten_weights(context, S, S);
     clf_tensor *narrow = output(context, f.order, S, C / 2);
     const clf_layer_output good = {0, 1, CLF_LAYER_SELF_WEIGHTS, weights};
     clf_layer_output outputs[2];
