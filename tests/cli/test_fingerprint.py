@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip, worst
+from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip_without_device, worst
 
 
 def change(path, **changes):
@@ -30,8 +30,7 @@ with tempfile.TemporaryDirectory() as work:
         file.write(b"".join(values[i:i + 4] for i in range(3996, -1, -4)))
 
     done = run("embed", model, "-o", corpus, "one", "two", "three four")
-    if done.returncode != 0 and "device" in done.stderr:
-        skip(done.stderr)
+    skip_without_device(done)
     expect("embed", done, 0)
     with open(beside, encoding="utf-8") as file:
         told = json.load(file)
