@@ -39,18 +39,24 @@ operand operand_create(clf_context *context, clf_dtype dtype, layout l, int rank
     }
     const int64_t extent = assign_strides(rank, dim, order, l == LAYOUT_SLICED ? GAP : 0, stride);
     const int64_t total = extent + 2 * FENCE;
-    const size_t bytes = (size_t)total * clf_dtype_bytes(dtype);
-    unsigned char *fill = malloc(bytes);
-    assert_non_null(fill);
-    memset(fill, UNWRITTEN, bytes);
-    CHECK_OK(clf_tensor_create_from(context, dtype, 1, &total, fill, &o.base));
-    free(fill);
+    CHECK_OK(clf_tensor_create(context, dtype, 1, &total, &o.base));
+    operand_spoil(&o);
     CHECK_OK(clf_tensor_view(o.base, rank, dim, stride, FENCE, &o.tensor));
-    o.outside = UNWRITTEN;
     o.count = clf_tensor_count(o.tensor);
     o.value = calloc(o.count + 1, sizeof *o.value);
     assert_non_null(o.value);
     return o;
+}
+
+void operand_spoil(operand *o)
+{
+    const size_t bytes = clf_tensor_count(o->base) * clf_dtype_bytes(clf_tensor_dtype(o->base));
+    unsigned char *fill = malloc(bytes);
+    assert_non_null(fill);
+    memset(fill, UNWRITTEN, bytes);
+    CHECK_OK(clf_tensor_write(o->base, fill, bytes));
+    free(fill);
+    o->outside = UNWRITTEN;
 }
 
 void operand_destroy(operand *o)

@@ -31,6 +31,7 @@ typedef struct operand {
 const char *layout_name(layout l);
 
 operand operand_create(clf_context *context, clf_dtype dtype, layout l, int rank, const int64_t *dim);
+void operand_spoil(operand *o);   /* as it was created, before another run writes it */
 void operand_destroy(operand *o); /* an operand of zeros is accepted */
 
 /* Stores the values, rounded to the dtype; `value` is what came out. */
