@@ -248,8 +248,9 @@ static void run_case(clf_context *context, const mha_case *c)
     free_data(&a);
 }
 
-#define SELF(N, L, H, D) .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), \
-                         .width_v = (H) * (D), .width_o = (H) * (D), .is_self = true
+#define SELF(N, L, H, D)                                                                                                                \
+    .batch = N, .queries = L, .keys = L, .heads = H, .d = D, .dv = D, .width_q = (H) * (D), .width_k = (H) * (D), .width_v = (H) * (D), \
+    .width_o = (H) * (D), .is_self = true
 #define CROSS(N, LQ, LK, H, D, DV, WQ, WK, WV, WO) \
     .batch = N, .queries = LQ, .keys = LK, .heads = H, .d = D, .dv = DV, .width_q = WQ, .width_k = WK, .width_v = WV, .width_o = WO
 static const mha_case small_cases[] = {
@@ -292,6 +293,39 @@ static void test_cases(void **state)
         run_case(*state, &cases[i]);
 }
 
+/* The rows of an input may lie apart when they are evenly spaced: one position of each sequence. Two of five positions are not. */
+static void test_slices(void **state)
+{
+    enum { BATCH = 2, LENGTH = 5, WIDTH = 5 };
+    clf_context *context = *state;
+    const mha_case c = {CLF_LAYOUT_NLD, CROSS(BATCH, 1, 4, 2, 4, 3, WIDTH, 6, 7, 4)};
+    mha_data a = make_data(context, &c);
+    rng r = {5};
+    operand whole = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){BATCH, LENGTH, WIDTH});
+    clf_tensor *one, *two, *out;
+    float values[BATCH * WIDTH], want[BATCH * 4], got[BATCH * 4];
+    operand_fill_uniform(&whole, &r, -1, 1);
+    CHECK_OK(clf_tensor_slice(whole.tensor, 1, 2, 1, 1, &one));
+    CHECK_OK(clf_tensor_slice(whole.tensor, 1, 2, 2, 1, &two));
+    CHECK_OK(clf_tensor_read_f32(one, values, COUNT(values)));
+    operand_fill(&a.x[Q], values);
+    CHECK_OK(clf_multi_head_attention_apply(context, a.mha, a.x[Q].tensor, a.x[K].tensor, a.x[V].tensor, &a.params, a.x[O].tensor));
+    CHECK_OK(clf_tensor_read_f32(a.x[O].tensor, want, COUNT(want)));
+    operand_spoil(&a.x[O]);
+    CHECK_OK(clf_multi_head_attention_apply(context, a.mha, one, a.x[K].tensor, a.x[V].tensor, &a.params, a.x[O].tensor));
+    CHECK_OK(clf_tensor_read_f32(a.x[O].tensor, got, COUNT(got)));
+    for (size_t i = 0; i < COUNT(want); i++)
+        CHECK(within(got[i], want[i], 1e-6), "a slice at %zu: %.9g, want %.9g", i, (double)got[i], (double)want[i]);
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){BATCH, 2, 4}, &out));
+    CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, two, a.x[K].tensor, a.x[V].tensor, &a.params, out), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: multi-head attention q: its rows are not evenly spaced");
+    clf_tensor_destroy(out);
+    clf_tensor_destroy(two);
+    clf_tensor_destroy(one);
+    operand_destroy(&whole);
+    free_data(&a);
+}
+
 static void test_refusals(void **state)
 {
     clf_context *context = *state;
@@ -320,14 +354,14 @@ static void test_refusals(void **state)
     w.w_v = NULL;
     CHECK_FAILS(clf_multi_head_attention_create(context, 2, &w, &bad), CLF_INVALID_ARGUMENT, "w_v");
     assert_null(bad);
-#define REFUSED(change, part)                                                                                              \
-    do {                                                                                                                   \
-        clf_attention_masks m = a.masks;                                                                                   \
-        clf_multi_head_attention_params p = a.params;                                                                      \
-        p.masks = &m;                                                                                                      \
-        clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;                       \
-        change;                                                                                                            \
-        CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part);         \
+#define REFUSED(change, part)                                                                                      \
+    do {                                                                                                           \
+        clf_attention_masks m = a.masks;                                                                           \
+        clf_multi_head_attention_params p = a.params;                                                              \
+        p.masks = &m;                                                                                              \
+        clf_tensor *q = a.x[Q].tensor, *k = a.x[K].tensor, *v = a.x[V].tensor, *out = a.x[O].tensor;               \
+        change;                                                                                                    \
+        CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, q, k, v, &p, out), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){3, 2, 5}, &q_lnd));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){4, 2, 6}, &k_lnd));
@@ -339,8 +373,8 @@ static void test_refusals(void **state)
     REFUSED(q = a.weight[Q].tensor, "expected rank 3");
     REFUSED(q = a.mask.tensor, "E_DTYPE: multi-head attention q is uint8");
     REFUSED(m.mask = a.padding.tensor, "E_SHAPE: multi-head attention mask is [2,4], expected [2 or 1,2 or 1,3 or 1,4 or 1]");
-    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd; out = out_lnd,
-            "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
+    REFUSED(m.mask = a.padding.tensor; p.layout = CLF_LAYOUT_LND; q = q_lnd; k = k_lnd; v = v_lnd;
+            out = out_lnd, "E_SHAPE: multi-head attention mask is [2,4], expected [3 or 1,4,2 or 1]");
     REFUSED(m.padding_mask = a.attention.tensor, "E_SHAPE: multi-head attention padding mask is [3,4], expected [2,4]");
     REFUSED(m.attention_mask = a.padding.tensor, "E_SHAPE: multi-head attention attention mask is [2,4], expected [3,4]");
     for (int i = 0; i < 3; i++) { /* of these two, no size is repeated */
@@ -369,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_slices),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
