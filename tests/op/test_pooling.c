@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling of ragged sequences: every mode and engine against double, tokens skipped, empty sequences, NaN, offsets that leave the tokens. */
+/* Pooling of ragged sequences: every mode and engine against double, tokens skipped, empty sequences, NaN, offsets that leave
+ * the tokens. */
 #include <stdio.h>
 #include <stdlib.h>
 
