@@ -9,12 +9,11 @@ import math
 import os
 import struct
 import subprocess
-import sys
 import tempfile
 import zlib
 from xml.etree import ElementTree
 
-from runs import data, fail, failures, finish, program, worst
+from runs import data, fail, finish, program, skip, skip_without_device, worst
 
 cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", "/root"), ".cache")
 model = os.environ.get("CLF_MODEL_DIR") or os.path.join(cache, "clformer", "models", "all-MiniLM-L6-v2")
@@ -170,11 +169,7 @@ if os.path.exists(os.path.join(work, "never.png")):
 # The built-in encoder-decoder: both sides, and between them; from its directory too. The bound is that of embeddings: 5e-6 holds on every
 # implementation.
 first = run("g2p", "cat", "--json")
-if first.returncode and "no usable OpenCL device" in first.stderr:
-    if failures:
-        finish()
-    print("skipped:", first.stderr.strip())
-    sys.exit(77)
+skip_without_device(first)
 with open(os.path.join(data, "attention", "golden_g2p.json"), encoding="ascii") as golden_file:
     for entry in json.load(golden_file):
         options = ["--kind", entry["kind"], "--layer", entry["layer"], "--head", ",".join(map(str, entry["heads"])), "--json"]
@@ -221,10 +216,7 @@ if done.returncode != 2 or "one word" not in done.stderr:
 
 # The rest needs the real encoder.
 if not os.path.isdir(model):
-    print("no model in", model)
-    if failures:
-        finish()
-    sys.exit(77)
+    skip(f"no model in {model}")
 with open(os.path.join(data, "attention", "golden.json"), encoding="ascii") as golden_file:
     golden = json.load(golden_file)
 text, layer = golden["text"], golden["layer"]

@@ -6,17 +6,9 @@ import ast
 import os
 import struct
 import subprocess
-import sys
 import tempfile
 
-program, data = sys.argv[1], sys.argv[2]
-failures = 0
-
-
-def fail(text):
-    global failures
-    failures += 1
-    print("FAIL:", text)
+from runs import data, fail, finish, program, skip_without_device
 
 
 def run(*args):
@@ -181,13 +173,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         files = write_operands(folder, [(2, 3)])
         first = run("ij->ji", *files)
-        if "no usable OpenCL device" in first.stderr:
-            print("skipped: no usable device")
-            sys.exit(77)
+        skip_without_device(first)
         for test in (golden, formats, plans, refusals):
             test(folder)
-    print("all passed" if failures == 0 else "%d failures" % failures)
-    sys.exit(failures > 0)
+    finish()
 
 
 main()

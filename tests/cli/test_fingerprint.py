@@ -3,12 +3,13 @@
 """What made a file of embeddings stands beside it: embed writes it, search refuses a corpus of another, verify computes the canaries again.
 usage: test_fingerprint.py PROGRAM DATA"""
 import json
+import math
 import os
 import shutil
 import subprocess
 import tempfile
 
-from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip, worst
+from runs import clformer as run, data, expect, fail, finish, make_wide_model, program, skip_without_device, worst
 
 
 def change(path, **changes):
@@ -30,8 +31,7 @@ with tempfile.TemporaryDirectory() as work:
         file.write(b"".join(values[i:i + 4] for i in range(3996, -1, -4)))
 
     done = run("embed", model, "-o", corpus, "one", "two", "three four")
-    if done.returncode != 0 and "device" in done.stderr:
-        skip(done.stderr)
+    skip_without_device(done)
     expect("embed", done, 0)
     with open(beside, encoding="utf-8") as file:
         told = json.load(file)
@@ -153,6 +153,14 @@ with tempfile.TemporaryDirectory() as work:
     expect("embed again", run("embed", model, "-o", corpus, "one", "two"), 0)
     with open(beside, encoding="utf-8") as file:
         canaries = json.load(file)["canaries"]
+    # The least cosine counts, whichever canary has it: the first is turned by one of 0.99.
+    vector = canaries[0]["vector"]
+    across = [0.0] * len(vector)
+    across[0], across[1] = -vector[1], vector[0]  # at a right angle to it
+    scale = math.hypot(*vector) / math.hypot(*across) * math.sqrt(1 - 0.99**2)
+    turned = [0.99 * a + scale * b for a, b in zip(vector, across)]
+    change(beside, canaries=[{"text": canaries[0]["text"], "vector": turned}, *canaries[1:]])
+    expect("one canary turned", run("verify", corpus, "--model", model), 1, "the least cosine is 0.99")
     for number in (1e39, "1", None):  # what float32 does not hold would make a cosine of NaN, which is below nothing
         spoiled = {"text": canaries[0]["text"], "vector": [number] * len(canaries[0]["vector"])}
         change(beside, canaries=[spoiled, *canaries[1:]])

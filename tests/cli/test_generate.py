@@ -285,8 +285,8 @@ def check_options():
             file.write("".join(prompt + "\n" for prompt in prompts))
         for seed in ("1", "2"):
             batch = run("generate", model, "--prompt-file", path, "--seed", seed, "--batch", "3", *chance).stdout.splitlines()
-            single = [run("generate", model, prompt, "--seed", seed, *chance).stdout.strip() for prompt in prompts[:1]]
-            if len(batch) != len(prompts) or batch[:1] != single:
+            single = [run("generate", model, prompt, "--seed", seed, *chance).stdout.strip() for prompt in prompts]
+            if len(batch) != len(prompts) or batch != single:
                 fail(f"options: seed {seed}: batch {batch}, single {single}")
             seen.add(batch[0])
     if len(seen) < 2:

@@ -7,18 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-failures = []
+from runs import data, fail, finish, program, skip_without_device
+
 LINES = ["the cat sat", "zebra quick", "dog, dog!", "on the mat", "quick quick", "the cat sat"]
 QUERIES = 1
-
-
-def fail(*parts):
-    failures.append(parts)
-    print("FAIL:", *parts)
 
 
 def write(lines):
@@ -37,9 +31,7 @@ def search(*options, model="model", corpus="c.txt"):
                           capture_output=True, text=True, check=False)
     embedded = re.search(r"^run .*\((\d+) texts?", done.stderr, re.MULTILINE)
     if done.returncode != 0 or not embedded:
-        if "device" in done.stderr and not failures and not os.path.exists(sidecar):
-            print("skipped:", done.stderr)
-            sys.exit(77)
+        skip_without_device(done)
         raise SystemExit(f"FAIL: search {options}: status {done.returncode}: {done.stderr}")
     said = [line for line in done.stderr.splitlines() if line.startswith("clformer: ") and " longer than " not in line]
     return json.loads(done.stdout)["hits"], int(embedded.group(1)) - QUERIES, said
@@ -105,6 +97,8 @@ with tempfile.TemporaryDirectory() as work:
     if search("--max-tokens", "4")[1] != len(LINES):
         fail("other options: embeddings of another length were used")
     search()
+    if sorted(os.listdir()) != ["c.txt", sidecar, beside, "model", "other"]:
+        fail("files put in the place of others: left", os.listdir())
 
     # So does each file that a tokenizer is read from, also where it is new.
     shutil.copytree("model", "retold")
@@ -180,6 +174,7 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(json.dumps(line) + "\n" for line in LINES)
     expect(".jsonl", search(corpus="c.jsonl"), len(LINES), corpus="c.jsonl")
     expect(".jsonl again", search(corpus="c.jsonl"), 0, corpus="c.jsonl")
+    if sorted(os.listdir()) != ["c.jsonl", "c.jsonl.embeddings.npy", "c.jsonl.embeddings.npy.json", "c.txt", "model", "other"]:
+        fail("left at the end", os.listdir())
 
-print("all passed" if not failures else f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

@@ -104,5 +104,8 @@ for status in ("0", "1", "2", "130"):
 for word in ("--help", "--version", "-V"):
     if word not in told("--help") or word not in plain("\n".join(page["DESCRIPTION"])):
         fail("--help or the manual lacks", word)
+bare = subprocess.run([program], capture_output=True, text=True, check=False)
+if bare.returncode != 2 or bare.stdout or bare.stderr != told("--help"):
+    fail("without a command: status", bare.returncode, bare.stdout, bare.stderr)
 print("all passed" if not failures else f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

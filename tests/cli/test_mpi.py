@@ -11,7 +11,7 @@ import signal
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from runs import ending, expect, fail, finish, make_broken_vendors, model, program, read, run, skip, worst, write_lines
+from runs import ending, expect, fail, finish, make_broken_vendors, model, program, read, run, skip, skip_without_device, worst, write_lines
 
 if not shutil.which("mpirun"):
     skip("mpirun is not installed")
@@ -32,8 +32,7 @@ with tempfile.TemporaryDirectory() as work:
             return run("mpirun", "--mca", "orte_tmpdir_base", session, "-n", str(ranks), *exports, *command, **more)
 
     one = run(*embed("want.npy"))
-    if one.returncode != 0 and "device" in one.stderr:
-        skip(one.stderr)
+    skip_without_device(one)
     want = read("want.npy")
     for ranks in (2, 3):
         with open("all.npy.mpi", "wb") as file:  # longer than what is written in its place

@@ -11,19 +11,14 @@ import subprocess
 import sys
 import tempfile
 
-program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from runs import data, fail, failures, program, skip_without_device
+
 folder = tempfile.TemporaryDirectory()
 work = folder.name
-failures = []
 
 # Weights err by (4 |s| + keys/16 + 16) 2^-24 to first order, |s| < 64 here; values are of the order of 1.
 BOUND = (4 * 64 + 16 + 1) * 2.0**-24
 HALF_BOUND = 2.0**-11 + BOUND
-
-
-def fail(text):
-    failures.append(text)
-    print("FAIL:", text)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------------------------
@@ -366,9 +361,7 @@ for key, item in tensors.items():
         originals[key + ".npy"] = written.read()
 
 first = run("softmax", "x.npy")
-if first.returncode and "no usable OpenCL device" in first.stderr:
-    print("skipped:", first.stderr.strip())
-    sys.exit(77)
+skip_without_device(first)
 for one in cases:
     run_case(one)
 check_encodings()

@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-from runs import data, expect, fail, failures, finish, make_wide_model, model, program, read, run, run_ending, skip, write_lines
+from runs import (data, expect, fail, failures, finish, make_wide_model, model, program, read, run, run_ending, skip, skip_without_device,
+                  write_lines)
 
 root = os.path.dirname(os.path.dirname(data))
 LINES, WINDOW, SHARDS = 3000, 32, 3
@@ -103,8 +104,7 @@ with tempfile.TemporaryDirectory() as work:
     common = [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW)]
     before_all = ["few.txt", "lines.txt", "want.npy", "want.npy.json"]
     done = run(*common, "-o", "want.npy")
-    if done.returncode != 0 and "device" in done.stderr:
-        skip(done.stderr)
+    skip_without_device(done)
     expect("embed", done, 0)
     want, told = read("want.npy"), read("want.npy.json")
     if sorted(os.listdir()) != before_all:

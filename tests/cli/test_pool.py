@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import time
 
-from runs import (data, ending, expect, fail, finish, make_broken_vendors, make_spoiled_model, model, program, read, run, run_ending, skip,
-                  worst, write_lines)
+from runs import (data, ending, expect, fail, finish, make_broken_vendors, make_spoiled_model, model, program, read, run, run_ending,
+                  skip_without_device, worst, write_lines)
 
 scorer = os.path.join(data, "classifiers", "bert")
 WINDOW = 32
@@ -24,8 +24,7 @@ with tempfile.TemporaryDirectory() as work:
         return [program, "embed", model, "--file", "lines.txt", "--window", str(WINDOW), "-o", output, *more]
 
     done = run(*embed("want.npy"))
-    if done.returncode != 0 and "device" in done.stderr:
-        skip(done.stderr)
+    skip_without_device(done)
     expect("embed", done, 0)
     want = read("want.npy")
 

@@ -6,10 +6,7 @@ set -u
 root=$(cd "$data/../.." && pwd)
 
 run pronounce hello
-if grep -q "no platform\|no usable device" "$work/err"; then
-    echo "skipped: $(head -1 "$work/err")"
-    exit 77
-fi
+skip_without_device
 expect_status 0 "one word"
 [ "$(cut -f1 "$work/out")" = hello ] || fail "one word: $(cat "$work/out")"
 cut -f2 "$work/out" | grep -qE '^HH [A-Z0-2 ]+$' || fail "hello does not begin with HH: $(cat "$work/out")"

@@ -10,22 +10,15 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import time
 
 from model_files import write_gguf
+from runs import data, fail, finish, program, skip_without_device
 
-program, data = sys.argv[1:3]
 model = os.environ.get("CLF_MODEL_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
                                                           "clformer", "models", "all-MiniLM-L6-v2")
-failures = []
-
-
-def fail(*parts):
-    failures.append(parts)
-    print("FAIL:", *parts)
 
 
 def on_terminal(*args, columns=80, interrupt_at=None, stdout=None, env=None, limit=300):
@@ -297,9 +290,7 @@ def selftest_compiles(folder):
 
 
 first = subprocess.run([program, "pronounce", "hello"], capture_output=True, text=True, check=False)
-if first.returncode and ("no usable" in first.stderr or "no platform" in first.stderr):
-    print("skipped:", first.stderr.strip())
-    sys.exit(77)
+skip_without_device(first)
 with tempfile.TemporaryDirectory() as directory:
     help_fits()
     progress(directory, "words", "pronounce")
@@ -313,5 +304,4 @@ with tempfile.TemporaryDirectory() as directory:
     selftest_compiles(directory)
     if os.path.isdir(model):
         embeddings(directory)
-print("all passed" if not failures else f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+finish()

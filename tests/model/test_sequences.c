@@ -5,13 +5,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "model/decode_batch.h"
 #include "model/sequence.h"
 #include "model/session.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/temp.h"
 
 enum { MOST = 512, VOCABULARY = 64, TOKENS = 6 };
 
@@ -220,6 +223,57 @@ static void test_long(void **state)
     close_model(&f);
 }
 
+static int keep_tokens(void *user, const clf_generated *step)
+{
+    int32_t(*tokens)[TOKENS + 1] = user; /* the last one counts */
+    if (step->token >= 0)
+        tokens[step->prompt][tokens[step->prompt][TOKENS]++] = step->token;
+    return 0;
+}
+
+/* Prompts that take more than one pass: their logits, and what follows them where two share the passes. */
+static void test_long_prompts(void **state)
+{
+    enum { LONG = 300 };
+    static const size_t sizes[2] = {200, 150}; /* more than one pass together */
+    char folder[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES], source[TEMP_PATH_BYTES], text[LONG + 1];
+    clf_str config = CLF_STR_INIT;
+    static const char *const files[] = {"tokenizer.json", "model.safetensors"};
+    temp_directory_make(folder);
+    for (size_t i = 0; i < COUNT(files); i++)
+        assert_int_equal(symlink(temp_path(CLF_TEST_DATA "/generation/llama", files[i], source), temp_path(folder, files[i], path)), 0);
+    CHECK_OK(clfi_file_read(CLF_TEST_DATA "/generation/llama/config.json", 1 << 16, &config));
+    char *positions = strstr(config.data, "\"max_position_embeddings\": 96,");
+    assert_non_null(positions);
+    memcpy(positions, "\"max_position_embeddings\":600,", strlen("\"max_position_embeddings\": 96,"));
+    temp_file(folder, "config.json", config.data, config.length, path);
+    clfi_str_free(&config);
+    fixture f = open_model(*state, folder, CLF_STORAGE_DEFAULT);
+    for (size_t i = 0; i < LONG; i++)
+        text[i] = (char)('a' + i * 7 % 26);
+    float got[VOCABULARY], want[VOCABULARY];
+    clf_encoding *encoding;
+    CHECK_OK(clf_encoding_create(&encoding));
+    CHECK_OK(clf_tokenizer_encode(f.tokenizer, &(clf_text){text, LONG}, NULL, NULL, encoding));
+    assert_true(encoding->length > CLFI_PASS_TOKENS && encoding->length <= 600);
+    CHECK_OK(clf_logits(f.session, &(clf_text){text, LONG}, 1, NULL, got));
+    fresh(&f, NULL, 0, encoding->ids, encoding->length, want);
+    check_logits(&f, "a long text", got, want);
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+    params.max_tokens = TOKENS;
+    const clf_text prompts[2] = {{text, sizes[0]}, {text + 50, sizes[1]}};
+    int32_t together[2][TOKENS + 1] = {{0}}, alone[TOKENS + 1];
+    CHECK_OK(clf_generate(f.session, prompts, 2, &params, keep_tokens, together));
+    for (size_t p = 0; p < 2; p++) {
+        memset(alone, 0, sizeof alone);
+        CHECK_OK(clf_generate(f.session, &prompts[p], 1, &params, keep_tokens, alone));
+        assert_memory_equal(together[p], alone, sizeof alone);
+    }
+    clf_encoding_destroy(encoding);
+    close_model(&f);
+    temp_directory_remove(folder);
+}
+
 /* A cache that grows in the rehearsal of a session's first text keeps what its sequences have. */
 static void test_grown(void **state)
 {
@@ -378,8 +432,9 @@ static void test_kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoder), cmocka_unit_test(test_encoder_decoder), cmocka_unit_test(test_loop), cmocka_unit_test(test_long),
-        cmocka_unit_test(test_grown),   cmocka_unit_test(test_refusals),        cmocka_unit_test(test_kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoder),      cmocka_unit_test(test_encoder_decoder),
+                                       cmocka_unit_test(test_loop),         cmocka_unit_test(test_long),
+                                       cmocka_unit_test(test_long_prompts), cmocka_unit_test(test_grown),
+                                       cmocka_unit_test(test_refusals),     cmocka_unit_test(test_kept)};
     return cmocka_run_group_tests_name("model.sequences", tests, device_setup, device_teardown);
 }

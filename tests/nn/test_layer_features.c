@@ -79,12 +79,11 @@ static void run_reference(fixture *f, clfi_ref_extras extras)
                             f->features, NULL));
 }
 
-static clf_tensor *nan_weights(clf_context *context, int64_t queries, int64_t keys)
+static clf_tensor *unwritten_weights(clf_context *context, int64_t queries, int64_t keys)
 {
     static float values[N * H * S * S];
     clf_tensor *tensor;
-    for (size_t i = 0; i < COUNT(values); i++)
-        values[i] = NAN;
+    memset(values, UNWRITTEN, sizeof values);
     CHECK_OK(clf_tensor_create_from(context, CLF_F32, 4, (int64_t[]){N, H, queries, keys}, values, &tensor));
     return tensor;
 }
@@ -107,7 +106,7 @@ static void make_outputs(clf_context *context, const fixture *f, clf_layer_outpu
         outputs[i] = (clf_layer_output){is_decoder, i % LAYERS, value, NULL};
         outputs[i].out = value == CLF_LAYER_FEED_FORWARD_INPUT
                              ? output(context, f->order, length, C)
-                             : nan_weights(context, length, value == CLF_LAYER_SOURCE_WEIGHTS ? S : length);
+                             : unwritten_weights(context, length, value == CLF_LAYER_SOURCE_WEIGHTS ? S : length);
     }
 }
 
@@ -415,7 +414,8 @@ static void test_refusals(void **state)
     static fixture f;
     clf_context *context = *state;
     fixture_init(context, CLF_LAYOUT_NLD, true, &f);
-    clf_tensor *memory = output(context, f.order, S, C), *features = output(context, f.order, T, C), *weights = nan_weights(context, S, S);
+    clf_tensor *memory = output(context, f.order, S, C), *features = output(context, f.order, T, C),
+               *weights = unwritten_weights(context, S, S);
     clf_tensor *narrow = output(context, f.order, S, C / 2);
     const clf_layer_output good = {0, 1, CLF_LAYER_SELF_WEIGHTS, weights};
     clf_layer_output outputs[2];

@@ -293,6 +293,39 @@ static void test_cases(void **state)
         run_case(*state, &cases[i]);
 }
 
+/* The rows of an input may lie apart when they are evenly spaced: one position of each sequence. Two of five positions are not. */
+static void test_slices(void **state)
+{
+    enum { BATCH = 2, LENGTH = 5, WIDTH = 5 };
+    clf_context *context = *state;
+    const mha_case c = {CLF_LAYOUT_NLD, CROSS(BATCH, 1, 4, 2, 4, 3, WIDTH, 6, 7, 4)};
+    mha_data a = make_data(context, &c);
+    rng r = {5};
+    operand whole = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 3, (int64_t[]){BATCH, LENGTH, WIDTH});
+    clf_tensor *one, *two, *out;
+    float values[BATCH * WIDTH], want[BATCH * 4], got[BATCH * 4];
+    operand_fill_uniform(&whole, &r, -1, 1);
+    CHECK_OK(clf_tensor_slice(whole.tensor, 1, 2, 1, 1, &one));
+    CHECK_OK(clf_tensor_slice(whole.tensor, 1, 2, 2, 1, &two));
+    CHECK_OK(clf_tensor_read_f32(one, values, COUNT(values)));
+    operand_fill(&a.x[Q], values);
+    CHECK_OK(clf_multi_head_attention_apply(context, a.mha, a.x[Q].tensor, a.x[K].tensor, a.x[V].tensor, &a.params, a.x[O].tensor));
+    CHECK_OK(clf_tensor_read_f32(a.x[O].tensor, want, COUNT(want)));
+    operand_spoil(&a.x[O]);
+    CHECK_OK(clf_multi_head_attention_apply(context, a.mha, one, a.x[K].tensor, a.x[V].tensor, &a.params, a.x[O].tensor));
+    CHECK_OK(clf_tensor_read_f32(a.x[O].tensor, got, COUNT(got)));
+    for (size_t i = 0; i < COUNT(want); i++)
+        CHECK(within(got[i], want[i], 1e-6), "a slice at %zu: %.9g, want %.9g", i, (double)got[i], (double)want[i]);
+    CHECK_OK(clf_tensor_create(context, CLF_F32, 3, (int64_t[]){BATCH, 2, 4}, &out));
+    CHECK_FAILS(clf_multi_head_attention_apply(context, a.mha, two, a.x[K].tensor, a.x[V].tensor, &a.params, out), CLF_INVALID_ARGUMENT,
+                "E_SHAPE: multi-head attention q: its rows are not evenly spaced");
+    clf_tensor_destroy(out);
+    clf_tensor_destroy(two);
+    clf_tensor_destroy(one);
+    operand_destroy(&whole);
+    free_data(&a);
+}
+
 static void test_refusals(void **state)
 {
     clf_context *context = *state;
@@ -393,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_slices),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);

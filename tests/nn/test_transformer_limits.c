@@ -8,7 +8,22 @@
 #include "support/random_weights.h"
 #include "support/small_transformer.h"
 
+#include "nn/layer.h"
 #include "runtime/context.h"
+
+static void test_local_layers(void **state)
+{
+    static const int64_t local[] = {0, 65, 130};
+    static clf_stack_config config = {.layers = 200};
+    (void)state;
+    for (size_t i = 0; i < COUNT(local); i++)
+        clfi_stack_set_local(&config, local[i]);
+    assert_int_equal(clfi_stack_local_count(&config), COUNT(local));
+    for (int64_t i = 0; i < config.layers; i++) {
+        const bool is_local = i == 0 || i == 65 || i == 130;
+        CHECK(clfi_stack_attention(&config, i) == (is_local ? &config.local : &config.attention), "layer %lld", (long long)i);
+    }
+}
 
 static void test_refusals(void **state)
 {
@@ -234,7 +249,8 @@ static void test_small_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_lists), cmocka_unit_test(test_copies),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_local_layers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lists),
+                                       cmocka_unit_test(test_copies),
                                        cmocka_unit_test(test_small_allocations)};
     return cmocka_run_group_tests_name("nn.transformer_limits", tests, device_setup, device_teardown);
 }

@@ -258,11 +258,16 @@ static void test_cases(void **state)
     (void)state;
     for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine; engine++) {
         clf_context *context = engine_context(*engine);
-        for (size_t i = 0; i < COUNT(small_cases); i++)
-            check_taken(context, *engine, &small_cases[i], run_case(context, *engine, &small_cases[i]));
+        int run = 0;
+        for (size_t i = 0; i < COUNT(small_cases); i++) {
+            const bool is_run = run_case(context, *engine, &small_cases[i]);
+            check_taken(context, *engine, &small_cases[i], is_run);
+            run += is_run;
+        }
         for (size_t i = 0; i < COUNT(cases); i++)
             if (takes_case(i, false))
-                run_case(context, *engine, &cases[i]);
+                run += run_case(context, *engine, &cases[i]);
+        CHECK(run > 0 || context->device.caps.short_loops, "%s ran no case", *engine);
         clf_context_destroy(context);
     }
 }
@@ -303,7 +308,14 @@ static clf_status check_hidden(clf_context *context, const char *engine, const d
         if (!sees)
             for (int h = 0; h < HEADS; h++)
                 compare_row(id, c, &a, 0, i, h);
-        else if (!isfinite(value)) /* a score of NaN or infinity, or a weight of 0 times such a value */
+        else if (isfinite(value)) /* takes all of the weight or none, or its score is too large for a float */
+            for (int e = 0; e < HEADS * HIDING_HEAD; e++) {
+                const double got = a.out.value[i * HEADS * HIDING_HEAD + e];
+                const double q = a.q.value[(e / HIDING_HEAD * HIDING_KEYS + i) * HIDING_HEAD];
+                CHECK(fabs(got) < 10 || within(got, (double)value, 1e-6 * (double)value) || (isnan(got) && fabs(q) > 0.75),
+                      "%s: query %d column %d: %g", id, i, e, got);
+            }
+        else /* a score of NaN or infinity, or a weight of 0 times such a value */
             CHECK(isnan(a.out.value[i * HEADS * HIDING_HEAD]), "%s: query %d sees %g and holds %g", id, i, (double)value,
                   a.out.value[i * HEADS * HIDING_HEAD]);
     }
@@ -317,10 +329,13 @@ static void test_hidden_values(void **state)
     static const float values[] = {NAN, INFINITY, -INFINITY, 3e38f};
     for (const char *const *engine = engines_of(CLF_OP_ATTENTION); *engine && !only_small_cases(); engine++) {
         clf_context *context = engine_context(*engine);
+        size_t run = 0;
         for (size_t x = 0; x < COUNT(hiding) * COUNT(values); x++) {
             const clf_status status = check_hidden(context, *engine, &hiding[x % COUNT(hiding)], values[x / COUNT(hiding)]);
             assert_true(status == CLF_OK || status == CLF_UNSUPPORTED);
+            run += status == CLF_OK;
         }
+        CHECK(run > 0 || context->device.caps.short_loops, "%s ran no case", *engine);
         clf_context_destroy(context);
     }
 }

@@ -314,6 +314,59 @@ static void test_masked_rubbish(void **state)
     }
 }
 
+/* The same behind the first 32 queries, whose masks stand in another word: key BAD is masked for the later ones alone. */
+static void test_rubbish_behind_first_queries(void **state)
+{
+    clf_context *context = *state;
+    enum { QUERIES = 40, KEYS = 40, SIZE = 4, FIRST = 32, BAD = 5 };
+    static const int masks[] = {CAUSAL, ATTENTION};
+    for (size_t run = 0; run < 2 * COUNT(masks); run++) {
+        const scoring_case c = {CLF_SCORE_DOT, SIZES(1, QUERIES, KEYS, SIZE, SIZE, SIZE), .masks = masks[run / 2],
+                                .has_weights = run % 2 == 0};
+        scoring_data a;
+        make_data(context, &c, &a);
+        float v[KEYS * SIZE];
+        uint8_t keep[QUERIES * KEYS];
+        const int last = masks[run / 2] == CAUSAL ? KEYS - 1 : BAD; /* causal: the last query alone sees the last key */
+        for (int i = 0; i < QUERIES * KEYS; i++)
+            keep[i] = i % KEYS != BAD || i / KEYS < FIRST;
+        for (int i = 0; i < KEYS * SIZE; i++)
+            v[i] = i / SIZE == last ? NAN : (float)a.v.value[i];
+        operand_fill(&a.v, v);
+        if (masks[run / 2] == ATTENTION)
+            operand_fill_bytes(&a.attention, keep);
+        CHECK_OK(clf_attention(context, a.q.tensor, a.k.tensor, a.v.tensor, &a.params, a.out.tensor));
+        operand_read(&a.out, "rubbish");
+        if (c.has_weights)
+            operand_read(&a.weights, "rubbish");
+        compare("rubbish behind the first queries", &c, &a);
+        free_data(&a);
+    }
+}
+
+/* The vector of the additive score as a column of a matrix: its elements lie apart. */
+static void test_strided_vector(void **state)
+{
+    clf_context *context = *state;
+    const scoring_case c = {CLF_SCORE_ADDITIVE, SIZES(1, 3, 5, 4, 2, 6), .has_weights = true};
+    scoring_data a;
+    make_data(context, &c, &a);
+    clf_tensor *pairs, *vector;
+    float values[14];
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = i % 2 ? NAN : (float)a.w_v.value[i / 2];
+    CHECK_OK(clf_tensor_create_from(context, CLF_F32, 2, (int64_t[]){7, 2}, values, &pairs));
+    CHECK_OK(clf_tensor_view(pairs, 1, (int64_t[]){7}, (int64_t[]){2}, 0, &vector));
+    a.params.w_v = vector;
+    CHECK_OK(clf_attention(context, a.q.tensor, a.k.tensor, a.v.tensor, &a.params, a.out.tensor));
+    operand_read(&a.out, "strided vector");
+    operand_read(&a.weights, "strided vector");
+    compare("additive score with a strided vector", &c, &a);
+    clf_tensor_destroy(vector);
+    clf_tensor_destroy(pairs);
+    free_data(&a);
+}
+
 /* Only masked keys are left out. Key 3 is kept for queries 2 and 3 alone; its weight underflows to 0, and its value is NaN or infinite in
  * column 0: there they, and nobody else, get NaN, with and without the weights, from every engine. */
 static void test_kept_underflow(void **state)
@@ -523,8 +576,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),          cmocka_unit_test(test_distant_origin), cmocka_unit_test(test_masked_rubbish),
-        cmocka_unit_test(test_kept_underflow), cmocka_unit_test(test_dropout),        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_distant_origin),
+        cmocka_unit_test(test_masked_rubbish), cmocka_unit_test(test_rubbish_behind_first_queries),
+        cmocka_unit_test(test_strided_vector), cmocka_unit_test(test_kept_underflow),
+        cmocka_unit_test(test_dropout),        cmocka_unit_test(test_steps),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);

@@ -378,6 +378,8 @@ static void refusals(void **state)
     const clf_tensor *const ab[] = {a.tensor, b.tensor}, *const missing[] = {a.tensor, NULL}, *const integers[] = {ids.tensor};
     clf_tensor *repeated;
     CHECK_OK(clf_tensor_view(a.tensor, 2, (int64_t[]){3, 2}, (int64_t[]){0, 1}, 0, &repeated));
+    operand_read(&out, "before");
+    const double unwritten = out.value[0];
     CHECK_FAILS(clf_einsum(context, "ij,jk", ab, 2, out.tensor), CLF_INVALID_ARGUMENT, "E_SIZE: operand 1 label 'j' is 4, expected 3");
     CHECK_FAILS(clf_einsum(context, "ij->ji", ab, 1, out.tensor), CLF_INVALID_ARGUMENT, "E_ARGUMENT: the output is [2,5], expected [3,2]");
     CHECK_FAILS(clf_einsum(context, "ij->ji", integers, 1, transposed.tensor), CLF_INVALID_ARGUMENT, "E_ARGUMENT: operand 0 is int32");
@@ -392,9 +394,9 @@ static void refusals(void **state)
     operand_read(&out, "refused");
     operand_read(&transposed, "refused");
     for (size_t i = 0; i < out.count; i++)
-        CHECK(isnan(out.value[i]), "element %zu was written", i);
+        CHECK(out.value[i] == unwritten, "element %zu was written", i);
     for (size_t i = 0; i < transposed.count; i++)
-        CHECK(isnan(transposed.value[i]), "element %zu was written", i);
+        CHECK(transposed.value[i] == unwritten, "element %zu was written", i);
     clf_tensor_destroy(repeated);
     operand_destroy(&transposed);
     operand_destroy(&out);
@@ -450,18 +452,12 @@ static void plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden),
-        cmocka_unit_test(golden_layouts),
-        cmocka_unit_test(golden_halves),
-        cmocka_unit_test(golden_limited),
-        cmocka_unit_test(floats),
-        cmocka_unit_test(float_layouts),
-        cmocka_unit_test(long_sum),
-        cmocka_unit_test(infeasible_without_order),
-        cmocka_unit_test(not_a_number),
-        cmocka_unit_test(shared_memory),
-        cmocka_unit_test(many_loops),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(golden),        cmocka_unit_test(golden_layouts),
+        cmocka_unit_test(golden_halves), cmocka_unit_test(golden_limited),
+        cmocka_unit_test(floats),        cmocka_unit_test(float_layouts),
+        cmocka_unit_test(long_sum),      cmocka_unit_test(infeasible_without_order),
+        cmocka_unit_test(not_a_number),  cmocka_unit_test(shared_memory),
+        cmocka_unit_test(many_loops),    cmocka_unit_test(refusals),
         cmocka_unit_test(plans),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);

@@ -8,6 +8,7 @@
 #include "clformer/linear.h"
 #include "clformer/ops.h"
 #include "clformer/softmax.h"
+#include "kernel/row_check.h"
 #include "support/check.h"
 #include "support/operand.h"
 
@@ -135,6 +136,39 @@ static void test_pool_and_top_k(void **state)
     clf_context_destroy(context);
 }
 
+/* What is last in a row, alone or behind zeros, tells what the row is. */
+static void test_row_check(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 37, ROWS = 6 };
+    static const float values[ROWS] = {1, 0, NAN, INFINITY, -INFINITY, -0.0f};
+    static const int want[ROWS] = {CLFI_ROW_NOT_ZERO,
+                                   0,
+                                   CLFI_ROW_NOT_FINITE | CLFI_ROW_NOT_ZERO,
+                                   CLFI_ROW_NOT_FINITE | CLFI_ROW_NOT_ZERO,
+                                   CLFI_ROW_NOT_FINITE | CLFI_ROW_NOT_ZERO,
+                                   0};
+    static const int64_t columns[] = {1, COLUMNS};
+    clf_context *context = engine_context(NULL);
+    const int64_t rows = ROWS;
+    for (size_t s = 0; s < COUNT(columns); s++) {
+        float x_values[ROWS * COLUMNS] = {0};
+        for (int64_t row = 0; row < ROWS; row++)
+            x_values[(row + 1) * columns[s] - 1] = values[row];
+        operand x = operand_create(context, CLF_F32, LAYOUT_CONTIGUOUS, 2, (int64_t[]){ROWS, columns[s]});
+        operand flags = operand_create(context, CLF_I32, LAYOUT_CONTIGUOUS, 1, &rows);
+        operand_fill(&x, x_values);
+        CHECK_OK(clfi_row_check_launch(context, clfi_tensor_view(x.tensor), clfi_tensor_view(flags.tensor)));
+        operand_read(&flags, "row_check");
+        for (int row = 0; row < ROWS; row++)
+            CHECK(flags.value[row] == want[row], "%g last of %lld columns: %g, want %d", (double)values[row], (long long)columns[s],
+                  flags.value[row], want[row]);
+        operand_destroy(&flags);
+        operand_destroy(&x);
+    }
+    clf_context_destroy(context);
+}
+
 static void test_positional_encoding(void **state)
 {
     (void)state;
@@ -212,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layer_norm),          cmocka_unit_test(test_embedding),        cmocka_unit_test(test_pool_and_top_k),
         cmocka_unit_test(test_positional_encoding), cmocka_unit_test(test_repeated_outputs),
+        cmocka_unit_test(test_row_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

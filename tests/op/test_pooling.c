@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling of ragged sequences: every mode and engine against double, empty sequences, NaN, offsets that leave the tokens. */
+/* Pooling of ragged sequences: every mode and engine against double, tokens skipped, empty sequences, NaN, offsets that leave
+ * the tokens. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,29 +16,31 @@ static const clf_view *view(const operand *o)
     return clfi_tensor_view(o->tensor);
 }
 
-/* Column c of the sequence first .. end - 1, and its error bound: two-level sums over blocks of 32, then a square root and a quotient. */
-static double reference(clf_pooling mode, const operand *x, int64_t columns, int64_t c, int64_t first, int64_t end, double *bound)
+/* Column c of the sequence first .. end - 1 without its first `skipped` tokens, and its error bound: two-level sums over blocks of 32, then
+ * a square root and a quotient. */
+static double reference(clf_pooling mode, const operand *x, int64_t columns, int64_t c, int64_t first, int64_t end, int64_t skipped,
+                        double *bound)
 {
-    const int64_t length = end - first;
-    double sum = 0, magnitude = 0, largest = -INFINITY;
+    const int64_t length = end - first - skipped;
+    double sum = 0, magnitude = 0, weights = 0, largest = -INFINITY;
     *bound = 0;
-    if (length == 0)
+    if (length <= 0)
         return 0;
-    for (int64_t t = first; t < end; t++) {
+    for (int64_t t = first + skipped; t < end; t++) {
         const double v = x->value[t * columns + c];
         const double weight = mode == CLF_POOLING_WEIGHTED_MEAN ? (double)(t - first + 1) : 1;
         sum += weight * v;
         magnitude += weight * fabs(v);
+        weights += weight;
         largest = isnan(largest) || isnan(v) ? NAN : fmax(largest, v);
     }
     if (mode == CLF_POOLING_CLS)
-        return x->value[first * columns + c];
+        return x->value[(first + skipped) * columns + c];
     if (mode == CLF_POOLING_LAST)
         return x->value[(end - 1) * columns + c];
     if (mode == CLF_POOLING_MAX)
         return largest;
-    const double n = (double)length;
-    const double divisor = mode == CLF_POOLING_MEAN ? n : mode == CLF_POOLING_WEIGHTED_MEAN ? n * (n + 1) / 2 : sqrt(n);
+    const double divisor = mode == CLF_POOLING_MEAN_SQRT_LEN ? sqrt((double)length) : weights;
     *bound = (32 + (double)length / 32 + 12) * 0x1p-24 * magnitude / divisor;
     return sum / divisor;
 }
@@ -51,6 +54,7 @@ typedef struct pool_case {
 static void run_case(clf_context *context, const char *engine, clf_pooling mode, const pool_case *c)
 {
     static const int64_t lengths[] = {1, 5, 0, 31, 32, 33, 64, 0, 77, 512, 0};
+    static const int32_t skipped[] = {0, 1, 3};
     char id[160];
     rng r = {(uint64_t)c->columns};
     int32_t ends[COUNT(lengths) + 1] = {0};
@@ -64,14 +68,17 @@ static void run_case(clf_context *context, const char *engine, clf_pooling mode,
     operand y = operand_create(context, c->out_dtype, c->layout, 2, (int64_t[]){sequences, c->columns});
     operand_fill_uniform(&x, &r, -1, 2);
     operand_fill_ids(&offsets, ends);
-    CHECK_OK(clfi_pool(context, mode, view(&x), view(&offsets), view(&y)));
-    operand_read(&y, id);
-    for (size_t i = 0; i < y.count; i++) {
-        const int64_t sequence = (int64_t)i / c->columns;
-        double error;
-        const double want = reference(mode, &x, c->columns, (int64_t)i % c->columns, ends[sequence], ends[sequence + 1], &error);
-        const double limit = error + (c->dtype == c->out_dtype && error == 0 ? 0 : operand_rounding(c->out_dtype, fabs(want) + error));
-        CHECK(within(y.value[i], want, limit), "%s at %zu: %.9g, want %.9g, bound %.3g", id, i, y.value[i], want, limit);
+    for (size_t s = 0; s < COUNT(skipped); s++) {
+        CHECK_OK(clfi_pool_behind(context, mode, view(&x), view(&offsets), skipped[s], view(&y)));
+        operand_read(&y, id);
+        for (size_t i = 0; i < y.count; i++) {
+            const int64_t sequence = (int64_t)i / c->columns, column = (int64_t)i % c->columns;
+            double error;
+            const double want = reference(mode, &x, c->columns, column, ends[sequence], ends[sequence + 1], skipped[s], &error);
+            const double limit = error + (c->dtype == c->out_dtype && error == 0 ? 0 : operand_rounding(c->out_dtype, fabs(want) + error));
+            CHECK(within(y.value[i], want, limit), "%s skipped=%d at %zu: %.9g, want %.9g, bound %.3g", id, skipped[s], i, y.value[i], want,
+                  limit);
+        }
     }
     operand_destroy(&y);
     operand_destroy(&offsets);
@@ -104,7 +111,7 @@ static void test_special_values(void **state)
     enum { T = 6, C = 16 };
     float values[T * C];
     const int64_t count = 4;
-    const int32_t ends[] = {0, 3, 6, 9}; /* the third sequence lies outside the tokens */
+    const int32_t ends[] = {-4, 3, 6, 9}; /* the first sequence begins before the tokens, the third lies behind them */
     for (int i = 0; i < T * C; i++)
         values[i] = i % C == 3 ? -INFINITY : (float)i;
     values[1 * C + 5] = NAN;
@@ -121,8 +128,8 @@ static void test_special_values(void **state)
             for (size_t i = 0; i < y.count; i++) {
                 const int64_t sequence = (int64_t)i / C;
                 double error;
-                const double want = reference(mode, &x, C, (int64_t)i % C, sequence < 2 ? ends[sequence] : 0,
-                                              sequence < 2 ? ends[sequence + 1] : 0, &error);
+                const double want =
+                    reference(mode, &x, C, (int64_t)i % C, sequence == 1 ? 3 : 0, sequence < 2 ? ends[sequence + 1] : 0, 0, &error);
                 CHECK(within(y.value[i], want, 1e-4), "%s %s at %zu: %g, want %g", *engine, modes[mode], i, y.value[i], want);
             }
         }

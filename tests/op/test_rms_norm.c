@@ -99,14 +99,15 @@ static void test_layouts_and_dtypes(void **state)
     }
 }
 
-/* Zero rows stay zero under eps; a NaN spoils its own row only. */
+/* Zero rows stay zero under eps; a NaN spoils its own row only; a row shorter than eps is divided by eps. */
 static void test_special_rows(void **state)
 {
     (void)state;
-    const int64_t dim[] = {3, 20};
-    float values[60];
-    for (int i = 0; i < 60; i++)
-        values[i] = i < 20 ? 0.0f : 1.0f;
+    enum { COLUMNS = 20, COUNT_ALL = 4 * COLUMNS };
+    const int64_t dim[] = {4, COLUMNS};
+    float values[COUNT_ALL];
+    for (int i = 0; i < COUNT_ALL; i++)
+        values[i] = i < 20 ? 0.0f : i < 60 ? 1.0f : 1e-14f;
     values[33] = NAN;
     for (const char *const *engine = engines_of_both(CLF_OP_RMS_NORM, CLF_OP_L2_NORMALIZE); *engine; engine++) {
         clf_context *context = engine_context(*engine);
@@ -117,8 +118,9 @@ static void test_special_rows(void **state)
             CHECK_OK(is_l2 ? clfi_l2_normalize(context, view(&x), 1e-12f, view(&y))
                            : clfi_rms_norm(context, view(&x), NULL, NULL, 1, 1e-12f, view(&y)));
             operand_read(&y, *engine);
-            for (int i = 0; i < 60; i++) {
-                const double want = i < 20 ? 0 : i < 40 ? NAN : is_l2 ? 1 / sqrt(20.0) : 1;
+            for (int i = 0; i < COUNT_ALL; i++) {
+                const double tiny = is_l2 ? (double)1e-14f / (double)1e-12f : (double)1e-14f / sqrt(1e-12);
+                const double want = i < 20 ? 0 : i < 40 ? NAN : i >= 60 ? tiny : is_l2 ? 1 / sqrt(20.0) : 1;
                 CHECK(within(y.value[i], want, 1e-6), "%s l2=%d at %d: %g, want %g", *engine, is_l2, i, y.value[i], want);
             }
         }

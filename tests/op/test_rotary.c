@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary positions in both layouts of pairs, for some and for all elements of a head, far positions and scaled frequencies, against
- * double. */
+/* Rotary positions in both layouts of pairs, for some and for all elements of a head, far positions and such outside the table, scaled
+ * frequencies, against double. */
 #include "support/check.h"
 #include "support/device.h"
 #include "support/operand.h"
 
 #include "op/rotary.h"
 
-enum { HEADS = 3, ROWS = 7, SIZE = 12, MOST = 131072 };
+enum { HEADS = 3, ROWS = 10, SIZE = 12, MOST = 131072 };
 
-static const int32_t positions[ROWS] = {0, 1, 255, 256, 4099, 65537, MOST - 1};
+static const int32_t positions[ROWS] = {0, 1, 255, 256, 4099, 65537, MOST - 1, -5, MOST, INT32_MAX};
 
 static void run_case(clf_context *context, const clf_rotary *rotary, const char *id)
 {
@@ -27,6 +27,10 @@ static void run_case(clf_context *context, const clf_rotary *rotary, const char 
     CHECK_OK(clfi_rotary_run(context, rotary, &table, clfi_tensor_view(at.tensor), clfi_tensor_view(x.tensor)));
     operand_read(&x, id);
     clfi_rotary_frequencies(rotary, frequency);
+    for (int i = 0; i < rotary->dims / 2; i++) {
+        const double want = pow(rotary->base, -2.0 * i / (double)rotary->dims);
+        CHECK(within(frequency[i], want, 1e-15 * want), "%s: frequency %d: %.17g, want %.17g", id, i, frequency[i], want);
+    }
     for (int i = 0; i < HEADS * ROWS * SIZE; i++) {
         const int64_t e = i % SIZE, row = i / SIZE % ROWS, pairs = rotary->dims / 2;
         double want = before[i], size = fabs(want);
@@ -34,7 +38,8 @@ static void run_case(clf_context *context, const clf_rotary *rotary, const char 
             const int64_t pair = rotary->is_interleaved ? e / 2 : e % pairs;
             const bool is_first = rotary->is_interleaved ? e % 2 == 0 : e < pairs;
             const double other = before[i + (rotary->is_interleaved ? 1 : pairs) * (is_first ? 1 : -1)];
-            const double angle = positions[row] * frequency[pair];
+            const int32_t position = positions[row] < 0 ? 0 : positions[row] >= MOST ? MOST - 1 : positions[row];
+            const double angle = position * frequency[pair];
             want = before[i] * cos(angle) + (is_first ? -other : other) * sin(angle);
             size = fabs(before[i]) + fabs(other);
         }

@@ -12,9 +12,15 @@
 #include "workload/reference_softmax.h"
 
 typedef enum mask_bits {
-    LENGTHS_1 = 1, LENGTHS_2 = 2, MASK = 4, PADDING = 8, ATTENTION = 16, CAUSAL = 32, BIAS = 64,
-    MASK_ONE_KEY = 128,  /* mask and bias have size 1 on the key axis */
-    ONE_ROW = 256        /* and on axis 0 */
+    LENGTHS_1 = 1,
+    LENGTHS_2 = 2,
+    MASK = 4,
+    PADDING = 8,
+    ATTENTION = 16,
+    CAUSAL = 32,
+    BIAS = 64,
+    MASK_ONE_KEY = 128, /* mask and bias have size 1 on the key axis */
+    ONE_ROW = 256       /* and on axis 0 */
 } mask_bits;
 
 typedef struct softmax_case {
@@ -234,6 +240,7 @@ static const softmax_case small_cases[] = {
     {.rank = 3, .dim = {2, 60, 41}, .axis = -1, .masks = LENGTHS_1 | CAUSAL},
     {.rank = 2, .dim = {2, 1030}, .axis = -1, .is_in_place = true},
     {.rank = 2, .dim = {2, 2055}, .axis = -1, .is_in_place = true},
+    {.rank = 2, .dim = {40, 65}, .axis = 0},
 };
 static const softmax_case cases[] = {
     {.rank = 1, .dim = {1}, .axis = 0},
@@ -247,7 +254,6 @@ static const softmax_case cases[] = {
     {.rank = 3, .dim = {2, 3, 3001}, .axis = -1, .masks = LENGTHS_2, .dtype = CLF_F16, .out_dtype = CLF_F16, .is_in_place = true},
     {.rank = 3, .dim = {3, 200, 83}, .axis = -1, .masks = LENGTHS_1 | CAUSAL}, /* several rows per work-item, shorter and longer by turns */
     {.rank = 3, .dim = {2, 190, 100}, .axis = -1, .masks = LENGTHS_2 | BIAS, .is_in_place = true, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
-    {.rank = 2, .dim = {40, 65}, .axis = 0},
     /* rows side by side: blocks of them, a last vector */
     {.rank = 3, .dim = {3, 45, 290}, .axis = 1, .masks = MASK | PADDING, .is_in_place = true},
     {.rank = 3, .dim = {2, 19, 600}, .axis = 1, .masks = BIAS | LENGTHS_1, .empty_rows = CLF_EMPTY_ROWS_UNIFORM},
@@ -304,6 +310,7 @@ static void test_cases(void **state)
             }
         if (strcmp(*engine, "softmax=vector") != 0 && strcmp(*engine, "softmax=lines") != 0)
             CHECK(run == wanted, "%s ran %d of %d cases", *engine, run, wanted);
+        CHECK(run > 0 || !context->device.caps.is_cpu, "%s ran no case", *engine);
         clf_context_destroy(context);
     }
 }
@@ -348,13 +355,13 @@ static void test_refusals(void **state)
     CHECK_OK(clf_tensor_create(context, CLF_U8, 2, (int64_t[]){3, 3}, &u8));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 2, (int64_t[]){3, 4}, &f32));
     CHECK_OK(clf_tensor_create(context, CLF_F32, 0, NULL, &scalar));
-#define REFUSED(change, part)                                                            \
-    do {                                                                                 \
-        clf_softmax_params p = CLF_SOFTMAX_PARAMS_INIT;                                  \
-        clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;                            \
-        p.masks = &masks;                                                                \
-        change;                                                                          \
-        CHECK_FAILS(clf_softmax(context, x, &p, y), CLF_INVALID_ARGUMENT, part);         \
+#define REFUSED(change, part)                                                    \
+    do {                                                                         \
+        clf_softmax_params p = CLF_SOFTMAX_PARAMS_INIT;                          \
+        clf_attention_masks masks = CLF_ATTENTION_MASKS_INIT;                    \
+        p.masks = &masks;                                                        \
+        change;                                                                  \
+        CHECK_FAILS(clf_softmax(context, x, &p, y), CLF_INVALID_ARGUMENT, part); \
     } while (0)
     REFUSED(p.axis = 3, "E_AXIS: softmax axis 3: x has rank 3");
     REFUSED(p.axis = -4, "E_AXIS");

@@ -220,6 +220,40 @@ static void test_wrong_programs(void **state)
 }
 
 /* The directory is opened once: what its path leads to afterwards is nobody's business. */
+/* Whatever makes another program makes another key. */
+static void test_keys(void **state)
+{
+    (void)state;
+    clf_context *context = open_context();
+    clf_device_info *info = &context->device.info;
+    const clf_device_info device = *info;
+    clf_kernel_spec spec = clfi_kernel_spec("softmax_generic.cl", "softmax");
+    const clf_kernel_spec first = spec;
+    clf_str source = CLF_STR_INIT;
+    char known[CLFI_HASH_TEXT_BYTES], other[CLFI_HASH_TEXT_BYTES];
+    CHECK_OK(clfi_str_append(&source, "text", 4));
+    CHECK_OK(clfi_program_cache_key(context, &spec, &source, known));
+    CHECK_OK(clfi_program_cache_key(context, &spec, &source, other));
+    assert_string_equal(known, other);
+#define DIFFERS(change, back)                                               \
+    do {                                                                    \
+        change;                                                             \
+        CHECK_OK(clfi_program_cache_key(context, &spec, &source, other));   \
+        CHECK(strcmp(known, other) != 0, "the key does not hold " #change); \
+        back;                                                               \
+    } while (0)
+    DIFFERS(info->platform_name = "another", *info = device);
+    DIFFERS(info->name = "another", *info = device);
+    DIFFERS(info->device_version = "another", *info = device);
+    DIFFERS(info->driver_version = "another", *info = device);
+    DIFFERS(spec = clfi_kernel_spec("softmax_generic.cl", "another"), spec = first);
+    DIFFERS(clfi_spec_int(&spec, "WG", 1), spec = first);
+    DIFFERS(CHECK_OK(clfi_str_append(&source, "s", 1)), source.length--);
+#undef DIFFERS
+    clfi_str_free(&source);
+    clf_context_destroy(context);
+}
+
 static void test_exchanged_directory(void **state)
 {
     (void)state;
@@ -376,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_files),        cmocka_unit_test(test_wrong_programs),    cmocka_unit_test(test_exchanged_directory),
         cmocka_unit_test(test_directories),  cmocka_unit_test(test_refused_directory), cmocka_unit_test(test_failed_writes),
         cmocka_unit_test(test_build_number),
+        cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests_name("runtime.program_cache", tests, setup, teardown);
 }

@@ -7,7 +7,7 @@
 
 #include "support/check.h"
 
-enum { FENCE = 64, GAP = 3 };
+enum { FENCE = 64, GAP = 3, ALL_NAN = 0xff };
 
 const char *layout_name(layout l)
 {
@@ -39,17 +39,24 @@ operand operand_create(clf_context *context, clf_dtype dtype, layout l, int rank
     }
     const int64_t extent = assign_strides(rank, dim, order, l == LAYOUT_SLICED ? GAP : 0, stride);
     const int64_t total = extent + 2 * FENCE;
-    const size_t bytes = (size_t)total * clf_dtype_bytes(dtype);
-    unsigned char *fill = malloc(bytes);
-    assert_non_null(fill);
-    memset(fill, 0xff, bytes);
-    CHECK_OK(clf_tensor_create_from(context, dtype, 1, &total, fill, &o.base));
-    free(fill);
+    CHECK_OK(clf_tensor_create(context, dtype, 1, &total, &o.base));
+    operand_spoil(&o);
     CHECK_OK(clf_tensor_view(o.base, rank, dim, stride, FENCE, &o.tensor));
     o.count = clf_tensor_count(o.tensor);
     o.value = calloc(o.count + 1, sizeof *o.value);
     assert_non_null(o.value);
     return o;
+}
+
+void operand_spoil(operand *o)
+{
+    const size_t bytes = clf_tensor_count(o->base) * clf_dtype_bytes(clf_tensor_dtype(o->base));
+    unsigned char *fill = malloc(bytes);
+    assert_non_null(fill);
+    memset(fill, UNWRITTEN, bytes);
+    CHECK_OK(clf_tensor_write(o->base, fill, bytes));
+    free(fill);
+    o->outside = UNWRITTEN;
 }
 
 void operand_destroy(operand *o)
@@ -70,21 +77,45 @@ static void read_values(operand *o)
     free(values);
 }
 
-/* Writes the whole base once more: Oclgrind takes memory that the host wrote at an offset for uninitialised. */
-static void rewrite_base(operand *o)
+/* Marks the view's elements, walking its axes like an odometer. */
+static void mark_view(const clf_tensor *view, bool *is_inside)
 {
-    const size_t bytes = clf_tensor_count(o->base) * clf_dtype_bytes(clf_tensor_dtype(o->base));
-    void *copy = malloc(bytes);
-    assert_non_null(copy);
-    CHECK_OK(clf_tensor_read(o->base, copy, bytes));
-    CHECK_OK(clf_tensor_write(o->base, copy, bytes));
-    free(copy);
+    const int rank = clf_tensor_rank(view);
+    const int64_t *dim = clf_tensor_dim(view), *stride = clf_tensor_stride(view);
+    int64_t index[CLF_MAX_RANK] = {0};
+    for (size_t left = clf_tensor_count(view); left > 0; left--) {
+        int64_t at = FENCE;
+        for (int i = 0; i < rank; i++)
+            at += index[i] * stride[i];
+        is_inside[at] = true;
+        for (int i = rank - 1; i >= 0 && ++index[i] == dim[i]; i--)
+            index[i] = 0;
+    }
+}
+
+/* Fills what is outside the view with NaN. The whole base is written once more: Oclgrind takes memory that the host wrote at an offset for
+ * uninitialised. */
+static void surround_with_nan(operand *o)
+{
+    const size_t total = clf_tensor_count(o->base), size = clf_dtype_bytes(clf_tensor_dtype(o->base));
+    unsigned char *bytes = malloc(total * size);
+    bool *is_inside = calloc(total, sizeof *is_inside);
+    assert_true(bytes && is_inside);
+    CHECK_OK(clf_tensor_read(o->base, bytes, total * size));
+    mark_view(o->tensor, is_inside);
+    for (size_t i = 0; i < total; i++)
+        if (!is_inside[i])
+            memset(bytes + i * size, ALL_NAN, size);
+    CHECK_OK(clf_tensor_write(o->base, bytes, total * size));
+    o->outside = ALL_NAN;
+    free(is_inside);
+    free(bytes);
 }
 
 void operand_fill(operand *o, const float *values)
 {
     CHECK_OK(clf_tensor_write_f32(o->tensor, values, o->count));
-    rewrite_base(o);
+    surround_with_nan(o);
     read_values(o);
 }
 
@@ -101,7 +132,7 @@ void operand_fill_uniform(operand *o, rng *r, float low, float high)
 void operand_fill_ids(operand *o, const int32_t *values)
 {
     CHECK_OK(clf_tensor_write(o->tensor, values, o->count * sizeof *values));
-    rewrite_base(o);
+    surround_with_nan(o);
     for (size_t i = 0; i < o->count; i++)
         o->value[i] = values[i];
 }
@@ -109,25 +140,9 @@ void operand_fill_ids(operand *o, const int32_t *values)
 void operand_fill_bytes(operand *o, const unsigned char *values)
 {
     CHECK_OK(clf_tensor_write(o->tensor, values, o->count));
-    rewrite_base(o);
+    surround_with_nan(o);
     for (size_t i = 0; i < o->count; i++)
         o->value[i] = values[i];
-}
-
-/* Marks the bytes of the view's elements, walking its axes like an odometer. */
-static void mark_view(const clf_tensor *view, bool *is_inside)
-{
-    const int rank = clf_tensor_rank(view);
-    const int64_t *dim = clf_tensor_dim(view), *stride = clf_tensor_stride(view);
-    int64_t index[CLF_MAX_RANK] = {0};
-    for (size_t left = clf_tensor_count(view); left > 0; left--) {
-        int64_t at = FENCE;
-        for (int i = 0; i < rank; i++)
-            at += index[i] * stride[i];
-        is_inside[at] = true;
-        for (int i = rank - 1; i >= 0 && ++index[i] == dim[i]; i--)
-            index[i] = 0;
-    }
 }
 
 void operand_read(operand *o, const char *id)
@@ -141,7 +156,7 @@ void operand_read(operand *o, const char *id)
     mark_view(o->tensor, is_inside);
     for (size_t i = 0; i < total; i++)
         for (size_t b = 0; !is_inside[i] && b < size; b++)
-            CHECK(bytes[i * size + b] == 0xff, "%s: element %lld outside the output was written", id, (long long)i - FENCE);
+            CHECK(bytes[i * size + b] == o->outside, "%s: element %lld outside the output was written", id, (long long)i - FENCE);
     free(is_inside);
     free(bytes);
 }

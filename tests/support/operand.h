@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of op tests: a tensor in one of several memory layouts inside a larger one whose every byte is 0xff (NaN in float types), so
- * that an element that was not written shows as NaN and a write outside the view breaks the fence. */
+/* Operands of op tests: a tensor in one of several memory layouts inside a larger one. Every byte of an output is UNWRITTEN, so that an
+ * element that was not written shows, also where NaN is wanted; what surrounds the values of an input is NaN. A write outside the view
+ * breaks the fence. */
 #ifndef CLF_TEST_OPERAND_H
 #define CLF_TEST_OPERAND_H
 
@@ -8,6 +9,8 @@
 
 #include "clformer/tensor.h"
 #include "support/rng.h"
+
+enum { UNWRITTEN = 0x7b }; /* a byte that makes a large finite number in every float type */
 
 typedef enum layout {
     LAYOUT_CONTIGUOUS,
@@ -18,8 +21,9 @@ typedef enum layout {
 } layout;
 
 typedef struct operand {
-    clf_tensor *base;   /* everything, rank 1 */
-    clf_tensor *tensor; /* the view under test */
+    clf_tensor *base;      /* everything, rank 1 */
+    clf_tensor *tensor;    /* the view under test */
+    unsigned char outside; /* every byte of `base` outside the view */
     size_t count;
     double *value; /* what the view holds (after operand_fill or operand_read), in C order */
 } operand;
@@ -27,6 +31,7 @@ typedef struct operand {
 const char *layout_name(layout l);
 
 operand operand_create(clf_context *context, clf_dtype dtype, layout l, int rank, const int64_t *dim);
+void operand_spoil(operand *o);   /* as it was created, before another run writes it */
 void operand_destroy(operand *o); /* an operand of zeros is accepted */
 
 /* Stores the values, rounded to the dtype; `value` is what came out. */

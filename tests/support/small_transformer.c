@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "support/check.h"
+#include "support/operand.h"
 
 const clf_transformer_config base_config = {.size = sizeof(clf_transformer_config),
                                             .width = C,
@@ -59,10 +60,9 @@ clf_tensor *sequence(clf_context *context, clf_layout order, clf_dtype dtype, in
 
 clf_tensor *output(clf_context *context, clf_layout order, int64_t length, int64_t columns)
 {
-    float nan_values[N * S * C];
-    for (size_t i = 0; i < COUNT(nan_values); i++)
-        nan_values[i] = NAN;
-    return sequence(context, order, CLF_F32, length, columns, nan_values);
+    float values[N * S * C];
+    memset(values, UNWRITTEN, sizeof values);
+    return sequence(context, order, CLF_F32, length, columns, values);
 }
 
 void check_sequence(const char *id, const clf_tensor *tensor, clf_layout order, int64_t length, int64_t columns, const double *want)

@@ -491,6 +491,12 @@ static void pairs(void **state)
     assert_true(stat(a, &info) == 0 && info.st_size == 3 && stat(b, &info) == 0 && info.st_size == 3);
     check_content(a, "");
     assert_int_equal(temp_directory_entries(folder), 2);
+    for (int i = 0; i < 2; i++) { /* both take the places of files, of which nothing is left */
+        open_pair(folder, pair, 5 + (size_t)i, NULL);
+        CHECK_OK(clfi_atomic_commit_pair(&pair[i], &pair[1 - i]));
+        assert_true(stat(a, &info) == 0 && info.st_size == 3 && stat(b, &info) == 0 && info.st_size == 5 + i);
+        assert_int_equal(temp_directory_entries(folder), 2);
+    }
 }
 
 static void paths(void **state)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "support/check.h"
@@ -306,6 +307,24 @@ static void numpy_layouts(void **state)
     CHECK_FAILS(clfi_npy_open(golden, &npy), CLF_IO, golden);
 }
 
+/* A file that is cut while it is open is an error of reading, and no array of zeros. */
+static void cut_while_open(void **state)
+{
+    (void)state;
+    enum { COUNT_ALL = 8192 }; /* several pages */
+    static float values[COUNT_ALL], got[COUNT_ALL];
+    char path[TEMP_PATH_BYTES];
+    clf_npy npy;
+    for (int i = 0; i < COUNT_ALL; i++)
+        values[i] = 1;
+    CHECK_OK(clfi_npy_write(temp_path(temp_root, "cut.npy", path), CLF_FILE_F32, 1, (int64_t[]){COUNT_ALL}, values));
+    CHECK_OK(clfi_npy_open(path, &npy));
+    CHECK_OK(clfi_npy_read_f32(&npy, 0, COUNT_ALL, got));
+    assert_int_equal(truncate(path, 100), 0);
+    CHECK_FAILS(clfi_npy_read_f32(&npy, 0, COUNT_ALL, got), CLF_IO, "cut.npy");
+    clfi_npy_close(&npy);
+}
+
 static void extreme_values(void **state)
 {
     (void)state;
@@ -362,7 +381,7 @@ static void check_same_file(const char *got_path, const char *golden_name)
 static void writes_numpy_bytes(void **state)
 {
     (void)state;
-    static const char *const names[] = {"f4_c.npy",  "f2_c.npy",      "f8_c.npy",     "i4_c.npy",      "u1_c.npy",       "b1_c.npy",
+    static const char *const names[] = {"f4_c.npy",      "f2_c.npy",     "f8_c.npy",      "i4_c.npy",      "u1_c.npy",      "b1_c.npy",
                                         "f4_scalar.npy", "f4_empty.npy", "i4_vector.npy", "f8_rank32.npy", "f4_special.npy"};
     char directory[TEMP_PATH_BYTES], written[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
     temp_directory_make(directory);
@@ -440,10 +459,10 @@ static void writer_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_headers),     cmocka_unit_test(broken_preambles), cmocka_unit_test(every_truncation),
-        cmocka_unit_test(accepted_spellings), cmocka_unit_test(numpy_dtypes),     cmocka_unit_test(numpy_layouts),
-        cmocka_unit_test(extreme_values),     cmocka_unit_test(refused_dtypes),   cmocka_unit_test(writes_numpy_bytes),
-        cmocka_unit_test(streams_are_atomic), cmocka_unit_test(writer_errors),
+        cmocka_unit_test(broken_headers),     cmocka_unit_test(broken_preambles),   cmocka_unit_test(every_truncation),
+        cmocka_unit_test(accepted_spellings), cmocka_unit_test(numpy_dtypes),       cmocka_unit_test(numpy_layouts),
+        cmocka_unit_test(cut_while_open),     cmocka_unit_test(extreme_values),     cmocka_unit_test(refused_dtypes),
+        cmocka_unit_test(writes_numpy_bytes), cmocka_unit_test(streams_are_atomic), cmocka_unit_test(writer_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,6 +308,21 @@ static void reference_shapes(void **state)
     clfi_safetensors_close(file);
 }
 
+/* An empty tensor lies where the next one begins, whichever of the two the header names first. */
+static void empty_named_last(void **state)
+{
+    (void)state;
+    static const char header[] = "{\"full\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"
+                                 "\"none\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}";
+    unsigned char bytes[8 + sizeof header - 1 + 4] = {sizeof header - 1};
+    char path[TEMP_PATH_BYTES];
+    clf_safetensors *file;
+    memcpy(bytes + 8, header, sizeof header - 1);
+    CHECK_OK(clfi_safetensors_open(temp_file(temp_root, "empty.safetensors", bytes, sizeof bytes, path), &file));
+    assert_int_equal(clfi_safetensors_count(file), 2);
+    clfi_safetensors_close(file);
+}
+
 static void shards(void **state)
 {
     (void)state;
@@ -411,9 +426,10 @@ static void many_empty_tensors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_empty_tensors), cmocka_unit_test(broken_files),  cmocka_unit_test(every_truncation),
-        cmocka_unit_test(every_byte_changed), cmocka_unit_test(missing_files), cmocka_unit_test(reference_types),
-        cmocka_unit_test(reference_shapes),   cmocka_unit_test(shards),        cmocka_unit_test(broken_indexes),
+        cmocka_unit_test(many_empty_tensors), cmocka_unit_test(broken_files),     cmocka_unit_test(every_truncation),
+        cmocka_unit_test(every_byte_changed), cmocka_unit_test(missing_files),    cmocka_unit_test(reference_types),
+        cmocka_unit_test(reference_shapes),   cmocka_unit_test(empty_named_last), cmocka_unit_test(shards),
+        cmocka_unit_test(broken_indexes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

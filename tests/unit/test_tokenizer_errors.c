@@ -317,6 +317,9 @@ static void sides(void **state)
         {",\"truncation\":null", "{\"truncation_side\":null}", false},
     };
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES], text[2048];
+    static char longer[200001]; /* is divided portion by portion */
+    for (size_t i = 0; i < sizeof longer; i++)
+        longer[i] = i % 2 ? ' ' : 'a';
     for (size_t i = 0; i < COUNT(rows); i++) {
         clf_tokenizer *tokenizer;
         clf_encoding got = CLF_ENCODING_INIT;
@@ -336,6 +339,9 @@ static void sides(void **state)
         CHECK(got.length == 2 && got.truncated && got.offsets[0].start == (rows[i].is_left ? 2 : 0) &&
                   got.offsets[1].start == (rows[i].is_left ? 3 : 0),
               "row %zu: a pair: %zu tokens, at %d and %d", i, got.length, (int)got.offsets[0].start, (int)got.offsets[1].start);
+        CHECK_OK(clfi_tokenizer_encode(tokenizer, longer, sizeof longer, NULL, 0, &four, &got));
+        CHECK(got.length == 4 && got.truncated && got.offsets[3].end == (rows[i].is_left ? sizeof longer : 5),
+              "row %zu: a long text: %zu tokens, to %u", i, got.length, (unsigned)got.offsets[3].end);
         clfi_encoding_free(&got);
         clf_tokenizer_destroy(tokenizer);
         temp_directory_remove(directory);

@@ -125,6 +125,24 @@ static void llama(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
+/* Of pairs whose merged tokens have one score, the leftmost is merged first, whichever token has the lower id. */
+static void equal_scores(void **state)
+{
+    (void)state;
+    clf_llama llama;
+    clf_tokenizer *tokenizer;
+    make_llama(&llama);
+    llama.tokens[7] = text_of("c");
+    llama.tokens[8] = text_of("bc");
+    llama.tokens[9] = text_of("ab");
+    llama.tokens[6] = text_of("\u2581a\u2581"); /* comes about by no merge */
+    llama.scores[8] = llama.scores[9] = -1.0f;
+    llama.spec.add_bos = 0;
+    CHECK_OK(clf_tokenizer_from_vocabulary(&llama.spec, "llama", &tokenizer));
+    check_ids(tokenizer, "abc", NULL, IDS(3, 9, 7));
+    clf_tokenizer_destroy(tokenizer);
+}
+
 static void broken_specs(void **state)
 {
     (void)state;
@@ -478,6 +496,52 @@ static void unknown_without_token(void **state)
     clf_tokenizer_destroy(tokenizer);
 }
 
+/* White space between a token that takes it from behind itself and one that takes it from before belongs to the first alone. */
+static void shared_space(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"added_tokens\":[{\"id\":3,\"content\":\"<x>\",\"single_word\":false,\"lstrip\":false,\"rstrip\":true,\"normalized\":false,"
+        "\"special\":true},{\"id\":4,\"content\":\"<y>\",\"single_word\":false,\"lstrip\":true,\"rstrip\":false,\"normalized\":false,"
+        "\"special\":true}]," MODEL "}";
+    const clf_text given = text_of("a<x> <y>b");
+    static const int32_t ids[] = {0, 3, 4, 1};
+    static const clf_offsets want[] = {{0, 1}, {1, 5}, {5, 8}, {8, 9}};
+    clf_tokenizer *tokenizer;
+    clf_encoding *got;
+    clf_encode_params params = CLF_ENCODE_PARAMS_INIT;
+    params.offsets = CLF_OFFSETS_BYTES;
+    CHECK_OK(clf_tokenizer_from_json(&(clf_text){json, sizeof json - 1}, "x.json", &tokenizer));
+    CHECK_OK(clf_encoding_create(&got));
+    CHECK_OK(clf_tokenizer_encode(tokenizer, &given, NULL, &params, got));
+    assert_int_equal(got->length, COUNT(ids));
+    for (size_t i = 0; i < COUNT(ids); i++)
+        CHECK(got->ids[i] == ids[i] && got->offsets[i].start == want[i].start && got->offsets[i].end == want[i].end,
+              "token %zu: %d at %u to %u", i, (int)got->ids[i], (unsigned)got->offsets[i].start, (unsigned)got->offsets[i].end);
+    clf_encoding_destroy(got);
+    clf_tokenizer_destroy(tokenizer);
+}
+
+/* The unknown token is worse than the worst token by SentencePiece's 10. */
+static void unknown_penalty(void **state)
+{
+    (void)state;
+    /* The worst token is "w", -20: an unknown character -30. "xab": "xa" and "b" are -19.5 - 20, "x" and "ab" -30 - 10. */
+    static const char *const json[] = {
+        UNIGRAM("\"unk_id\":0,\"vocab\":[[\"<unk>\",0.0],[\"w\",-20.0],[\"xa\",-19.5],[\"b\",-20.0],[\"ab\",-10.0]]"),
+        UNIGRAM("\"unk_id\":0,\"vocab\":[[\"<unk>\",0.0],[\"w\",-20.0],[\"xa\",-19.5],[\"b\",-20.0],[\"ab\",-9.0]]")};
+    for (size_t i = 0; i < COUNT(json); i++) {
+        clf_tokenizer *tokenizer;
+        const clf_text text = text_of(json[i]);
+        CHECK_OK(clf_tokenizer_from_json(&text, "x.json", &tokenizer));
+        if (i == 0)
+            check_ids(tokenizer, "xab", NULL, IDS(2, 3));
+        else
+            check_ids(tokenizer, "xab", NULL, IDS(0, 4));
+        clf_tokenizer_destroy(tokenizer);
+    }
+}
+
 static void roles(void **state)
 {
     (void)state;
@@ -499,19 +563,14 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(llama),
-        cmocka_unit_test(broken_specs),
-        cmocka_unit_test(late_control_tokens),
-        cmocka_unit_test(regex_dialect),
-        cmocka_unit_test(hostile_regex),
-        cmocka_unit_test(long_words),
-        cmocka_unit_test(byte_offsets),
-        cmocka_unit_test(broken_parts),
-        cmocka_unit_test(too_many_parts),
-        cmocka_unit_test(no_usable_token),
-        cmocka_unit_test(deep_parts),
-        cmocka_unit_test(roles),
-        cmocka_unit_test(unknown_without_token),
+        cmocka_unit_test(llama),           cmocka_unit_test(equal_scores),
+        cmocka_unit_test(shared_space),    cmocka_unit_test(unknown_penalty),
+        cmocka_unit_test(broken_specs),    cmocka_unit_test(late_control_tokens),
+        cmocka_unit_test(regex_dialect),   cmocka_unit_test(hostile_regex),
+        cmocka_unit_test(long_words),      cmocka_unit_test(byte_offsets),
+        cmocka_unit_test(broken_parts),    cmocka_unit_test(too_many_parts),
+        cmocka_unit_test(no_usable_token), cmocka_unit_test(deep_parts),
+        cmocka_unit_test(roles),           cmocka_unit_test(unknown_without_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
