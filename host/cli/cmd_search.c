@@ -329,10 +329,12 @@ done:
     return st;
 }
 
-/* Every rank reads the corpus, and only rank 0 has a standard input. */
+/* Before the queries, of which there may be none. Every rank reads the corpus, and only rank 0 has a standard input. */
 static clf_status check_corpus(const char *path)
 {
     struct stat info;
+    if (strcmp(path, "-") != 0 && access(path, R_OK) != 0)
+        return clfi_fail_errno("open", path);
     if (cli_mpirun_size() > 1 && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "search under mpirun: --corpus: expected a file, which every rank reads, found %s", path);
     return CLF_OK;

@@ -47,6 +47,9 @@ with tempfile.TemporaryDirectory() as work:
     expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
            "--max-tokens: expected a whole number from 1")
     expect("search", run("search", model, "--corpus", corpus, "two"), 0)
+    expect("no query and no corpus", run("search", model, "--corpus", os.path.join(work, "nowhere.txt"), "-f", os.devnull), 1,
+           "nowhere.txt: No such file")
+    expect("no query", run("search", model, "--corpus", corpus, "-f", os.devnull), 0)
     expect("one of a kind", run("embed", model, "--stats", "one"), 0, "(1 text, ", " 1 batch, ")
     single = os.path.join(work, "single.txt")
     with open(single, "w", encoding="ascii") as file:
