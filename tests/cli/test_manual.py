@@ -48,11 +48,17 @@ def options(text):
     return {m.group(1): m.group(2) for m in re.finditer(r"^  (?:-.,|   ) --([a-z0-9-]+)(?: (\S+))?", text, re.M)}
 
 
+def arguments(line):
+    """What stands before the first option, "MODEL_DIR [TEXT ...]"."""
+    return re.split(r"\[? ?--?[a-z]", line)[0].split()
+
+
 with open(os.path.join(os.path.dirname(os.path.abspath(program)), "clformer.1"), encoding="utf-8") as file: # made from the program's rows
     page = sections(file.read())
 with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
     readme = file.read()
 common = documented(page.get("COMMON OPTIONS", []))
+heads = dict(re.findall(r"^\.TP\n\.B[IR]? ([a-z]+)(.*)", plain("\n".join(page["COMMANDS"])), re.M))
 commands = re.findall(r"^  ([a-z]+) ", told("--help").split("commands:")[1], re.M)
 names = [(command, command) for command in commands if command != "op"]
 names += [(f"op {op}", f"op {op}") for op in re.findall(r"^([a-z_]+) ", told("op", "--list"), re.M) if not op.startswith(("Files", "All"))]
@@ -71,6 +77,9 @@ for name, section in names:
             fail(f"the manual lacks {name} --{option}")
         elif metavar and metavar not in head:
             fail(f"the manual says {head!r} of {name} --{option} {metavar}")
+    usage = told(*name.split(), "--help").partition("\n")[0]
+    if name in heads and arguments(usage.partition("[OPTIONS]")[2]) != arguments(heads[name]):
+        fail(f"the manual says {heads[name]!r} of {name}, --help {usage!r}")
     if f"clformer {section.split()[0]}" not in readme:
         fail("README.md lacks the command", section)
 for section, known in seen.items():
