@@ -205,7 +205,7 @@ expect(products, f"gemm: nothing measured: {result.stdout}")
 for row in products:
     weights, scratch = row["memory"]["weights_bytes"], row["memory"]["scratch_bytes"]
     expect(weights == (384 * 384 + 384) * 4, f"gemm {row['engine']}: weights of {weights} bytes")
-    least, most = (weights, 2 * weights) if row["engine"] == "packed" else (1, weights + 2 * 16 * 384 * 4)
+    least, most = weights, 2 * weights + 2 * 16 * 384 * 4  # the layer's own copy; CLBlast's of it turned, with input and result
     expect(least <= scratch <= most, f"gemm {row['engine']}: scratch of {scratch} bytes, expected {least} to {most}")
 
 # --- a kernel that is a thousandth off -------------------------------------------------------------------------------------------------

@@ -173,13 +173,15 @@ def check_search(folder):
 
 def check_search_refusals(folder, embedder, reranker, corpus):
     """What cannot rerank is refused before a text is embedded; a corrupt score is told by the text's place in the corpus."""
-    missing = os.path.join(folder, "missing.txt")  # is not opened
+    empty = os.path.join(folder, "empty.txt")  # is not read
+    with open(empty, "wb"):
+        pass
     for other, labels in ((os.path.join(models, "roberta"), 3), (embedder, 0)):
         for more in ([], ["--device", ","]):
-            done = run("search", "--corpus", missing, "--rerank", other, embedder, "the cat", *more)
+            done = run("search", "--corpus", empty, "--rerank", other, embedder, "the cat", *more)
             if done.returncode != 1 or f"{labels} labels: expected 1" not in done.stderr.splitlines()[-1]:
                 fail("search --rerank with another head", more, done.returncode, done.stderr)
-    done = run("search", "--corpus", missing + ".npy", "--rerank", reranker, embedder, "the cat")
+    done = run("search", "--corpus", empty + ".npy", "--rerank", reranker, embedder, "the cat")
     if done.returncode != 2 or "expected its texts by --texts F" not in done.stderr:
         fail("search --rerank without texts", done.returncode, done.stderr)
     done = run("search", "--corpus", missing, "--texts", missing, embedder, "the cat")
