@@ -289,7 +289,7 @@ clf_status clfi_einsum_loops(clf_context *context, const clf_einsum_loops *loops
         if (padded.summed_rank > 0)
             pad_rank(padded.summed, &padded.summed_rank);
         loops = &padded;
-    } else if (clfi_permute_suits(loops)) {
+    } else if (clfi_permute_suits(context, loops)) {
         return clfi_permute(context, loops, in, out);
     } else if (loops->kept_rank == 0) { /* one output element is one loop of size 1 */
         padded = *loops;

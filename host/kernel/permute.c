@@ -24,9 +24,12 @@ static void find_axes(const clf_einsum_loops *loops, int *p, int *q)
     }
 }
 
-bool clfi_permute_suits(const clf_einsum_loops *loops)
+bool clfi_permute_suits(const clf_context *context, const clf_einsum_loops *loops)
 {
+    const clf_device_caps *caps = &context->device.caps;
     int p, q;
+    if (!caps->is_cpu && caps->max_work_group_size < GROUP_TILE * GROUP_ROWS)
+        return false;
     if (loops->inputs != 1 || loops->summed_rank > 0 || loops->kept_rank < 2 || loops->kept_rank > MAX_OUTER + 2)
         return false;
     find_axes(loops, &p, &q);

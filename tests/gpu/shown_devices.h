@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs that the shim can show, as their vendors' drivers describe them: one row each. Of their extensions those are left out that choose
- * code which PoCL cannot compile (fp16, integer dot products, CLBlast's for cl_intel_subgroups). */
+/* GPUs that the shim can show, as their vendors' drivers describe them: one row each. The last is no vendor's: it has the smallest
+ * work-groups that are accepted. Of their extensions those are left out that choose code which PoCL cannot compile (fp16, integer dot
+ * products, CLBlast's for cl_intel_subgroups). */
 #ifndef CLF_TEST_GPU_SHOWN_DEVICES_H
 #define CLF_TEST_GPU_SHOWN_DEVICES_H
 
@@ -133,6 +134,21 @@ static const shown_device shown_devices[] = {
      .largest_bytes = SHOWN_MIB(64),
      .local_bytes = SHOWN_KIB(32),
      .group_size = 384,
+     .wave = 8,
+     .vector_width = 4,
+     .alignment_bits = 1024,
+     .unified = true,
+     .extensions = SHOWN_BASE},
+    {.key = "small_groups",
+     .name = "GPU with work-groups of 64",
+     .vendor = "None",
+     .vendor_id = 0xffff,
+     .compute_units = 2,
+     .clock_mhz = 500,
+     .global_bytes = SHOWN_MIB(1800),
+     .largest_bytes = SHOWN_MIB(450),
+     .local_bytes = SHOWN_KIB(32),
+     .group_size = 64,
      .wave = 8,
      .vector_width = 4,
      .alignment_bits = 1024,

@@ -36,7 +36,7 @@ static void check_case(clf_context *context, const permute_case *one, layout in_
         if (to->dim[axis] > 1)
             loops.kept[loops.kept_rank++] =
                 (clf_einsum_dim){.size = to->dim[axis], .stride = {from->stride[from_axis[axis]], to->stride[axis]}};
-    CHECK(clfi_permute_suits(&loops), "%s: declined", id);
+    CHECK(clfi_permute_suits(context, &loops), "%s: declined", id);
     const clf_einsum_memory source = {from->buffer, from->dtype, from->offset}, target = {to->buffer, to->dtype, to->offset};
     const clf_status st = clfi_permute(context, &loops, &source, &target);
     CHECK(st == CLF_OK, "%s: %s", id, clf_last_error());
@@ -66,20 +66,36 @@ static void tiles(void **state)
 /* Copies that keep the contiguous axis, have none, or are sums are not for tiles. */
 static void declines(void **state)
 {
-    (void)state;
+    const clf_context *context = *state;
     static clf_einsum_loops loops;
     loops = (clf_einsum_loops){.inputs = 1, .kept_rank = 2, .kept = {{64, {64, 64}}, {64, {1, 1}}}};
-    assert_false(clfi_permute_suits(&loops));
+    assert_false(clfi_permute_suits(context, &loops));
     loops.kept[0] = (clf_einsum_dim){64, {1, 64}};
     loops.kept[1] = (clf_einsum_dim){64, {64, 1}};
-    assert_true(clfi_permute_suits(&loops));
+    assert_true(clfi_permute_suits(context, &loops));
     loops.summed_rank = 1;
-    assert_false(clfi_permute_suits(&loops));
+    assert_false(clfi_permute_suits(context, &loops));
     loops.summed_rank = 0;
     loops.kept[1].size = 4;
-    assert_false(clfi_permute_suits(&loops));
+    assert_false(clfi_permute_suits(context, &loops));
     loops.kept[1] = (clf_einsum_dim){64, {64, 2}};
-    assert_false(clfi_permute_suits(&loops));
+    assert_false(clfi_permute_suits(context, &loops));
+}
+
+/* A device whose work-groups are smaller than a tile's leaves such copies to the loops. */
+static void small_work_groups(void **state)
+{
+    clf_context *context = *state;
+    static const clf_einsum_loops loops = {.inputs = 1, .kept_rank = 2, .kept = {{64, {1, 64}}, {64, {64, 1}}}};
+    const clf_device_caps before = context->device.caps;
+    context->device.caps.is_cpu = false;
+    context->device.caps.max_work_group_size = 128;
+    const bool is_taken = clfi_permute_suits(context, &loops);
+    context->device.caps.max_work_group_size = 256;
+    const bool is_taken_by_larger = clfi_permute_suits(context, &loops);
+    context->device.caps = before;
+    assert_false(is_taken);
+    assert_true(is_taken_by_larger);
 }
 
 int main(void)
@@ -87,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles),
         cmocka_unit_test(declines),
+        cmocka_unit_test(small_work_groups),
     };
     return cmocka_run_group_tests(tests, device_setup, device_teardown);
 }
