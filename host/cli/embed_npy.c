@@ -30,6 +30,7 @@ static clf_status write_window(void *user, const cli_embedded *window)
     const bool is_only_one = out->inputs->windows == 1 && cli_inputs_are_read(out->inputs); /* nothing to go on with */
     if (!out->keeps || (!out->part && is_only_one))
         return CLF_OK;
+    CLF_TRY(cli_inputs_check_stays(out->inputs));
     if (!out->part)
         CLF_TRY(cli_part_open(out->part_path, &out->job, false, true, &out->part));
     CLF_TRY(cli_part_append(out->part, window));
@@ -115,7 +116,9 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
 {
     npy_output out = {.inputs = inputs, .keeps = file != NULL};
     CLF_TRY(cli_job_take(session, options, directory, file, inputs->window_texts, 1, 1, &out.job));
-    const clf_status st = run(session, options, &out, output, resumes, stats);
+    clf_status st = file ? cli_inputs_check_stays(inputs) : CLF_OK; /* it was opened before it was hashed */
+    if (st == CLF_OK)
+        st = run(session, options, &out, output, resumes, stats);
     if (st != CLF_OK && out.part && out.part->rows) {
         cli_line_clear();
         fprintf(stderr, "clformer: %llu %s kept in %s: embed --resume goes on\n", (unsigned long long)out.part->rows,

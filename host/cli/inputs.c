@@ -36,8 +36,7 @@ static clf_status open_stream(cli_inputs *inputs, const char *name)
     return CLF_OK;
 }
 
-/* Others read the file as well, to hash it: its name must stand for the same bytes from its opening to its end. */
-static clf_status check_stays(const cli_inputs *inputs)
+clf_status cli_inputs_check_stays(const cli_inputs *inputs)
 {
     const struct stat *then = &inputs->opened;
     struct stat now;
@@ -172,7 +171,7 @@ static clf_status read_line(cli_inputs *inputs)
     bool any;
     clf_status st = clfi_line_read(inputs->stream, inputs->name, inputs->line_number + 1, LINE_BYTES, &inputs->line, &any);
     if (st == CLF_OK && !any)
-        st = check_stays(inputs);
+        st = cli_inputs_check_stays(inputs);
     if (st != CLF_OK || !any) {
         close_stream(inputs);
         return st;

@@ -73,6 +73,10 @@ double cli_inputs_passed_share(const cli_inputs *inputs);
  * one's share, at most `most` and at least a 128th of that. One of them alone: `most`. */
 size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most);
 
+/* Where the inputs say that the file stays, because others read it as well, to hash it: its name must stand for the same bytes from its
+ * opening to its end. IO: it was changed. Each window is held against this before what is made of it is kept. */
+clf_status cli_inputs_check_stays(const cli_inputs *inputs);
+
 /* Whether all texts have been read: after the last window, and after the one before it only if that was full. */
 bool cli_inputs_are_read(const cli_inputs *inputs);
 

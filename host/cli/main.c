@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static int run(const cli_command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
     open_standard_streams();
+    signal(SIGCHLD, SIG_DFL); /* ignored by who started this program, the ends of own processes would not be told */
     cli_platforms_arguments(argc, argv);
     cli_output_prepare();
     atexit(cli_output_check);

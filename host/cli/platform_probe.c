@@ -104,8 +104,8 @@ static void wait_for_all(driver_file *files, size_t count)
                 waitpid(files[i].process, &files[i].result, 0);
                 files[i].result = -1;
                 files[i].process = 0;
-            } else if (files[i].process && waitpid(files[i].process, &files[i].result, WNOHANG) == files[i].process)
-                files[i].process = 0;
+            } else if (files[i].process && waitpid(files[i].process, &files[i].result, WNOHANG) != 0)
+                files[i].process = 0; /* ended, or no child any more */
             left += files[i].process != 0;
         }
         if (left)

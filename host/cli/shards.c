@@ -54,15 +54,23 @@ done:
     return st;
 }
 
+typedef struct shard_run {
+    const cli_inputs *inputs;
+    cli_part *part;
+} shard_run;
+
 static bool wants(void *user, size_t window)
 {
-    const cli_part *part = user;
+    const shard_run *run = user;
+    const cli_part *part = run->part;
     return window % part->job.shards == part->job.shard - 1 && !(part->windows && window <= part->last);
 }
 
 static clf_status keep(void *user, const cli_embedded *window)
 {
-    cli_part *part = user;
+    const shard_run *run = user;
+    cli_part *part = run->part;
+    CLF_TRY(cli_inputs_check_stays(run->inputs));
     CLF_TRY(cli_part_append(part, window));
     cli_interrupts_say("%llu %s kept in %s: the same command goes on", (unsigned long long)part->rows,
                        clfi_plural(part->rows, "embedding is", "embeddings are"), part->path);
@@ -72,10 +80,11 @@ static clf_status keep(void *user, const cli_embedded *window)
 static clf_status complete(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_part *part, const char *done_path,
                            clf_embed_stats *stats)
 {
+    shard_run run = {inputs, part};
     inputs->wants = wants;
-    inputs->wants_user = part;
+    inputs->wants_user = &run;
     if (!part->is_complete) {
-        CLF_TRY(cli_pool_embed(session, options, inputs, keep, part, stats));
+        CLF_TRY(cli_pool_embed(session, options, inputs, keep, &run, stats));
         CLF_TRY(cli_part_complete(part, inputs->windows, inputs->total + inputs->count));
     }
     if (rename(part->path, done_path) != 0)
@@ -90,6 +99,7 @@ clf_status cli_embed_shard(cli_session *session, const cli_embedding *options, c
     cli_part *part = NULL;
     bool is_done;
     clf_status st;
+    CLF_GOTO(cli_inputs_check_stays(inputs)); /* it was opened before it was hashed */
     CLF_GOTO(clfi_make_directories(directory));
     CLF_GOTO(agree(directory, job));
     CLF_GOTO(cli_shard_path(directory, job->shard, job->shards, false, &path));

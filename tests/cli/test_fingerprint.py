@@ -141,6 +141,16 @@ with tempfile.TemporaryDirectory() as work:
         json.dump(told, file)
     expect("search in an earlier version's", run("search", model, "--corpus", corpus, "two"), 0)
 
+    # The same bytes under a header that gives them another meaning.
+    with open(corpus, "rb") as file:
+        whole = file.read()
+    for before, after in ((b"'<f4'", b"'>f4'"), (b"'<f4'", b"'<i4'"), (b"False", b"True ")):
+        with open(corpus, "wb") as file:
+            file.write(whole.replace(before, after, 1))
+        expect(f"{after} in the header", run("verify", corpus, "--model", model), 1, "expected rows of float32 in C order")
+    with open(corpus, "wb") as file:
+        file.write(whole)
+
     # A file that was changed, or made by something else, under an old fingerprint.
     with open(corpus, "r+b") as file:
         file.seek(-4, os.SEEK_END)

@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as work:
 
     write(LINES)
     expect("--no-keep", search("--no-keep"), len(LINES))
-    if sorted(os.listdir()) != ["c.txt", "model", "other"]:
+    if sorted(os.listdir()) != ["c.txt", "model", "other", "retold"]:
         fail("--no-keep leaves", os.listdir())
     expect("first", search(), len(LINES))
     if sorted(os.listdir()) != ["c.txt", sidecar, beside, "model", "other"]:
@@ -174,7 +174,7 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(json.dumps(line) + "\n" for line in LINES)
     expect(".jsonl", search(corpus="c.jsonl"), len(LINES), corpus="c.jsonl")
     expect(".jsonl again", search(corpus="c.jsonl"), 0, corpus="c.jsonl")
-    if sorted(os.listdir()) != ["c.jsonl", "c.jsonl.embeddings.npy", "c.jsonl.embeddings.npy.json", "c.txt", "model", "other"]:
+    if sorted(os.listdir()) != ["c.jsonl", "c.jsonl.embeddings.npy", "c.jsonl.embeddings.npy.json", "c.txt", "model", "other", "retold"]:
         fail("left at the end", os.listdir())
 
 finish()

@@ -163,7 +163,8 @@ with tempfile.TemporaryDirectory() as work:
     if len(alone) < 20 or "rerank" not in alone:
         fail(f"commands: {alone}")
     alone = [(name, [name, *(["softmax"] if name == "op" else ["a", "b"])]) for name in alone]
-    refused = alone + [("embed", ["embed", model, "x"]), ("search", ["search", model])]
+    refused = alone + [("embed", ["embed", model, "x"]), ("search", ["search", model]),
+                       ("embed --shard", ["embed", model, "--file", "lines.txt", "--shard", "1/2", "-o", "shards"])]
     with ThreadPoolExecutor(4) as several:  # mpirun mostly waits
         answers = several.map(lambda each: mpirun(2, program, *each[1]), refused)
     for (name, command), done in zip(refused, answers):
@@ -171,6 +172,10 @@ with tempfile.TemporaryDirectory() as work:
         ours = [line for line in done.stderr.splitlines() if line.startswith(("clformer: ", "E_"))]
         if done.stdout or len(ours) != 1 or ((name, command) in alone and "mpirun started 2 processes" not in ours[0]):
             fail(f"{name} of two ranks: {done.stdout[:300]} {done.stderr[-900:]}")
+    # Processes that another MPI started, which this one knows nothing of.
+    foreign = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
+    expect("another MPI", run(program, "embed", model, "--file", "lines.txt", "-o", "other.npy", env=foreign), 2,
+           "2 processes were started together, MPI knows 1")
     own = mpirun(2, "sh", "-c", f'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then sleep 7; else exec "{program}" rerank a b; fi')
     expect("a refusal of one rank", own, 2, "clformer: rerank: mpirun started 2 processes")
 

@@ -65,6 +65,21 @@ def check_changes(command):
         if os.path.exists("c.npy"):
             fail(f"texts {name} while they are read: an output")
         os.remove("c.npy.part")
+    # Other texts for a while: of what was read then nothing is kept.
+    def overwrite(_):
+        with open("c.txt", "r+b") as file:
+            content = file.read()
+            file.seek(0)
+            file.write(content[::-1])
+
+    shutil.copy("lines.txt", "c.txt")
+    expect("texts written over while they are read", while_running(overwrite, *command), 1, "c.txt: was changed while it was read")
+    shutil.copy("lines.txt", "c.txt")
+    expect("their first state again", run(*command, "--resume", "-o", "c.npy"), 0)
+    expect("the same at once", run(*command, "-o", "straight.npy"), 0)
+    if read("c.npy") != read("straight.npy"):
+        fail("rows of other texts were kept")
+    os.remove("c.npy")
     shutil.copy("lines.txt", "c.txt")
     expect("SIGHUP", while_running(lambda process: process.send_signal(signal.SIGHUP), *command, ready=has_window), -signal.SIGHUP,
            "clformer: interrupted; ", "embeddings are kept in c.npy.part")
