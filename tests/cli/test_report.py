@@ -106,7 +106,7 @@ def page(folder):
     if content.count('class="roof"') != 3:
         fail("rooflines: want 3, found", content.count('class="roof"'))
     figures = re.findall(r'<text class="point mid"[^>]*>(\d+)<', content)
-    if sorted(map(int, figures)) != sorted(list(range(1, 17)) * 3 + []) and len(figures) != 16 * 3 - 2:
+    if sorted(map(int, figures)) != sorted([1, 1, 2, 2] + list(range(3, 17)) * 3):  # the first two are not verified on a device each
         fail("points on rooflines:", sorted(map(int, figures)))
     if content.count('class="whisker"') != 17 * 3 - 2:
         fail("whiskers: want a bar for each verified row, found", content.count('class="whisker"'))
@@ -121,6 +121,64 @@ def page(folder):
             fail("page does not say", part)
     if "NaN" in content or "inf" in re.sub(r"[a-z]*inf[a-z]+", "", content):
         fail("a figure that is no number")
+
+
+def chosen_times():
+    """Two devices, the second 4 and 16 times slower, and a third that measured nothing; p10 is 90 % and p90 is 120 % of each median."""
+    devices = [made.device(0, "Fast", "One"), made.device(1, "Slow", "Two", gflops=100.0, gbps=10.0),
+               made.device(2, "None", "Three", status="unsupported", reason="the compiler crashed", limits={})]
+    devices[0]["limits"].update(copy_32kib_gbps=400.0, copy_256kib_gbps=120.0, copy_2mib_gbps=40.0, copy_16mib_gbps=18.0)
+    doc = made.document(devices, [], [])
+    for work, flops, size, times in ((made.gemm(1, 384, 384), 8e8, 1e8, ((0, "packed", 20.0), (0, "tiled", 10.0), (1, "packed", 80.0),
+                                                                         (1, "tiled", 40.0))),
+                                     (made.gemm(16, 384, 384), 8e8, 4e7, ((0, "tiled", 10.0), (1, "tiled", 160.0))),
+                                     (made.rows_op("softmax", 128, 128), 1 << 15, 1 << 17, ((0, "", (1 << 17) / 100e6),)),
+                                     (made.rows_op("layer_norm", 512, 1024), 1 << 20, 1 << 22, ((0, "", (1 << 22) / 60e6),))):
+        work.update(flops=flops, bytes=size)
+        doc["workloads"].append(work)
+        doc["results"] += [made.ok(work, device, engine, [ms * part for part in [0.9] * 2 + [1.0] * 7 + [1.2] * 2], [11])
+                           for device, engine, ms in times]
+    return doc
+
+
+def table_after(content, start):
+    """The rows of the table that follows `start`: whether each is marked as the best, and its cells without markup."""
+    table = content[content.index(start):]
+    rows = re.findall(r'<tr( class="best")?>(.*?)</tr>', table[:table.index("</table>")])
+    return [(bool(best), [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]) for best, row in rows]
+
+
+def figures(folder):
+    """The numbers of a page are those that follow from the times and the limits of its file."""
+    out = os.path.join(folder, "figures.html")
+    done = report(made.write(os.path.join(folder, "figures.json"), chosen_times()), "-o", out)
+    if done.returncode:
+        return fail("chosen times:", done.stderr)
+    with open(out, encoding="utf-8") as file:
+        content = file.read()
+
+    def check(what, found, want):
+        if found != want:
+            fail("%s: want %s, found %s" % (what, want, found))
+
+    spread = "90.0\u2013120 ~"
+    check("rows of the first workload", [(best, cells[:6]) for best, cells in table_after(content, "m1-n384-k384</code></td></tr>")[:4]],
+          [(True, ["One", "tiled", "10.0 ms", spread, "9.00 ms", "80.0 GFLOP/s"]),
+           (False, ["One", "packed", "20.0 ms", spread, "18.0 ms", "40.0 GFLOP/s"]),
+           (True, ["Two", "tiled", "40.0 ms", spread, "36.0 ms", "20.0 GFLOP/s"]),
+           (False, ["Two", "packed", "80.0 ms", spread, "72.0 ms", "10.0 GFLOP/s"])])
+    speeds = [cells for _, cells in table_after(content, '<table class="keep">') if cells]
+    check("speeds, by the geometric mean of 4 and 16", speeds, [["gemm", "2 of 2", "8.00", "1.00", "\u2013"]])
+    # memory, arithmetic, the copy of the nearest size (64 KiB: 32 KiB), the next copy above what was reached; memory, arithmetic
+    check("shares of the roofs", re.findall(r'<text class="mono end quiet"[^>]*>([^<]*)<', content),
+          ["50 %", "40 %", "25 %", "50 %", "25 %", "5 %"])
+    check("times the slowest", re.findall(r">\u00d7([\d.]+)<", content), ["4.00", "1.00", "16.0", "1.00", "1.00", "1.00"])
+    bars = content[content.index('m1-n384-k384</text>\n<text class="name end"'):]
+    check("whiskers from p90 to p10", re.findall(r'class="whisker" d="M([\d.]+) [\d.]+H([\d.]+)M', bars)[:2],
+          [("%.1f" % (178 + 314 * 0.9 / 1.2 / slower), "%.1f" % (178 + 314 / slower)) for slower in (1, 4)])
+    ridge = re.findall(r'd="M([\d.]+) [^"]*"/><text class="tick mid"[^>]*>10<', content)[0]  # 200 GFLOP/s over 20 GB/s
+    level = re.findall(r'd="M\d+ ([\d.]+)H\d+"/><text class="tick end"[^>]*>200<', content)[0]
+    check("corner of the first roof", re.findall(r'class="roof" d="M[\d.]+ [\d.]+L([\d.]+) ([\d.]+)H', content)[:1], [(ridge, level)])
 
 
 class Boxes(HTMLParser):
@@ -455,8 +513,8 @@ def refusals(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (page, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several, chained,
-                 refusals):
+    for test in (page, figures, narrow, hostile, pictures, plain_colours, one_device, noisy_limit, labels_apart, labels, markdown, several,
+                 chained, refusals):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)
