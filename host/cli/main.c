@@ -2,6 +2,7 @@
 /* The clformer program: the table of commands. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,7 @@ static int fail_unknown(const char *name)
 
 int main(int argc, char **argv)
 {
+    signal(SIGCHLD, SIG_DFL); /* a caller that ignores it passes that on, and how a child ended could not be asked */
     open_standard_streams();
     cli_platforms_arguments(argc, argv);
     cli_output_prepare();

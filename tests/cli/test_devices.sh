@@ -15,6 +15,10 @@ cp "$work/out" "$work/out.short"
 grep -q '\[default\]' "$work/out" || fail "no default device"
 grep -q 'because:' "$work/out" || fail "no reason for the default device"
 
+# A caller that ignores the end of its children passes that on.
+(trap "" CHLD; exec "$program" devices) >"$work/out" 2>"$work/err" || fail "devices with SIGCHLD ignored: $(cat "$work/err")"
+cmp -s "$work/out" "$work/out.short" || fail "devices with SIGCHLD ignored: $(cat "$work/out")"
+
 # Without any platform the list is empty and says why; commands that need a device fail with that reason.
 mkdir "$work/none"
 OCL_ICD_VENDORS=$work/none "$program" devices >"$work/out" 2>"$work/err" || fail "devices without a platform: $(cat "$work/err")"
