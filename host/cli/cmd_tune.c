@@ -107,11 +107,13 @@ static clf_status store(const char *path, const char *model_dir, clf_precision p
     if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
         json_object_set_new(entry, "created", json_string(text));
     json_object_set_new(entry, "model", json_string(model_dir ? model_dir : "built-in"));
+    const int lock = clfi_tuned_file_lock(path);
     clf_status st = clfi_tuned_file_find(path, &report->device, NULL, &old);
     if (st == CLF_OK)
         st = clfi_tuning_keep_others(entry, old, precision);
     if (st == CLF_OK)
         st = clfi_tuned_file_store(path, &report->device, entry);
+    clfi_tuned_file_unlock(lock);
     json_decref(old);
     json_decref(entry);
     return st;

@@ -99,8 +99,8 @@ static int run(const cli_command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    signal(SIGCHLD, SIG_DFL); /* a caller that ignores it passes that on, and how a child ended could not be asked */
     open_standard_streams();
-    signal(SIGCHLD, SIG_DFL); /* ignored by who started this program, the ends of own processes would not be told */
     cli_platforms_arguments(argc, argv);
     cli_output_prepare();
     atexit(cli_output_check);

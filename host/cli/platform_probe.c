@@ -92,6 +92,15 @@ done:
     return st;
 }
 
+/* Whether the child is no more. Of one that somebody else waited for nothing is known, also nothing bad. */
+static bool has_ended(driver_file *file)
+{
+    const pid_t ended = waitpid(file->process, &file->result, WNOHANG);
+    if (ended < 0 && errno == ECHILD)
+        file->result = LOADED << 8;
+    return ended == file->process || (ended < 0 && errno == ECHILD);
+}
+
 static void wait_for_all(driver_file *files, size_t count)
 {
     const uint64_t end = clfi_now_ns() + LIMIT_SECONDS * UINT64_C(1000000000);
@@ -99,13 +108,14 @@ static void wait_for_all(driver_file *files, size_t count)
         left = 0;
         const bool is_late = clfi_now_ns() > end;
         for (size_t i = 0; i < count; i++) {
-            if (files[i].process && is_late) {
+            if (files[i].process && has_ended(&files[i])) {
+                files[i].process = 0;
+            } else if (files[i].process && is_late) {
                 kill(files[i].process, SIGKILL);
                 waitpid(files[i].process, &files[i].result, 0);
                 files[i].result = -1;
                 files[i].process = 0;
-            } else if (files[i].process && waitpid(files[i].process, &files[i].result, WNOHANG) != 0)
-                files[i].process = 0; /* ended, or no child any more */
+            }
             left += files[i].process != 0;
         }
         if (left)

@@ -134,15 +134,18 @@ static clf_status add_to_file(const clf_context *context, const clf_gemm_rule *r
     clf_tuning *tuning = NULL;
     json_t *entry = NULL;
     clf_status st;
-    CLF_TRY(read_tuning(context, &tuning));
+    const int lock = clfi_tuned_file_lock(context->tuned_file);
+    CLF_GOTO(read_tuning(context, &tuning));
     if (!tuning)
-        CLF_TRY(clfi_alloc(1, sizeof *tuning, "tuned choices", &tuning));
+        CLF_GOTO(clfi_alloc(1, sizeof *tuning, "tuned choices", &tuning));
     CLF_GOTO(put_rule(tuning, rule));
     CLF_GOTO(clfi_tuning_entry(&context->device.info, tuning, &entry));
     st = clfi_tuned_file_store(context->tuned_file, &context->device.info, entry);
 done:
+    clfi_tuned_file_unlock(lock);
     json_decref(entry);
-    clfi_tuning_clear(tuning);
+    if (tuning)
+        clfi_tuning_clear(tuning);
     free(tuning);
     return st;
 }

@@ -2,15 +2,18 @@
 /* Reading and replacing the file of measured choices. */
 #include "op/tuned_file.h"
 
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "io/json.h"
 
-enum { LIMIT_BYTES = 4 << 20, SCHEMA_VERSION = 1 };
+enum { LIMIT_BYTES = 4 << 20, SCHEMA_VERSION = 1, MOST_OF_DEVICE = 4 };
 static const char schema[] = "clformer-tuned";
 
 /* The parsed file and its list of devices, every entry of which names its device. *out NULL: no file. */
@@ -51,6 +54,7 @@ static bool is_text(const json_t *entry, const char *key, const char *text)
     return strcmp(json_string_value(json_object_get(entry, key)), text) == 0;
 }
 
+/* With whatever driver and number of units. */
 static bool is_device(const json_t *entry, const clf_device_info *device)
 {
     return is_text(entry, "name", device->name) && is_text(entry, "platform", device->platform_name);
@@ -63,6 +67,11 @@ static bool has_units(const json_t *entry, const clf_device_info *device)
     return !units || json_integer_value(units) == (json_int_t)device->compute_units;
 }
 
+static bool is_same(const json_t *entry, const clf_device_info *device)
+{
+    return is_device(entry, device) && is_text(entry, "driver", device->driver_version) && has_units(entry, device);
+}
+
 clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_is_other, json_t **out)
 {
     json_t *root, *found = NULL;
@@ -73,7 +82,7 @@ clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device,
         json_t *entry = json_array_get(devices, i);
         if (!is_device(entry, device))
             continue;
-        if (is_text(entry, "driver", device->driver_version) && has_units(entry, device))
+        if (is_same(entry, device))
             found = entry;
         else
             is_other = true;
@@ -92,6 +101,35 @@ static clf_status make_folder(const char *path)
     const clf_status st = clfi_make_directories(dirname(copy));
     free(copy);
     return st;
+}
+
+int clfi_tuned_file_lock(const char *path)
+{
+    char *folder;
+    if (make_folder(path) != CLF_OK || clfi_path_directory(path, &folder) != CLF_OK)
+        return -1;
+    const int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (lock >= 0)
+        (void)!flock(lock, LOCK_EX); /* not every file system can */
+    return lock;
+}
+
+void clfi_tuned_file_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
+}
+
+/* How many of the entries from `first` on stay beside a new one of the device. */
+static size_t count_kept(const json_t *entries, size_t first, const clf_device_info *device)
+{
+    size_t count = 0;
+    for (size_t i = first; i < json_array_size(entries); i++) {
+        const json_t *entry = json_array_get(entries, i);
+        count += is_device(entry, device) && !is_same(entry, device);
+    }
+    return count;
 }
 
 static clf_status write_file(const char *path, json_t *devices)
@@ -120,7 +158,8 @@ clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device
     bool is_whole = devices != NULL;
     for (size_t i = 0; root && i < json_array_size(old); i++) {
         json_t *other = json_array_get(old, i);
-        if (!is_device(other, device))
+        const bool stays = !is_device(other, device) || (!is_same(other, device) && count_kept(old, i, device) < MOST_OF_DEVICE);
+        if (stays)
             is_whole = is_whole && json_array_append(devices, other) == 0;
     }
     is_whole = is_whole && json_array_append_new(devices, json_deep_copy(entry)) == 0;

@@ -13,13 +13,18 @@
 #include "clformer/device.h"
 
 /* The entry for this device with this driver and as many compute units. *out NULL: there is none, or no file; the caller releases it with
- * json_decref.
- * *out_is_other (may be NULL): whether an entry of this device with another driver or number of units was passed over.
+ * json_decref. *out_is_other (may be NULL): whether an entry of this device with another driver or number of units was passed over.
  * FORMAT: the file is broken, and why. IO: it cannot be read. */
 clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device, bool *out_is_other, json_t **out);
 
-/* Writes the file anew with this entry in the place of the device's old ones (of any driver); other devices' entries stay. The folder is
- * created. The file is replaced as a whole or not at all. FORMAT: the file that is there is broken: it is left alone. */
+/* Holds other processes back from the same lock, which they take from before they find an entry until they have stored what became of it.
+ * The folder, which is what is locked, is created. Where it cannot be locked, nobody is held back. Given back by unlock. */
+int clfi_tuned_file_lock(const char *path);
+void clfi_tuned_file_unlock(int lock);
+
+/* Writes the file anew with this entry in the place of the one that find would give. Other devices' entries stay, and the newest three of
+ * this device with other drivers or numbers of units: machines may share a home folder. The folder is created. The file is replaced as a
+ * whole or not at all. FORMAT: the file that is there is broken: it is left alone. */
 clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device, const json_t *entry);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of measured choices: written and read back, entries of other devices, other drivers, broken files; the nearest rule. The device
  * is made up. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -229,7 +232,7 @@ static void test_precisions_of_clblast(void **state)
     }
 }
 
-/* Entries of other devices stay; the device's own, of whatever driver, is replaced. */
+/* Entries of other devices stay, and the newest of the device itself with other drivers and numbers of units. */
 static void test_entries(void **state)
 {
     fixture *f = *state;
@@ -255,9 +258,35 @@ static void test_entries(void **state)
     for (size_t i = 0; i < COUNT(others); i++) {
         json_t *found;
         CHECK_OK(clfi_tuned_file_find(f->path, &others[i], NULL, &found));
-        CHECK((found != NULL) == (i != 2 && i != 3), "entry %zu: found %d", i, found != NULL);
+        CHECK(found != NULL, "entry %zu is lost", i);
         json_decref(found);
     }
+    for (size_t i = 0; i < 2; i++) {
+        const clf_device_info newer = {.name = NAME, .platform_name = PLATFORM, .driver_version = i ? "1.2" : "1.1"};
+        json_t *entry, *found;
+        CHECK_OK(clfi_tuning_entry(&newer, &nothing, &entry));
+        CHECK_OK(clfi_tuned_file_store(f->path, &newer, entry));
+        json_decref(entry);
+        CHECK_OK(clfi_tuned_file_find(f->path, &others[2], NULL, &found));
+        CHECK((found != NULL) == (i == 0), "the oldest of %zu: found %d", 4 + i, found != NULL);
+        json_decref(found);
+        CHECK_OK(clfi_tuned_file_find(f->path, &others[3], NULL, &found));
+        CHECK(found != NULL, "the second oldest of %zu is lost", 4 + i);
+        json_decref(found);
+    }
+}
+
+/* Two processes that add to the file at once: the lock of the first holds the second back. */
+static void test_lock(void **state)
+{
+    fixture *f = *state;
+    const int lock = clfi_tuned_file_lock(f->path);
+    assert_true(lock >= 0);
+    const int other = open(f->directory, O_RDONLY);
+    assert_int_equal(flock(other, LOCK_EX | LOCK_NB), -1);
+    clfi_tuned_file_unlock(lock);
+    assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+    close(other);
 }
 
 static void test_other_driver(void **state)
@@ -354,6 +383,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
         cmocka_unit_test(test_precisions_of_clblast),
         cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
         cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
