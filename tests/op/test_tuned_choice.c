@@ -2,6 +2,7 @@
 /* Measured choices in use: the engine that a rule names runs, a forced one is stronger, numbers stay right; CLBlast with other
  * parameters. */
 #include <stdio.h>
+#include <unistd.h>
 #include <stdlib.h>
 
 #include "op/linear.h"
@@ -82,9 +83,10 @@ static void test_rules(void **state)
     assert_true(clfi_context_is_tuned(tuned));
     clf_context_destroy(tuned);
 
-    /* The same device with another driver. */
+    /* The same device with another driver alone. */
     clf_device_info other = *device;
     other.driver_version = "another";
+    assert_int_equal(unlink(path), 0);
     store(path, &other, &(clf_tuning){NULL, 0, {{false}, {{0}}}});
     tuned = open_context(path, "");
     assert_false(clfi_context_is_tuned(tuned));
