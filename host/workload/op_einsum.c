@@ -153,7 +153,8 @@ static clf_status engines(const clfi_workload *workload, clf_context *context, c
         const clf_engine *engine = &table->engines[i];
         bool is_used = false;
         CLF_GOTO(uses_engine(context, plan, engine->name, &is_used));
-        if (is_used && engine->gemm->most_rows == 0) /* these equations have many */
+        const bool is_meant = engine->gemm->most_rows == 0 || size_of(workload->parameters, 'i') <= engine->gemm->most_rows;
+        if (is_used && is_meant)
             out->names[out->count++] = engine->name;
     }
     if (out->count == 0)

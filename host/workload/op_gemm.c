@@ -67,7 +67,7 @@ static const struct {
     {65, {"none", "odd sizes", 48, 64, CLF_ACTIVATION_RELU, true, false, 65, CLF_WEIGHT_F32}},
     {5, {"none", "odd sizes", 41, 67, CLF_ACTIVATION_NONE, false, false, 5, CLF_WEIGHT_F16}},
     {19, {"none", "odd sizes", 35, 96, CLF_ACTIVATION_NONE, true, false, 19, CLF_WEIGHT_BF16}},
-    /* every type of blocks on few rows, and for many, which read them as floats, two */
+    /* every type of blocks on few rows, two on more of them than are multiplied at once, and for many, which read them as floats, two */
     {1, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q8_0}},
     {1, {"none", "odd sizes", 50, 288, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_0}},
     {1, {"none", "odd sizes", 21, 416, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_1}},
@@ -76,6 +76,8 @@ static const struct {
     {1, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q4_K}},
     {1, {"none", "odd sizes", 23, 512, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q5_K}},
     {1, {"none", "odd sizes", 39, 256, CLF_ACTIVATION_NONE, false, false, 1, CLF_WEIGHT_Q6_K}},
+    {12, {"none", "odd sizes", 45, 288, CLF_ACTIVATION_NONE, true, false, 12, CLF_WEIGHT_Q4_0}},
+    {20, {"none", "odd sizes", 37, 352, CLF_ACTIVATION_GELU, false, false, 20, CLF_WEIGHT_Q8_0}},
     {41, {"none", "odd sizes", 35, 288, CLF_ACTIVATION_SILU, true, false, 41, CLF_WEIGHT_Q4_1}},
     {29, {"none", "odd sizes", 35, 256, CLF_ACTIVATION_NONE, true, false, 29, CLF_WEIGHT_Q6_K}},
 };

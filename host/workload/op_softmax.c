@@ -43,6 +43,7 @@ static const softmax_case cases[] = {
 static const softmax_case small_cases[] = {
     {3 * BATCH, 131, MASK_NONE, false, 0},   {3 * BATCH, 131, MASK_EMPTY, false, 0}, {BATCH, 7, MASK_LENGTHS, false, 0},
     {3 * BATCH, 70, MASK_PADDING, false, 0}, {35 * 3, 37, MASK_NONE, false, 35},     {35 * 3, 37, MASK_PADDING, false, 35},
+    {BATCH, 1100, MASK_NONE, false, 0},      {BATCH, 2100, MASK_LENGTHS, false, 0}, /* rows beyond a first-level cache's share */
 };
 
 typedef struct softmax_state {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: the scoring functions of attention, attention to cached keys, and log-softmax. */
+/* Self-test: the scoring functions of attention, and log-softmax. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "clformer/attention.h"
 #include "workload/selftest.h"
-#include "op/cached_attention.h"
 #include "op/log_softmax.h"
-#include "workload/reference_attention.h"
 #include "workload/reference_softmax.h"
 
 static const double u = 0x1p-24;
@@ -112,71 +110,6 @@ clf_status clfi_selftest_scoring(clfi_selftest *test)
     for (int kind = CLF_SCORE_DOT; kind <= CLF_SCORE_DISTANCE; kind++)
         CLF_TRY(scoring_case(test, (clf_score)kind));
     return CLF_OK;
-}
-
-enum { HEADS = 3, QUERIES = 4, ROWS = 90, KEYS = 70, SIZE = 32 };
-
-/* One query and head: places of its values in q, of its head's first row in k and v, of its result. */
-static clf_status check_cached(clfi_selftest *test, const clfi_selftest_operands *data, int head, const int32_t *rows, size_t count,
-                               int query, int out)
-{
-    double q[SIZE], k[KEYS * SIZE], v[KEYS * SIZE], want[SIZE], bound[SIZE];
-    for (int c = 0; c < SIZE; c++)
-        q[c] = data->operand[0].host[query + c];
-    for (size_t j = 0; j < count; j++) {
-        for (int c = 0; c < SIZE; c++) {
-            k[j * SIZE + (size_t)c] = data->operand[1].host[head + rows[j] * SIZE + c];
-            v[j * SIZE + (size_t)c] = data->operand[2].host[head + rows[j] * SIZE + c];
-        }
-    }
-    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, NULL, count, SIZE, SIZE, 1, CLF_EMPTY_ROWS_ZERO, want, bound));
-    for (int c = 0; c < SIZE; c++)
-        clfi_verdict_add(&test->verdict, data->operand[3].host[out + c], want[c], count ? bound[c] + u * (fabs(want[c]) + bound[c]) : 0);
-    return CLF_OK;
-}
-
-/* A cache of G key heads, stored as dtype. */
-static clf_status cached_case(clfi_selftest *test, int key_heads, clf_dtype dtype)
-{
-    static const int32_t counts[QUERIES] = {KEYS, 1, 0, 33};
-    int32_t rows[QUERIES * KEYS];
-    clfi_selftest_operands data = {.count = 0};
-    clf_tensor *device_rows = NULL, *device_counts = NULL;
-    clf_status st;
-    for (int i = 0; i < QUERIES * KEYS; i++)
-        rows[i] = i * 37 % ROWS;
-    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){HEADS, QUERIES, SIZE}, -1, 1));
-    for (int i = 0; i < 2; i++)
-        CLF_GOTO(clfi_operand_random_as(test->context, &test->random, dtype, 3, (int64_t[]){key_heads, ROWS, SIZE}, -1, 1,
-                                        &data.operand[data.count++]));
-    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){QUERIES, HEADS, SIZE}));
-    CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 2, (int64_t[]){QUERIES, KEYS}, rows, &device_rows));
-    CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){QUERIES}, counts, &device_counts));
-    const clf_cached_attention_args args = {.q = clfi_selftest_view(&data, 0),
-                                            .k = clfi_selftest_view(&data, 1),
-                                            .v = clfi_selftest_view(&data, 2),
-                                            .rows = clfi_tensor_view(device_rows),
-                                            .counts = clfi_tensor_view(device_counts),
-                                            .keys = KEYS,
-                                            .out = clfi_selftest_view(&data, 3),
-                                            .scale = 1};
-    CLF_GOTO(clfi_cached_attention(test->context, &args));
-    CLF_GOTO(clfi_operand_read(&data.operand[3]));
-    for (int n = 0; n < QUERIES; n++)
-        for (int h = 0; h < HEADS; h++)
-            CLF_GOTO(check_cached(test, &data, h / (HEADS / key_heads) * ROWS * SIZE, rows + n * KEYS, (size_t)counts[n],
-                                  (h * QUERIES + n) * SIZE, (n * HEADS + h) * SIZE));
-done:
-    clf_tensor_destroy(device_rows);
-    clf_tensor_destroy(device_counts);
-    clfi_selftest_free(&data);
-    return st;
-}
-
-clf_status clfi_selftest_cached_attention(clfi_selftest *test)
-{
-    CLF_TRY(cached_case(test, HEADS, CLF_F32));
-    return cached_case(test, 1, CLF_F16);
 }
 
 clf_status clfi_selftest_log_softmax(clfi_selftest *test)

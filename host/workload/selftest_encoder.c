@@ -1,81 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-test: attention over packed sequences, and a small encoder of two layers. */
+/* Self-test: a small encoder of two layers over packed sequences. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "workload/selftest.h"
 #include "model/transformer.h"
-#include "workload/reference_attention.h"
 #include "workload/reference_transformer.h"
 
-enum { SEQUENCES = 3, TOKENS = 104, LONGEST = 70, HEADS = 2, SIZE = 32, WIDTH = HEADS * SIZE, HIDDEN = 160, LAYERS = 2, MOST_WEIGHTS = 64 };
+enum { SEQUENCES = 3, TOKENS = 104, HEADS = 2, SIZE = 32, WIDTH = HEADS * SIZE, HIDDEN = 160, LAYERS = 2, MOST_WEIGHTS = 64 };
 
 static const int32_t offsets[SEQUENCES + 1] = {0, 1, 34, TOKENS};
-
-/* One head of one sequence, tokens first to end of qkv [T, 3, H, D]. */
-static clf_status reference_head(const float *qkv, size_t first, size_t end, size_t head, double *want, double *bound)
-{
-    double q[SIZE], k[LONGEST * SIZE], v[LONGEST * SIZE];
-    for (size_t j = first; j < end; j++) {
-        for (size_t c = 0; c < SIZE; c++) {
-            k[(j - first) * SIZE + c] = qkv[((j * 3 + 1) * HEADS + head) * SIZE + c];
-            v[(j - first) * SIZE + c] = qkv[((j * 3 + 2) * HEADS + head) * SIZE + c];
-        }
-    }
-    for (size_t i = first; i < end; i++) {
-        for (size_t c = 0; c < SIZE; c++)
-            q[c] = qkv[(i * 3 * HEADS + head) * SIZE + c];
-        const size_t at = (i * HEADS + head) * SIZE;
-        CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, NULL, end - first, SIZE, SIZE, 1 / sqrt(SIZE), CLF_EMPTY_ROWS_ZERO, want + at,
-                                       bound + at));
-    }
-    return CLF_OK;
-}
-
-clf_status clfi_selftest_packed_attention(clfi_selftest *test)
-{
-    enum { QKV, OUT };
-    clfi_selftest_operands data = {.count = 0};
-    clf_attention_batch *batch = NULL;
-    double *want = NULL, *bound = NULL;
-    clf_status st;
-    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){TOKENS, 3 * HEADS, SIZE}, -2, 2));
-    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){TOKENS, HEADS, SIZE}));
-    CLF_GOTO(clfi_alloc(TOKENS * WIDTH, sizeof *want, "selftest", &want));
-    CLF_GOTO(clfi_alloc(TOKENS * WIDTH, sizeof *bound, "selftest", &bound));
-    CLF_GOTO(clfi_attention_batch_create(test->context, &batch));
-    CLF_GOTO(clfi_attention_batch_set(batch, SEQUENCES, offsets, NULL));
-    clf_view part[3];
-    for (int i = 0; i < 3; i++) {
-        part[i] = *clfi_selftest_view(&data, QKV); /* [T, 3H, D] seen as [H, T, D] */
-        part[i].dim[0] = HEADS;
-        part[i].dim[1] = TOKENS;
-        part[i].stride[0] = SIZE;
-        part[i].stride[1] = 3 * WIDTH;
-        part[i].offset += i * WIDTH;
-    }
-    const clf_attention_args args = {.batch = batch,
-                                     .q = &part[0],
-                                     .k = &part[1],
-                                     .v = &part[2],
-                                     .out = clfi_selftest_view(&data, OUT),
-                                     .scale = 1.0f / sqrtf(SIZE),
-                                     .empty_rows = CLF_EMPTY_ROWS_ZERO};
-    CLF_GOTO(clfi_attention(test->context, &args));
-    CLF_GOTO(clfi_operand_read(&data.operand[OUT]));
-    for (int s = 0; s < SEQUENCES; s++)
-        for (size_t h = 0; h < HEADS; h++)
-            CLF_GOTO(reference_head(data.operand[QKV].host, (size_t)offsets[s], (size_t)offsets[s + 1], h, want, bound));
-    clfi_selftest_all(test, &data.operand[OUT], want, bound);
-done:
-    clfi_attention_batch_destroy(batch);
-    clfi_selftest_free(&data);
-    free(want);
-    free(bound);
-    return st;
-}
 
 static const clf_transformer_config config = {.size = sizeof(clf_transformer_config),
                                               .width = WIDTH,

@@ -16,25 +16,38 @@
 
 static const double u = 0x1p-24;
 
-clf_status clfi_selftest_activation(clfi_selftest *test)
+/* y [ROWS,COLUMNS] = f(x), y row-major or, where its axes are exchanged, column-major, so that no order passes over both. */
+static clf_status activation_case(clfi_selftest *test, clf_activation kind, bool is_exchanged)
 {
+    enum { ROWS = 13, COLUMNS = 79 };
     clfi_selftest_operands data = {.count = 0};
-    const int64_t count = 1021;
     clf_status st;
-    CLF_GOTO(clfi_selftest_add(test, &data, 1, &count, -20, 20));
-    CLF_GOTO(clfi_selftest_add_result(test, &data, 1, &count));
-    for (int kind = CLF_ACTIVATION_RELU; kind < CLF_ACTIVATION_COUNT; kind++) {
-        CLF_GOTO(clfi_activation(test->context, (clf_activation)kind, clfi_selftest_view(&data, 0), clfi_selftest_view(&data, 1)));
-        CLF_GOTO(clfi_operand_read(&data.operand[1]));
-        for (int64_t i = 0; i < count; i++) {
-            const double x = data.operand[0].host[i], want = clfi_ref_activation((clf_activation)kind, x);
-            clfi_verdict_add(&test->verdict, data.operand[1].host[i], want,
-                           clfi_ref_activation_error((clf_activation)kind, x) + u * fabs(want) + 0x1p-126);
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){ROWS, COLUMNS}, -20, 20));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){ROWS, COLUMNS}));
+    clf_view y = *clfi_selftest_view(&data, 1);
+    if (is_exchanged) {
+        y.stride[0] = 1;
+        y.stride[1] = ROWS;
+    }
+    CLF_GOTO(clfi_activation(test->context, kind, clfi_selftest_view(&data, 0), &y));
+    CLF_GOTO(clfi_operand_read(&data.operand[1]));
+    for (int64_t row = 0; row < ROWS; row++) {
+        for (int64_t column = 0; column < COLUMNS; column++) {
+            const double x = data.operand[0].host[row * COLUMNS + column], want = clfi_ref_activation(kind, x);
+            clfi_verdict_add(&test->verdict, data.operand[1].host[row * y.stride[0] + column * y.stride[1]], want,
+                             clfi_ref_activation_error(kind, x) + u * fabs(want) + 0x1p-126);
         }
     }
 done:
     clfi_selftest_free(&data);
     return st;
+}
+
+clf_status clfi_selftest_activation(clfi_selftest *test)
+{
+    for (int kind = CLF_ACTIVATION_RELU; kind < CLF_ACTIVATION_COUNT; kind++)
+        CLF_TRY(activation_case(test, (clf_activation)kind, false));
+    return activation_case(test, CLF_ACTIVATION_GELU, true);
 }
 
 clf_status clfi_selftest_l2_normalize(clfi_selftest *test)
@@ -120,7 +133,7 @@ clf_status clfi_selftest_pool(clfi_selftest *test)
         for (int i = 0; i < N; i++)
             for (int c = 0; c < C; c++)
                 clfi_verdict_add(&test->verdict, data.operand[1].host[i * C + c],
-                               pooled((clf_pooling)mode, data.operand[0].host, offsets[i], offsets[i + 1], C, c), 70 * u * 2 * sqrt(T));
+                                 pooled((clf_pooling)mode, data.operand[0].host, offsets[i], offsets[i + 1], C, c), 70 * u * 2 * sqrt(T));
     }
 done:
     clf_tensor_destroy(device_offsets);

@@ -17,7 +17,7 @@ static inline void clfi_verdict_add(clfi_verdict *verdict, double got, double wa
         verdict->passed = false;
     if (isnan(verdict->error))
         return;
-    if (isnan(error) || verdict->bound == 0 || error * verdict->bound > verdict->error * bound) {
+    if (isnan(error) || (verdict->error == 0 && verdict->bound == 0) || error * verdict->bound > verdict->error * bound) {
         verdict->error = error;
         verdict->bound = bound;
     }

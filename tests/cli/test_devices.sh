@@ -154,4 +154,27 @@ done
 CLF_KERNEL_DIR=$work/kernels "$program" selftest --filter embedding >"$work/out" 2>"$work/err" && fail "a wrong kernel passes selftest"
 grep -q 'FAIL' "$work/out" || fail "a wrong kernel is not reported: $(cat "$work/out")"
 
+# A fault in what only some calls of an op reach is found, too: the self-test has a case for each.
+notices() { # OP FILE RIGHT WRONG
+    local file=$work/spoiled/$2
+    rm -rf "$work/spoiled"
+    mkdir -p "$(dirname "$file")"
+    python3 - "$(dirname "$0")/../../cl/$2" "$file" "$3" "$4" <<'END' || fail "\"$3\" is not once in $2"
+import sys
+source, target, right, wrong = sys.argv[1:]
+with open(source, encoding="utf-8") as file:
+    text = file.read()
+if text.count(right) != 1:
+    sys.exit(1)
+with open(target, "w", encoding="utf-8") as file:
+    file.write(text.replace(right, wrong))
+END
+    CLF_KERNEL_DIR=$work/spoiled "$program" selftest --filter "$1" >"$work/out" 2>"$work/err" && fail "$2 with \"$4\" passes selftest"
+    grep -qE "^  $1 +default +FAIL" "$work/out" || fail "$2 with \"$4\": $(cat "$work/out" "$work/err")"
+}
+notices soft_cap any/soft_cap.cl 'cap * tanh(y[' '3.0f * tanh(y['
+notices row_check any/row_check.cl '= flag;' '= 0;'
+notices activation any/activation_map.cl 'ACTIVATE(LOAD_X(x, x_offset + axes_offset(axes.dim, axes.x, AXES, i)))' 0.0f
+notices cached_attention shared/cached_attention.cl '((score) + (bias)[' '((score) - (bias)['
+
 finish

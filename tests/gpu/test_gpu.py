@@ -201,10 +201,11 @@ def check_launches():
     if not model:
         return
     rows = []
-    for engines in ("gemm=tiled", "gemm=clblast") if IS_WHOLE else ():  # products large enough for CLBlast's kernel of large products
+    both = IS_WHOLE and CLBLAST
+    for engines in ("gemm=tiled", "gemm=clblast") if both else ():  # products large enough for CLBlast's kernel of large products
         run = Run(["embed", "--format", "text", model, *(f"{word} " * 100 for word in ("red", "green", "blue"))], engines)
         rows.append([[float(value) for value in line.split()] for line in run.done.stdout.splitlines()])
-    if IS_WHOLE and (len(rows[0]) != 3 or len(rows[1]) != 3 or not all(math.dist(a, b) <= BOUND for a, b in zip(*rows))):
+    if both and (len(rows[0]) != 3 or len(rows[1]) != 3 or not all(math.dist(a, b) <= BOUND for a, b in zip(*rows))):
         fail("embeddings through our products and through CLBlast differ")
     texts = os.path.join(work, "texts")
     with open(texts, "w", encoding="utf-8") as file:

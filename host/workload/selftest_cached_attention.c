@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Self-test: attention of single queries to cached keys, in each way that its engines divide the work: queries one by one, many of them
+ * together, keys in parts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "op/cached_attention.h"
+#include "workload/reference_attention.h"
+#include "workload/selftest.h"
+
+enum { SIZE = 32 };
+
+static const double u = 0x1p-24;
+
+typedef struct cached_case {
+    int heads, key_heads, queries, keys;
+    clf_dtype dtype; /* of the cache */
+    int32_t window;  /* 0: none */
+    float soft_cap;  /* 0: none */
+    int reach;       /* of the bias; 0: none */
+} cached_case;
+
+/* The operands and their places. */
+enum { Q, K, V, BIAS, OUT };
+
+static size_t cache_rows(const cached_case *one)
+{
+    return (size_t)one->keys + 20;
+}
+
+/* Keys in an order of their own, so that the table is read. */
+static int32_t row_of(const cached_case *one, int query, int key)
+{
+    return (int32_t)((((size_t)query * (size_t)one->keys + (size_t)key) * 37) % cache_rows(one));
+}
+
+/* All of them, one, none, and about half, by turns. */
+static int32_t count_of(const cached_case *one, int query)
+{
+    const int32_t counts[] = {one->keys, 1, 0, one->keys / 2 - 2};
+    return counts[query % 4];
+}
+
+/* What is to be added to the score q.k so that it becomes cap(q.k + bias). */
+static double correction(const cached_case *one, const clfi_selftest_operands *data, int head, int distance, const double *q,
+                         const double *k)
+{
+    double score = 0, changed;
+    for (int c = 0; c < SIZE; c++)
+        score += q[c] * k[c];
+    changed = score;
+    if (one->reach > 0)
+        changed += (double)data->operand[BIAS].host[head * (2 * one->reach + 1) + (distance > one->reach ? 0 : one->reach - distance)];
+    if (one->soft_cap > 0)
+        changed = (double)one->soft_cap * tanh(changed / (double)one->soft_cap);
+    return changed - score;
+}
+
+/* One query and head; scratch: (2 SIZE + 1) values for each key. */
+static clf_status check_query(clfi_selftest *test, const cached_case *one, const clfi_selftest_operands *data, int query, int head,
+                              double *scratch)
+{
+    const int count = count_of(one, query), first = one->window > 0 && count > one->window ? count - one->window : 0;
+    const size_t used = (size_t)(count - first), cache = (size_t)(head / (one->heads / one->key_heads)) * cache_rows(one);
+    double q[SIZE], want[SIZE], bound[SIZE], *k = scratch, *v = k + used * SIZE, *bias = v + used * SIZE;
+    for (int c = 0; c < SIZE; c++)
+        q[c] = (double)data->operand[Q].host[(head * one->queries + query) * SIZE + c];
+    for (size_t j = 0; j < used; j++) {
+        const size_t row = (cache + (size_t)row_of(one, query, first + (int)j)) * SIZE;
+        for (size_t c = 0; c < SIZE; c++) {
+            k[j * SIZE + c] = (double)data->operand[K].host[row + c];
+            v[j * SIZE + c] = (double)data->operand[V].host[row + c];
+        }
+        bias[j] = correction(one, data, head, (int)(used - 1 - j), q, k + j * SIZE);
+    }
+    CLF_TRY(clfi_ref_attention_row(q, k, v, NULL, bias, used, SIZE, SIZE, 1, CLF_EMPTY_ROWS_ZERO, want, bound));
+    const float *got = data->operand[OUT].host + (query * one->heads + head) * SIZE;
+    for (int c = 0; c < SIZE; c++)
+        clfi_verdict_add(&test->verdict, (double)got[c], want[c], used ? bound[c] + u * (fabs(want[c]) + bound[c]) : 0);
+    return CLF_OK;
+}
+
+/* rows [queries,keys] and counts [queries]. */
+static clf_status make_tables(clf_context *context, const cached_case *one, clf_tensor **rows, clf_tensor **counts)
+{
+    const int64_t dim[] = {one->queries, one->keys};
+    int32_t *values;
+    CLF_TRY(clfi_alloc((size_t)(dim[0] * dim[1]), sizeof *values, "selftest", &values));
+    for (int n = 0; n < one->queries; n++)
+        for (int j = 0; j < one->keys; j++)
+            values[n * one->keys + j] = row_of(one, n, j);
+    clf_status st = clf_tensor_create_from(context, CLF_I32, 2, dim, values, rows);
+    for (int n = 0; n < one->queries; n++)
+        values[n] = count_of(one, n);
+    if (st == CLF_OK)
+        st = clf_tensor_create_from(context, CLF_I32, 1, dim, values, counts);
+    free(values);
+    return st;
+}
+
+static clf_status check_case(clfi_selftest *test, const cached_case *one)
+{
+    clf_context *context = test->context;
+    const int64_t cache[] = {one->key_heads, (int64_t)cache_rows(one), SIZE};
+    clfi_selftest_operands data = {.count = 0};
+    clf_tensor *rows = NULL, *counts = NULL;
+    double *scratch = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){one->heads, one->queries, SIZE}, -1, 1));
+    for (int i = K; i <= V; i++)
+        CLF_GOTO(clfi_operand_random_as(context, &test->random, one->dtype, 3, cache, -1, 1, &data.operand[data.count++]));
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){one->heads, 2 * one->reach + 1}, -1, 1));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){one->queries, one->heads, SIZE}));
+    CLF_GOTO(make_tables(context, one, &rows, &counts));
+    const clf_cached_attention_args args = {.q = clfi_selftest_view(&data, Q),
+                                            .k = clfi_selftest_view(&data, K),
+                                            .v = clfi_selftest_view(&data, V),
+                                            .rows = clfi_tensor_view(rows),
+                                            .counts = clfi_tensor_view(counts),
+                                            .keys = one->keys,
+                                            .out = clfi_selftest_view(&data, OUT),
+                                            .scale = 1,
+                                            .window = one->window,
+                                            .soft_cap = one->soft_cap,
+                                            .bias = one->reach > 0 ? clfi_selftest_view(&data, BIAS) : NULL};
+    CLF_GOTO(clfi_cached_attention(context, &args));
+    CLF_GOTO(clfi_operand_read(&data.operand[OUT]));
+    CLF_GOTO(clfi_alloc((size_t)one->keys * (2 * SIZE + 1), sizeof *scratch, "selftest", &scratch));
+    for (int n = 0; n < one->queries; n++)
+        for (int h = 0; h < one->heads; h++)
+            CLF_GOTO(check_query(test, one, &data, n, h, scratch));
+done:
+    clf_tensor_destroy(rows);
+    clf_tensor_destroy(counts);
+    clfi_selftest_free(&data);
+    free(scratch);
+    return st;
+}
+
+clf_status clfi_selftest_cached_attention(clfi_selftest *test)
+{
+    const int many = 32 * (int)test->context->device.caps.compute_units + 3; /* so many that an item of a CPU takes several */
+    const cached_case cases[] = {
+        {.heads = 3, .key_heads = 3, .queries = 4, .keys = 70, .dtype = CLF_F32},
+        {.heads = 3, .key_heads = 1, .queries = 4, .keys = 70, .dtype = CLF_F16},
+        {.heads = 3, .key_heads = 3, .queries = 4, .keys = 70, .dtype = CLF_F32, .window = 19, .soft_cap = 1.5f, .reach = 11},
+        {.heads = 2, .key_heads = 1, .queries = 1, .keys = 300, .dtype = CLF_F32, .window = 280, .soft_cap = 1.5f, .reach = 200},
+        {.heads = 2, .key_heads = 1, .queries = many, .keys = 25, .dtype = CLF_F32, .window = 9, .soft_cap = 1.5f, .reach = 5},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CLF_TRY(check_case(test, &cases[i]));
+    return CLF_OK;
+}

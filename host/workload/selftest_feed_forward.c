@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Self-test: a gated feed-forward network whose inner weights are quantised, of so few rows that both are one product where an engine has
+ * it, and of more. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "nn/feed_forward.h"
+#include "workload/random_blocks.h"
+#include "workload/reference_gemm.h"
+#include "workload/selftest.h"
+
+enum { WIDTH = 288, HIDDEN = 45, MOST_ROWS = 5 };
+
+static const double u = 0x1p-24;
+
+/* [k,n] from a weight's [n,k]. */
+static void transpose(const double *from, int64_t n, int64_t k, double *to)
+{
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t p = 0; p < k; p++)
+            to[p * n + j] = from[j * k + p];
+}
+
+/* f(x w^T) of blocks w [HIDDEN,WIDTH]; scratch: 2 HIDDEN WIDTH values. */
+static void inner_product(const double *x, int64_t rows, const clfi_random_blocks *blocks, clf_activation activation, double *scratch,
+                          double *want, double *bound)
+{
+    double *b = scratch, *b_terms = scratch + HIDDEN * WIDTH;
+    transpose(blocks->value, HIDDEN, WIDTH, b);
+    transpose(blocks->terms, HIDDEN, WIDTH, b_terms);
+    clfi_ref_gemm_run(
+        &(clfi_ref_gemm){.m = rows, .n = HIDDEN, .k = WIDTH, .alpha = 1, .activation = activation, .a = x, .b = b, .b_terms = b_terms},
+        want, bound);
+}
+
+/* Hidden values and their errors, and what both make of the result. scratch: as above. */
+static void reference(const double *x, int64_t rows, const clfi_random_blocks *blocks, const double *out_weight, double *scratch,
+                      double *want, double *bound)
+{
+    double hidden[MOST_ROWS * HIDDEN], gate[MOST_ROWS * HIDDEN], hidden_bound[MOST_ROWS * HIDDEN], gate_bound[MOST_ROWS * HIDDEN];
+    inner_product(x, rows, &blocks[0], CLF_ACTIVATION_SILU, scratch, hidden, hidden_bound);
+    inner_product(x, rows, &blocks[1], CLF_ACTIVATION_NONE, scratch, gate, gate_bound);
+    for (int64_t i = 0; i < rows * HIDDEN; i++) {
+        hidden_bound[i] = fabs(hidden[i]) * gate_bound[i] + (fabs(gate[i]) + gate_bound[i]) * hidden_bound[i];
+        hidden[i] *= gate[i];
+        hidden_bound[i] += 4 * u * (fabs(hidden[i]) + hidden_bound[i]);
+    }
+    transpose(out_weight, WIDTH, HIDDEN, scratch);
+    clfi_ref_gemm_run(&(clfi_ref_gemm){.m = rows, .n = WIDTH, .k = HIDDEN, .alpha = 1, .a = hidden, .b = scratch}, want, bound);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t p = 0; p < HIDDEN; p++)
+            for (int64_t j = 0; j < WIDTH; j++)
+                bound[i * WIDTH + j] += (1 + 0x1p-10) * fabs(scratch[p * WIDTH + j]) * hidden_bound[i * HIDDEN + p];
+}
+
+static clf_status gated_case(clfi_selftest *test, int64_t rows)
+{
+    enum { X, OUT_WEIGHT, Y, DOUBLES = 2 * HIDDEN * WIDTH + 2 * MOST_ROWS * WIDTH };
+    clf_context *context = test->context;
+    clfi_selftest_operands data = {.count = 0};
+    clfi_random_blocks blocks[2] = {{NULL}, {NULL}};
+    clf_linear *inner[2] = {NULL, NULL}, *out = NULL;
+    double *x = NULL, *out_weight = NULL, *scratch = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){rows, WIDTH}, -1, 1));
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){WIDTH, HIDDEN}, -0.2f, 0.2f));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 2, (int64_t[]){rows, WIDTH}));
+    for (int i = 0; i < 2; i++) {
+        CLF_GOTO(clfi_random_blocks_create(context, &test->random, CLF_WEIGHT_Q4_0, HIDDEN, WIDTH, &blocks[i]));
+        CLF_GOTO(clfi_linear_create(context, 1, &blocks[i].view, NULL, &inner[i]));
+    }
+    CLF_GOTO(clfi_linear_create(context, 1, clfi_selftest_view(&data, OUT_WEIGHT), NULL, &out));
+    const clf_feed_forward network = {.in = inner[0], .gate = inner[1], .out = out, .activation = CLF_ACTIVATION_SILU};
+    CLF_GOTO(clfi_feed_forward_run(context, &network, clfi_selftest_view(&data, X), NULL, clfi_selftest_view(&data, Y)));
+    CLF_GOTO(clfi_operand_read(&data.operand[Y]));
+    CLF_GOTO(clfi_operand_widen(&data.operand[X], &x));
+    CLF_GOTO(clfi_operand_widen(&data.operand[OUT_WEIGHT], &out_weight));
+    CLF_GOTO(clfi_alloc(DOUBLES, sizeof *scratch, "selftest", &scratch));
+    double *want = scratch + 2 * HIDDEN * WIDTH, *bound = want + rows * WIDTH;
+    reference(x, rows, blocks, out_weight, scratch, want, bound);
+    clfi_selftest_all(test, &data.operand[Y], want, bound);
+done:
+    clfi_context_drain(context);
+    for (int i = 0; i < 2; i++) {
+        clf_linear_destroy(inner[i]);
+        clfi_random_blocks_free(&blocks[i]);
+    }
+    clf_linear_destroy(out);
+    clfi_selftest_free(&data);
+    free(x);
+    free(out_weight);
+    free(scratch);
+    return st;
+}
+
+clf_status clfi_selftest_feed_forward(clfi_selftest *test)
+{
+    CLF_TRY(gated_case(test, 1));
+    CLF_TRY(gated_case(test, 2));
+    return gated_case(test, MOST_ROWS);
+}

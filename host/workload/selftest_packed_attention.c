@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Self-test: attention over packed sequences, of all their keys and of those that a window and a mask leave, with a bias by distance. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "op/attention.h"
+#include "workload/reference_attention.h"
+#include "workload/selftest.h"
+
+enum { SEQUENCES = 3, TOKENS = 104, LONGEST = 70, HEADS = 2, SIZE = 32, WIDTH = HEADS * SIZE, WINDOW = 17, REACH = 9 };
+
+static const int32_t offsets[SEQUENCES + 1] = {0, 1, 34, TOKENS};
+
+/* The operands and their places; BIAS [HEADS,2 REACH + 1]. */
+enum { QKV, BIAS, OUT };
+
+/* The masked keys: all others are used by the queries that see them. */
+static bool is_masked(size_t key)
+{
+    return key % 5 == 2;
+}
+
+/* One head of one sequence, tokens first to end of qkv [T, 3, H, D]. */
+static clf_status reference_head(const clfi_selftest_operands *data, bool is_restricted, int first, int end, int head, double *want,
+                                 double *bound)
+{
+    const float *qkv = data->operand[QKV].host, *by_distance = data->operand[BIAS].host + head * (2 * REACH + 1) + REACH;
+    const int count = end - first;
+    double q[SIZE], k[LONGEST * SIZE], v[LONGEST * SIZE], bias[LONGEST];
+    bool keep[LONGEST];
+    for (int j = 0; j < count; j++) {
+        for (int c = 0; c < SIZE; c++) {
+            k[j * SIZE + c] = (double)qkv[(((first + j) * 3 + 1) * HEADS + head) * SIZE + c];
+            v[j * SIZE + c] = (double)qkv[(((first + j) * 3 + 2) * HEADS + head) * SIZE + c];
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        for (int c = 0; c < SIZE; c++)
+            q[c] = (double)qkv[((first + i) * 3 * HEADS + head) * SIZE + c];
+        for (int j = 0; j < count; j++) {
+            const int distance = j - i;
+            keep[j] = abs(distance) < WINDOW && !is_masked((size_t)(first + j));
+            bias[j] = (double)by_distance[distance < -REACH ? -REACH : distance > REACH ? REACH : distance];
+        }
+        const int at = ((first + i) * HEADS + head) * SIZE;
+        CLF_TRY(clfi_ref_attention_row(q, k, v, is_restricted ? keep : NULL, is_restricted ? bias : NULL, (size_t)count, SIZE, SIZE,
+                                       1 / sqrt(SIZE), CLF_EMPTY_ROWS_ZERO, want + at, bound + at));
+    }
+    return CLF_OK;
+}
+
+static clf_status packed_case(clfi_selftest *test, bool is_restricted)
+{
+    clfi_selftest_operands data = {.count = 0};
+    clf_attention_batch *batch = NULL;
+    clf_tensor *mask = NULL;
+    uint8_t kept[TOKENS];
+    double *want = NULL, *bound = NULL;
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 3, (int64_t[]){TOKENS, 3 * HEADS, SIZE}, -2, 2));
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){HEADS, 2 * REACH + 1}, -1, 1));
+    CLF_GOTO(clfi_selftest_add_result(test, &data, 3, (int64_t[]){TOKENS, HEADS, SIZE}));
+    CLF_GOTO(clfi_alloc(TOKENS * WIDTH, sizeof *want, "selftest", &want));
+    CLF_GOTO(clfi_alloc(TOKENS * WIDTH, sizeof *bound, "selftest", &bound));
+    for (size_t t = 0; t < TOKENS; t++)
+        kept[t] = !is_masked(t);
+    CLF_GOTO(clf_tensor_create_from(test->context, CLF_U8, 1, (int64_t[]){TOKENS}, kept, &mask));
+    CLF_GOTO(clfi_attention_batch_create(test->context, &batch));
+    CLF_GOTO(clfi_attention_batch_set(batch, SEQUENCES, offsets, NULL));
+    clf_view part[3];
+    for (int i = 0; i < 3; i++) {
+        part[i] = *clfi_selftest_view(&data, QKV); /* [T, 3H, D] seen as [H, T, D] */
+        part[i].dim[0] = HEADS;
+        part[i].dim[1] = TOKENS;
+        part[i].stride[0] = SIZE;
+        part[i].stride[1] = 3 * WIDTH;
+        part[i].offset += i * WIDTH;
+    }
+    const clf_attention_args args = {.batch = batch,
+                                     .q = &part[0],
+                                     .k = &part[1],
+                                     .v = &part[2],
+                                     .out = clfi_selftest_view(&data, OUT),
+                                     .key_mask = is_restricted ? clfi_tensor_view(mask) : NULL,
+                                     .bias = is_restricted ? clfi_selftest_view(&data, BIAS) : NULL,
+                                     .window = is_restricted ? WINDOW : 0,
+                                     .scale = 1.0f / sqrtf(SIZE),
+                                     .empty_rows = CLF_EMPTY_ROWS_ZERO};
+    CLF_GOTO(clfi_attention(test->context, &args));
+    CLF_GOTO(clfi_operand_read(&data.operand[OUT]));
+    for (int s = 0; s < SEQUENCES; s++)
+        for (int h = 0; h < HEADS; h++)
+            CLF_GOTO(reference_head(&data, is_restricted, offsets[s], offsets[s + 1], h, want, bound));
+    clfi_selftest_all(test, &data.operand[OUT], want, bound);
+done:
+    clfi_attention_batch_destroy(batch);
+    clf_tensor_destroy(mask);
+    clfi_selftest_free(&data);
+    free(want);
+    free(bound);
+    return st;
+}
+
+clf_status clfi_selftest_packed_attention(clfi_selftest *test)
+{
+    CLF_TRY(packed_case(test, false));
+    return packed_case(test, true);
+}

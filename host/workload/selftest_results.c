@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Self-test: what a network's results pass through: the soft cap of logits, and the check of rows for what is not a number. */
+#include <math.h>
+
+#include "kernel/combine.h"
+#include "kernel/row_check.h"
+#include "workload/selftest.h"
+
+static const double u = 0x1p-24;
+
+clf_status clfi_selftest_soft_cap(clfi_selftest *test)
+{
+    enum { ROWS = 3, WIDTH = 131 };
+    const float cap = 7.5f;
+    clfi_selftest_operands data = {.count = 0};
+    double x[ROWS * WIDTH];
+    clf_status st;
+    CLF_GOTO(clfi_selftest_add(test, &data, 2, (int64_t[]){ROWS, WIDTH}, -30, 30));
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        x[i] = (double)data.operand[0].host[i];
+    CLF_GOTO(clfi_soft_cap_launch(test->context, cap, clfi_selftest_view(&data, 0)));
+    CLF_GOTO(clfi_operand_read(&data.operand[0]));
+    for (int i = 0; i < ROWS * WIDTH; i++) { /* OpenCL's tanh is within 5 units in the last place, its quotient within 2.5 */
+        const double want = (double)cap * tanh(x[i] / (double)cap);
+        clfi_verdict_add(&test->verdict, (double)data.operand[0].host[i], want, 20 * u * fabs(want));
+    }
+done:
+    clfi_selftest_free(&data);
+    return st;
+}
+
+/* A row of zeros, one with a number, one with a NaN at its end, one with an infinity at its begin, and no more. */
+clf_status clfi_selftest_row_check(clfi_selftest *test)
+{
+    enum { ROWS = 5, WIDTH = 37 };
+    static const int32_t want[ROWS] = {0, CLFI_ROW_NOT_ZERO, CLFI_ROW_NOT_FINITE | CLFI_ROW_NOT_ZERO,
+                                       CLFI_ROW_NOT_FINITE | CLFI_ROW_NOT_ZERO, 0};
+    float rows[ROWS * WIDTH] = {0};
+    int32_t got[ROWS] = {-1, -1, -1, -1, -1};
+    clf_tensor *x = NULL, *flags = NULL;
+    clf_status st;
+    rows[WIDTH + 20] = 1e-30f;
+    rows[3 * WIDTH - 1] = NAN;
+    rows[3 * WIDTH] = -INFINITY;
+    CLF_GOTO(clf_tensor_create_from(test->context, CLF_F32, 2, (int64_t[]){ROWS, WIDTH}, rows, &x));
+    CLF_GOTO(clf_tensor_create_from(test->context, CLF_I32, 1, (int64_t[]){ROWS}, got, &flags));
+    CLF_GOTO(clfi_row_check_launch(test->context, clfi_tensor_view(x), clfi_tensor_view(flags)));
+    CLF_GOTO(clf_tensor_read(flags, got, sizeof got));
+    for (int i = 0; i < ROWS; i++)
+        clfi_verdict_add(&test->verdict, got[i], want[i], 0);
+done:
+    clf_tensor_destroy(x);
+    clf_tensor_destroy(flags);
+    return st;
+}
