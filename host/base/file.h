@@ -75,6 +75,9 @@ typedef struct clf_atomic_file {
  * that this user may not write. */
 clf_status clfi_atomic_open(const char *path, clf_atomic_file *out);
 
+/* The same, but out->temporary is a name of its own from the beginning, by which other processes can write the file. */
+clf_status clfi_atomic_open_named(const char *path, clf_atomic_file *out);
+
 /* What fails here is reported by commit, with its reason; false: it did, so that a long output may stop. */
 bool clfi_atomic_write(clf_atomic_file *file, const void *data, size_t size);
 bool clfi_atomic_printf(clf_atomic_file *file, const char *format, ...) CLFI_PRINTF(2, 3);
@@ -88,6 +91,9 @@ clf_status clfi_atomic_commit(clf_atomic_file *file); /* completes and renames; 
  * back), and where one cannot get it, the other gives its own back. Closes both in any case. */
 clf_status clfi_atomic_commit_pair(clf_atomic_file *file, clf_atomic_file *beside);
 void clfi_atomic_abandon(clf_atomic_file *file); /* removes the temporary, also a complete one; no-op after commit */
+
+/* For a signal handler that ends the process: removes the temporary files that have a name. */
+void clfi_atomic_remove_named(void);
 
 /* The same for output that a user named, where also a pipe, a device or "-" (standard output, also by its other names) will do: it's
  * written to as the bytes come; with `seeks`, for formats whose beginning is written last, at commit. Waits until a pipe is read. */

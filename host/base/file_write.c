@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,9 +13,41 @@
 
 #include "base/alloc.h"
 
-enum { DESCRIPTOR_PATH_BYTES = 32, MOST_LINKS = 40, LINK_BYTES = 4096 };
+enum { DESCRIPTOR_PATH_BYTES = 32, MOST_LINKS = 40, LINK_BYTES = 4096, MOST_NAMED = 16 };
 
 static const clf_atomic_file no_file = {.sink = -1};
+
+/* Temporary names that are in use, for a signal handler, and the process whose they are: its children inherit the table. */
+static _Atomic(const char *) named[MOST_NAMED];
+static atomic_int owner;
+
+static void remember(const char *temporary)
+{
+    atomic_store(&owner, (int)getpid());
+    for (size_t i = 0; i < MOST_NAMED; i++) {
+        const char *none = NULL;
+        if (atomic_compare_exchange_strong(&named[i], &none, temporary))
+            return;
+    }
+}
+
+static void forget(const char *temporary)
+{
+    for (size_t i = 0; temporary && i < MOST_NAMED; i++) {
+        const char *own = temporary;
+        if (atomic_compare_exchange_strong(&named[i], &own, NULL))
+            return;
+    }
+}
+
+void clfi_atomic_remove_named(void)
+{
+    for (size_t i = 0; i < MOST_NAMED && atomic_load(&owner) == (int)getpid(); i++) {
+        const char *temporary = atomic_load(&named[i]);
+        if (temporary)
+            unlink(temporary);
+    }
+}
 
 /* What a link at `path` that holds `text` stands for. */
 static clf_status link_target(const char *path, const char *text, char **out)
@@ -53,7 +86,8 @@ typedef struct place {
     struct stat info;
     bool exists, is_stream; /* stream: a pipe or device, or standard output by whatever name */
     bool is_standard_output;
-    char *target; /* owned; NULL for streams */
+    bool needs_name; /* the temporary file has one from the beginning */
+    char *target;    /* owned; NULL for streams */
 } place;
 
 static clf_status look_at(const char *path, place *out)
@@ -158,9 +192,10 @@ static int create_temporary(const place *at, clf_atomic_file *file)
 {
     if (at->exists && access(at->target, W_OK) != 0) /* a rename would ask the directory only */
         return -1;
-    int fd = open_yet_nameless(file->target);
+    int fd = at->needs_name ? -1 : open_yet_nameless(file->target);
     file->is_nameless = fd >= 0;
     if (fd < 0 && (fd = mkstemp(file->temporary)) >= 0) {
+        remember(file->temporary);
         const mode_t mask = umask(0);
         umask(mask);
         fchmod(fd, 0666 & ~mask);
@@ -207,6 +242,7 @@ static clf_status open_stream(const place *at, bool seeks, clf_atomic_file *file
 
 static void release(clf_atomic_file *file)
 {
+    forget(file->temporary);
     free(file->path);
     free(file->target);
     free(file->temporary);
@@ -241,10 +277,11 @@ static clf_status refuse_stream(const char *path)
     CLF_FAIL(CLF_IO, "write %s: not a regular file", path); /* a rename would replace the device or pipe by a file */
 }
 
-clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
+static clf_status open_atomic(const char *path, bool needs_name, clf_atomic_file *out)
 {
     place at;
     CLF_TRY(look_at(path, &at));
+    at.needs_name = needs_name;
     if (at.is_stream && at.exists && S_ISREG(at.info.st_mode)) { /* standard output's file is a file like others here */
         at.is_stream = false;
         CLF_TRY(follow_links(path, &at.target));
@@ -252,6 +289,16 @@ clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
     const clf_status st = at.is_stream ? refuse_stream(path) : open_place(path, &at, true, out);
     free(at.target);
     return st;
+}
+
+clf_status clfi_atomic_open(const char *path, clf_atomic_file *out)
+{
+    return open_atomic(path, false, out);
+}
+
+clf_status clfi_atomic_open_named(const char *path, clf_atomic_file *out)
+{
+    return open_atomic(path, true, out);
 }
 
 static clf_status check_directory(const char *path, const char *target)
@@ -405,8 +452,10 @@ static clf_status take_name(clf_atomic_file *file)
 {
     if (!file->target)
         return CLF_OK;
-    if (file->is_nameless && give_name(fileno(file->stream), file->temporary))
+    if (file->is_nameless && give_name(fileno(file->stream), file->temporary)) {
         file->is_nameless = false;
+        remember(file->temporary);
+    }
     clf_status st = file->is_nameless ? clfi_fail_errno("write", file->path) : CLF_OK;
     if (fclose(file->stream) != 0 && st == CLF_OK)
         st = clfi_fail_errno("write", file->path);

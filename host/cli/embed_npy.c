@@ -16,11 +16,11 @@
 typedef struct npy_output {
     clf_npy_writer *npy;
     cli_job job;
-    bool keeps;         /* windows go into a part file as well */
+    bool keeps; /* windows go into a part file as well */
     char *part_path;
-    cli_part *part;     /* NULL: not begun */
+    cli_part *part; /* NULL: not begun */
     cli_inputs *inputs;
-    size_t next;        /* window that is not there yet */
+    size_t next; /* window that is not there yet */
 } npy_output;
 
 static clf_status write_window(void *user, const cli_embedded *window)
@@ -104,9 +104,8 @@ clf_status cli_embed_npy_check(const char *output)
     if (st == CLF_OK)
         st = cli_part_kept(path.data, &rows);
     if (st == CLF_OK && rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT,
-                       "%s keeps %llu %s of a run that was ended: --resume goes on; remove it to begin anew", path.data,
-                       (unsigned long long)rows, clfi_plural(rows, "embedding", "embeddings"));
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s keeps %llu %s of a run that was ended: --resume goes on; remove it to begin anew",
+                       path.data, (unsigned long long)rows, clfi_plural(rows, "embedding", "embeddings"));
     clfi_str_free(&path);
     return st;
 }
@@ -119,7 +118,7 @@ clf_status cli_embed_npy(cli_session *session, const cli_embedding *options, con
     clf_status st = file ? cli_inputs_check_stays(inputs) : CLF_OK; /* it was opened before it was hashed */
     if (st == CLF_OK)
         st = run(session, options, &out, output, resumes, stats);
-    if (st != CLF_OK && out.part && out.part->rows) {
+    if (st != CLF_OK && out.part && out.part->rows && access(out.part_path, F_OK) == 0) { /* another may end the same job */
         cli_line_clear();
         fprintf(stderr, "clformer: %llu %s kept in %s: embed --resume goes on\n", (unsigned long long)out.part->rows,
                 clfi_plural(out.part->rows, "embedding is", "embeddings are"), out.part_path);

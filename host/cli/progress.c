@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/terminal.h"
 #include "runtime/context.h"
 
@@ -153,6 +154,7 @@ static void on_interrupt(int number)
         say(STDOUT_FILENO, "\n");
     if (has_unfinished)
         unlink(unfinished);
+    clfi_atomic_remove_named();
     if (notice[0])
         say(STDERR_FILENO, notice);
     raise(number); /* the handler is gone: now it ends the program */

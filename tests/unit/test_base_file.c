@@ -291,6 +291,16 @@ static void atomic_writes(void **state)
     CHECK_OK(clfi_file_write(path, NULL, 0));
     check_content(path, "");
     assert_int_equal(temp_directory_entries(temp_path(temp_root, "atomic", path)), 1);
+    temp_path(temp_root, "atomic/f", path);
+    CHECK_OK(clfi_atomic_open_named(path, &file));
+    assert_true(access(file.temporary, F_OK) == 0);
+    CHECK_OK(clfi_atomic_commit(&file));
+    CHECK_OK(clfi_atomic_open_named(path, &file));
+    clfi_atomic_remove_named(); /* as an interruption does: what is committed stays */
+    assert_true(access(file.temporary, F_OK) != 0);
+    clfi_atomic_abandon(&file);
+    check_content(path, "");
+    assert_int_equal(temp_directory_entries(temp_path(temp_root, "atomic", path)), 1);
     CHECK_FAILS(clfi_file_write(temp_path(temp_root, "none/f", path), "x", 1), CLF_NOT_FOUND, path);
     CHECK_FAILS(clfi_file_write("/dev/null", "x", 1), CLF_IO, "not a regular file");
     CHECK_FAILS(clfi_file_write(temp_root, "x", 1), CLF_IO, "is a directory");
