@@ -3,6 +3,7 @@
 """clformer compare: verdicts, exit statuses, refusals, one output for one input. usage: test_compare.py PROGRAM DATA"""
 import copy
 import json
+import math
 import os
 import subprocess
 import sys
@@ -102,9 +103,43 @@ def lost(folder):
         if text.count("  lost: %s  REGRESSION\n" % reason) != lost_rows or (", 0 only in b" in text) != (lost_rows == 0):
             fail("rows without a counterpart, as text:", text)
     few = made.simple(3, 2.0, rounds=3, each=20)
-    status, rows, _ = verdicts(folder, a, few, "--fail-on-regression", "5%")
-    if status != 0 or any(r["verdict"] != "no difference" for r in rows.values()):
-        fail("three rounds cannot support a claim:", status)
+    for pair in ((a, few), (few, a)):
+        status, rows, _ = verdicts(folder, *pair, "--fail-on-regression", "5%")
+        if status != 0 or any(r["verdict"] != "no difference" for r in rows.values()):
+            fail("three rounds cannot support a claim:", status)
+
+
+def ranks_disagree(folder):
+    """The medians differ clearly, but the median of one short round of the faster side is above all of the other: nothing is claimed."""
+    work = made.gemm(1, 384, 384)
+    a, b = (made.document([made.device(0, "Device", "Platform")], [work], [made.ok(work, 0, "packed", times, rounds)])
+            for times, rounds in (([1.0] * 20 + [1.001] * 20 + [1.002] * 20 + [1.3], [20, 20, 20, 1]),
+                                  ([1.2] * 20 + [1.201] * 20 + [1.202] * 20 + [1.203] * 20, [20] * 4)))
+    _, rows, error = verdicts(folder, a, b)
+    row = next(iter(rows.values()), {})
+    if not row or row["p"] >= 0.05 or row["p_rank"] < 0.05 or row["verdict"] != "no difference":
+        fail("a claim that the ranks do not support:", row, error)
+
+
+def summary(folder):
+    """What only one file has is counted for that file; the mean of a device is that of its ratios."""
+    a, b = made.simple(1, devices=2), made.simple(2, 1.5, devices=2)
+    gone = b["workloads"].pop(-2)["id"]
+    b["results"] = [r for r in b["results"] if r["workload"] != gone]
+    del a["results"][0], a["results"][0], a["results"][0]
+    paths = [made.write(os.path.join(folder, name), doc) for name, doc in (("a.json", a), ("b.json", b))]
+    done = compare(*paths, "--json")
+    if done.returncode:
+        return fail("summary:", done.stderr)
+    found = json.loads(done.stdout)
+    counts = [found["summary"][key] for key in ("rows", "only_in_a", "only_in_b")]
+    if counts != [15, 2, 3]:
+        fail("rows, only in a, only in b: want 15, 2, 3, found", counts)
+    for device in found["devices"]:
+        logs = [math.log(r["ratio"]) for r in found["rows"] if r["device_a"] == device["a"]["id"]]
+        mean = math.exp(sum(logs) / len(logs))
+        if not math.isclose(device["geometric_mean"], mean, rel_tol=1e-7) or not 1.4 < mean < 1.6:
+            fail("geometric mean: want %g, found %g" % (mean, device["geometric_mean"]))
 
 
 def refusals(folder):
@@ -199,7 +234,7 @@ def hostile_names(folder):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for test in (hostile_names, same_build, regression, lost, settings, refusals, output):
+    for test in (hostile_names, same_build, regression, lost, ranks_disagree, summary, settings, refusals, output):
         test(directory)
 print("all passed" if failures == 0 else "%d failures" % failures)
 sys.exit(failures > 0)
