@@ -136,6 +136,13 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
+    if (ranks->size != cli_mpirun_size()) {
+        const int known = ranks->size;
+        MPI_Finalize();
+        free(ranks);
+        CLF_FAIL(CLF_UNSUPPORTED, "mpirun started %ld processes, MPI knows %d: another MPI than the one that this program was built with",
+                 cli_mpirun_size(), known);
+    }
     MPI_Get_processor_name(ranks->host, &length);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &ranks->node_rank);
