@@ -198,6 +198,8 @@ static clf_status check_options(const cli_command *self, embed_options *o, const
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize does not go with --shard or --resume: what they keep is float32");
     if (o->ranges && !cli_quantize_has_ranges((cli_quantization)o->quantize))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--ranges: expected --quantize int8 or uint8");
+    if (o->shard && cli_mpirun_size() > 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: --shard: expected none, since mpirun's processes share the work themselves");
     if (o->shard) {
         CLF_TRY(cli_shard_parse(o->shard, &o->shard_index, &o->shards));
         if (!o->output || o->format != FORMAT_UNSET || !o->is_file_only)
