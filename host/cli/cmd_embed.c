@@ -199,10 +199,10 @@ static clf_status check_options(embed_options *o, bool has_texts)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--quantize does not go with --shard or --resume: what they keep is float32");
     if (o->ranges && !cli_quantize_has_ranges((cli_quantization)o->quantize))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--ranges: expected --quantize int8 or uint8");
+    if (o->shard && cli_mpirun_size() > 1)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: --shard: expected none, since mpirun's processes share the work themselves");
     if (o->shard) {
         CLF_TRY(cli_shard_parse(o->shard, &o->shard_index, &o->shards));
-        if (cli_mpirun_size() > 1)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "embed under mpirun: expected no --shard: its processes share the work by themselves");
         if (!o->output || o->format != FORMAT_UNSET || !o->is_file_only)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--shard: expected -o DIR, no --format, and all texts in a file: --file F");
         return CLF_OK; /* and --resume is what it always does */

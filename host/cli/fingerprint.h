@@ -82,8 +82,8 @@ clf_status cli_fingerprint_check_place(const char *path);
 /* Commits the writer, which it frees in any case, and where the output is a file its fingerprint beside it, with rows and hash. */
 clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path, clf_npy_writer *writer);
 
-/* The same for a file that is complete under another name, which becomes `path`. */
-clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path);
+/* The same for a file whose rows and hash the fingerprint tells already. Closes `array` in any case. */
+clf_status cli_fingerprint_commit_file(const cli_fingerprint *fingerprint, const char *path, clf_atomic_file *array);
 
 /* The name of the fingerprint beside the file at `path`, which an array that is nobody's embeddings takes away with it (cli/npy_output.h);
  * NULL: there is none, or something else by that name. The caller frees it. */

@@ -63,7 +63,7 @@ done:
     return st;
 }
 
-clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temporary, const char *path)
+clf_status cli_fingerprint_commit_file(const cli_fingerprint *fingerprint, const char *path, clf_atomic_file *array)
 {
     char *name = NULL;
     clf_atomic_file file = {.stream = NULL};
@@ -72,10 +72,10 @@ clf_status cli_fingerprint_rename(cli_fingerprint *fingerprint, const char *temp
     CLF_GOTO(clfi_atomic_open(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
     CLF_GOTO(clfi_atomic_complete(&file)); /* a full disk shows before the first of the two has its name */
-    if (rename(temporary, path) != 0)
-        CLF_GOTO(clfi_fail_errno("rename to", path));
+    CLF_GOTO(clfi_atomic_commit(array));
     st = clfi_atomic_commit(&file);
 done:
+    clfi_atomic_abandon(array);
     clfi_atomic_abandon(&file);
     free(name);
     return st;

@@ -137,11 +137,11 @@ clf_status cli_ranks_open(cli_session *session, cli_ranks **out)
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
     if (ranks->size != cli_mpirun_size()) {
-        const int found = ranks->size;
+        const int known = ranks->size;
         MPI_Finalize();
         free(ranks);
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "%ld processes were started together, MPI knows %d: another MPI than the one of this program",
-                 cli_mpirun_size(), found);
+        CLF_FAIL(CLF_UNSUPPORTED, "mpirun started %ld processes, MPI knows %d: another MPI than the one that this program was built with",
+                 cli_mpirun_size(), known);
     }
     MPI_Get_processor_name(ranks->host, &length);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -316,7 +316,7 @@ static clf_status write_file(const cli_ranks *ranks, const char *path, int64_t r
     MPI_File file;
     char native[] = "native";
     CLF_TRY(make_types(ranks, &type, &memory_type));
-    CLF_TRY(check_mpi(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "MPI_File_open", path));
+    CLF_TRY(check_mpi(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "MPI_File_open", path));
     const MPI_Offset bytes = (MPI_Offset)(ranks->header_bytes + (size_t)rows * ranks->row_bytes);
     CLF_TRY(check_mpi(MPI_File_set_size(file, bytes), "MPI_File_set_size", path));
     CLF_TRY(check_mpi(MPI_File_set_view(file, 0, MPI_BYTE, type, native, MPI_INFO_NULL), "MPI_File_set_view", path));
@@ -350,14 +350,14 @@ static clf_status write_together(cli_ranks *ranks, const char *path, int64_t wid
     return st;
 }
 
-static clf_status name_file(cli_fingerprint *made_by, const char *temporary, const char *output)
+static clf_status name_file(cli_fingerprint *made_by, clf_atomic_file *file, const char *output)
 {
     clf_npy npy;
-    CLF_TRY(clfi_npy_open(temporary, &npy));
+    CLF_TRY(clfi_npy_open(file->temporary, &npy));
     made_by->rows = npy.dim[0];
     clfi_hash(npy.data, npy.count * sizeof(float), made_by->data);
     clfi_npy_close(&npy);
-    return cli_fingerprint_rename(made_by, temporary, output);
+    return cli_fingerprint_commit_file(made_by, output, file);
 }
 
 static clf_status embed_own(cli_ranks *ranks, cli_session *session, const cli_embedding *options, cli_inputs *inputs, const char *output,
@@ -381,26 +381,28 @@ clf_status cli_ranks_embed(cli_ranks *ranks, cli_session *session, const cli_emb
                            cli_inputs *inputs, const char *output, clf_embed_stats *stats)
 {
     cli_job job = {.shard = 0};
-    clf_str temporary = CLF_STR_INIT;
+    clf_atomic_file array = {.sink = -1}; /* of rank 0 */
+    char *temporary = NULL;
     bool is_named = false;
     clf_status st;
     CLF_GOTO(cli_job_take(session, options, directory, file, inputs->window_texts, 1, 1, &job));
     CLF_GOTO(cli_ranks_agree(ranks, &job, output));
-    CLF_GOTO(clfi_str_appendf(&temporary, "%s.mpi", output));
-    if (ranks->rank == 0 && unlink(temporary.data) != 0 && errno != ENOENT) /* a machine that stopped in the middle of writing left it */
-        CLF_GOTO(clfi_fail_errno("remove", temporary.data));
     CLF_GOTO(embed_own(ranks, session, options, inputs, output, stats));
-    cli_interrupts_remove(temporary.data); /* mpirun ends the others by SIGTERM where one dies in the middle of writing */
-    CLF_GOTO(write_together(ranks, temporary.data, (int64_t)(ranks->row_bytes / sizeof(float))));
+    if (ranks->rank == 0)
+        CLF_GOTO(clfi_atomic_open_named(output, &array));
+    CLF_GOTO(spread_text(ranks, array.temporary, &temporary));
+    cli_interrupts_remove(temporary); /* mpirun ends the others by SIGTERM where one dies in the middle of writing */
+    CLF_GOTO(write_together(ranks, temporary, (int64_t)(ranks->row_bytes / sizeof(float))));
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks->rank == 0)
-        CLF_GOTO(name_file(&job.made_by, temporary.data, output));
+        CLF_GOTO(name_file(&job.made_by, &array, output));
     is_named = true;
 done:
-    if (!is_named && temporary.data) /* the failure ends all ranks */
-        unlink(temporary.data);
+    clfi_atomic_abandon(&array);
+    if (!is_named && temporary) /* the failure ends all ranks */
+        unlink(temporary);
     cli_job_free(&job);
-    clfi_str_free(&temporary);
+    free(temporary);
     return st;
 }
 

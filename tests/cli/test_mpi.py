@@ -35,8 +35,6 @@ with tempfile.TemporaryDirectory() as work:
     skip_without_device(one)
     want = read("want.npy")
     for ranks in (2, 3):
-        with open("all.npy.mpi", "wb") as file:  # longer than what is written in its place
-            file.write(bytes(2 * len(want)))
         done = mpirun(ranks, *embed("all.npy"))
         if "built without MPI" in done.stderr:
             if done.returncode == 0 or os.path.exists("all.npy"):
@@ -48,6 +46,29 @@ with tempfile.TemporaryDirectory() as work:
     expect("verify", run(program, "verify", "all.npy", "--model", model), 0)
     if sorted(os.listdir()) != ["all.npy", "all.npy.json", "lines.txt", "want.npy", "want.npy.json"]:
         fail(f"left: {os.listdir()}")
+
+    # Links are followed to the file that they name, which keeps its mode. Two jobs of one output do not meet in a file of both.
+    os.mkdir("real")
+    open("real/old.npy", "wb").close()
+    os.chmod("real/old.npy", 0o600)
+    os.symlink("real/old.npy", "link.npy")
+    with ThreadPoolExecutor(2) as several:
+        for done in several.map(lambda _: mpirun(2, *embed("link.npy")), range(2)):
+            expect("two jobs through a link", done, 0)
+    if not os.path.islink("link.npy") or read("real/old.npy") != want or os.stat("real/old.npy").st_mode & 0o777 != 0o600:
+        fail(f"through a link: {os.listdir()} {os.listdir('real')} {oct(os.stat('real/old.npy').st_mode)}")
+    if os.listdir("real") != ["old.npy"]:
+        fail(f"through a link: left {os.listdir('real')}")
+    shutil.rmtree("real")
+    for name in ("link.npy", "link.npy.json"):
+        os.remove(name)
+
+    # A launcher of another MPI leaves each process alone with the whole job.
+    foreign = {name: value for name, value in os.environ.items() if not name.startswith("PMI")}
+    done = run(*embed("none.npy"), env={**foreign, "PMI_SIZE": "2", "PMI_RANK": "0"})
+    expect("another MPI", done, 1, "mpirun started 2 processes, MPI knows 1: another MPI")
+    if os.path.exists("none.npy"):
+        fail("another MPI: an output")
 
     # Few texts, without --window: which window that is, the refusals below tell.
     write_lines("few.txt", 300, 6)
@@ -163,8 +184,9 @@ with tempfile.TemporaryDirectory() as work:
     if len(alone) < 20 or "rerank" not in alone:
         fail(f"commands: {alone}")
     alone = [(name, [name, *(["softmax"] if name == "op" else ["a", "b"])]) for name in alone]
-    refused = alone + [("embed", ["embed", model, "x"]), ("search", ["search", model]),
-                       ("embed --shard", ["embed", model, "--file", "lines.txt", "--shard", "1/2", "-o", "shards"])]
+    refused = alone + [("embed", ["embed", model, "x"]),
+                       ("embed --shard", ["embed", model, "--file", "lines.txt", "--shard", "1/2", "-o", "shards"]),
+                       ("search", ["search", model])]
     with ThreadPoolExecutor(4) as several:  # mpirun mostly waits
         answers = several.map(lambda each: mpirun(2, program, *each[1]), refused)
     for (name, command), done in zip(refused, answers):
@@ -172,10 +194,6 @@ with tempfile.TemporaryDirectory() as work:
         ours = [line for line in done.stderr.splitlines() if line.startswith(("clformer: ", "E_"))]
         if done.stdout or len(ours) != 1 or ((name, command) in alone and "mpirun started 2 processes" not in ours[0]):
             fail(f"{name} of two ranks: {done.stdout[:300]} {done.stderr[-900:]}")
-    # Processes that another MPI started, which this one knows nothing of.
-    foreign = {**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"}
-    expect("another MPI", run(program, "embed", model, "--file", "lines.txt", "-o", "other.npy", env=foreign), 2,
-           "2 processes were started together, MPI knows 1")
     own = mpirun(2, "sh", "-c", f'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then sleep 7; else exec "{program}" rerank a b; fi')
     expect("a refusal of one rank", own, 2, "clformer: rerank: mpirun started 2 processes")
 
@@ -183,8 +201,6 @@ with tempfile.TemporaryDirectory() as work:
     # while all write the file.
     with open("bad.jsonl", "w", encoding="ascii") as file:
         file.write('"good"\n' * 100 + "bad\n")
-    with open("bad.npy.mpi", "wb") as file:  # as a machine that stopped while it wrote may leave it: the next run removes it
-        file.write(b"half")
     done = mpirun(2, program, "embed", model, "--file", "bad.jsonl", "--window", "32", "-o", "bad.npy")
     if done.returncode == 0 or " of 2 on " not in done.stderr or "line 101" not in done.stderr:
         fail(f"a broken line: status {done.returncode}: {done.stderr[-600:]}")
