@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "bench/energy.h"
 #include "bench/figures.h"
 #include "bench/record.h"
 #include "bench/table.h"
@@ -145,6 +146,23 @@ static void add(clfi_workload_list *list, behaviour kind, json_t *work, const ch
     CHECK_OK(clfi_workload_list_add(list, &workload));
 }
 
+/* A counter of energy that is there when a test wants it, and grows at each look. The linker puts it before the real one (--wrap). */
+enum { JOULES_A_LOOK = 3 };
+static bool has_counter;
+
+clf_status __real_clfi_energy_read(clfi_energy *energy, double *joules);
+clf_status __wrap_clfi_energy_read(clfi_energy *energy, double *joules);
+
+clf_status __wrap_clfi_energy_read(clfi_energy *energy, double *joules)
+{
+    static double counted;
+    if (!has_counter)
+        return __real_clfi_energy_read(energy, joules);
+    counted += JOULES_A_LOOK;
+    *joules = counted;
+    return CLF_OK;
+}
+
 static const clfi_bench_params fast = {.seed = 1, .min_seconds = 0.001, .min_samples = 10, .rounds = 5, .longest_run = 1, .time_limit = 10};
 
 /* This process stays free of OpenCL: its children start it afresh. */
@@ -211,8 +229,8 @@ static void every_misbehaviour_loses_its_row_alone(void **state)
     CHECK(row->wall_ms.count >= 10 && row->wall_ms.count == row->device_ms.count, "%zu samples", row->wall_ms.count);
     CHECK(row->round_samples.count == 5 && row->round_samples.values[0] >= 2, "%zu rounds", row->round_samples.count);
     CHECK(row->wall_ms.values[3] == 1 && row->device_ms.values[3] == 0.5, "%g ms", row->wall_ms.values[3]);
-    CHECK(row->facts.weights_bytes == WEIGHTS_BYTES && row->facts.host_peak_bytes > 1 << 20, "memory %g, %g",
-          row->facts.weights_bytes, row->facts.host_peak_bytes);
+    CHECK(row->facts.weights_bytes == WEIGHTS_BYTES && row->facts.host_peak_bytes > 1 << 20, "memory %g, %g", row->facts.weights_bytes,
+          row->facts.host_peak_bytes);
     for (size_t i = GOOD; i <= TOO_SLOW + 1; i += TOO_SLOW + 1) /* whatever ran before */
         CHECK(bench.rows[i].facts.scratch_bytes == KEPT_BYTES + REGION_BYTES, "row %zu: scratch %g", i, bench.rows[i].facts.scratch_bytes);
     CHECK(!bench.devices[0].reason, "the device itself is fine");
@@ -265,6 +283,42 @@ static void a_device_that_builds_nothing_is_unsupported(void **state)
     clfi_workload_list_free(&list);
 }
 
+static void a_wrong_result_is_not_that_of_the_device(void **state)
+{
+    (void)state;
+    clfi_workload_list list = {0};
+    clfi_bench bench;
+    add(&list, WRONG, json_object(), NULL);
+    add(&list, GOOD, json_object(), NULL);
+    CHECK_OK(clfi_bench_run(&list, &fast, &bench));
+    CHECK(bench.device_count == 1 && !bench.devices[0].reason, "reason: %s", bench.devices[0].reason);
+    clfi_bench_free(&bench);
+    clfi_workload_list_free(&list);
+}
+
+/* Seven samples in five rounds are two a round, and the energy is that of all rounds. */
+static void rounds_add_up(void **state)
+{
+    (void)state;
+    clfi_workload_list list = {0};
+    clfi_bench bench;
+    clfi_bench_params params = fast;
+    params.min_samples = 7;
+    params.min_seconds = 1e-9;
+    add(&list, GOOD, json_object(), NULL);
+    has_counter = true;
+    CHECK_OK(clfi_bench_run(&list, &params, &bench));
+    has_counter = false;
+    const clfi_row *row = &bench.rows[0];
+    const double runs = (double)(row->wall_ms.count * row->runs_per_sample), joules = 5 * JOULES_A_LOOK;
+    CHECK(row->wall_ms.count >= 7 && row->round_samples.count == 5, "%zu samples in %zu rounds", row->wall_ms.count,
+          row->round_samples.count);
+    CHECK(row->joules == joules && row->joule_runs == runs, "%g J of %g runs, want %g of %g", row->joules, row->joule_runs, joules, runs);
+    CHECK(within(row->facts.joules_per_run, joules / runs, 1e-12), "%g J a run", row->facts.joules_per_run);
+    clfi_bench_free(&bench);
+    clfi_workload_list_free(&list);
+}
+
 static void limits_are_those_of_the_run(void **state)
 {
     (void)state;
@@ -282,6 +336,33 @@ static void limits_are_those_of_the_run(void **state)
     CHECK_OK(clfi_row_figures(&bench, &bench.rows[2], &figures));
     CHECK(isnan(figures.percent), "%g %% of a limit that was not measured", figures.percent);
     clfi_bench_free(&bench);
+    clfi_workload_list_free(&list);
+}
+
+/* Of several measurements of a limit the best counts: by its 10 % quantile for the device, by its median for a share. */
+static void the_best_measurement_is_the_limit(void **state)
+{
+    (void)state;
+    static const char *const measures[] = {"fp32_gflops", "fp32_gflops", "fp32_gflops", "round_trip_us", "round_trip_us", "round_trip_us"};
+    clfi_workload_list list = {0};
+    clfi_figures figures;
+    double worst_ms[] = {2, 4, 8}, best_ms[] = {1, 2, 4}, middle_ms[] = {3, 3, 3}, row_ms[] = {4, 5, 10}, device_ms[] = {0.5, 1, 3};
+    double *const times[] = {worst_ms, best_ms, middle_ms, worst_ms, best_ms, middle_ms, row_ms}, counts[] = {3};
+    clfi_row rows[COUNT(times)];
+    for (size_t i = 0; i < COUNT(times); i++) {
+        const bool is_limit = i < COUNT(measures);
+        rows[i] = (clfi_row){.workload = i, .status = CLFI_ROW_OK, .wall_ms = {times[i], 3, 3}, .round_samples = {counts, 1, 1}};
+        add(&list, GOOD, is_limit ? json_pack("{s:s}", "measures", measures[i]) : json_object(), is_limit ? NULL : "fp32_gflops");
+    }
+    clfi_row *row = &rows[COUNT(measures)];
+    row->device_ms = (clfi_samples){device_ms, 3, 3};
+    const clfi_bench bench = {.workloads = &list, .rows = rows, .row_count = COUNT(rows)};
+    const double gflops = clfi_device_limit(&bench, 0, "fp32_gflops"), us = clfi_device_limit(&bench, 0, "round_trip_us");
+    CHECK(within(gflops, 2e9 / 1.2e6, 1e-6) && within(us, 1200, 1e-6), "2e9 in 1.2 ms: %g GFLOP/s, %g us", gflops, us);
+    CHECK_OK(clfi_row_figures(&bench, row, &figures));
+    CHECK(within(figures.percent, 40, 1e-9) && within(figures.rate, 400, 1e-9), "5 ms against 2 ms: %g %%, %g GFLOP/s", figures.percent,
+          figures.rate);
+    CHECK(figures.device_median_ms == 1, "%g ms on the device", figures.device_median_ms);
     clfi_workload_list_free(&list);
 }
 
@@ -395,7 +476,10 @@ int main(void)
         cmocka_unit_test_setup(every_misbehaviour_loses_its_row_alone, begin),
         cmocka_unit_test_setup(rounds_are_shuffled_and_repeatable, begin),
         cmocka_unit_test_setup(a_device_that_builds_nothing_is_unsupported, begin),
+        cmocka_unit_test_setup(a_wrong_result_is_not_that_of_the_device, begin),
+        cmocka_unit_test_setup(rounds_add_up, begin),
         cmocka_unit_test_setup(limits_are_those_of_the_run, begin),
+        cmocka_unit_test_setup(the_best_measurement_is_the_limit, begin),
         cmocka_unit_test_setup(shares_of_a_limit_are_those_of_each_round, begin),
         cmocka_unit_test_setup(an_interruption_keeps_what_was_measured, begin),
         cmocka_unit_test_setup(the_table_ranks_what_was_verified, begin),
