@@ -57,6 +57,10 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
 /* The canaries' vectors by the session's model. */
 clf_status cli_fingerprint_canaries(cli_session *session, const cli_embedding *options, cli_fingerprint *fingerprint);
 
+/* Whether the fingerprint of `path` is one that search wrote: it tells the texts' hashes, or is too damaged to tell. IO, OUT_OF_MEMORY: it
+ * cannot be read. */
+clf_status cli_fingerprint_is_of_search(const char *path, bool *out);
+
 /* Says that the file's rows are quantised, by the name of --quantize, with copies of the ranges [2, width] (NULL: none). */
 clf_status cli_fingerprint_quantized(cli_fingerprint *fingerprint, const char *name, const float *ranges);
 void cli_fingerprint_free(cli_fingerprint *fingerprint);

@@ -141,6 +141,34 @@ static clf_status check_file(const char *path, const char *where, const clf_npy 
     return CLF_OK;
 }
 
+/* How every fingerprint begins, also one that is cut. */
+static const char beginning[] = "{\n \"schema\": \"" CLI_FINGERPRINT_SCHEMA "\"";
+
+clf_status cli_fingerprint_is_of_search(const char *path, bool *out)
+{
+    json_t *root = NULL;
+    clf_str text = CLF_STR_INIT;
+    char *name = NULL;
+    bool exists;
+    clf_status st;
+    *out = false;
+    CLF_GOTO(beside(path, &name));
+    CLF_GOTO(clfi_file_exists(name, &exists));
+    if (!exists)
+        goto done;
+    CLF_GOTO(clfi_file_read(name, FILE_BYTES, &text));
+    if (text.length < strlen(beginning) || memcmp(text.data, beginning, strlen(beginning)) != 0)
+        goto done;
+    *out = true;
+    if (clfi_json_parse(text.data, text.length, name, &root) == CLF_OK)
+        *out = json_string_length(json_object_get(root, "texts")) > 0;
+done:
+    json_decref(root);
+    clfi_str_free(&text);
+    free(name);
+    return st;
+}
+
 clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_fingerprint *out, bool *out_found)
 {
     char *name = NULL;

@@ -74,11 +74,8 @@ static clf_status read_file(kept *k)
     bool found;
     CLF_TRY(clfi_npy_open(k->path, &npy));
     clf_status st = cli_fingerprint_read(k->path, &npy, &k->before, &found);
-    if (st == CLF_OK) {
-        k->may_write = k->before.texts.length > 0;
-        if (k->may_write && cli_fingerprint_same_work(k->path, &k->before, &k->now, false) == CLF_OK)
-            st = take_rows(k, &npy);
-    }
+    if (st == CLF_OK && cli_fingerprint_same_work(k->path, &k->before, &k->now, false) == CLF_OK)
+        st = take_rows(k, &npy);
     clfi_npy_close(&npy);
     return st;
 }
@@ -87,14 +84,14 @@ static clf_status read_file(kept *k)
 static clf_status load(kept *k)
 {
     clf_str name = CLF_STR_INIT;
-    bool has_rows, has_fingerprint = false;
+    bool has_rows, has_fingerprint;
     clf_status st;
     CLF_GOTO(clfi_str_appendf(&name, "%s.json", k->path));
     CLF_GOTO(clfi_file_exists(k->path, &has_rows));
-    if (has_rows)
-        CLF_GOTO(clfi_file_exists(name.data, &has_fingerprint));
-    k->may_write = !has_rows || has_fingerprint;
-    if (has_fingerprint)
+    CLF_GOTO(clfi_file_exists(name.data, &has_fingerprint));
+    CLF_GOTO(cli_fingerprint_is_of_search(k->path, &k->may_write));
+    k->may_write = k->may_write || (!has_rows && !has_fingerprint);
+    if (has_rows && has_fingerprint && k->may_write)
         CLF_GOTO(read_file(k));
 done:
     clfi_str_free(&name);

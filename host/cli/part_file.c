@@ -427,14 +427,21 @@ static clf_status start(cli_part *part, const cli_job *job)
 }
 
 /* What is there is kept if it is of the same job; a header that was not whole held nothing. */
+clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device)
+{
+    CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
+    if (part->job.shard != job->shard)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "%s: is of shard %zu, expected shard %zu", part->path, part->job.shard, job->shard);
+    return recover(part);
+}
+
 static clf_status go_on(cli_part *part, const cli_job *job, bool on_one_device)
 {
     bool is_torn;
     const clf_status st = read_header(part, &is_torn);
     if (st != CLF_OK)
         return is_torn ? start(part, job) : st;
-    CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
-    CLF_TRY(recover(part));
+    CLF_TRY(cli_part_check(part, job, on_one_device));
     if (!part->is_complete && ftruncate(part->descriptor, (off_t)part->end) != 0)
         return clfi_fail_errno("ftruncate", part->path);
     return CLF_OK;

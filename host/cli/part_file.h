@@ -60,6 +60,10 @@ clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool 
 /* For reading only; the job is the file's own. IO, FORMAT as above. */
 clf_status cli_part_open_complete(const char *path, cli_part **out);
 
+/* Reads the part's windows: part->is_complete tells whether it has them all and its end. INVALID_ARGUMENT: it is of another job or another
+ * shard. */
+clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device);
+
 /* Of such a part: holds no open file until it wakes, so that there may be more parts than files that a process may have open. IO: the file
  * was changed or replaced meanwhile. */
 void cli_part_rest(cli_part *part);

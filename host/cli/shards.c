@@ -92,6 +92,25 @@ static clf_status complete(cli_session *session, const cli_embedding *options, c
     return CLF_OK;
 }
 
+/* Whether the shard is done. A file that says so and is not whole, by a disk's fault, is gone on with like one that was interrupted. */
+static clf_status find_done(const char *done_path, const char *path, const cli_job *job, bool *out)
+{
+    cli_part *part;
+    CLF_TRY(clfi_file_exists(done_path, out));
+    if (!*out)
+        return CLF_OK;
+    CLF_TRY(cli_part_open_complete(done_path, &part));
+    const clf_status st = cli_part_check(part, job, false);
+    *out = part->is_complete;
+    cli_part_close(part);
+    CLF_TRY(st);
+    if (*out)
+        return CLF_OK;
+    cli_line_clear();
+    fprintf(stderr, "clformer: %s: is not whole; what of it is sound is kept\n", done_path);
+    return rename(done_path, path) == 0 ? CLF_OK : clfi_fail_errno("rename to", path);
+}
+
 clf_status cli_embed_shard(cli_session *session, const cli_embedding *options, const cli_job *job, cli_inputs *inputs,
                            const char *directory, clf_embed_stats *stats)
 {
@@ -104,11 +123,9 @@ clf_status cli_embed_shard(cli_session *session, const cli_embedding *options, c
     CLF_GOTO(agree(directory, job));
     CLF_GOTO(cli_shard_path(directory, job->shard, job->shards, false, &path));
     CLF_GOTO(cli_shard_path(directory, job->shard, job->shards, true, &done_path));
-    CLF_GOTO(clfi_file_exists(done_path, &is_done));
-    if (is_done) {
-        st = cli_part_open_complete(done_path, &part);
+    CLF_GOTO(find_done(done_path, path, job, &is_done));
+    if (is_done)
         goto done;
-    }
     CLF_GOTO(cli_part_open(path, job, true, false, &part));
     st = complete(session, options, inputs, part, done_path, stats);
 done:

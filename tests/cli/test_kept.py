@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as work:
 
     write(LINES)
     expect("--no-keep", search("--no-keep"), len(LINES))
-    if sorted(os.listdir()) != ["c.txt", "model", "other", "retold"]:
+    if sorted(os.listdir()) != ["c.txt", "model", "other"]:
         fail("--no-keep leaves", os.listdir())
     expect("first", search(), len(LINES))
     if sorted(os.listdir()) != ["c.txt", sidecar, beside, "model", "other"]:
@@ -148,16 +148,22 @@ with tempfile.TemporaryDirectory() as work:
     os.rename("aside.npy", sidecar)
 
     # Another's file of that name stays as it is.
+    def put(path, bytes_):
+        with open(path, "wb") as file:
+            file.write(bytes_)
+
     os.remove(beside)
     for name, make in (("no fingerprint", lambda: None),
-                       ("made by embed", lambda: subprocess.run([program, "embed", "model", "-o", sidecar, "one"], check=True))):
+                       ("made by embed", lambda: subprocess.run([program, "embed", "model", "-o", sidecar, "one"], check=True)),
+                       ("made by embed and changed", lambda: put(sidecar, content(sidecar)[:-4] + b"\0\0\0\0")),
+                       ("a .json of others", lambda: put(beside, b'{"mine": 1}')),
+                       ("a .json of others alone", lambda: os.remove(sidecar))):
         make()
-        before = content(sidecar)
+        before = [os.path.exists(path) and content(path) for path in (sidecar, beside)]
         expect(name, search(), len(LINES), "was not made by search")
-        if content(sidecar) != before:
+        if [os.path.exists(path) and content(path) for path in (sidecar, beside)] != before:
             fail(name, "another's file was replaced")
-    for path in (sidecar, beside):
-        os.remove(path)
+    os.remove(beside)
 
     # Where nothing can be written: both files or none, and the search goes on.
     os.mkdir(beside)

@@ -250,6 +250,18 @@ with tempfile.TemporaryDirectory() as work:
     expect("a shard that is done", run(*shard(1)), 0)
     if os.stat(first).st_mtime_ns != before:
         fail("a shard that was done was written again")
+    # One that says so and is not whole is gone on with, and another shard's or another job's is refused.
+    whole = bytearray(read(first))
+    for name, damaged in (("cut", whole[:len(whole) // 2]), ("flipped", whole[:-200] + bytes([whole[-200] ^ 1]) + whole[-199:])):
+        with open(first, "wb") as file:
+            file.write(damaged)
+        expect(f"a done shard, {name}", run(*shard(1)), 0, "is not whole")
+        if read(first) != bytes(whole):
+            fail(f"a done shard, {name}: not as it was")
+    shutil.copy(os.path.join("parts", "shard-00002-of-00003.done"), first)
+    expect("another shard's file", run(*shard(1)), 2, "is of shard 2, expected shard 1")
+    with open(first, "wb") as file:
+        file.write(whole)
     expect("gather", run(program, "gather", "parts", "-o", "g.npy"), 0)
     if read("g.npy") != want or read("g.npy.json") != told:
         fail("gather: other bytes than one run's")
