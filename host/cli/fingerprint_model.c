@@ -12,11 +12,6 @@
 #include "text/tokenizer.h"
 #include "text/tokenizer_files.h"
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 static bool ends(const char *text, const char *with)
 {
     const size_t n = strlen(text), m = strlen(with);
@@ -27,7 +22,7 @@ static bool ends(const char *text, const char *with)
 static bool is_of_model(const char *name)
 {
     return strcmp(name, "config.json") == 0 || strcmp(name, CLFI_SENTENCE_MODULES) == 0 || ends(name, ".gguf") ||
-           (begins(name, "model") && (ends(name, ".safetensors") || ends(name, ".safetensors.index.json")));
+           ends(name, ".safetensors") || ends(name, ".safetensors.index.json"); /* an index may name any */
 }
 
 static clf_status add_file(clf_hasher *hasher, const char *directory, const char *name)

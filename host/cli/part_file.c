@@ -133,11 +133,28 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     return cli_fingerprint_parse(made_by, where, &out->made_by);
 }
 
+/* Gives the complete file its name where nobody has it yet. */
+static clf_status name_first(clf_atomic_file *file, const char *path)
+{
+    if (linkat(AT_FDCWD, file->temporary, AT_FDCWD, path, 0) == 0 || errno == EEXIST)
+        return CLF_OK;
+    return errno == EPERM || errno == ENOTSUP || errno == ENOSYS ? clfi_atomic_commit(file) /* no links there */
+                                                                 : clfi_fail_errno("link to", path);
+}
+
 clf_status cli_job_write(const char *path, const cli_job *job)
 {
+    clf_atomic_file file;
     char *text;
     CLF_TRY(cli_job_text(job, &text));
-    const clf_status st = clfi_file_write(path, text, strlen(text));
+    clf_status st = clfi_atomic_open_named(path, &file);
+    if (st == CLF_OK) {
+        clfi_atomic_write(&file, text, strlen(text));
+        st = clfi_atomic_complete(&file);
+        if (st == CLF_OK)
+            st = name_first(&file, path);
+        clfi_atomic_abandon(&file);
+    }
     free(text);
     return st;
 }

@@ -31,7 +31,8 @@ void cli_job_free(cli_job *job);
  * what `who` did. */
 clf_status cli_job_same(const char *who, const char *did, const cli_job *before, const cli_job *now, bool on_one_device);
 
-/* The job as a file of its own, whole or not at all; reading: NOT_FOUND, IO, FORMAT. */
+/* The job as a file of its own, whole or not at all, where nothing has the name yet: of several writers the first one's stays. Reading:
+ * NOT_FOUND, IO, FORMAT. */
 clf_status cli_job_write(const char *path, const cli_job *job);
 clf_status cli_job_read(const char *path, cli_job *out);
 

@@ -234,7 +234,7 @@ with tempfile.TemporaryDirectory() as work:
         return [*common, "--shard", f"{i}/{SHARDS}", "-o", "parts", *more]
 
     expect("gather of nothing", run(program, "gather", "parts", "-o", "g.npy"), 1, "manifest.json")
-    must_die("the manifest", "rename:1", *shard(1))
+    must_die("the manifest", "linkat:1", *shard(1))
     must_die("the first shard", "pwrite:1", *shard(1))
     must_die("the first shard", "pwrite:9", *shard(1))
     must_die("the second shard", "fdatasync:5", *shard(2))
