@@ -184,7 +184,7 @@ def check_search_refusals(folder, embedder, reranker, corpus):
     done = run("search", "--corpus", empty + ".npy", "--rerank", reranker, embedder, "the cat")
     if done.returncode != 2 or "expected its texts by --texts F" not in done.stderr:
         fail("search --rerank without texts", done.returncode, done.stderr)
-    done = run("search", "--corpus", missing, "--texts", missing, embedder, "the cat")
+    done = run("search", "--corpus", empty, "--texts", corpus, embedder, "the cat")
     if done.returncode != 2 or "expected a .npy corpus" not in done.stderr:
         fail("search --texts of a corpus of texts", done.returncode, done.stderr)
     spoiled, mixed = os.path.join(folder, "spoiled"), os.path.join(folder, "mixed.txt")
