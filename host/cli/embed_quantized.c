@@ -60,8 +60,7 @@ static clf_status open_writer(quantized_writer *w, size_t width)
     const int64_t dim = (int64_t)cli_quantized_width(w->kind, width);
     CLF_TRY(clfi_alloc((size_t)dim, 1, "quantized embedding", &w->row));
     if (w->output->is_npy)
-        return clfi_npy_writer_open(w->output->path ? w->output->path : "-", cli_quantize_is_signed(w->kind) ? CLF_FILE_I8 : CLF_FILE_U8, 1,
-                                    &dim, &w->npy);
+        return clfi_npy_writer_open(w->output->path ? w->output->path : "-", cli_quantized_dtype(w->kind), 1, &dim, &w->npy);
     return w->output->path ? clfi_output_open(w->output->path, false, &w->file) : CLF_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/fingerprint_parts.h"
+#include "cli/quantize.h"
 
 enum { FILE_BYTES = 1 << 30 };
 
@@ -114,12 +115,13 @@ clf_status cli_fingerprint_beside(const char *path, char **out)
 }
 
 /* The hash is of bytes, which a header can give another meaning. */
-static clf_status check_form(const char *path, const clf_npy *npy, const cli_fingerprint *f)
+static clf_status check_form(const char *path, const char *where, const clf_npy *npy, const cli_fingerprint *f)
 {
     const char *name = f->field[CLI_FIELD_QUANTIZED];
-    const clf_file_dtype want = !name || strcmp(name, "no") == 0                             ? CLF_FILE_F32
-                                : strcmp(name, "uint8") == 0 || strcmp(name, "ubinary") == 0 ? CLF_FILE_U8
-                                                                                             : CLF_FILE_I8;
+    cli_quantization kind = CLI_QUANTIZE_NO;
+    if (name && !cli_quantize_from_name(name, &kind))
+        CLF_FAIL(CLF_FORMAT, "%s: quantization: expected no, int8, uint8, binary or ubinary, found \"%s\"", where, name);
+    const clf_file_dtype want = cli_quantized_dtype(kind);
     if (npy->rank != 2 || !npy->contiguous || npy->swapped || npy->dtype != want)
         CLF_FAIL(CLF_FORMAT, "%s: expected rows of %s in C order, not turned, as they were written", path,
                  want == CLF_FILE_F32  ? "float32"
@@ -132,7 +134,7 @@ static clf_status check_file(const char *path, const char *where, const clf_npy 
 {
     char hash[CLFI_HASH_TEXT_BYTES];
     const int64_t rows = npy->rank ? npy->dim[0] : 0;
-    CLF_TRY(check_form(path, npy, f));
+    CLF_TRY(check_form(path, where, npy, f));
     clfi_hash(npy->data, npy->count * clfi_file_dtype_bytes(npy->dtype), hash);
     if (rows != f->rows)
         CLF_FAIL(CLF_FORMAT, "%s: tells of %lld rows, %s has %lld", where, (long long)f->rows, path, (long long)rows);

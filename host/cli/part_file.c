@@ -443,7 +443,6 @@ static clf_status start(cli_part *part, const cli_job *job)
     return write_header(part);
 }
 
-/* What is there is kept if it is of the same job; a header that was not whole held nothing. */
 clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device)
 {
     CLF_TRY(cli_job_same(part->path, "was begun with", &part->job, job, on_one_device));
@@ -452,6 +451,7 @@ clf_status cli_part_check(cli_part *part, const cli_job *job, bool on_one_device
     return recover(part);
 }
 
+/* What is there is kept if it is of the same job; a header that was not whole held nothing. */
 static clf_status go_on(cli_part *part, const cli_job *job, bool on_one_device)
 {
     bool is_torn;

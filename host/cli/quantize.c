@@ -12,10 +12,22 @@
 
 enum { STEPS = 255, SIGN = 128 };
 
+static const char *const names[] = {"no", "int8", "uint8", "binary", "ubinary"};
+
 const char *cli_quantize_name(cli_quantization kind)
 {
-    static const char *const names[] = {"no", "int8", "uint8", "binary", "ubinary"};
     return names[kind];
+}
+
+bool cli_quantize_from_name(const char *name, cli_quantization *out)
+{
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *out = (cli_quantization)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool cli_quantize_has_ranges(cli_quantization kind)
@@ -31,6 +43,13 @@ bool cli_quantize_is_signed(cli_quantization kind)
 size_t cli_quantized_width(cli_quantization kind, size_t width)
 {
     return cli_quantize_has_ranges(kind) ? width : (width + 7) / 8;
+}
+
+clf_file_dtype cli_quantized_dtype(cli_quantization kind)
+{
+    if (kind == CLI_QUANTIZE_NO)
+        return CLF_FILE_F32;
+    return cli_quantize_is_signed(kind) ? CLF_FILE_I8 : CLF_FILE_U8;
 }
 
 /* Beyond it the steps would be infinite and every byte the least. */

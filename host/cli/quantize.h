@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "io/file_dtype.h"
 
 /* In the order of --quantize. */
 typedef enum cli_quantization {
@@ -19,9 +20,11 @@ typedef enum cli_quantization {
 } cli_quantization;
 
 const char *cli_quantize_name(cli_quantization kind);
+bool cli_quantize_from_name(const char *name, cli_quantization *out); /* false: none has that name */
 bool cli_quantize_has_ranges(cli_quantization kind); /* int8 and uint8: 255 steps from each feature's least value to its largest */
 bool cli_quantize_is_signed(cli_quantization kind);
 size_t cli_quantized_width(cli_quantization kind, size_t width); /* bytes of a row: width, or a bit a feature */
+clf_file_dtype cli_quantized_dtype(cli_quantization kind);       /* of a file of such rows; no: float32 */
 
 /* ranges [2, width]: the least and the largest of each feature of rows [count, width]. INVALID_ARGUMENT: fewer than two rows, from which no
  * range can be told. FORMAT: one so wide that float32 does not hold its width. */

@@ -134,6 +134,9 @@ with tempfile.TemporaryDirectory() as work:
             wanted = [*map(min, zip(*rows)), *map(max, zip(*rows))]
             if not worst(abs(a - b) for a, b in zip(of_bytes["ranges"][0] + of_bytes["ranges"][1], wanted)) <= 1e-6:
                 fail("the ranges of int8 are not those of the texts")
+    change(quantised + ".json", quantization="int7")
+    expect("a quantization that nobody knows", run("verify", quantised, "--model", model), 1,
+           'd.npy.json: quantization: expected no, int8, uint8, binary or ubinary, found "int7"')
     if told.get("quantization") != "no":
         fail("a file that is not quantised does not say so")
     del told["quantization"]  # as an earlier version wrote it
