@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench_encoder against ONNX Runtime, alternating in one process tree: ratios that survive a noisy machine.
+"""bench_encoder against ONNX Runtime or PyTorch, alternating in one process tree: ratios that survive a noisy machine.
 
 usage: compare_encoder.py MODEL_DIR [--bench build/bench/bench_encoder] [--cases 1x16,1x128,8x128,32x128] [--file F]
-                          [--rounds 7] [--threads 2] [-o result.json]
+                          [--torch DEVICE] [--rounds 7] [--threads 2] [-o result.json]
+
+The peer is ONNX Runtime on the processor, or with --torch cuda (or cpu) transformers' model in PyTorch there; ours runs on CLF_DEVICE.
 
 In each round both sides run once, in changing order, for about a second; a round's ratio is the peer's median time over ours, so above 1
 means that ours is faster. Printed: median ratio over the rounds, its range, and both sides' medians. --file compares texts/s on a real
@@ -107,13 +109,19 @@ def main():
     parser.add_argument("--bench", default=os.path.join(ROOT, "build", "bench", "bench_encoder"))
     parser.add_argument("--cases", default="1x16,1x128,8x128,32x128")
     parser.add_argument("--file")
+    parser.add_argument("--torch", metavar="DEVICE")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("-o", "--output")
     options = parser.parse_args()
     options.environment = affinity.take(options.threads)
-    peer = Peer(options.model, options.threads)
-    record = {"peer_max_error": peer.check(30), "threads": options.threads, "rounds": options.rounds, "cases": []}
+    if options.torch:
+        import torch_encoder  # needs packages that ONNX Runtime's peer does not
+        peer = torch_encoder.Peer(options.model, options.threads, options.torch)
+    else:
+        peer = Peer(options.model, options.threads)
+    record = {"peer": f"torch, {options.torch}" if options.torch else "onnxruntime", "peer_max_error": peer.check(30),
+              "threads": options.threads, "rounds": options.rounds, "cases": []}
     for case in filter(None, options.cases.split(",")):
         batch, tokens = map(int, case.split("x"))
         record["cases"].append(compare_case(options, peer, batch, tokens))

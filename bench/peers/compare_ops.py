@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Einsum, masked softmax, norms and multi-head attention against PyTorch, alternating workload by workload.
 
-usage: compare_ops.py [--bench build/bench/bench_op] [--filter TEXT] [--all] [--rounds 5] [--threads 2]
+usage: compare_ops.py [--bench build/bench/bench_op] [--filter TEXT] [--all] [--rounds 5] [--threads 2] [--torch cpu]
 
 Each round runs bench_op on one workload of its list (verified against float64 there, on the engine that the library chooses) and then
 the same work in torch, as a user of torch writes it: torch.einsum, masked_fill and softmax, layer_norm of a sum. A round's ratio is
 torch's median time over ours of the same round; printed are the median over rounds, the least and the most. --all: the whole list, not
-the quick one."""
+the quick one. --torch cuda: torch on a GPU, in float32 without TF32, its times with a wait for the GPU behind each chain of calls; ours
+runs on CLF_DEVICE."""
 import argparse
 import json
 import os
@@ -81,15 +82,18 @@ def multi_head_attention(work):
     return lambda: layer(x, x, x, attn_mask=added, need_weights=False)
 
 
-def measure_torch(call, chain):
+def measure_torch(call, chain, device):
     """ms for `chain` calls."""
+    wait = torch.cuda.synchronize if device.type == 'cuda' else lambda: None
     times = []
     with torch.inference_mode():
         call()
+        wait()
         for _ in range(SAMPLES):
             start = time.perf_counter()
             for _ in range(chain):
                 call()
+            wait()
             times.append((time.perf_counter() - start) * 1e3)
     return statistics.median(times)
 
@@ -101,10 +105,12 @@ def main():
     parser.add_argument('--all', action='store_true')
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--threads', type=int, default=2)
+    parser.add_argument('--torch', metavar='DEVICE', type=torch.device, default='cpu')
     options = parser.parse_args()
     options.environment = affinity.take(options.threads)
     options.list = [] if options.all else ['--quick']
     torch.set_num_threads(options.threads)
+    torch.set_float32_matmul_precision('highest')
     names = run([options.bench, '--list'] + options.list, options.environment).splitlines()
     print(f"{'workload':<64} {'ours':>10} {'torch':>10}   torch / ours")
     for name in (n for n in names if n.split('/')[0] in OPS and options.filter in n):
@@ -112,9 +118,10 @@ def main():
         for _ in range(options.rounds):
             record = measure_ours(options, name)
             work = record['work']
-            call = call or {'einsum': einsum, 'softmax': softmax, 'layer_norm': norm, 'rms_norm': norm,
-                             'multi_head_attention': multi_head_attention}[work['op']](work)
-            rounds.append((record['median_ms'], measure_torch(call, work['chain'])))
+            with options.torch:  # where the operands are made; as the default device it would slow each call
+                call = call or {'einsum': einsum, 'softmax': softmax, 'layer_norm': norm, 'rms_norm': norm,
+                                'multi_head_attention': multi_head_attention}[work['op']](work)
+            rounds.append((record['median_ms'], measure_torch(call, work['chain'], options.torch)))
         ratios = [theirs / ours for ours, theirs in rounds]
         ours, theirs = (statistics.median(column) for column in zip(*rounds))
         print(f"{name:<64} {ours:7.3f} ms {theirs:7.3f} ms   {statistics.median(ratios):5.2f} x  ({min(ratios):.2f} to {max(ratios):.2f})",
