@@ -139,6 +139,11 @@ static bool is_adjacent(const clf_softmax_args *args, const clf_view *view)
     return !view || args->x->dim[args->axis] <= 1 || view->stride[args->axis] == 1;
 }
 
+int64_t clfi_softmax_rows(const clf_softmax_args *args)
+{
+    return layout_of(args).row_count;
+}
+
 bool clfi_softmax_is_unit(const clf_softmax_args *args)
 {
     return is_adjacent(args, args->x) && is_adjacent(args, args->y);

@@ -32,4 +32,6 @@ clf_status clfi_softmax_generic_run(clf_context *context, const void *args);
 /* Keys of a row lie next to each other in x and y. */
 bool clfi_softmax_is_unit(const clf_softmax_args *args);
 
+int64_t clfi_softmax_rows(const clf_softmax_args *args);
+
 #endif

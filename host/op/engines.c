@@ -64,10 +64,13 @@ static bool big_product_on_gpu(const clf_context *context, const void *args)
            products >= 1e7;
 }
 
-/* Sharing a row between work-items pays where its keys are adjacent; otherwise neighbouring rows are read together. */
-static bool adjacent_keys_on_gpu(const clf_context *context, const void *args)
+/* Sharing a row between work-items pays where its keys are adjacent; otherwise neighbouring rows are read together, unless they are too few
+ * to keep the device busy: 1,024 of 4,096 keys took an H200 1.08 ms, and shared 0.15 ms; 16,384 of 256 keys 0.05 ms, and shared 0.14. */
+static bool shared_rows_on_gpu(const clf_context *context, const void *args)
 {
-    return on_gpu(context, args) && clfi_softmax_is_unit(args);
+    enum { ROWS_PER_UNIT = 64 };
+    return on_gpu(context, args) &&
+           (clfi_softmax_is_unit(args) || clfi_softmax_rows(args) < ROWS_PER_UNIT * (int64_t)context->device.caps.compute_units);
 }
 
 static const clf_gemm_traits rows = {CLFI_GEMM_ROWS, clfi_gemm_pack_weight_rows, 0, false};
@@ -129,7 +132,7 @@ static const clf_engine gemm[] = {
     }
 
 static const clf_engine softmax[] = {
-    ROW("group", clfi_softmax_group_supports, adjacent_keys_on_gpu, clfi_softmax_group_run),
+    ROW("group", clfi_softmax_group_supports, shared_rows_on_gpu, clfi_softmax_group_run),
     ROW("lines", clfi_softmax_lines_supports, on_cpu, clfi_softmax_lines_run),
     ROW("vector", clfi_softmax_vector_supports, on_cpu, clfi_softmax_vector_run),
     ROW("generic", clfi_softmax_generic_supports, NULL, clfi_softmax_generic_run),
