@@ -7,6 +7,7 @@
 #include "cached_attention.cl"
 #include "row_sum.cl"
 #include "wide_loads.cl"
+#include "group.cl"
 
 #if LANES != WG
 #error "LANES: the whole work-group shares a row"
@@ -44,32 +45,58 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #endif
 }
 
-/* start + sum_j weights[j] v[place[j]]. */
-inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, __local const float *weights, int keys, float start)
+/* Items that have no column of their own take a share of the keys for one: a team of HEAD items, every TEAMS-th key. */
+#if WG / HEAD > 1
+#define TEAMS (WG / HEAD)
+#else
+#define TEAMS 1
+#endif
+
+/* start + sum_j weights[j] v[place[j]] over every TEAMS-th key from the first on. */
+inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, __local const float *weights, int first, int keys,
+                        float start)
 {
-#define VALUE(i) LOAD_KV(v, place[j + (i)])
-    int j = 0;
-    for (; j + 8 <= keys; j += 8) {
+#define VALUE(i) LOAD_KV(v, place[j + (i) * TEAMS])
+#define WEIGHT(i) weights[j + (i) * TEAMS]
+    int j = first;
+    for (; j + 7 * TEAMS < keys; j += 8 * TEAMS) {
         const float v0 = VALUE(0), v1 = VALUE(1), v2 = VALUE(2), v3 = VALUE(3);
         const float v4 = VALUE(4), v5 = VALUE(5), v6 = VALUE(6), v7 = VALUE(7);
-        start = fma(v3, weights[j + 3], fma(v2, weights[j + 2], fma(v1, weights[j + 1], fma(v0, weights[j], start))));
-        start = fma(v7, weights[j + 7], fma(v6, weights[j + 6], fma(v5, weights[j + 5], fma(v4, weights[j + 4], start))));
+        start = fma(v3, WEIGHT(3), fma(v2, WEIGHT(2), fma(v1, WEIGHT(1), fma(v0, WEIGHT(0), start))));
+        start = fma(v7, WEIGHT(7), fma(v6, WEIGHT(6), fma(v5, WEIGHT(5), fma(v4, WEIGHT(4), start))));
     }
-    for (; j < keys; j++)
-        start = fma(VALUE(0), weights[j], start);
+    for (; j < keys; j += TEAMS)
+        start = fma(VALUE(0), WEIGHT(0), start);
+#undef WEIGHT
 #undef VALUE
     return start;
+}
+
+typedef struct attention_space {
+    float queries[HEAD] __attribute__((aligned(16)));
+    float mixed[TEAMS * HEAD], weights[WG], scratch[WG];
+    OFFSET_T place[WG]; /* of the rows of values from the first, in elements: one product for all columns of a key */
+} attention_space;
+
+inline float joined_mix(__local const float *mixed, int c)
+{
+    float sum = mixed[c];
+    for (int team = 1; team < TEAMS; team++)
+        sum += mixed[team * HEAD + c];
+    return sum;
 }
 
 /* parts: IS_SPLIT: f32 [parts, queries, heads, PART_SIZE], of part_keys keys each, counted from the first that a query sees; else not
  * read. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
-void cached_attention_group(__global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
+void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global const KV_T *k, __global const KV_T *v, __global float *out,
                             __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
                             int window, float cap, __global const float *bias, __global float *parts, long parts_offset, int part_keys)
 {
-    __local float queries[HEAD] __attribute__((aligned(16))), mixed[HEAD], weights[WG], scratch[WG];
-    __local OFFSET_T place[WG]; /* of the rows of values from the first, in elements: one product for all columns of a key */
+    LOCAL_SPACE(attention_space, own)
+    __local float *const queries = own->queries, *const mixed = own->mixed, *const weights = own->weights;
+    __local float *const scratch = own->scratch;
+    __local OFFSET_T *const place = own->place;
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), item = (int)get_local_id(0);
     int count = counts[at.count_offset + n];
     const int last = count - 1;
@@ -81,10 +108,10 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
     const int g = (int)((uint)h / (uint)group);
     k += at.k_offset + g * at.k_head_stride;
     v += at.v_offset + g * at.v_head_stride;
-    for (int c = item; c < HEAD; c += WG) {
+    for (int c = item; c < HEAD; c += WG)
         queries[c] = q[at.q_offset + h * at.q_head_stride + n * at.q_stride + c] * scale;
-        mixed[c] = 0.0f;
-    }
+    for (int m = item; m < TEAMS * HEAD; m += WG)
+        mixed[m] = 0.0f;
     barrier(CLK_LOCAL_MEM_FENCE);
     float maximum = -INFINITY, sum = 0.0f;
     long next_row = begin + item < count ? cache_row(&at, rows, n, begin + item) : 0;
@@ -106,14 +133,16 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
         weights[item] = weight;
         sum = sum * alpha + group_sum(scratch, weight); /* its barriers publish weights and places */
         maximum = largest;
-        for (int c = item; c < HEAD; c += WG)
-            mixed[c] = mix_values(v + c, place, weights, keys, mixed[c] * alpha);
+        for (int m = item; m < TEAMS * HEAD; m += WG) {
+            const int team = m / HEAD;
+            mixed[m] = mix_values(v + (m - team * HEAD), place, weights, team, keys, mixed[m] * alpha);
+        }
         barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */
     }
 #if IS_SPLIT
     parts += parts_offset + (((long)get_group_id(2) * get_num_groups(0) + n) * heads + h) * PART_SIZE;
     for (int c = item; c < HEAD; c += WG)
-        parts[c] = mixed[c];
+        parts[c] = joined_mix(mixed, c);
     if (item == 0) {
         parts[PART_MAXIMUM] = maximum;
         parts[PART_SUM] = sum;
@@ -122,14 +151,14 @@ void cached_attention_group(__global const float *q, __global const KV_T *k, __g
     const float factor = sum == 0.0f ? 0.0f : 1.0f / sum; /* no usable key: zeros */
     out += at.out_offset + n * at.out_stride + h * at.out_head_stride;
     for (int c = item; c < HEAD; c += WG)
-        out[c] = mixed[c] * factor;
+        out[c] = joined_mix(mixed, c) * factor;
 #endif
 }
 
 /* out = sum_p e^(maximum_p - maximum) mixed_p / sum_p e^(maximum_p - maximum) sum_p; a work-group for each query and head. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
-void cached_attention_merge(__global const float *parts, long parts_offset, int part_count, __global float *out, long out_offset,
-                            long out_stride, long out_head_stride)
+void cached_attention_merge(GROUP_PARAMETERS __global const float *parts, long parts_offset, int part_count, __global float *out,
+                            long out_offset, long out_stride, long out_head_stride)
 {
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), heads = (int)get_num_groups(1);
     const long part_stride = (long)get_num_groups(0) * heads * PART_SIZE;

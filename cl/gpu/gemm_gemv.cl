@@ -9,6 +9,7 @@
 #include "gemm_common.cl"
 #include "unroll.cl"
 #include "group_sums.cl"
+#include "group.cl"
 
 #if !defined(ROWS) || !defined(COLUMNS) || !defined(WG) || !defined(A_READS) || !defined(B_READS)
 #error "ROWS: 1 to 16; COLUMNS: 1, 2, 4; WG: work-group size, a power of two; A_READS, B_READS: ELEMENTS or both VECTORS or ALIGNED_VECTORS"
@@ -84,7 +85,7 @@
         const int row = i;        \
         EACH_COLUMN(CLEAR_SUM)    \
     }
-#define LEAVE_SUM(j) GROUP_SUM_LEAVE(space, row * COLUMNS + j, sum[row * COLUMNS + j])
+#define LEAVE_SUM(j) GROUP_SUM_LEAVE(sums->value, row * COLUMNS + j, sum[row * COLUMNS + j])
 #define LEAVE_ROW(i)              \
     {                             \
         const int row = i;        \
@@ -92,9 +93,13 @@
     }
 
 #define GEMV_PARAMETERS                                                                                                     \
-    int m, int n, int k, __global const A_T *restrict a, long a_offset, long a_row_stride, long a_k_stride,                 \
-    long4 a_batch_stride, __global const B_T *restrict b, long b_offset, long b_k_stride, long b_column_stride,             \
-    long4 b_batch_stride, RESULT_PARAMETERS
+    GROUP_PARAMETERS int m, int n, int k, __global const A_T *restrict a, long a_offset, long a_row_stride,                 \
+    long a_k_stride, long4 a_batch_stride, __global const B_T *restrict b, long b_offset, long b_k_stride,                  \
+    long b_column_stride, long4 b_batch_stride, RESULT_PARAMETERS
+
+typedef struct sum_space {
+    float value[SUM_SPACE];
+} sum_space;
 
 #define STORE_RESULT(value, row, column)                                                                                    \
     {                                                                                                                       \
@@ -105,7 +110,7 @@
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV_PARAMETERS)
 {
-    __local float space[SUM_SPACE];
+    LOCAL_SPACE(sum_space, sums)
     const uint lane = (uint)get_local_id(0);
     const int first_column = (int)get_group_id(0) * COLUMNS, last_column = n - 1 - first_column;
     const int first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
@@ -135,11 +140,11 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV
         EACH_ROW(ADD_ELEMENT)
     }
     EACH_ROW(LEAVE_ROW)
-    group_sums_meet(space);
+    group_sums_meet(sums->value);
     for (uint i = lane; i < SUMS; i += WG) {
         const int row = first_row + (int)(i / COLUMNS), column = first_column + (int)(i % COLUMNS);
         if (column < n)
-            STORE_RESULT(group_sum_take(space, i), row, column)
+            STORE_RESULT(group_sum_take(sums->value, i), row, column)
     }
 }
 

@@ -7,8 +7,8 @@
 
 enum {
     FEW_QUERIES = 8,
-    GROUP_WG = 64,
-    GROUP_PART_KEYS = 2 * GROUP_WG,
+    GROUP_WG = 64,         /* where there are no launch graphs */
+    GROUP_PART_KEYS = 128, /* of a part at least */
     VECTOR_PART_KEYS = 64, /* of a part at least */
     ITEMS_PER_UNIT = 4,
     MOST_VECTOR_HEAD = 256,
@@ -226,13 +226,19 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
     return st;
 }
 
+/* Work-items of a group, which take a key each. */
+static int group_of(const clf_context *context)
+{
+    return context->device.caps.graph_group > 1 ? context->device.caps.graph_group : GROUP_WG;
+}
+
 bool clfi_cached_attention_group_supports(const clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
-    const int64_t head = args->q->dim[2];
-    const uint64_t local = (2 * (uint64_t)head + 4 * GROUP_WG) * sizeof(float);
-    return context->device.caps.max_work_group_size >= GROUP_WG && local <= context->device.caps.local_memory_bytes &&
-           clfi_loops_fit(context, (args->keys / GROUP_WG + 1) * (head + 20) + (head / GROUP_WG + 1) * args->keys);
+    const int64_t head = args->q->dim[2], group = group_of(context);
+    const uint64_t local = (2 * (uint64_t)head + 5 * (uint64_t)group) * sizeof(float);
+    return context->device.caps.max_work_group_size >= (size_t)group && local <= context->device.caps.local_memory_bytes &&
+           clfi_loops_fit(context, (args->keys / group + 1) * (head + 20) + (head / group + 1) * args->keys);
 }
 
 /* Whether every row of the view [heads, rows, HEAD] starts at a multiple of four elements; a buffer's start is aligned by OpenCL. */
@@ -251,8 +257,8 @@ static bool is_near(const clf_view *view)
 static clf_kernel_spec group_spec(const clf_context *context, const char *kernel, const clf_cached_attention_args *args, int64_t parts)
 {
     clf_kernel_spec spec = spec_of("cached_attention_group.cl", kernel, args);
-    clfi_spec_int(&spec, "WG", GROUP_WG);
-    clfi_spec_int(&spec, "LANES", GROUP_WG);
+    clfi_spec_int(&spec, "WG", group_of(context));
+    clfi_spec_int(&spec, "LANES", group_of(context));
     clfi_spec_int(&spec, "IS_SPLIT", parts > 1);
     clfi_spec_int(&spec, "IS_ALIGNED", is_by_four(args->k));
     clfi_spec_int(&spec, "HAS_SUBGROUPS", clfi_probe(context, CLFI_PROBE_SUBGROUPS));
@@ -264,13 +270,14 @@ static clf_kernel_spec group_spec(const clf_context *context, const char *kernel
 static clf_status run_group(clf_context *context, const clf_cached_attention_args *args, const clf_view *parts, int64_t count)
 {
     const clf_kernel_spec spec = group_spec(context, "cached_attention_group", args, count);
+    const int group = group_of(context);
     clf_launch launch = clfi_launch(context, &spec);
     set_arguments(&launch, args);
     clfi_arg_buffer(&launch, parts->buffer);
     clfi_arg_long(&launch, parts->offset);
-    clfi_arg_int(&launch, part_keys(seen_keys(args), count, GROUP_WG));
+    clfi_arg_int(&launch, part_keys(seen_keys(args), count, group));
     const size_t groups[3] = {(size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)count};
-    return clfi_launch_3d(&launch, groups, (const size_t[3]){GROUP_WG, 1, 1});
+    return clfi_launch_3d(&launch, groups, (const size_t[3]){(size_t)group, 1, 1});
 }
 
 static clf_status run_parts(clf_context *context, const clf_cached_attention_args *args, int64_t count)
@@ -288,13 +295,14 @@ static clf_status run_parts(clf_context *context, const clf_cached_attention_arg
     clfi_arg_long(&launch, out->offset);
     clfi_arg_long(&launch, out->stride[0]);
     clfi_arg_long(&launch, out->stride[1]);
-    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], GROUP_WG, 1);
+    return clfi_launch_2d(&launch, (size_t)args->q->dim[1], (size_t)args->q->dim[0], (size_t)group_of(context), 1);
 }
 
 clf_status clfi_cached_attention_group(clf_context *context, const void *arguments)
 {
     const clf_cached_attention_args *args = arguments;
-    const int64_t parts = parts_of(context, args, args->q->dim[0] * args->q->dim[1], GROUP_PART_KEYS);
+    const int64_t group = group_of(context), least = group > GROUP_PART_KEYS ? group : GROUP_PART_KEYS;
+    const int64_t parts = parts_of(context, args, args->q->dim[0] * args->q->dim[1], least);
     if (parts == 1)
         return run_group(context, args, args->out, 1);
     const clf_arena_mark mark = clfi_arena_top(context);

@@ -7,7 +7,7 @@
 
 #include "kernel/loops.h"
 
-enum { VECTOR_GROUPS = 256, GROUP_WG = 64 };
+enum { VECTOR_GROUPS = 256, GROUP_WG = 64 /* where there are no launch graphs */ };
 
 /* The same struct as in cl/shared/embedding_rows.cl. */
 typedef struct table_layout {
@@ -87,9 +87,11 @@ bool clfi_embedding_group_supports(const clf_context *context, const void *args)
 clf_status clfi_embedding_group(clf_context *context, const void *arguments)
 {
     const clf_embedding_args *args = arguments;
-    const clf_kernel_spec spec = spec_of(args, "embedding_group.cl", "embedding_group");
+    const int group = context->device.caps.graph_group > 1 ? context->device.caps.graph_group : GROUP_WG;
+    clf_kernel_spec spec = spec_of(args, "embedding_group.cl", "embedding_group");
+    clfi_spec_int(&spec, "WG", group);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args);
     clfi_arg_int(&launch, args->y->dim[1]);
-    return clfi_launch_2d(&launch, (size_t)((args->y->dim[1] + GROUP_WG - 1) / GROUP_WG), (size_t)args->y->dim[0], GROUP_WG, 1);
+    return clfi_launch_2d(&launch, (size_t)((args->y->dim[1] + group - 1) / group), (size_t)args->y->dim[0], (size_t)group, 1);
 }

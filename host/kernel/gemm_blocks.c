@@ -5,16 +5,24 @@
 #include "kernel/loops.h"
 #include "kernel/weight_rows.h"
 
-enum { FEW_ROWS = 16, GROUP = 64, SLICE_BYTES = 32 << 20 };
+enum { PART = 8 /* as in gemm_blocks.cl */, FEW_ROWS = 16, GATED_ROWS = 8, GROUP = 64, LEAST_LANES = 16, SLICE_BYTES = 32 << 20 };
+
+/* Few rows with a second weight like the first, whose sums an item has beside those of the first. */
+static bool takes_gate(const clf_context *context, const clf_gemm_args *args)
+{
+    const clf_gemm_weight *weight = args->weight, *gate = args->gate;
+    return gate->form == CLFI_GEMM_BLOCKS && gate->blocks == weight->blocks && gate->row_stride == weight->row_stride && !gate->bias &&
+           !args->residual.buffer && args->m <= (context->device.caps.many_registers ? FEW_ROWS : GATED_ROWS);
+}
 
 bool clfi_gemm_blocks_supports(const clf_context *context, const void *call)
 {
     const clf_gemm_args *args = call;
-    if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->weight->blocks == CLF_WEIGHT_F32 || args->gate ||
-        args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
+    if (!args->weight || args->weight->form != CLFI_GEMM_BLOCKS || args->weight->blocks == CLF_WEIGHT_F32 ||
+        (args->gate && !takes_gate(context, args)) || args->batch_rank != 0 || !clfi_loops_fit(context, args->k / 4))
         return false;
     clf_gemm_args floats = *args;
-    floats.weight = NULL;
+    floats.weight = floats.gate = NULL;
     return clfi_gemm_tiled_supports(context, &floats);
 }
 
@@ -62,15 +70,35 @@ done:
     return st;
 }
 
+/* Work-items of a work-group, and of those for each row of the weight. In a launch graph all rows are under way at once where they can be:
+ * as many items for each as the graph has for it, but no more than have work. */
+static void share_few(const clf_context *context, const clf_gemm_args *args, int *out_group, int *out_lanes)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const int64_t items = (int64_t)caps->graph_groups * caps->graph_group;
+    *out_group = *out_lanes = GROUP;
+    if (caps->graph_group <= 1)
+        return;
+    *out_group = caps->graph_group;
+    *out_lanes = caps->graph_group / 2;
+    while (*out_lanes > LEAST_LANES && (*out_lanes * (int64_t)args->n > items || *out_lanes / 2 * PART >= args->k))
+        *out_lanes /= 2;
+}
+
 static clf_status run_few(clf_context *context, const clf_gemm_args *args)
 {
     const char *reads = clfi_gemm_reads(args, &args->a, args->a.column_stride, args->a.row_stride, 4);
+    int group, lanes;
+    share_few(context, args, &group, &lanes);
     clf_kernel_spec spec = clfi_kernel_spec("gemm_blocks.cl", "gemm_blocks");
     clfi_gemm_spec_result(&spec, args, 1);
     clfi_spec_dtype(&spec, "A", args->a.dtype);
     clfi_spec_blocks(&spec, args->weight->blocks);
     clfi_spec_int(&spec, "ROWS", args->m);
-    clfi_spec_int(&spec, "WG", GROUP);
+    clfi_spec_int(&spec, "WG", group);
+    clfi_spec_int(&spec, "LANES", lanes);
+    clfi_spec_int(&spec, "IS_GATED", args->gate != NULL);
+    clfi_spec_int(&spec, "IS_UNROLLED", args->m == 1 && context->device.caps.many_registers);
     clfi_spec_text(&spec, "A_READS", args->a.dtype == CLF_F32 ? reads : "ELEMENTS");
     clf_launch launch = clfi_launch(context, &spec);
     clfi_arg_int(&launch, args->m);
@@ -82,9 +110,12 @@ static clf_status run_few(clf_context *context, const clf_gemm_args *args)
     clfi_arg_long(&launch, args->a.column_stride);
     clfi_arg_buffer(&launch, args->weight->buffer);
     clfi_arg_long(&launch, args->weight->offset);
+    clfi_arg_buffer(&launch, args->gate ? args->gate->buffer : args->weight->buffer);
+    clfi_arg_long(&launch, args->gate ? args->gate->offset : args->weight->offset);
     clfi_arg_long(&launch, args->weight->row_stride);
     clfi_gemm_arg_result(&launch, args);
-    return clfi_launch_2d(&launch, (size_t)args->n, 1, GROUP, 1);
+    const int64_t columns = group / lanes; /* of a group */
+    return clfi_launch_2d(&launch, (size_t)((args->n + columns - 1) / columns), 1, (size_t)group, 1);
 }
 
 /* Rows first .. first + slice->dim[0] of the weight as floats. */

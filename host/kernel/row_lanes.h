@@ -14,14 +14,20 @@ typedef struct clf_row_lanes {
     int64_t rows;
 } clf_row_lanes;
 
-static inline clf_row_lanes clfi_row_lanes(const clf_context *context, int64_t length)
+/* In work-groups of `smallest` to `largest` items, powers of two. */
+static inline clf_row_lanes clfi_row_lanes_of(int64_t length, int smallest, int largest)
 {
-    const int largest = context->device.caps.max_work_group_size < CLFI_ROW_GROUP ? CLFI_ROW_GROUP_MIN : CLFI_ROW_GROUP;
     int lanes = 1;
     while (lanes < largest && lanes * CLFI_ROW_LANE_ELEMENTS < length)
         lanes *= 2;
-    const int group = lanes < CLFI_ROW_GROUP_MIN ? CLFI_ROW_GROUP_MIN : lanes;
+    const int group = lanes < smallest ? smallest : lanes;
     return (clf_row_lanes){lanes, group, group / lanes};
+}
+
+static inline clf_row_lanes clfi_row_lanes(const clf_context *context, int64_t length)
+{
+    const bool is_small = context->device.caps.max_work_group_size < CLFI_ROW_GROUP;
+    return clfi_row_lanes_of(length, CLFI_ROW_GROUP_MIN, is_small ? CLFI_ROW_GROUP_MIN : CLFI_ROW_GROUP);
 }
 
 /* WG, LANES and HAS_SUBGROUPS of row_sum.cl. */

@@ -12,6 +12,7 @@ enum { X, RESIDUAL, Y, GAMMA, BETA, OPERANDS, ROW_OPERANDS = GAMMA };
 enum {
     PASSES = 4,          /* over a row */
     VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
+    STEP_ROWS = 16,      /* at most where they may be a step's of a launch graph */
 };
 
 typedef struct layout {
@@ -108,10 +109,18 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
+/* Few rows may be part of a launch graph, whose kernels have work-groups of one size. */
+static clf_row_lanes lanes_of(const clf_context *context, const layout *l)
+{
+    const int graph_group = context->device.caps.graph_group;
+    return graph_group > 1 && l->row_count <= STEP_ROWS ? clfi_row_lanes_of(l->length, graph_group, graph_group)
+                                                        : clfi_row_lanes(context, l->length);
+}
+
 bool clfi_row_norm_group_supports(const clf_context *context, const void *args)
 {
     const layout l = layout_of(context, args);
-    const int64_t per_lane = l.length / clfi_row_lanes(context, l.length).lanes + 1;
+    const int64_t per_lane = l.length / lanes_of(context, &l).lanes + 1;
     return l.length <= INT_MAX && clfi_loops_fit(context, PASSES * (per_lane * (l.is_unit ? 1 : l.columns.count * OPERANDS) + 16));
 }
 
@@ -120,7 +129,7 @@ clf_status clfi_row_norm_group(clf_context *context, const void *arguments)
     const clf_row_norm *args = arguments;
     const layout l = layout_of(context, args);
     clf_kernel_spec spec = spec_of(args, &l, "row_norm_group.cl", kernel_name(args->kind, true));
-    const clf_row_lanes share = clfi_row_lanes(context, l.length);
+    const clf_row_lanes share = lanes_of(context, &l);
     clfi_spec_row_lanes(context, &spec, &share);
     clf_launch launch = clfi_launch(context, &spec);
     set_operands(&launch, args, &l);

@@ -2,6 +2,7 @@
 /* One device: what the driver says of it, the capabilities that follow, and the quirks of drivers (the one place that knows names). */
 #include "runtime/device.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,10 @@ static bool has_vnni(void)
 #endif
 }
 
+/* Of launch graphs on GPUs: enough items for a unit to wait for several loads at once, few enough groups to meet in a microsecond. Steps of
+ * sixteen sequences keep an H200 busy with single launches, and are 1.13 times as fast with them; of one, 0.68 times. */
+enum { GRAPH_GROUPS_PER_UNIT = 2, GRAPH_GROUP = 256, GRAPH_ROWS = 8 };
+
 static void set_caps(clf_device *device)
 {
     const clf_device_info *info = &device->info;
@@ -153,16 +158,26 @@ static void set_caps(clf_device *device)
 
     /* Quirks. */
     const bool is_pocl = strcmp(info->platform_name, "Portable Computing Language") == 0;
-    caps->prints_warnings = is_pocl;
+    const bool is_nvidia = strstr(info->vendor, "NVIDIA") != NULL;
+    caps->prints_warnings = is_pocl || is_nvidia;
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
     caps->has_byte_dot = is_pocl && caps->is_cpu && caps->vector_width == 16 && has_vnni();
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");
-    caps->many_registers = strstr(info->vendor, "NVIDIA") != NULL;
+    caps->many_registers = is_nvidia;
+    caps->has_ptx = strcmp(info->platform_name, "NVIDIA CUDA") == 0;
     const bool is_intel = strcmp(info->platform_name, "Intel(R) OpenCL") == 0;
     caps->uses_host_memory = (is_pocl || is_intel) && caps->is_cpu && caps->unified_memory;
-    caps->runs_graphs = caps->uses_host_memory && sizeof(void *) == 8;
+    if (caps->uses_host_memory && sizeof(void *) == 8) {
+        caps->graph_groups = caps->compute_units;
+        caps->graph_group = 1;
+        caps->graph_rows = INT_MAX;
+    } else if (is_nvidia && !caps->is_cpu && (caps->has_ptx || is_pocl) && sizeof(void *) == 8) {
+        caps->graph_groups = GRAPH_GROUPS_PER_UNIT * caps->compute_units;
+        caps->graph_group = GRAPH_GROUP;
+        caps->graph_rows = GRAPH_ROWS;
+    }
     device->is_software_rasterizer = strstr(info->name, "llvmpipe") || strstr(info->name, "softpipe");
     if (device->is_software_rasterizer) {
         caps->is_cpu = false; /* the CPU family's unrolled kernels are what its compiler is slow at */

@@ -30,7 +30,10 @@ typedef struct clf_device_caps {
     bool slow_compiler;    /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
     bool prints_warnings;  /* the compiler, on the program's stderr: builds ask for none */
     bool serial_compiler;  /* builds in several threads at once end the process, also of different contexts */
-    bool runs_graphs;      /* buffers stay where they are, and work-groups, one for each unit, run at once: runtime/launch_graph.h */
+    bool has_ptx;          /* OpenCL C may hold NVIDIA's assembler */
+    uint32_t graph_groups; /* work-groups of a launch graph, which run at once (runtime/launch_graph.h); 0: buffers may move */
+    int graph_group;       /* work-items of each: 1 on CPUs; on GPUs as many as work-groups of its kernels have */
+    int graph_rows;        /* of a step at most for which a graph is worth it */
     bool uses_host_memory; /* a CPU whose kernels read and write host memory where it is, as fast as what the driver allocates */
     bool blocks_signals;   /* threads that run kernels block signals, so that reading a file that was cut ends the process */
     bool short_loops;      /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */

@@ -13,7 +13,7 @@
 #include "runtime/slot.h"
 
 enum {
-    ARRIVED_WORD = 0, /* of a meeting, as in cl/cpu/launch_graph.cl */
+    ARRIVED_WORD = 0, /* of a meeting, as in cl/cpu/launch_graph.cl and cl/gpu/group_graph.cl */
     LATE_WORD = 32,
     LOST_WORD = 64,
     BEGUN_WORD = 96,
@@ -22,37 +22,41 @@ enum {
     IS_COMPLETE = 1,
     PAGE = 4096,
     FEW_LAUNCHES = 64, /* these gain less than the program takes to compile */
+    FEW_ON_GPUS = 32,  /* each gains more there */
     MOST_PROGRAMS = 2  /* of a graph whose kernels change: each takes seconds to compile */
 };
 
 /* Others have too much of the device's units when each unit has waited for this long, and for this part of the launches' time beside. */
 enum { LATE_NS = 1000000 /* that the late word counts */, FREE_NS = 10 * LATE_NS, LATE_PART = 8 };
 
-/* Memory of the host that the device uses in place: written while the queue is idle, without a transfer. */
-typedef struct host_memory {
+/* Memory that host and device know: of the host where the device uses that in place, else with a copy on the device. Written while the
+ * queue is idle. */
+typedef struct shared_memory {
     void *data;
     size_t size;
     cl_mem memory;
-} host_memory;
+} shared_memory;
 
-static void free_memory(host_memory *m)
+static void free_memory(shared_memory *m)
 {
     if (m->memory)
         clReleaseMemObject(m->memory);
     free(m->data);
-    *m = (host_memory){.size = 0};
+    *m = (shared_memory){.size = 0};
 }
 
-static clf_status allocate_memory(clf_context *context, size_t size, host_memory *out)
+static clf_status allocate_memory(clf_context *context, size_t size, shared_memory *out)
 {
-    host_memory m = {.size = size};
+    shared_memory m = {.size = size};
+    const bool is_in_place = context->device.caps.uses_host_memory;
     cl_int code = CL_SUCCESS;
     clfi_round_up(size, PAGE, &m.size);
     m.data = aligned_alloc(PAGE, m.size);
     if (!m.data)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "launch graph: %zu bytes: not enough memory", m.size);
     memset(m.data, 0, m.size);
-    m.memory = clCreateBuffer(context->opencl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, m.size, m.data, &code);
+    m.memory = clCreateBuffer(context->opencl, CL_MEM_READ_WRITE | (is_in_place ? CL_MEM_USE_HOST_PTR : 0), m.size,
+                              is_in_place ? m.data : NULL, &code);
     if (code != CL_SUCCESS) {
         free(m.data);
         CLF_FAIL(CLF_DEVICE, "launch graph: buffer of %zu bytes: clCreateBuffer: %s (%d)", m.size, clfi_cl_name(code), code);
@@ -61,9 +65,31 @@ static clf_status allocate_memory(clf_context *context, size_t size, host_memory
     return CLF_OK;
 }
 
+/* What the host wrote into the first bytes, to the device; they stay until the queue is idle. */
+static clf_status send_memory(clf_context *context, const shared_memory *m, size_t bytes)
+{
+    if (context->device.caps.uses_host_memory)
+        return CLF_OK;
+    const cl_int code = clEnqueueWriteBuffer(context->queue, m->memory, CL_FALSE, 0, bytes, m->data, 0, NULL, NULL);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "launch graph: %zu bytes: clEnqueueWriteBuffer: %s (%d)", bytes, clfi_cl_name(code), code);
+    return CLF_OK;
+}
+
+/* What the device wrote there, once all before is done. */
+static clf_status receive_memory(clf_context *context, const shared_memory *m, size_t bytes)
+{
+    if (!context->device.caps.uses_host_memory) {
+        const cl_int code = clEnqueueReadBuffer(context->queue, m->memory, CL_TRUE, 0, bytes, m->data, 0, NULL, NULL);
+        if (code != CL_SUCCESS)
+            CLF_FAIL(CLF_DEVICE, "launch graph: %zu bytes: clEnqueueReadBuffer: %s (%d)", bytes, clfi_cl_name(code), code);
+    }
+    return clfi_context_wait(context);
+}
+
 /* Where the work-groups of a context's graphs meet. */
 typedef struct meeting {
-    host_memory words;
+    shared_memory words;
     uint64_t busy_ns; /* that launches took */
     clf_context *context;
 } meeting;
@@ -94,7 +120,8 @@ struct clf_launch_graph {
     clf_kernel_spec spec;
     size_t spec_parts; /* that it was made for */
     size_t programs;   /* there have been */
-    host_memory records;
+    size_t groups;     /* that are launched */
+    shared_memory records;
     unsigned char key[CLFI_GRAPH_KEY_BYTES]; /* of the recording */
     size_t key_size;
     bool is_kept;   /* the recording has been launched as a graph */
@@ -149,12 +176,14 @@ clf_status clfi_graph_create(clf_context *context, clf_launch_graph **out)
     clf_launch_graph *graph;
     meeting *place = NULL;
     *out = NULL;
-    if (!context->device.caps.runs_graphs || context->graphs == CLFI_GRAPHS_NEVER)
+    if (!context->device.caps.graph_groups || context->graphs == CLFI_GRAPHS_NEVER)
         return CLF_OK;
     CLF_TRY(get_meeting(context, &place));
     CLF_TRY(clfi_alloc(1, sizeof *graph, "launch graph", &graph));
     graph->context = context;
     graph->meeting = place;
+    graph->recording.group = context->device.caps.graph_group;
+    graph->groups = context->device.caps.graph_groups;
     *out = graph;
     return CLF_OK;
 }
@@ -249,7 +278,13 @@ static clf_status find_spec(clf_launch_graph *graph)
         CLF_TRY(clfi_str_appendf(&parts->head, " F(%zu)", i));
     CLF_TRY(clfi_str_append_char(&parts->head, '\n'));
     CLF_TRY(hash_parts(parts, key));
-    graph->spec = clfi_kernel_spec("launch_graph.cl", "launch_graph");
+    if (graph->recording.group > 1) {
+        graph->spec = clfi_kernel_spec("group_graph.cl", "group_graph");
+        clfi_spec_int(&graph->spec, "GROUP", graph->recording.group);
+        clfi_spec_int(&graph->spec, "SPACE_BYTES", CLFI_GRAPH_SPACE_BYTES);
+        clfi_spec_int(&graph->spec, "HAS_PTX", graph->context->device.caps.has_ptx);
+    } else
+        graph->spec = clfi_kernel_spec("launch_graph.cl", "launch_graph");
     graph->spec.parts = parts;
     clfi_spec_text(&graph->spec, "KEY", key);
     graph->spec_parts = parts->count;
@@ -315,27 +350,43 @@ static clf_status send_records(clf_launch_graph *graph)
         CLF_TRY(allocate_memory(graph->context, 2 * records->length, &graph->records));
     }
     memcpy(graph->records.data, records->data, records->length);
-    return CLF_OK;
+    return send_memory(graph->context, &graph->records, records->length);
 }
 
-/* Runs the graph, or where its groups do not run at once, the launches one by one. Records are sent each time: the device counts in them
- * which items it has taken. */
-static clf_status run_records(clf_launch_graph *graph)
+/* *out_is_complete false: the groups did not run at once, and nothing was done. */
+static clf_status launch_groups(clf_launch_graph *graph, bool *out_is_complete)
 {
-    const size_t launches = graph->recording.launch_count, units = graph->context->device.caps.compute_units;
+    const size_t launches = graph->recording.launch_count;
     meeting *m = graph->meeting;
     volatile uint32_t *words = m->words.data;
-    CLF_TRY(send_records(graph));
     words[ARRIVED_WORD] = words[BEGUN_WORD] = words[STATE_WORD] = 0;
+    CLF_TRY(send_memory(graph->context, &m->words, MEETING_WORDS * sizeof *words));
     clf_launch launch = clfi_launch(graph->context, &graph->spec);
     clfi_arg_bytes(&launch, &graph->records.memory, sizeof graph->records.memory);
     clfi_arg_int(&launch, (int64_t)launches);
     clfi_arg_bytes(&launch, &m->words.memory, sizeof m->words.memory);
     const uint64_t begun_ns = clfi_now_ns();
-    CLF_TRY(clfi_launch_1d(&launch, units, 1));
-    CLF_TRY(clfi_context_wait(graph->context));
+    CLF_TRY(clfi_launch_1d(&launch, graph->groups, (size_t)graph->recording.group));
+    CLF_TRY(receive_memory(graph->context, &m->words, MEETING_WORDS * sizeof *words));
     m->busy_ns += clfi_now_ns() - begun_ns;
-    if (words[STATE_WORD] == IS_COMPLETE)
+    *out_is_complete = words[STATE_WORD] == IS_COMPLETE;
+    return CLF_OK;
+}
+
+/* Runs the graph, on a GPU that has no room for so many groups with one for each unit, and where these do not run at once either, the
+ * launches one by one. Records are sent each time where the device counts in them which items it has taken. */
+static clf_status run_records(clf_launch_graph *graph)
+{
+    const clf_device_caps *caps = &graph->context->device.caps;
+    bool is_complete;
+    if (!graph->is_repeat || caps->graph_group == 1)
+        CLF_TRY(send_records(graph));
+    CLF_TRY(launch_groups(graph, &is_complete));
+    if (!is_complete && graph->groups > caps->compute_units) {
+        graph->groups = caps->compute_units;
+        CLF_TRY(launch_groups(graph, &is_complete));
+    }
+    if (is_complete)
         return CLF_OK;
     clfi_log(graph->context, CLF_LOG_INFO, "launch graph: work-groups do not run at once; launching one by one from here on");
     graph->is_off = true;
@@ -369,8 +420,13 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
     *out_is_graph = false;
     if (launches == 0)
         return CLF_OK;
-    if (launches < FEW_LAUNCHES && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
+    if (launches < (graph->recording.group > 1 ? FEW_ON_GPUS : FEW_LAUNCHES) && graph->context->graphs != CLFI_GRAPHS_ALWAYS)
         return enqueue_launches(graph);
+    if (graph->recording.is_unfit) {
+        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: a kernel has work-groups of another size; launching one by one");
+        graph->is_off = true;
+        return enqueue_launches(graph);
+    }
     if (graph->programs == MOST_PROGRAMS && graph->recording.parts.count > graph->spec_parts) {
         const clf_status st = enqueue_launches(graph);
         forget_new_parts(graph);
@@ -393,9 +449,9 @@ clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)
     if (!graph)
         return st;
     if (graph->is_repeat) {
-        graph->is_repeat = false;
         if (st == CLF_OK)
             st = run_records(graph);
+        graph->is_repeat = false;
         graph->is_kept = st == CLF_OK && !graph->is_off;
         if (!graph->is_kept)
             forget_recording(graph);

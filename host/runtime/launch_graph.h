@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Launch graphs: launches that follow one another, recorded and run as a single one (cl/cpu/launch_graph.cl). A driver takes some
- * microseconds for a launch, which is as long as a small kernel runs; the step of a language model is hundreds of them. Here a launch of as
- * many work-groups as the device runs at once goes through all of them, and its groups meet after each.
+/* Launch graphs: launches that follow one another, recorded and run as a single one (cl/cpu/launch_graph.cl; cl/gpu/group_graph.cl, whose
+ * parts may be made of work-groups). A driver takes some microseconds for a launch, which is as long as a small kernel runs; the step of a
+ * language model is hundreds of them. Here a launch of as many work-groups as the device runs at once goes through all of them, and its
+ * groups meet after each.
  *
  *     clf_status st = clfi_graph_begin(graph, &key, sizeof key) ? what_launches_kernels(context) : CLF_OK;
  *     st = clfi_graph_end(graph, st);
@@ -10,12 +11,12 @@
  * what launches kernels is not called: for hundreds of them the host needs up to a tenth of the time that the device computes. What
  * changes from step to step lies in buffers.
  *
- * Numbers are those of single launches: the kernels are the same. Only on devices whose buffers stay where they are (caps.runs_graphs), and
- * for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that are no parts of graphs, transfers and
- * whatever else enters the queue between begin and end end the graph early: all is enqueued launch by launch, in the same order, now and
- * from then on. So it is where work-groups do not run at once, which no driver promises: they do nothing before all of them have begun. A
- * graph's program is built for the kernels of its first recording, and once more when others come; a recording with yet others is launched
- * one by one. */
+ * Numbers are those of single launches: the kernels are the same. Only on devices whose buffers stay where they are (caps.graph_groups),
+ * and for some tens of launches at least, unless the environment variable CLF_GRAPH is 1. Kernels that are no parts of graphs, transfers
+ * and whatever else enters the queue between begin and end end the graph early: all is enqueued launch by launch, in the same order, now
+ * and from then on. So it is where work-groups do not run at once, which no driver promises: they do nothing before all of them have begun.
+ * A graph's program is built for the kernels of its first recording, and once more when others come; a recording with yet others is
+ * launched one by one. */
 #ifndef CLFI_RUNTIME_LAUNCH_GRAPH_H
 #define CLFI_RUNTIME_LAUNCH_GRAPH_H
 

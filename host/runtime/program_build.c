@@ -107,6 +107,10 @@ static clf_status compile_part(clf_context *context, const clf_program_part *par
     static const char head[] = "#define GRAPH_PART\n#undef inline\n#define inline __attribute__((internal_linkage)) inline\n";
     clf_str source = CLF_STR_INIT;
     clf_status st = clfi_str_append_text(&source, head);
+    if (st == CLF_OK && part->is_group)
+        st = clfi_str_appendf(&source, "#define SPACE_BYTES %d\n", CLFI_GRAPH_SPACE_BYTES);
+    if (st == CLF_OK && context->device.caps.graph_group > 1) /* what one launch reads, another of the same graph wrote */
+        st = clfi_str_append_text(&source, "#define restrict\n");
     if (st == CLF_OK)
         st = append_source(context, &part->spec, &source);
     if (st == CLF_OK)

@@ -8,7 +8,8 @@
 #include "base/alloc.h"
 
 enum {
-    HEADER_WORDS = 8, /* of a record, as in cl/cpu/launch_graph.cl */
+    HEADER_WORDS = 8, /* of a record, as in cl/cpu/launch_graph.cl and cl/gpu/group_graph.cl */
+    IS_GROUP_WORD = 6,
     HEADER_BYTES = HEADER_WORDS * sizeof(uint32_t),
     RECORD_ALIGNMENT = 32 /* so that vectors among the arguments are where vectors may be */
 };
@@ -18,6 +19,7 @@ void clfi_recording_clear(clf_recording *recording)
     for (size_t i = 0; i < recording->held_count; i++)
         clfi_buffer_release(recording->held[i]);
     recording->held_count = recording->launch_count = recording->argument_count = recording->end = 0;
+    recording->is_unfit = false;
     clfi_str_clear(&recording->records);
 }
 
@@ -41,11 +43,11 @@ void clfi_recording_start(clf_recording *recording)
     recording->number = atomic_fetch_add(&recordings, 1) + 1;
 }
 
-/* Whether the kernels of a file can be told which work-item they are (cl/shared/item.cl). */
-static bool takes_item(const clf_kernel_spec *spec)
+/* Whether the kernels of a file can be told which work-item (cl/shared/item.cl) or work-group (group.cl) they are. */
+static bool can_be_told(const clf_kernel_spec *spec, const char *parameters)
 {
     const clf_kernel_file *file = clfi_kernel_find(spec->own, spec->file);
-    return file && strstr(file->text, "ITEM_PARAMETERS") != NULL;
+    return file && strstr(file->text, parameters) != NULL;
 }
 
 /* Zeros up to a length; no gap is longer than a header. */
@@ -71,12 +73,14 @@ clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec
     while (part < parts->count &&
            !clfi_spec_is(spec, hash, parts->list[part].spec.kernel, parts->list[part].spec.options, parts->list[part].hash))
         part++;
-    *out_is_taken = part < parts->count || (!spec->overflow && takes_item(spec));
+    const bool is_new = part == parts->count && !spec->overflow;
+    const bool is_group = is_new && recording->group > 1 && can_be_told(spec, "GROUP_PARAMETERS");
+    *out_is_taken = part < parts->count || (is_new && (is_group || can_be_told(spec, "ITEM_PARAMETERS")));
     if (!*out_is_taken)
         return CLF_OK;
     if (part == parts->count) {
         CLF_TRY(clfi_grow(&parts->list, &parts->capacity, part + 1, sizeof *parts->list, "parts of a launch graph"));
-        parts->list[parts->count++] = (clf_program_part){*spec, hash, CLF_STR_INIT};
+        parts->list[parts->count++] = (clf_program_part){*spec, hash, is_group, CLF_STR_INIT};
     }
     CLF_TRY(clfi_grow(&recording->launches, &recording->launch_capacity, recording->launch_count + 1, sizeof *recording->launches,
                       "launches of a launch graph"));
@@ -128,8 +132,10 @@ static clf_status add_tail(const clf_recording *recording, const clf_recorded_la
 {
     clf_str *tail = &part->tail;
     const size_t arguments = recording->end + HEADER_BYTES;
-    CLF_TRY(clfi_str_appendf(
-        tail, "\nvoid part_%zu(uint first, uint end, uint items_x, uint items_y, __global const uchar *arguments)\n{\n", launch->part));
+    const bool is_shared = recording->group > 1; /* a part's items or groups among the graph's groups, evenly */
+    CLF_TRY(clfi_str_appendf(tail,
+                             "\nvoid part_%zu(uint first, uint end,%s uint items_x, uint items_y, __global const uchar *arguments%s)\n{\n",
+                             launch->part, is_shared ? " uint step," : "", is_shared ? ", __local uint4 *space" : ""));
     for (size_t i = 0; i < launch->arguments; i++) {
         const clf_recorded_argument *a = &recording->arguments[launch->first + i];
         const size_t offset = a->at - arguments;
@@ -141,12 +147,12 @@ static clf_status add_tail(const clf_recording *recording, const clf_recorded_la
                 tail, "    __global void *argument_%zu = (__global void *)*(__global const ulong *)(arguments + %zu);\n", i, offset));
     }
     CLF_TRY(clfi_str_appendf(tail,
-                             "    for (uint i = first; i < end; i++) {\n        const uint row = i / items_x, plane = row / items_y;\n"
-                             "        %s(i - row * items_x, row - plane * items_y, plane, items_x",
-                             part->spec.kernel));
+                             "    for (uint i = first; i < end; i%s) {\n        const uint row = i / items_x, plane = row / items_y;\n"
+                             "        %s(i - row * items_x, row - plane * items_y, plane, items_x%s",
+                             is_shared ? " += step" : "++", part->spec.kernel, part->is_group ? ", items_y, space" : ""));
     for (size_t i = 0; i < launch->arguments; i++)
         CLF_TRY(clfi_str_appendf(tail, ", argument_%zu", i));
-    return clfi_str_append_text(tail, ");\n    }\n}\n");
+    return clfi_str_appendf(tail, ");\n%s    }\n}\n", part->is_group ? "        barrier(CLK_LOCAL_MEM_FENCE);\n" : "");
 }
 
 clf_status clfi_recording_end(clf_recording *recording, cl_uint dimensions, const size_t *groups, const size_t *local)
@@ -160,8 +166,11 @@ clf_status clfi_recording_end(clf_recording *recording, cl_uint dimensions, cons
         launch->local[i] = i < dimensions ? local[i] : 1;
         if (launch->groups[i] == 0)
             return CLF_OK;
-        header[2 + i] = (uint32_t)(launch->groups[i] * launch->local[i]);
+        header[2 + i] = (uint32_t)(launch->groups[i] * (part->is_group ? 1 : launch->local[i]));
     }
+    header[IS_GROUP_WORD] = part->is_group;
+    if (part->is_group && (launch->local[0] != (size_t)recording->group || launch->local[1] != 1 || launch->local[2] != 1))
+        recording->is_unfit = true;
     launch->arguments = recording->argument_count - launch->first;
     if (!part->tail.length)
         CLF_TRY(add_tail(recording, launch, part));

@@ -29,6 +29,8 @@ typedef struct clf_recording {
     clf_buffer **held; /* the arguments' buffers, each once, retained */
     size_t held_count, held_capacity;
     uint64_t number; /* of the recording, never that of another */
+    int group;       /* work-items of the graph's work-groups; 1: all parts are made of work-items */
+    bool is_unfit;   /* a launch has work-groups of another size */
 } clf_recording;
 
 /* Forgets the launches; buffers are let go. */

@@ -3,7 +3,9 @@
 """clformer on PoCL behind a shim that shows it as a GPU: what the host chooses there, that it keeps within that GPU's limits, that
 results are right, and how many kernels a pass launches, through our own products and through CLBlast with the parameters that it takes
 for that device.
-usage: test_gpu.py PROGRAM DATA SHIM CACHED_ATTENTION_TEST DEVICE
+usage: test_gpu.py PROGRAM DATA SHIM CACHED_ATTENTION_TEST DEVICE [TEST...]
+
+With tests behind the device, these programs run there, and it does only that and what is about launch graphs.
 
 Two of the devices, which have the most and the least local memory for an item, do the whole list; one of no vendor has the smallest
 work-groups. The others, whose kernels are the same and compile anew for every name, do what tells them apart; with CLF_GPU_ALL=1 in the
@@ -18,15 +20,16 @@ import subprocess
 import sys
 import tempfile
 
-program, data, shim, cached_attention, device = sys.argv[1:]
+program, data, shim, cached_attention, device, *tests = sys.argv[1:]
 BOUND = 1e-5  # relative error of an embedding, as in test_families.py
 OURS = 46     # launches of a MiniLM pass: 7 a layer, embedding and its norm, pooling, normalisation
 # Shown name and limits; launches of a pass of 32 texts of 128 tokens through CLBlast 1.5.3, at most so many; its parameters for the device
 # (MWG, NWG, KWG and WGD: tiles of its large and its direct kernel; XGEMM_MIN_INDIRECT_SIZE); work-groups that one query with 12 heads and
 # 1,024 keys gets.
 DEVICES = {
-    "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88, (128, 128, 16, 32, 1024), 96),
-    "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70, (64, 64, 32, 32, 1472), 96),
+    "nvidia_turing": ("NVIDIA GeForce RTX 2080 Ti", 1024, 48 << 10, 88, (128, 128, 16, 32, 1024), 48),
+    "nvidia_hopper": ("NVIDIA H100 80GB HBM3", 1024, 48 << 10, 70, (64, 64, 32, 32, 1472), 48),
+    "nvidia_one_unit": ("NVIDIA GPU of one unit", 1024, 48 << 10, None, None, None),
     "amd_rdna2": ("gfx1030", 256, 64 << 10, 94, (128, 64, 16, 32, 448), 96),
     "amd_gcn": ("gfx906:sramecc+:xnack-", 256, 64 << 10, 94, (64, 64, 32, 16, 320), 96),
     "intel_gen12": ("Intel(R) Iris(R) Xe Graphics", 512, 64 << 10, 94, (64, 64, 32, 8, 128), 96),
@@ -50,13 +53,14 @@ Launch = collections.namedtuple("Launch", "kernel items group local_bytes")
 class Run:
     """One run of the program, and what the shim wrote down."""
 
-    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program):
+    def __init__(self, arguments, engines="", idle=False, check=True, tuned_cache="", binary=program, graph=""):
         log = os.path.join(work, "log")
         if os.path.exists(log):
             os.remove(log)
         environment = dict(os.environ, CLF_TEST_GPU=device, CLF_TEST_GPU_LOG=log, LD_PRELOAD=shim, OCL_ICD_VENDORS=vendors,
                            CLF_CACHE_DIR=tuned_cache, CLF_ENGINE=engines, CLF_NO_TUNED="0" if tuned_cache else "1",
-                           XDG_CONFIG_HOME=os.path.join(work, "config"), **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
+                           XDG_CONFIG_HOME=os.path.join(work, "config"), CLF_GRAPH=graph,
+                           **({"CLF_TEST_GPU_IDLE": "1"} if idle else {}))
         environment.pop("CLF_DEVICE", None)
         self.done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, check=False,
                                    stdin=subprocess.DEVNULL)
@@ -174,16 +178,42 @@ def check_einsum():
                 fail(f"einsum {equation}: wrong values")
 
 
-def check_generation():
-    model = os.path.join(data, "generation", "llama")
+def check_generation(name="llama", graph=""):
+    model = os.path.join(data, "generation", name)
     with open(os.path.join(model, "golden.json"), encoding="utf-8") as file:
         text = json.load(file)["texts"][1]
-    run = Run(["generate", model, text["text"], "--max-tokens", str(len(text["tokens"])), "--json"])
+    if not os.path.exists(os.path.join(model, "config.json")):
+        model = os.path.join(model, "model.gguf")
+    run = Run(["generate", model, text["text"], "--max-tokens", str(len(text["tokens"])), "--json"], graph=graph)
     told = [json.loads(line).get("tokens") for line in run.done.stdout.splitlines()]
     if told != [text["tokens"]]:
-        fail(f"generate: {told}, expected {text['tokens']}")
+        fail(f"generate {name} CLF_GRAPH={graph}: {told}, expected {text['tokens']}")
     if not run.kernels()["cached_attention_group"]:
         fail(f"generate: {run.kernels()}")
+    return run
+
+
+def check_graphs():
+    """A step of a language model is one launch where all of its work-groups run at once, and its kernels one by one where they do
+    not, or are asked to be; with the same tokens."""
+    whole = device == "nvidia_one_unit"
+    for name in ("llama", "llama_blocks"):
+        for graph in ("0", "1"):
+            kernels = check_generation(name, graph).kernels()
+            steps, ran = kernels["group_graph"], kernels["cached_attention_group"]
+            print(f"{device}: {name} CLF_GRAPH={graph}: {dict(kernels)}")
+            if graph == "0" and steps:
+                fail(f"CLF_GRAPH=0: {steps} graphs")
+            if graph == "1" and (not steps or (whole and steps < 5) or (not whole and (steps > 2 or ran < 20))):
+                fail(f"CLF_GRAPH=1: {steps} graphs, {ran} launches of attention")
+
+
+def check_programs():
+    """Tests of graphs, as the GPU runs them."""
+    for test in tests:
+        run = Run([], binary=test, check=False, graph="1")
+        if run.done.returncode != 0:
+            fail(f"{test}: {run.done.stdout[-600:]}")
 
 
 def sentence_model(left_out):
@@ -284,6 +314,10 @@ with tempfile.TemporaryDirectory() as work:
         sys.exit(77)
     shutil.copy(os.path.join(system, found[0]), vendors)
     check_devices()
+    if tests:
+        check_graphs()
+        check_programs()
+        sys.exit(1 if failures else 0)
     check_forced()
     if IS_WHOLE or GROUP < 256:
         check_einsum()
@@ -293,6 +327,8 @@ with tempfile.TemporaryDirectory() as work:
         check_first_use()
     if device in ("nvidia_hopper", "intel_arc"):
         check_first_use_tiles()
+    if device == "nvidia_hopper":
+        check_graphs()
     if IS_WHOLE:
         check_selftest()
         check_embedding("distilbert")

@@ -214,7 +214,7 @@ static void test_graphs(void **state)
     enum { POSITIONS = 400 };
     clf_context *context = *state;
     const clf_graph_use before = context->graphs;
-    const int32_t steps = context->device.caps.runs_graphs ? 270 : 12;
+    const int32_t steps = context->device.caps.graph_groups ? 270 : 12;
     fixture f = make_for(context, HEADS / 2, POSITIONS);
     pair p = {.graphs = f.batch};
     int32_t a, b, c;

@@ -44,6 +44,24 @@ GEMV_RULES = {"amd": {"least": {"threads": 4, "fma": 0.4, "wide_loads": 0.85, "f
 GEMV_RULES_UNALIGNED = {**GEMV_RULES, "nvidia": {"least": {"threads": 6, "flight": 5}}}
 
 
+def group_items(target):
+    """Of work-groups that may be parts of a launch graph."""
+    return 256 if target.startswith("nvidia") else 64
+
+
+def blocks(number):
+    def options(target):
+        is_nvidia = target.startswith("nvidia")
+        return [*RESULT, "-DROWS=1", f"-DWG={group_items(target)}", "-DLANES=64", "-DIS_GATED=0", f"-DIS_UNROLLED={int(is_nvidia)}",
+                f"-DBLOCKS={number}", "-DA_READS=ALIGNED_VECTORS"]
+    return options
+
+
+def cached_attention(target):
+    return ["-DHEAD=64", *typed("KV"), "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", f"-DWG={group_items(target)}",
+            f"-DLANES={group_items(target)}", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"]
+
+
 def attention_division(target, head, items_k):
     """As host/kernel/attention_group.c divides 64 queries: an item has more of everything where there are registers for it."""
     is_large = target.startswith("nvidia")
@@ -101,15 +119,14 @@ KERNELS = [
         ("few rows against a weight of float16", "f16", 2, "ALIGNED_VECTORS", GEMV_RULES),
         ("few rows against a weight of bfloat16", "bf16", 2, "ALIGNED_VECTORS", GEMV_RULES))),
     *((f"few rows against quantised blocks, {title}", "gemm_blocks.cl", "gemm_blocks",
-       [*RESULT, "-DROWS=1", "-DWG=64", f"-DBLOCKS={number}", "-DA_READS=ALIGNED_VECTORS"],
+       blocks(number),
        {"amd": {"least": {"fma": 0.13}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.12}, "most": {"loads": nvidia}},
         "intel": {"least": {"fma": 0.1}}})
-      for title, number, amd, nvidia in (("Q8_0", 8, 9, 10), ("Q4_K", 12, 14, 18))),  # loads of eight weights, their scales and inputs
+      for title, number, amd, nvidia in (("Q8_0", 8, 9, 40), ("Q4_K", 12, 14, 72))),  # of eight weights, scales and inputs; on NVIDIA four times
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
-     ["-DHEAD=64", *typed("KV"), "-DHAS_WINDOW=0", "-DHAS_SOFT_CAP=0", "-DHAS_BIAS=0", "-DWG=64",
-      "-DLANES=64", "-DIS_SPLIT=1", "-DIS_ALIGNED=1", "-DHAS_SUBGROUPS=0", "-DOFFSET_T=uint"],
+     cached_attention,
      {"amd": {"least": {"threads": 2, "fma": 0.15, "flight": 7}, "most": {"registers": 128}},
-      "nvidia": {"least": {"threads": 6, "fma": 0.2, "flight": 5}, "most": {"registers": 128}}, "intel": {"least": {"fma": 0.15}}}),
+      "nvidia": {"least": {"threads": 6, "fma": 0.12, "flight": 5}, "most": {"registers": 128}}, "intel": {"least": {"fma": 0.15}}}),
     ("fused attention, heads of 32", "attention_group.cl", "attention_group", attention(32, 8), {
         "products": attention_products(32, 8),
         "amd": {"least": {"fma": 0.65}, "most": {"local_per_fma": 2.0, "registers": 144}},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launch graphs: many launches in one give what they give one by one; what is no part of a graph ends it; errors leave nothing behind. On
- * devices that run no graphs the same launches run one by one. */
+ * devices that run no graphs the same launches run one by one. Kernels made of work-groups are parts of graphs on GPUs alone. */
 #include "runtime/launch_graph.h"
 
 #include <string.h>
@@ -8,18 +8,20 @@
 #include "base/alloc.h"
 #include "runtime/launch.h"
 #include "runtime/probe.h"
+#include "runtime/program_build.h"
 #include "runtime/rehearsal.h"
 #include "support/check.h"
 #include "support/device.h"
 
-enum { SIZE = 60, STEPS = 301 };
+enum { SIZE = 360, STEPS = 301, SMALL_GROUP = 64 };
 
 #define FILE_OF(path, text)         \
     {                               \
         path, text, sizeof text - 1 \
     }
 
-/* Every item of a step reads another item's result of the step before. */
+/* Every item of a step reads another item's result of the step before. In an exchange, each of a group's items writes what others of the
+ * group have read; its functions and structs have the names of those of a turn. */
 static const clf_kernel_file files[] = {
     FILE_OF("any/turn.cl", "#include \"item.cl\"\n"
                            "typedef struct turn_pair { int by, unused; } turn_pair;\n"
@@ -28,8 +30,23 @@ static const clf_kernel_file files[] = {
                            "void turn(ITEM_PARAMETERS __global const int *x, __global int *y, int add, long4 four, turn_pair pair)\n"
                            "{\n"
                            "    const int at = (int)((get_global_id(2) * 3 + get_global_id(1)) * get_global_size(0) + get_global_id(0));\n"
-                           "    y[at] = helper(x[(at + pair.by) % 60]) + add + (int)(four.w >> 32);\n"
+                           "    y[at] = helper(x[(at + pair.by) % 360]) + add + (int)(four.w >> 32);\n"
                            "}\n"),
+    FILE_OF("any/exchange.cl", "#include \"group.cl\"\n"
+                               "typedef struct turn_pair { int add, by, share; } turn_pair;\n"
+                               "typedef struct shared_ints { int before[FACTOR + 1], value[WG]; char rest[REST + 1]; } shared_ints;\n"
+                               "inline int helper(__local const shared_ints *own, int i) { return own->value[WG - 1 - i % WG] - FACTOR; }\n"
+                               "__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\n"
+                               "void exchange(GROUP_PARAMETERS __global const int *restrict x, __global int *restrict y, turn_pair pair)\n"
+                               "{\n"
+                               "    LOCAL_SPACE(shared_ints, own)\n"
+                               "    const int plane = (int)(get_group_id(2) * get_num_groups(1) + get_group_id(1));\n"
+                               "    const int item = (int)get_local_id(0), group = plane * (int)get_num_groups(0) + (int)get_group_id(0);\n"
+                               "    own->value[item] = x[((int)get_global_id(0) + 7 * plane + pair.by) % 360];\n"
+                               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                               "    for (int i = item; i < pair.share; i += WG)\n"
+                               "        y[group * pair.share + i] = helper(own, i) + pair.add;\n"
+                               "}\n"),
     FILE_OF("any/alone.cl", "__kernel void alone(__global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
     FILE_OF("any/refuses.cl", "#include \"item.cl\"\n"
                               "#ifdef GRAPH_PART\n#error \"no part of a graph\"\n#endif\n"
@@ -58,13 +75,56 @@ static clf_status turn(clf_context *context, const clf_buffer *x, const clf_buff
     clfi_arg_int(&launch, step);
     clfi_arg_struct(&launch, "long4", &four, sizeof four);
     clfi_arg_struct(&launch, "turn_pair", &pair, sizeof pair);
-    return clfi_launch_3d(&launch, (size_t[3]){10, 3, 2}, (size_t[3]){1, 1, 1});
+    return clfi_launch_3d(&launch, (size_t[3]){SIZE / 6, 3, 2}, (size_t[3]){1, 1, 1});
 }
 
 static void expected_turn(const int *x, int *y, int step)
 {
     for (int at = 0; at < SIZE; at++)
         y[at] = x[(at + 1 + step % 7) % SIZE] + step % 3 + step + step % 5;
+}
+
+/* How a step is an exchange: so many groups, whose number divides SIZE, of so many items. */
+typedef struct exchange_shape {
+    int groups[3], items, rest; /* bytes of local memory that are not used */
+} exchange_shape;
+
+/* Work-items of the groups that are parts of a graph, where groups can be. */
+static int group_items(const clf_context *context)
+{
+    return context->device.caps.graph_group > 1 ? context->device.caps.graph_group : SMALL_GROUP;
+}
+
+static int share_of(const exchange_shape *shape)
+{
+    return SIZE / (shape->groups[0] * shape->groups[1] * shape->groups[2]);
+}
+
+static clf_status exchange(clf_context *context, const exchange_shape *shape, const clf_buffer *x, const clf_buffer *y, int step)
+{
+    const struct {
+        cl_int add, by, share;
+    } pair = {step, 1 + step % 7, share_of(shape)};
+    clf_kernel_spec spec = spec_of("exchange.cl", "exchange");
+    clfi_spec_int(&spec, "FACTOR", step % 3);
+    clfi_spec_int(&spec, "WG", shape->items);
+    clfi_spec_int(&spec, "REST", shape->rest);
+    clf_launch launch = clfi_launch(context, &spec);
+    clfi_arg_buffer(&launch, x);
+    clfi_arg_buffer(&launch, y);
+    clfi_arg_struct(&launch, "turn_pair", &pair, sizeof pair);
+    return clfi_launch_3d(&launch, (size_t[3]){(size_t)shape->groups[0], (size_t)shape->groups[1], (size_t)shape->groups[2]},
+                          (size_t[3]){(size_t)shape->items, 1, 1});
+}
+
+static void expected_exchange(const exchange_shape *shape, const int *x, int *y, int step)
+{
+    const int share = share_of(shape);
+    for (int at = 0; at < SIZE; at++) {
+        const int group = at / share, plane = group / shape->groups[0];
+        const int item = shape->items - 1 - at % share % shape->items; /* that read what this one writes */
+        y[at] = x[(group % shape->groups[0] * shape->items + item + 7 * plane + 1 + step % 7) % SIZE] - step % 3 + step;
+    }
 }
 
 static clf_status simple(clf_context *context, const char *file, const char *kernel, const clf_buffer *x)
@@ -82,6 +142,7 @@ typedef struct world {
     clf_buffer *buffer[2];
     int host[2][SIZE];
     int step;
+    const exchange_shape *shape; /* every other step is an exchange; NULL: all are turns */
 } world;
 
 static void create(clf_context *context, world *w)
@@ -104,18 +165,29 @@ static void destroy(world *w)
         clfi_buffer_release(w->buffer[i]);
 }
 
+static bool is_exchange(const world *w)
+{
+    return w->shape && w->step % 2 == 1;
+}
+
 /* What steps make of the buffers. */
 static void expect(world *w, int count)
 {
-    for (const int end = w->step + count; w->step < end; w->step++)
-        expected_turn(w->host[w->step % 2], w->host[1 - w->step % 2], w->step);
+    for (const int end = w->step + count; w->step < end; w->step++) {
+        const int *const from = w->host[w->step % 2];
+        int *const to = w->host[1 - w->step % 2];
+        if (is_exchange(w))
+            expected_exchange(w->shape, from, to, w->step);
+        else
+            expected_turn(from, to, w->step);
+    }
 }
 
 static clf_status run(world *w, int count)
 {
     for (int i = 0; i < count; i++) {
-        const int from = w->step % 2;
-        CLF_TRY(turn(w->context, w->buffer[from], w->buffer[1 - from], w->step));
+        const clf_buffer *const from = w->buffer[w->step % 2], *const to = w->buffer[1 - w->step % 2];
+        CLF_TRY(is_exchange(w) ? exchange(w->context, w->shape, from, to, w->step) : turn(w->context, from, to, w->step));
         expect(w, 1);
     }
     return CLF_OK;
@@ -138,22 +210,34 @@ static uint64_t launches(const clf_context *context)
     return stats.kernels_launched;
 }
 
+/* Launches since there were `before`: one of a graph, or `single` ones. A graph of groups is launched once more, with fewer of them, where
+ * those that began waited too long for the others: so it is on a busy machine. */
+static void check_launches(const world *w, uint64_t before, bool is_graph, uint64_t single, const char *what)
+{
+    const uint64_t count = launches(w->context) - before, most = w->context->device.caps.graph_group > 1 ? 2 : 1;
+    CHECK(is_graph ? count >= 1 && count <= most : count == single, "%s: %llu launches, expected %s%llu", what, (unsigned long long)count,
+          is_graph ? "at most " : "", (unsigned long long)(is_graph ? most : single));
+}
+
 /* Two sets of kernels have programs; what needs others is launched one by one, and what does not is a graph as before. */
 static void test_changing_kernels(void **state)
 {
+    enum { ROUNDS = 4 };
     static const int kernels[] = {1, 1, 2, 2, 3, 2}; /* each with a step of its own, as turn() has them */
     world w;
     create(*state, &w);
     for (size_t i = 0; i < COUNT(kernels); i++) {
         const uint64_t before = launches(w.context);
-        w.step = w.step / 6 * 6 + 6;
+        clf_status st = CLF_OK;
         assert_true(clfi_graph_begin(w.graph, NULL, 0));
-        CHECK_OK(clfi_graph_end(w.graph, run(&w, kernels[i])));
+        for (int k = 0; k < ROUNDS; k++) {
+            w.step = w.step / 6 * 6 + 6;
+            st = st != CLF_OK ? st : run(&w, kernels[i]);
+        }
+        CHECK_OK(clfi_graph_end(w.graph, st));
         check(&w);
-        const uint64_t expected = w.graph && kernels[i] < 3 ? 1 : (uint64_t)kernels[i];
         if (i > 0) /* the first asks where buffers lie */
-            CHECK(launches(w.context) == before + expected, "%d kernels: %llu launches, expected %llu", kernels[i],
-                  (unsigned long long)(launches(w.context) - before), (unsigned long long)expected);
+            check_launches(&w, before, w.graph && kernels[i] < 3, (uint64_t)(ROUNDS * kernels[i]), "kernels that change");
     }
     destroy(&w);
 }
@@ -168,11 +252,62 @@ static void test_steps(void **state)
         assert_true(clfi_graph_begin(w.graph, NULL, 0));
         CHECK_OK(clfi_graph_end(w.graph, run(&w, STEPS)));
         check(&w);
-        if (w.graph && round > 0)
-            CHECK(launches(w.context) == before + 1, "%d steps took %llu launches", STEPS,
-                  (unsigned long long)(launches(w.context) - before));
+        if (round > 0)
+            check_launches(&w, before, w.graph, STEPS, "many steps");
     }
     destroy(&w);
+}
+
+/* Whether the device's graphs may have kernels that are made of work-groups. */
+static bool takes_groups(const world *w)
+{
+    return w->graph && w->context->device.caps.graph_group > 1;
+}
+
+/* Work-groups beside work-items in a graph: fewer than run at once and more, in all dimensions, and each more than one writes. */
+static void test_groups(void **state)
+{
+    static const int grids[][3] = {{1, 1, 1}, {1, 2, 1}, {5, 3, 2}, {1, 1, 120}, {10, 6, 6}};
+    for (size_t i = 0; i < COUNT(grids); i++) {
+        const exchange_shape shape = {{grids[i][0], grids[i][1], grids[i][2]}, group_items(*state), 0};
+        world w;
+        create(*state, &w);
+        w.shape = &shape;
+        for (int round = 0; round < 3; round++) {
+            const uint64_t before = launches(w.context);
+            assert_true(clfi_graph_begin(w.graph, NULL, 0));
+            CHECK_OK(clfi_graph_end(w.graph, run(&w, 49)));
+            check(&w);
+            if (round > 0)
+                check_launches(&w, before, takes_groups(&w), 49, "groups");
+        }
+        destroy(&w);
+    }
+}
+
+/* Groups of another size than a graph's, and such as need more local memory than it has: all happens, launch by launch. */
+static void test_unfit_groups(void **state)
+{
+    const clf_context *context = *state;
+    const int items = group_items(context);
+    const exchange_shape fit = {{5, 3, 2}, items, 0}, unfit[] = {{{5, 3, 2}, items / 2, 0}, {{5, 3, 2}, items, CLFI_GRAPH_SPACE_BYTES}};
+    for (size_t i = 0; i < COUNT(unfit); i++) {
+        world w;
+        if (context->device.caps.local_memory_bytes < (size_t)unfit[i].rest + 4096)
+            continue;
+        create(*state, &w);
+        for (int round = 0; round < 3; round++) {
+            const uint64_t before = launches(w.context);
+            assert_true(clfi_graph_begin(w.graph, NULL, 0));
+            w.shape = &fit;
+            clf_status st = run(&w, 6);
+            w.shape = round == 0 ? &unfit[i] : &fit;
+            CHECK_OK(clfi_graph_end(w.graph, st != CLF_OK ? st : run(&w, 7)));
+            check(&w);
+            check_launches(&w, before, false, 13, "groups that are unfit, and after them");
+        }
+        destroy(&w);
+    }
 }
 
 /* Two at once without waiting in between, and their buffers let go at once. */
@@ -253,23 +388,33 @@ static bool run_for(world *w, int key)
     return is_new;
 }
 
-/* While its key is the same, a recording is launched again, on what the buffers hold by then. */
-static void test_repeats(void **state)
+static void check_repeats(world *w)
 {
     static const int keys[] = {1, 1, 1, 2, 2, 1, 1};
     static const bool is_new[] = {true, false, false, true, false, true, false};
-    world w;
-    create(*state, &w);
+    const bool is_graph = w->graph && (!w->shape || takes_groups(w));
     for (size_t i = 0; i < COUNT(keys); i++) {
-        const uint64_t before = launches(w.context);
-        CHECK(run_for(&w, keys[i]) == (is_new[i] || !w.graph), "turn %zu, key %d: expected %s", i, keys[i], is_new[i] ? "new" : "known");
-        if (w.graph && i > 0) /* the first asks where buffers lie */
-            CHECK(launches(w.context) == before + 1, "turn %zu: %llu launches", i, (unsigned long long)(launches(w.context) - before));
+        const uint64_t before = launches(w->context);
+        CHECK(run_for(w, keys[i]) == (is_new[i] || !is_graph), "turn %zu, key %d: expected %s", i, keys[i], is_new[i] ? "new" : "known");
+        if (i > 0) /* the first asks where buffers lie */
+            check_launches(w, before, is_graph, 10, "repeats");
         for (int k = 0; k < SIZE; k++)
-            w.host[0][k] += k;
-        CHECK_OK(clfi_buffer_write(w.buffer[0], 0, w.host[0], sizeof w.host[0]));
+            w->host[0][k] += k;
+        CHECK_OK(clfi_buffer_write(w->buffer[0], 0, w->host[0], sizeof w->host[0]));
     }
-    destroy(&w);
+}
+
+/* While its key is the same, a recording is launched again, on what the buffers hold by then. */
+static void test_repeats(void **state)
+{
+    const exchange_shape shape = {{5, 3, 2}, group_items(*state), 0};
+    for (int has_groups = 0; has_groups < 2; has_groups++) {
+        world w;
+        create(*state, &w);
+        w.shape = has_groups ? &shape : NULL;
+        check_repeats(&w);
+        destroy(&w);
+    }
 }
 
 /* Not after an error or an interruption; and no key, or one that is too long, is never known. */
@@ -375,26 +520,33 @@ static void test_probes(void **state)
     }
 }
 
-/* Where the device does not run all groups at once, none does anything, and what was recorded is launched one by one. */
+/* Where the device does not run all groups at once, none does anything. A GPU tries one for each unit then; where these do not either,
+ * what was recorded is launched one by one. */
 static void test_too_many_groups(void **state)
 {
-    world w;
     clf_context *context = *state;
-    const uint32_t units = context->device.caps.compute_units;
-    create(context, &w);
-    if (w.graph) {
-        context->device.caps.compute_units = 4 * units + 1;
-        for (int i = 0; i < 2; i++) {
+    const clf_device_caps caps = context->device.caps;
+    const uint32_t many = (caps.graph_group > 1 ? 64 : 4) * caps.compute_units + 1;
+    const exchange_shape shape = {{10, 6, 6}, group_items(context), 0};
+    for (int is_second_complete = 0; is_second_complete < (caps.graph_group > 1 ? 2 : 1); is_second_complete++) {
+        world w;
+        if (caps.graph_groups)
+            context->device.caps.graph_groups = many;
+        create(context, &w);
+        w.shape = caps.graph_group > 1 ? &shape : NULL;
+        context->device.caps.compute_units = is_second_complete ? caps.compute_units : many;
+        for (int i = 0; i < 3; i++) {
             const uint64_t before = launches(context);
             assert_true(clfi_graph_begin(w.graph, &i, sizeof i));
             CHECK_OK(clfi_graph_end(w.graph, run(&w, 10)));
             check(&w);
             if (i > 0) /* the first asks where buffers lie, and tries */
-                CHECK(launches(context) == before + 10, "%llu launches", (unsigned long long)(launches(context) - before));
+                CHECK(launches(context) == before + (is_second_complete ? 1 : 10), "%llu launches",
+                      (unsigned long long)(launches(context) - before));
         }
-        context->device.caps.compute_units = units;
+        context->device.caps = caps;
+        destroy(&w);
     }
-    destroy(&w);
 }
 
 /* A few long waits are nothing. Where they take more than a part of the time, launches go one by one. */
@@ -415,8 +567,7 @@ static void test_late(void **state)
             CHECK_OK(clfi_graph_end(w.graph, run(&w, TURNS)));
             check(&w);
             if (i > 0) /* the first asks where buffers lie */
-                CHECK(launches(context) == before + (i == 1 ? 1 : TURNS), "turn %d: %llu launches", i,
-                      (unsigned long long)(launches(context) - before));
+                check_launches(&w, before, i == 1, TURNS, "late groups");
         }
         *late = 0;
         context->graphs = CLFI_GRAPHS_ALWAYS;
@@ -444,6 +595,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changing_kernels),
         cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_unfit_groups),
         cmocka_unit_test(test_released),
         cmocka_unit_test(test_interruptions),
         cmocka_unit_test(test_few),
