@@ -122,7 +122,7 @@ KERNELS = [
        blocks(number),
        {"amd": {"least": {"fma": 0.13}, "most": {"loads": amd}}, "nvidia": {"least": {"fma": 0.12}, "most": {"loads": nvidia}},
         "intel": {"least": {"fma": 0.1}}})
-      for title, number, amd, nvidia in (("Q8_0", 8, 9, 40), ("Q4_K", 12, 14, 72))),  # of eight weights, scales and inputs; on NVIDIA four times
+      for title, number, amd, nvidia in (("Q8_0", 8, 9, 40), ("Q4_K", 12, 14, 72))),  # loads of eight weights; on NVIDIA of 32
     ("cached attention, keys in parts: rows of values under way at once", "cached_attention_group.cl", "cached_attention_group",
      cached_attention,
      {"amd": {"least": {"threads": 2, "fma": 0.15, "flight": 7}, "most": {"registers": 128}},
