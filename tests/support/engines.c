@@ -111,3 +111,11 @@ bool gemm_engine_is_special(const clf_context *context)
     plain.a = plain.b = plain.c = (clf_gemm_operand){.dtype = CLF_F32, .row_stride = 32, .column_stride = 1};
     return forced.engine && !clfi_engine_is_able(context, forced.engine, &plain);
 }
+
+void check_attention_ran(const clf_context *context, const char *engine, size_t run)
+{
+    const clf_device_caps *caps = &context->device.caps;
+    const bool is_for_others = strcmp(engine, "attention=vector") == 0 && (!caps->is_cpu || caps->short_loops);
+    CHECK((run > 0) != is_for_others, "%s ran %zu cases on %s, which it is%s for", engine, run, clf_context_device(context)->name,
+          is_for_others ? " not" : "");
+}
