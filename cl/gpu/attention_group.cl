@@ -452,8 +452,12 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void attention_group(AT
         }
 #endif
         const float sum = floats[4 * TOPS + query];
-        if (isfinite(value) || isnan(sum) || (EMPTY_ROWS == EMPTY_ROWS_NAN && sum == 0.0f))
+        if (isfinite(value) || isnan(sum))
             continue;
+#if EMPTY_ROWS == EMPTY_ROWS_NAN
+        if (sum == 0.0f)
+            continue;
+#endif
         usable_keys usable = {0, sequence_end, key_mask, key_mask_stride, keep, 0};
 #if IS_CAUSAL
         usable.end = clamp(place + query + 1, 0, sequence_end);

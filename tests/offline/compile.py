@@ -7,8 +7,8 @@ usage: compile.py TARGET --kernels DIRECTORY [--newer-than FILE] [--jobs N]
 TARGET is a row of TARGETS below. DIRECTORY is what CLF_KERNEL_DUMP filled while the op, nn and model tests ran: one file per kernel, file
 and options in its first two lines. Files older than FILE (the library) come from an earlier build and are passed over.
 
-A variant fails when the compiler refuses it, or, for AMD and NVIDIA, when it spills registers; on Intel, whose compiler chooses the number
-of lanes to fit, spills are listed as a remark.
+A variant fails when the compiler refuses it or warns, since drivers count warnings on the terminal of whoever runs the program; for AMD and
+NVIDIA also when it spills registers; on Intel, whose compiler chooses the number of lanes to fit, spills are listed as a remark.
 
 The row front_end takes every variant through clang's OpenCL C front end alone. The others are code generators and take the variants of the
 GPU family and those of cl/any; those of the CPU family (cl/cpu: one work-item per group, wide vectors held in registers) no GPU chooses. Of
@@ -30,7 +30,9 @@ import tempfile
 SKIPPED = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLC = "/usr/lib/clc"
-CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins"]
+# Linker warnings are of the libraries, which name no vendor in their triples.
+CLANG = ["-x", "cl", "-cl-std=CL1.2", "-O3", "-Werror", "-Wno-linker-warnings", "-nogpulib", "-Xclang", "-finclude-default-header",
+         "-Xclang", "-fdeclare-opencl-builtins"]
 FOR_NVIDIA = {"-DMANY_REGISTERS=1"}  # whose GPUs alone are said to have them (host/runtime/device.c)
 
 
@@ -72,8 +74,8 @@ class Intel:
         self.device, self.tool = device, require("ocloc")
 
     def compile(self, source, options, work):
-        good, log = run([self.tool, "compile", "-file", source, "-device", self.device, "-options", " ".join(options), "-output", "kernel",
-                         "-out_dir", work])
+        good, log = run([self.tool, "compile", "-file", source, "-device", self.device, "-options", " ".join(["-Werror", *options]),
+                         "-output", "kernel", "-out_dir", work])
         built = good and any(entry.endswith(".bin") for entry in os.listdir(work))
         spills = sum(int(count) for count in re.findall(r"spill(?:ed)?\D{0,40}?(\d+)", log, re.IGNORECASE))
         return built, spills, log
