@@ -128,6 +128,16 @@ def clformer(*arguments, **more):
     return run(program, *arguments, **more)
 
 
+def used_device():
+    """What `devices` tells of the device that the commands use: the first that CLF_DEVICE may mean, else the default."""
+    wanted = os.environ.get("CLF_DEVICE", "").lower()
+    for device in json.loads(clformer("devices", "--json").stdout)["devices"]:
+        words = [device[key].lower() for key in ("type", "name", "platform")]
+        if str(device["index"]) == wanted or wanted and any(wanted in word for word in words) or not wanted and device["default"]:
+            return device
+    return None
+
+
 def expect(name, done, status, *parts):
     if done.returncode != status:
         fail(f"{name}: status {done.returncode}, expected {status}: {done.stderr[-600:]}")
