@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from runs import (data, expect, fail, failures, finish, make_wide_model, model, program, read, run, run_ending, skip, skip_without_device,
-                  write_lines)
+                  used_device, write_lines)
 
 root = os.path.dirname(os.path.dirname(data))
 LINES, WINDOW, SHARDS = 3000, 32, 3
@@ -338,9 +338,11 @@ with tempfile.TemporaryDirectory() as work:
     shutil.copy("few.txt", "it's a {} file.txt")
     prompt = "it's {} of {%} {#}\n\"$HOME\" \\ "
     few = ["--window", "1", "--prompt", prompt]
+    used = used_device()
+    names = [str(used["index"]), f"{used['platform_index']}:{used['platform_device_index']}"]  # of one device
     expect("a prompt of many characters", run(program, "embed", model, "--file", "few.txt", *few, "-o", "q.npy"), 0)
     for texts, output, options, expected, devices in (("lines.txt", "p.npy", ["--window", str(WINDOW)], "want.npy", ""),
-                                                      ("it's a {} file.txt", "{}.npy", few, "q.npy", "0 cpu")):
+                                                      ("it's a {} file.txt", "{}.npy", few, "q.npy", " ".join(names))):
         done = run(os.path.join(recipes, "embed_parallel.sh"), model, texts, output, "3", *options,
                    env={**os.environ, "CLFORMER": os.path.join(work, "recorder"), "DEVICES": devices, "JOBS": "2"})
         expect(f"embed_parallel.sh {texts}", done, 0)
@@ -348,7 +350,7 @@ with tempfile.TemporaryDirectory() as work:
             fail(f"embed_parallel.sh {texts}: other bytes than one run's")
     recorded = (read("recorded") or b"").decode().split("\n")
     named = [line.rsplit("--device ", 1)[1] for line in recorded if "--device " in line]
-    if len(named) != 3 or set(named) != {"0", "cpu"}:
+    if len(named) != 3 or set(named) != set(names):
         fail(f"embed_parallel.sh with DEVICES: {recorded}")
 
 finish()
