@@ -37,8 +37,14 @@ def write_npy(path, rows):
         file.writelines(struct.pack(f"<{len(row)}f", *row) for row in rows)
 
 
+def are_near(rows, wanted, kind):
+    """Rows of the same sizes: bits are the same, a byte may be the next one where rounding moves a feature over a step."""
+    apart = [abs(a - b) for row, want in zip(rows, wanted) for a, b in zip(row, want)]
+    return [len(row) for row in rows] == [len(row) for row in wanted] and max(apart) <= (0 if "binary" in kind else 1) and \
+        sum(apart) <= len(apart) // 20 + 1
+
+
 def check_quantized(folder, directory, texts, case):
-    """Bits are the same; a byte may be the next one where rounding moves a feature over a step."""
     kind, wanted, out = case["kind"], case["rows"], os.path.join(folder, "out.npy")
     options = ["--quantize", kind]
     if "ranges" in case:
@@ -48,10 +54,7 @@ def check_quantized(folder, directory, texts, case):
     if done.returncode != 0:
         return fail(directory, options, done.returncode, done.stderr)
     rows = [[int(value) for value in line.split()] for line in done.stdout.splitlines()]
-    if [len(row) for row in rows] != [len(row) for row in wanted]:
-        return fail(directory, options, "other sizes", done.stdout)
-    apart = [abs(a - b) for row, want in zip(rows, wanted) for a, b in zip(row, want)]
-    if max(apart) > (0 if "binary" in kind else 1) or sum(apart) > len(apart) // 20 + 1:
+    if not are_near(rows, wanted, kind):
         fail(directory, options, rows, wanted)
     done = run("embed", *options, "-o", out, directory, *texts)
     with open(out, "rb") as file:
@@ -63,16 +66,21 @@ def check_quantized(folder, directory, texts, case):
 
 
 def check_streamed(folder):
-    """Bits, and bytes of given ranges, are printed window by window; the windows change nothing."""
+    """Bits, and bytes of given ranges, are printed window by window; the windows change nothing but, on GPUs, the rounding of a feature:
+    products of few rows and of many are different kernels there."""
     directory, texts, ranges = os.path.join(folder, "last"), os.path.join(folder, "many.txt"), os.path.join(folder, "given.npy")
     write_npy(ranges, [[-0.5] * 24, [0.5] * 24])
     with open(texts, "w", encoding="utf-8") as file:
-        file.writelines(f"the cat sat {number}\n" for number in range(7))
+        file.writelines("the cat " * number + "sat\n" for number in range(7))
     for options in (["--quantize", "binary"], ["--quantize", "uint8", "--ranges", ranges], ["--quantize", "uint8"]):
         one, many = (run("embed", *options, *more, "--file", texts, directory) for more in ((), ("--window", "2")))
-        if one.returncode != 0 or [json.loads(line)["index"] for line in one.stdout.splitlines()] != list(range(7)) or \
-                many.stdout != one.stdout:
-            fail("streamed", options, one.stderr, many.stderr, many.stdout)
+        if one.returncode != 0 or many.returncode != 0:
+            fail("streamed", options, one.stderr, many.stderr)
+            continue
+        one, many = ([json.loads(line) for line in done.stdout.splitlines()] for done in (one, many))
+        if any([row["index"] for row in rows] != list(range(7)) for rows in (one, many)) or \
+                not are_near([row["embedding"] for row in many], [row["embedding"] for row in one], options[1]):
+            fail("streamed", options, one, many)
     for options in (["--quantize", "ubinary"], ["--quantize", "int8", "--ranges", ranges]):
         command = [program, "embed", *options, "--format", "text", "--window", "1", directory, "-"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
