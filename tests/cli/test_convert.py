@@ -147,7 +147,8 @@ def sentencepiece(folder):
 
 
 def check_directories(folder):
-    """Each family of GGUF: the same text, and logits that differ by less than rotations in another order."""
+    """Each family of GGUF: the same text, and logits, up to 10, that differ by less than rotations in another order, and on GPUs, whose
+    products take weights of a GGUF file in another form, sums."""
     texts = {"mistral": "the cat", "qwen2_upper": "a"}  # their windows become the longest text
     paths = [os.path.join(data, "generation", name)
              for name in ("llama_llama3", "llama_yarn", "llama_linear", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi3_partial",
@@ -157,7 +158,7 @@ def check_directories(folder):
         text, out = texts.get(name, "the cat sat, zebra"), os.path.join(folder, name + ".gguf")
         done = run("convert", path, out, "--weights", "f32", "--check", text)
         worst = float(done.stdout.split("differ by ")[1].split()[0]) if "differ by" in done.stdout else math.inf
-        if not worst <= 1e-5 or "token is the same" not in done.stdout:
+        if not worst <= 3e-5 or "token is the same" not in done.stdout:
             fail(name, done.stdout, done.stderr)
         if (name in texts) != ("texts of at most" in done.stderr):
             fail(name, "positions", done.stderr)
