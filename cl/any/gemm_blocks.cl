@@ -45,10 +45,6 @@
 #define FOLD(i) FOLD_SUM(i) WITH_GATE(FOLD_SUM(ROWS + i))
 #define FOLD_SUM(i) partial[(i) * WG + item] += partial[(i) * WG + item + half_size];
 
-typedef struct partial_sums {
-    float value[SUMS * WG];
-} partial_sums;
-
 /* Weights p to p + PART - 1 of a row as floats. */
 typedef struct eight_weights {
     float4 even, odd;
@@ -72,8 +68,7 @@ void gemm_blocks(GROUP_PARAMETERS int m, int n, int k, __global const A_T *restr
                  __global const uchar *restrict b, long b_offset, __global const uchar *restrict gate, long gate_offset, long row_bytes,
                  RESULT_PARAMETERS)
 {
-    LOCAL_SPACE(partial_sums, sums)
-    __local float *const partial = sums->value;
+    LOCAL_ARRAY(float, partial, SUMS * WG, 0)
     const int item = (int)get_local_id(0), lane = item & (LANES - 1), first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
     const int column = (int)get_group_id(0) * (WG / LANES) + item / LANES; /* of the result */
     const uint batch = 0;

@@ -45,11 +45,14 @@ inline float key_times_query(__global const KV_T *key, __local const float *quer
 #endif
 }
 
-/* Items that have no column of their own take a share of the keys for one: a team of HEAD items, every TEAMS-th key. */
-#if WG / HEAD > 1
+/* Items that have no column of their own take a share of the keys for one: a team of HEAD items, every TEAMS-th key. Not in small groups:
+ * llvmpipe compiles that five times as long. */
+#if WG > 64 && WG / HEAD > 1
 #define TEAMS (WG / HEAD)
+#define TEAM_OF(m) ((m) / HEAD)
 #else
 #define TEAMS 1
+#define TEAM_OF(m) 0
 #endif
 
 /* start + sum_j weights[j] v[place[j]] over every TEAMS-th key from the first on. */
@@ -72,11 +75,11 @@ inline float mix_values(__global const KV_T *v, __local const OFFSET_T *place, _
     return start;
 }
 
-typedef struct attention_space {
-    float queries[HEAD] __attribute__((aligned(16)));
-    float mixed[TEAMS * HEAD], weights[WG], scratch[WG];
-    OFFSET_T place[WG]; /* of the rows of values from the first, in elements: one product for all columns of a key */
-} attention_space;
+/* Where they lie in a graph's local memory. */
+#define MIXED_AT ((HEAD + 3) / 4 * 16)
+#define WEIGHTS_AT (MIXED_AT + (TEAMS * HEAD + 3) / 4 * 16)
+#define SCRATCH_AT (WEIGHTS_AT + WG * 4)
+#define PLACE_AT (SCRATCH_AT + WG * 4)
 
 inline float joined_mix(__local const float *mixed, int c)
 {
@@ -93,10 +96,11 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
                             __global const int *rows, __global const int *counts, cached_layout at, int heads, int group, float scale,
                             int window, float cap, __global const float *bias, __global float *parts, long parts_offset, int part_keys)
 {
-    LOCAL_SPACE(attention_space, own)
-    __local float *const queries = own->queries, *const mixed = own->mixed, *const weights = own->weights;
-    __local float *const scratch = own->scratch;
-    __local OFFSET_T *const place = own->place;
+    LOCAL_ALIGNED_ARRAY(float, queries, HEAD, 0)
+    LOCAL_ARRAY(float, mixed, TEAMS * HEAD, MIXED_AT)
+    LOCAL_ARRAY(float, weights, WG, WEIGHTS_AT)
+    LOCAL_ARRAY(float, scratch, WG, SCRATCH_AT)
+    LOCAL_ARRAY(OFFSET_T, place, WG, PLACE_AT) /* of the rows of values from the first, in elements: one product for all columns of a key */
     const int n = (int)get_group_id(0), h = (int)get_group_id(1), item = (int)get_local_id(0);
     int count = counts[at.count_offset + n];
     const int last = count - 1;
@@ -134,7 +138,7 @@ void cached_attention_group(GROUP_PARAMETERS __global const float *q, __global c
         sum = sum * alpha + group_sum(scratch, weight); /* its barriers publish weights and places */
         maximum = largest;
         for (int m = item; m < TEAMS * HEAD; m += WG) {
-            const int team = m / HEAD;
+            const int team = TEAM_OF(m);
             mixed[m] = mix_values(v + (m - team * HEAD), place, weights, team, keys, mixed[m] * alpha);
         }
         barrier(CLK_LOCAL_MEM_FENCE); /* weights and places are free again */

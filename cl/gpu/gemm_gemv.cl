@@ -85,7 +85,7 @@
         const int row = i;        \
         EACH_COLUMN(CLEAR_SUM)    \
     }
-#define LEAVE_SUM(j) GROUP_SUM_LEAVE(sums->value, row * COLUMNS + j, sum[row * COLUMNS + j])
+#define LEAVE_SUM(j) GROUP_SUM_LEAVE(sums, row * COLUMNS + j, sum[row * COLUMNS + j])
 #define LEAVE_ROW(i)              \
     {                             \
         const int row = i;        \
@@ -97,10 +97,6 @@
     long a_k_stride, long4 a_batch_stride, __global const B_T *restrict b, long b_offset, long b_k_stride,                  \
     long b_column_stride, long4 b_batch_stride, RESULT_PARAMETERS
 
-typedef struct sum_space {
-    float value[SUM_SPACE];
-} sum_space;
-
 #define STORE_RESULT(value, row, column)                                                                                    \
     {                                                                                                                       \
         const float bias_value = HAS_BIAS ? bias[bias_offset + (column)] : 0.0f;                                            \
@@ -110,7 +106,7 @@ typedef struct sum_space {
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV_PARAMETERS)
 {
-    LOCAL_SPACE(sum_space, sums)
+    LOCAL_ARRAY(float, sums, SUM_SPACE, 0)
     const uint lane = (uint)get_local_id(0);
     const int first_column = (int)get_group_id(0) * COLUMNS, last_column = n - 1 - first_column;
     const int first_row = min((int)get_group_id(1) * ROWS, m - ROWS);
@@ -140,11 +136,11 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void gemm_gemv_dot(GEMV
         EACH_ROW(ADD_ELEMENT)
     }
     EACH_ROW(LEAVE_ROW)
-    group_sums_meet(sums->value);
+    group_sums_meet(sums);
     for (uint i = lane; i < SUMS; i += WG) {
         const int row = first_row + (int)(i / COLUMNS), column = first_column + (int)(i % COLUMNS);
         if (column < n)
-            STORE_RESULT(group_sum_take(sums->value, i), row, column)
+            STORE_RESULT(group_sum_take(sums, i), row, column)
     }
 }
 

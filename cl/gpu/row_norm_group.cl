@@ -17,10 +17,6 @@ static inline float2 moments(const row *r, __local float2 *scratch, int lane, in
     return row_sum(scratch, sum);
 }
 
-typedef struct row_space {
-    float2 scratch[WG];
-} row_space;
-
 /* Sums about the mean and about its correction are always taken: which rows need them differs within a work-group, and its barriers must
  * not. */
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
@@ -28,8 +24,7 @@ void NAME(GROUP_PARAMETERS __global const X_T *x, long x_offset, __global const 
           __global const GAMMA_T *gamma, long gamma_offset, __global const BETA_T *beta, long beta_offset, __global Y_T *y, long y_offset,
           row_axes rows, column_axes columns, long row_count, int n, float eps)
 {
-    LOCAL_SPACE(row_space, space_of_rows)
-    __local float2 *const scratch = space_of_rows->scratch;
+    LOCAL_ARRAY(float2, scratch, WG, 0)
     const float inverse_n = 1.0f / (float)n;
     const int lane = (int)(get_local_id(0) & (LANES - 1));
     const long index = (long)get_group_id(0) * (WG / LANES) + (long)(get_local_id(0) / LANES);

@@ -34,18 +34,19 @@ static const clf_kernel_file files[] = {
                            "}\n"),
     FILE_OF("any/exchange.cl", "#include \"group.cl\"\n"
                                "typedef struct turn_pair { int add, by, share; } turn_pair;\n"
-                               "typedef struct shared_ints { int before[FACTOR + 1], value[WG]; char rest[REST + 1]; } shared_ints;\n"
-                               "inline int helper(__local const shared_ints *own, int i) { return own->value[WG - 1 - i % WG] - FACTOR; }\n"
+                               "inline int helper(__local const int *value, int i) { return value[WG - 1 - i % WG] - FACTOR; }\n"
                                "__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\n"
                                "void exchange(GROUP_PARAMETERS __global const int *restrict x, __global int *restrict y, turn_pair pair)\n"
                                "{\n"
-                               "    LOCAL_SPACE(shared_ints, own)\n"
+                               "    LOCAL_ARRAY(int, value, WG, 16 * FACTOR)\n"
+                               "    LOCAL_ARRAY(char, rest, REST + 1, 16 * FACTOR + 4 * WG)\n"
                                "    const int plane = (int)(get_group_id(2) * get_num_groups(1) + get_group_id(1));\n"
                                "    const int item = (int)get_local_id(0), group = plane * (int)get_num_groups(0) + (int)get_group_id(0);\n"
-                               "    own->value[item] = x[((int)get_global_id(0) + 7 * plane + pair.by) % 360];\n"
+                               "    value[item] = x[((int)get_global_id(0) + 7 * plane + pair.by) % 360];\n"
+                               "    if (pair.share < 0) rest[REST] = 1;\n" /* never: but it is there */
                                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
                                "    for (int i = item; i < pair.share; i += WG)\n"
-                               "        y[group * pair.share + i] = helper(own, i) + pair.add;\n"
+                               "        y[group * pair.share + i] = helper(value, i) + pair.add;\n"
                                "}\n"),
     FILE_OF("any/alone.cl", "__kernel void alone(__global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
     FILE_OF("any/refuses.cl", "#include \"item.cl\"\n"
