@@ -209,7 +209,7 @@ def check_graphs():
 
 
 def check_programs():
-    """Tests of graphs, as the GPU runs them."""
+    """Tests of graphs and of engines, as the GPU runs them."""
     for test in tests:
         run = Run([], binary=test, check=False, graph="1")
         if run.done.returncode != 0:
