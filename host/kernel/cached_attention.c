@@ -229,7 +229,7 @@ clf_status clfi_cached_attention_vector(clf_context *context, const void *argume
 /* Work-items of a group, which take a key each. */
 static int group_of(const clf_context *context)
 {
-    return context->device.caps.graph_group > 1 ? context->device.caps.graph_group : GROUP_WG;
+    return clfi_graph_group_or(&context->device.caps, GROUP_WG);
 }
 
 bool clfi_cached_attention_group_supports(const clf_context *context, const void *arguments)

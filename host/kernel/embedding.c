@@ -87,7 +87,7 @@ bool clfi_embedding_group_supports(const clf_context *context, const void *args)
 clf_status clfi_embedding_group(clf_context *context, const void *arguments)
 {
     const clf_embedding_args *args = arguments;
-    const int group = context->device.caps.graph_group > 1 ? context->device.caps.graph_group : GROUP_WG;
+    const int group = clfi_graph_group_or(&context->device.caps, GROUP_WG);
     clf_kernel_spec spec = spec_of(args, "embedding_group.cl", "embedding_group");
     clfi_spec_int(&spec, "WG", group);
     clf_launch launch = clfi_launch(context, &spec);

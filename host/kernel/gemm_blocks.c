@@ -76,10 +76,9 @@ static void share_few(const clf_context *context, const clf_gemm_args *args, int
 {
     const clf_device_caps *caps = &context->device.caps;
     const int64_t items = (int64_t)caps->graph_groups * caps->graph_group;
-    *out_group = *out_lanes = GROUP;
+    *out_group = *out_lanes = clfi_graph_group_or(caps, GROUP);
     if (caps->graph_group <= 1)
         return;
-    *out_group = caps->graph_group;
     *out_lanes = caps->graph_group / 2;
     while (*out_lanes > LEAST_LANES && (*out_lanes * (int64_t)args->n > items || *out_lanes / 2 * PART >= args->k))
         *out_lanes /= 2;

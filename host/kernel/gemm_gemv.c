@@ -18,11 +18,10 @@ static const clf_tile_parameter parameters[] = {
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
     clf_tile all = *tile;
-    const int graph_group = context->device.caps.graph_group;
     if (!all.value[ROWS])
         all.value[ROWS] = 16;
     if (!all.value[GROUP])
-        all.value[GROUP] = graph_group > 1 ? graph_group : 64;
+        all.value[GROUP] = clfi_graph_group_or(&context->device.caps, 64);
     return all;
 }
 

@@ -39,6 +39,12 @@ typedef struct clf_device_caps {
     bool short_loops;      /* llvmpipe ends a loop silently after 65,535 iterations (nested ones add up) per work-item */
 } clf_device_caps;
 
+/* Work-items of a GPU kernel's work-groups that may be part of a launch graph; `otherwise`: where there are no graphs of work-groups. */
+static inline int clfi_graph_group_or(const clf_device_caps *caps, int otherwise)
+{
+    return caps->graph_group > 1 ? caps->graph_group : otherwise;
+}
+
 typedef struct clf_device {
     cl_platform_id platform;
     cl_device_id id;
