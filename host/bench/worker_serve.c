@@ -248,7 +248,7 @@ static clf_status serve_measure(server *s, const json_t *request, json_t *reply)
     const json_int_t asked = json_integer_value(json_object_get(request, "runs_per_sample")), runs = asked > 0 ? asked : 1;
     json_t *wall = json_array(), *device = json_array();
     bool knows_device = true;
-    double before, after;
+    double before, after, timed_ns = 0;
     void *state;
     json_object_set_new(reply, "wall_ms", wall);
     json_object_set_new(reply, "device_ms", device);
@@ -256,10 +256,10 @@ static clf_status serve_measure(server *s, const json_t *request, json_t *reply)
     CLF_TRY(clfi_prepared_get(&s->prepared, workload, engine, &state));
     CLF_TRY(warm_up(workload, state));
     const bool has_energy = clfi_energy_read(s->energy, &before) == CLF_OK;
-    const uint64_t start = clfi_now_ns();
-    for (json_int_t i = 0; i < least || (double)(clfi_now_ns() - start) < seconds * 1e9; i++) {
+    for (json_int_t i = 0; i < least || timed_ns < seconds * 1e9; i++) {
         clfi_sample sample;
         CLF_TRY(take_both(s, workload, state, (size_t)runs, &sample));
+        timed_ns += sample.wall_ns * (double)runs;
         knows_device = knows_device && sample.device_ns >= 0;
         json_array_append_new(wall, json_real(sample.wall_ns / 1e6));
         json_array_append_new(device, json_real(sample.device_ns / 1e6));
