@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch graph: launches that follow one another, in a single one, so that the driver is asked once. One group for each unit of the
- * device, all of which run at once; they share the items of a launch, and meet before the next begins.
- *
- * A launch is a record: how many bytes it has, which part it is (a kernel with its macros, compiled as a function part_<number> that takes
- * items first .. end - 1), how many items there are in each dimension, how many of them were taken, and the part's arguments, buffers as
- * their addresses. */
+ * device, all of which run at once; they share the items of a launch, and meet before the next begins. A launch is a record
+ * (graph_record.cl), its part a kernel with its macros, compiled as a function part_<number> that takes items first .. end - 1. */
+#include "graph_record.cl"
+
 #ifndef EACH_PART
 #error "EACH_PART(F): F(0) F(1) ... for every part that this program is linked from"
 #endif
-
-enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, TAKEN = 5 };
-
-/* Words of `meeting`, each on a cache line of its own: arrivals of all launches, how often a group has waited for LATE_LOOKS, whether a
- * wait had no end, how many groups have begun, and what came of that, a state. ARRIVED, BEGUN and STATE are zeros before a graph. */
-enum { ARRIVED = 0, LATE = 32, LOST = 64, BEGUN = 96, STATE = 128 };
-enum { IS_OPEN = 0, IS_COMPLETE = 1, IS_REFUSED = 2 };
 
 /* Looks at a word: about a millisecond, a twentieth of a second, and a minute. */
 #define LATE_LOOKS (1ul << 20)

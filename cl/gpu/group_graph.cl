@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch graph on GPUs: launches that follow one another, in a single one, so that the driver is asked once. As many work-groups as run
- * at once share the items or work-groups of a launch, and meet before the next begins.
- *
- * A launch is a record: how many bytes it has, which part it is (a kernel with its macros, compiled as a function part_<number>), how many
- * items or work-groups there are in each dimension, whether they are work-groups, and the part's arguments, buffers as their addresses. */
+ * at once share the items or work-groups of a launch, and meet before the next begins. A launch is a record (graph_record.cl), its part a
+ * kernel with its macros, compiled as a function part_<number> that takes every step-th item or work-group from the first on. */
+#include "graph_record.cl"
+
 #if !defined(EACH_PART) || !defined(GROUP) || !defined(SPACE_BYTES) || !defined(HAS_PTX)
 #error "EACH_PART(F): F(0) F(1) ... for every part; GROUP: work-items of a group; SPACE_BYTES: of local memory; HAS_PTX: NVIDIA's assembler"
 #endif
-
-enum { HEADER_WORDS = 8, BYTES = 0, PART = 1, ITEMS_X = 2, ITEMS_Y = 3, ITEMS_Z = 4, IS_GROUP = 6 };
-
-/* Words of `meeting`, each on a cache line of its own, as in cl/cpu/launch_graph.cl. */
-enum { ARRIVED = 0, LOST = 64, BEGUN = 96, STATE = 128 };
-enum { IS_OPEN = 0, IS_COMPLETE = 1, IS_REFUSED = 2 };
 
 /* What this item, and those that it met at a barrier, wrote is seen by the whole device, and what it reads from here on is what others
  * wrote before. OpenCL C 1.2 has no such fence: NVIDIA's mem_fence holds for a work-group alone (with it, groups read stale values). */

@@ -13,7 +13,7 @@
 #include "runtime/slot.h"
 
 enum {
-    ARRIVED_WORD = 0, /* of a meeting, as in cl/cpu/launch_graph.cl and cl/gpu/group_graph.cl */
+    ARRIVED_WORD = 0, /* of a meeting, as in cl/shared/graph_record.cl */
     LATE_WORD = 32,
     LOST_WORD = 64,
     BEGUN_WORD = 96,

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 enum {
-    HEADER_WORDS = 8, /* of a record, as in cl/cpu/launch_graph.cl and cl/gpu/group_graph.cl */
+    HEADER_WORDS = 8, /* of a record, as in cl/shared/graph_record.cl */
     IS_GROUP_WORD = 6,
     HEADER_BYTES = HEADER_WORDS * sizeof(uint32_t),
     RECORD_ALIGNMENT = 32 /* so that vectors among the arguments are where vectors may be */
