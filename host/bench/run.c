@@ -209,12 +209,12 @@ static clf_status append(clfi_samples *samples, const json_t *values)
     return CLF_OK;
 }
 
-/* What a visit is meant to take comes on top of the patience with a driver: at least `seconds` and so many samples after a warm-up. */
+/* What a visit is meant to take comes on top of the patience with a driver: after a warm-up, `seconds` or so many samples, stretched. */
 static clfi_patience visit_patience(const runner *r, const clfi_row *row, double seconds, size_t samples)
 {
     const double sampling = (double)(samples * row->runs_per_sample) * row->run_seconds;
     clfi_patience patience = r->patience;
-    patience.seconds += fmax(CLFI_WARM_UP_SECONDS, row->run_seconds) + fmax(seconds, sampling);
+    patience.seconds += fmax(CLFI_WARM_UP_SECONDS, row->run_seconds) + CLFI_VISIT_STRETCH * fmax(seconds, sampling);
     return patience;
 }
 

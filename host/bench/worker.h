@@ -25,6 +25,10 @@
 /* Runs before the samples of each visit that are dropped: at least one, and so long. */
 #define CLFI_WARM_UP_SECONDS 0.02
 
+/* After each sample follows a run whose events tell the device's time; what is timed is a part of each run. A visit ends after so many
+ * times the seconds that were asked for, even where what was timed in it is less. */
+#define CLFI_VISIT_STRETCH 2
+
 typedef struct clfi_worker {
     pid_t process; /* 0: none */
     int socket;

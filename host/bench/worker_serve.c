@@ -256,7 +256,9 @@ static clf_status serve_measure(server *s, const json_t *request, json_t *reply)
     CLF_TRY(clfi_prepared_get(&s->prepared, workload, engine, &state));
     CLF_TRY(warm_up(workload, state));
     const bool has_energy = clfi_energy_read(s->energy, &before) == CLF_OK;
-    for (json_int_t i = 0; i < least || timed_ns < seconds * 1e9; i++) {
+    const uint64_t start = clfi_now_ns();
+    const double longest_ns = CLFI_VISIT_STRETCH * seconds * 1e9;
+    for (json_int_t i = 0; i < least || (timed_ns < seconds * 1e9 && (double)(clfi_now_ns() - start) < longest_ns); i++) {
         clfi_sample sample;
         CLF_TRY(take_both(s, workload, state, (size_t)runs, &sample));
         timed_ns += sample.wall_ns * (double)runs;
