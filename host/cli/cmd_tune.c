@@ -97,7 +97,7 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
     return CLF_OK;
 }
 
-static clf_status store(const char *path, const char *model_dir, clf_precision precision, const clfi_tune_report *report)
+static clf_status store(const char *path, const char *model_dir, const clfi_tune_report *report)
 {
     json_t *entry, *old = NULL;
     char text[32];
@@ -110,7 +110,7 @@ static clf_status store(const char *path, const char *model_dir, clf_precision p
     const int lock = clfi_tuned_file_lock(path);
     clf_status st = clfi_tuned_file_find(path, &report->device, NULL, &old);
     if (st == CLF_OK)
-        st = clfi_tuning_keep_others(entry, old, precision);
+        st = clfi_tuning_keep_others(entry, old);
     if (st == CLF_OK)
         st = clfi_tuned_file_store(path, &report->device, entry);
     clfi_tuned_file_unlock(lock);
@@ -134,6 +134,7 @@ static clf_status tune(const char *model_dir, clfi_tune_params *params, const ch
     clfi_tune_products products;
     clfi_tune_report report = {.compared = 0};
     size_t number = 0;
+    params->kept_file = path;
     params->say = say;
     params->user = &number;
     params->stop = &stop;
@@ -142,7 +143,7 @@ static clf_status tune(const char *model_dir, clfi_tune_params *params, const ch
     CLF_TRY(clfi_tune(params, &products, &report));
     clf_status st = print_report(&products, params->precision, &report);
     if (st == CLF_OK)
-        st = store(path, model_dir, params->precision, &report);
+        st = store(path, model_dir, &report);
     if (st == CLF_OK)
         printf("kept in %s\n", path);
     clfi_tune_report_free(&report);
@@ -158,10 +159,11 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
         {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_INPUT, &model_dir},
-        {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others are kept", CLI_CHOICE,
+        {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others are kept, and so are those for other products", CLI_CHOICE,
          &precision},
         {"minutes", 0, "M",
-         "no new candidate after that (10); the engines as they are come first and always, measured for less where it is short", CLI_NUMBER,
+         "no new candidate after that (10); the engines as they are and the choices kept before come first and always, measured for less "
+         "where it is short", CLI_NUMBER,
          &params.minutes},
         {"limit", 0, "SECONDS", "a candidate that takes longer is ended and lost (60)", CLI_NUMBER, &params.candidate_seconds},
     };

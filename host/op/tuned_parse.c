@@ -56,7 +56,7 @@ static clf_status parse_tile(const clf_context *context, const json_t *json, clf
         if (clfi_engine_tile_set(rule->engine, key, number, &rule->tile) != CLF_OK)
             return clfi_fail_prefix(CLF_FORMAT, "%s", where);
     }
-    if (rule->engine && !clfi_engine_tile_fits(context, rule->engine, &rule->tile))
+    if (context && rule->engine && !clfi_engine_tile_fits(context, rule->engine, &rule->tile))
         CLF_FAIL(CLF_FORMAT, "%s: the tile of engine %s does not fit %s", where, rule->engine->name, context->device.info.name);
     return CLF_OK;
 }
@@ -119,7 +119,7 @@ static clf_status parse_clblast(const clf_context *context, const json_t *entry,
         }
         out->is_set[at] = true;
     }
-    if (clfi_clblast_check(context, out) != CLF_OK)
+    if (context && clfi_clblast_check(context, out) != CLF_OK)
         return clfi_fail_prefix(CLF_FORMAT, "%s", where);
     return CLF_OK;
 }
@@ -196,7 +196,28 @@ clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tu
     return CLF_OK;
 }
 
-clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precision precision)
+/* Whether two rules are for the same product at the same precision. */
+static bool is_same_case(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"kind", "batch", "m", "n", "k"};
+    clf_precision of_a, of_b;
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    return parse_precision(a, &of_a) == CLF_OK && parse_precision(b, &of_b) == CLF_OK && of_a == of_b;
+}
+
+static bool has_case(const json_t *rules, const json_t *rule)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach(rules, i, one)
+        if (is_same_case(one, rule))
+            return true;
+    return false;
+}
+
+clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old)
 {
     json_t *rules = json_object_get(entry, "gemm"), *rule;
     const bool same_clblast = json_equal(json_object_get(entry, "clblast"), json_object_get(old, "clblast"));
@@ -204,11 +225,12 @@ clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old, clf_precisi
     json_array_foreach(json_object_get(old, "gemm"), i, rule)
     {
         const char *engine = json_string_value(json_object_get(rule, "engine"));
-        clf_precision other;
-        if (parse_precision(rule, &other) != CLF_OK || other == precision || (!same_clblast && engine && strcmp(engine, "clblast") == 0))
+        if (json_array_size(rules) == MAX_RULES)
+            break;
+        if ((!same_clblast && engine && strcmp(engine, "clblast") == 0) || has_case(rules, rule))
             continue;
         if (json_array_append(rules, rule) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: rules of other precisions", where);
+            CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: rules of before", where);
     }
     return CLF_OK;
 }

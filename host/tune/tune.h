@@ -18,8 +18,9 @@ clf_status clfi_tune_model_products(const char *model_dir, clfi_tune_products *o
 
 typedef struct clfi_tune_params {
     const char *device;               /* selector; NULL: the default */
-    clf_precision precision;          /* that the choices are for; rules of others are kept */
-    /* after that no new candidate begins; the engines as they are come first, for less where it is short */
+    clf_precision precision;          /* that the choices are for */
+    const char *kept_file;            /* choices of before, tried like others; NULL: none */
+    /* after that no new candidate begins; the engines as they are and the choices of before come first, for less where it is short */
     double minutes;
     double candidate_seconds;         /* a candidate that takes longer is ended and lost */
     const volatile sig_atomic_t *stop; /* nonzero: give up; NULL: never */

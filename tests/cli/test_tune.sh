@@ -74,6 +74,25 @@ grep -q ', precision medium$' "$work/out" || fail "tune does not tell the precis
 run tune --precision low
 [ "$status" -eq 2 ] || fail "--precision low: status $status"
 
+# Once more: what was chosen before is a candidate, however short the time is, and rules for other models' products stay.
+python3 - "$kept" <<'PYTHON'
+import json, sys
+with open(sys.argv[1]) as file:
+    root = json.load(file)
+rules = root["devices"][0]["gemm"]
+rule = next(rule for rule in rules if rule["precision"] == "highest")
+rule.update(engine="tiled", tile={"wg_m": 8, "wg_n": 8})
+rules.append(dict(rule, m=1001))
+with open(sys.argv[1], "w") as file:
+    json.dump(root, file)
+PYTHON
+for round in 1 2; do
+    run tune --model "$work/model" --minutes 0.001 --limit 120
+    [ "$status" -eq 0 ] || fail "tune once more: status $status: $(cat "$work/err")"
+    [ "$(grep -c 'gemm=tiled:wg_m=8:wg_n=8' "$work/err")" -eq 1 ] || fail "tune $round passes over what was chosen: $(cat "$work/err")"
+    [ "$(grep -c '"m": 1001,' "$kept")" -eq 1 ] || fail "tune $round drops the rule of another product: $(cat "$kept")"
+done
+
 # Interrupted: a status that says so, what was kept before stays, no folder is left.
 mkdir "$work/temporary"
 cp "$kept" "$work/before"

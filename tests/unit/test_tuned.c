@@ -96,7 +96,7 @@ static void test_precisions(void **state)
             json_t *entry, *old = NULL;
             CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
             CHECK_OK(clfi_tuned_file_find(f->path, &info, NULL, &old));
-            CHECK_OK(clfi_tuning_keep_others(entry, old, (clf_precision)precision));
+            CHECK_OK(clfi_tuning_keep_others(entry, old));
             assert_int_equal(json_array_size(json_object_get(entry, "gemm")), round ? 3 : precision + 1);
             CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
             json_decref(old);
@@ -111,6 +111,35 @@ static void test_precisions(void **state)
         CHECK(rule && strcmp(rule->engine->name, names[precision]) == 0, "%s: %s", clf_precision_name((clf_precision)precision),
               rule ? rule->engine->name : "no rule");
     }
+}
+
+/* Tuning for one model keeps what was measured for another's products; a rule for the same product goes. */
+static void test_products(void **state)
+{
+    static const int64_t rows[2][3] = {{1, 128, 512}, {128, 512, 1024}};
+    const clf_engine *const engines[] = {clfi_engine_find(CLF_OP_GEMM, "packed"), clfi_engine_find(CLF_OP_GEMM, "tiled")};
+    static const struct {
+        int64_t m;
+        const char *engine;
+    } want[] = {{128, "tiled"}, {512, "tiled"}, {1024, "tiled"}, {1, "packed"}};
+    json_t *entry[2];
+    clf_tuning kept;
+    (void)state;
+    for (size_t model = 0; model < 2; model++) {
+        clf_gemm_rule rules[3];
+        for (size_t i = 0; i < 3; i++)
+            rules[i] = (clf_gemm_rule){CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, rows[model][i], 384, 384, engines[model], {{0}}, false};
+        CHECK_OK(clfi_tuning_entry(&info, &(clf_tuning){rules, 3, {{false}, {{0}}}}, &entry[model]));
+    }
+    CHECK_OK(clfi_tuning_keep_others(entry[1], entry[0]));
+    CHECK_OK(clfi_tuning_parse(NULL, entry[1], &kept));
+    assert_int_equal(kept.count, COUNT(want));
+    for (size_t i = 0; i < COUNT(want); i++)
+        CHECK(kept.rules[i].m == want[i].m && strcmp(kept.rules[i].engine->name, want[i].engine) == 0, "rule %zu: %lld rows by %s", i,
+              (long long)kept.rules[i].m, kept.rules[i].engine->name);
+    clfi_tuning_clear(&kept);
+    json_decref(entry[0]);
+    json_decref(entry[1]);
 }
 
 static void test_round_trip(void **state)
@@ -225,7 +254,7 @@ static void test_precisions_of_clblast(void **state)
         none.clblast.value[0][0] = (size_t)is_other;
         CHECK_OK(clfi_tuning_entry(&info, &tuning, &old));
         CHECK_OK(clfi_tuning_entry(&info, &none, &entry));
-        CHECK_OK(clfi_tuning_keep_others(entry, old, CLF_PRECISION_MEDIUM));
+        CHECK_OK(clfi_tuning_keep_others(entry, old));
         assert_int_equal(json_array_size(json_object_get(entry, "gemm")), is_other ? 1 : 2);
         json_decref(old);
         json_decref(entry);
@@ -382,6 +411,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_added, setup, teardown),
         cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
         cmocka_unit_test(test_precisions_of_clblast),
+        cmocka_unit_test(test_products),
         cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_driver, setup, teardown),
