@@ -159,12 +159,12 @@ int cmd_tune(const cli_command *self, int argc, char **argv)
     const cli_option table[] = {
         {"device", 'd', "D", "index, platform:device, part of a name, cpu or gpu (see clformer devices)", CLI_TEXT, &params.device},
         {"model", 0, "MODEL_DIR", "whose products to tune for; default: the built-in model", CLI_INPUT, &model_dir},
-        {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others are kept, and so are those for other products", CLI_CHOICE,
-         &precision},
+        {"precision", 0, "highest|high|medium", "of matrix products that the choices are for; those for others and other models are kept",
+         CLI_CHOICE, &precision},
         {"minutes", 0, "M",
          "no new candidate after that (10); the engines as they are and the choices kept before come first and always, measured for less "
-         "where it is short", CLI_NUMBER,
-         &params.minutes},
+         "where it is short",
+         CLI_NUMBER, &params.minutes},
         {"limit", 0, "SECONDS", "a candidate that takes longer is ended and lost (60)", CLI_NUMBER, &params.candidate_seconds},
     };
     cli_interrupts_stop(&stop);

@@ -95,6 +95,19 @@ static clf_status forced_text(const clf_context *context, const char *op, char o
     return CLF_OK;
 }
 
+/* Names the whole tile: what is asked for may fit alone, but not with what the engine chooses for the rest. */
+static clf_status fail_tile(const clf_context *context, const clf_engine_table *table, const clf_engine_choice *choice)
+{
+    const clf_tile whole = choice->engine->tiling->standard(context, &choice->tile);
+    clf_str text = CLF_STR_INIT;
+    clf_status st = clfi_engine_choice_text(choice->engine, &whole, &text);
+    if (st == CLF_OK)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: the tile of engine %s, own sizes put in where none is given, does not fit %s", table->op,
+                       clfi_str_text(&text), context->device.info.name);
+    clfi_str_free(&text);
+    return st;
+}
+
 clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_choice *out)
 {
     const clf_engine_table *table = &clfi_engine_tables[op];
@@ -109,9 +122,7 @@ clf_status clfi_engine_forced(const clf_context *context, clf_op op, clf_engine_
         return fail_unknown(table, name);
     for (char *at; (at = strtok_r(NULL, ":", &rest));)
         CLF_TRY(set_forced(out->engine, at, &out->tile));
-    if (!clfi_engine_tile_fits(context, out->engine, &out->tile))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: the tile of engine %s does not fit %s", table->op, name, context->device.info.name);
-    return CLF_OK;
+    return clfi_engine_tile_fits(context, out->engine, &out->tile) ? CLF_OK : fail_tile(context, table, out);
 }
 
 bool clfi_engine_is_for(const clf_engine *engine, const clf_device_caps *caps)
