@@ -59,24 +59,29 @@ static void describe(const clf_device_list *list, cli_device_listing *out)
         out->devices[i].is_usable = !info->reason[0];
         out->devices[i].is_like_default =
             like && strcmp(info->name, like->name) == 0 && strcmp(info->platform_name, like->platform_name) == 0;
+        snprintf(out->devices[i].name, sizeof out->devices[i].name, "%s", info->name);
+        snprintf(out->devices[i].driver, sizeof out->devices[i].driver, "%s", info->driver_version);
     }
     choose(list, standard, out);
 }
 
 /* A device that is there and cannot be used is told where it fails. */
-static clf_status check_names(const clf_device_list *list, const char *names)
+static clf_status find_names(const clf_device_list *list, const char *names, cli_device_listing *out)
 {
-    for (const char *at = names;; at++) {
+    const char *at = names;
+    for (size_t i = 0; i < CLI_MOST_ASKED; i++, at++) {
         char *name;
-        size_t index;
+        size_t index = SIZE_MAX;
         const size_t length = strcspn(at, ",");
         CLF_TRY(clfi_strndup(at, length, &name));
         const clf_status st = clf_device_list_select(list, name, &index);
         free(name);
+        out->asked[i] = st == CLF_OK && index < out->count ? index : SIZE_MAX;
         at += length;
         if ((st != CLF_OK && st != CLF_UNSUPPORTED) || !*at)
             return st == CLF_UNSUPPORTED ? CLF_OK : st;
     }
+    return CLF_OK;
 }
 
 /* user: the names to look for. What drivers say while they are loaded they will say again. */
@@ -91,7 +96,7 @@ static void serve(int socket, const void *user)
     out.status = clf_device_list_create(&list);
     if (out.status == CLF_OK) {
         describe(list, &out.listing);
-        out.status = user ? check_names(list, user) : CLF_OK;
+        out.status = user ? find_names(list, user, &out.listing) : CLF_OK;
         clf_device_list_destroy(list);
     } else {
         out.status = clfi_fail_prefix(out.status, "listing the devices");

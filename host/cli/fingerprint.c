@@ -53,13 +53,25 @@ clf_status cli_fingerprint_set_number(cli_fingerprint *f, cli_field field, int64
     return cli_fingerprint_set(f, field, text);
 }
 
+static clf_status set_devices(const cli_session *session, cli_fingerprint *out)
+{
+    clf_str names = CLF_STR_INIT, drivers = CLF_STR_INIT;
+    clf_status st;
+    CLF_GOTO(cli_pool_device_names(session, &names, &drivers));
+    CLF_GOTO(cli_fingerprint_set(out, CLI_FIELD_DEVICE, clfi_str_text(&names)));
+    st = cli_fingerprint_set(out, CLI_FIELD_DRIVER, clfi_str_text(&drivers));
+done:
+    clfi_str_free(&names);
+    clfi_str_free(&drivers);
+    return st;
+}
+
 clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding *options, const char *directory, cli_fingerprint *out)
 {
     static const char *const poolings[CLF_POOLING_COUNT] = {[CLF_POOLING_MEAN] = "mean", [CLF_POOLING_CLS] = "cls",
                                                             [CLF_POOLING_MAX] = "max",   [CLF_POOLING_MEAN_SQRT_LEN] = "mean_sqrt_len",
                                                             [CLF_POOLING_LAST] = "last", [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
     const clf_model_info *info = clf_model_get_info(session->model);
-    const clf_device_info *device = clf_context_device(session->context);
     const clf_embed_params params = cli_embed_params(options);
     CLF_TRY(cli_fingerprint_hash_model(directory, &out->field[CLI_FIELD_MODEL]));
     CLF_TRY(cli_fingerprint_hash_tokenizer(directory, &out->field[CLI_FIELD_TOKENIZER]));
@@ -81,8 +93,7 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
     CLF_TRY(
         cli_fingerprint_set(out, CLI_FIELD_WEIGHTS, info->weights == CLF_STORAGE_F16 ? "f16" : cli_fields_otherwise[CLI_FIELD_WEIGHTS]));
     CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_ENGINE, info->linear_engine));
-    CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_DEVICE, device->name));
-    CLF_TRY(cli_fingerprint_set(out, CLI_FIELD_DRIVER, device->driver_version));
+    CLF_TRY(set_devices(session, out));
     return cli_fingerprint_set(out, CLI_FIELD_VERSION, clf_version());
 }
 

@@ -100,6 +100,40 @@ size_t cli_pool_size(const cli_session *session)
     return session->pool ? session->pool->members.count : 1;
 }
 
+/* Whether a member before `index` that is alive has the same text; they are few. */
+static bool is_repeated(const cli_pool_members *members, size_t index, size_t offset)
+{
+    for (size_t i = 0; i < index; i++)
+        if (cli_member_is_alive(&members->at[i]) &&
+            strcmp((const char *)&members->at[i] + offset, (const char *)&members->at[index] + offset) == 0)
+            return true;
+    return false;
+}
+
+static clf_status add_text(const cli_pool_members *members, size_t index, size_t offset, clf_str *out)
+{
+    if (is_repeated(members, index, offset))
+        return CLF_OK;
+    return clfi_str_appendf(out, "%s%s", clfi_str_text(out)[0] ? ", " : "", (const char *)&members->at[index] + offset);
+}
+
+clf_status cli_pool_device_names(const cli_session *session, clf_str *names, clf_str *drivers)
+{
+    if (!session->pool) {
+        const clf_device_info *device = clf_context_device(session->context);
+        CLF_TRY(clfi_str_append_text(names, device->name));
+        return clfi_str_append_text(drivers, device->driver_version);
+    }
+    const cli_pool_members *members = &session->pool->members;
+    for (size_t i = 0; i < members->count; i++) {
+        if (!cli_member_is_alive(&members->at[i]))
+            continue;
+        CLF_TRY(add_text(members, i, offsetof(cli_pool_member, name), names));
+        CLF_TRY(add_text(members, i, offsetof(cli_pool_member, driver), drivers));
+    }
+    return CLF_OK;
+}
+
 static job *job_of(const cli_pool *pool, uint64_t number)
 {
     return &pool->jobs[number % pool->capacity];

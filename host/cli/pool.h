@@ -18,6 +18,9 @@ clf_status cli_pool_open_model(cli_session *session, const char *directory);
 /* How many processes share the work of this session; 1 where it is its own. */
 size_t cli_pool_size(const cli_session *session);
 
+/* The names and drivers, each once, with ", " between, of all devices that share the work of this session and are not lost. */
+clf_status cli_pool_device_names(const cli_session *session, clf_str *names, clf_str *drivers);
+
 /* As cli_embed_all, on all devices of such a session. A window that two processes failed at fails the run. Where
  * inputs->window_texts is 0, it becomes what suits so many. */
 clf_status cli_pool_embed(cli_session *session, const cli_embedding *options, cli_inputs *inputs, cli_embedding_sink sink, void *user,

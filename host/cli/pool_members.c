@@ -46,6 +46,12 @@ clf_status cli_member_receive_answer(clfi_worker *worker, cli_pool_reply *answer
     return answer->status == CLF_OK ? CLF_OK : clfi_fail(answer->status, "%s", answer->reason);
 }
 
+static void describe(cli_pool_member *m, const cli_listed *device)
+{
+    memcpy(m->name, device->name, sizeof m->name);
+    memcpy(m->driver, device->driver, sizeof m->driver);
+}
+
 /* What "all" takes. Which device a repeated one stands behind is told, since it may still be named. */
 static clf_status add_all(cli_pool_members *members, const cli_device_listing *listing)
 {
@@ -53,9 +59,11 @@ static clf_status add_all(cli_pool_members *members, const cli_device_listing *l
         const cli_listed *device = &listing->devices[i];
         char text[32];
         const int length = snprintf(text, sizeof text, "%zu", i);
-        if (device->is_chosen)
+        if (device->is_chosen) {
             CLF_TRY(add_member(members, text, (size_t)length));
-        else if (device->same_as >= 0)
+            describe(&members->at[members->count - 1], device);
+        }
+        if (!device->is_chosen && device->same_as >= 0)
             fprintf(stderr, "clformer: device %zu is the same hardware as device %d: --device all leaves it out\n", i, device->same_as);
     }
     return CLF_OK;
@@ -73,7 +81,12 @@ clf_status cli_members_list(cli_pool_members *members, const char *devices)
             break;
     }
     CLF_TRY(cli_devices_list(true, are_all ? NULL : devices, &listing));
-    return are_all ? add_all(members, &listing) : CLF_OK;
+    if (are_all)
+        return add_all(members, &listing);
+    for (size_t i = 0; i < members->count; i++)
+        if (listing.asked[i] < listing.count)
+            describe(&members->at[i], &listing.devices[listing.asked[i]]);
+    return CLF_OK;
 }
 
 const char *cli_member_name(const cli_pool_member *m)

@@ -4,13 +4,15 @@
 #define CLFI_CLI_POOL_MEMBERS_H
 
 #include "bench/worker.h"
+#include "cli/device_listing.h"
 #include "cli/pool_device.h"
 
 /* CLI_TIMES_LATE: how many times as long as usual is late (cli/patience.h). */
-enum { CLI_MOST_DEVICES = 64, CLI_MEMBER_NAME_BYTES = 256, CLI_TIMES_LATE = 4 };
+enum { CLI_MOST_DEVICES = CLI_MOST_ASKED, CLI_MEMBER_NAME_BYTES = 256, CLI_TIMES_LATE = 4 };
 
 typedef struct cli_pool_member {
     char device[CLI_MEMBER_NAME_BYTES]; /* selector; "" = default */
+    char name[CLI_LISTED_NAME_BYTES], driver[CLI_LISTED_NAME_BYTES];
     clfi_worker worker;
     bool is_open;              /* has the model, */
     const char *linear_engine; /* of which this is */

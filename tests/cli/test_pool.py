@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """embed, search and rerank on several devices at once, a process each: the same bytes as one device's, also when a process is killed in the
 middle. usage: test_pool.py PROGRAM DATA"""
+import json
 import os
 import re
 import signal
@@ -33,6 +34,18 @@ with tempfile.TemporaryDirectory() as work:
         expect(f"--device {devices}", run(*embed("all.npy", "--device", devices)), 0)
         if read("all.npy") != want:
             fail(f"--device {devices}: other bytes than one device's")
+    # The fingerprint names all that shared the work.
+    listed = [(i, d["name"]) for i, d in enumerate(json.loads(run(program, "devices", "--json").stdout)["devices"]) if d["usable"]]
+    others = [(i, name) for i, name in listed if name != listed[0][1]]
+    if others:
+        write_lines("few.txt", 8, 4)
+        two = (listed[0], others[0])
+        done = run(program, "embed", model, "--file", "few.txt", "-o", "two.npy", "--device", ",".join(str(i) for i, _ in two))
+        expect("two devices", done, 0)
+        told = json.loads(read("two.npy.json"))["device"]
+        if told != ", ".join(name for _, name in two):
+            fail(f"devices {two} are told as {told!r}: {done.stderr}")
+
     for devices in (",nosuchdevice", "nosuchdevice,0", "0,nosuchdevice,nosuchdevice2", "99,nosuchdevice2"):
         wrong = "99" if devices[:2] == "99" else "nosuchdevice"
         done = run(*embed("none.npy", "--device", devices))
