@@ -75,6 +75,7 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
     const clf_embed_params params = cli_embed_params(options);
     CLF_TRY(cli_fingerprint_hash_model(directory, &out->field[CLI_FIELD_MODEL]));
     CLF_TRY(cli_fingerprint_hash_tokenizer(directory, &out->field[CLI_FIELD_TOKENIZER]));
+    CLF_TRY(cli_session_check_model(session, directory)); /* after they were read once more */
     const bool as_model = params.pooling == CLF_AS_MODEL;
     const char *name = params.prompt_name ? params.prompt_name : clf_model_default_prompt_name(session->model);
     const char *prompt = params.prompt ? params.prompt : clf_model_prompt(session->model, name);

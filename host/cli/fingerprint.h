@@ -51,7 +51,8 @@ extern const clf_text cli_canaries[CLI_CANARIES];
 
 const char *cli_field_name(cli_field field);
 
-/* The fields, from the session's open model, its directory's files and the options. Release with cli_fingerprint_free, also on failure. */
+/* The fields, from the session's open model, its directory's files and the options. Release with cli_fingerprint_free, also on failure.
+ * IO: also where the files are no longer those that the model was opened from. */
 clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding *options, const char *directory, cli_fingerprint *out);
 
 /* The canaries' vectors by the session's model. */

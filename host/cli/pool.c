@@ -89,6 +89,7 @@ clf_status cli_pool_open_model(cli_session *session, const char *directory)
         return cli_session_open_model(session, directory);
     if (session->trace)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--trace: a trace is of one device, found devices \"%s\"", devices);
+    cli_session_note_model(session, directory);
     CLF_TRY(start(session, devices, directory, &engine));
     return cli_session_describe_model(session, directory, engine);
 }

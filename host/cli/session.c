@@ -3,11 +3,13 @@
 #include "cli/session.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/str.h"
 #include "bench/resident.h"
 #include "cli/device_listing.h"
+#include "cli/model_files.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "clformer/classify.h"
@@ -80,8 +82,27 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     return CLF_OK;
 }
 
+/* What cannot be looked at is told by what opens it. */
+void cli_session_note_model(cli_session *session, const char *directory)
+{
+    if (cli_model_files_stamp(directory, session->model_stamp) != CLF_OK)
+        session->model_stamp[0] = '\0';
+}
+
+clf_status cli_session_check_model(const cli_session *session, const char *directory)
+{
+    char stamp[CLFI_HASH_TEXT_BYTES];
+    if (!session->model_stamp[0])
+        return CLF_OK;
+    CLF_TRY(cli_model_files_stamp(directory, stamp));
+    if (strcmp(stamp, session->model_stamp) != 0)
+        CLF_FAIL(CLF_IO, "%s: a file of the model was changed since it was opened: start again", directory);
+    return CLF_OK;
+}
+
 clf_status cli_session_open_model(cli_session *session, const char *directory)
 {
+    cli_session_note_model(session, directory);
     return open_models(session, directory, clf_model_open_with);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "cli/options.h"
 #include "clformer/model.h"
 
@@ -19,6 +20,7 @@ typedef struct cli_session {
     uint64_t load_ns;  /* opening the models */
     clf_context *context;
     clf_model *model;                     /* NULL until cli_session_open_model */
+    char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of its files before it was opened (cli/model_files.h); "": not known */
     const char *reranker_directory;       /* of a cross-encoder that is opened beside the model; NULL: none */
     clf_model *reranker;                  /* NULL: what scores pairs is the model */
     struct cli_pool *pool;                /* processes of several devices (cli/pool.h); NULL: one device, in this process */
@@ -72,6 +74,12 @@ clf_status cli_session_refuse_options(const cli_session *session, const char *wh
 clf_model_params cli_session_model_params(const cli_session *session);
 
 clf_status cli_session_open(cli_session *session);
+
+/* Before a model is opened: what its files are, for cli_session_check_model. */
+void cli_session_note_model(cli_session *session, const char *directory);
+
+/* IO where the files of the model that is open are others than those it was opened from. */
+clf_status cli_session_check_model(const cli_session *session, const char *directory);
 
 /* Opens the session, unless it is, then the model, in the place of one before, and the reranker. UNSUPPORTED also where the reranker's head
  * has not one label. */

@@ -42,6 +42,23 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir(work)) != ["c.npy", "c.npy.json", "model", "other"]:
         fail(f"left: {os.listdir(work)}")
 
+    # Files that change while their model is open are not those that made the vectors.
+    for changes in (False, True):
+        with subprocess.Popen([program, "embed", model, "--file", "-", "--quantize", "int8", "-o", os.path.join(work, "late.npy")],
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ, CLF_LOG="info")) as job:
+            while "clformer: device " not in job.stderr.readline():  # the model's files have been noted before
+                pass
+            if changes:
+                os.utime(os.path.join(model, "config.json"))
+            messages = job.communicate("one\ntwo\n")[1]
+        if job.returncode != changes or ("changed since it was opened" in messages) != changes:
+            fail(f"a file changes: {changes}: status {job.returncode}: {messages}")
+        written = [name for name in ("late.npy", "late.npy.json") if os.path.exists(os.path.join(work, name))]
+        if len(written) != (0 if changes else 2):
+            fail(f"a file changes: {changes}: {os.listdir(work)}")
+        for name in written:
+            os.remove(os.path.join(work, name))
+
     expect("one file for two", run("embed", model, "-o", corpus, "--trace", os.path.join(work, ".", "c.npy"), "one"), 2,
            "are one file: expected two")
     expect("a number that a fingerprint could not tell", run("embed", model, "--max-tokens", str(2**64 - 1), "one"), 2,
