@@ -5,151 +5,29 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "runtime/launch.h"
 #include "runtime/probe.h"
 #include "runtime/program_build.h"
 #include "runtime/rehearsal.h"
 #include "support/check.h"
 #include "support/device.h"
+#include "support/graph_step.h"
 
-enum { SIZE = 360, STEPS = 301, SMALL_GROUP = 64 };
-
-#define FILE_OF(path, text)         \
-    {                               \
-        path, text, sizeof text - 1 \
-    }
-
-/* Every item of a step reads another item's result of the step before. In an exchange, each of a group's items writes what others of the
- * group have read; its functions and structs have the names of those of a turn. */
-static const clf_kernel_file files[] = {
-    FILE_OF("any/turn.cl", "#include \"item.cl\"\n"
-                           "typedef struct turn_pair { int by, unused; } turn_pair;\n"
-                           "inline int helper(int x) { return x + FACTOR; }\n"
-                           "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
-                           "void turn(ITEM_PARAMETERS __global const int *x, __global int *y, int add, long4 four, turn_pair pair)\n"
-                           "{\n"
-                           "    const int at = (int)((get_global_id(2) * 3 + get_global_id(1)) * get_global_size(0) + get_global_id(0));\n"
-                           "    y[at] = helper(x[(at + pair.by) % 360]) + add + (int)(four.w >> 32);\n"
-                           "}\n"),
-    FILE_OF("any/exchange.cl", "#include \"group.cl\"\n"
-                               "typedef struct turn_pair { int add, by, share; } turn_pair;\n"
-                               "inline int helper(__local const int *value, int i) { return value[WG - 1 - i % WG] - FACTOR; }\n"
-                               "__kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\n"
-                               "void exchange(GROUP_PARAMETERS __global const int *restrict x, __global int *restrict y, turn_pair pair)\n"
-                               "{\n"
-                               "    LOCAL_ARRAY(int, value, WG, 16 * FACTOR)\n"
-                               "    LOCAL_ARRAY(char, rest, REST + 1, 16 * FACTOR + 4 * WG)\n"
-                               "    const int plane = (int)(get_group_id(2) * get_num_groups(1) + get_group_id(1));\n"
-                               "    const int item = (int)get_local_id(0), group = plane * (int)get_num_groups(0) + (int)get_group_id(0);\n"
-                               "    value[item] = x[((int)get_global_id(0) + 7 * plane + pair.by) % 360];\n"
-                               "    if (pair.share < 0) rest[REST] = 1;\n" /* never: but it is there */
-                               "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-                               "    for (int i = item; i < pair.share; i += WG)\n"
-                               "        y[group * pair.share + i] = helper(value, i) + pair.add;\n"
-                               "}\n"),
-    FILE_OF("any/alone.cl", "__kernel void alone(__global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
-    FILE_OF("any/refuses.cl", "#include \"item.cl\"\n"
-                              "#ifdef GRAPH_PART\n#error \"no part of a graph\"\n#endif\n"
-                              "__kernel void refuses(ITEM_PARAMETERS __global int *x)\n{\n    x[get_global_id(0)] *= 2;\n}\n"),
-};
-static const clf_kernel_set own = {files, COUNT(files)};
-
-static clf_kernel_spec spec_of(const char *file, const char *kernel)
-{
-    clf_kernel_spec spec = clfi_kernel_spec(file, kernel);
-    spec.own = &own;
-    return spec;
-}
-
-static clf_status turn(clf_context *context, const clf_buffer *x, const clf_buffer *y, int step)
-{
-    const struct {
-        cl_int by, unused;
-    } pair = {1 + step % 7, 0};
-    const cl_long4 four = {{1, 2, 3, (cl_long)(step % 5) << 32}};
-    clf_kernel_spec spec = spec_of("turn.cl", "turn");
-    clfi_spec_int(&spec, "FACTOR", step % 3); /* three parts, each with a function of the same name */
-    clf_launch launch = clfi_launch(context, &spec);
-    clfi_arg_buffer(&launch, x);
-    clfi_arg_buffer(&launch, y);
-    clfi_arg_int(&launch, step);
-    clfi_arg_struct(&launch, "long4", &four, sizeof four);
-    clfi_arg_struct(&launch, "turn_pair", &pair, sizeof pair);
-    return clfi_launch_3d(&launch, (size_t[3]){SIZE / 6, 3, 2}, (size_t[3]){1, 1, 1});
-}
-
-static void expected_turn(const int *x, int *y, int step)
-{
-    for (int at = 0; at < SIZE; at++)
-        y[at] = x[(at + 1 + step % 7) % SIZE] + step % 3 + step + step % 5;
-}
-
-/* How a step is an exchange: so many groups, whose number divides SIZE, of so many items. */
-typedef struct exchange_shape {
-    int groups[3], items, rest; /* bytes of local memory that are not used */
-} exchange_shape;
-
-/* Work-items of the groups that are parts of a graph, where groups can be. */
-static int group_items(const clf_context *context)
-{
-    return context->device.caps.graph_group > 1 ? context->device.caps.graph_group : SMALL_GROUP;
-}
-
-static int share_of(const exchange_shape *shape)
-{
-    return SIZE / (shape->groups[0] * shape->groups[1] * shape->groups[2]);
-}
-
-static clf_status exchange(clf_context *context, const exchange_shape *shape, const clf_buffer *x, const clf_buffer *y, int step)
-{
-    const struct {
-        cl_int add, by, share;
-    } pair = {step, 1 + step % 7, share_of(shape)};
-    clf_kernel_spec spec = spec_of("exchange.cl", "exchange");
-    clfi_spec_int(&spec, "FACTOR", step % 3);
-    clfi_spec_int(&spec, "WG", shape->items);
-    clfi_spec_int(&spec, "REST", shape->rest);
-    clf_launch launch = clfi_launch(context, &spec);
-    clfi_arg_buffer(&launch, x);
-    clfi_arg_buffer(&launch, y);
-    clfi_arg_struct(&launch, "turn_pair", &pair, sizeof pair);
-    return clfi_launch_3d(&launch, (size_t[3]){(size_t)shape->groups[0], (size_t)shape->groups[1], (size_t)shape->groups[2]},
-                          (size_t[3]){(size_t)shape->items, 1, 1});
-}
-
-static void expected_exchange(const exchange_shape *shape, const int *x, int *y, int step)
-{
-    const int share = share_of(shape);
-    for (int at = 0; at < SIZE; at++) {
-        const int group = at / share, plane = group / shape->groups[0];
-        const int item = shape->items - 1 - at % share % shape->items; /* that read what this one writes */
-        y[at] = x[(group % shape->groups[0] * shape->items + item + 7 * plane + 1 + step % 7) % SIZE] - step % 3 + step;
-    }
-}
-
-static clf_status simple(clf_context *context, const char *file, const char *kernel, const clf_buffer *x)
-{
-    const clf_kernel_spec spec = spec_of(file, kernel);
-    clf_launch launch = clfi_launch(context, &spec);
-    clfi_arg_buffer(&launch, x);
-    return clfi_launch_1d(&launch, SIZE, 1);
-}
+enum { STEPS = 301 };
 
 /* Two buffers on the device, and what ought to be there. */
 typedef struct world {
     clf_context *context;
     clf_launch_graph *graph;
     clf_buffer *buffer[2];
-    int host[2][SIZE];
+    int host[2][GRAPH_STEP_SIZE];
     int step;
-    const exchange_shape *shape; /* every other step is an exchange; NULL: all are turns */
+    const graph_step_shape *shape; /* every other step is an exchange; NULL: all are turns */
 } world;
 
 static void create(clf_context *context, world *w)
 {
     *w = (world){.context = context};
-    for (int i = 0; i < SIZE; i++)
+    for (int i = 0; i < GRAPH_STEP_SIZE; i++)
         w->host[0][i] = i * i;
     for (int i = 0; i < 2; i++) {
         CHECK_OK(clfi_buffer_create(context, sizeof w->host[i], &w->buffer[i]));
@@ -178,9 +56,9 @@ static void expect(world *w, int count)
         const int *const from = w->host[w->step % 2];
         int *const to = w->host[1 - w->step % 2];
         if (is_exchange(w))
-            expected_exchange(w->shape, from, to, w->step);
+            graph_step_exchange_expected(w->shape, from, to, w->step);
         else
-            expected_turn(from, to, w->step);
+            graph_step_turn_expected(from, to, w->step);
     }
 }
 
@@ -188,7 +66,8 @@ static clf_status run(world *w, int count)
 {
     for (int i = 0; i < count; i++) {
         const clf_buffer *const from = w->buffer[w->step % 2], *const to = w->buffer[1 - w->step % 2];
-        CLF_TRY(is_exchange(w) ? exchange(w->context, w->shape, from, to, w->step) : turn(w->context, from, to, w->step));
+        CLF_TRY(is_exchange(w) ? graph_step_exchange(w->context, w->shape, from, to, w->step)
+                               : graph_step_turn(w->context, from, to, w->step));
         expect(w, 1);
     }
     return CLF_OK;
@@ -196,7 +75,7 @@ static clf_status run(world *w, int count)
 
 static void check(const world *w)
 {
-    int got[SIZE];
+    int got[GRAPH_STEP_SIZE];
     for (int i = 0; i < 2; i++) {
         CHECK_OK(clfi_buffer_read(w->buffer[i], 0, got, sizeof got));
         CHECK(memcmp(got, w->host[i], sizeof got) == 0, "buffer %d after %d steps: it begins with %d, expected %d", i, w->step, got[0],
@@ -270,7 +149,7 @@ static void test_groups(void **state)
 {
     static const int grids[][3] = {{1, 1, 1}, {1, 2, 1}, {5, 3, 2}, {1, 1, 120}, {10, 6, 6}};
     for (size_t i = 0; i < COUNT(grids); i++) {
-        const exchange_shape shape = {{grids[i][0], grids[i][1], grids[i][2]}, group_items(*state), 0};
+        const graph_step_shape shape = {{grids[i][0], grids[i][1], grids[i][2]}, graph_step_group_items(*state), 0};
         world w;
         create(*state, &w);
         w.shape = &shape;
@@ -290,8 +169,8 @@ static void test_groups(void **state)
 static void test_unfit_groups(void **state)
 {
     const clf_context *context = *state;
-    const int items = group_items(context);
-    const exchange_shape fit = {{5, 3, 2}, items, 0}, unfit[] = {{{5, 3, 2}, items / 2, 0}, {{5, 3, 2}, items, CLFI_GRAPH_SPACE_BYTES}};
+    const int items = graph_step_group_items(context);
+    const graph_step_shape fit = {{5, 3, 2}, items, 0}, unfit[] = {{{5, 3, 2}, items / 2, 0}, {{5, 3, 2}, items, CLFI_GRAPH_SPACE_BYTES}};
     for (size_t i = 0; i < COUNT(unfit); i++) {
         world w;
         if (context->device.caps.local_memory_bytes < (size_t)unfit[i].rest + 4096)
@@ -316,7 +195,7 @@ static void test_released(void **state)
 {
     world w;
     clf_buffer *kept;
-    int got[SIZE];
+    int got[GRAPH_STEP_SIZE];
     create(*state, &w);
     for (int round = 0; round < 2; round++) {
         assert_true(clfi_graph_begin(w.graph, NULL, 0));
@@ -342,8 +221,8 @@ static void test_interruptions(void **state)
         assert_true(clfi_graph_begin(w.graph, NULL, 0));
         clf_status st = run(&w, 4); /* the last result is in buffer 0 */
         if (kernels[i][0]) {
-            st = st != CLF_OK ? st : simple(w.context, kernels[i][0], kernels[i][1], w.buffer[0]);
-            for (int k = 0; k < SIZE; k++)
+            st = st != CLF_OK ? st : graph_step_simple(w.context, kernels[i][0], kernels[i][1], w.buffer[0]);
+            for (int k = 0; k < GRAPH_STEP_SIZE; k++)
                 w.host[0][k] *= 2;
         } else {
             memset(w.host[0], 1, sizeof w.host[0]);
@@ -399,7 +278,7 @@ static void check_repeats(world *w)
         CHECK(run_for(w, keys[i]) == (is_new[i] || !is_graph), "turn %zu, key %d: expected %s", i, keys[i], is_new[i] ? "new" : "known");
         if (i > 0) /* the first asks where buffers lie */
             check_launches(w, before, is_graph, 10, "repeats");
-        for (int k = 0; k < SIZE; k++)
+        for (int k = 0; k < GRAPH_STEP_SIZE; k++)
             w->host[0][k] += k;
         CHECK_OK(clfi_buffer_write(w->buffer[0], 0, w->host[0], sizeof w->host[0]));
     }
@@ -408,7 +287,7 @@ static void check_repeats(world *w)
 /* While its key is the same, a recording is launched again, on what the buffers hold by then. */
 static void test_repeats(void **state)
 {
-    const exchange_shape shape = {{5, 3, 2}, group_items(*state), 0};
+    const graph_step_shape shape = {{5, 3, 2}, graph_step_group_items(*state), 0};
     for (int has_groups = 0; has_groups < 2; has_groups++) {
         world w;
         create(*state, &w);
@@ -441,8 +320,8 @@ static void test_no_repeats(void **state)
         check(&w);
         assert_true(run_for(&w, 1));
         assert_true(clfi_graph_begin(w.graph, &(int){3}, sizeof(int)));
-        clf_status st = simple(w.context, "alone.cl", "alone", w.buffer[0]);
-        for (int k = 0; k < SIZE; k++)
+        clf_status st = graph_step_simple(w.context, "alone.cl", "alone", w.buffer[0]);
+        for (int k = 0; k < GRAPH_STEP_SIZE; k++)
             w.host[0][k] *= 2;
         CHECK_OK(clfi_graph_end(w.graph, st));
         check(&w);
@@ -528,7 +407,7 @@ static void test_too_many_groups(void **state)
     clf_context *context = *state;
     const clf_device_caps caps = context->device.caps;
     const uint32_t many = (caps.graph_group > 1 ? 64 : 4) * caps.compute_units + 1;
-    const exchange_shape shape = {{10, 6, 6}, group_items(context), 0};
+    const graph_step_shape shape = {{10, 6, 6}, graph_step_group_items(context), 0};
     for (int is_second_complete = 0; is_second_complete < (caps.graph_group > 1 ? 2 : 1); is_second_complete++) {
         world w;
         if (caps.graph_groups)
