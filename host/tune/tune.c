@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "op/tuned_file.h"
 #include "tune/tune_choose.h"
+#include "tune/tune_kept.h"
 
 enum { MAX_WALKS = 16, CHECKS = 2 };
 static const double PRODUCT_NS = 1.2e8; /* less only where all the time would not do for the engines as they are and the kept choices */
@@ -21,7 +22,7 @@ typedef struct tuner {
     const clfi_tune_params *params;
     const clfi_tune_products *products;
     clfi_tune_device device;
-    clf_tuning kept; /* choices of before */
+    clf_tuning kept; /* choices of before, each once */
     const char *reference; /* engines that candidates run beside; never CLBlast, whose parameters candidates change for the process */
     char *folder, *file;   /* temporary: choices that candidates run with */
     uint64_t start_ns;
@@ -102,56 +103,12 @@ static clf_status measure_engines(tuner *t)
     return CLF_OK;
 }
 
-/* What was chosen before, on this device with this driver. Nothing where that cannot be read: contexts pass over it too. */
-static clf_status read_kept(tuner *t)
-{
-    json_t *entry = NULL;
-    if (!t->params->kept_file)
-        return CLF_OK;
-    CLF_TRY(clfi_tuned_file_find(t->params->kept_file, &t->device.info, NULL, &entry));
-    if (entry && clfi_tuning_parse(NULL, entry, &t->kept) != CLF_OK)
-        t->kept = (clf_tuning){0};
-    json_decref(entry);
-    return CLF_OK;
-}
-
-static const clf_clblast_parameters *kept_set(const tuner *t, const clf_gemm_rule *rule)
-{
-    const bool has_set = strcmp(rule->engine->name, "clblast") == 0 && clfi_clblast_is_any(&t->kept.clblast);
-    return has_set ? &t->kept.clblast : NULL;
-}
-
-/* Whether a rule of before is a candidate: for this precision, no other one's choice once more, and no engine as it is. */
-static bool is_candidate(const tuner *t, size_t index)
-{
-    static const clf_tile own = {{0}};
-    const clf_gemm_rule *rule = &t->kept.rules[index];
-    if (!rule->engine || rule->precision != t->params->precision || (memcmp(&rule->tile, &own, sizeof own) == 0 && !kept_set(t, rule)))
-        return false;
-    for (size_t i = 0; i < index; i++) {
-        const clf_gemm_rule *other = &t->kept.rules[i];
-        if (other->engine == rule->engine && other->precision == rule->precision &&
-            memcmp(&other->tile, &rule->tile, sizeof rule->tile) == 0)
-            return false;
-    }
-    return true;
-}
-
-static size_t count_kept(const tuner *t)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < t->kept.count; i++)
-        count += is_candidate(t, i);
-    return count;
-}
-
-/* So that a short search loses no gain of a longer one. */
+/* What was chosen before, so that a short search loses no gain of a longer one. */
 static clf_status measure_kept(tuner *t)
 {
     for (size_t i = 0; i < t->kept.count; i++) {
         const clf_gemm_rule *rule = &t->kept.rules[i];
-        if (is_candidate(t, i))
-            CLF_TRY(measure_engine(t, rule->engine, &rule->tile, kept_set(t, rule)));
+        CLF_TRY(measure_engine(t, rule->engine, &rule->tile, clfi_tune_kept_parameters(&t->kept, rule)));
     }
     return CLF_OK;
 }
@@ -226,8 +183,9 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     CLF_TRY(clfi_tune_describe(t->params->device, &patience, &t->device));
     t->reference = t->device.is_cpu ? "" : "gemm=tiled";
     t->results.is_reference_table = t->device.is_cpu;
-    CLF_TRY(read_kept(t));
-    const size_t first = 1 + clfi_engine_tables[CLF_OP_GEMM].count + count_kept(t);
+    if (t->params->kept_file)
+        CLF_TRY(clfi_tune_kept_read(t->params->kept_file, &t->device.info, t->params->precision, &t->kept));
+    const size_t first = 1 + clfi_engine_tables[CLF_OP_GEMM].count + t->kept.count;
     const double share = t->params->minutes * 60e9 / (double)(t->products->count * first);
     t->product_ns = share < PRODUCT_NS ? share : PRODUCT_NS;
     CLF_TRY(measure_engines(t));
