@@ -25,11 +25,11 @@ static clf_status open_parts(const char *directory, gathering *g)
     CLF_TRY(clfi_alloc(g->job.shards, sizeof *g->parts, "shards", &g->parts));
     for (size_t i = 0; i < g->job.shards; i++) {
         char *path;
-        bool is_there;
+        bool is_there, is_torn;
         CLF_TRY(cli_shard_path(directory, i + 1, g->job.shards, true, &path));
         clf_status st = clfi_file_exists(path, &is_there);
         if (st == CLF_OK && is_there)
-            st = cli_part_open_complete(path, &g->parts[i]);
+            st = cli_part_open_complete(path, &is_torn, &g->parts[i]);
         free(path);
         CLF_TRY(st);
         if (is_there)

@@ -97,9 +97,24 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
     return CLF_OK;
 }
 
-static clf_status store(const char *path, const char *model_dir, const clfi_tune_report *report)
+/* The file's choices for other products and precisions beside the new ones; what of the file cannot be read is in use nowhere. */
+static clf_status keep_others(const char *path, clfi_tune_report *report, size_t *out_dropped)
 {
-    json_t *entry, *old = NULL;
+    json_t *entry = NULL;
+    clf_tuning old = {0};
+    *out_dropped = 0;
+    CLF_TRY(clfi_tuned_file_find(path, &report->device, NULL, &entry));
+    clf_status st = CLF_OK;
+    if (entry && clfi_tuning_parse(NULL, entry, &old) == CLF_OK)
+        st = clfi_tuning_keep_others(&report->tuning, &old, out_dropped);
+    clfi_tuning_clear(&old);
+    json_decref(entry);
+    return st;
+}
+
+static clf_status store_entry(const char *path, const char *model_dir, const clfi_tune_report *report)
+{
+    json_t *entry;
     char text[32];
     const time_t now = time(NULL);
     struct tm utc;
@@ -107,16 +122,25 @@ static clf_status store(const char *path, const char *model_dir, const clfi_tune
     if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
         json_object_set_new(entry, "created", json_string(text));
     json_object_set_new(entry, "model", json_string(model_dir ? model_dir : "built-in"));
-    const int lock = clfi_tuned_file_lock(path);
-    clf_status st = clfi_tuned_file_find(path, &report->device, NULL, &old);
-    if (st == CLF_OK)
-        st = clfi_tuning_keep_others(entry, old);
-    if (st == CLF_OK)
-        st = clfi_tuned_file_store(path, &report->device, entry);
-    clfi_tuned_file_unlock(lock);
-    json_decref(old);
+    const clf_status st = clfi_tuned_file_store(path, &report->device, entry);
     json_decref(entry);
     return st;
+}
+
+static clf_status store(const char *path, const char *model_dir, clfi_tune_report *report)
+{
+    size_t dropped;
+    const int lock = clfi_tuned_file_lock(path);
+    clf_status st = keep_others(path, report, &dropped);
+    if (st == CLF_OK)
+        st = store_entry(path, model_dir, report);
+    clfi_tuned_file_unlock(lock);
+    CLF_TRY(st);
+    printf("kept in %s\n", path);
+    if (dropped)
+        printf("%zu %s of CLBlast for other products, measured with other parameters of it, %s gone\n", dropped,
+               clfi_plural(dropped, "choice", "choices"), clfi_plural(dropped, "is", "are"));
+    return CLF_OK;
 }
 
 /* A broken file would be found only after the work. */
@@ -144,8 +168,6 @@ static clf_status tune(const char *model_dir, clfi_tune_params *params, const ch
     clf_status st = print_report(&products, params->precision, &report);
     if (st == CLF_OK)
         st = store(path, model_dir, &report);
-    if (st == CLF_OK)
-        printf("kept in %s\n", path);
     clfi_tune_report_free(&report);
     return st;
 }

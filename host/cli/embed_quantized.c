@@ -17,11 +17,12 @@
 typedef struct quantized_writer {
     const cli_quantized_output *output;
     cli_quantization kind;
-    float *ranges;        /* NULL: bits, which have none */
-    uint8_t *row;         /* one quantized embedding */
-    clf_npy_writer *npy;  /* NULL: text */
-    clf_atomic_file file; /* stream NULL: standard output */
-    size_t index;         /* of the next row */
+    float *ranges;           /* NULL: bits, which have none */
+    uint8_t *row;            /* one quantized embedding */
+    clf_npy_writer *npy;     /* NULL: text */
+    clf_atomic_file file;    /* stream NULL: standard output */
+    size_t index;            /* of the next row */
+    cli_fingerprint made_by; /* taken before the work, but for the ranges */
 } quantized_writer;
 
 /* errno tells why it is false. */
@@ -65,23 +66,13 @@ static clf_status open_writer(quantized_writer *w, size_t width)
 }
 
 /* The file with what stands beside it, if it has a name. */
-static clf_status commit_npy(quantized_writer *w, cli_session *session, const cli_embedding *options, const char *directory)
+static clf_status commit_npy(quantized_writer *w)
 {
-    cli_fingerprint made_by = CLI_FINGERPRINT_INIT;
     clf_npy_writer *npy = w->npy;
-    clf_status st;
-    if (!w->output->path) {
-        w->npy = NULL;
-        return clfi_npy_writer_commit(npy);
-    }
-    CLF_GOTO(cli_fingerprint_take(session, options, directory, &made_by));
-    CLF_GOTO(cli_fingerprint_canaries(session, options, &made_by));
-    CLF_GOTO(cli_fingerprint_quantized(&made_by, cli_quantize_name(w->kind), w->ranges));
+    if (w->output->path)
+        CLF_TRY(cli_fingerprint_quantized(&w->made_by, cli_quantize_name(w->kind), w->ranges));
     w->npy = NULL;
-    st = cli_fingerprint_commit(&made_by, w->output->path, npy);
-done:
-    cli_fingerprint_free(&made_by);
-    return st;
+    return w->output->path ? cli_fingerprint_commit(&w->made_by, w->output->path, npy) : clfi_npy_writer_commit(npy);
 }
 
 /* Every embedding before its range is known. */
@@ -102,17 +93,21 @@ done:
 clf_status cli_embed_quantized(cli_session *session, const cli_embedding *options, const char *directory,
                                const cli_quantized_output *output, cli_inputs *inputs, clf_embed_stats *stats)
 {
-    quantized_writer w = {.output = output, .kind = (cli_quantization)output->kind};
+    quantized_writer w = {.output = output, .kind = (cli_quantization)output->kind, .made_by = CLI_FINGERPRINT_INIT};
     size_t width;
     clf_status st;
     CLF_TRY(cli_embedding_width(session, options, &width));
     if (output->ranges)
         CLF_TRY(cli_quantize_read_ranges(output->ranges, width, &w.ranges));
     CLF_GOTO(open_writer(&w, width));
+    if (w.npy && output->path) {
+        CLF_GOTO(cli_fingerprint_take(session, options, directory, &w.made_by));
+        CLF_GOTO(cli_fingerprint_canaries(session, options, &w.made_by));
+    }
     CLF_GOTO(w.ranges || !cli_quantize_has_ranges(w.kind) ? cli_pool_embed(session, options, inputs, write_rows, &w, stats)
                                                           : embed_then_write(session, options, &w, inputs, width, stats));
     if (w.npy)
-        st = commit_npy(&w, session, options, directory);
+        st = commit_npy(&w);
     else if (w.file.stream)
         st = clfi_atomic_commit(&w.file);
 done:
@@ -120,6 +115,7 @@ done:
         clfi_npy_writer_abandon(w.npy);
         clfi_atomic_abandon(&w.file);
     }
+    cli_fingerprint_free(&w.made_by);
     free(w.row);
     free(w.ranges);
     return st;

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "cli/fingerprint_parts.h"
+#include "cli/model_hash.h"
 #include "cli/pool.h"
 
 enum { QUOTED = 80, QUOTED_BEFORE = 20, QUOTE_BYTES = QUOTED + 8 };
@@ -73,8 +74,8 @@ clf_status cli_fingerprint_take(const cli_session *session, const cli_embedding 
                                                             [CLF_POOLING_LAST] = "last", [CLF_POOLING_WEIGHTED_MEAN] = "weighted_mean"};
     const clf_model_info *info = clf_model_get_info(session->model);
     const clf_embed_params params = cli_embed_params(options);
-    CLF_TRY(cli_fingerprint_hash_model(directory, &out->field[CLI_FIELD_MODEL]));
-    CLF_TRY(cli_fingerprint_hash_tokenizer(directory, &out->field[CLI_FIELD_TOKENIZER]));
+    CLF_TRY(cli_hash_model(directory, &out->field[CLI_FIELD_MODEL]));
+    CLF_TRY(cli_hash_tokenizer(directory, &out->field[CLI_FIELD_TOKENIZER]));
     CLF_TRY(cli_session_check_model(session, directory)); /* after they were read once more */
     const bool as_model = params.pooling == CLF_AS_MODEL;
     const char *name = params.prompt_name ? params.prompt_name : clf_model_default_prompt_name(session->model);

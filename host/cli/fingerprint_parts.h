@@ -21,11 +21,6 @@ extern const char *const cli_fields_otherwise[CLI_FIELD_COUNT];
 clf_status cli_fingerprint_set(cli_fingerprint *f, cli_field field, const char *text);
 clf_status cli_fingerprint_set_number(cli_fingerprint *f, cli_field field, int64_t number);
 
-/* Hashes of a model's files, but for those of its tokenizer, and of these: of a directory, or of one file that holds all. The caller frees
- * *out. */
-clf_status cli_fingerprint_hash_model(const char *path, char **out);
-clf_status cli_fingerprint_hash_tokenizer(const char *path, char **out);
-
 /* What stands in a file: a fingerprint with rows, hash, ranges and texts. The caller releases *out. */
 clf_status cli_fingerprint_file_json(const cli_fingerprint *f, json_t **out);
 clf_status cli_fingerprint_file_parse(const json_t *root, const char *where, cli_fingerprint *out);

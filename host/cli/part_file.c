@@ -480,12 +480,12 @@ clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool 
     return CLF_OK;
 }
 
-clf_status cli_part_open_complete(const char *path, cli_part **out)
+clf_status cli_part_open_complete(const char *path, bool *out_is_torn, cli_part **out)
 {
     cli_part *part;
+    *out_is_torn = false;
     CLF_TRY(new_part(path, O_RDONLY, &part));
-    bool is_torn;
-    const clf_status st = read_header(part, &is_torn);
+    const clf_status st = read_header(part, out_is_torn);
     if (st != CLF_OK) {
         cli_part_close(part);
         return st;
@@ -497,7 +497,8 @@ clf_status cli_part_open_complete(const char *path, cli_part **out)
 clf_status cli_part_job(const char *path, cli_job *out)
 {
     cli_part *part;
-    CLF_TRY(cli_part_open_complete(path, &part));
+    bool is_torn;
+    CLF_TRY(cli_part_open_complete(path, &is_torn, &part));
     *out = part->job;
     part->job = (cli_job){.shard = 0};
     cli_part_close(part);
@@ -507,10 +508,10 @@ clf_status cli_part_job(const char *path, cli_job *out)
 clf_status cli_part_kept(const char *path, uint64_t *out_rows)
 {
     cli_part *part;
-    bool exists;
+    bool exists, is_torn;
     clf_status st = CLF_OK;
     *out_rows = 0;
-    if (clfi_file_exists(path, &exists) != CLF_OK || !exists || cli_part_open_complete(path, &part) != CLF_OK)
+    if (clfi_file_exists(path, &exists) != CLF_OK || !exists || cli_part_open_complete(path, &is_torn, &part) != CLF_OK)
         return CLF_OK;
     if (flock(part->descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         st = recover(part);

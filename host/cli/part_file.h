@@ -58,8 +58,8 @@ typedef struct cli_part {
  * left alone. The job is copied. */
 clf_status cli_part_open(const char *path, const cli_job *job, bool keeps, bool on_one_device, cli_part **out);
 
-/* For reading only; the job is the file's own. IO, FORMAT as above. */
-clf_status cli_part_open_complete(const char *path, cli_part **out);
+/* For reading only; the job is the file's own. IO, FORMAT as above; *out_is_torn: FORMAT because the file ends within its first line. */
+clf_status cli_part_open_complete(const char *path, bool *out_is_torn, cli_part **out);
 
 /* Reads the part's windows: part->is_complete tells whether it has them all and its end. INVALID_ARGUMENT: it is of another job or another
  * shard. */

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "bench/resident.h"
 #include "cli/device_listing.h"
-#include "cli/model_files.h"
+#include "cli/model_hash.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
 #include "clformer/classify.h"
@@ -85,7 +85,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
 /* What cannot be looked at is told by what opens it. */
 void cli_session_note_model(cli_session *session, const char *directory)
 {
-    if (cli_model_files_stamp(directory, session->model_stamp) != CLF_OK)
+    if (cli_model_stamp(directory, session->model_stamp) != CLF_OK)
         session->model_stamp[0] = '\0';
 }
 
@@ -94,7 +94,7 @@ clf_status cli_session_check_model(const cli_session *session, const char *direc
     char stamp[CLFI_HASH_TEXT_BYTES];
     if (!session->model_stamp[0])
         return CLF_OK;
-    CLF_TRY(cli_model_files_stamp(directory, stamp));
+    CLF_TRY(cli_model_stamp(directory, stamp));
     if (strcmp(stamp, session->model_stamp) != 0)
         CLF_FAIL(CLF_IO, "%s: a file of the model was changed since it was opened: start again", directory);
     return CLF_OK;

@@ -20,7 +20,7 @@ typedef struct cli_session {
     uint64_t load_ns;  /* opening the models */
     clf_context *context;
     clf_model *model;                     /* NULL until cli_session_open_model */
-    char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of its files before it was opened (cli/model_files.h); "": not known */
+    char model_stamp[CLFI_HASH_TEXT_BYTES]; /* of its files before it was opened (cli/model_hash.h); "": not known */
     const char *reranker_directory;       /* of a cross-encoder that is opened beside the model; NULL: none */
     clf_model *reranker;                  /* NULL: what scores pairs is the model */
     struct cli_pool *pool;                /* processes of several devices (cli/pool.h); NULL: one device, in this process */

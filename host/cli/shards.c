@@ -92,22 +92,32 @@ static clf_status complete(cli_session *session, const cli_embedding *options, c
     return CLF_OK;
 }
 
+/* *out_is_torn: the file ends before its job does, and what of it is whole is nothing. */
+static clf_status check_done(const char *done_path, const cli_job *job, bool *out_is_torn, bool *out_is_complete)
+{
+    cli_part *part;
+    *out_is_complete = false;
+    const clf_status opened = cli_part_open_complete(done_path, out_is_torn, &part);
+    if (opened != CLF_OK)
+        return *out_is_torn ? CLF_OK : opened;
+    const clf_status st = cli_part_check(part, job, false);
+    *out_is_complete = part->is_complete;
+    cli_part_close(part);
+    return st;
+}
+
 /* Whether the shard is done. A file that says so and is not whole, by a disk's fault, is gone on with like one that was interrupted. */
 static clf_status find_done(const char *done_path, const char *path, const cli_job *job, bool *out)
 {
-    cli_part *part;
+    bool is_torn;
     CLF_TRY(clfi_file_exists(done_path, out));
     if (!*out)
         return CLF_OK;
-    CLF_TRY(cli_part_open_complete(done_path, &part));
-    const clf_status st = cli_part_check(part, job, false);
-    *out = part->is_complete;
-    cli_part_close(part);
-    CLF_TRY(st);
+    CLF_TRY(check_done(done_path, job, &is_torn, out));
     if (*out)
         return CLF_OK;
     cli_line_clear();
-    fprintf(stderr, "clformer: %s: is not whole; what of it is sound is kept\n", done_path);
+    fprintf(stderr, "clformer: %s: is not whole; %s\n", done_path, is_torn ? "the shard begins anew" : "what of it is sound is kept");
     return rename(done_path, path) == 0 ? CLF_OK : clfi_fail_errno("rename to", path);
 }
 

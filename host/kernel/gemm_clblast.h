@@ -24,6 +24,7 @@ typedef struct clf_clblast_parameters {
 } clf_clblast_parameters;
 
 bool clfi_clblast_is_any(const clf_clblast_parameters *parameters);
+bool clfi_clblast_is_same(const clf_clblast_parameters *a, const clf_clblast_parameters *b);
 
 /* Why these values cannot be used on the device: CLBlast itself checks nothing, and kernels of values that do not divide one another are
  * wrong without a word. Constraints of CLBlast's own tuner (Nugteren 2018). UNSUPPORTED names the kernel. */

@@ -2,6 +2,8 @@
 /* CLBlast's tuning parameters: names and constraints. */
 #include "kernel/gemm_clblast.h"
 
+#include <string.h>
+
 const clf_clblast_kernel clfi_clblast_kernels[CLFI_CLBLAST_KERNELS] = {
     [CLFI_CLBLAST_XGEMM] = {"Xgemm",
                             16,
@@ -19,6 +21,11 @@ bool clfi_clblast_is_any(const clf_clblast_parameters *parameters)
     for (int i = 0; i < CLFI_CLBLAST_KERNELS; i++)
         is_any = is_any || parameters->is_set[i];
     return is_any;
+}
+
+bool clfi_clblast_is_same(const clf_clblast_parameters *a, const clf_clblast_parameters *b)
+{
+    return memcmp(a->is_set, b->is_set, sizeof a->is_set) == 0 && memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 
 static bool is_power(size_t value, size_t least, size_t most)

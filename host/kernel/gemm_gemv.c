@@ -6,7 +6,8 @@
 #include "runtime/probe.h"
 
 enum { ROWS, GROUP, COLUMNS }; /* places in clf_tile: rows of a block at most, work-items of a group, columns of one that goes along k */
-enum { GROUPS_PER_UNIT = 2, MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: of an item; the others as in group_sums.cl */
+enum { GROUP_WG = 64, GROUPS_PER_UNIT = 2 };
+enum { MOST_SUMS = 8, PITCH = 8, SHARE = 8 }; /* MOST_SUMS: of an item; the others as in group_sums.cl */
 
 static const clf_tile_parameter parameters[] = {
     [ROWS] = {"rows", {1, 2, 4, 8, 16}},
@@ -14,25 +15,32 @@ static const clf_tile_parameter parameters[] = {
     [COLUMNS] = {"columns", {1, 2, 4}},
 };
 
-/* The columns depend on the case. */
+/* The group's partial sums lie in local memory. */
+static bool group_fits(const clf_context *context, const clf_tile *tile, int group)
+{
+    const int columns = tile->value[COLUMNS] ? tile->value[COLUMNS] : 1;
+    const uint64_t sums = (uint64_t)tile->value[ROWS] * (uint64_t)columns, each = (uint64_t)group + PITCH + SHARE;
+    return (size_t)group <= context->device.caps.max_work_group_size &&
+           sums * each * sizeof(float) <= context->device.caps.local_memory_bytes;
+}
+
+/* The columns depend on the case. Groups are those of a launch graph where so many sums leave room for them. */
 static clf_tile standard(const clf_context *context, const clf_tile *tile)
 {
     clf_tile all = *tile;
     if (!all.value[ROWS])
         all.value[ROWS] = 16;
-    if (!all.value[GROUP])
-        all.value[GROUP] = clfi_graph_group_or(&context->device.caps, 64);
+    if (!all.value[GROUP]) {
+        const int group = clfi_graph_group_or(&context->device.caps, GROUP_WG);
+        all.value[GROUP] = group_fits(context, &all, group) ? group : GROUP_WG;
+    }
     return all;
 }
 
-/* The group's partial sums lie in local memory. */
 static bool fits(const clf_context *context, const clf_tile *tile)
 {
     const clf_tile all = standard(context, tile);
-    const int columns = all.value[COLUMNS] ? all.value[COLUMNS] : 1, group = all.value[GROUP];
-    const uint64_t sums = (uint64_t)all.value[ROWS] * (uint64_t)columns, each = (uint64_t)group + PITCH + SHARE;
-    return (size_t)group <= context->device.caps.max_work_group_size &&
-           sums * each * sizeof(float) <= context->device.caps.local_memory_bytes;
+    return group_fits(context, &all, all.value[GROUP]);
 }
 
 const clf_tiling clfi_gemm_gemv_tiling = {parameters, COUNT(parameters), fits, standard};

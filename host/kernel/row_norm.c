@@ -12,7 +12,6 @@ enum { X, RESIDUAL, Y, GAMMA, BETA, OPERANDS, ROW_OPERANDS = GAMMA };
 enum {
     PASSES = 4,          /* over a row */
     VECTOR_GROUPS = 256, /* work-groups wanted on a CPU: enough to balance, few enough to cost nothing */
-    STEP_ROWS = 16,      /* at most where they may be a step's of a launch graph */
 };
 
 typedef struct layout {
@@ -109,12 +108,11 @@ clf_status clfi_row_norm_vector(clf_context *context, const void *arguments)
     return clfi_launch_1d(&launch, (size_t)((l.row_count + rows_per_item - 1) / rows_per_item), 1);
 }
 
-/* Few rows may be part of a launch graph, whose kernels have work-groups of one size. */
+/* Where there are launch graphs, in work-groups of their size, of which norms of heads, with rows for each, are parts too. */
 static clf_row_lanes lanes_of(const clf_context *context, const layout *l)
 {
-    const int graph_group = context->device.caps.graph_group;
-    return graph_group > 1 && l->row_count <= STEP_ROWS ? clfi_row_lanes_of(l->length, graph_group, graph_group)
-                                                        : clfi_row_lanes(context, l->length);
+    const int group = context->device.caps.graph_group;
+    return group > 1 ? clfi_row_lanes_of(l->length, group, group) : clfi_row_lanes(context, l->length);
 }
 
 bool clfi_row_norm_group_supports(const clf_context *context, const void *args)

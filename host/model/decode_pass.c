@@ -169,7 +169,8 @@ typedef struct step_key {
 static clf_status step(clf_decode_batch *batch, const pass_table *table, const clf_view *logits)
 {
     const step_key key = {*table, batch->packer.buffer, logits->buffer, logits->offset, clfi_arena_top(batch->context), batch->cache.moves};
-    const bool is_worth_it = table->tokens <= batch->context->device.caps.graph_rows;
+    const clf_context *context = batch->context;
+    const bool is_worth_it = context->graphs == CLFI_GRAPHS_ALWAYS || table->tokens <= context->device.caps.graph_rows;
     clf_launch_graph *graph = !is_worth_it ? NULL : table->tokens == 1 ? batch->step : batch->batch_step;
     return clfi_graph_end(graph, clfi_graph_begin(graph, &key, sizeof key) ? forward(batch, table, true, logits) : CLF_OK);
 }

@@ -114,8 +114,7 @@ static clf_status put_rule(clf_tuning *tuning, const clf_gemm_rule *rule)
     clf_gemm_rule *rules;
     for (size_t i = 0; i < tuning->count; i++) {
         clf_gemm_rule *old = &tuning->rules[i];
-        if (old->is_first_use && old->kind == rule->kind && old->precision == rule->precision && old->batch == rule->batch &&
-            old->m == rule->m && old->n == rule->n && old->k == rule->k) {
+        if (old->is_first_use && clfi_rule_is_for(old, rule)) {
             *old = *rule;
             return CLF_OK;
         }

@@ -36,17 +36,21 @@ typedef struct clf_tuning {
 
 void clfi_tuning_clear(clf_tuning *tuning);
 
-/* Reads the entry of one device (tuned_file.h). FORMAT names what is wrong, including engines, parameters and tiles that do not exist or do
- * not fit the context's device; without a context (NULL) whether they fit is not asked. *out: release with clfi_tuning_clear. */
+/* Reads the entry of one device (tuned_file.h). FORMAT names what is wrong. A rule that names an engine or a parameter that this version
+ * lacks, or a tile that does not fit the context's device, is passed over, and the log says so; without a context (NULL) whether tiles and
+ * CLBlast's parameters fit is not asked. *out: release with clfi_tuning_clear. */
 clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, clf_tuning *out);
 
 /* The entry for this device and driver that clfi_tuning_parse reads back. *out: release with json_decref. */
 clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out);
 
-/* Adds the rules of `old`, an entry of the same device and driver, for which `entry` has none: of other products and other precisions, the
- * oldest left out where a file would hold too many. CLBlast's parameters, one set for all, stay those of `entry`: rules that chose CLBlast
- * with others are left out. OUT_OF_MEMORY. */
-clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old);
+/* Whether two rules are for the same product at the same precision. */
+bool clfi_rule_is_for(const clf_gemm_rule *a, const clf_gemm_rule *b);
+
+/* Adds the rules of `old`, choices for the same device and driver, that are for other products or precisions; what would make a file too
+ * long is left out. CLBlast's parameters, one set for all, stay those of `tuning`: rules that chose CLBlast with others are left out, and
+ * counted in *out_dropped. OUT_OF_MEMORY. */
+clf_status clfi_tuning_keep_others(clf_tuning *tuning, const clf_tuning *old, size_t *out_dropped);
 
 /* Whether choices measured on this device with this driver are in use. */
 bool clfi_context_is_tuned(const clf_context *context);

@@ -6,6 +6,7 @@
  *     "clblast": {"Xgemm": {"MWG": 64, ...}}
  * engine "default" is the choice of the table; "first_use": true marks what was measured when a model was first loaded. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -42,7 +43,8 @@ static clf_status parse_precision(const json_t *json, clf_precision *out)
     CLF_FAIL(CLF_FORMAT, "%s: precision \"%s\" is none of highest, high, medium", where, name);
 }
 
-static clf_status parse_tile(const clf_context *context, const json_t *json, clf_gemm_rule *rule)
+/* *is_known false: the engine has no such parameter or value, or the tile does not fit. */
+static clf_status parse_tile(const clf_context *context, const json_t *json, clf_gemm_rule *rule, bool *is_known)
 {
     const json_t *tile, *value;
     const char *key;
@@ -53,18 +55,17 @@ static clf_status parse_tile(const clf_context *context, const json_t *json, clf
     {
         int64_t number;
         CLF_TRY(clfi_json_get_int(tile, where, key, 1, INT_MAX, &number));
-        if (clfi_engine_tile_set(rule->engine, key, number, &rule->tile) != CLF_OK)
-            return clfi_fail_prefix(CLF_FORMAT, "%s", where);
+        *is_known = *is_known && clfi_engine_tile_set(rule->engine, key, number, &rule->tile) == CLF_OK;
     }
-    if (context && rule->engine && !clfi_engine_tile_fits(context, rule->engine, &rule->tile))
-        CLF_FAIL(CLF_FORMAT, "%s: the tile of engine %s does not fit %s", where, rule->engine->name, context->device.info.name);
+    *is_known = *is_known && (!context || !rule->engine || clfi_engine_tile_fits(context, rule->engine, &rule->tile));
     return CLF_OK;
 }
 
-static clf_status parse_rule(const clf_context *context, const json_t *json, clf_gemm_rule *out)
+static clf_status parse_rule(const clf_context *context, const json_t *json, clf_gemm_rule *out, bool *is_known)
 {
     clf_gemm_rule rule = {0};
     const char *engine;
+    *is_known = true;
     CLF_TRY(parse_kind(json, &rule.kind));
     CLF_TRY(parse_precision(json, &rule.precision));
     CLF_TRY(clfi_json_get_int(json, where, "batch", 1, INT_MAX, &rule.batch));
@@ -72,13 +73,13 @@ static clf_status parse_rule(const clf_context *context, const json_t *json, clf
     CLF_TRY(clfi_json_get_int(json, where, "n", 1, INT_MAX, &rule.n));
     CLF_TRY(clfi_json_get_int(json, where, "k", 1, INT_MAX, &rule.k));
     CLF_TRY(clfi_json_get_string(json, where, "engine", &engine));
+    CLF_TRY(clfi_json_opt_bool(json, where, "first_use", false, &rule.is_first_use));
     if (strcmp(engine, "default") != 0) {
         rule.engine = clfi_engine_find(CLF_OP_GEMM, engine);
-        if (!rule.engine)
-            CLF_FAIL(CLF_FORMAT, "%s: engine \"%s\" is unknown", where, engine);
+        *is_known = rule.engine != NULL;
     }
-    CLF_TRY(parse_tile(context, json, &rule));
-    CLF_TRY(clfi_json_opt_bool(json, where, "first_use", false, &rule.is_first_use));
+    if (*is_known)
+        CLF_TRY(parse_tile(context, json, &rule, is_known));
     *out = rule;
     return CLF_OK;
 }
@@ -91,8 +92,14 @@ static clf_status parse_rules(const clf_context *context, const json_t *entry, c
     if (count > MAX_RULES)
         CLF_FAIL(CLF_FORMAT, "%s: %zu rules, at most %d", where, count, MAX_RULES);
     CLF_TRY(clfi_alloc(count, sizeof *tuning->rules, where, &tuning->rules));
-    for (; tuning->count < count; tuning->count++)
-        CLF_TRY(parse_rule(context, json_array_get(rules, tuning->count), &tuning->rules[tuning->count]));
+    for (size_t i = 0; i < count; i++) {
+        bool is_known;
+        CLF_TRY(parse_rule(context, json_array_get(rules, i), &tuning->rules[tuning->count], &is_known));
+        tuning->count += is_known;
+    }
+    if (context && tuning->count < count)
+        clfi_log(context, CLF_LOG_INFO, "%zu of %zu tuned choices are passed over: there is no such engine or tile, or it does not fit",
+                 count - tuning->count, count);
     return CLF_OK;
 }
 
@@ -196,41 +203,37 @@ clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tu
     return CLF_OK;
 }
 
-/* Whether two rules are for the same product at the same precision. */
-static bool is_same_case(const json_t *a, const json_t *b)
+bool clfi_rule_is_for(const clf_gemm_rule *a, const clf_gemm_rule *b)
 {
-    static const char *const keys[] = {"kind", "batch", "m", "n", "k"};
-    clf_precision of_a, of_b;
-    for (size_t i = 0; i < COUNT(keys); i++)
-        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
-            return false;
-    return parse_precision(a, &of_a) == CLF_OK && parse_precision(b, &of_b) == CLF_OK && of_a == of_b;
+    return a->kind == b->kind && a->precision == b->precision && a->batch == b->batch && a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
-static bool has_case(const json_t *rules, const json_t *rule)
+static bool has_rule_for(const clf_tuning *tuning, const clf_gemm_rule *rule)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(rules, i, one)
-        if (is_same_case(one, rule))
+    for (size_t i = 0; i < tuning->count; i++)
+        if (clfi_rule_is_for(&tuning->rules[i], rule))
             return true;
     return false;
 }
 
-clf_status clfi_tuning_keep_others(json_t *entry, const json_t *old)
+clf_status clfi_tuning_keep_others(clf_tuning *tuning, const clf_tuning *old, size_t *out_dropped)
 {
-    json_t *rules = json_object_get(entry, "gemm"), *rule;
-    const bool same_clblast = json_equal(json_object_get(entry, "clblast"), json_object_get(old, "clblast"));
-    size_t i;
-    json_array_foreach(json_object_get(old, "gemm"), i, rule)
-    {
-        const char *engine = json_string_value(json_object_get(rule, "engine"));
-        if (json_array_size(rules) == MAX_RULES)
-            break;
-        if ((!same_clblast && engine && strcmp(engine, "clblast") == 0) || has_case(rules, rule))
+    clf_gemm_rule *rules;
+    const bool same_clblast = clfi_clblast_is_same(&tuning->clblast, &old->clblast);
+    *out_dropped = 0;
+    CLF_TRY(clfi_alloc(tuning->count + old->count, sizeof *rules, where, &rules));
+    if (tuning->count)
+        memcpy(rules, tuning->rules, tuning->count * sizeof *rules);
+    free(tuning->rules);
+    tuning->rules = rules;
+    for (size_t i = 0; i < old->count && tuning->count < MAX_RULES; i++) {
+        const clf_gemm_rule *rule = &old->rules[i];
+        if (has_rule_for(tuning, rule))
             continue;
-        if (json_array_append(rules, rule) != 0)
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: rules of before", where);
+        if (!same_clblast && rule->engine && strcmp(rule->engine->name, "clblast") == 0)
+            ++*out_dropped;
+        else
+            tuning->rules[tuning->count++] = *rule;
     }
     return CLF_OK;
 }

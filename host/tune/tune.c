@@ -184,7 +184,7 @@ static clf_status tune(tuner *t, clfi_tune_report *report)
     t->reference = t->device.is_cpu ? "" : "gemm=tiled";
     t->results.is_reference_table = t->device.is_cpu;
     if (t->params->kept_file)
-        CLF_TRY(clfi_tune_kept_read(t->params->kept_file, &t->device.info, t->params->precision, &t->kept));
+        CLF_TRY(clfi_tune_kept_read(t->params->kept_file, &t->device.info, t->products, t->params->precision, &t->kept));
     const size_t first = 1 + clfi_engine_tables[CLF_OP_GEMM].count + t->kept.count;
     const double share = t->params->minutes * 60e9 / (double)(t->products->count * first);
     t->product_ns = share < PRODUCT_NS ? share : PRODUCT_NS;

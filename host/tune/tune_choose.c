@@ -43,8 +43,7 @@ static bool is_allowed(const clfi_tune_candidate *candidate, const clf_clblast_p
 {
     if (!clfi_clblast_is_any(&candidate->clblast))
         return !clblast || !candidate->engine || strcmp(candidate->engine->name, "clblast") != 0;
-    return clblast && memcmp(clblast->is_set, candidate->clblast.is_set, sizeof clblast->is_set) == 0 &&
-           memcmp(clblast->value, candidate->clblast.value, sizeof clblast->value) == 0;
+    return clblast && clfi_clblast_is_same(clblast, &candidate->clblast);
 }
 
 /* The fastest candidate for a product among those of a packing (NULL: any); 0, the table's choice, when there is none. */

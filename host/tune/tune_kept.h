@@ -4,12 +4,13 @@
 #define CLFI_TUNE_TUNE_KEPT_H
 
 #include "clformer/device.h"
-#include "op/tuned.h"
+#include "tune/tune_candidate.h"
 
-/* The choices of a file for this device with this driver and this precision, each once: the rules of *out are no products' but engines with
- * their tiles. Left out is what is measured anyway, an engine as it is. None where the device's entry is broken: contexts pass over it too.
- * *out: released with clfi_tuning_clear. FORMAT, IO, OUT_OF_MEMORY: the file cannot be read. */
-clf_status clfi_tune_kept_read(const char *file, const clf_device_info *device, clf_precision precision, clf_tuning *out);
+/* The choices of a file for these products on this device with this driver at this precision, each once: the rules of *out are no products'
+ * but engines with their tiles. Left out is what is measured anyway, an engine as it is. None where the device's entry is broken: contexts
+ * pass over it too. *out: released with clfi_tuning_clear. FORMAT, IO, OUT_OF_MEMORY: the file cannot be read. */
+clf_status clfi_tune_kept_read(const char *file, const clf_device_info *device, const clfi_tune_products *products, clf_precision precision,
+                               clf_tuning *out);
 
 /* CLBlast's parameters that a rule was chosen with; NULL: not CLBlast's, or with its own. */
 const clf_clblast_parameters *clfi_tune_kept_parameters(const clf_tuning *kept, const clf_gemm_rule *rule);

@@ -252,7 +252,8 @@ with tempfile.TemporaryDirectory() as work:
         fail("a shard that was done was written again")
     # One that says so and is not whole is gone on with, and another shard's or another job's is refused.
     whole = bytearray(read(first))
-    for name, damaged in (("cut", whole[:len(whole) // 2]), ("flipped", whole[:-200] + bytes([whole[-200] ^ 1]) + whole[-199:])):
+    for name, damaged in (("empty", b""), ("cut in its first line", whole[:100]), ("cut", whole[:len(whole) // 2]),
+                          ("flipped", whole[:-200] + bytes([whole[-200] ^ 1]) + whole[-199:])):
         with open(first, "wb") as file:
             file.write(damaged)
         expect(f"a done shard, {name}", run(*shard(1)), 0, "is not whole")

@@ -208,6 +208,17 @@ def check_graphs():
                 fail(f"CLF_GRAPH=1: {steps} graphs, {ran} launches of attention")
 
 
+def check_batch_graphs():
+    """Steps of several sequences are graphs, whose norms of queries and keys have rows for each head."""
+    prompts = os.path.join(work, "prompts")
+    with open(prompts, "w", encoding="utf-8") as file:
+        file.writelines(f"{'ab' * (1 + i)}\n" for i in range(5))
+    run = Run(["generate", os.path.join(data, "generation", "qwen3"), "--prompt-file", prompts, "--max-tokens", "8", "--json"], graph="1")
+    kernels = run.kernels()
+    if len(run.done.stdout.splitlines()) != 5 or kernels["group_graph"] < 5:
+        fail(f"5 sequences of qwen3: {run.done.stdout}, {dict(kernels)}")
+
+
 def check_programs():
     """Tests of graphs and of engines, as the GPU runs them."""
     for test in tests:
@@ -316,6 +327,7 @@ with tempfile.TemporaryDirectory() as work:
     check_devices()
     if tests:
         check_graphs()
+        check_batch_graphs()
         check_programs()
         sys.exit(1 if failures else 0)
     check_forced()

@@ -432,7 +432,7 @@ static void test_too_many_groups(void **state)
 /* A few long waits are nothing. Where they take more than a part of the time, launches go one by one. */
 static void test_late(void **state)
 {
-    enum { TURNS = 70, LOST_WORD = 64, LATE_WORD = 32 }; /* as in cl/cpu/launch_graph.cl */
+    enum { TURNS = 70, LOST_WORD = 64, LATE_WORD = 32 }; /* as in cl/shared/graph_record.cl */
     world w;
     clf_context *context = *state;
     const uint32_t units = (uint32_t)context->device.caps.compute_units;
