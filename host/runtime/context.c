@@ -87,8 +87,8 @@ clf_status clfi_context_wait(clf_context *context)
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "clFinish: %s (%d)", clfi_cl_name(code), code);
     if (context->is_lost && *context->is_lost)
-        CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its %u work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
-                 context->device.info.name, context->device.caps.graph_groups);
+        CLF_FAIL(CLF_DEVICE, "launch graph: %s does not run its work-groups at once (CLF_GRAPH=0 launches kernels one by one)",
+                 context->device.info.name);
     return CLF_OK;
 }
 

@@ -36,6 +36,20 @@ static clf_status append_source(const clf_context *context, const clf_kernel_spe
     return clfi_kernel_source(context->kernel_dir, spec->own, spec->file, out);
 }
 
+/* What a part is compiled from. */
+static clf_status append_part(const clf_context *context, const clf_program_part *part, clf_str *out)
+{
+    /* Parts have functions of the same names, which are no others' business. */
+    static const char head[] = "#define GRAPH_PART\n#undef inline\n#define inline __attribute__((internal_linkage)) inline\n";
+    CLF_TRY(clfi_str_append_text(out, head));
+    if (part->is_group)
+        CLF_TRY(clfi_str_appendf(out, "#define SPACE_BYTES %d\n", CLFI_GRAPH_SPACE_BYTES));
+    if (context->device.caps.graph_group > 1) /* what one launch reads, another of the same graph wrote */
+        CLF_TRY(clfi_str_append_text(out, "#define restrict\n"));
+    CLF_TRY(append_source(context, &part->spec, out));
+    return clfi_str_append(out, clfi_str_text(&part->tail), part->tail.length);
+}
+
 clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)
 {
     const clf_program_parts *parts = spec->parts;
@@ -45,8 +59,7 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     for (size_t i = 0; parts && i < parts->count; i++) {
         const clf_program_part *part = &parts->list[i];
         CLF_TRY(clfi_str_appendf(out, "%s\n", part->spec.options));
-        CLF_TRY(append_source(context, &part->spec, out));
-        CLF_TRY(clfi_str_append(out, clfi_str_text(&part->tail), part->tail.length));
+        CLF_TRY(append_part(context, part, out));
     }
     return CLF_OK;
 }
@@ -103,18 +116,8 @@ static clf_status compile_main(clf_context *context, const clf_kernel_spec *spec
 
 static clf_status compile_part(clf_context *context, const clf_program_part *part, cl_program *out)
 {
-    /* Parts have functions of the same names, which are no others' business. */
-    static const char head[] = "#define GRAPH_PART\n#undef inline\n#define inline __attribute__((internal_linkage)) inline\n";
     clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_str_append_text(&source, head);
-    if (st == CLF_OK && part->is_group)
-        st = clfi_str_appendf(&source, "#define SPACE_BYTES %d\n", CLFI_GRAPH_SPACE_BYTES);
-    if (st == CLF_OK && context->device.caps.graph_group > 1) /* what one launch reads, another of the same graph wrote */
-        st = clfi_str_append_text(&source, "#define restrict\n");
-    if (st == CLF_OK)
-        st = append_source(context, &part->spec, &source);
-    if (st == CLF_OK)
-        st = clfi_str_append(&source, clfi_str_text(&part->tail), part->tail.length);
+    clf_status st = append_part(context, part, &source);
     if (st == CLF_OK)
         st = compile(context, &part->spec, &source, out);
     clfi_str_free(&source);
