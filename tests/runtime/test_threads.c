@@ -70,8 +70,10 @@ static void test_first_contexts(void **state)
         if (process == 0) {
             setenv("POCL_CACHE_DIR", folder, 1);
             setenv("CLF_CACHE_DIR", "", 1);
-            if (is_pocl && access(pocl_alone, R_OK) == 0) /* other drivers, loaded before it, would keep the threads apart */
-                setenv("OCL_ICD_VENDORS", pocl_alone, 0);
+            if (is_pocl && access(pocl_alone, R_OK) == 0) { /* other drivers, loaded before it, would keep the threads apart */
+                setenv("OCL_ICD_VENDORS", pocl_alone, 1);
+                unsetenv("CLF_DEVICE"); /* an index among all of them */
+            }
             alarm(TIME_LIMIT);
             child();
         }
