@@ -253,7 +253,7 @@ int cmd_einsum(const cli_command *self, int argc, char **argv)
     char *equation = protect_equation(argc, argv, table, COUNT(table));
     st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
     if (st != CLF_OK) {
-        st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
+        st = st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(st, "E_OPTION") : cli_npy_fault(st);
     } else {
         job->equation = equation && argv[0] == equation ? equation + 1 : argv[0]; /* as it was given */
         job->files = argv + 1;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/npy_output.h"
+#include "cli/npy_tensor.h"
 #include "cli/op_row.h"
 #include "cli/standard_output.h"
 
@@ -116,7 +117,7 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
         cli_parse(&(cli_command){name, row->arguments, row->summary, NULL, self->first_file, self->last_file, 0, self->shares_work}, table,
                   count, argc, argv, &job.file_count);
     if (st != CLF_OK) {
-        st = clfi_fail_prefix(st, st == CLF_INVALID_ARGUMENT ? "E_OPTION" : "E_FILE");
+        st = st == CLF_INVALID_ARGUMENT ? clfi_fail_prefix(st, "E_OPTION") : cli_npy_fault(st);
     } else {
         job.files = argv;
         st = run_op(row, &job);
