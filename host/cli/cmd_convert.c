@@ -18,12 +18,12 @@
 #include "io/gguf_convert.h"
 #include "model/gguf_export.h"
 
-/* A file of a directory that is a model cannot be a GGUF file instead; with --check both sides are read. A GGUF file may replace itself. */
-static clf_status check_is_other(const char *from, const char *to, bool reads_both)
+/* What is converted stays: weights lose by it. A GGUF file may lie in the folder of its model. */
+static clf_status check_is_other(const char *from, const char *to)
 {
     bool is_directory;
     CLF_TRY(clfi_directory_exists(from, &is_directory));
-    if ((is_directory ? !clfi_is_gguf(to) : reads_both) && cli_is_read_from(from, to))
+    if (!(is_directory && clfi_is_gguf(to)) && cli_is_read_from(from, to))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "convert: %s: expected another file than the model's own, which it would replace", to);
     return CLF_OK;
 }
@@ -68,6 +68,8 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     if (done.positions > 0)
         fprintf(stderr, "texts of at most %lld tokens: layers see a window of so many, which the file cannot say\n",
                 (long long)done.positions);
+    if (done.leaves_nfc)
+        fprintf(stderr, "texts are read as they are written: the model's tokenizer composes them first (NFC), which the file cannot say\n");
     return CLF_OK;
 }
 
@@ -141,7 +143,7 @@ int cmd_convert(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK)
         st = cli_output_is_alone(&(cli_line){self, table, COUNT(table), argv, positional}, "argument", argv[1]);
     if (st == CLF_OK)
-        st = check_is_other(argv[0], argv[1], text != NULL);
+        st = check_is_other(argv[0], argv[1]);
     if (st == CLF_OK)
         st = convert(argv[0], argv[1], weights);
     if (st == CLF_OK && text)

@@ -15,7 +15,7 @@ int cmd_generate(const cli_command *self, int argc, char **argv)
         CLI_GENERATION_OPTIONS(what.options),
         CLI_SAMPLING_OPTIONS(what.options),
         {"batch", 0, "N", "prompts that run together (default: 16)", CLI_SIZE, &what.options.batch},
-        {"json", 0, NULL, "a line for each prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length\"}", CLI_FLAG,
+        {"json", 0, NULL, "a line for each prompt: {\"tokens\":[...],\"text\":\"...\",\"finish\":\"stop|length|interrupted\"}", CLI_FLAG,
          &what.as_json},
         CLI_SESSION_OPTIONS(session),
         CLI_MODEL_OPTIONS(session),

@@ -37,7 +37,7 @@ typedef struct job {
     cli_progress *progress; /* in tokens, of all windows */
 } job;
 
-static const char *const finishes[] = {"", "stop", "length", "stop"};
+static const char *const finishes[] = {"interrupted", "stop", "length", "stop"};
 
 static clf_status print_json(const answer *a)
 {
@@ -51,11 +51,14 @@ static clf_status print_json(const answer *a)
     return cli_json_print(line, true, JSON_COMPACT, "texts");
 }
 
-/* Of one text alone everybody sees how far it is. */
-static void say_printed(const cli_generating *what, size_t texts)
+/* begun: not to their ends. Of one text alone everybody sees how far it is. */
+static void say_printed(const cli_generating *what, size_t texts, size_t begun)
 {
-    if (what->file)
-        cli_interrupts_say("%zu %s printed", texts, clfi_plural(texts, "text was", "texts were"));
+    const char *were = clfi_plural(texts, "text was", "texts were");
+    if (what->file && begun)
+        cli_interrupts_say("%zu %s printed, and what there is of %zu more", texts, were, begun);
+    else if (what->file)
+        cli_interrupts_say("%zu %s printed", texts, were);
 }
 
 /* Everything that may be printed by now: the first unfinished text as far as it is, finished ones behind it whole. */
@@ -78,11 +81,32 @@ static clf_status print_ready(job *j)
             j->is_open = j->on_terminal && a->finish == CLF_FINISH_NONE;
         }
         CLF_TRY(cli_output_flush());
-        if (a->finish == CLF_FINISH_NONE)
+        if (a->finish == CLF_FINISH_NONE) {
+            say_printed(j->what, j->before + j->printed, 1);
             break;
+        }
         j->printed++;
-        say_printed(j->what, j->before + j->printed);
+        say_printed(j->what, j->before + j->printed, 0);
     }
+    return CLF_OK;
+}
+
+/* Where lines are printed whole, those of texts that were interrupted, too: they have begun in the prompts' order. */
+static clf_status print_interrupted(job *j)
+{
+    size_t whole = j->before + j->printed, begun = 0;
+    for (; j->printed < j->count; j->printed++) {
+        const answer *a = &j->answers[j->printed];
+        if (a->finish == CLF_FINISH_NONE && a->count == 0)
+            break;
+        if (j->on_terminal)
+            cli_line_clear();
+        CLF_TRY(print_json(a));
+        whole += a->finish != CLF_FINISH_NONE;
+        begun += a->finish == CLF_FINISH_NONE;
+    }
+    CLF_TRY(cli_output_flush());
+    say_printed(j->what, whole, begun);
     return CLF_OK;
 }
 
@@ -106,8 +130,14 @@ static clf_status note(job *j, const clf_generated *step)
 static int on_token(void *user, const clf_generated *step)
 {
     job *j = user;
+    if (j->what->as_json) /* what a line will say is not lost from now on */
+        cli_interrupts_hold(true);
     if (j->st == CLF_OK)
         j->st = note(j, step);
+    if (j->st == CLF_OK && cli_interrupts_is_waiting()) {
+        j->st = print_interrupted(j);
+        cli_interrupts_hold(false); /* which ends the program */
+    }
     return j->st != CLF_OK;
 }
 
@@ -142,6 +172,7 @@ static clf_status generate_window(clf_session *session, const cli_inputs *inputs
     clf_status st = cli_inputs_blame(inputs, &failed, clf_generate(session, inputs->texts, inputs->count, &params, on_token, &j));
     if (st == CLF_OK)
         st = j.st;
+    cli_interrupts_hold(false);
     cli_progress_count(progress, j.tokens);
     clear_answers(&j);
     return st;
@@ -153,7 +184,7 @@ static clf_status generate_all(const cli_session *session, cli_inputs *inputs, c
     clf_session *own;
     CLF_TRY(clf_session_create(session->model, NULL, &own));
     cli_progress progress = cli_progress_start("tokens", session->context);
-    say_printed(what, 0);
+    say_printed(what, 0, 0);
     clf_status st;
     do {
         st = cli_inputs_next(inputs);

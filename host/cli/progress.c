@@ -193,6 +193,11 @@ void cli_interrupts_hold(bool holds)
         on_interrupt(held_number);
 }
 
+bool cli_interrupts_is_waiting(void)
+{
+    return held_number != 0;
+}
+
 void cli_interrupts_clear(void)
 {
     if (isatty(STDERR_FILENO))

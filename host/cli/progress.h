@@ -58,6 +58,9 @@ void cli_interrupts_clear(void);
 /* An interruption waits until it is let go, a second one does not. For work that is over at once. */
 void cli_interrupts_hold(bool holds);
 
+/* Whether one waits, for work that can end early. */
+bool cli_interrupts_is_waiting(void);
+
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
 

@@ -49,7 +49,7 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     clf_stack_config *encoder = &config.encoder;
     int64_t decoder_layers;
     double eps;
-    bool is_tied;
+    bool is_tied, is_scaled;
     CLF_TRY(clfi_json_get_int(json, where, "d_model", 1, CLFI_CONFIG_LARGEST, &encoder->width));
     CLF_TRY(clfi_json_get_int(json, where, "d_ff", 1, CLFI_CONFIG_LARGEST, &encoder->hidden_width));
     CLF_TRY(clfi_json_get_int(json, where, "num_layers", 1, CLFI_CONFIG_MOST_LAYERS, &encoder->layers));
@@ -68,10 +68,13 @@ static clf_status read_config(const json_t *json, clf_network_config *out)
     config.decoder.layers = decoder_layers;
     config.decoder.attention.is_causal = config.decoder.has_source = true;
     config.has_generator = true;
-    /* The first T5 shares its head with the embedding and scales what goes into it; transformers 5 says so by a key of its own. */
+    /* The first T5 shares its head with the embedding and scales what goes into it, later ones do neither. transformers 5 says by a key of
+     * its own whether it scales, and shares the head of every model whose file has none. */
     CLF_TRY(clfi_json_opt_bool(json, where, "tie_word_embeddings", true, &is_tied));
-    CLF_TRY(clfi_json_opt_bool(json, where, "scale_decoder_outputs", is_tied, &config.is_generator_tied));
-    config.generator_scale = config.is_generator_tied ? (float)(1 / sqrt((double)encoder->width)) : 0;
+    CLF_TRY(clfi_json_opt_bool(json, where, "scale_decoder_outputs", is_tied, &is_scaled));
+    config.is_generator_tied = is_tied && is_scaled;
+    config.may_tie_generator = is_tied;
+    config.generator_scale = is_scaled ? (float)(1 / sqrt((double)encoder->width)) : 0;
     *out = config;
     return CLF_OK;
 }

@@ -12,6 +12,7 @@
 typedef struct clf_gguf_exported {
     clf_gguf_converted tensors;
     int64_t positions; /* above 0: the file has so many, since its architecture has no windows, of this width */
+    bool leaves_nfc;   /* the tokenizer composes texts first (NFC), which the file's does not */
 } clf_gguf_exported;
 
 /* The factor of the queries that takes up what the architecture lacks: another scale of the scores. */

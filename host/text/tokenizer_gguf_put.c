@@ -59,7 +59,7 @@ static clf_status put_spec(const clf_vocabulary_spec *spec, clf_gguf_values *val
 }
 
 clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t bos, const int32_t *ends, size_t end_count,
-                                   clf_gguf_values *values)
+                                   clf_gguf_values *values, bool *out_leaves_nfc)
 {
     clf_vocabulary_export export = CLF_VOCABULARY_EXPORT_INIT;
     clf_status st = clfi_vocabulary_export(directory, rows, &export);
@@ -69,6 +69,7 @@ clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t b
         st = put_ends(ends, end_count, &export.spec, values);
     if (st == CLF_OK)
         st = put_spec(&export.spec, values);
+    *out_leaves_nfc = export.leaves_nfc;
     clfi_vocabulary_export_free(&export);
     return st;
 }

@@ -99,6 +99,7 @@ static clf_status take_gpt2(const json_t *root, bool ignore_merges, clf_vocabula
     /* Qwen's texts are composed (NFC) first, which GGUF's readers leave to their callers. */
     if (json_is_object(normalizer) && !(is_type(normalizer, "NFC") && strcmp(out->spec.pre, "qwen2") == 0))
         return fail_part("normalizer", "none, or qwen2's NFC");
+    out->leaves_nfc = json_is_object(normalizer);
     return CLF_OK;
 }
 

@@ -17,6 +17,7 @@ typedef struct clf_vocabulary_export {
     clf_str texts; /* of tokens that fill holes, and of merges */
     json_t *root;
     clf_tokenizer *tokenizer;
+    bool leaves_nfc; /* the tokenizer composes texts first (NFC), which a vocabulary does not */
 } clf_vocabulary_export;
 
 #define CLF_VOCABULARY_EXPORT_INIT       \

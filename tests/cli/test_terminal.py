@@ -240,6 +240,17 @@ def interrupted_texts(folder):
     status, got = at_prompt(["generate", path, " cat", *many], [(rb"[a-z]{3}", signal.SIGINT)])
     if status != -signal.SIGINT or not got.endswith(b"\n") or got.count(b"\n") != 1:
         fail("generate interrupted: status", status, got[-60:])
+    prompts = os.path.join(folder, "talkative.txt")
+    with open(prompts, "w", encoding="ascii") as file:
+        file.write(" cat\n" * 200)
+    status, got = at_prompt(["generate", path, "--prompt-file", prompts, *many, "--json"], [(rb" tokens", signal.SIGINT)])
+    lines = [json.loads(line[line.index("{"):]) for line in got.decode().split("\n") if "{" in line]
+    begun = [line for line in lines if line["finish"] == "interrupted"]
+    if status != -signal.SIGINT or not begun or not all(line["tokens"] for line in lines):
+        fail("generate --json interrupted: status", status, len(lines), len(begun), got[-200:])
+    if f"{len(lines) - len(begun)} texts were printed, and what there is of {len(begun)} more".encode() not in got:
+        fail("generate --json interrupted:", len(lines), len(begun), "lines, said", got[-200:])
+    os.remove(prompts)
 
 
 def interrupted_work(folder):
@@ -252,14 +263,14 @@ def interrupted_work(folder):
         file.writelines(f"the cat {i} sat on a mat\n" for i in range(100000))
     write_gguf(large, {}, {"a": ((1 << 20, 1 << 12), 0, b"")})
     os.truncate(large, os.path.getsize(large) + (1 << 34))  # sparse
-    kept = f"{many}.embeddings.npy"
+    kept, printed_texts = f"{many}.embeddings.npy", r"(\d+) texts? w\w+ printed(?:, and what there is of (\d+) more)?"
     for args, unit, told, stdout in (
             (["perplexity", decoder, "--window", "64", "--file", many], b"tokens",
              "nothing was printed: the number is that of the whole text", None),
             (["logits", decoder, "--file", many, "-o", out], b"texts", f"nothing was written to {out}", None),
             (["convert", large, out, "--weights", "q4_0"], b"million weights", f"nothing was written to {out}", None),
-            (["generate", decoder, "--prompt-file", many, "--max-tokens", "4"], b"tokens", r"(\d+) texts were printed", "lines"),
-            (["translate", translator, "--file", many, "--json"], b"tokens", r"(\d+) texts were printed", "lines"),
+            (["generate", decoder, "--prompt-file", many, "--max-tokens", "4"], b"tokens", printed_texts, "lines"),
+            (["translate", translator, "--file", many, "--json"], b"tokens", printed_texts, "lines"),
             (["rerank", scorer, "a cat", "--file", many], b"texts", "nothing was printed: the order is that of all texts", None),
             (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings are kept",
              None),
@@ -274,7 +285,7 @@ def interrupted_work(folder):
             fail(args, "interrupted: status", status, lines[-4:], got[-200:])
         with open(printed, "rb") as file:
             count = file.read().count(b"\n")
-        if stdout and match and count - int(match.group(1)) not in (0, 1):  # the line of a text that was being printed is ended, too
+        if stdout and match and count - sum(int(number) for number in match.groups("0")) not in (0, 1):  # one may have begun since
             fail(args, "said", lines, "printed", count)
         os.remove(printed)
         if sorted(os.listdir(folder)) != before:
