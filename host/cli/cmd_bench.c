@@ -95,8 +95,8 @@ static double seconds_left(const job *j)
 static void show(const job *j)
 {
     char left[32];
-    cli_line_show("%s %zu of %zu: %s, about %s left", j->task, (j->rounds_ns ? j->done - j->verified : j->done) + 1,
-                  j->rounds_ns ? j->total - j->verified : j->bench.row_count, j->running, cli_duration(seconds_left(j), left));
+    cli_line_show("%s %zu of %zu, about %s left: %s", j->task, (j->rounds_ns ? j->done - j->verified : j->done) + 1,
+                  j->rounds_ns ? j->total - j->verified : j->bench.row_count, cli_duration(seconds_left(j), left), j->running);
 }
 
 static void on_running(void *user, const clfi_bench *bench, const clfi_row *row)

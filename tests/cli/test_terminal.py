@@ -133,11 +133,11 @@ def compiling(folder):
 def bench(folder):
     result = os.path.join(folder, "r.json")
     status, got = on_terminal("bench", "--suite", "ops", "--filter", "softmax", "--quick", "-o", result, columns=160,
-                              interrupt_at=rb"(verifying|measuring) \d+ of \d+: \S.*softmax.*, about .* left")
+                              interrupt_at=rb"(verifying|measuring) \d+ of \d+, about .* left: \S.*softmax")
     text = got.decode()
     if status != 130 or not re.search(r"^\d+ workloads; ", text):
         fail("bench: status", status, text[:200])
-    if not re.search(r"(verifying|measuring) \d+ of \d+: \S*softmax\S* .*about .* left", text):
+    if not re.search(r"(verifying|measuring) \d+ of \d+, about .* left: \S*softmax", text):
         fail("bench: no name or estimate in", text[:400])
     wanted = "the result file holds what was measured" if os.path.exists(result) else "nothing was measured, and no result file was written"
     if f"clformer: bench: interrupted; {wanted}" not in screen(got):
