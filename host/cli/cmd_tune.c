@@ -100,15 +100,10 @@ static clf_status print_report(const clfi_tune_products *products, clf_precision
 /* The file's choices for other products and precisions beside the new ones; what of the file cannot be read is in use nowhere. */
 static clf_status keep_others(const char *path, clfi_tune_report *report, size_t *out_dropped)
 {
-    json_t *entry = NULL;
-    clf_tuning old = {0};
-    *out_dropped = 0;
-    CLF_TRY(clfi_tuned_file_find(path, &report->device, NULL, &entry));
-    clf_status st = CLF_OK;
-    if (entry && clfi_tuning_parse(NULL, entry, &old) == CLF_OK)
-        st = clfi_tuning_keep_others(&report->tuning, &old, out_dropped);
+    clf_tuning old;
+    CLF_TRY(clfi_tuning_read(path, &report->device, &old));
+    const clf_status st = clfi_tuning_keep_others(&report->tuning, &old, out_dropped);
     clfi_tuning_clear(&old);
-    json_decref(entry);
     return st;
 }
 

@@ -55,6 +55,7 @@ static clf_status verify(cli_session *session, const char *path, const char *dir
     if (!found)
         CLF_GOTO(clfi_fail(CLF_NOT_FOUND, "%s has no fingerprint: there is no %s.json", path, path));
     CLF_GOTO(cli_fingerprint_options(path, &of_file, &options));
+    cli_session_note_model(session, directory);
     CLF_GOTO(cli_session_open_model(session, directory));
     st = cli_fingerprint_take(session, &options, directory, &now);
     if (st == CLF_OK)

@@ -85,11 +85,11 @@ static clf_status start(cli_session *session, const char *devices, const char *d
 clf_status cli_pool_open_model(cli_session *session, const char *directory)
 {
     const char *devices = cli_devices_asked(session->device), *engine;
+    cli_session_note_model(session, directory);
     if (!devices)
         return cli_session_open_model(session, directory);
     if (session->trace)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "--trace: a trace is of one device, found devices \"%s\"", devices);
-    cli_session_note_model(session, directory);
     CLF_TRY(start(session, devices, directory, &engine));
     return cli_session_describe_model(session, directory, engine);
 }

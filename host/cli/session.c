@@ -102,7 +102,6 @@ clf_status cli_session_check_model(const cli_session *session, const char *direc
 
 clf_status cli_session_open_model(cli_session *session, const char *directory)
 {
-    cli_session_note_model(session, directory);
     return open_models(session, directory, clf_model_open_with);
 }
 

@@ -75,7 +75,7 @@ clf_model_params cli_session_model_params(const cli_session *session);
 
 clf_status cli_session_open(cli_session *session);
 
-/* Before a model is opened: what its files are, for cli_session_check_model. */
+/* Before a model is opened whose fingerprint will be taken: what its files are, for cli_session_check_model. */
 void cli_session_note_model(cli_session *session, const char *directory);
 
 /* IO where the files of the model that is open are others than those it was opened from. */

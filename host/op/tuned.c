@@ -42,6 +42,17 @@ static void clear_tuned(void *content)
 
 static const clf_slot_type tuned_slot = {"tuned choices", sizeof(tuned), clear_tuned};
 
+clf_status clfi_tuning_read(const char *path, const clf_device_info *device, clf_tuning *out)
+{
+    json_t *entry = NULL;
+    *out = (clf_tuning){0};
+    CLF_TRY(clfi_tuned_file_find(path, device, NULL, &entry));
+    if (entry && clfi_tuning_parse(NULL, entry, out) != CLF_OK)
+        *out = (clf_tuning){0};
+    json_decref(entry);
+    return CLF_OK;
+}
+
 /* *out NULL: nothing was measured here. */
 static clf_status read_tuning(const clf_context *context, clf_tuning **out)
 {

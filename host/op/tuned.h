@@ -41,6 +41,10 @@ void clfi_tuning_clear(clf_tuning *tuning);
  * CLBlast's parameters fit is not asked. *out: release with clfi_tuning_clear. */
 clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, clf_tuning *out);
 
+/* A file's choices for a device with this driver, without a context; none where it has no entry, or a broken one: contexts pass over it
+ * too. *out: release with clfi_tuning_clear. FORMAT, IO, OUT_OF_MEMORY: the file cannot be read. */
+clf_status clfi_tuning_read(const char *path, const clf_device_info *device, clf_tuning *out);
+
 /* The entry for this device and driver that clfi_tuning_parse reads back. *out: release with json_decref. */
 clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out);
 

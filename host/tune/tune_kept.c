@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "op/tuned_file.h"
-
 const clf_clblast_parameters *clfi_tune_kept_parameters(const clf_tuning *kept, const clf_gemm_rule *rule)
 {
     const bool has_set = strcmp(rule->engine->name, "clblast") == 0 && clfi_clblast_is_any(&kept->clblast);
@@ -37,14 +35,9 @@ static bool is_candidate(const clf_tuning *tuning, const clf_gemm_rule *rule)
 clf_status clfi_tune_kept_read(const char *file, const clf_device_info *device, const clfi_tune_products *products, clf_precision precision,
                                clf_tuning *out)
 {
-    json_t *entry = NULL;
-    clf_tuning tuning = {0};
-    CLF_TRY(clfi_tuned_file_find(file, device, NULL, &entry));
-    const bool is_known = entry && clfi_tuning_parse(NULL, entry, &tuning) == CLF_OK;
-    json_decref(entry);
-    if (!is_known)
-        return CLF_OK;
+    clf_tuning tuning;
     size_t count = 0;
+    CLF_TRY(clfi_tuning_read(file, device, &tuning));
     for (size_t i = 0; i < tuning.count; i++) {
         const clf_gemm_rule *rule = &tuning.rules[i];
         bool is_new = is_wanted(products, precision, rule) && is_candidate(&tuning, rule);

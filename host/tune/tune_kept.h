@@ -7,8 +7,8 @@
 #include "tune/tune_candidate.h"
 
 /* The choices of a file for these products on this device with this driver at this precision, each once: the rules of *out are no products'
- * but engines with their tiles. Left out is what is measured anyway, an engine as it is. None where the device's entry is broken: contexts
- * pass over it too. *out: released with clfi_tuning_clear. FORMAT, IO, OUT_OF_MEMORY: the file cannot be read. */
+ * but engines with their tiles. Left out is what is measured anyway, an engine as it is. *out and statuses as those of
+ * clfi_tuning_read. */
 clf_status clfi_tune_kept_read(const char *file, const clf_device_info *device, const clfi_tune_products *products, clf_precision precision,
                                clf_tuning *out);
 
