@@ -23,6 +23,7 @@ clf_gemm_kind clfi_gemm_kind_of(const clf_gemm_args *args)
 void clfi_tuning_clear(clf_tuning *tuning)
 {
     free(tuning->rules);
+    json_decref(tuning->passed_over);
     *tuning = (clf_tuning){0};
 }
 

@@ -32,13 +32,15 @@ typedef struct clf_tuning {
     clf_gemm_rule *rules;
     size_t count;
     clf_clblast_parameters clblast;
+    json_t *passed_over; /* NULL or an array: rules that this version or device cannot use, for those that can; owned */
 } clf_tuning;
 
 void clfi_tuning_clear(clf_tuning *tuning);
 
 /* Reads the entry of one device (tuned_file.h). FORMAT names what is wrong. A rule that names an engine or a parameter that this version
  * lacks, or a tile that does not fit the context's device, is passed over, and the log says so; without a context (NULL) whether tiles and
- * CLBlast's parameters fit is not asked. *out: release with clfi_tuning_clear. */
+ * CLBlast's parameters fit is not asked. What is passed over stays in the entry that is written next, where no rule for the same product
+ * takes its place. *out: release with clfi_tuning_clear. */
 clf_status clfi_tuning_parse(const clf_context *context, const json_t *entry, clf_tuning *out);
 
 /* A file's choices for a device with this driver, without a context; none where it has no entry, or a broken one: contexts pass over it

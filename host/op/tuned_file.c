@@ -154,16 +154,19 @@ clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device
     json_t *root;
     const json_t *old = NULL;
     CLF_TRY(read_file(path, &root, &old));
-    json_t *devices = json_array();
-    bool is_whole = devices != NULL;
+    json_t *devices = json_array(), *own = json_deep_copy(entry);
+    bool is_whole = devices && own;
     for (size_t i = 0; root && i < json_array_size(old); i++) {
         json_t *other = json_array_get(old, i);
+        if (is_same(other, device))
+            is_whole = is_whole && json_object_update_missing(own, other) == 0;
         const bool stays = !is_device(other, device) || (!is_same(other, device) && count_kept(old, i, device) < MOST_OF_DEVICE);
         if (stays)
             is_whole = is_whole && json_array_append(devices, other) == 0;
     }
-    is_whole = is_whole && json_array_append_new(devices, json_deep_copy(entry)) == 0;
+    is_whole = is_whole && json_array_append(devices, own) == 0;
     const clf_status st = is_whole ? write_file(path, devices) : clfi_fail(CLF_OUT_OF_MEMORY, "%s: list of devices", path);
+    json_decref(own);
     json_decref(devices);
     json_decref(root);
     return st;

@@ -22,9 +22,10 @@ clf_status clfi_tuned_file_find(const char *path, const clf_device_info *device,
 int clfi_tuned_file_lock(const char *path);
 void clfi_tuned_file_unlock(int lock);
 
-/* Writes the file anew with this entry in the place of the one that find would give. Other devices' entries stay, and the newest three of
- * this device with other drivers or numbers of units: machines may share a home folder. The folder is created. The file is replaced as a
- * whole or not at all. FORMAT: the file that is there is broken: it is left alone. */
+/* Writes the file anew with this entry in the place of the one that find would give, whose further members it keeps (the model that
+ * clformer tune measured, a newer version's). Other devices' entries stay, and the newest three of this device with other drivers or
+ * numbers of units: machines may share a home folder. The folder is created. The file is replaced as a whole or not at all. FORMAT: the
+ * file that is there is broken: it is left alone. */
 clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device, const json_t *entry);
 
 #endif

@@ -84,6 +84,15 @@ static clf_status parse_rule(const clf_context *context, const json_t *json, clf
     return CLF_OK;
 }
 
+static clf_status pass_over(clf_tuning *tuning, json_t *rule)
+{
+    if (!tuning->passed_over)
+        tuning->passed_over = json_array();
+    if (json_array_append(tuning->passed_over, rule) != 0)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: rules that are passed over: not enough memory", where);
+    return CLF_OK;
+}
+
 static clf_status parse_rules(const clf_context *context, const json_t *entry, clf_tuning *tuning)
 {
     const json_t *rules;
@@ -94,7 +103,10 @@ static clf_status parse_rules(const clf_context *context, const json_t *entry, c
     CLF_TRY(clfi_alloc(count, sizeof *tuning->rules, where, &tuning->rules));
     for (size_t i = 0; i < count; i++) {
         bool is_known;
-        CLF_TRY(parse_rule(context, json_array_get(rules, i), &tuning->rules[tuning->count], &is_known));
+        json_t *rule = json_array_get(rules, i);
+        CLF_TRY(parse_rule(context, rule, &tuning->rules[tuning->count], &is_known));
+        if (!is_known)
+            CLF_TRY(pass_over(tuning, rule));
         tuning->count += is_known;
     }
     if (context && tuning->count < count)
@@ -185,24 +197,6 @@ static json_t *clblast_json(const clf_clblast_parameters *parameters)
     return NULL;
 }
 
-clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out)
-{
-    json_t *rules = json_array();
-    bool is_whole = rules != NULL;
-    for (size_t i = 0; i < tuning->count; i++)
-        is_whole = is_whole && json_array_append_new(rules, rule_json(&tuning->rules[i])) == 0;
-    json_t *entry = NULL;
-    if (is_whole) /* "o" takes its reference over, whether or not the rest can be packed */
-        entry = json_pack("{s:s, s:s, s:s, s:I, s:s, s:O, s:o}", "name", device->name, "platform", device->platform_name, "driver",
-                          device->driver_version, "compute_units", (json_int_t)device->compute_units, "library", clf_version(), "gemm",
-                          rules, "clblast", clblast_json(&tuning->clblast));
-    json_decref(rules);
-    if (!entry)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "tuned choices of %s as JSON: not enough memory", device->name);
-    *out = entry;
-    return CLF_OK;
-}
-
 bool clfi_rule_is_for(const clf_gemm_rule *a, const clf_gemm_rule *b)
 {
     return a->kind == b->kind && a->precision == b->precision && a->batch == b->batch && a->m == b->m && a->n == b->n && a->k == b->k;
@@ -214,6 +208,41 @@ static bool has_rule_for(const clf_tuning *tuning, const clf_gemm_rule *rule)
         if (clfi_rule_is_for(&tuning->rules[i], rule))
             return true;
     return false;
+}
+
+/* As far as a file may be long. False: not enough memory. */
+static bool append_passed_over(const clf_tuning *tuning, json_t *rules)
+{
+    size_t i;
+    json_t *json;
+    json_array_foreach(tuning->passed_over, i, json)
+    {
+        clf_gemm_rule rule;
+        bool is_known;
+        const bool stays = parse_rule(NULL, json, &rule, &is_known) == CLF_OK && !has_rule_for(tuning, &rule);
+        if (stays && json_array_size(rules) < MAX_RULES && json_array_append(rules, json) != 0)
+            return false;
+    }
+    return true;
+}
+
+clf_status clfi_tuning_entry(const clf_device_info *device, const clf_tuning *tuning, json_t **out)
+{
+    json_t *rules = json_array();
+    bool is_whole = rules != NULL;
+    for (size_t i = 0; i < tuning->count; i++)
+        is_whole = is_whole && json_array_append_new(rules, rule_json(&tuning->rules[i])) == 0;
+    is_whole = is_whole && append_passed_over(tuning, rules);
+    json_t *entry = NULL;
+    if (is_whole) /* "o" takes its reference over, whether or not the rest can be packed */
+        entry = json_pack("{s:s, s:s, s:s, s:I, s:s, s:O, s:o}", "name", device->name, "platform", device->platform_name, "driver",
+                          device->driver_version, "compute_units", (json_int_t)device->compute_units, "library", clf_version(), "gemm",
+                          rules, "clblast", clblast_json(&tuning->clblast));
+    json_decref(rules);
+    if (!entry)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "tuned choices of %s as JSON: not enough memory", device->name);
+    *out = entry;
+    return CLF_OK;
 }
 
 clf_status clfi_tuning_keep_others(clf_tuning *tuning, const clf_tuning *old, size_t *out_dropped)
@@ -235,5 +264,8 @@ clf_status clfi_tuning_keep_others(clf_tuning *tuning, const clf_tuning *old, si
         else
             tuning->rules[tuning->count++] = *rule;
     }
+    size_t i;
+    json_t *rule;
+    json_array_foreach(old->passed_over, i, rule) CLF_TRY(pass_over(tuning, rule));
     return CLF_OK;
 }

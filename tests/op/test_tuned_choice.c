@@ -72,7 +72,7 @@ static void test_rules(void **state)
             continue;
         clf_gemm_rule rules[] = {{CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 33, 48, 40, engine, {{0}}, false},
                                  {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128, 48, 40, engine, {{0}}, false}};
-        store(path, device, &(clf_tuning){rules, COUNT(rules), {{false}, {{0}}}});
+        store(path, device, &(clf_tuning){.rules = rules, .count = COUNT(rules)});
         check_engine(path, "", engine->name);
         check_engine(path, "gemm=tiled", "tiled");
         check_engine("", "gemm=tiled", "tiled");
@@ -87,7 +87,7 @@ static void test_rules(void **state)
     clf_device_info other = *device;
     other.driver_version = "another";
     assert_int_equal(unlink(path), 0);
-    store(path, &other, &(clf_tuning){NULL, 0, {{false}, {{0}}}});
+    store(path, &other, &(clf_tuning){.count = 0});
     tuned = open_context(path, "");
     assert_false(clfi_context_is_tuned(tuned));
     clf_context_destroy(tuned);
@@ -100,7 +100,7 @@ static void test_clblast(void **state)
 {
     const clf_device_info *device = clf_context_device(*state);
     char directory[TEMP_PATH_BYTES], path[TEMP_PATH_BYTES];
-    clf_tuning tuning = {NULL, 0, {{false}, {{0}}}};
+    clf_tuning tuning = {.count = 0};
     size_t used = 0;
     temp_directory_make(directory);
     temp_path(directory, "tuned.json", path);

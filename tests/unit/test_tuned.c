@@ -163,7 +163,7 @@ static void test_round_trip(void **state)
         {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 1, 384, 384, NULL, {{0}}, true},
         {CLF_GEMM_INTERLEAVED, CLF_PRECISION_HIGHEST, 96, 128, 128, 32, clfi_engine_find(CLF_OP_GEMM, "interleaved"), {{4, 0, 0}}, false},
     };
-    clf_tuning tuning = {rules, COUNT(rules), {{false}, {{0}}}};
+    clf_tuning tuning = {.rules = rules, .count = COUNT(rules)};
     tuning.clblast.is_set[CLFI_CLBLAST_ROUTINE] = true;
     tuning.clblast.value[CLFI_CLBLAST_ROUTINE][0] = 256;
     json_t *entry;
@@ -194,8 +194,8 @@ static void test_added(void **state)
 {
     fixture *f = *state;
     clf_gemm_rule rule = {CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 256, 384, 384, clfi_engine_find(CLF_OP_GEMM, "tiled"), {{0}}, true};
-    const clf_tuning others = {
-        &(clf_gemm_rule){CLF_GEMM_PRODUCT, CLF_PRECISION_HIGHEST, 1, 8, 8, 8, NULL, {{0}}, false}, 1, {{false}, {{0}}}};
+    const clf_tuning others = {.rules = &(clf_gemm_rule){CLF_GEMM_PRODUCT, CLF_PRECISION_HIGHEST, 1, 8, 8, 8, NULL, {{0}}, false},
+                               .count = 1};
     json_t *entry;
     clf_str text = CLF_STR_INIT;
     bool is_all = true;
@@ -262,8 +262,8 @@ static void test_precisions_of_clblast(void **state)
         rules[i] = (clf_gemm_rule){
             CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, 128 << i, 384, 384, clfi_engine_find(CLF_OP_GEMM, names[i]), {{0}}, false};
     for (int is_other = 0; is_other < 2; is_other++) {
-        const clf_tuning old = {rules, COUNT(rules), {{true}, {{0}}}};
-        clf_tuning tuning = {NULL, 0, {{true}, {{0}}}};
+        const clf_tuning old = {.rules = rules, .count = COUNT(rules), .clblast = {.is_set = {true}}};
+        clf_tuning tuning = {.clblast = {.is_set = {true}}};
         size_t dropped;
         tuning.clblast.value[0][0] = (size_t)is_other;
         CHECK_OK(clfi_tuning_keep_others(&tuning, &old, &dropped));
@@ -284,7 +284,7 @@ static void test_entries(void **state)
         {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER, .compute_units = 7},
         {.name = NAME, .platform_name = PLATFORM, .driver_version = DRIVER},
     };
-    const clf_tuning nothing = {NULL, 0, {{false}, {{0}}}};
+    const clf_tuning nothing = {.count = 0};
     for (size_t i = 0; i < COUNT(others); i++) {
         json_t *entry, *found;
         bool is_other;
@@ -397,7 +397,7 @@ static void test_broken(void **state)
         CHECK(strchr(f->log, '\n') == strrchr(f->log, '\n'), "file %zu: told more than once: %s", i, f->log);
     }
     json_t *entry;
-    const clf_tuning nothing = {NULL, 0, {{false}, {{0}}}};
+    const clf_tuning nothing = {.count = 0};
     clf_str left = CLF_STR_INIT;
     CHECK_OK(clfi_tuning_entry(&info, &nothing, &entry));
     write_text(f, "[]");
@@ -416,9 +416,9 @@ static void test_foreign(void **state)
         DOCUMENT(ENTRY(RULE("packed", ", \"tile\": {\"rows\": 9}") ", " RULE("packed", ""), "")),
         DOCUMENT(ENTRY(RULE("packed", ", \"tile\": {\"side\": 8}") ", " RULE("packed", ""), "")),
         DOCUMENT(ENTRY(RULE("clblast", ", \"tile\": {\"rows\": 8}") ", " RULE("packed", ""), "")),
-        DOCUMENT(ENTRY(RULE("tiled", ", \"tile\": {\"item_m\": 8, \"item_n\": 8, \"slice\": 32, \"wg_m\": 16, \"wg_n\": 16}") ", " RULE(
-                           "packed", ""),
-                       "")),
+        DOCUMENT(ENTRY(
+            RULE("tiled", ", \"tile\": {\"item_m\": 8, \"item_n\": 8, \"slice\": 32, \"wg_m\": 16, \"wg_n\": 16}") ", " RULE("packed", ""),
+            "")),
     };
     fixture *f = *state;
     for (size_t i = 0; i < COUNT(files); i++) {
@@ -429,6 +429,43 @@ static void test_foreign(void **state)
     }
 }
 
+/* And it is still there for that version when this one has added a rule or tuned, until something else is chosen for its product. */
+static void test_foreign_stays(void **state)
+{
+    static const struct {
+        int64_t m;
+        bool is_tuned, stays;
+    } cases[] = {{256, false, true}, {256, true, true}, {128, false, false}, {128, true, false}};
+    fixture *f = *state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        clf_gemm_rule rule = {
+            CLF_GEMM_LINEAR, CLF_PRECISION_HIGHEST, 1, cases[i].m, 384, 384, clfi_engine_find(CLF_OP_GEMM, "packed"), {{0}}, false};
+        clf_str left = CLF_STR_INIT;
+        write_text(f, DOCUMENT(ENTRY(RULE("warp", ", \"lanes\": 5"), ", \"model\": \"mine\"")));
+        if (cases[i].is_tuned) {
+            clf_tuning tuning = own_copy(&rule, 1), old;
+            size_t dropped;
+            json_t *entry;
+            CHECK_OK(clfi_tuning_read(f->path, &info, &old));
+            CHECK_OK(clfi_tuning_keep_others(&tuning, &old, &dropped));
+            CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
+            CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
+            json_decref(entry);
+            clfi_tuning_clear(&tuning);
+            clfi_tuning_clear(&old);
+        } else {
+            rule.is_first_use = true;
+            CHECK_OK(clfi_tuning_add(&f->context, &rule));
+        }
+        CHECK_OK(clfi_file_read(f->path, 4096, &left));
+        CHECK(strstr(clfi_str_text(&left), "packed"), "case %zu: the rule is not in %s", i, clfi_str_text(&left));
+        CHECK(strstr(clfi_str_text(&left), "mine"), "case %zu: the model is gone from %s", i, clfi_str_text(&left));
+        CHECK(!strstr(clfi_str_text(&left), "warp") == !cases[i].stays && !strstr(clfi_str_text(&left), "lanes") == !cases[i].stays,
+              "case %zu: the foreign rule %s: %s", i, cases[i].stays ? "is gone" : "stays", clfi_str_text(&left));
+        clfi_str_free(&left);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_precisions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
         cmocka_unit_test_setup_teardown(test_added, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_foreign_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_closed, setup, teardown),
         cmocka_unit_test(test_precisions_of_clblast),
         cmocka_unit_test(test_products),
