@@ -55,7 +55,7 @@ bool clfi_rule_is_for(const clf_gemm_rule *a, const clf_gemm_rule *b);
 
 /* Adds the rules of `old`, choices for the same device and driver, that are for other products or precisions; what would make a file too
  * long is left out. CLBlast's parameters, one set for all, stay those of `tuning`: rules that chose CLBlast with others are left out, and
- * counted in *out_dropped. OUT_OF_MEMORY. */
+ * counted in *out_dropped. What `old` passed over comes along. OUT_OF_MEMORY. */
 clf_status clfi_tuning_keep_others(clf_tuning *tuning, const clf_tuning *old, size_t *out_dropped);
 
 /* Whether choices measured on this device with this driver are in use. */

@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "support/device.h"
 #include "support/late_event.h"
+#include "support/small_transformer.h"
 #include "support/temp.h"
 
 static const char distilbert[] = CLF_TEST_DATA "/families/distilbert";
@@ -60,18 +61,6 @@ static clf_context *shared_with(clf_context *context)
     return other;
 }
 
-static clf_transformer_config small_config(void)
-{
-    clf_transformer_config config = CLF_TRANSFORMER_CONFIG_INIT;
-    config.width = 32;
-    config.hidden_width = 48;
-    config.heads = 2;
-    config.encoder_layers = config.decoder_layers = 1;
-    config.source_vocabulary = config.target_vocabulary = 11;
-    config.max_source = config.max_target = 8;
-    return config;
-}
-
 static void test_model(void **state)
 {
     clf_context *context = *state;
@@ -100,9 +89,8 @@ static void test_session(void **state)
 static void test_transformer(void **state)
 {
     clf_context *context = *state, *other = shared_with(context);
-    const clf_transformer_config config = small_config();
     clf_transformer *transformer, *second;
-    CHECK_OK(clf_transformer_create_random(context, &config, 7, &transformer));
+    CHECK_OK(clf_transformer_create_random(context, &base_config, 7, &transformer));
     CHECK_OK(clf_transformer_create_shared(transformer, other, &second));
     queue_works(other->queue);
     clf_transformer_destroy(second);
@@ -117,9 +105,8 @@ static void test_transformer(void **state)
 static void test_network(void **state)
 {
     clf_context *context = *state;
-    const clf_transformer_config config = small_config();
     clf_transformer *transformer;
-    CHECK_OK(clf_transformer_create_random(context, &config, 7, &transformer));
+    CHECK_OK(clf_transformer_create_random(context, &base_config, 7, &transformer));
     clf_network *network = clfi_network_retain(transformer->network);
     clf_transformer_destroy(transformer);
     queue_works(context->queue);
@@ -130,10 +117,9 @@ static void test_network(void **state)
 static void test_decode_batch(void **state)
 {
     clf_context *context = *state, *other = shared_with(context);
-    const clf_transformer_config config = small_config();
     clf_transformer *transformer;
     clf_decode_batch *batch;
-    CHECK_OK(clf_transformer_create_random(context, &config, 7, &transformer));
+    CHECK_OK(clf_transformer_create_random(context, &base_config, 7, &transformer));
     CHECK_OK(clfi_decode_create(other, transformer->network, CLF_F32, &batch));
     queue_works(other->queue);
     clfi_decode_destroy(batch);
@@ -182,15 +168,12 @@ static void test_model_that_fails_to_load(void **state)
 
 static int setup(void **state)
 {
-    temp_setup(state);
-    return device_setup(state);
+    return temp_setup(state) || device_setup(state);
 }
 
 static int teardown(void **state)
 {
-    const int code = device_teardown(state);
-    temp_teardown(state);
-    return code;
+    return device_teardown(state) || temp_teardown(state);
 }
 
 int main(void)

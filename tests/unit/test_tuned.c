@@ -92,6 +92,24 @@ static clf_tuning own_copy(const clf_gemm_rule *rules, size_t count)
     return tuning;
 }
 
+/* As clformer tune keeps one choice beside what is in the file; how many there are then. */
+static size_t keep(const fixture *f, const clf_gemm_rule *rule)
+{
+    clf_tuning tuning = own_copy(rule, 1), old;
+    json_t *entry;
+    size_t dropped;
+    CHECK_OK(clfi_tuning_read(f->path, &info, &old));
+    CHECK_OK(clfi_tuning_keep_others(&tuning, &old, &dropped));
+    assert_int_equal(dropped, 0);
+    CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
+    CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
+    const size_t count = tuning.count;
+    json_decref(entry);
+    clfi_tuning_clear(&tuning);
+    clfi_tuning_clear(&old);
+    return count;
+}
+
 /* Tuning for one precision keeps what was measured for others, once; a context is told the rule of its own. */
 static void test_precisions(void **state)
 {
@@ -99,23 +117,9 @@ static void test_precisions(void **state)
     static const char *const names[] = {"packed", "tiled", "gemv"};
     for (int round = 0; round < 2; round++) {
         for (int precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
-            clf_gemm_rule rule = {
+            const clf_gemm_rule rule = {
                 CLF_GEMM_LINEAR, (clf_precision)precision, 1, 128, 384, 384, clfi_engine_find(CLF_OP_GEMM, names[precision]), {{0}}, false};
-            json_t *entry = NULL;
-            clf_tuning tuning = own_copy(&rule, 1), old = {0};
-            size_t dropped;
-            CHECK_OK(clfi_tuned_file_find(f->path, &info, NULL, &entry));
-            if (entry)
-                CHECK_OK(clfi_tuning_parse(NULL, entry, &old));
-            json_decref(entry);
-            CHECK_OK(clfi_tuning_keep_others(&tuning, &old, &dropped));
-            assert_int_equal(tuning.count, round ? 3 : precision + 1);
-            assert_int_equal(dropped, 0);
-            CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
-            CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
-            json_decref(entry);
-            clfi_tuning_clear(&tuning);
-            clfi_tuning_clear(&old);
+            assert_int_equal(keep(f, &rule), round ? 3 : precision + 1);
         }
     }
     for (int precision = CLF_PRECISION_HIGHEST; precision <= CLF_PRECISION_MEDIUM; precision++) {
@@ -443,16 +447,7 @@ static void test_foreign_stays(void **state)
         clf_str left = CLF_STR_INIT;
         write_text(f, DOCUMENT(ENTRY(RULE("warp", ", \"lanes\": 5"), ", \"model\": \"mine\"")));
         if (cases[i].is_tuned) {
-            clf_tuning tuning = own_copy(&rule, 1), old;
-            size_t dropped;
-            json_t *entry;
-            CHECK_OK(clfi_tuning_read(f->path, &info, &old));
-            CHECK_OK(clfi_tuning_keep_others(&tuning, &old, &dropped));
-            CHECK_OK(clfi_tuning_entry(&info, &tuning, &entry));
-            CHECK_OK(clfi_tuned_file_store(f->path, &info, entry));
-            json_decref(entry);
-            clfi_tuning_clear(&tuning);
-            clfi_tuning_clear(&old);
+            assert_int_equal(keep(f, &rule), 1);
         } else {
             rule.is_first_use = true;
             CHECK_OK(clfi_tuning_add(&f->context, &rule));
