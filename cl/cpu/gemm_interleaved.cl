@@ -19,7 +19,7 @@
 #error "FOLD: 1 or 2; IS_PACK: 1 builds gemm_interleave, 0 gemm_interleaved"
 #endif
 #define HALF (WIDTH / FOLD)
-/* Place of a lane: batches side by side or apart, rows of the matrix apart. */
+/* Element offset of a lane within the tile (FOLD 2: two rows per lane). */
 #define LANE_AT(lane, lane_stride, fold_stride) \
     ((lane) < HALF ? (lane) * (lane_stride) : ((lane) - HALF) * (lane_stride) + (fold_stride))
 
@@ -87,7 +87,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void gemm_interleave(
 #if !defined(IS_A_FOLDED) || !defined(HALF_WIDTH)
 #error "IS_A_FOLDED: A is read where it lies, in two halves of HALF_WIDTH"
 #endif
-#if !defined(ROWS) || !defined(COLS) || !defined(IS_C_LANE_UNIT) || !defined(IS_C_QUAD)
+#if !defined(ROWS) || !defined(COLS) || !defined(IS_C_LANE_UNIT) || !defined(IS_C_QUAD) || !defined(IS_C_F32)
 #error "ROWS: 1 to 6; COLS: 1 to 4; IS_C_LANE_UNIT: batches of c lie side by side; IS_C_QUAD: 4 columns of f32 c do; IS_C_F32; C_T, STORE_C"
 #endif
 

@@ -2,6 +2,9 @@
 /* Multiply-adds from registers: CHAINS independent chains of s = s * x + y with two pairs (x, y) in turn. What comes out follows from what
  * goes in by a formula, so the host can check that every step was done; the factors are arguments, so no compiler can use the formula. */
 #pragma OPENCL FP_CONTRACT ON
+#ifndef IS_HALF
+#error "IS_HALF: 1 measures half precision, 0 single precision"
+#endif
 #if IS_HALF
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all GEMM kernels share: batch offsets, the parameters that describe the result, and its epilogue
- * c = f(alpha sum + bias[n]) + residual. Macros: C_T, R_T and their LOAD/STORE functions; ACTIVATION (a name); HAS_BIAS, HAS_RESIDUAL,
+ * c = f(alpha sum + bias[n]) + residual. Macros: C_T, R_T and their LOAD/STORE functions; ACTIVATE (activate_x); HAS_BIAS, HAS_RESIDUAL,
  * HAS_BLOCKS (columns of c in blocks), HAS_BATCH. */
 #include "types.cl"
 #include "activation.cl"

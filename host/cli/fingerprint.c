@@ -204,7 +204,11 @@ clf_status cli_fingerprint_same_canaries(const char *who, const cli_fingerprint 
     double largest = 0, difference = 0;
     for (size_t i = 0; own->width == wanted->width && i < CLI_CANARIES * own->width; i++) {
         largest = fmax(largest, fabs((double)wanted->canaries[i]));
-        difference = fmax(difference, fabs((double)own->canaries[i] - (double)wanted->canaries[i]));
+        const double apart = fabs((double)own->canaries[i] - (double)wanted->canaries[i]);
+        if (!(apart <= difference)) /* NaN stays: fmax would drop it */
+            difference = apart;
+        if (isnan(difference))
+            break;
     }
     if (own->width != wanted->width || !(difference <= canary_bound * largest))
         CLF_FAIL(CLF_FORMAT, "%s: its device (%s) gives other canaries than %s (%s): they differ by %g", who, own->field[CLI_FIELD_DEVICE],

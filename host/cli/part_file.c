@@ -107,14 +107,14 @@ clf_status cli_job_text(const cli_job *job, char **out)
 
 static clf_status read_job(const json_t *root, const char *where, cli_job *out)
 {
-    static const struct {
+    const struct {
         const char *name;
-        size_t offset;
         int64_t least, most;
-    } numbers[] = {{"window", offsetof(cli_job, window_texts), 1, CLI_WINDOW},
-                   {"batch_tokens", offsetof(cli_job, batch_tokens), 0, INT64_MAX},
-                   {"shard", offsetof(cli_job, shard), 1, CLI_MOST_SHARDS},
-                   {"shards", offsetof(cli_job, shards), 1, CLI_MOST_SHARDS}};
+        size_t *to;
+    } numbers[] = {{"window", 1, CLI_WINDOW, &out->window_texts},
+                   {"batch_tokens", 0, INT64_MAX, &out->batch_tokens},
+                   {"shard", 1, CLI_MOST_SHARDS, &out->shard},
+                   {"shards", 1, CLI_MOST_SHARDS, &out->shards}};
     const json_t *made_by;
     const char *text;
     int64_t number;
@@ -128,7 +128,7 @@ static clf_status read_job(const json_t *root, const char *where, cli_job *out)
     CLF_TRY(clfi_strdup(text, &out->engines));
     for (size_t i = 0; i < COUNT(numbers); i++) {
         CLF_TRY(clfi_json_get_int(root, where, numbers[i].name, numbers[i].least, numbers[i].most, &number));
-        *(size_t *)((char *)out + numbers[i].offset) = (size_t)number;
+        *numbers[i].to = (size_t)number;
     }
     return cli_fingerprint_parse(made_by, where, &out->made_by);
 }

@@ -195,7 +195,7 @@ static size_t pack_walk(const clf_einsum_loops *loops, const walk *w, const clf_
 static clf_status launch(clf_context *context, const clf_einsum_loops *loops, const walk *w, const clf_einsum_memory *in,
                          const clf_einsum_memory *out, int64_t part_stride)
 {
-    cl_long values[WALK_HEAD + (MAX_LOOPS + 1) * (CLFI_EINSUM_MAX_OPERANDS + 2)];
+    cl_long values[WALK_HEAD + (MAX_LOOPS + 1) * (CLF_EINSUM_MAX_OPERANDS + 2)];
     const size_t bytes = pack_walk(loops, w, in, out, part_stride, values) * sizeof *values;
     const bool is_by_value = bytes <= VALUE_BYTES && loops->inputs <= VALUE_INPUTS;
     const clf_kernel_spec spec = make_spec(loops, w, in, out->dtype, is_by_value);
@@ -261,7 +261,7 @@ static clf_status run_split(clf_context *context, const clf_einsum_loops *loops,
 {
     const clf_einsum_dim *inner = &loops->kept[loops->kept_rank - 1];
     const int64_t bulk = inner->size / group * group;
-    clf_einsum_memory rest_in[CLFI_EINSUM_MAX_OPERANDS], rest_out = *out;
+    clf_einsum_memory rest_in[CLF_EINSUM_MAX_OPERANDS], rest_out = *out;
     clf_einsum_loops piece = *loops;
     piece.kept[piece.kept_rank - 1].size = bulk;
     CLF_TRY(clfi_einsum_loops(context, &piece, in, out));

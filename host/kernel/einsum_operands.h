@@ -3,17 +3,15 @@
 #ifndef CLFI_KERNEL_EINSUM_OPERANDS_H
 #define CLFI_KERNEL_EINSUM_OPERANDS_H
 
+#include "clformer/einsum.h"
 #include "tensor/view.h"
 
-enum {
-    CLFI_EINSUM_MAX_OPERANDS = 16,
-    CLFI_EINSUM_MAX_LABELS = 68 /* loops */
-};
+enum { CLFI_EINSUM_MAX_LABELS = 68 /* loops */ };
 
 /* One loop: its size, and the element stride it has in each input; stride[inputs] is the output's. */
 typedef struct clf_einsum_dim {
     int64_t size;
-    int64_t stride[CLFI_EINSUM_MAX_OPERANDS + 1];
+    int64_t stride[CLF_EINSUM_MAX_OPERANDS + 1];
 } clf_einsum_dim;
 
 /* Loops from outermost to innermost, none of size 0 or 1; all strides >= 0. */

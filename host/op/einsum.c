@@ -9,16 +9,12 @@
 #include "op/einsum_print.h"
 #include "op/gemm.h"
 
-_Static_assert((int)CLF_EINSUM_MAX_OPERANDS == (int)CLFI_EINSUM_MAX_OPERANDS && (int)CLF_EINSUM_NO_LIMIT == (int)CLFI_EINSUM_NO_LIMIT &&
-                   (int)CLF_EINSUM_MAX_INPUT == (int)CLFI_EINSUM_MAX_INPUT,
-               "public names mean the same as internal ones");
-
 static clf_status parse_shapes(const char *equation, int count, const int *rank, const int64_t *const *dim, clf_einsum_form *out)
 {
-    clf_einsum_shape shapes[CLFI_EINSUM_MAX_OPERANDS];
+    clf_einsum_shape shapes[CLF_EINSUM_MAX_OPERANDS];
     if (count > 0 && (!rank || !dim))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the operands' ranks or sizes are NULL");
-    for (int k = 0; k < count && k < CLFI_EINSUM_MAX_OPERANDS; k++)
+    for (int k = 0; k < count && k < CLF_EINSUM_MAX_OPERANDS; k++)
         shapes[k] = (clf_einsum_shape){rank[k], dim[k]};
     return clfi_einsum_parse(equation, shapes, count, out);
 }
@@ -26,10 +22,10 @@ static clf_status parse_shapes(const char *equation, int count, const int *rank,
 static clf_status parse_tensors(clf_context *context, const char *equation, const clf_tensor *const *operands, int count,
                                 clf_einsum_form *out)
 {
-    clf_einsum_shape shapes[CLFI_EINSUM_MAX_OPERANDS];
+    clf_einsum_shape shapes[CLF_EINSUM_MAX_OPERANDS];
     if (count > 0 && !operands)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: the array of operands is NULL");
-    for (int k = 0; k < count && k < CLFI_EINSUM_MAX_OPERANDS; k++) {
+    for (int k = 0; k < count && k < CLF_EINSUM_MAX_OPERANDS; k++) {
         if (!operands[k] || clfi_tensor_context(operands[k]) != context)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: operand %d is %s", k, operands[k] ? "of another context" : "NULL");
         shapes[k] = (clf_einsum_shape){clf_tensor_rank(operands[k]), clf_tensor_dim(operands[k])};
@@ -61,7 +57,7 @@ static clf_status check_tensors(clf_context *context, const clf_einsum_form *for
 
 static clf_status run_tensors(clf_context *context, const clf_einsum_plan *plan, const clf_tensor *const *operands, const clf_tensor *out)
 {
-    const clf_view *views[CLFI_EINSUM_MAX_OPERANDS];
+    const clf_view *views[CLF_EINSUM_MAX_OPERANDS];
     for (int k = 0; k < plan->form.operand_count; k++)
         views[k] = clfi_tensor_view(operands[k]);
     return clfi_einsum_run(context, plan, views, clfi_tensor_view(out));
@@ -100,7 +96,9 @@ clf_status clf_einsum_plan_create(const char *equation, int count, const int *ra
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_ARGUMENT: out is NULL");
     CLF_TRY(parse_shapes(equation, count, rank, dim, &form));
     CLF_TRY(clfi_alloc(1, sizeof *plan, "einsum plan", &plan));
-    const clf_status st = clfi_einsum_plan_make(&form, memory_limit, plan);
+    clf_status st = clfi_einsum_plan_make(&form, memory_limit, plan);
+    if (st == CLF_OK)
+        st = clfi_einsum_lower_dense(plan);
     if (st == CLF_OK)
         *out = plan;
     else
@@ -110,6 +108,9 @@ clf_status clf_einsum_plan_create(const char *equation, int count, const int *ra
 
 void clf_einsum_plan_destroy(clf_einsum_plan *plan)
 {
+    if (!plan)
+        return;
+    free(plan->dense);
     free(plan);
 }
 

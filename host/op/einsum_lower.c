@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* Model of time in nanoseconds; only the ratios matter. A launch costs some microseconds on every device, plain loops reach a few
  * per cent of a matrix engine, a copy moves some elements per nanosecond. */
 static const double launch_ns = 8000, engine_flop_per_ns = 150, loop_flop_per_ns = 4, copy_elements_per_ns = 1;
@@ -208,4 +210,30 @@ void clfi_einsum_lower(const clf_einsum_access *access, const int64_t *size, dou
         return;
     }
     candidate(access, size, copy_limit, choice, out, &thin);
+}
+
+const clf_einsum_lowering *clfi_einsum_lower_step(const clf_einsum_plan *plan, const clf_einsum_strides *strides, int index,
+                                                  clf_einsum_lowered *room)
+{
+    clfi_einsum_step_access(plan, strides, index, &room->access);
+    const clf_einsum_lowered *dense = plan->dense ? &plan->dense[index] : NULL;
+    const size_t bytes = (size_t)(room->access.inputs + 1) * sizeof room->access.stride[0];
+    if (dense && memcmp(dense->access.stride, room->access.stride, bytes) == 0)
+        return &dense->lowering;
+    clfi_einsum_lower(&room->access, plan->form.size, plan->limited ? plan->limit : INFINITY, &room->lowering);
+    return &room->lowering;
+}
+
+clf_status clfi_einsum_lower_dense(clf_einsum_plan *plan)
+{
+    clf_einsum_strides strides;
+    clf_einsum_lowered *dense;
+    if (plan->step_count == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_alloc((size_t)plan->step_count, sizeof *dense, "einsum plan's steps", &dense));
+    clfi_einsum_dense_strides(&plan->form, &strides);
+    for (int index = 0; index < plan->step_count; index++)
+        clfi_einsum_lower_step(plan, &strides, index, &dense[index]);
+    plan->dense = dense;
+    return CLF_OK;
 }

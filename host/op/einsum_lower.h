@@ -12,12 +12,12 @@
 typedef struct clf_einsum_access {
     int inputs;
     clf_label_set labels, kept;
-    int64_t stride[CLFI_EINSUM_MAX_OPERANDS + 1][CLFI_EINSUM_MAX_LABELS];
+    int64_t stride[CLF_EINSUM_MAX_OPERANDS + 1][CLFI_EINSUM_MAX_LABELS];
 } clf_einsum_access;
 
 /* Strides of all operands and of the result of a whole einsum, by label. */
 typedef struct clf_einsum_strides {
-    int64_t operand[CLFI_EINSUM_MAX_OPERANDS][CLFI_EINSUM_MAX_LABELS];
+    int64_t operand[CLF_EINSUM_MAX_OPERANDS][CLFI_EINSUM_MAX_LABELS];
     int64_t output[CLFI_EINSUM_MAX_LABELS];
 } clf_einsum_strides;
 
@@ -54,6 +54,20 @@ typedef struct clf_einsum_lowering {
     int64_t copy_elements[3];
     int64_t copy_stride[3][CLFI_EINSUM_MAX_LABELS];
 } clf_einsum_lowering;
+
+/* A step with the strides that it was lowered for. */
+typedef struct clf_einsum_lowered {
+    clf_einsum_access access;
+    clf_einsum_lowering lowering;
+} clf_einsum_lowered;
+
+/* Step `index` of the plan for these strides of the whole einsum: the plan's own lowering where it was made for the same strides, else
+ * *room, which it fills. */
+const clf_einsum_lowering *clfi_einsum_lower_step(const clf_einsum_plan *plan, const clf_einsum_strides *strides, int index,
+                                                  clf_einsum_lowered *room);
+
+/* plan->dense: every step lowered for dense operands, so that runs on these need not do it. OUT_OF_MEMORY. */
+clf_status clfi_einsum_lower_dense(clf_einsum_plan *plan);
 
 /* "copy", "reduce", "product", "gemm", "contract" */
 const char *clfi_einsum_kind_name(clf_einsum_kind kind);

@@ -22,7 +22,7 @@ typedef struct term_text {
 typedef struct scan {
     const char *text;
     size_t terms; /* may exceed the array: only the first ones are kept, the operand count check follows */
-    term_text term[CLFI_EINSUM_MAX_OPERANDS];
+    term_text term[CLF_EINSUM_MAX_OPERANDS];
     bool explicit_output;
     term_text output;
 } scan;
@@ -110,8 +110,8 @@ static clf_status check_counts(clf_einsum_form *form, const scan *s, const clf_e
     if (s->terms != (size_t)count)
         REFUSE(OPERAND_COUNT, "%zu %s, %d %s", s->terms, clfi_plural(s->terms, "term", "terms"), count,
                clfi_plural((uint64_t)count, "operand", "operands"));
-    if (count > CLFI_EINSUM_MAX_OPERANDS)
-        REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "%d operands, at most %d", count, CLFI_EINSUM_MAX_OPERANDS);
+    if (count > CLF_EINSUM_MAX_OPERANDS)
+        REFUSE_AS(CLF_UNSUPPORTED, LIMIT, "%d operands, at most %d", count, CLF_EINSUM_MAX_OPERANDS);
     if (!shapes)
         REFUSE(ARGUMENT, "no operand shapes");
     for (int k = 0; k < count; k++) {

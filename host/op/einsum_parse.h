@@ -23,7 +23,7 @@ typedef struct clf_einsum_operand {
 /* Labels: 0..51 letters, 52+i the i-th axis of the broadcast ellipsis, aligned at its right end. */
 typedef struct clf_einsum_form {
     int operand_count;
-    clf_einsum_operand operand[CLFI_EINSUM_MAX_OPERANDS];
+    clf_einsum_operand operand[CLF_EINSUM_MAX_OPERANDS];
     int ellipsis_rank;
     clf_label_set used;                   /* labels that occur in an operand */
     int64_t size[CLFI_EINSUM_MAX_LABELS]; /* broadcast size of each used label, else 1 */

@@ -91,8 +91,8 @@ static clf_status find_exact(const clf_label_set *term, int count, clf_label_set
 /* The terms that greedy still has to multiply, in the order in which they appeared. */
 typedef struct pool {
     int count;
-    clf_label_set labels[CLFI_EINSUM_MAX_OPERANDS];
-    uint8_t number[CLFI_EINSUM_MAX_OPERANDS];
+    clf_label_set labels[CLF_EINSUM_MAX_OPERANDS];
+    uint8_t number[CLF_EINSUM_MAX_OPERANDS];
     int terms; /* of the whole einsum */
     clf_label_set output;
     const int64_t *size;

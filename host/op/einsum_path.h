@@ -10,12 +10,12 @@ enum { CLFI_EINSUM_EXACT_TERMS = 12 }; /* up to here the order is the cheapest o
 
 typedef struct clf_einsum_merge {
     int count; /* 2, or more for the last merge when the memory limit leaves no pair */
-    uint8_t input[CLFI_EINSUM_MAX_OPERANDS];
+    uint8_t input[CLF_EINSUM_MAX_OPERANDS];
 } clf_einsum_merge;
 
 typedef struct clf_einsum_path {
     int count;
-    clf_einsum_merge merge[CLFI_EINSUM_MAX_OPERANDS - 1];
+    clf_einsum_merge merge[CLF_EINSUM_MAX_OPERANDS - 1];
     double cost;
 } clf_einsum_path;
 

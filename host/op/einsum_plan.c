@@ -65,14 +65,14 @@ static clf_status resolve_limit(clf_einsum_plan *plan, int64_t memory_limit)
 {
     const clf_einsum_form *form = &plan->form;
     plan->limit = INFINITY;
-    if (memory_limit == CLFI_EINSUM_NO_LIMIT)
+    if (memory_limit == CLF_EINSUM_NO_LIMIT)
         return CLF_OK;
-    if (memory_limit == 0 || memory_limit < CLFI_EINSUM_MAX_INPUT) {
+    if (memory_limit == 0 || memory_limit < CLF_EINSUM_MAX_INPUT) {
         CLF_FAIL(CLF_UNSUPPORTED, "E_LIMIT: memory limit %lld, expected a positive number of elements", (long long)memory_limit);
     }
     plan->limited = 1;
     plan->limit = (double)memory_limit;
-    if (memory_limit == CLFI_EINSUM_MAX_INPUT) {
+    if (memory_limit == CLF_EINSUM_MAX_INPUT) {
         plan->limit = (double)form->output_elements;
         for (int k = 0; k < form->operand_count; k++) {
             double elements = 1;
@@ -189,8 +189,8 @@ clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_lim
             return CLF_OK; /* nothing, or zeros: no step */
     const int count = form->operand_count;
     const clf_label_set output = output_labels(form);
-    clf_label_set term[CLFI_EINSUM_MAX_OPERANDS], all = labels_none();
-    uint8_t number[CLFI_EINSUM_MAX_OPERANDS];
+    clf_label_set term[CLF_EINSUM_MAX_OPERANDS], all = labels_none();
+    uint8_t number[CLF_EINSUM_MAX_OPERANDS];
     for (int k = 0; k < count; k++) {
         term[k] = operand_labels(form, k);
         all = labels_or(all, term[k]);
@@ -205,14 +205,14 @@ clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_lim
     const int first = out->step_count;
     for (int m = 0; m < path.count; m++) {
         const clf_einsum_merge *merge = &path.merge[m];
-        uint8_t input[CLFI_EINSUM_MAX_OPERANDS];
+        uint8_t input[CLF_EINSUM_MAX_OPERANDS];
         clf_label_set labels = labels_none(), needed = output;
         for (int i = 0; i < merge->count; i++) {
             input[i] = merge->input[i] < count ? number[merge->input[i]] : (uint8_t)(count + first + merge->input[i] - count);
             labels = labels_or(labels, clfi_einsum_term_labels(out, input[i]));
         }
         /* what later steps still need: operands and results that no step has read yet */
-        bool read[2 * CLFI_EINSUM_MAX_OPERANDS] = {false};
+        bool read[2 * CLF_EINSUM_MAX_OPERANDS] = {false};
         for (int earlier = 0; earlier <= m; earlier++)
             for (int i = 0; i < path.merge[earlier].count; i++)
                 read[path.merge[earlier].input[i]] = true;

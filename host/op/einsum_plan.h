@@ -13,14 +13,11 @@
 #include "op/einsum_parse.h"
 
 /* Own sums, then merges. */
-enum { CLFI_EINSUM_MAX_STEPS = 2 * CLFI_EINSUM_MAX_OPERANDS };
-
-/* Limits on the elements of an intermediate; positive values are a number of elements. The result itself is exempt. */
-enum { CLFI_EINSUM_NO_LIMIT = -1, CLFI_EINSUM_MAX_INPUT = -2 /* the largest of operands and output */ };
+enum { CLFI_EINSUM_MAX_STEPS = 2 * CLF_EINSUM_MAX_OPERANDS };
 
 typedef struct clf_einsum_step {
     int input_count;                              /* 1: own sum or copy; 2: pair; more: all at once */
-    uint8_t input[CLFI_EINSUM_MAX_OPERANDS];      /* operand k, or operand_count + i for the result of step i */
+    uint8_t input[CLF_EINSUM_MAX_OPERANDS];      /* operand k, or operand_count + i for the result of step i */
     clf_label_set labels;                         /* of its inputs */
     clf_label_set kept;                           /* of its result */
     int rank;                                     /* of its result, without size-1 axes */
@@ -38,9 +35,10 @@ struct clf_einsum_plan {
     double largest;    /* elements of the largest intermediate; 0: none */
     double limit;      /* elements, INFINITY: none */
     int limited;       /* a memory limit is set: scratch copies must keep it too */
+    struct clf_einsum_lowered *dense; /* [step_count], owned: lowered for dense operands; NULL: lowered at each run */
 };
 
-/* Plans form. UNSUPPORTED, E_LIMIT: `memory_limit` is 0 or below CLFI_EINSUM_MAX_INPUT. A limit that no pair satisfies gives a last
+/* Plans form. UNSUPPORTED, E_LIMIT: `memory_limit` is 0 or below CLF_EINSUM_MAX_INPUT. A limit that no pair satisfies gives a last
  * step that merges all remaining terms at once. */
 clf_status clfi_einsum_plan_make(const clf_einsum_form *form, int64_t memory_limit, clf_einsum_plan *out);
 

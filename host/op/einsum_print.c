@@ -51,7 +51,7 @@ static clf_status append_header(const clf_einsum_plan *plan, clf_str *out)
 /* Positions in the list of terms that are left: a step's inputs leave it, its result joins at the end. An own sum is a one-element step. */
 static clf_status append_path(const clf_einsum_plan *plan, clf_str *out)
 {
-    int list[CLFI_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS], count = plan->form.operand_count;
+    int list[CLF_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS], count = plan->form.operand_count;
     for (int k = 0; k < count; k++)
         list[k] = k;
     CLF_TRY(clfi_str_append_text(out, "path     "));
@@ -133,11 +133,8 @@ static clf_status append_step(const clf_einsum_plan *plan, const clf_einsum_stri
     CLF_TRY(append_count(out, step->elements));
     CLF_TRY(clfi_str_append_text(out, "  "));
 
-    clf_einsum_access access;
-    clf_einsum_lowering lowering;
-    clfi_einsum_step_access(plan, strides, s, &access);
-    clfi_einsum_lower(&access, plan->form.size, plan->limited ? plan->limit : INFINITY, &lowering);
-    CLF_TRY(append_lowering(&lowering, engine, user, out));
+    clf_einsum_lowered room;
+    CLF_TRY(append_lowering(clfi_einsum_lower_step(plan, strides, s, &room), engine, user, out));
     return clfi_str_append_char(out, '\n');
 }
 

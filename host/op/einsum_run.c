@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Running einsum plans: each step is lowered for the operands' actual strides and enqueued as a matrix product or as loops. */
-#include <math.h>
 #include <string.h>
 
 #include "op/einsum.h"
@@ -12,7 +11,7 @@ typedef struct einsum_run {
     clf_context *context;
     const clf_einsum_plan *plan;
     clf_einsum_strides strides;
-    clf_einsum_memory term[CLFI_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS];
+    clf_einsum_memory term[CLF_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS];
 } einsum_run;
 
 static clf_einsum_memory memory_of(const clf_view *view)
@@ -66,17 +65,15 @@ static clf_status run_step(einsum_run *run, int index, const clf_einsum_memory *
 {
     const clf_einsum_plan *plan = run->plan;
     const clf_einsum_step *step = &plan->step[index];
-    clf_einsum_memory in[CLFI_EINSUM_MAX_OPERANDS];
-    clf_einsum_access access;
-    clf_einsum_lowering lowering;
-    clfi_einsum_step_access(plan, &run->strides, index, &access);
-    clfi_einsum_lower(&access, plan->form.size, plan->limited ? plan->limit : INFINITY, &lowering);
+    clf_einsum_memory in[CLF_EINSUM_MAX_OPERANDS];
+    clf_einsum_lowered room;
+    const clf_einsum_lowering *lowering = clfi_einsum_lower_step(plan, &run->strides, index, &room);
     for (int i = 0; i < step->input_count; i++)
         in[i] = run->term[step->input[i]];
-    if (lowering.kind != CLFI_EINSUM_GEMM)
-        return clfi_einsum_loops(run->context, &lowering.loops, in, out);
+    if (lowering->kind != CLFI_EINSUM_GEMM)
+        return clfi_einsum_loops(run->context, &lowering->loops, in, out);
     const clf_arena_mark mark = clfi_arena_top(run->context);
-    const clf_status st = run_gemm(run, &access, &lowering, in, out);
+    const clf_status st = run_gemm(run, &room.access, lowering, in, out);
     clfi_arena_release(run->context, mark);
     return st;
 }

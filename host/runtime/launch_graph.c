@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains: from a recording to one launch, or to single ones. */
+/* Replays a recorded sequence of kernels, as one launch or one by one. */
 #include "runtime/launch_graph.h"
 
 #include <string.h>

@@ -30,9 +30,9 @@ extern "C" {
     X(TANH, "tanh")
 
 typedef enum clf_activation {
-#define X(id, name) CLF_ACTIVATION_##id,
-    CLF_ACTIVATION_MAP(X)
-#undef X
+#define CLF_ENUM_ROW(id, name) CLF_ACTIVATION_##id,
+    CLF_ACTIVATION_MAP(CLF_ENUM_ROW)
+#undef CLF_ENUM_ROW
         CLF_ACTIVATION_COUNT
 } clf_activation;
 

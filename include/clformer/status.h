@@ -36,9 +36,9 @@ extern "C" {
     X(INTERNAL, "internal error")             /* report a bug */
 
 typedef enum clf_status {
-#define X(id, text) CLF_##id,
-    CLF_STATUS_MAP(X)
-#undef X
+#define CLF_ENUM_ROW(id, text) CLF_##id,
+    CLF_STATUS_MAP(CLF_ENUM_ROW)
+#undef CLF_ENUM_ROW
         CLF_STATUS_COUNT
 } clf_status;
 

@@ -23,9 +23,9 @@ enum { CLF_MAX_RANK = 16 };
     X(U8, 1, "uchar", "u8", "uint8")
 
 typedef enum clf_dtype {
-#define X(id, bytes, cl, suffix, name) CLF_##id,
-    CLF_DTYPE_MAP(X)
-#undef X
+#define CLF_ENUM_ROW(id, bytes, cl, suffix, name) CLF_##id,
+    CLF_DTYPE_MAP(CLF_ENUM_ROW)
+#undef CLF_ENUM_ROW
         CLF_DTYPE_COUNT
 } clf_dtype;
 

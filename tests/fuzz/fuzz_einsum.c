@@ -15,7 +15,7 @@ enum { END_OPERAND = 255, END_SHAPES = 254 };
 static void check_plan(const clf_einsum_plan *plan)
 {
     const int operands = plan->form.operand_count;
-    bool is_used[CLFI_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS] = {false};
+    bool is_used[CLF_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS] = {false};
     for (int i = 0; i < plan->step_count; i++) {
         const clf_einsum_step *step = &plan->step[i];
         clf_label_set labels = labels_none();

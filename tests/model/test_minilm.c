@@ -25,7 +25,7 @@ static struct {
     float golden[TEXTS * WIDTH], got[TEXTS * WIDTH];
     size_t step;  /* every step-th text of the files is used */
     size_t count; /* so many of them */
-    double bound;
+    double bound, attention_bound;
 } fixture;
 
 static void read_texts(void)
@@ -82,6 +82,13 @@ static double float32_bound(const clf_model_info *info)
     return sqrt(sums) * (8 + 2 * sqrt(terms)) * 0x1p-24 / sqrt((double)info->width);
 }
 
+/* Of a softmax weight w: dw <= w (1 - w) 2 ds <= ds / 2, ds <= 2 e |q| |k| / sqrt(head), where e is the relative error of a whole row and
+ * make_golden.py's text has |q| |k| / sqrt(head) <= 42. */
+static double weight_bound(double element_bound)
+{
+    return element_bound * sqrt(WIDTH) * 42;
+}
+
 static int setup(void **state)
 {
     clf_npy npy;
@@ -101,6 +108,7 @@ static int setup(void **state)
         CHECK_OK(clfi_npy_read_f32(&npy, i * fixture.step * WIDTH, WIDTH, fixture.golden + i * WIDTH));
     clfi_npy_close(&npy);
     fixture.bound = float32_bound(clf_model_get_info(fixture.model));
+    fixture.attention_bound = weight_bound(fixture.bound);
     *state = NULL;
     return 0;
 }
@@ -233,21 +241,26 @@ static void test_encoder_output(void **state)
 static void test_attention_weights(void **state)
 {
     (void)state;
-    enum { LENGTH = 9, HEADS = 12, LAST_LAYER = 5 };
+    enum { LENGTH = 9, HEADS = 12, LAYERS = 6, COUNT_OF_LAYER = HEADS * LENGTH * LENGTH };
+    static const int32_t ids[LENGTH] = {101, 1037, 2158, 2003, 5983, 2833, 1012, 2182, 102}; /* make_golden.py's ATTENTION_IDS */
+    clf_npy npy;
     clf_tensor *weights;
-    float got[HEADS * LENGTH * LENGTH];
-    CHECK_OK(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, LAST_LAYER, &weights));
-    assert_int_equal(clf_tensor_rank(weights), 3);
-    CHECK_OK(clf_tensor_read_f32(weights, got, COUNT(got)));
-    clf_tensor_destroy(weights);
-    for (size_t row = 0; row < HEADS * LENGTH; row++) {
-        double sum = 0;
-        for (size_t j = 0; j < LENGTH; j++) {
-            assert_true(got[row * LENGTH + j] >= 0);
-            sum += got[row * LENGTH + j];
-        }
-        CHECK(within(sum, 1, 1e-6), "row %zu sums to %.9g", row, sum);
+    float got[COUNT_OF_LAYER], want[COUNT_OF_LAYER];
+    CHECK_OK(clfi_npy_open(CLF_TEST_DATA "/embeddings/attention.npy", &npy));
+    assert_int_equal(npy.count, LAYERS * COUNT_OF_LAYER);
+    for (int layer = 0; layer < LAYERS; layer++) {
+        worst w = {0};
+        CHECK_OK(clf_model_attention_ids(fixture.model, ids, NULL, LENGTH, layer, &weights));
+        assert_int_equal(clf_tensor_rank(weights), 3);
+        CHECK_OK(clf_tensor_read_f32(weights, got, COUNT(got)));
+        clf_tensor_destroy(weights);
+        CHECK_OK(clfi_npy_read_f32(&npy, (size_t)layer * COUNT_OF_LAYER, COUNT_OF_LAYER, want));
+        for (size_t i = 0; i < COUNT_OF_LAYER; i++)
+            worst_add(&w, got[i], want[i], i);
+        CHECK(w.error <= fixture.attention_bound, "layer %d: weight %zu differs by %g, bound %g", layer, w.where, w.error,
+              fixture.attention_bound);
     }
+    clfi_npy_close(&npy);
     weights = NULL;
     CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, 6, &weights), CLF_INVALID_ARGUMENT, "6");
     CHECK_FAILS(clf_model_attention_ids(fixture.model, fixture.ids, NULL, LENGTH, -1, &weights), CLF_INVALID_ARGUMENT, "-1");

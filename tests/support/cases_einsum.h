@@ -8,7 +8,7 @@
 
 #include "op/einsum_parse.h"
 
-enum { EINSUM_CASE_OPERANDS = CLFI_EINSUM_MAX_OPERANDS + 1, EINSUM_CASE_RANK = CLFI_EINSUM_MAX_RANK + 1 };
+enum { EINSUM_CASE_OPERANDS = CLF_EINSUM_MAX_OPERANDS + 1, EINSUM_CASE_RANK = CLFI_EINSUM_MAX_RANK + 1 };
 
 typedef struct einsum_case {
     char id[256];       /* equation and shapes, for messages */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks on top of cmocka: statuses with their reason, and numbers against a bound (NaN never passes). */
+/* Checks on top of cmocka: statuses with their reason, and numbers against a bound (NaN passes only where NaN is wanted). */
 #ifndef CLF_TEST_CHECK_H
 #define CLF_TEST_CHECK_H
 

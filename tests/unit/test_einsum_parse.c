@@ -41,7 +41,7 @@ static void check_reference(const einsum_case *one, void *user)
     if (one->code[0])
         return;
     CHECK_OK(clfi_einsum_parse(one->equation, one->shape, one->count, &form));
-    double *operand[CLFI_EINSUM_MAX_OPERANDS], out[1024], work = 1;
+    double *operand[CLF_EINSUM_MAX_OPERANDS], out[1024], work = 1;
     for (int label = 0; label < CLFI_EINSUM_MAX_LABELS; label++)
         work *= (double)form.size[label];
     if (work > 2e6)

@@ -15,7 +15,7 @@ static uint32_t draw(uint32_t below)
 
 typedef struct problem {
     int terms;
-    clf_label_set term[CLFI_EINSUM_MAX_OPERANDS], output;
+    clf_label_set term[CLF_EINSUM_MAX_OPERANDS], output;
     int64_t size[CLFI_EINSUM_MAX_LABELS];
 } problem;
 
@@ -61,8 +61,8 @@ static double brute_force(const problem *p, double limit)
 /* Replays a path: recomputes its cost and checks that every term is used once and no intermediate exceeds the limit. */
 static double replay(const problem *p, const clf_einsum_path *path, double limit)
 {
-    clf_label_set term[2 * CLFI_EINSUM_MAX_OPERANDS];
-    bool used[2 * CLFI_EINSUM_MAX_OPERANDS] = {false};
+    clf_label_set term[2 * CLF_EINSUM_MAX_OPERANDS];
+    bool used[2 * CLF_EINSUM_MAX_OPERANDS] = {false};
     double cost = 0;
     memcpy(term, p->term, sizeof p->term);
     for (int m = 0; m < path->count; m++) {
@@ -174,7 +174,7 @@ static void known_costs(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         einsum_case_make(rows[i].equation, rows[i].shapes, &one);
         CHECK_OK(clfi_einsum_parse(one.equation, one.shape, one.count, &form));
-        CHECK_OK(clfi_einsum_plan_make(&form, CLFI_EINSUM_NO_LIMIT, &plan));
+        CHECK_OK(clfi_einsum_plan_make(&form, CLF_EINSUM_NO_LIMIT, &plan));
         CHECK(plan.cost == rows[i].cost && plan.naive_cost == rows[i].naive && plan.largest == rows[i].largest &&
                   plan.step_count == rows[i].steps,
               "%s: cost %g naive %g largest %g steps %d", one.id, plan.cost, plan.naive_cost, plan.largest, plan.step_count);

@@ -24,7 +24,7 @@ static void walk(const clf_einsum_dim *dim, int rank, int terms, const int64_t *
         return;
     }
     for (int64_t i = 0; i < dim->size; i++) {
-        int64_t next[CLFI_EINSUM_MAX_OPERANDS + 1];
+        int64_t next[CLF_EINSUM_MAX_OPERANDS + 1];
         for (int t = 0; t < terms; t++)
             next[t] = at[t] + i * dim->stride[t];
         walk(dim + 1, rank - 1, terms, next, visit, user);
@@ -32,7 +32,7 @@ static void walk(const clf_einsum_dim *dim, int rank, int terms, const int64_t *
 }
 
 typedef struct machine {
-    const double *in[CLFI_EINSUM_MAX_OPERANDS];
+    const double *in[CLF_EINSUM_MAX_OPERANDS];
     double *out;
     int inputs;
     const clf_einsum_dim *summed;
@@ -61,7 +61,7 @@ static void run_loops(const clf_einsum_loops *loops, const double *const *in, do
 {
     machine m = {.out = out, .inputs = loops->inputs, .summed = loops->summed, .summed_rank = loops->summed_rank};
     memcpy(m.in, in, (size_t)loops->inputs * sizeof *in);
-    walk(loops->kept, loops->kept_rank, loops->inputs + 1, (int64_t[CLFI_EINSUM_MAX_OPERANDS + 1]){0}, element, &m);
+    walk(loops->kept, loops->kept_rank, loops->inputs + 1, (int64_t[CLF_EINSUM_MAX_OPERANDS + 1]){0}, element, &m);
 }
 
 static void run_gemm(const clf_einsum_gemm *g, const double *const *in, double *out)
@@ -105,7 +105,7 @@ static void run_step(int s, double limit, double *const *term)
     static clf_einsum_lowering lowering;
     clfi_einsum_step_access(&plan, &strides, s, &access);
     clfi_einsum_lower(&access, form.size, limit, &lowering);
-    const double *in[CLFI_EINSUM_MAX_OPERANDS];
+    const double *in[CLF_EINSUM_MAX_OPERANDS];
     for (int i = 0; i < access.inputs; i++)
         in[i] = term[plan.step[s].input[i]];
     double *out = term[form.operand_count + s];
@@ -138,7 +138,7 @@ static void run_case(const einsum_case *one, int64_t memory_limit, const double 
     CHECK_OK(clfi_einsum_parse(one->equation, one->shape, one->count, &form));
     CHECK_OK(clfi_einsum_plan_make(&form, memory_limit, &plan));
     clfi_einsum_dense_strides(&form, &strides);
-    double *term[CLFI_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS];
+    double *term[CLF_EINSUM_MAX_OPERANDS + CLFI_EINSUM_MAX_STEPS];
     if (plan.step_count == 0) {
         for (size_t i = 0; i < form.output_elements; i++)
             assert_true(want[i] == 0);
@@ -172,7 +172,7 @@ static void golden_case(const einsum_case *one, void *user)
 static void golden(void **state)
 {
     (void)state;
-    each_einsum_case(golden_case, &(int64_t){CLFI_EINSUM_NO_LIMIT});
+    each_einsum_case(golden_case, &(int64_t){CLF_EINSUM_NO_LIMIT});
 }
 
 static void golden_limited(void **state)
@@ -180,7 +180,7 @@ static void golden_limited(void **state)
     (void)state;
     each_einsum_case(golden_case, &(int64_t){1});
     each_einsum_case(golden_case, &(int64_t){8});
-    each_einsum_case(golden_case, &(int64_t){CLFI_EINSUM_MAX_INPUT});
+    each_einsum_case(golden_case, &(int64_t){CLF_EINSUM_MAX_INPUT});
 }
 
 static void plan_of(const char *equation, const char *shapes, int64_t memory_limit)
@@ -213,7 +213,7 @@ static void copies_compute_the_same(void **state)
                 operand[k][e] = einsum_case_value(2, k, e);
         }
         clfi_ref_einsum(&form, (const double *const *)operand, want, NULL);
-        run_case(&one, CLFI_EINSUM_NO_LIMIT, want);
+        run_case(&one, CLF_EINSUM_NO_LIMIT, want);
         copies += copies_made;
         for (int k = 0; k < 2; k++)
             test_free(operand[k]);
@@ -245,7 +245,7 @@ static void attention_is_one_product(void **state)
     static clf_einsum_access access;
     static clf_einsum_lowering lowering;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        plan_of(rows[i][0], rows[i][1], CLFI_EINSUM_NO_LIMIT);
+        plan_of(rows[i][0], rows[i][1], CLF_EINSUM_NO_LIMIT);
         assert_int_equal(plan.step_count, 1);
         clfi_einsum_step_access(&plan, &strides, 0, &access);
         clfi_einsum_lower(&access, form.size, INFINITY, &lowering);
@@ -260,7 +260,7 @@ static void copies_what_must_be(void **state)
     (void)state;
     static clf_einsum_access access;
     static clf_einsum_lowering lowering;
-    plan_of("ijkl,jlkm->im", "40x50x60x7,50x7x60x20", CLFI_EINSUM_NO_LIMIT);
+    plan_of("ijkl,jlkm->im", "40x50x60x7,50x7x60x20", CLF_EINSUM_NO_LIMIT);
     clfi_einsum_step_access(&plan, &strides, 0, &access);
     clfi_einsum_lower(&access, form.size, INFINITY, &lowering);
     assert_int_equal(lowering.kind, CLFI_EINSUM_GEMM);
@@ -287,7 +287,7 @@ static void printed(void **state)
 {
     (void)state;
     clf_str text = CLF_STR_INIT;
-    plan_of("ij,jk,kl->il", "2x3,3x4,4x5", CLFI_EINSUM_NO_LIMIT);
+    plan_of("ij,jk,kl->il", "2x3,3x4,4x5", CLF_EINSUM_NO_LIMIT);
     CHECK_OK(clfi_einsum_print(&plan, &strides, NULL, NULL, &text));
     static const char *const parts[] = {"equation  ij,jk,kl->il\n",
                                         "operands  [2,3] [3,4] [4,5]\n",
@@ -298,7 +298,7 @@ static void printed(void **state)
     for (size_t i = 0; i < COUNT(parts); i++)
         CHECK(strstr(clfi_str_text(&text), parts[i]), "\"%s\" is not in:\n%s", parts[i], clfi_str_text(&text));
     clfi_str_clear(&text);
-    plan_of("ij,jk->ik", "2x0,0x3", CLFI_EINSUM_NO_LIMIT);
+    plan_of("ij,jk->ik", "2x0,0x3", CLF_EINSUM_NO_LIMIT);
     CHECK_OK(clfi_einsum_print(&plan, &strides, NULL, NULL, &text));
     assert_non_null(strstr(clfi_str_text(&text), "zeros"));
     clfi_str_free(&text);

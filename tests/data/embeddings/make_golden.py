@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Golden sentence embeddings of all-MiniLM-L6-v2: texts, token ids and float64 results, for tests/model.
 
-usage: make_golden.py MODEL_DIR        writes texts.jsonl, ids.json and golden.npy beside this file
+usage: make_golden.py MODEL_DIR        writes texts.jsonl, ids.json, golden.npy and attention.npy beside this file
 
 texts.jsonl  300 JSON strings of 2 to more than 512 tokens, put together from sentences.txt (works published before 1930, and one
              plain sentence in Thai) with numbers, dates, code, emoji and odd spacing; the same for every run
 ids.json     their ids by the `tokenizers` package, [CLS] and [SEP] included, cut to 512 tokens
 golden.npy   float32 [300,384]: BERT's forward pass in float64, mean over tokens, L2-normalised, rounded once at the end
+attention.npy float32 [6,12,9,9]: each layer's attention weights [head, query, key] of ATTENTION_IDS, from the same pass
 
 Needs numpy, scipy, safetensors and tokenizers. Each text is computed alone, so nothing here can depend on batching or padding."""
 import json
@@ -23,6 +24,7 @@ from tokenizers import Tokenizer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COUNT, MAX_TOKENS = 300, 512
+ATTENTION_IDS = [101, 1037, 2158, 2003, 5983, 2833, 1012, 2182, 102]  # "a man is eating food. here"
 
 FIXED = [
     "", "a", "The", "unaffable", "!", "42", "3.14159", "naïve café", "ÅNGSTRÖM", "don't", "🙂", "👩‍👩‍👧‍👦 family", "ß", "ﬁ ligature",
@@ -86,8 +88,9 @@ def linear(x, weights, name):
     return x @ weights[name + ".weight"].T + weights[name + ".bias"]
 
 
-def embed(weights, ids, layers=6, heads=12):
-    """BERT (Devlin et al. 2018), post-norm, exact GELU; mean over all tokens, then x / |x|."""
+def embed(weights, ids, layers=6, heads=12, attention=None):
+    """BERT (Devlin et al. 2018), post-norm, exact GELU; mean over all tokens, then x / |x|. attention: a list that gets each layer's
+    weights [heads, length, length]."""
     x = (weights["embeddings.word_embeddings.weight"][ids] + weights["embeddings.position_embeddings.weight"][: len(ids)]
          + weights["embeddings.token_type_embeddings.weight"][0])
     x = layer_norm(x, weights, "embeddings.LayerNorm")
@@ -98,7 +101,10 @@ def embed(weights, ids, layers=6, heads=12):
                    for part in ("query", "key", "value"))
         scores = q @ k.transpose(0, 2, 1) / np.sqrt(width // heads)
         scores = np.exp(scores - scores.max(-1, keepdims=True))
-        context = (scores / scores.sum(-1, keepdims=True)) @ v
+        scores /= scores.sum(-1, keepdims=True)
+        if attention is not None:
+            attention.append(scores)
+        context = scores @ v
         context = context.transpose(1, 0, 2).reshape(length, width)
         x = layer_norm(x + linear(context, weights, base + "attention.output.dense"), weights, base + "attention.output.LayerNorm")
         hidden = linear(x, weights, base + "intermediate.dense")
@@ -127,6 +133,9 @@ def main():
     with open(os.path.join(HERE, "ids.json"), "w", encoding="utf-8") as file:
         file.write("[" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in ids) + "]\n")
     np.save(os.path.join(HERE, "golden.npy"), golden)
+    attention = []
+    embed(weights, np.array(ATTENTION_IDS), attention=attention)
+    np.save(os.path.join(HERE, "attention.npy"), np.stack(attention).astype(np.float32))
     lengths = [len(row) for row in ids]
     print(f"{len(texts)} texts, {min(lengths)} to {max(lengths)} tokens, {sum(lengths)} together, {lengths.count(MAX_TOKENS)} at the limit")
 
