@@ -67,8 +67,9 @@ static clf_status tokenize(const char *directory, cli_inputs *inputs, const cli_
         CLF_GOTO(cli_inputs_next(inputs));
         for (size_t i = 0; i < inputs->count; i++) {
             const clf_text *text = &inputs->texts[i];
-            CLF_GOTO(clfi_tokenizer_encode(tokenizer, text->data, text->size, job->pair, job->pair ? strlen(job->pair) : 0, &job->options,
-                                           &encoding));
+            st = clfi_tokenizer_encode(tokenizer, text->data, text->size, job->pair, job->pair ? strlen(job->pair) : 0, &job->options,
+                                       &encoding);
+            CLF_GOTO(cli_inputs_blame(inputs, &i, st));
             CLF_GOTO(print_encoding(tokenizer, &encoding, job->form));
         }
         CLF_GOTO(cli_output_flush());

@@ -140,7 +140,7 @@ clf_status clfi_added_tokens_finish(clf_added_tokens *added, size_t known, const
             st = add_pattern(&added->raw, token, order, token->content, token->size);
             continue;
         }
-        clfi_aligned_clear(&work.text[0], false);
+        clfi_text_workspace_begin(&work, token->size, false);
         st = clfi_aligned_append_given(&work.text[0], token->content, token->size, 0);
         if (st == CLF_OK)
             st = clfi_normalize(normalizers, &work);

@@ -29,15 +29,33 @@ size_t clfi_utf8_length(const char *text, size_t size)
     return characters;
 }
 
-static clf_status grow_spans(clf_aligned_text *text, size_t more)
+size_t clfi_text_limit(size_t size)
 {
+    return size > (SIZE_MAX - CLFI_TEXT_GROWTH_BYTES) / CLFI_TEXT_GROWTH ? SIZE_MAX : size * CLFI_TEXT_GROWTH + CLFI_TEXT_GROWTH_BYTES;
+}
+
+clf_status clfi_text_too_long(size_t limit)
+{
+    CLF_FAIL(CLF_UNSUPPORTED,
+             "normalizers, pre-tokenizers or decoders of the tokenizer make more than %zu bytes of a text: expected at most %d times the "
+             "text and 1 MiB (do they replace a text by a longer one again and again?)",
+             limit, CLFI_TEXT_GROWTH);
+}
+
+/* Room for so many bytes more, and their spans. */
+static clf_status make_room(clf_aligned_text *text, size_t more)
+{
+    if (text->limit && more > text->limit - text->text.length)
+        return clfi_text_too_long(text->limit);
+    if (!text->is_aligned)
+        return CLF_OK;
     return clfi_grow(&text->spans, &text->span_capacity, text->text.length + more, sizeof *text->spans, "text alignment");
 }
 
 clf_status clfi_aligned_append_given(clf_aligned_text *text, const char *bytes, size_t size, size_t first_character)
 {
+    CLF_TRY(make_room(text, size));
     if (text->is_aligned) {
-        CLF_TRY(grow_spans(text, size));
         clf_char_span *spans = text->spans + text->text.length;
         uint32_t next = (uint32_t)first_character;
         for (size_t i = 0; i < size; i++) {
@@ -52,8 +70,8 @@ clf_status clfi_aligned_append_slice(clf_aligned_text *text, const clf_aligned_t
 {
     if (start == end)
         return CLF_OK;
+    CLF_TRY(make_room(text, end - start));
     if (text->is_aligned) {
-        CLF_TRY(grow_spans(text, end - start));
         memcpy(text->spans + text->text.length, from->spans + start, (end - start) * sizeof *text->spans);
     }
     return clfi_str_append(&text->text, from->text.data + start, end - start);
@@ -63,8 +81,8 @@ clf_status clfi_aligned_append(clf_aligned_text *text, uint32_t code, clf_char_s
 {
     unsigned char bytes[4];
     const size_t size = clfi_utf8_encode(code, bytes);
+    CLF_TRY(make_room(text, size));
     if (text->is_aligned) {
-        CLF_TRY(grow_spans(text, size));
         for (size_t i = 0; i < size; i++)
             text->spans[text->text.length + i] = span;
     }

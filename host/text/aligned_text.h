@@ -10,6 +10,10 @@
 #include "base/status.h"
 #include "base/str.h"
 
+/* What normalizers, pre-tokenizers and decoders may make of a text: so many times its bytes, and 1 MiB. A Unicode form has 18 characters
+ * for one at most (U+FDFA). */
+enum { CLFI_TEXT_GROWTH = 64, CLFI_TEXT_GROWTH_BYTES = 1 << 20 };
+
 /* Characters [start, end) of the given text, counted as code points. */
 typedef struct clf_char_span {
     uint32_t start, end;
@@ -20,12 +24,19 @@ typedef struct clf_aligned_text {
     clf_char_span *spans; /* one for each byte of the text; meaningful only where is_aligned */
     size_t span_capacity;
     bool is_aligned;
+    size_t limit; /* bytes that it may grow to; 0: any */
 } clf_aligned_text;
 
 void clfi_aligned_free(clf_aligned_text *text);
 
 /* Empties the text, keeps the memory. */
 void clfi_aligned_clear(clf_aligned_text *text, bool is_aligned);
+
+/* Bytes that `size` bytes of text may grow to. */
+size_t clfi_text_limit(size_t size);
+
+/* UNSUPPORTED: a text would be longer than that. */
+clf_status clfi_text_too_long(size_t limit);
 
 /* Appends UTF-8 as it was given; its first character is number first_character of the given text. */
 clf_status clfi_aligned_append_given(clf_aligned_text *text, const char *bytes, size_t size, size_t first_character);

@@ -435,9 +435,13 @@ static clf_status push_replace(const void *settings, clf_decoding *decoding, siz
     (void)ends;
     CLF_TRY(clfi_pattern_find(&decoder->pattern, text, size, &decoding->work));
     clfi_str_clear(&stage->held);
+    const size_t limit = clfi_text_limit(decoding->given), content = strlen(decoder->content);
     for (size_t i = 0; i < decoding->work.matches.count; i++) {
         const clf_piece *piece = &decoding->work.matches.pieces[i];
-        CLF_TRY(piece->id ? clfi_str_append_text(&stage->held, decoder->content)
+        stage->made += piece->id ? content : 0;
+        if (stage->made > limit)
+            return clfi_text_too_long(limit);
+        CLF_TRY(piece->id ? clfi_str_append(&stage->held, decoder->content, content)
                           : clfi_str_append(&stage->held, text + piece->start, piece->end - piece->start));
     }
     return pass(decoding, index + 1, clfi_str_text(&stage->held), stage->held.length, true);
@@ -470,7 +474,7 @@ clf_status clfi_decoding_begin(clf_decoding *decoding, const clf_chain *chain, c
     clfi_regex_memory_begin(decoding->work.regex);
     decoding->chain = chain;
     decoding->out = out;
-    decoding->tokens = 0;
+    decoding->tokens = decoding->given = 0;
     const size_t count = chain ? chain->count : 0;
     CLF_TRY(clfi_alloc(count, sizeof *decoding->stages, "decoder", &decoding->stages));
     decoding->stage_count = count;
@@ -482,6 +486,7 @@ clf_status clfi_decoding_push(clf_decoding *decoding, const char *token, size_t 
     if (!decoding->chain && decoding->tokens > 0)
         CLF_TRY(clfi_str_append_char(decoding->out, ' '));
     decoding->tokens++;
+    decoding->given += size;
     return pass(decoding, 0, token, size, true);
 }
 

@@ -16,6 +16,7 @@ typedef struct clf_decoder_stage {
     clf_str token;   /* parts of a token that is not whole yet */
     clf_str held;    /* what waits for more: the last token, the bytes of an unfinished character */
     size_t tokens;   /* that came whole */
+    size_t made;     /* bytes that it put in the place of others */
     size_t leading;  /* characters taken off the start of the token at hand */
     size_t trailing; /* characters at its end that may have to go */
     bool is_inside;  /* the token at hand has begun; the last token is held */
@@ -26,6 +27,7 @@ typedef struct clf_decoding {
     clf_decoder_stage *stages;
     size_t stage_count;
     size_t tokens; /* given so far */
+    size_t given;  /* bytes of them */
     clf_str *out;
     clf_text_workspace work;
 } clf_decoding;

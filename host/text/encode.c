@@ -164,7 +164,7 @@ static clf_status encode_raw(const clf_sequence *s, const char *text, size_t siz
     clf_text_workspace *work = s->work;
     for (size_t start = 0, end; start < size && s->tokens->count < s->enough; start = end) {
         end = s->tokenizer->in_portions ? portion_end(text, start, size) : size;
-        clfi_aligned_clear(&work->text[0], s->is_aligned);
+        clfi_text_workspace_begin(work, end - start, s->is_aligned);
         CLF_TRY(clfi_aligned_append_given(&work->text[0], text + start, end - start, character));
         CLF_TRY(clfi_normalize(&s->tokenizer->normalizers, work));
         CLF_TRY(find_normalized(s));

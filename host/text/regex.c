@@ -8,24 +8,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 
 enum {
-    PATTERN_MAX = 65536,    /* bytes */
-    STEP_LIMIT = 1000000,   /* of PCRE2, for what is tried at one place */
-    STACK_FIRST = 32 << 10, /* bytes of its compiled code's stack */
-    STACK_MAX = 1 << 20,
-    STEP_LEAST = 4000, /* in texts so long that each step may take long */
-    WINDOW = 128,      /* bytes searched in vain between looks at the clock, at most */
-    SEARCHES = 32      /* and the matches between them */
+    PATTERN_MAX = 65536,      /* bytes */
+    STACK_FIRST = 32 << 10,   /* bytes of its compiled code's stack */
+    STACK_MAX = 32 << 20,     /* where that is not enough, the interpreter takes over */
+    HEAP_MAX_KIB = 256 << 10, /* the interpreter's memory for places to come back to */
+    STEPS_PER_BYTE = 64       /* of compiled code that looks at no character more than a few times */
 };
 
-#define STEPS_BYTES UINT64_C(400000000) /* steps at one place times bytes of the text */
-#define CHEAP_NS UINT64_C(1000000)      /* places tried in vain for less: more of them until the next look at the clock */
-#define ALLOWANCE_NS UINT64_C(2000000000)
-#define ALLOWANCE_NS_PER_BYTE UINT64_C(1000)
+/* Work on a text: characters that were passed over, forwards or back, and items of the pattern that were tried. */
+#define WORK_LEAST (UINT64_C(1) << 26)
+#define WORK_PER_BYTE UINT64_C(512)
+#define WORK_ITEM 4 /* of a call, beside the characters */
 
 struct clf_regex {
     pcre2_code *code;
@@ -36,11 +33,9 @@ struct clf_regex_memory {
     pcre2_match_data *match;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
-    uint64_t start_ns; /* processor time at the first look at the clock; 0 before it */
-    uint64_t last_ns;  /* and at the latest */
-    uint64_t bytes;    /* searched since clfi_regex_memory_begin */
-    size_t window;     /* places tried in vain between looks at the clock */
-    unsigned searches;
+    uint64_t work;  /* since clfi_regex_memory_begin */
+    uint64_t bytes; /* searched since then */
+    size_t at;      /* where the last callout was */
 };
 
 void clfi_regex_destroy(clf_regex *regex)
@@ -56,21 +51,77 @@ void clfi_regex_destroy(clf_regex *regex)
 
 const char clfi_regex_gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-/* PCRE2's compiled code does not count its steps inside repeats of single characters, so nothing bounds what a pattern like "a*a*b" does at
- * one place. It runs patterns with one repeat at most, and those that most tokenizers have, which never look at a character more than a few
- * times; the others are interpreted, and their steps counted. */
+/* Those that most tokenizers have: they never look at a character more than a few times, and run without callouts. */
 static bool is_known(const char *pattern)
 {
     static const char *const known[] = {clfi_regex_gpt2, WORDS("\\p{N}"), WORDS("\\p{N}{1,3}")};
-    size_t repeats = 0, groups = 0;
     for (size_t i = 0; i < COUNT(known); i++)
         if (strcmp(pattern, known[i]) == 0)
             return true;
-    for (const char *at = pattern; *at; at++) { /* an escaped one counts too: no harm */
-        repeats += *at == '*' || *at == '+' || *at == '{';
-        groups += *at == '(';
+    return false;
+}
+
+/* PCRE2 calls before each item of the pattern that it tries: between two calls it passes over a stretch of the text at most once. Its own
+ * count of steps leaves out repeats of single characters, so that it would not bound what "a*a*b" does. */
+static int count_work(pcre2_callout_block *block, void *user)
+{
+    clf_regex_memory *memory = user;
+    const size_t at = block->current_position;
+    memory->work += WORK_ITEM + (at > memory->at ? at - memory->at : memory->at - at);
+    memory->at = at;
+    return memory->work > WORK_LEAST + memory->bytes * WORK_PER_BYTE ? PCRE2_ERROR_CALLOUT : 0;
+}
+
+/* Bytes of the translated class that text begins with; 0: it begins with something else. */
+static size_t class_size(const char *text)
+{
+    if (*text == '[') {
+        for (size_t i = 1; text[i]; i++) {
+            if (text[i] == '\\' && text[i + 1])
+                i++;
+            else if (text[i] == ']')
+                return i + 1;
+        }
+        return 0;
     }
-    return repeats <= 1 && groups == 0;
+    if (*text != '\\' || !text[1] || !strchr("pPx", text[1]) || text[2] != '{')
+        return 0;
+    const char *end = strchr(text, '}');
+    return end ? (size_t)(end - text) + 1 : 0;
+}
+
+static bool has_alternatives(const char *text)
+{
+    int depth = 0;
+    for (size_t size; *text; text += size) {
+        size = class_size(text);
+        if (size)
+            continue;
+        if (*text == '|' && depth == 0)
+            return true;
+        depth += (*text == '(') - (*text == ')');
+        size = *text == '\\' && text[1] ? 2 : 1;
+    }
+    return false;
+}
+
+/* "C+rest" with a class C: where it matches behind a character of C, it matches from that character on as well. Its leftmost match from a
+ * place thus begins there or behind a character that is not of C. To say so keeps "\s+$" from trying each place of a long run. */
+static clf_status begin_runs(clf_str *pattern)
+{
+    const char *text = clfi_str_text(pattern);
+    const size_t size = class_size(text);
+    if (size == 0 || text[size] != '+' || text[size + 1] == '+' || text[size + 1] == '?' || has_alternatives(text))
+        return CLF_OK;
+    clf_str longer = CLF_STR_INIT;
+    const clf_status st = clfi_str_appendf(&longer, "(?:\\G|(?<!%.*s))%s", (int)size, text, text);
+    if (st == CLF_OK) {
+        const clf_str shorter = *pattern;
+        *pattern = longer;
+        longer = shorter;
+    }
+    clfi_str_free(&longer);
+    return st;
 }
 
 static clf_status compile(const clf_str *pattern, const char *original, const char *where, bool known, pcre2_code **out)
@@ -83,16 +134,14 @@ static clf_status compile(const clf_str *pattern, const char *original, const ch
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)pattern->data, pattern->length,
-                      PCRE2_UTF | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT | (known ? 0 : PCRE2_NO_AUTO_POSSESS),
-                      &error, &offset, context);
+                      PCRE2_UTF | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | (known ? 0 : PCRE2_AUTO_CALLOUT), &error, &offset, context);
     pcre2_compile_context_free(context);
     if (!code) {
         PCRE2_UCHAR reason[160];
         pcre2_get_error_message(error, reason, sizeof reason);
         CLF_FAIL(CLF_FORMAT, "%s: regular expression \"%.200s\": %s", where, original, (const char *)reason);
     }
-    if (known)
-        pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* where there is no compiler, PCRE2 interprets */
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* where there is no compiler, PCRE2 interprets */
     *out = code;
     return CLF_OK;
 }
@@ -106,6 +155,7 @@ clf_status clfi_regex_create(const char *pattern, const char *where, clf_regex *
         CLF_FAIL(CLF_FORMAT, "%s: a regular expression of %zu bytes: expected at most %d", where, strlen(pattern), PATTERN_MAX);
     CLF_GOTO(clfi_str_append(&translated, "", 0));
     CLF_GOTO(clfi_regex_translate(pattern, where, &translated));
+    CLF_GOTO(begin_runs(&translated));
     CLF_GOTO(clfi_alloc(1, sizeof *regex, "regular expression", &regex));
     regex->is_known = is_known(pattern);
     CLF_GOTO(compile(&translated, pattern, where, regex->is_known, &regex->code));
@@ -140,6 +190,8 @@ static clf_status memory_create(clf_regex_memory **out)
     }
     if (memory->stack)
         pcre2_jit_stack_assign(memory->context, NULL, memory->stack);
+    pcre2_set_callout(memory->context, count_work, memory);
+    pcre2_set_heap_limit(memory->context, HEAP_MAX_KIB);
     *out = memory;
     return CLF_OK;
 }
@@ -147,69 +199,38 @@ static clf_status memory_create(clf_regex_memory **out)
 void clfi_regex_memory_begin(clf_regex_memory *memory)
 {
     if (memory)
-        memory->start_ns = memory->bytes = memory->searches = 0;
+        memory->work = memory->bytes = 0;
 }
 
-/* A step of an interpreted pattern may run over the whole text: the longer that is, the fewer steps at one place. */
-static void set_limits(clf_regex_memory *memory, const clf_regex *regex, size_t size)
+static clf_status fail_match(const clf_regex_memory *memory, int rc, size_t from, size_t size)
 {
-    const size_t steps = (size_t)(STEPS_BYTES / (size + 1));
-    memory->window = regex->is_known ? WINDOW : 1;
-    pcre2_set_match_limit(memory->context, regex->is_known || steps > STEP_LIMIT ? STEP_LIMIT
-                                           : steps < STEP_LEAST                  ? STEP_LEAST
-                                                                                 : (uint32_t)steps);
-}
-
-static uint64_t processor_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* Each single search is bounded by the step limit and the window; this bounds them together. */
-static clf_status check_time(clf_regex_memory *memory, bool found)
-{
-    if (found && ++memory->searches % SEARCHES)
-        return CLF_OK;
-    const uint64_t now = processor_ns();
-    if (!memory->start_ns)
-        memory->start_ns = memory->last_ns = now;
-    if (!found)
-        memory->window = now - memory->last_ns > CHEAP_NS ? 1 : memory->window < WINDOW ? 2 * memory->window : WINDOW;
-    memory->last_ns = now;
-    if (now - memory->start_ns > ALLOWANCE_NS + memory->bytes * ALLOWANCE_NS_PER_BYTE)
-        CLF_FAIL(CLF_UNSUPPORTED, "regular expression: %.1f seconds on %llu bytes of text", (double)(now - memory->start_ns) * 1e-9,
-                 (unsigned long long)memory->bytes);
-    return CLF_OK;
+    PCRE2_UCHAR reason[160];
+    if (rc == PCRE2_ERROR_CALLOUT)
+        CLF_FAIL(CLF_UNSUPPORTED,
+                 "regular expression at byte %zu of a text of %zu: %llu steps: it goes back and forth out of proportion to the text "
+                 "(cut long runs of one sort of characters, or mend the expression in tokenizer.json)",
+                 from, size, (unsigned long long)memory->work);
+    pcre2_get_error_message(rc, reason, sizeof reason);
+    CLF_FAIL(CLF_UNSUPPORTED, "regular expression at byte %zu of a text of %zu: %s (cut long runs of one sort of characters)", from, size,
+             (const char *)reason);
 }
 
 /* The first match that begins at `from` or later. */
 static clf_status search(const clf_regex *regex, const char *text, size_t size, size_t from, clf_regex_memory *memory, bool *found,
                          size_t *start, size_t *end)
 {
-    *found = false;
-    while (from <= size) {
-        const size_t last = size - from > memory->window ? from + memory->window : size;
-        pcre2_set_offset_limit(memory->context, last);
-        const int rc = pcre2_match(regex->code, (PCRE2_SPTR)text, size, from, PCRE2_NO_UTF_CHECK, memory->match, memory->context);
-        if (rc != PCRE2_ERROR_NOMATCH) {
-            if (rc < 0) {
-                PCRE2_UCHAR reason[160];
-                pcre2_get_error_message(rc, reason, sizeof reason);
-                CLF_FAIL(CLF_UNSUPPORTED, "regular expression at byte %zu of a text of %zu: %s", from, size, (const char *)reason);
-            }
-            const PCRE2_SIZE *match = pcre2_get_ovector_pointer(memory->match);
-            *found = true;
-            *start = match[0];
-            *end = match[1];
-            return check_time(memory, true);
-        }
-        CLF_TRY(check_time(memory, false));
-        from = last + 1;
-        while (from < size && ((unsigned char)text[from] & 0xc0) == 0x80)
-            from++;
-    }
+    memory->at = from;
+    int rc = pcre2_match(regex->code, (PCRE2_SPTR)text, size, from, PCRE2_NO_UTF_CHECK, memory->match, memory->context);
+    if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
+        rc = pcre2_match(regex->code, (PCRE2_SPTR)text, size, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, memory->match, memory->context);
+    *found = rc >= 0;
+    if (rc == PCRE2_ERROR_NOMATCH)
+        return CLF_OK;
+    if (rc < 0)
+        return fail_match(memory, rc, from, size);
+    const PCRE2_SIZE *match = pcre2_get_ovector_pointer(memory->match);
+    *start = match[0];
+    *end = match[1];
     return CLF_OK;
 }
 
@@ -218,7 +239,9 @@ clf_status clfi_regex_find(const clf_regex *regex, const char *text, size_t size
     if (!*memory)
         CLF_TRY(memory_create(memory));
     (*memory)->bytes += size;
-    set_limits(*memory, regex, size);
+    pcre2_set_match_limit((*memory)->context, regex->is_known && size < UINT32_MAX / STEPS_PER_BYTE - STEPS_PER_BYTE
+                                                  ? (uint32_t)(size + STEPS_PER_BYTE) * STEPS_PER_BYTE
+                                                  : UINT32_MAX);
     size_t from = 0, done = 0, last_end = SIZE_MAX;
     for (;;) {
         bool found;

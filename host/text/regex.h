@@ -25,11 +25,11 @@ void clfi_regex_destroy(clf_regex *regex);
 clf_status clfi_regex_translate(const char *pattern, const char *where, clf_str *out);
 
 /* Cuts UTF-8 text[0..size) into matches (id 1) and what lies between them (id 0), from the left, and appends them to `pieces`. An empty
- * match right behind another match does not count. *memory is made when it is needed. UNSUPPORTED: the pattern backtracks, or takes, out of
- * proportion to the text (a million steps from one place; two seconds and one more for each MiB together). */
+ * match right behind another match does not count. *memory is made when it is needed. UNSUPPORTED: the pattern goes
+ * back and forth out of proportion to the text (2^26 characters and 256 more for each byte of it). */
 clf_status clfi_regex_find(const clf_regex *regex, const char *text, size_t size, clf_regex_memory **memory, clf_piece_list *pieces);
 
-/* A new text begins: time is counted from here. memory NULL: nothing to do. */
+/* A new text begins: work is counted from here. memory NULL: nothing to do. */
 void clfi_regex_memory_begin(clf_regex_memory *memory);
 
 void clfi_regex_memory_free(clf_regex_memory *memory);

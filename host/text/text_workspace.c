@@ -30,6 +30,15 @@ clf_status clfi_text_workspace_model(clf_text_workspace *work, clf_model_memory 
     return CLF_OK;
 }
 
+void clfi_text_workspace_begin(clf_text_workspace *work, size_t size, bool is_aligned)
+{
+    for (size_t i = 0; i < 2; i++) {
+        clfi_aligned_clear(&work->text[i], is_aligned);
+        work->text[i].limit = clfi_text_limit(size);
+    }
+    work->codes.limit = clfi_text_limit(size);
+}
+
 void clfi_text_workspace_swap(clf_text_workspace *work)
 {
     const clf_aligned_text text = work->text[0];
@@ -39,6 +48,8 @@ void clfi_text_workspace_swap(clf_text_workspace *work)
 
 clf_status clfi_code_append(clf_code_list *list, uint32_t code, int change)
 {
+    if (list->limit && list->count == list->limit)
+        return clfi_text_too_long(list->limit);
     if (list->count == list->capacity)
         CLF_TRY(clfi_grow(&list->codes, &list->capacity, list->count + 1, sizeof *list->codes, "characters"));
     list->codes[list->count++] = (clf_changed_code){code, change};

@@ -16,7 +16,7 @@ typedef struct clf_changed_code {
 /* Growable array of them. */
 typedef struct clf_code_list {
     clf_changed_code *codes;
-    size_t count, capacity;
+    size_t count, capacity, limit; /* limit: 0, or how many there may be */
 } clf_code_list;
 
 clf_status clfi_code_append(clf_code_list *list, uint32_t code, int change);
@@ -37,6 +37,9 @@ typedef struct clf_text_workspace {
 clf_status clfi_text_workspace_model(clf_text_workspace *work, clf_model_memory **out);
 
 void clfi_text_workspace_free(clf_text_workspace *work);
+
+/* A text of `size` bytes begins: its texts are empty, and may grow as clfi_text_limit has it. */
+void clfi_text_workspace_begin(clf_text_workspace *work, size_t size, bool is_aligned);
 
 /* text[1] becomes text[0]. */
 void clfi_text_workspace_swap(clf_text_workspace *work);

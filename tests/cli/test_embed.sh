@@ -137,6 +137,14 @@ run tokenize "$model" --json --offsets bytes --pair 'été' 'Hi!'
 wanted='{"ids":[101,7632,999,102,3802,2063,102],"tokens":["[CLS]","hi","!","[SEP]","et","##e","[SEP]"],"type_ids":[0,0,0,0,1,1,1],'
 wanted+='"special_mask":[1,0,0,1,0,0,1],"offsets":[[0,0],[0,2],[2,3],[0,0],[0,3],[3,5],[0,0]],"truncated":false}'
 [ "$(cat "$work/out")" = "$wanted" ] || fail "tokenize --json: $(cat "$work/out")"
+# A text that a tokenizer's regular expression takes too long on is told by its line.
+mkdir "$work/slow"
+printf '%s' '{"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(a*)*[bc]"},' \
+    '"behavior":"Isolated"}}' >"$work/slow/tokenizer.json"
+{ printf 'a\n\n'; head -c 50000 /dev/zero | tr '\0' a; echo; } >"$work/slow.txt"
+run tokenize "$work/slow" --file "$work/slow.txt"
+expect_status 1 "a slow expression"
+expect_error "$work/slow.txt: line 3: regular expression at byte 0 of a text of 50000" "a slow expression"
 run detokenize "$model" --skip-special 101 '[7592, 1010]' 2088 999 102
 [ "$(cat "$work/out")" = 'hello, world!' ] || fail "detokenize: $(cat "$work/out")"
 run tokenize "$model" 'one text' 'another'

@@ -295,6 +295,150 @@ static void hostile_regex(void **state)
     free(text);
 }
 
+/* Expressions that models are published with, on a million bytes of one sort of characters and another one behind them. */
+static void long_runs(void **state)
+{
+#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define ENDS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define BEFORE "[^\\r\\n\\p{L}\\p{N}]?"
+#define REST "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+    static const char *const patterns[] = {
+        "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+        ENDS "|" BEFORE "\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" REST,
+        ENDS "|" BEFORE "\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" REST,
+        ENDS "|" BEFORE "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" REST,
+        BEFORE UPPER "*" LOWER "+" ENDS "?|" BEFORE UPPER "+" LOWER "*" ENDS "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" REST,
+        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|" REST,
+        ENDS "|" BEFORE "(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+",
+        "[\\p{P}\\$\\+<=>\\^~\\|`]+",
+        " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+",
+        "\\s?[A-Za-z]+",
+        "\\s+$",
+        "\\p{N}+",
+        "[^\\n]+|[\\n]+",
+    };
+#undef UPPER
+#undef LOWER
+#undef ENDS
+#undef BEFORE
+#undef REST
+    static const char *const units[] = {" ", "\t", "\n", "a", "A", "7", "!", "\u3000", "\u4e00", " \n", " a"};
+    enum { LENGTH = 1000000 };
+    char *text = malloc(LENGTH + 8);
+    (void)state;
+    assert_non_null(text);
+    for (size_t u = 0; u < COUNT(units); u++) {
+        size_t size = 0;
+        for (const size_t step = strlen(units[u]); size < LENGTH; size += step)
+            memcpy(text + size, units[u], step);
+        text[size++] = u < 3 ? 'x' : ' ';
+        for (size_t i = 0; i < COUNT(patterns); i++) {
+            clf_regex *regex;
+            clf_regex_memory *memory = NULL;
+            clf_piece_list pieces = {0};
+            CHECK_OK(clfi_regex_create(patterns[i], "test", &regex));
+            CHECK_OK(clfi_regex_find(regex, text, size, &memory, &pieces));
+            CHECK(pieces.count > 0 && pieces.pieces[pieces.count - 1].end == size, "%s on \"%s\": not to its end", patterns[i], units[u]);
+            clfi_regex_destroy(regex);
+            clfi_regex_memory_free(memory);
+            free(pieces.pieces);
+        }
+    }
+    free(text);
+}
+
+static clf_str cut_by(const char *pattern, const clf_str *text)
+{
+    clf_regex *regex;
+    clf_regex_memory *memory = NULL;
+    clf_piece_list pieces = {0};
+    clf_str cut = CLF_STR_INIT;
+    CHECK_OK(clfi_regex_create(pattern, "test", &regex));
+    CHECK_OK(clfi_regex_find(regex, clfi_str_text(text), text->length, &memory, &pieces));
+    for (size_t i = 0; i < pieces.count; i++)
+        CHECK_OK(clfi_str_appendf(&cut, "%zu-%zu:%d ", pieces.pieces[i].start, pieces.pieces[i].end, (int)pieces.pieces[i].id));
+    clfi_regex_destroy(regex);
+    clfi_regex_memory_free(memory);
+    free(pieces.pieces);
+    return cut;
+}
+
+/* What begins with a repeated class is tried at the start of a run alone, with the same result as at each place, which the group asks
+ * for. */
+static void runs_begin_once(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"\\s+$", "(?:\\s+)$"},
+        {"\\s+(?!\\S)", "(?:\\s+)(?!\\S)"},
+        {"\\p{L}+(?=\\d)", "(?:\\p{L}+)(?=\\d)"},
+        {"[a-m]+[k-z]", "(?:[a-m]+)[k-z]"},
+        {"[^a-m]+[ a]", "(?:[^a-m]+)[ a]"},
+        {"\\p{N}+(?<=[02468])", "(?:\\p{N}+)(?<=[02468])"},
+        {"[\\]\\[a]+b", "(?:[\\]\\[a]+)b"},
+        {"\\s+(?<=\\s\\s)(?=[^\\s|])", "(?:\\s+)(?<=\\s\\s)(?=[^\\s|])"},
+    };
+    static const char pool[][4] = {"a", "k", "z", " ", "\n", "\t", "0", "7", "[", "]", "\u3000", "\u00e9"};
+    uint64_t seed = 1;
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        for (int n = 0; n < 300; n++) {
+            clf_str text = CLF_STR_INIT;
+            for (int k = 0; k < n / 4; k++) {
+                seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                CHECK_OK(clfi_str_append_text(&text, pool[(seed >> 33) % COUNT(pool)]));
+            }
+            clf_str got = cut_by(pairs[i][0], &text), want = cut_by(pairs[i][1], &text);
+            CHECK(strcmp(clfi_str_text(&got), clfi_str_text(&want)) == 0, "%s on \"%s\": %s, want %s", pairs[i][0], clfi_str_text(&text),
+                  clfi_str_text(&got), clfi_str_text(&want));
+            clfi_str_free(&got);
+            clfi_str_free(&want);
+            clfi_str_free(&text);
+        }
+}
+
+/* Parts that double a text again and again end with an error, not with all memory. */
+static void bounded_growth(void **state)
+{
+    static const struct {
+        const char *list, *part;
+    } rows[] = {
+        {"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[",
+         "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}"},
+        {"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[",
+         "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a|^\"},\"content\":\"aba\"}"},
+        {"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[", "{\"type\":\"ByteLevel\"}"},
+        {"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[",
+         "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}"},
+        {"decoder\":{\"type\":\"Sequence\",\"decoders\":[", "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}"},
+    };
+    static const char given[] = "a\u00e9a";
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_str json = CLF_STR_INIT;
+        clf_tokenizer *tokenizer;
+        clf_encoding *encoding;
+        clf_token_decoder *decoder;
+        clf_text text = {given, sizeof given - 1};
+        CHECK_OK(
+            clfi_str_appendf(&json, "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"\u00e9\":1},\"merges\":[]},\"%s", rows[i].list));
+        for (int k = 0; k < 64; k++)
+            CHECK_OK(clfi_str_appendf(&json, "%s%s", k ? "," : "", rows[i].part));
+        CHECK_OK(clfi_str_append_text(&json, "]}}"));
+        CHECK_OK(clf_tokenizer_from_json(&(clf_text){json.data, json.length}, "growing", &tokenizer));
+        CHECK_OK(clf_encoding_create(&encoding));
+        CHECK_OK(clf_token_decoder_create(tokenizer, 0, &decoder));
+        if (i + 1 < COUNT(rows))
+            CHECK_FAILS(clf_tokenizer_encode(tokenizer, &text, NULL, NULL, encoding), CLF_UNSUPPORTED, "at most 64 times the text");
+        else
+            CHECK_FAILS(clf_token_decoder_decode(decoder, (const int32_t[]){0, 1, 0}, 3, &text), CLF_UNSUPPORTED, "64 times");
+        clf_token_decoder_destroy(decoder);
+        clf_encoding_destroy(encoding);
+        clf_tokenizer_destroy(tokenizer);
+        clfi_str_free(&json);
+    }
+}
+
 /* --- long words: a million letters take no longer than a million words --- */
 
 static void long_words(void **state)
@@ -309,7 +453,7 @@ static void long_words(void **state)
         clf_tokenizer *tokenizer = open_json(json);
         clf_encoding *encoding;
         CHECK_OK(clf_encoding_create(&encoding));
-        for (const char *unit = "a -"; *unit; unit++) {
+        for (const char *unit = "a -\t\n7"; *unit; unit++) {
             memset(letters, *unit, LENGTH);
             CHECK_OK(clf_tokenizer_encode(tokenizer, &(clf_text){letters, LENGTH}, NULL, NULL, encoding));
         }
@@ -563,14 +707,25 @@ static void roles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(llama),           cmocka_unit_test(equal_scores),
-        cmocka_unit_test(shared_space),    cmocka_unit_test(unknown_penalty),
-        cmocka_unit_test(broken_specs),    cmocka_unit_test(late_control_tokens),
-        cmocka_unit_test(regex_dialect),   cmocka_unit_test(hostile_regex),
-        cmocka_unit_test(long_words),      cmocka_unit_test(byte_offsets),
-        cmocka_unit_test(broken_parts),    cmocka_unit_test(too_many_parts),
-        cmocka_unit_test(no_usable_token), cmocka_unit_test(deep_parts),
-        cmocka_unit_test(roles),           cmocka_unit_test(unknown_without_token),
+        cmocka_unit_test(llama),
+        cmocka_unit_test(equal_scores),
+        cmocka_unit_test(shared_space),
+        cmocka_unit_test(unknown_penalty),
+        cmocka_unit_test(broken_specs),
+        cmocka_unit_test(late_control_tokens),
+        cmocka_unit_test(regex_dialect),
+        cmocka_unit_test(hostile_regex),
+        cmocka_unit_test(long_runs),
+        cmocka_unit_test(runs_begin_once),
+        cmocka_unit_test(bounded_growth),
+        cmocka_unit_test(long_words),
+        cmocka_unit_test(byte_offsets),
+        cmocka_unit_test(broken_parts),
+        cmocka_unit_test(too_many_parts),
+        cmocka_unit_test(no_usable_token),
+        cmocka_unit_test(deep_parts),
+        cmocka_unit_test(roles),
+        cmocka_unit_test(unknown_without_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
