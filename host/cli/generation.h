@@ -27,22 +27,23 @@ typedef struct cli_generation {
     }
 
 /* How it goes on. */
-#define CLI_SAMPLING_OPTIONS(g)                                                                                                    \
-    {"max-tokens", 'n', "N", "longest text (default: 128; of chat 512)", CLI_SIZE, &(g).max_tokens},                               \
-        {"temperature",   't', "T", "0: the most probable token (the default); above: by chance, the more the higher", CLI_NUMBER, \
-         &(g).temperature},                                                                                                        \
-        {"top-k", 0, "K", "only the K most probable tokens", CLI_SIZE, &(g).top_k},                                                \
-        {"top-p", 0, "P", "only the most probable tokens that come to P together", CLI_NUMBER, &(g).top_p},                        \
-        {"min-p", 0, "P", "only tokens at least P times as probable as the best", CLI_NUMBER, &(g).min_p},                         \
-        {"repeat-penalty",                                                                                                         \
-         0,                                                                                                                        \
-         "R",                                                                                                                      \
-         "above 1: tokens that were there before are less probable (default: the model's repetition_penalty, or 1)",               \
-         CLI_NUMBER,                                                                                                               \
-         &(g).repeat_penalty},                                                                                                     \
-        {"seed", 0, "S", "of chance (default: 0)", CLI_INTEGER, &(g).seed},                                                        \
-    {                                                                                                                              \
-        "stop", 0, "TEXT", "end before this text; may be given several times", CLI_LIST, &(g).stops                                \
+#define CLI_SAMPLING_OPTIONS(g)                                                                                                           \
+    {"max-tokens", 'n', "N", "longest text (default: 128; of chat 512)", CLI_SIZE, &(g).max_tokens},                                      \
+        {"temperature",   't', "T", "0: the most probable token (the default); above: by chance, the more the higher", CLI_NUMBER,        \
+         &(g).temperature},                                                                                                               \
+        {"top-k", 0, "K", "only the K most probable tokens", CLI_SIZE, &(g).top_k},                                                       \
+        {"top-p",    0,         "P", "only the most probable tokens that come to P together (default: 1, all; 0: the most probable one)", \
+         CLI_NUMBER, &(g).top_p},                                                                                                         \
+        {"min-p", 0, "P", "only tokens at least P times as probable as the best", CLI_NUMBER, &(g).min_p},                                \
+        {"repeat-penalty",                                                                                                                \
+         0,                                                                                                                               \
+         "R",                                                                                                                             \
+         "above 1: tokens that were there before are less probable (default: the model's repetition_penalty, or 1)",                      \
+         CLI_NUMBER,                                                                                                                      \
+         &(g).repeat_penalty},                                                                                                            \
+        {"seed", 0, "S", "of chance (default: 0)", CLI_INTEGER, &(g).seed},                                                               \
+    {                                                                                                                                     \
+        "stop", 0, "TEXT", "end before this text; may be given several times", CLI_LIST, &(g).stops                                       \
     }
 
 /* The options as parameters; `stops` holds the stop texts as long as they are used. */

@@ -147,7 +147,7 @@ clf_status clfi_sampler_choose(clf_sampler *s, float *logits, const int32_t *tok
         return CLF_OK;
     const size_t most = list_candidates(s, logits, logits[*out], &sum);
     size_t n = 0;
-    while (n < most && (n == 0 || p->top_p == 0.0f || p->top_p == 1.0f || kept < (double)p->top_p * sum))
+    while (n < most && (n == 0 || p->top_p == 1.0f || kept < (double)p->top_p * sum))
         kept += s->candidates[n++].weight;
     while (n > 1 && s->candidates[n - 1].weight < (double)p->min_p * s->candidates[0].weight)
         kept -= s->candidates[--n].weight;

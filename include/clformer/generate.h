@@ -18,7 +18,7 @@ typedef struct clf_sequence clf_sequence;
  *   repeat_penalty  z of tokens that are already in the prompt or its text: z / penalty above 0, z * penalty below (Keskar et al. 2019)
  *   temperature     p = softmax(z / temperature); 0: the largest z, of equal ones the lowest id, and nothing below applies
  *   top_k           the k most probable
- *   top_p           of these, renormalised, the fewest that come to top_p together (Holtzman et al. 2020)
+ *   top_p           of these, renormalised, the fewest that come to top_p together, and at least one (Holtzman et al. 2020)
  *   min_p           of these, those at least min_p times as probable as the most probable
  *   seed            one of these by chance: its numbers depend on the seed and on how many tokens came before, not on the batch
  *
@@ -30,7 +30,7 @@ typedef struct clf_generate_params {
     size_t max_tokens;    /* longest text */
     float temperature;    /* at least 0 */
     size_t top_k;         /* 0: all */
-    float top_p;          /* 0 to 1; 1, and 0: all */
+    float top_p;          /* 0 to 1; 1: all; 0: the most probable alone, as temperature 0 */
     float min_p;          /* 0 to 1; 0: all */
     float repeat_penalty; /* above 0; 1: none; 0: as the model's files say (repetition_penalty), in beam searches too */
     uint64_t seed;
@@ -73,7 +73,7 @@ typedef int (*clf_generate_callback)(void *user, const clf_generated *step);
 /* Continues `count` prompts as they stand, without a chat template. They run as one batch: each joins and leaves by itself, with tokens as
  * it would have alone (up to rounding: 1e-4 of logits). The pieces of a prompt's text are its tokens decoded behind the prompt; a token
  * that ends texts is neither told nor part of the text, and what follows a stop text neither. params NULL = defaults. Synchronous.
- * INVALID_ARGUMENT: a NULL, a parameter out of range, beams together with a temperature or a penalty, a sequence with several
+ * INVALID_ARGUMENT: a NULL, a parameter out of range or NaN, beams together with a temperature or a penalty, a sequence with several
  * prompts or of another session, a prompt without tokens or of more than the model's positions (named). UNSUPPORTED: a model that does not
  * generate text, beams of one without an encoder, a sequence of one that has an encoder. FORMAT: logits that are not finite (the prompt
  * named); unlike embeddings they are not computed again on the portable engines, as here and below what was computed of a text before lies

@@ -294,7 +294,16 @@ def check_options():
     first = json.loads(run("generate", model, prompts[0], "--temperature", "0.7", "--top-k", "1", "--max-tokens", "9", "--json").stdout)
     if first != greedy:
         fail(f"options: top-k 1: {first}, expected {greedy}")
-    for args in ([], ["a", "--prompt-file", "x"], ["a", "--temperature", "-1"], ["a", "--top-p", "1.5"], ["a", "--max-tokens", "0"], [""],
+    for one in (["--top-p", "0"], ["--top-p", "1e-30"], ["--min-p", "1"], ["--top-k", "1", "--top-p", "0"]):
+        found = json.loads(run("generate", model, prompts[0], "--temperature", "5", *one, "--max-tokens", "9", "--json").stdout)
+        if found != greedy:
+            fail(f"options: {one}: {found}, expected {greedy}")
+    for name, values in (("--top-p", ("1.5", "-0.1", "nan", "inf")), ("--min-p", ("1.5", "-0.1", "nan")), ("--top-k", ("-1", "x")),
+                         ("--temperature", ("-1", "nan", "inf")), ("--repeat-penalty", ("-1", "nan", "inf"))):
+        for value in values:
+            if name not in run("generate", model, "a", name, value, status=2).stderr:
+                fail(f"options: {name} {value}: no message")
+    for args in ([], ["a", "--prompt-file", "x"], ["a", "--max-tokens", "0"], [""],
                  ["the " * 97], ["a", "--stop", ""]):
         run("generate", model, *args, status=2)
     for command in (["logits", model, "a"], ["perplexity", model], ["perplexity", model, "--file", __file__, "--window", "1"]):

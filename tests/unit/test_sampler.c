@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "support/check.h"
 
 enum { TOKENS = 24, DRAWS = 20000, SEEN = 5 };
@@ -65,8 +66,7 @@ static void reference(const float logits[TOKENS], const clf_generate_params *par
     divide_by_sum(p);
     if (params->top_k)
         keep_best(p, params->top_k);
-    if (params->top_p > 0)
-        keep_best(p, count_up_to(p, (double)params->top_p));
+    keep_best(p, count_up_to(p, (double)params->top_p));
     for (int i = 0; i < TOKENS; i++)
         largest = p[i] > largest ? p[i] : largest;
     for (int i = 0; i < TOKENS; i++)
@@ -96,13 +96,10 @@ static void frequencies(void **state)
         int32_t top_k;
         float top_p, min_p, penalty;
     } rows[] = {
-        {1, 0, 0, 0, 0},           {0.5f, 0, 0, 0, 0},
-        {3, 0, 0, 0, 0},           {1, 5, 0, 0, 0},
-        {1, 1, 0, 0, 0},           {1, 0, 0.6f, 0, 0},
-        {1, 0, 0.01f, 0, 0},       {1, 0, 1, 0, 0},
-        {1, 0, 0, 0.3f, 0},        {1, 0, 0, 1, 0},
-        {1, 0, 0, 0, 1.7f},        {1, 0, 0, 0, 0.6f},
-        {0.7f, 8, 0.8f, 0, 1.3f},  {1.4f, 12, 0.9f, 0.1f, 1.1f},
+        {1, 0, 1, 0, 0},           {0.5f, 0, 1, 0, 0},   {3, 0, 1, 0, 0},          {1, 5, 1, 0, 0},
+        {1, 1, 1, 0, 0},           {1, 0, 0.6f, 0, 0},   {1, 0, 0.01f, 0, 0},      {1, 0, 0, 0, 0},
+        {5, 9, 0, 0, 1.2f},        {1, 0, 1e-30f, 0, 0}, {1, 0, 1, 0.3f, 0},       {1, 0, 1, 1, 0},
+        {1, 0, 1, 0, 1.7f},        {1, 0, 1, 0, 0.6f},   {0.7f, 8, 0.8f, 0, 1.3f}, {1.4f, 12, 0.9f, 0.1f, 1.1f},
         {2, 100, 0.95f, 0.05f, 1},
     };
     (void)state;
@@ -165,6 +162,25 @@ static void seeds(void **state)
     clfi_sampler_destroy(other);
 }
 
+/* A probability that is none is refused, never taken for "all" or "one". */
+static void refused(void **state)
+{
+    const float bad[] = {NAN, -0.1f, -1e-30f, -INFINITY, INFINITY, 1.0001f};
+    (void)state;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        for (int which = 0; which < 4; which++) {
+            static const char *const names[] = {"top_p", "min_p", "temperature", "repeat_penalty"};
+            clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
+            float *const places[] = {&params.top_p, &params.min_p, &params.temperature, &params.repeat_penalty};
+            clf_sampler *sampler = NULL;
+            if (which >= 2 && bad[i] == 1.0001f)
+                continue;
+            *places[which] = bad[i];
+            CHECK_FAILS(clfi_sampler_create(&params, TOKENS, &sampler), CLF_INVALID_ARGUMENT, names[which]);
+            assert_null(sampler);
+        }
+}
+
 /* In vocabularies of every length the largest logit is found wherever it stands, the first of equal ones, and so is one that is not
  * finite. */
 static void places(void **state)
@@ -195,6 +211,7 @@ static void places(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frequencies), cmocka_unit_test(seeds), cmocka_unit_test(places)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frequencies), cmocka_unit_test(seeds), cmocka_unit_test(refused),
+                                       cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
