@@ -209,14 +209,22 @@ test_threads() {
     )
 }
 
-run_tests() { # [--full]
-    local full= faults=
+# The set for work in progress: the numbers of every op, layer and family of models on PoCL, at small sizes.
+test_fast() {
+    CLF_TEST_SMALL=1 CLF_TEST_NUMBERS=1 CLF_DEVICE='Portable Computing Language' run_ctest build -L "$device_labels" \
+        -R '^((op|nn|model)\..*|runtime\.launch_graph|cli\.(families|encoders|generate|translate|classify|sentence))$' \
+        -E '^model\..*\.(engines|spoiled)$'
+}
+
+run_tests() { # [--fast | --full | --faults]
+    local full= faults= fast=
     [ $# -le 1 ] || refuse "test: too many words: $*"
     case ${1:-} in
         --full) full=1 ;;
         --faults) faults=1 ;;
+        --fast) fast=1 ;;
         '') ;;
-        *) refuse "test: \"$1\" is neither --full nor --faults" ;;
+        *) refuse "test: unknown option \"$1\"; expected --fast, --full or --faults" ;;
     esac
     check_tree
     if [ -n "${CLF_MODEL_DIR:-}" ]; then
@@ -253,7 +261,7 @@ run_tests() { # [--full]
     if [ -n "$full" ]; then
         estimate "$fetches" 90 2600 "the tests of --full" # Intel's runtime, four builds
     else
-        estimate "$fetches" "$((faults ? 480 * $(nproc) : 24))" 300 "the tests"
+        estimate "$fetches" "$((faults ? 480 * $(nproc) : fast ? 10 : 24))" 300 "the tests"
     fi
     install_missing "for the tests"
     configure_and_build build -DCLF_BUILD_TESTS=ON
@@ -274,6 +282,11 @@ run_tests() { # [--full]
     [ -z "$full" ] || export POCL_WORK_GROUP_SPECIALIZATION=0
     rm -rf build/kernels
     part "unit tests (no device)" 1 run_ctest build -L '^unit$'
+    if [ -n "$fast" ]; then
+        part "numbers of every op, layer and family of models on PoCL" "$(minutes_of 8)" test_fast
+        finish_tests "$start"
+        return
+    fi
     if [ -n "$full" ]; then
         use_intel_runtime || fail "Intel's CPU runtime could not be fetched"
         use_nvidia_tools

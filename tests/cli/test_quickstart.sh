@@ -41,7 +41,8 @@ tool id 'echo 0'
 # Words and folders, before anything is installed.
 refused 2 'too many words' mini other
 refused 2 'too many words' help me
-refused 2 '--fast' test --fast
+refused 2 '--quick' test --quick
+refused 2 'too many words' test --fast --full
 refused 2 'too many words' test --full --faults
 refused 2 '--full' --full
 refused 1 'no model directory' none
