@@ -10,5 +10,9 @@ trap 'rm -rf "$merged"' EXIT
     { tail -n 20 "$merged.log" >&2; rm -f "$merged.log"; exit 1; }
 rm -f "$merged.log"
 tar -C "$merged" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=644 -c . | xz -9e >"$archive.new"
-[ "$(stat -c %s "$archive.new")" -le 300000 ] || { rm "$archive.new"; echo "$archive: more than 300 kB; minimise the corpus first" >&2; exit 1; }
+if [ "$(stat -c %s "$archive.new")" -gt 300000 ]; then
+    rm "$archive.new"
+    echo "$archive: more than 300 kB; minimise the corpus first" >&2
+    exit 1
+fi
 mv "$archive.new" "$archive"
