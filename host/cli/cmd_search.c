@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "cli/chance.h"
 #include "cli/commands.h"
 #include "cli/fingerprint.h"
 #include "cli/json_line.h"
@@ -26,7 +27,11 @@
 #include "tensor/view.h"
 
 typedef struct search_options {
-    const char *corpus, *texts, *file, *reranker, *corpus_prompt;
+    cli_list given;       /* --corpus */
+    const char **corpora; /* these, and the arguments before "--" */
+    size_t corpus_count;
+    const char *texts, *file, *reranker, *corpus_prompt;
+    cli_index_place index;
     size_t top;
     int as_json, full; /* full: lines are not cut to the terminal */
     int no_keep;
@@ -34,11 +39,18 @@ typedef struct search_options {
 
 /* What this process has of the corpus: all of it, if it is alone. */
 typedef struct part {
-    cli_collection rows;
+    cli_corpus corpus;
     int64_t first;   /* row 0's index in the corpus, */
     int64_t *places; /* or where this is not NULL, each row's */
     size_t place_capacity;
 } part;
+
+typedef struct hits {
+    size_t count; /* of each query */
+    float *values;
+    int64_t *indices;
+    double *chance; /* of each query; NaN: not known. NULL: the values are not similarities */
+} hits;
 
 /* A corpus of another model, tokenizer, pooling or prompt is refused; of one without a fingerprint nobody can tell. */
 static clf_status check_fingerprint(const cli_session *session, const cli_embedding *options, const char *directory, const char *path,
@@ -65,7 +77,7 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
     clf_npy npy;
     size_t width, rank, size;
     char shape[CLFI_SHAPE_TEXT_BYTES];
-    cli_collection *own = &out->rows;
+    cli_collection *own = &out->corpus.rows;
     cli_ranks_place(ranks, &rank, &size);
     CLF_TRY(cli_embedding_width(session, options, &width));
     CLF_TRY(clfi_npy_open(path, &npy));
@@ -95,23 +107,20 @@ static clf_status read_rows(const cli_session *session, const cli_embedding *opt
 }
 
 /* Texts only, for a corpus of `rows` embeddings that come from elsewhere. */
-static clf_status read_texts(const char *path, size_t rows, cli_collection *corpus)
+static clf_status read_texts(const char *const *files, size_t count, bool skips_blank, size_t rows, cli_corpus *corpus)
 {
     cli_inputs *inputs;
-    size_t count = 0;
-    CLF_TRY(cli_inputs_open(NULL, 0, path, &inputs));
+    CLF_TRY(cli_inputs_open_files(files, count, &inputs));
+    inputs->skips_blank = skips_blank;
+    inputs->meets = cli_corpus_meet;
+    inputs->meets_user = corpus;
     clf_status st;
-    do {
+    do
         CLF_GOTO(cli_inputs_next(inputs));
-        CLF_GOTO(clfi_grow(&corpus->ends, &corpus->end_capacity, count + inputs->count, sizeof *corpus->ends, "texts"));
-        for (size_t i = 0; i < inputs->count; i++) {
-            CLF_GOTO(clfi_str_append(&corpus->bytes, inputs->texts[i].data, inputs->texts[i].size));
-            corpus->ends[count++] = corpus->bytes.length;
-        }
-    } while (inputs->count > 0);
-    if (count != rows)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", path, count, clfi_plural(count, "text", "texts"), rows,
-                       clfi_plural(rows, "embedding", "embeddings"));
+    while (inputs->count > 0);
+    if (corpus->texts != rows)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "%s: %zu %s, the corpus has %zu %s", files[0], corpus->texts,
+                       clfi_plural(corpus->texts, "text", "texts"), rows, clfi_plural(rows, "embedding", "embeddings"));
 done:
     cli_inputs_close(inputs);
     return st;
@@ -121,15 +130,11 @@ done:
 static clf_status collect_part(void *user, const cli_embedded *window)
 {
     part *p = user;
-    cli_collection *own = &p->rows;
-    const size_t all = own->count + window->count;
-    CLF_TRY(clfi_grow(&own->rows, &own->capacity, all * window->width, sizeof *own->rows, "embeddings"));
-    CLF_TRY(clfi_grow(&p->places, &p->place_capacity, all, sizeof *p->places, "embeddings"));
-    memcpy(own->rows + own->count * window->width, window->rows, window->count * window->width * sizeof *own->rows);
+    const size_t before = p->corpus.rows.count;
+    CLF_TRY(cli_corpus_collect(&p->corpus, window));
+    CLF_TRY(clfi_grow(&p->places, &p->place_capacity, p->corpus.rows.count, sizeof *p->places, "embeddings"));
     for (size_t i = 0; i < window->count; i++)
-        p->places[own->count + i] = (int64_t)(window->first + i);
-    own->count = all;
-    own->width = window->width;
+        p->places[before + i] = (int64_t)(window->first + i);
     return CLF_OK;
 }
 
@@ -141,35 +146,37 @@ static bool has_embeddings(const char *corpus)
 
 /* *out_total: the rows of all ranks. Rank 0 has all texts, if there are any. */
 static clf_status read_corpus(cli_session *session, const cli_embedding *options, const char *directory, const search_options *search,
-                              cli_ranks *ranks, part *corpus, size_t *out_total, clf_embed_stats *stats)
+                              cli_ranks *ranks, part *out, size_t *out_total, clf_embed_stats *stats)
 {
-    const char *texts = ranks ? search->corpus : NULL;
+    const bool is_embedded = has_embeddings(search->corpora[0]);
     size_t rank, size;
     cli_ranks_place(ranks, &rank, &size);
-    if (has_embeddings(search->corpus)) {
-        texts = search->texts;
-        CLF_TRY(read_rows(session, options, directory, search->corpus, ranks, corpus));
-    } else if (!ranks && !search->no_keep && cli_keeps_embeddings(session, search->corpus)) {
-        CLF_TRY(cli_kept_embed(session, options, directory, search->corpus, &corpus->rows, stats));
+    if (is_embedded) {
+        CLF_TRY(read_rows(session, options, directory, search->corpora[0], ranks, out));
+    } else if (!ranks) {
+        CLF_TRY(cli_kept_embed(session, options, directory, &search->index, search->corpora, search->corpus_count, &out->corpus, stats));
     } else {
         cli_inputs *inputs;
-        CLF_TRY(cli_inputs_open(NULL, 0, search->corpus, &inputs));
-        inputs->window_texts = ranks ? cli_inputs_window(inputs, size, CLI_WINDOW) : 0;
+        CLF_TRY(cli_inputs_open_files(search->corpora, search->corpus_count, &inputs));
+        inputs->skips_blank = true;
+        inputs->window_texts = cli_inputs_window(inputs, size, CLI_WINDOW);
         cli_ranks_take_windows(ranks, inputs);
-        const clf_status st = ranks ? cli_pool_embed(session, options, inputs, collect_part, corpus, stats)
-                                    : cli_pool_embed(session, options, inputs, cli_collect, &corpus->rows, stats);
+        const clf_status st = cli_pool_embed(session, options, inputs, collect_part, out, stats);
         cli_inputs_close(inputs);
         CLF_TRY(st);
     }
-    *out_total = cli_ranks_sum(ranks, corpus->rows.count);
-    return rank == 0 && texts ? read_texts(texts, *out_total, &corpus->rows) : CLF_OK;
+    *out_total = cli_ranks_sum(ranks, out->corpus.rows.count);
+    if (rank > 0 || (is_embedded ? !search->texts : !ranks))
+        return CLF_OK;
+    return is_embedded ? read_texts(&search->texts, 1, false, *out_total, &out->corpus)
+                       : read_texts(search->corpora, search->corpus_count, true, *out_total, &out->corpus);
 }
 
 /* The best of all ranks' parts, `from` for each query, on rank 0. */
 static clf_status find_hits(const cli_session *session, clf_similarity similarity, const cli_ranks *ranks, const cli_collection *queries,
                             const part *corpus, size_t from, float *values, int64_t *indices)
 {
-    const cli_collection *own = &corpus->rows;
+    const cli_collection *own = &corpus->corpus.rows;
     const size_t count = from < own->count ? from : own->count;
     if (count)
         CLF_TRY(cli_score_top(session->context, similarity, queries->rows, queries->count, own->rows, own->count, queries->width, count,
@@ -179,51 +186,127 @@ static clf_status find_hits(const cli_session *session, clf_similarity similarit
     return cli_ranks_merge_hits(ranks, queries->count, count, from, values, indices);
 }
 
-static clf_status print_json(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count, const float *values,
-                             const int64_t *indices)
+/* What a hit says of its text's place and fields. */
+static clf_status add_origin(const cli_corpus *corpus, const search_options *search, size_t index, json_t *hit, bool *is_whole)
 {
-    json_t *hits = json_array();
+    const cli_place *place = index < corpus->texts ? &corpus->places[index] : NULL;
+    json_t *fields;
+    if (search->corpus_count > 1 && place)
+        *is_whole &= json_object_set_new(hit, "file", cli_text_json(place->file, strlen(place->file))) == 0;
+    CLF_TRY(cli_corpus_fields(corpus, index, &fields));
+    *is_whole &= !fields || json_object_set_new(hit, "fields", fields) == 0;
+    return CLF_OK;
+}
+
+/* The row of a .npy corpus, else the line of its file, from 0. */
+static int64_t number_of(const cli_corpus *corpus, const search_options *search, int64_t index)
+{
+    return has_embeddings(search->corpora[0]) ? index : (int64_t)corpus->places[index].line - 1;
+}
+
+static clf_status print_json(clf_text query, const cli_corpus *corpus, const search_options *search, const hits *found, size_t q)
+{
+    json_t *list = json_array();
     bool is_whole = true;
-    for (size_t i = 0; i < count; i++) {
-        const clf_text text = cli_collection_text(corpus, (size_t)indices[i]);
-        const double value = (double)values[i], score = is_reranked ? cli_sigmoid(value) : value;
-        json_t *hit = json_pack("{s:I, s:f, s:o}", "index", (json_int_t)indices[i], "score", score, "text",
-                                corpus->ends ? cli_text_json(text.data, text.size) : json_null());
-        is_whole &= !is_reranked || json_object_set_new(hit, "logit", json_real(value)) == 0;
-        is_whole &= json_array_append_new(hits, hit) == 0;
+    clf_status st = CLF_OK;
+    for (size_t i = q * found->count; st == CLF_OK && i < (q + 1) * found->count; i++) {
+        const int64_t index = found->indices[i];
+        const clf_text text = cli_collection_text(&corpus->rows, (size_t)index);
+        const double value = (double)found->values[i], score = search->reranker ? cli_sigmoid(value) : value;
+        json_t *hit = json_pack("{s:I, s:f, s:o}", "index", (json_int_t)number_of(corpus, search, index), "score", score, "text",
+                                corpus->rows.ends ? cli_text_json(text.data, text.size) : json_null());
+        is_whole &= !search->reranker || json_object_set_new(hit, "logit", json_real(value)) == 0;
+        if (found->chance && !isnan(found->chance[q]))
+            is_whole &= json_object_set_new(hit, "above_chance", json_boolean(value > found->chance[q])) == 0;
+        is_whole &= json_array_append(list, hit) == 0;
+        st = add_origin(corpus, search, (size_t)index, hit, &is_whole);
+        json_decref(hit);
     }
-    json_t *line = json_pack("{s:o, s:o}", "query", cli_text_json(query.data, query.size), "hits", hits);
+    if (st != CLF_OK) {
+        json_decref(list);
+        return st;
+    }
+    json_t *line = json_pack("{s:o, s:o}", "query", cli_text_json(query.data, query.size), "hits", list);
+    if (found->chance && !isnan(found->chance[q]))
+        is_whole &= json_object_set_new(line, "chance", json_real(found->chance[q])) == 0;
     return cli_json_print(line, is_whole, JSON_REAL_PRECISION(9), "search results");
 }
 
-static void print_table(clf_text query, const cli_collection *corpus, bool is_reranked, size_t count, const float *values,
-                        const int64_t *indices, int columns)
+/* The number or string under `name`, as "name=value "; nothing where there is none. */
+static clf_status append_field(const json_t *fields, const char *name, clf_str *out)
 {
-    cli_print_line(stdout, query.data, query.size, columns);
-    putchar('\n');
-    for (size_t i = 0; i < count; i++) {
-        const clf_text text = cli_collection_text(corpus, (size_t)indices[i]);
-        const int used =
-            printf("  %7.4f  %6lld  ", is_reranked ? cli_sigmoid((double)values[i]) : (double)values[i], (long long)indices[i] + 1);
-        cli_print_line(stdout, text.data, text.size, columns > used ? columns - used : columns ? 1 : 0);
-        putchar('\n');
-    }
+    const json_t *value = json_object_get(fields, name);
+    if (json_is_string(value))
+        return clfi_str_appendf(out, "%s=%s ", name, json_string_value(value));
+    return json_is_integer(value) ? clfi_str_appendf(out, "%s=%lld ", name, (long long)json_integer_value(value)) : CLF_OK;
 }
 
-static clf_status print_hits(const cli_collection *queries, const cli_collection *corpus, const search_options *search, const float *values,
-                             const int64_t *indices)
+/* What stands before a hit's text: its file and line, then the fields "id" and "path". */
+static clf_status origin_text(const cli_corpus *corpus, const search_options *search, int64_t index, clf_str *out)
+{
+    const long long number = (long long)number_of(corpus, search, index) + 1;
+    json_t *fields;
+    CLF_TRY(search->corpus_count > 1 ? clfi_str_appendf(out, "%s:%lld  ", corpus->places[index].file, number)
+                                     : clfi_str_appendf(out, "%6lld  ", number));
+    CLF_TRY(cli_corpus_fields(corpus, (size_t)index, &fields));
+    clf_status st = append_field(fields, "id", out);
+    if (st == CLF_OK)
+        st = append_field(fields, "path", out);
+    json_decref(fields);
+    return st;
+}
+
+static clf_status print_table(clf_text query, const cli_corpus *corpus, const search_options *search, const hits *found, size_t q,
+                              int columns)
+{
+    clf_str line = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    cli_print_line(stdout, query.data, query.size, columns);
+    putchar('\n');
+    for (size_t i = q * found->count; st == CLF_OK && i < (q + 1) * found->count; i++) {
+        const clf_text text = cli_collection_text(&corpus->rows, (size_t)found->indices[i]);
+        const double value = (double)found->values[i];
+        const bool is_chance = found->chance && value <= found->chance[q]; /* false where it is NaN */
+        clfi_str_clear(&line);
+        CLF_GOTO(clfi_str_appendf(&line, "  %7.4f%c ", search->reranker ? cli_sigmoid(value) : value, is_chance ? '?' : ' '));
+        CLF_GOTO(origin_text(corpus, search, found->indices[i], &line));
+        CLF_GOTO(clfi_str_append(&line, text.data, text.size));
+        cli_print_line(stdout, line.data, line.length, columns);
+        putchar('\n');
+    }
+done:
+    clfi_str_free(&line);
+    return st;
+}
+
+/* How many hits are marked, and why. */
+static void tell_chance(const cli_session *session, const hits *found, size_t queries)
+{
+    size_t marked = 0;
+    (void)session;
+    for (size_t i = 0; found->chance && i < queries * found->count; i++)
+        marked += (double)found->values[i] <= found->chance[i / found->count];
+    if (marked)
+        fprintf(stderr,
+                "clformer: %zu %s no better than chance in this corpus, marked by ?: nothing like the query is there, or the model does "
+                "not know the language (clformer info MODEL_DIR)\n",
+                marked, clfi_plural(marked, "hit is", "hits are"));
+}
+
+static clf_status print_hits(const cli_session *session, const cli_collection *queries, const cli_corpus *corpus,
+                             const search_options *search, const hits *found)
 {
     const int columns = search->full ? 0 : cli_terminal_columns(STDOUT_FILENO);
     for (size_t q = 0; q < queries->count; q++) {
-        const size_t at = q * search->top;
-        for (size_t i = at; i < at + search->top; i++)
-            if (!isfinite(values[i]))
-                CLF_FAIL(CLF_INTERNAL, "query %zu, row %lld: the score is %g", q + 1, (long long)indices[i], (double)values[i]);
-        if (search->as_json)
-            CLF_TRY(print_json(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top, values + at, indices + at));
-        else
-            print_table(cli_collection_text(queries, q), corpus, search->reranker != NULL, search->top, values + at, indices + at, columns);
+        for (size_t i = q * found->count; i < (q + 1) * found->count; i++)
+            if (!isfinite(found->values[i]))
+                CLF_FAIL(CLF_INTERNAL, "query %zu, row %lld: the score is %g", q + 1, (long long)found->indices[i],
+                         (double)found->values[i]);
+        CLF_TRY(search->as_json ? print_json(cli_collection_text(queries, q), corpus, search, found, q)
+                                : print_table(cli_collection_text(queries, q), corpus, search, found, q, columns));
     }
+    if (!search->as_json)
+        tell_chance(session, found, queries->count);
     return CLF_OK;
 }
 
@@ -245,32 +328,43 @@ static cli_embedding with_text(const cli_embedding *options, const char *prompt)
     return own;
 }
 
-/* All ranks search one corpus with one model and the same options; rank 0 alone has the queries. A .npy corpus is known by its
+/* All ranks search the same files with one model and the same options; rank 0 alone has the queries. A .npy corpus is known by its
  * fingerprint and its size. */
 static clf_status agree(const cli_ranks *ranks, cli_session *session, const cli_embedding *options, const char *directory,
                         const search_options *search)
 {
     cli_job job = {.shard = 0};
     clf_str beside = CLF_STR_INIT, more = CLF_STR_INIT;
-    struct stat info = {0};
+    const char *first = search->corpora[0];
+    char hash[CLFI_HASH_TEXT_BYTES];
+    clf_hasher *hasher = NULL;
     bool has_fingerprint = false;
     clf_status st = CLF_OK;
     if (!ranks)
         return CLF_OK;
-    if (has_embeddings(search->corpus)) {
-        CLF_GOTO(clfi_str_appendf(&beside, "%s.json", search->corpus));
+    if (has_embeddings(first)) {
+        CLF_GOTO(clfi_str_appendf(&beside, "%s.json", first));
         CLF_GOTO(clfi_file_exists(beside.data, &has_fingerprint));
     }
-    (void)!stat(search->corpus, &info);
-    CLF_GOTO(clfi_str_appendf(&more, "--top %zu, --rerank %s, a corpus of %lld bytes", search->top,
-                              search->reranker ? search->reranker : "no", (long long)info.st_size));
-    CLF_GOTO(cli_job_take(session, options, directory,
-                          !has_embeddings(search->corpus) ? search->corpus
-                          : has_fingerprint               ? beside.data
-                                                          : NULL,
-                          CLI_WINDOW, 1, 1, &job));
+    CLF_GOTO(clfi_str_appendf(&more, "--top %zu, --rerank %s, a corpus of", search->top, search->reranker ? search->reranker : "no"));
+    for (size_t i = 0; i < search->corpus_count; i++) {
+        struct stat info = {0};
+        (void)!stat(search->corpora[i], &info);
+        CLF_GOTO(clfi_str_appendf(&more, "%s %lld bytes", i ? " and" : "", (long long)info.st_size));
+        if (i == 0)
+            continue;
+        clfi_hasher_destroy(hasher);
+        hasher = NULL;
+        CLF_GOTO(clfi_hasher_create(&hasher));
+        CLF_GOTO(clfi_hasher_add_file(hasher, search->corpora[i]));
+        clfi_hasher_text(hasher, hash);
+        CLF_GOTO(clfi_str_appendf(&more, " (hash %s)", hash));
+    }
+    CLF_GOTO(cli_job_take(session, options, directory, !has_embeddings(first) ? first : has_fingerprint ? beside.data : NULL, CLI_WINDOW, 1,
+                          1, &job));
     st = cli_ranks_agree(ranks, &job, more.data);
 done:
+    clfi_hasher_destroy(hasher);
     cli_job_free(&job);
     clfi_str_free(&beside);
     clfi_str_free(&more);
@@ -284,9 +378,8 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
     enum { RERANKED = 50 };
     cli_collection queries = {.rows = NULL};
     part corpus = {.places = NULL};
+    hits found = {.values = NULL};
     size_t rank, size, total;
-    float *values = NULL;
-    int64_t *indices = NULL;
     clf_similarity similarity;
     clf_status st;
     cli_ranks_place(ranks, &rank, &size);
@@ -306,25 +399,29 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
         goto done;
     CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
     if (total == 0)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s holds no text", search->corpus));
-    if (search->top > total)
-        search->top = total;
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s%s no text", search->corpora[0], search->corpus_count > 1 ? " and the others hold" : " holds"));
+    found.count = search->top < total ? search->top : total;
     const size_t wanted = search->reranker && search->top < RERANKED ? RERANKED : search->top, from = wanted < total ? wanted : total;
-    CLF_GOTO(clfi_alloc(queries.count * from, sizeof *values, "best scores", &values));
-    CLF_GOTO(clfi_alloc(queries.count * from, sizeof *indices, "best scores", &indices));
-    CLF_GOTO(find_hits(session, similarity, ranks, &queries, &corpus, from, values, indices));
+    CLF_GOTO(clfi_alloc(queries.count * from, sizeof *found.values, "best scores", &found.values));
+    CLF_GOTO(clfi_alloc(queries.count * from, sizeof *found.indices, "best scores", &found.indices));
+    CLF_GOTO(find_hits(session, similarity, ranks, &queries, &corpus, from, found.values, found.indices));
     if (rank > 0)
         goto done;
-    if (search->reranker)
-        CLF_GOTO(cli_rerank_hits(session, search->texts ? search->texts : search->corpus, &queries, &corpus.rows, from, search->top, values,
-                                 indices, stats));
+    if (search->reranker) {
+        CLF_GOTO(cli_rerank_hits(session, search->texts ? search->texts : search->corpora[0], &queries, &corpus.corpus.rows, from,
+                                 found.count, found.values, found.indices, stats));
+    } else {
+        CLF_GOTO(clfi_alloc(queries.count, sizeof *found.chance, "scores by chance", &found.chance));
+        CLF_GOTO(cli_chance(session->context, similarity, &queries, &corpus.corpus.rows, total, found.chance));
+    }
     cli_line_clear();
-    CLF_GOTO(print_hits(&queries, &corpus.rows, search, values, indices));
+    CLF_GOTO(print_hits(session, &queries, &corpus.corpus, search, &found));
 done:
-    free(values);
-    free(indices);
+    free(found.values);
+    free(found.indices);
+    free(found.chance);
     cli_collection_free(&queries);
-    cli_collection_free(&corpus.rows);
+    cli_corpus_free(&corpus.corpus);
     free(corpus.places);
     return st;
 }
@@ -335,8 +432,36 @@ static clf_status check_corpus(const char *path)
     struct stat info;
     if (strcmp(path, "-") != 0 && access(path, R_OK) != 0)
         return clfi_fail_errno("open", path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        CLF_FAIL(CLF_IO, "%s: is a directory: expected a file of texts (clformer search MODEL_DIR --corpus %s/* -- QUERY takes all files)",
+                 path, path);
     if (cli_mpirun_size() > 1 && (strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "search under mpirun: --corpus: expected a file, which every rank reads, found %s", path);
+    return CLF_OK;
+}
+
+/* The files of --corpus and, where there is "--", the arguments between the model and it. *out_queries: where the queries begin. */
+static clf_status take_corpora(search_options *search, char **arguments, int count, int before_dashes, int *out_queries)
+{
+    const int end = before_dashes < 0 ? 1 : before_dashes;
+    CLF_TRY(clfi_alloc(search->given.count + (size_t)end, sizeof *search->corpora, "names of corpora", &search->corpora));
+    for (size_t i = 0; i < search->given.count; i++)
+        search->corpora[search->corpus_count++] = search->given.items[i];
+    for (int i = 1; i < end; i++)
+        search->corpora[search->corpus_count++] = arguments[i];
+    for (size_t i = 0; i < search->corpus_count; i++)
+        if (search->corpus_count > 1 && has_embeddings(search->corpora[i]))
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: %s holds embeddings: expected it alone, or files of texts", search->corpora[i]);
+    if (search->corpus_count > 1 && cli_index_is_file(&search->index))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file, which keeps one corpus: expected a folder for %zu of them", search->index.path,
+                 search->corpus_count);
+    for (int i = end; before_dashes < 0 && i < count; i++)
+        if (strcmp(arguments[i], "-") != 0 && access(arguments[i], F_OK) == 0)
+            CLF_FAIL(CLF_INVALID_ARGUMENT,
+                     "search: the query \"%s\" is the name of a file: write -- before the queries, and what stands before it is searched: "
+                     "clformer search MODEL_DIR --corpus %s %s -- QUERY (to ask for that name: --corpus %s -- %s)",
+                     arguments[i], search->corpora[0], arguments[i], search->corpora[0], arguments[i]);
+    *out_queries = end;
     return CLF_OK;
 }
 
@@ -345,17 +470,23 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     cli_session session = CLI_SESSION_INIT;
     cli_embedding options = CLI_EMBEDDING_INIT;
     search_options search = {.top = 5};
-    int positional;
+    int positional, before_dashes, first_query = 1;
     const cli_option table[] = {
-        {"corpus", 'c', "F", "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy", CLI_TEXTS, &search.corpus},
+        {"corpus", 'c', "F",
+         "texts (lines, or .jsonl), or their embeddings as made by embed -o F.npy; several: give it again, or more files and -- before "
+         "the queries",
+         CLI_CORPORA, &search.given},
         {"texts", 0, "F", "the texts of a .npy corpus, to print them", CLI_TEXTS, &search.texts},
         {"corpus-prompt", 0, "TEXT",
          "what stands before each text of the corpus, or stood when its .npy was made (default: as --prompt, else the model's for "
          "documents)",
          CLI_TEXT, &search.corpus_prompt},
         {"top", 'k', "K", "how many lines for each query (default 5, at most 1024)", CLI_SIZE, &search.top},
-        {"no-keep", 0, NULL, "neither use nor write F.embeddings.npy, what an earlier search kept of a corpus of texts", CLI_FLAG,
-         &search.no_keep},
+        {"index", 0, "PATH",
+         "where the embeddings of a corpus of texts are kept: a folder, or for one corpus a file F.npy (default: embeddings in the cache "
+         "folder)",
+         CLI_TEXT, &search.index.path},
+        {"no-keep", 0, NULL, "neither use nor write what an earlier search kept of a corpus of texts", CLI_FLAG, &search.no_keep},
         {"rerank", 0, "MODEL_DIR", "order the best 50 by this cross-encoder", CLI_INPUT, &search.reranker},
         {"file", 'f', "F", "read queries from a file, one per line", CLI_TEXTS, &search.file},
         {"full", 0, NULL, "print whole texts, also where they are wider than the terminal", CLI_FLAG, &search.full},
@@ -366,19 +497,23 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     };
     cli_inputs *inputs = NULL;
     clf_embed_stats stats = {0};
-    clf_status st = cli_parse(self, table, COUNT(table), argc, argv, &positional);
-    if (st == CLF_OK && (positional == 0 || !search.corpus))
+    clf_status st = cli_parse_parts(self, table, COUNT(table), argc, argv, &positional, &before_dashes);
+    if (st == CLF_OK && (positional == 0 || before_dashes == 0 || !search.given.count))
         st = cli_refuse(self, "no model directory or no --corpus");
     if (st == CLF_OK && search.top > 1024)
         st = clfi_fail(CLF_INVALID_ARGUMENT, "--top: expected at most 1024, found %zu", search.top);
-    if (st == CLF_OK && search.reranker && has_embeddings(search.corpus) && !search.texts)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "--rerank: %s has embeddings alone: expected its texts by --texts F", search.corpus);
-    if (st == CLF_OK && search.texts && !has_embeddings(search.corpus))
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "--texts: %s has its texts itself: expected a .npy corpus", search.corpus);
     if (st == CLF_OK)
-        st = check_corpus(search.corpus);
+        st = take_corpora(&search, argv, positional, before_dashes, &first_query);
+    const char *corpus = st == CLF_OK ? search.corpora[0] : NULL;
+    search.index.is_off = search.no_keep;
+    if (st == CLF_OK && search.reranker && has_embeddings(corpus) && !search.texts)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--rerank: %s has embeddings alone: expected its texts by --texts F", corpus);
+    if (st == CLF_OK && search.texts && !has_embeddings(corpus))
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "--texts: %s has its texts itself: expected a .npy corpus", corpus);
+    for (size_t i = 0; st == CLF_OK && i < search.corpus_count; i++)
+        st = check_corpus(search.corpora[i]);
     if (st == CLF_OK)
-        st = cli_inputs_open(argv + 1, positional - 1, search.file, &inputs);
+        st = cli_inputs_open(argv + first_query, positional - first_query, search.file, &inputs);
     cli_ranks *ranks = NULL;
     if (st == CLF_OK)
         st = cli_ranks_open(&session, &ranks);
@@ -387,5 +522,6 @@ int cmd_search(const cli_command *self, int argc, char **argv)
     cli_ranks_abort(ranks, st);
     const int status = cli_embedding_end(&session, inputs, &stats, st);
     cli_ranks_close(ranks);
+    free(search.corpora);
     return status;
 }

@@ -81,7 +81,8 @@ clf_status cli_fingerprint_same_work(const char *that, const cli_fingerprint *be
 /* FORMAT: `who`'s device computes something else than that of `whose` ("the first shard's"). What devices round differently passes. */
 clf_status cli_fingerprint_same_canaries(const char *who, const cli_fingerprint *own, const char *whose, const cli_fingerprint *wanted);
 
-/* Before the work: whether a fingerprint can stand beside what will be written at `path`. IO, NOT_FOUND: not. */
+/* Before the work: whether a fingerprint can stand beside what will be written at `path`. IO, NOT_FOUND: not, because of the
+ * folder, or because something there is not a fingerprint. */
 clf_status cli_fingerprint_check_place(const char *path);
 
 /* Commits the writer, which it frees in any case, and where the output is a file its fingerprint beside it, with rows and hash. */

@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/sidecar.h"
 #include "cli/fingerprint_parts.h"
 #include "cli/quantize.h"
 
 enum { FILE_BYTES = 1 << 30 };
+
+/* How every fingerprint begins, also one that is cut. */
+static const char beginning[] = "{\n \"schema\": \"" CLI_FINGERPRINT_SCHEMA "\"";
 
 static clf_status beside(const char *path, char **out)
 {
@@ -30,6 +33,36 @@ static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
     return CLF_OK;
 }
 
+/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. OUT_OF_MEMORY: nobody knows. */
+static clf_status is_fingerprint(const char *name, bool *out)
+{
+    json_t *root;
+    const clf_status st = clfi_json_read(name, FILE_BYTES, &root);
+    *out = false;
+    if (st != CLF_OK)
+        return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    *out = schema && strcmp(schema, CLI_FINGERPRINT_SCHEMA) == 0;
+    json_decref(root);
+    return CLF_OK;
+}
+
+/* Whether a fingerprint may be written there: over nothing, or over a fingerprint, also one that is cut or that somebody laid out anew. */
+static clf_status check_own(const char *name)
+{
+    bool is_one = true;
+    CLF_TRY(clfi_sidecar_check(name, "{"));
+    if (clfi_sidecar_check(name, beginning) != CLF_OK)
+        CLF_TRY(is_fingerprint(name, &is_one));
+    return is_one ? CLF_OK : clfi_sidecar_check(name, beginning);
+}
+
+static clf_status open_own(const char *name, clf_atomic_file *out)
+{
+    CLF_TRY(check_own(name));
+    return clfi_sidecar_open(name, "{", out);
+}
+
 clf_status cli_fingerprint_check_place(const char *path)
 {
     clf_output_place place;
@@ -38,7 +71,9 @@ clf_status cli_fingerprint_check_place(const char *path)
     if (place != CLF_OUTPUT_FILE)
         return CLF_OK;
     CLF_TRY(beside(path, &name));
-    const clf_status st = clfi_output_check(name, true);
+    clf_status st = check_own(name);
+    if (st == CLF_OK)
+        st = clfi_output_check(name, true);
     free(name);
     return st;
 }
@@ -51,7 +86,7 @@ clf_status cli_fingerprint_commit(cli_fingerprint *fingerprint, const char *path
     if (!clfi_npy_writer_told(writer, &fingerprint->rows, fingerprint->data))
         return clfi_npy_writer_commit(writer);
     CLF_GOTO(beside(path, &name));
-    CLF_GOTO(clfi_atomic_open(name, &file));
+    CLF_GOTO(open_own(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
     st = clfi_npy_writer_finish(writer, &array);
     writer = NULL;
@@ -70,7 +105,7 @@ clf_status cli_fingerprint_commit_file(const cli_fingerprint *fingerprint, const
     clf_atomic_file file = {.stream = NULL};
     clf_status st;
     CLF_GOTO(beside(path, &name));
-    CLF_GOTO(clfi_atomic_open(name, &file));
+    CLF_GOTO(open_own(name, &file));
     CLF_GOTO(write_file(fingerprint, &file));
     CLF_GOTO(clfi_atomic_complete(&file)); /* a full disk shows before the first of the two has its name */
     CLF_GOTO(clfi_atomic_commit(array));
@@ -80,20 +115,6 @@ done:
     clfi_atomic_abandon(&file);
     free(name);
     return st;
-}
-
-/* Whether the file is a fingerprint, and not what somebody else keeps under such a name. OUT_OF_MEMORY: nobody knows. */
-static clf_status is_fingerprint(const char *name, bool *out)
-{
-    json_t *root;
-    const clf_status st = clfi_json_read(name, FILE_BYTES, &root);
-    *out = false;
-    if (st != CLF_OK)
-        return st == CLF_OUT_OF_MEMORY ? st : CLF_OK;
-    const char *schema = json_string_value(json_object_get(root, "schema"));
-    *out = schema && strcmp(schema, CLI_FINGERPRINT_SCHEMA) == 0;
-    json_decref(root);
-    return CLF_OK;
 }
 
 clf_status cli_fingerprint_beside(const char *path, char **out)
@@ -142,9 +163,6 @@ static clf_status check_file(const char *path, const char *where, const clf_npy 
         CLF_FAIL(CLF_FORMAT, "%s: tells of other numbers (hash %s) than %s holds (%s)", where, f->data, path, hash);
     return CLF_OK;
 }
-
-/* How every fingerprint begins, also one that is cut. */
-static const char beginning[] = "{\n \"schema\": \"" CLI_FINGERPRINT_SCHEMA "\"";
 
 clf_status cli_fingerprint_is_of_search(const char *path, bool *out)
 {

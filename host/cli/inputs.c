@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "io/json.h"
 
 enum {
@@ -74,6 +75,39 @@ clf_status cli_inputs_open(char **arguments, int argument_count, const char *fil
     return CLF_OK;
 }
 
+/* Bytes of all files; 0 where one of them is no regular file. */
+static uint64_t sum_bytes(const char *const *files, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct stat info;
+        if (stat(files[i], &info) != 0 || !S_ISREG(info.st_mode))
+            return 0;
+        sum += (uint64_t)info.st_size;
+    }
+    return sum;
+}
+
+clf_status cli_inputs_open_files(const char *const *files, size_t count, cli_inputs **out)
+{
+    CLF_TRY(cli_inputs_open(NULL, 0, files[0], out));
+    (*out)->more_files = files + 1;
+    (*out)->more_count = count - 1;
+    (*out)->file_bytes = sum_bytes(files, count);
+    return CLF_OK;
+}
+
+static clf_status open_next(cli_inputs *inputs)
+{
+    const uint64_t all = inputs->file_bytes;
+    const clf_status st = open_stream(inputs, *inputs->more_files);
+    inputs->file_bytes = all;
+    inputs->more_files++;
+    inputs->more_count--;
+    inputs->file_index++;
+    return st;
+}
+
 clf_status cli_inputs_of_pairs(const clf_text_pair *pairs, const size_t *numbers, size_t count, const char *name, cli_inputs **out)
 {
     cli_inputs *inputs;
@@ -106,21 +140,37 @@ void cli_inputs_close(cli_inputs *inputs)
     free(inputs);
 }
 
+static cli_place place_here(const cli_inputs *inputs)
+{
+    return (cli_place){inputs->name, inputs->stream ? inputs->line_number : 0};
+}
+
 /* Texts are kept by offset while `bytes` may still move; cli_inputs_next turns offsets into pointers. */
 static clf_status add_text(cli_inputs *inputs, const char *data, size_t size)
 {
-    inputs->lines[inputs->count] = inputs->stream ? inputs->line_number : 0;
+    inputs->places[inputs->count] = place_here(inputs);
     inputs->seconds[inputs->count] = (clf_text){NULL, 0};
     inputs->texts[inputs->count++] = (clf_text){(const char *)(uintptr_t)inputs->bytes.length, size};
     return clfi_str_append(&inputs->bytes, data, size);
 }
 
-/* The same, unless the caller passes it over. */
-static clf_status take_text(cli_inputs *inputs, const char *data, size_t size)
+static bool is_blank(const char *data, size_t size)
 {
-    bool is_taken = true;
-    if (inputs->meets)
-        CLF_TRY(inputs->meets(inputs->meets_user, (clf_text){data, size}, &is_taken));
+    uint32_t code;
+    for (size_t i = 0; i < size;) {
+        i += clfi_utf8_decode((const unsigned char *)data + i, size - i, &code);
+        if (code > ' ' && code != 0x85 && code != 0xa0 && code != 0x3000 && !(code >= 0x2000 && code <= 0x200b) && code != 0xfeff)
+            return false;
+    }
+    return true;
+}
+
+/* The same, unless the caller passes it over. object: what the text is a member of, or NULL. */
+static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, const json_t *object)
+{
+    bool is_taken = !inputs->skips_blank || !is_blank(data, size);
+    if (is_taken && inputs->meets)
+        CLF_TRY(inputs->meets(inputs->meets_user, &(cli_met_text){{data, size}, place_here(inputs), inputs->file_index, object}, &is_taken));
     return is_taken ? add_text(inputs, data, size) : CLF_OK;
 }
 
@@ -137,7 +187,7 @@ static clf_status add_given(cli_inputs *inputs)
     const clf_text_pair pair = *inputs->given++;
     inputs->given_count--;
     CLF_TRY(pair.second.data ? add_pair(inputs, pair.first, pair.second) : add_text(inputs, pair.first.data, pair.first.size));
-    inputs->lines[inputs->count - 1] = inputs->given_numbers ? *inputs->given_numbers++ : 0;
+    inputs->places[inputs->count - 1].line = inputs->given_numbers ? *inputs->given_numbers++ : 0;
     return CLF_OK;
 }
 
@@ -151,6 +201,11 @@ static clf_status add_json_pair(cli_inputs *inputs, const json_t *pair, const ch
                     (clf_text){json_string_value(second), json_string_length(second)});
 }
 
+static clf_status take_member(cli_inputs *inputs, const json_t *json, const json_t *text)
+{
+    return take_text(inputs, json_string_value(text), json_string_length(text), json_is_object(json) ? json : NULL);
+}
+
 static clf_status add_json_line(cli_inputs *inputs, size_t length)
 {
     char where[512];
@@ -159,7 +214,7 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
     CLF_TRY(clfi_json_parse(inputs->line.data, length, where, &json));
     const json_t *text = json_is_object(json) ? json_object_get(json, "text") : json;
     const clf_status st = inputs->takes_pairs && json_is_array(json) ? add_json_pair(inputs, json, where)
-                          : json_is_string(text)                     ? take_text(inputs, json_string_value(text), json_string_length(text))
+                          : json_is_string(text)                     ? take_member(inputs, json, text)
                                                  : clfi_fail(CLF_FORMAT, "%s: expected a JSON string or an object with \"text\"%s", where,
                                                              inputs->takes_pairs ? ", or an array of two strings" : "");
     json_decref(json);
@@ -181,7 +236,7 @@ static clf_status read_line(cli_inputs *inputs)
     inputs->bytes_read += inputs->line.length + 1;
     inputs->line_number++;
     if (!inputs->is_jsonl)
-        return take_text(inputs, line, length);
+        return take_text(inputs, line, length, NULL);
     return strspn(line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */
 }
 
@@ -201,13 +256,13 @@ static clf_status fill_window(cli_inputs *inputs)
             if (inputs->stream == NULL) {
                 inputs->arguments++;
                 inputs->argument_count--;
-                CLF_TRY(strcmp(argument, "-") == 0 ? open_stream(inputs, "-") : take_text(inputs, argument, strlen(argument)));
+                CLF_TRY(strcmp(argument, "-") == 0 ? open_stream(inputs, "-") : take_text(inputs, argument, strlen(argument), NULL));
                 continue;
             }
         }
-        if (!inputs->stream)
+        if (!inputs->stream && inputs->more_count == 0)
             break;
-        CLF_TRY(read_line(inputs));
+        CLF_TRY(inputs->stream ? read_line(inputs) : open_next(inputs));
     }
     return CLF_OK;
 }
@@ -275,7 +330,11 @@ static size_t count_texts(const cli_inputs *inputs)
     const size_t arguments = (size_t)inputs->argument_count + inputs->given_count;
     if (!inputs->stream)
         return arguments;
-    const size_t lines = inputs->owns_stream && S_ISREG(inputs->opened.st_mode) ? count_lines(inputs->name) : SIZE_MAX;
+    size_t lines = inputs->owns_stream && S_ISREG(inputs->opened.st_mode) ? count_lines(inputs->name) : SIZE_MAX;
+    for (size_t i = 0; i < inputs->more_count && lines != SIZE_MAX; i++) {
+        const size_t more = inputs->file_bytes ? count_lines(inputs->more_files[i]) : SIZE_MAX; /* bytes are known: a regular file */
+        lines = more == SIZE_MAX ? more : lines + more;
+    }
     return lines == SIZE_MAX ? lines : lines + arguments;
 }
 
@@ -293,7 +352,7 @@ size_t cli_inputs_window(const cli_inputs *inputs, size_t workers, size_t most)
 
 bool cli_inputs_are_read(const cli_inputs *inputs)
 {
-    return !inputs->stream && inputs->argument_count == 0 && inputs->given_count == 0;
+    return !inputs->stream && inputs->more_count == 0 && inputs->argument_count == 0 && inputs->given_count == 0;
 }
 
 clf_status cli_contents_blame(const char *name, clf_status st)
@@ -301,12 +360,12 @@ clf_status cli_contents_blame(const char *name, clf_status st)
     return clfi_fail_prefix(st == CLF_INVALID_ARGUMENT ? CLF_FORMAT : st, "%s", name);
 }
 
-clf_status cli_text_blame(const char *name, const char *unit, size_t line, size_t number, clf_status st)
+clf_status cli_text_blame(const cli_place *place, const char *unit, size_t number, clf_status st)
 {
     char where[512];
-    if (!line)
+    if (!place->line)
         return clfi_fail_prefix(st, "text %zu", number);
-    snprintf(where, sizeof where, "%s: %s %zu", name, unit, line);
+    snprintf(where, sizeof where, "%s: %s %zu", place->file, unit, place->line);
     return cli_contents_blame(where, st);
 }
 
@@ -315,5 +374,5 @@ clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_
     const size_t i = *failed;
     if (st == CLF_OK || i >= inputs->count)
         return st;
-    return cli_text_blame(inputs->name, inputs->unit, inputs->lines[i], inputs->total + i + 1, st);
+    return cli_text_blame(&inputs->places[i], inputs->unit, inputs->total + i + 1, st);
 }

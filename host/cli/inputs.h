@@ -3,6 +3,7 @@
 #ifndef CLFI_CLI_INPUTS_H
 #define CLFI_CLI_INPUTS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,20 @@
 
 enum { CLI_WINDOW = 4096 };
 
+/* Where a text stands: line `line` of `file` in units of the inputs; line 0: it is an argument. */
+typedef struct cli_place {
+    const char *file;
+    size_t line;
+} cli_place;
+
+/* A text as it is read, before it goes into a window. */
+typedef struct cli_met_text {
+    clf_text text;
+    cli_place place;
+    size_t file;          /* index of its file among those of cli_inputs_open_files */
+    const json_t *object; /* of a .jsonl file: what the text is a member of; NULL: the line is a string alone */
+} cli_met_text;
+
 typedef struct cli_inputs {
     char **arguments; /* after the file; "-" stands for the lines of standard input */
     int argument_count;
@@ -22,7 +37,9 @@ typedef struct cli_inputs {
     size_t given_count, given_total; /* and how many there were at the start */
     FILE *stream;                    /* the file being read; NULL = none */
     const char *name;                /* its name for messages, */
-    const char *unit;                /* and what lines[] count in it: "line", or "text" of those in memory */
+    const char *unit;                /* and what places[] count in it: "line", or "text" of those in memory */
+    const char *const *more_files;   /* to be read after it, borrowed */
+    size_t more_count, file_index;
     bool is_jsonl, owns_stream;
     size_t line_number;
     int argument_total;              /* at the start */
@@ -34,14 +51,15 @@ typedef struct cli_inputs {
     clf_text texts[CLI_WINDOW];
     bool takes_pairs;             /* a line of a .jsonl file may be an array of two texts; the caller sets it before the first window */
     clf_text seconds[CLI_WINDOW]; /* of pairs; data NULL: none */
-    size_t lines[CLI_WINDOW];     /* of texts[i] in its stream, or its number; 0: an argument, or without one */
+    cli_place places[CLI_WINDOW]; /* of texts[i] */
     size_t count, total;          /* in the window; in all windows before it */
     size_t window;                /* its index */
     size_t windows;               /* begun so far */
     size_t window_texts;          /* the most in one; 0: CLI_WINDOW. The caller sets it, and what follows, before the first window */
     bool (*wants)(void *user, size_t window); /* NULL: all; the others' texts are read and passed over */
     void *wants_user;
-    clf_status (*meets)(void *user, clf_text text, bool *out_taken); /* NULL: all are taken; else it meets each text as it is read */
+    bool skips_blank; /* lines of nothing but white space are passed over; the caller sets it before the first window */
+    clf_status (*meets)(void *user, const cli_met_text *met, bool *out_taken); /* NULL: all are taken; else it meets each as it is read */
     void *meets_user;
     uint64_t passed_bytes; /* of windows that were passed over */
 } cli_inputs;
@@ -50,6 +68,10 @@ typedef struct cli_inputs {
  * object with "text", per line; "-" = standard input; NULL = none. INVALID_ARGUMENT: no text at all was asked for. */
 clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
 void cli_inputs_close(cli_inputs *inputs);
+
+/* The texts of several such files, count > 0, one file after another; borrowed. NOT_FOUND, IO: the first cannot be opened; the next windows
+ * tell the same of the others. */
+clf_status cli_inputs_open_files(const char *const *files, size_t count, cli_inputs **out);
 
 /* Of pairs, or of texts alone (second.data NULL), in memory; borrowed, as are the rest. numbers: of each, what messages call it, from 1, in
  * what is called `name`; both NULL: by its place among these. */
@@ -84,9 +106,9 @@ bool cli_inputs_are_read(const cli_inputs *inputs);
  * FORMAT. */
 clf_status cli_contents_blame(const char *name, clf_status st);
 
-/* A failure by a text, with where it stands: "F: line 7" in units of what has that name, as cli_contents_blame; or, where line is 0,
- * "text 3" by `number`, from 1. */
-clf_status cli_text_blame(const char *name, const char *unit, size_t line, size_t number, clf_status st);
+/* A failure by a text, with where it stands: "F: line 7" in those units, as cli_contents_blame; or, where the line is 0, "text 3" by
+ * `number`, from 1. */
+clf_status cli_text_blame(const cli_place *place, const char *unit, size_t number, clf_status st);
 
 /* The same where text *failed of the window is to blame (the library's failed_text; other values: none). */
 clf_status cli_inputs_blame(const cli_inputs *inputs, const size_t *failed, clf_status st);

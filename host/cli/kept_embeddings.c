@@ -1,129 +1,163 @@
 /* SPDX-License-Identifier: MIT */
-/* Embeddings kept beside their texts. */
+/* Embeds the texts of corpora that their indexes lack, and writes the indexes. */
 #include "cli/kept_embeddings.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "cli/fingerprint.h"
+#include "base/clock.h"
+#include "cli/kept_index.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
 
-enum { HASH_BYTES = CLFI_HASH_TEXT_BYTES - 1 };
+enum { REST = 20 }; /* an unfinished index is written again after this many times what writing took */
 
-#define NEW SIZE_MAX
-
-typedef struct known_text {
-    const char *hash;
+/* Where the vector of a text is. */
+typedef struct source {
+    bool is_fresh; /* fresh[row], else a row of its file's index */
     size_t row;
-} known_text;
+} source;
+
+typedef struct kept_file {
+    const char *corpus;
+    cli_kept_index index;
+    size_t first, end;             /* its texts */
+    size_t first_fresh, end_fresh; /* its rows among the fresh ones */
+} kept_file;
 
 typedef struct kept {
-    char *path;
-    bool may_write;
-    cli_fingerprint before, now;
-    float *rows; /* [count, width]: what is kept and can be used */
-    size_t count, width;
-    known_text *known; /* [count], sorted by hash */
-    cli_collection *corpus;
-    size_t *sources, source_capacity; /* of each text of the corpus: its row in `rows`, or NEW */
-    float *fresh;                     /* rows of the new ones, in their order */
-    size_t fresh_count, fresh_capacity;
+    cli_session *session;
+    const cli_embedding *options;
+    cli_fingerprint now;
+    size_t width;
+    kept_file *files;
+    size_t file_count, at; /* at: the file that is read */
+    cli_corpus *corpus;
+    const cli_inputs *inputs;
+    clf_str hashes; /* of each text, one after another */
+    source *sources;
+    size_t source_capacity;
+    float *fresh; /* [fresh_count, width]; fresh_expected: of all texts met so far */
+    size_t fresh_count, fresh_capacity, fresh_expected;
+    size_t saved; /* fresh rows that are in their indexes */
+    uint64_t saved_ns, saving_ns;
 } kept;
-
-bool cli_keeps_embeddings(const cli_session *session, const char *corpus)
-{
-    struct stat info;
-    return !session->engines && stat(corpus, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static int by_hash(const void *a, const void *b)
-{
-    return memcmp(((const known_text *)a)->hash, ((const known_text *)b)->hash, HASH_BYTES);
-}
-
-/* ---- What is there ---- */
-
-static clf_status take_rows(kept *k, const clf_npy *npy)
-{
-    const size_t count = npy->rank == 2 ? (size_t)npy->dim[0] : 0;
-    if (npy->dtype != CLF_FILE_F32 || npy->rank != 2 || npy->dim[1] != (int64_t)k->width || k->before.texts.length / HASH_BYTES != count ||
-        k->before.texts.length % HASH_BYTES != 0)
-        CLF_FAIL(CLF_FORMAT, "%s: expected float32 [n, %zu] and n hashes of texts, found %zu rows and %zu hashes", k->path, k->width, count,
-                 k->before.texts.length / HASH_BYTES);
-    CLF_TRY(clfi_alloc(npy->count, sizeof *k->rows, "embeddings", &k->rows));
-    CLF_TRY(clfi_alloc(count, sizeof *k->known, "texts", &k->known));
-    CLF_TRY(clfi_npy_read_f32(npy, 0, npy->count, k->rows));
-    for (size_t i = 0; i < npy->count; i++)
-        if (!isfinite(k->rows[i]))
-            CLF_FAIL(CLF_FORMAT, "%s: row %zu is not finite", k->path, i / k->width);
-    for (size_t i = 0; i < count; i++)
-        k->known[i] = (known_text){k->before.texts.data + i * HASH_BYTES, i};
-    qsort(k->known, count, sizeof *k->known, by_hash);
-    k->count = count;
-    return CLF_OK;
-}
-
-static clf_status read_file(kept *k)
-{
-    clf_npy npy;
-    bool found;
-    CLF_TRY(clfi_npy_open(k->path, &npy));
-    clf_status st = cli_fingerprint_read(k->path, &npy, &k->before, &found);
-    if (st == CLF_OK && cli_fingerprint_same_work(k->path, &k->before, &k->now, false) == CLF_OK)
-        st = take_rows(k, &npy);
-    clfi_npy_close(&npy);
-    return st;
-}
-
-/* OUT_OF_MEMORY only: what cannot be read is made again. */
-static clf_status load(kept *k)
-{
-    clf_str name = CLF_STR_INIT;
-    bool has_rows, has_fingerprint;
-    clf_status st;
-    CLF_GOTO(clfi_str_appendf(&name, "%s.json", k->path));
-    CLF_GOTO(clfi_file_exists(k->path, &has_rows));
-    CLF_GOTO(clfi_file_exists(name.data, &has_fingerprint));
-    CLF_GOTO(cli_fingerprint_is_of_search(k->path, &k->may_write));
-    k->may_write = k->may_write || (!has_rows && !has_fingerprint);
-    if (has_rows && has_fingerprint && k->may_write)
-        CLF_GOTO(read_file(k));
-done:
-    clfi_str_free(&name);
-    cli_line_clear();
-    if (st != CLF_OK && st != CLF_OUT_OF_MEMORY) {
-        fprintf(stderr, "clformer: %s; %s\n", clf_last_error(), k->may_write ? "it is made again" : "the embeddings are not kept");
-        st = CLF_OK;
-    } else if (st == CLF_OK && !k->may_write) {
-        fprintf(stderr, "clformer: %s was not made by search: it is not used, and not replaced\n", k->path);
-    }
-    return st;
-}
 
 /* ---- What is new ---- */
 
+static bool is_row_there(const kept *k, const source *s)
+{
+    return !s->is_fresh || s->row < k->fresh_count;
+}
+
+static const float *row_of(const kept *k, const kept_file *file, const source *s)
+{
+    return (s->is_fresh ? k->fresh : file->index.rows) + s->row * k->width;
+}
+
 /* Each text of the corpus passes here; those that have a row already need no embedding. */
-static clf_status meet(void *user, clf_text text, bool *out_taken)
+static clf_status meet(void *user, const cli_met_text *met, bool *out_taken)
 {
     kept *k = user;
-    cli_collection *c = k->corpus;
     char hash[CLFI_HASH_TEXT_BYTES];
-    clfi_hash(text.data, text.size, hash);
-    const known_text key = {hash, 0};
-    const known_text *found = k->count ? bsearch(&key, k->known, k->count, sizeof key, by_hash) : NULL;
-    CLF_TRY(clfi_grow(&k->sources, &k->source_capacity, c->count + 1, sizeof *k->sources, "texts"));
-    CLF_TRY(clfi_grow(&c->ends, &c->end_capacity, c->count + 1, sizeof *c->ends, "texts"));
-    CLF_TRY(clfi_str_append(&c->bytes, text.data, text.size));
-    CLF_TRY(clfi_str_append(&k->now.texts, hash, HASH_BYTES));
-    c->ends[c->count] = c->bytes.length;
-    k->sources[c->count++] = found ? found->row : NEW;
-    *out_taken = !found;
+    const size_t i = k->corpus->texts;
+    while (k->at < met->file) {
+        k->at++;
+        k->files[k->at].first = i;
+        k->files[k->at].first_fresh = k->fresh_expected;
+    }
+    kept_file *file = &k->files[k->at];
+    clfi_hash(met->text.data, met->text.size, hash);
+    const size_t row = cli_kept_index_find(&file->index, hash);
+    CLF_TRY(clfi_grow(&k->sources, &k->source_capacity, i + 1, sizeof *k->sources, "texts"));
+    CLF_TRY(clfi_str_append(&k->hashes, hash, CLI_TEXT_HASH_BYTES));
+    CLF_TRY(cli_corpus_add(k->corpus, met));
+    *out_taken = row == SIZE_MAX;
+    k->sources[i] = (source){*out_taken, *out_taken ? k->fresh_expected++ : row};
+    file->end = i + 1;
+    file->end_fresh = k->fresh_expected;
     return CLF_OK;
+}
+
+/* ---- Writing ---- */
+
+/* One row and the hash of its text. */
+static clf_status append(kept *k, clf_npy_writer *writer, const float *row, const char *hash)
+{
+    CLF_TRY(clfi_npy_writer_append(writer, row, 1));
+    return clfi_str_append(&k->now.texts, hash, CLI_TEXT_HASH_BYTES);
+}
+
+/* The rows of the file's texts; of an unfinished corpus, those that are there, after what the index held before. */
+static clf_status append_rows(kept *k, const kept_file *file, bool is_finished, clf_npy_writer *writer)
+{
+    const cli_kept_index *index = &file->index;
+    for (size_t i = 0; !is_finished && i < index->count; i++)
+        CLF_TRY(append(k, writer, index->rows + index->known[i].row * k->width, index->known[i].hash));
+    for (size_t i = file->first; i < file->end; i++) {
+        const source *s = &k->sources[i];
+        if (is_row_there(k, s) && (is_finished || s->is_fresh))
+            CLF_TRY(append(k, writer, row_of(k, file, s), k->hashes.data + i * CLI_TEXT_HASH_BYTES));
+    }
+    return CLF_OK;
+}
+
+static clf_status write_file(kept *k, const kept_file *file, bool is_finished)
+{
+    const int64_t width = (int64_t)k->width;
+    clf_npy_writer *writer;
+    clfi_str_clear(&k->now.texts);
+    CLF_TRY(cli_fingerprint_check_place(file->index.path)); /* a link may have come there */
+    CLF_TRY(clfi_npy_writer_open(file->index.path, CLF_FILE_F32, 1, &width, &writer));
+    const clf_status st = append_rows(k, file, is_finished, writer);
+    if (st == CLF_OK)
+        return cli_fingerprint_commit(&k->now, file->index.path, writer);
+    clfi_npy_writer_abandon(writer);
+    return st;
+}
+
+/* Whether the finished index would be the one that is there. */
+static bool is_unchanged(const kept *k, const kept_file *file)
+{
+    const clf_str *before = &file->index.before.texts;
+    const size_t start = file->first * CLI_TEXT_HASH_BYTES, size = (file->end - file->first) * CLI_TEXT_HASH_BYTES;
+    return file->index.count && !file->index.earlier && before->length == size && memcmp(before->data, k->hashes.data + start, size) == 0;
+}
+
+static void save(kept *k, kept_file *file, bool is_finished)
+{
+    if (!file->index.may_write || file->first == file->end || (is_finished && is_unchanged(k, file)))
+        return;
+    const clf_status st = write_file(k, file, is_finished);
+    if (st == CLF_OK && (!file->index.earlier || !is_finished))
+        return;
+    cli_line_clear();
+    if (st == CLF_OK) {
+        fprintf(stderr, "clformer: what %s holds is kept in %s from now on: the former can be removed, with its .json\n",
+                file->index.earlier, file->index.path);
+        return;
+    }
+    fprintf(stderr, "clformer: %s; the embeddings are not kept\n", clf_last_error());
+    file->index.may_write = false;
+}
+
+/* The indexes of all files that got rows since the last time. */
+static void save_unfinished(kept *k)
+{
+    const uint64_t start = clfi_now_ns();
+    if (k->saved_ns && start - k->saved_ns < REST * k->saving_ns)
+        return;
+    for (size_t i = 0; i < k->file_count; i++)
+        if (k->files[i].first_fresh < k->fresh_count && k->files[i].end_fresh > k->saved)
+            save(k, &k->files[i], false);
+    k->saved = k->fresh_count;
+    k->saved_ns = clfi_now_ns();
+    k->saving_ns = k->saved_ns - start;
+    cli_interrupts_say("no hits were printed; %zu new %s kept: the same search goes on", k->saved,
+                       clfi_plural(k->saved, "embedding is", "embeddings are"));
 }
 
 static clf_status add_fresh(void *user, const cli_embedded *window)
@@ -133,81 +167,121 @@ static clf_status add_fresh(void *user, const cli_embedded *window)
     CLF_TRY(clfi_grow(&k->fresh, &k->fresh_capacity, at + numbers, sizeof *k->fresh, "embeddings"));
     memcpy(k->fresh + at, window->rows, numbers * sizeof *k->fresh);
     k->fresh_count += window->count;
+    if (k->fresh_count < k->fresh_expected || !cli_inputs_are_read(k->inputs))
+        save_unfinished(k);
     return CLF_OK;
 }
 
 /* Rows in the order of the texts. */
 static clf_status put_together(kept *k)
 {
-    cli_collection *c = k->corpus;
-    const size_t width = k->width;
-    c->width = width;
-    if (c->count == 0)
+    cli_collection *c = &k->corpus->rows;
+    const size_t count = k->corpus->texts;
+    c->width = k->width;
+    if (count == 0)
         return CLF_OK;
-    CLF_TRY(clfi_alloc(c->count * width, sizeof *c->rows, "embeddings", &c->rows));
-    c->capacity = c->count * width;
-    for (size_t i = 0, next = 0; i < c->count; i++) {
-        const float *row = k->sources[i] == NEW ? k->fresh + next++ * width : k->rows + k->sources[i] * width;
-        memcpy(c->rows + i * width, row, width * sizeof *row);
-    }
+    CLF_TRY(clfi_alloc(count * k->width, sizeof *c->rows, "embeddings", &c->rows));
+    c->capacity = count * k->width;
+    for (size_t f = 0; f < k->file_count; f++)
+        for (size_t i = k->files[f].first; i < k->files[f].end; i++)
+            memcpy(c->rows + i * k->width, row_of(k, &k->files[f], &k->sources[i]), k->width * sizeof *c->rows);
+    c->count = count;
     return CLF_OK;
 }
 
-static clf_status write_file(cli_session *session, const cli_embedding *options, kept *k)
+/* ---- The whole ---- */
+
+static bool is_regular(const char *path)
 {
-    const int64_t width = (int64_t)k->width;
-    clf_npy_writer *writer;
-    CLF_TRY(clfi_npy_writer_open(k->path, CLF_FILE_F32, 1, &width, &writer));
-    clf_status st = clfi_npy_writer_append(writer, k->corpus->rows, k->corpus->count);
-    if (st == CLF_OK)
-        st = cli_fingerprint_canaries(session, options, &k->now);
-    if (st == CLF_OK)
-        return cli_fingerprint_commit(&k->now, k->path, writer);
-    clfi_npy_writer_abandon(writer);
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* The canaries that all indexes get: those of one that serves, or where one begins anew, those of this device. */
+static clf_status take_canaries(kept *k)
+{
+    const cli_fingerprint *before = NULL;
+    for (size_t i = 0; i < k->file_count; i++) {
+        const cli_kept_index *index = &k->files[i].index;
+        if (index->may_write && !index->count)
+            return cli_fingerprint_canaries(k->session, k->options, &k->now);
+        before = index->may_write ? &index->before : before;
+    }
+    if (!before)
+        return CLF_OK;
+    k->now.width = before->width;
+    CLF_TRY(clfi_alloc(CLI_CANARIES * before->width, sizeof *k->now.canaries, "canaries", &k->now.canaries));
+    memcpy(k->now.canaries, before->canaries, CLI_CANARIES * before->width * sizeof *k->now.canaries);
+    return CLF_OK;
+}
+
+static clf_status open_indexes(kept *k, const char *directory, const cli_index_place *place)
+{
+    char *where;
+    bool is_any = false;
+    for (size_t i = 0; i < k->file_count; i++)
+        is_any = is_any || is_regular(k->files[i].corpus);
+    if (place->is_off || k->session->engines || !is_any)
+        return CLF_OK;
+    const clf_status found = cli_kept_place(place, &where);
+    if (found == CLF_OUT_OF_MEMORY)
+        return found;
+    if (found != CLF_OK) {
+        cli_line_clear();
+        fprintf(stderr, "clformer: %s; the embeddings are not kept\n", clf_last_error());
+        return CLF_OK;
+    }
+    if (!where)
+        return CLF_OK;
+    clf_status st;
+    CLF_GOTO(cli_fingerprint_take(k->session, k->options, directory, &k->now));
+    for (size_t i = 0; i < k->file_count; i++) {
+        kept_file *file = &k->files[i];
+        if (is_regular(file->corpus))
+            CLF_GOTO(cli_kept_index_open(where, cli_index_is_file(place), file->corpus, directory, &k->now, k->width, &file->index));
+    }
+    st = take_canaries(k);
+    cli_interrupts_say("no hits were printed, and nothing new is kept in %s", where);
+done:
+    free(where);
     return st;
 }
 
-static void save(cli_session *session, const cli_embedding *options, kept *k)
+/* The indexes, each in the order of its texts. */
+static void save_all(kept *k)
 {
-    const clf_str *before = &k->before.texts, *now = &k->now.texts;
-    const bool is_same = k->count && before->length == now->length && memcmp(before->data, now->data, now->length) == 0;
-    if (!k->may_write || is_same || now->length == 0)
-        return;
-    if (write_file(session, options, k) == CLF_OK) {
-        cli_interrupts_say("no hits were printed; the embeddings are kept in %s", k->path);
-        return;
-    }
-    cli_line_clear();
-    fprintf(stderr, "clformer: %s; the embeddings are not kept\n", clf_last_error());
+    for (size_t i = 0; i < k->file_count; i++)
+        save(k, &k->files[i], true);
+    cli_interrupts_say("no hits were printed; the embeddings are kept");
 }
 
-clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, const char *directory, const char *corpus,
-                          cli_collection *out, clf_embed_stats *stats)
+clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, const char *directory, const cli_index_place *place,
+                          const char *const *files, size_t count, cli_corpus *out, clf_embed_stats *stats)
 {
-    kept k = {.before = CLI_FINGERPRINT_INIT, .now = CLI_FINGERPRINT_INIT, .corpus = out};
-    clf_str path = CLF_STR_INIT;
+    kept k = {.session = session, .options = options, .now = CLI_FINGERPRINT_INIT, .corpus = out, .file_count = count};
     cli_inputs *inputs = NULL;
     clf_status st;
-    CLF_GOTO(clfi_str_appendf(&path, "%s.embeddings.npy", corpus));
-    k.path = path.data;
+    CLF_GOTO(clfi_alloc(count, sizeof *k.files, "corpora", &k.files));
+    for (size_t i = 0; i < count; i++)
+        k.files[i] = (kept_file){.corpus = files[i]};
     CLF_GOTO(cli_embedding_width(session, options, &k.width));
-    CLF_GOTO(cli_fingerprint_take(session, options, directory, &k.now));
-    CLF_GOTO(load(&k));
-    CLF_GOTO(cli_inputs_open(NULL, 0, corpus, &inputs));
+    CLF_GOTO(open_indexes(&k, directory, place));
+    CLF_GOTO(cli_inputs_open_files(files, count, &inputs));
+    k.inputs = inputs;
+    inputs->skips_blank = true;
     inputs->meets = meet;
     inputs->meets_user = &k;
-    cli_interrupts_say("no hits were printed, and nothing new is kept in %s: that is written whole", k.path);
     CLF_GOTO(cli_pool_embed(session, options, inputs, add_fresh, &k, stats));
     CLF_GOTO(put_together(&k));
-    save(session, options, &k);
+    save_all(&k);
 done:
     cli_inputs_close(inputs);
-    cli_fingerprint_free(&k.before);
     cli_fingerprint_free(&k.now);
-    free(k.rows);
-    free(k.known);
+    for (size_t i = 0; k.files && i < count; i++)
+        cli_kept_index_close(&k.files[i].index);
+    free(k.files);
     free(k.sources);
     free(k.fresh);
-    clfi_str_free(&path);
+    clfi_str_free(&k.hashes);
     return st;
 }

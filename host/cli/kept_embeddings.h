@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The embeddings of a corpus of texts, kept beside it from one search to the next: F.embeddings.npy and its fingerprint, which also holds a
- * hash of each text. */
+/* The embeddings of corpora of texts, kept from one search to the next: for each file an index of its own, a .npy file with its
+ * fingerprint, which also holds a hash of each text. */
 #ifndef CLFI_CLI_KEPT_EMBEDDINGS_H
 #define CLFI_CLI_KEPT_EMBEDDINGS_H
 
-#include "cli/embedding.h"
+#include "cli/corpus.h"
 
-/* Whether embeddings of `corpus` are kept: it is a regular file, and no engine is forced, which one does to see it run. */
-bool cli_keeps_embeddings(const cli_session *session, const char *corpus);
+/* Where indexes are kept: a file where the path ends in .npy (of one corpus), else a folder. In a folder an index is called NAME-HASH.npy by
+ * the corpus' name and the real paths of corpus and model. */
+typedef struct cli_index_place {
+    const char *path; /* NULL: the folder "embeddings" in the program's cache folder, which must be private */
+    bool is_off;      /* nothing is used and nothing is kept */
+} cli_index_place;
 
-/* The corpus with its texts, as cli_pool_embed and cli_collect give it, but only texts that are not in F.embeddings.npy are embedded, and
- * the file is replaced where something is new. All are embedded where it was made by another model or with other options, or is damaged,
- * which one line on standard error tells, as it tells why the new file cannot be written; neither fails the search. A file of that name
- * that is not of this making is neither used nor replaced. */
-clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, const char *directory, const char *corpus,
-                          cli_collection *out, clf_embed_stats *stats);
+/* Whether the place is a file. */
+bool cli_index_is_file(const cli_index_place *place);
+
+/* The corpus with the texts of `files`, blank lines left out, but only texts that are not in their file's index are embedded. The index is
+ * replaced where something is new, and already after a window of new texts, unless writing it took more than a twentieth of the time since
+ * the last writing; so an interrupted search loses little. All texts are embedded where the index was made by another model or with other
+ * options, or is damaged. One line on standard error tells that, and why an index cannot be read or written; neither fails the search.
+ * Nothing is kept for what is not a regular file, and where an engine is forced, which one does to see it run. An index is never written
+ * through a link or over a file that search did not make. F.embeddings.npy, which earlier versions kept beside the corpus, serves once in
+ * the place of an index that does not exist yet. */
+clf_status cli_kept_embed(cli_session *session, const cli_embedding *options, const char *directory, const cli_index_place *place,
+                          const char *const *files, size_t count, cli_corpus *out, clf_embed_stats *stats);
 
 #endif

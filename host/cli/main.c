@@ -45,7 +45,7 @@ static const cli_command commands[] = {
      0, false},
     {"rerank", "MODEL_DIR QUERY [TEXT ...]", "Texts ordered by how well a cross-encoder says that they answer a query.", cmd_rerank, 1, 1,
      3, false},
-    {"search", "MODEL_DIR --corpus FILE QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, 1, 1, 2, true},
+    {"search", "MODEL_DIR --corpus FILE [FILE ... --] QUERY ...", "The lines of a corpus that are nearest to each query.", cmd_search, 1, 1, 2, true},
     {"selftest", "", "Check every op on a device against double precision on the host.", cmd_selftest, 0, 0, 0, false},
     {"similarity", "MODEL_DIR [TEXT ...]", "Cosine similarity of every pair of texts.", cmd_similarity, 1, 1, 2, false},
     {"tokenize", "MODEL [TEXT ...]", "Token ids of texts, one JSON array per text. Needs no device.", cmd_tokenize, 1, 1, 2, false},

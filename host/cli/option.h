@@ -16,6 +16,7 @@ typedef enum cli_kind {
     CLI_FILE,     /* const char **: as CLI_OUTPUT, but a regular file only */
     CLI_LIST,     /* cli_list *: a text each time it is given */
     CLI_INPUTS,   /* cli_list *: a CLI_INPUT each time it is given */
+    CLI_CORPORA,  /* cli_list *: a CLI_TEXTS each time it is given */
     CLI_SIZE,     /* size_t *: a whole number, at least 1 */
     CLI_INTEGER,  /* int64_t *: a whole number of any sign */
     CLI_NUMBER,   /* double *: one that float32 holds */

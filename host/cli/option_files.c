@@ -55,7 +55,7 @@ clf_status cli_output_replaces_none(const cli_line *line, const char *name, cons
     char other[NAME_BYTES];
     for (size_t i = 0; i < line->count; i++) {
         const cli_option *option = &line->options[i];
-        const cli_list *list = option->kind == CLI_INPUTS ? option->target : NULL;
+        const cli_list *list = option->kind == CLI_INPUTS || option->kind == CLI_CORPORA ? option->target : NULL;
         CLF_TRY(check_input(line, name, path, option_name(option, other), input_of(option)));
         for (size_t k = 0; list && k < list->count; k++)
             CLF_TRY(check_input(line, name, path, other, list->items[k]));
@@ -101,8 +101,12 @@ static clf_status check_standard_input(const cli_line *line)
     char taken[NAME_BYTES] = "", name[NAME_BYTES];
     for (size_t i = 0; i < line->count; i++) {
         const char *input = line->options[i].kind == CLI_TEXTS ? input_of(&line->options[i]) : NULL;
+        const cli_list *list = line->options[i].kind == CLI_CORPORA ? line->options[i].target : NULL;
         if (input && strcmp(input, "-") == 0)
             CLF_TRY(take_standard_input(line, option_name(&line->options[i], name), taken));
+        for (size_t k = 0; list && k < list->count; k++)
+            if (strcmp(list->items[k], "-") == 0)
+                CLF_TRY(take_standard_input(line, option_name(&line->options[i], name), taken));
     }
     for (int i = 0; i < line->argument_count; i++)
         if (is_text(line, i + 1) && strcmp(line->arguments[i], "-") == 0)

@@ -18,7 +18,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
-enum { MAX_OPTIONS = 48, FIRST_LONG = 256, OPTION_COLUMNS = 30 };
+enum { POSITIONAL = 1, MAX_OPTIONS = 48, FIRST_LONG = 256, OPTION_COLUMNS = 30 };
 
 void cli_print_options(const cli_option *options, size_t count)
 {
@@ -118,7 +118,8 @@ static clf_status set_value(const cli_option *option, const char *value)
         *(const char **)option->target = value;
         return CLF_OK;
     case CLI_LIST:
-    case CLI_INPUTS: {
+    case CLI_INPUTS:
+    case CLI_CORPORA: {
         cli_list *list = option->target;
         if (list->count == CLI_LIST_MAX)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: given more than %d times", option->name, CLI_LIST_MAX);
@@ -230,8 +231,16 @@ static clf_status fail_unknown(const cli_command *command, const cli_option *opt
 
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional)
 {
+    int unused;
+    return cli_parse_parts(command, options, count, argc, argv, positional, &unused);
+}
+
+clf_status cli_parse_parts(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional,
+                           int *before_dashes)
+{
     struct option long_options[MAX_OPTIONS + 2] = {{0}};
-    char letters[2 * MAX_OPTIONS + 3] = ":", name[80];
+    char letters[2 * MAX_OPTIONS + 4] = "-:", name[80]; /* -: positional arguments come in their order */
+    int before = 0, seen = 1; /* seen: arguments that getopt has read */
     if (count > MAX_OPTIONS)
         CLF_FAIL(CLF_INTERNAL, "%s: more than %d options", command->name, MAX_OPTIONS);
     for (size_t i = 0; i < count; i++) {
@@ -247,7 +256,11 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
     long_options[count] = (struct option){"help", optional_argument, NULL, FIRST_LONG + (int)count};
     optind = 1;
     opterr = 0;
-    for (int code; (code = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
+    for (int code; (code = getopt_long(argc, argv, letters, long_options, NULL)) != -1; seen = optind) {
+        if (code == POSITIONAL) {
+            argv[before++] = optarg; /* into the place of what has been read */
+            continue;
+        }
         if (code == '?' || code == ':') {
             option_name(argv[optind - 1], optopt, name, sizeof name);
             if (code == '?')
@@ -274,8 +287,9 @@ clf_status cli_parse(const cli_command *command, const cli_option *options, size
         CLF_FAIL(CLF_INVALID_ARGUMENT,
                  "%s: mpirun started %ld processes, and each would do all of it; only embed and search share their work", command->name,
                  cli_mpirun_size());
-    *positional = argc - optind;
-    memmove(argv, argv + optind, (size_t)*positional * sizeof *argv);
+    *before_dashes = optind > seen ? before : -1;
+    *positional = before + argc - optind;
+    memmove(argv + before, argv + optind, (size_t)(argc - optind) * sizeof *argv);
     return cli_files_check(&(cli_line){command, options, count, argv, *positional});
 }
 

@@ -15,6 +15,10 @@
  * "--help" prints the help and exits with 0, "--help=manual" the same rows as a section of the manual page. */
 clf_status cli_parse(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional);
 
+/* The same; *before_dashes: how many of the positional arguments stand before "--", -1 where there is none. */
+clf_status cli_parse_parts(const cli_command *command, const cli_option *options, size_t count, int argc, char **argv, int *positional,
+                           int *before_dashes);
+
 /* INVALID_ARGUMENT, "NAME: <what is wrong>; usage: clformer NAME ARGUMENTS". */
 clf_status cli_refuse(const cli_command *command, const char *format, ...) CLFI_PRINTF(2, 3);
 

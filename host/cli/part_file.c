@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sidecar.h"
 #include "io/json.h"
 
 enum { HEADER_BYTES = 1 << 22, MOST_WIDTH = 1 << 20, MAGIC_BYTES = 8 };
@@ -319,15 +320,9 @@ clf_status cli_part_next(cli_part *part, float **rows, size_t *capacity, cli_emb
 /* Whether it begins as every part file does, however short it is. */
 static clf_status check_beginning(const cli_part *part)
 {
-    static const char beginning[] = "{\"schema\":\"clformer-part\"";
-    char found[sizeof beginning - 1];
-    struct stat info;
-    bool is_whole;
-    if (fstat(part->descriptor, &info) != 0)
-        return clfi_fail_errno("stat", part->path);
-    const size_t size = info.st_size < (off_t)sizeof found ? (size_t)info.st_size : sizeof found;
-    CLF_TRY(read_all(part, found, size, 0, &is_whole));
-    if (!is_whole || memcmp(found, beginning, size) != 0)
+    bool is_own;
+    CLF_TRY(clfi_file_begins(part->descriptor, part->path, "{\"schema\":\"clformer-part\"", &is_own));
+    if (!is_own)
         CLF_FAIL(CLF_FORMAT, "%s: not a part file of this program; it is left as it is", part->path);
     return CLF_OK;
 }

@@ -25,8 +25,8 @@ typedef struct job {
     clf_str bytes;
     clf_text *texts; /* as cli_pool_texts has them */
     size_t text_count;
-    size_t *lines; /* as cli_inputs has them, with name and unit */
-    const char *name, *unit;
+    cli_place *places; /* as cli_inputs has them, with the unit */
+    const char *unit;
     size_t count, window, first;
     float *rows;
 } job;
@@ -44,7 +44,7 @@ static void clear_job(job *j)
 {
     clfi_str_free(&j->bytes);
     free(j->texts);
-    free(j->lines);
+    free(j->places);
     free(j->rows);
     *j = (job){.is_done = false};
 }
@@ -155,8 +155,7 @@ static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inp
     if (!*out_any)
         return CLF_OK;
     job *j = job_of(pool, pool->first + pool->used++);
-    *j = (job){.name = inputs->name,
-               .unit = inputs->unit,
+    *j = (job){.unit = inputs->unit,
                .count = inputs->count,
                .text_count = cli_pool_texts(what, inputs->count),
                .window = inputs->window,
@@ -164,8 +163,8 @@ static clf_status read_window(cli_pool *pool, const cli_pool_task *what, cli_inp
                .share = cli_inputs_share(inputs),
                .passed = cli_inputs_passed_share(inputs)};
     CLF_TRY(clfi_alloc(j->text_count, sizeof *j->texts, "texts", &j->texts));
-    CLF_TRY(clfi_alloc(j->count, sizeof *j->lines, "texts", &j->lines));
-    memcpy(j->lines, inputs->lines, j->count * sizeof *j->lines);
+    CLF_TRY(clfi_alloc(j->count, sizeof *j->places, "texts", &j->places));
+    memcpy(j->places, inputs->places, j->count * sizeof *j->places);
     for (size_t i = 0; i < j->text_count; i++) {
         j->texts[i] = i < j->count ? inputs->texts[i] : inputs->seconds[i - j->count];
         CLF_TRY(clfi_str_append(&j->bytes, j->texts[i].data, j->texts[i].size));
@@ -303,7 +302,7 @@ static clf_status take(cli_pool *pool, cli_pool_member *m, clf_embed_stats *stat
     clf_status st = cli_member_receive_answer(&m->worker, &answer);
     const bool is_refusal = st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED; /* by the model or the options: by all devices */
     if (st != CLF_OK && answer.failed < j->count)
-        st = cli_text_blame(j->name, j->unit, j->lines[answer.failed], j->first + answer.failed + 1, st);
+        st = cli_text_blame(&j->places[answer.failed], j->unit, j->first + answer.failed + 1, st);
     if (st == CLF_OK && answer.numbers != j->count * pool->width)
         st = clfi_fail(CLF_INTERNAL, "device %s: %zu numbers, expected %zu", cli_member_name(m), answer.numbers, j->count * pool->width);
     if (is_refusal)

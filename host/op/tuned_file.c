@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/sidecar.h"
 #include "io/json.h"
 
 enum { LIMIT_BYTES = 4 << 20, SCHEMA_VERSION = 1, MOST_OF_DEVICE = 4 };
@@ -134,6 +134,7 @@ static size_t count_kept(const json_t *entries, size_t first, const clf_device_i
 
 static clf_status write_file(const char *path, json_t *devices)
 {
+    clf_atomic_file file;
     clf_status st = CLF_OK;
     char *text = NULL;
     json_t *root = json_pack("{s:s, s:i, s:O}", "schema", schema, "schema_version", SCHEMA_VERSION, "devices", devices);
@@ -144,7 +145,11 @@ static clf_status write_file(const char *path, json_t *devices)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: text of the tuned choices: not enough memory", path);
     st = make_folder(path);
     if (st == CLF_OK)
-        st = clfi_file_write(path, text, strlen(text));
+        st = clfi_sidecar_open(path, "{", &file); /* read_file has seen the schema */
+    if (st == CLF_OK) {
+        clfi_atomic_write(&file, text, strlen(text));
+        st = clfi_atomic_commit(&file);
+    }
     free(text);
     return st;
 }

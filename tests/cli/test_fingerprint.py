@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -259,6 +260,31 @@ with tempfile.TemporaryDirectory() as work:
     # Whole or not at all, both: where the fingerprint cannot be written, the old embeddings stay.
     with open(corpus, "rb") as file:
         old = file.read()
+    # Nor is anything written through a link, or over what another program keeps there; no pipe is waited for. Told before the work.
+    theirs = os.path.join(work, "theirs")
+    shard_options = ("--file", single, "--shard", "1/1", "-o", os.path.join(work, "shards"))
+    with open(single, "w", encoding="ascii") as file:
+        file.write("one\ntwo\n")
+    expect("a shard", run("embed", model, *shard_options), 0)
+    for name, make, part in (("another's JSON", lambda: shutil.copy(theirs, beside), "not made by clformer"),
+                             ("another's text", lambda: shutil.copy(single, beside), "not made by clformer"),
+                             ("a link", lambda: os.symlink(theirs, beside), "c.npy.json: a link"),
+                             ("a link to nothing", lambda: os.symlink("nowhere", beside), "c.npy.json: a link"),
+                             ("a link to a device", lambda: os.symlink("/dev/full", beside), "c.npy.json: a link"),
+                             ("a pipe", lambda: os.mkfifo(beside), "c.npy.json: not a regular file"),
+                             ("a socket", lambda: socket.socket(socket.AF_UNIX).bind(beside), "c.npy.json: not a regular file")):
+        with open(theirs, "w", encoding="ascii") as file:
+            file.write('{"mine": 1}')
+        make()
+        for command in (("embed", "no-model", "-o", corpus, "five"), ("embed", "no-model", "--quantize", "int8", "-o", corpus, "five"),
+                        ("gather", os.path.join(work, "shards"), "-o", corpus)):
+            expect(f"{command[0]} beside {name}", run(*command), 1, part)
+        with open(corpus, "rb") as file, open(theirs, "rb") as other_file:
+            if file.read() != old or other_file.read() != b'{"mine": 1}' or os.path.lexists(os.path.join(work, "nowhere")):
+                fail(f"embed beside {name} replaced a file")
+        os.remove(beside)
+    os.remove(single)
+
     os.mkdir(beside)
     expect("a folder in the way", run("embed", "no-model", "-o", corpus, "five"), 1, "c.npy.json: is a directory")  # before the work
     with open(corpus, "rb") as file:

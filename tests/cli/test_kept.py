@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""search keeps a corpus's embeddings beside it: made once, used as long as text and model are the same, never trusted when damaged.
+"""search keeps a corpus's embeddings: made once, used as long as text and model are the same, never trusted when damaged.
 usage: test_kept.py PROGRAM DATA"""
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
+import time
 
 from runs import data, fail, finish, program, skip_without_device
 
@@ -25,10 +27,11 @@ def content(path):
         return file.read()
 
 
-def search(*options, model="model", corpus="c.txt"):
+def search(*options, model="model", corpus="c.txt", env={}):
     """The hits, how many lines of the corpus were embedded, what was said beside that."""
-    done = subprocess.run([program, "search", model, "--corpus", corpus, "--stats", "--json", "--top", "6", *options, "the dog"],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run([program, "search", model, "--corpus", corpus, "--stats", "--json", "--top", "6", *options,
+                           *(() if "--index" in options or env else ("--index", sidecar if corpus == "c.txt" else corpus + ".npy")), "the dog"],
+                          capture_output=True, text=True, check=False, env={**os.environ, **env})
     embedded = re.search(r"^run .*\((\d+) texts?", done.stderr, re.MULTILINE)
     if done.returncode != 0 or not embedded:
         skip_without_device(done)
@@ -54,8 +57,120 @@ def expect(name, found, embedded, *said, **of_other):
         fail(name, "scores", hits, wanted)
 
 
+def in_the_cache_folder():
+    """Nothing appears beside the corpus, and what an earlier version kept there is taken over once."""
+    cache = {"CLF_CACHE_DIR": os.path.abspath("cache")}
+    folder = os.path.join("cache", "embeddings")
+    write(LINES)
+    before = sorted(os.listdir())
+    expect("the cache folder", search(env=cache), len(LINES))
+    expect("the cache folder again", search(env=cache), 0)
+    if sorted(os.listdir()) != sorted([*before, "cache"]) or os.stat(folder).st_mode & 0o777 != 0o700:
+        fail("the cache folder: left", os.listdir(), oct(os.stat(folder).st_mode))
+    first, second = sorted(os.listdir(folder))
+    if not re.fullmatch(r"c\.txt-[0-9a-f]{16}\.npy", first) or second != first + ".json":
+        fail("the cache folder has", first, second)
+    expect("another model has an index of its own", search(model="other", env=cache), len(LINES), model="other")
+    expect("and leaves the first one's", search(env=cache), 0)
+    if len(os.listdir(folder)) != 4:
+        fail("the cache folder has", os.listdir(folder))
+    os.rename(os.path.join(folder, first), "c.txt.embeddings.npy")
+    os.rename(os.path.join(folder, second), "c.txt.embeddings.npy.json")
+    expect("an earlier version's", search(env=cache), 0, "c.txt.embeddings.npy holds is kept in")
+    os.remove("c.txt.embeddings.npy")
+    os.remove("c.txt.embeddings.npy.json")
+    expect("after an earlier version's", search(env=cache), 0)
+    os.chmod(folder, 0o777)
+    expect("a folder that others may write to", search(env=cache), len(LINES), "can be written by other users; the embeddings are not kept")
+    shutil.rmtree("cache")
+    expect("no cache", search(env={"CLF_CACHE_DIR": ""}), len(LINES))
+    expect("--index DIR", search("--index", "kept/here"), len(LINES))
+    expect("--index DIR again", search("--index", "kept/here"), 0)
+    shutil.rmtree("kept")
+
+
+def ask(*arguments, status=0):
+    done = subprocess.run([program, "search", "model", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        fail("search", arguments, "status", done.returncode, done.stderr)
+    return done
+
+
+def several_files():
+    """Hits name their file and line; blank lines are no texts; members of a JSON object come back; a file's name is no query."""
+    os.mkdir("notes")
+    with open("notes/a.md", "w", encoding="utf-8") as file:
+        file.write("\n \t\u00a0\u3000\nthe cat sat\n\non the mat\r\n\r\n")
+    with open("notes/b.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"id": 7, "text": "zebra quick", "path": "x/y.md", "more": [1]}\n\n"dog, dog!"\n{"text": " "}\n{"text": "quick"}\n')
+    with open("notes/empty.md", "w", encoding="utf-8"):
+        pass
+    files = ["notes/a.md", "notes/b.jsonl", "notes/empty.md"]
+    wanted = {("notes/a.md", 2, "the cat sat"): None, ("notes/a.md", 4, "on the mat"): None, ("notes/b.jsonl", 2, "dog, dog!"): None,
+              ("notes/b.jsonl", 0, "zebra quick"): {"id": 7, "path": "x/y.md", "more": [1]}, ("notes/b.jsonl", 4, "quick"): None}
+    for arguments in (["--corpus", *files, "--json", "--index", "kept", "--", "the dog"],
+                      ["--json", "--no-keep", "--corpus", files[0], "--corpus", files[1], "--corpus", files[2], "the dog"],
+                      ["--json", "--index", "kept", "--corpus", files[0], "--corpus", files[1], files[2], "--", "the dog"]):
+        hits = json.loads(ask(*arguments).stdout)["hits"]
+        found = {(hit["file"], hit["index"], hit["text"]): hit.get("fields") for hit in hits}
+        if found != wanted or len(hits) != len(wanted):
+            fail("several files", arguments, hits)
+    if len(os.listdir("kept")) != 4:
+        fail("an index for each file that holds a text", os.listdir("kept"))
+    stats = ask("--stats", "--index", "kept", "--corpus", *files, "--", "the dog").stderr
+    if not re.search(rf"^run .*\({QUERIES} texts?", stats, re.MULTILINE):
+        fail("several files: kept rows are embedded again", stats)
+    shown = ask("--index", "kept", "--corpus", *files, "--", "the dog").stdout.splitlines()
+    if not any(re.fullmatch(r" +-?[0-9.]+. notes/b\.jsonl:1  id=7 path=x/y\.md zebra quick", line) for line in shown):
+        fail("several files as text", shown)
+    alone = json.loads(ask("--json", "--no-keep", "--corpus", files[0], "the dog").stdout)["hits"]
+    if sorted((hit["index"], hit["text"]) for hit in alone) != [(2, "the cat sat"), (4, "on the mat")]:
+        fail("blank lines", alone)
+    refused = ask("--corpus", *files, "the dog", status=2).stderr
+    if f"--corpus {files[0]} {files[1]} -- QUERY" not in refused or refused.count("\n") != 1:
+        fail("a file's name as a query:", refused)
+    named = ask("--corpus", files[0], "--json", "--", files[1])
+    if json.loads(named.stdout)["query"] != files[1]:
+        fail("a file's name as a query behind --", named.stdout)
+    for arguments, status, part in ((["--corpus", "notes", "q"], 1, "notes: is a directory"),
+                                    (["--corpus", files[0], "nowhere.md", "--", "q"], 1, "nowhere.md: No such file"),
+                                    (["--corpus", files[0], sidecar, "--", "q"], 2, "holds embeddings: expected it alone"),
+                                    (["--corpus", files[2], "q"], 1, "holds no text"),
+                                    (["--index", "f.npy", "--corpus", *files, "--", "q"], 2, "expected a folder for 3"),
+                                    (["--corpus", "-", "-", "--", "q"], 2, "would both read standard input")):
+        if part not in ask(*arguments, status=status).stderr:
+            fail(arguments, "does not say", part)
+    shutil.rmtree("kept")
+
+
+def interrupted():
+    """A search that is killed keeps the windows that it finished."""
+    count = 3 * 4096
+    with open("long.txt", "w", encoding="ascii") as file:
+        file.writelines(f"the cat {i} sat on a mat\n" for i in range(count))
+    with subprocess.Popen([program, "search", "model", "--corpus", "long.txt", "--index", "long.npy", "the dog"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as job:
+        while job.poll() is None and not os.path.exists("long.npy"):
+            time.sleep(0.002)
+        job.kill()
+    if os.path.exists("long.npy") and not os.path.exists("long.npy.json"):
+        fail("interrupted: rows without a fingerprint")
+    kept = 0
+    if os.path.exists("long.npy.json"):
+        with open("long.npy.json", encoding="utf-8") as file:
+            kept = json.load(file)["rows"]
+    hits, embedded, said = search("--index", "long.npy", corpus="long.txt")
+    if embedded != count - kept or said or kept == 0:
+        fail("interrupted:", kept, "rows were kept,", embedded, "embedded again;", said)
+    wanted = search("--no-keep", corpus="long.txt")[0]
+    if [hit["text"] for hit in hits] != [hit["text"] for hit in wanted]:
+        fail("interrupted: hits", hits, wanted)
+    if search("--index", "long.npy", corpus="long.txt")[1] != 0:
+        fail("interrupted: the finished index is not whole")
+
+
 without = {}  # hits of searches that keep nothing
-sidecar, beside = "c.txt.embeddings.npy", "c.txt.embeddings.npy.json"
+sidecar, beside = "c.npy", "c.npy.json"
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for name, source in (("model", "distilbert"), ("other", "distilbert")):
@@ -71,7 +186,7 @@ with tempfile.TemporaryDirectory() as work:
     if sorted(os.listdir()) != ["c.txt", "model", "other"]:
         fail("--no-keep leaves", os.listdir())
     expect("first", search(), len(LINES))
-    if sorted(os.listdir()) != ["c.txt", sidecar, beside, "model", "other"]:
+    if sorted(os.listdir()) != [sidecar, beside, "c.txt", "model", "other"]:
         fail("left", os.listdir())
     first = content(sidecar), content(beside), os.stat(sidecar).st_ino
     expect("second", search(), 0)
@@ -97,7 +212,7 @@ with tempfile.TemporaryDirectory() as work:
     if search("--max-tokens", "4")[1] != len(LINES):
         fail("other options: embeddings of another length were used")
     search()
-    if sorted(os.listdir()) != ["c.txt", sidecar, beside, "model", "other"]:
+    if sorted(os.listdir()) != [sidecar, beside, "c.txt", "model", "other"]:
         fail("files put in the place of others: left", os.listdir())
 
     # So does each file that a tokenizer is read from, also where it is new.
@@ -145,6 +260,27 @@ with tempfile.TemporaryDirectory() as work:
         if not os.path.islink(sidecar) or os.path.exists("nowhere.npy"):
             fail(f"a link to {target} was followed or replaced")
         os.remove(sidecar)
+    def in_the_way(path):
+        yield "a pipe", lambda: os.mkfifo(path)
+        yield "a socket", lambda: socket.socket(socket.AF_UNIX).bind(path)
+        yield "a folder", lambda: os.mkdir(path)
+        yield "a link to a device", lambda: os.symlink("/dev/full", path)
+        yield "a link to a file of others", lambda: os.symlink("theirs", path)
+
+    with open("theirs", "w", encoding="ascii") as file:
+        file.write("theirs")
+    told = content(beside)
+    os.remove(beside)
+    for path in (sidecar, beside):
+        for name, make in in_the_way(path):
+            make()
+            expect(f"{name} as {path}", search(), len(LINES), "the embeddings are not kept")
+            if not os.path.lexists(path) or content("theirs") != b"theirs":
+                fail(f"{name} as {path} was replaced")
+            (os.rmdir if name == "a folder" else os.remove)(path)
+    os.remove("theirs")
+    with open(beside, "wb") as file:
+        file.write(told)
     os.rename("aside.npy", sidecar)
 
     # Another's file of that name stays as it is.
@@ -160,7 +296,7 @@ with tempfile.TemporaryDirectory() as work:
                        ("a .json of others alone", lambda: os.remove(sidecar))):
         make()
         before = [os.path.exists(path) and content(path) for path in (sidecar, beside)]
-        expect(name, search(), len(LINES), "was not made by search")
+        expect(name, search(), len(LINES), "not made by clformer" if name.startswith("a .json") else "was not made by search")
         if [os.path.exists(path) and content(path) for path in (sidecar, beside)] != before:
             fail(name, "another's file was replaced")
     os.remove(beside)
@@ -180,7 +316,10 @@ with tempfile.TemporaryDirectory() as work:
         file.writelines(json.dumps(line) + "\n" for line in LINES)
     expect(".jsonl", search(corpus="c.jsonl"), len(LINES), corpus="c.jsonl")
     expect(".jsonl again", search(corpus="c.jsonl"), 0, corpus="c.jsonl")
-    if sorted(os.listdir()) != ["c.jsonl", "c.jsonl.embeddings.npy", "c.jsonl.embeddings.npy.json", "c.txt", "model", "other", "retold"]:
+    if sorted(os.listdir()) != ["c.jsonl", "c.jsonl.npy", "c.jsonl.npy.json", "c.txt", "model", "other", "retold"]:
         fail("left at the end", os.listdir())
+    in_the_cache_folder()
+    several_files()
+    interrupted()
 
 finish()

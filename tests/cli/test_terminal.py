@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -263,7 +264,7 @@ def interrupted_work(folder):
         file.writelines(f"the cat {i} sat on a mat\n" for i in range(100000))
     write_gguf(large, {}, {"a": ((1 << 20, 1 << 12), 0, b"")})
     os.truncate(large, os.path.getsize(large) + (1 << 34))  # sparse
-    kept, printed_texts = f"{many}.embeddings.npy", r"(\d+) texts? w\w+ printed(?:, and what there is of (\d+) more)?"
+    printed_texts = r"(\d+) texts? w\w+ printed(?:, and what there is of (\d+) more)?"
     for args, unit, told, stdout in (
             (["perplexity", decoder, "--window", "64", "--file", many], b"tokens",
              "nothing was printed: the number is that of the whole text", None),
@@ -274,8 +275,8 @@ def interrupted_work(folder):
             (["rerank", scorer, "a cat", "--file", many], b"texts", "nothing was printed: the order is that of all texts", None),
             (["search", encoder, "--no-keep", "--corpus", many, "a cat"], b"texts", "no hits were printed, and no embeddings are kept",
              None),
-            (["search", encoder, "--corpus", many, "a cat"], b"texts",
-             f"no hits were printed, and nothing new is kept in {kept}: that is written whole", None)):
+            (["search", encoder, "--corpus", many, "--index", os.path.join(folder, "kept"), "a cat"], b"texts",
+             r"no hits were printed; \d+ new embeddings are kept: the same search goes on", None)):
         before, printed = sorted(os.listdir(folder)), os.path.join(folder, "printed.txt")
         with open(printed, "wb") as file:
             status, got = on_terminal(*args, columns=200, stdout=file if stdout else None, interrupt_at=left.replace(b"UNIT", unit))
@@ -288,6 +289,7 @@ def interrupted_work(folder):
         if stdout and match and count - sum(int(number) for number in match.groups("0")) not in (0, 1):  # one may have begun since
             fail(args, "said", lines, "printed", count)
         os.remove(printed)
+        shutil.rmtree(os.path.join(folder, "kept"), ignore_errors=True)
         if sorted(os.listdir(folder)) != before:
             fail(args, "left", sorted(set(os.listdir(folder)) - set(before)))
     os.remove(large)

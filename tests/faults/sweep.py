@@ -123,7 +123,7 @@ def prepare(folder, arguments, environment):
         if done.returncode != 0:
             sys.exit(f"{words[0]} fails without a fault: {done.stderr[-500:]}")
 
-    run("search", model, "--corpus", os.path.join(folder, "older.txt"), "food")
+    run("search", model, "--corpus", os.path.join(folder, "older.txt"), "--index", os.path.join(folder, "older.npy"), "food")
     run("bench", "--suite", "ops", "--filter", "f32/96x128-lengths", "--quick", "--rounds", "1", "--seconds", "0.001", "-o",
         os.path.join(folder, "result.json"))
     run("embed", model, "--file", texts, "-o", os.path.join(folder, "corpus.npy"))
@@ -155,10 +155,9 @@ def cases(inputs, program, example):
              environment=TWO_DEVICES),
         Case("gather", [program, "gather", os.path.join(inputs, "shards"), "-o", "out.npy"], ["out.npy", "out.npy.json"], True),
         Case("search", [program, "search", model, "--corpus", texts, "--no-keep", "--top", "2", "food"], [], True),
-        Case("search-keep", [program, "search", model, "--corpus", "texts.txt", "--top", "2", "food"],
-             ["texts.txt.embeddings.npy", "texts.txt.embeddings.npy.json"], True,
-             {"texts.txt": "texts.txt", "texts.txt.embeddings.npy": "older.txt.embeddings.npy",
-              "texts.txt.embeddings.npy.json": "older.txt.embeddings.npy.json"}),
+        Case("search-keep", [program, "search", model, "--corpus", "texts.txt", "--index", "kept.npy", "--top", "2", "food"],
+             ["kept.npy", "kept.npy.json"], True,
+             {"texts.txt": "texts.txt", "kept.npy": "older.npy", "kept.npy.json": "older.npy.json"}),
         Case("rerank", [program, "rerank", os.path.join(heads, "bert"), "the cat", "a cat", "a man"], [], True),
         Case("classify", [program, "classify", os.path.join(heads, "camembert"), "the cat sat", "a man"], [], True),
         Case("attention", [program, "attention", model, "the cat sat", "-o", "out.svg", "--npy", "out.npy"], ["out.svg", "out.npy"], True),
