@@ -77,6 +77,12 @@ bool clfi_utf8_is_printable(uint32_t code)
     return true;
 }
 
+bool clfi_utf8_drives_terminal(uint32_t code)
+{
+    const bool is_control = (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code <= 0x9f);
+    return is_control || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 void clfi_utf8_make_printable(char *text, size_t size)
 {
     for (size_t i = 0; i < size;) {

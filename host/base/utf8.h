@@ -23,6 +23,10 @@ size_t clfi_utf8_check(const unsigned char *text, size_t size);
  * it. */
 bool clfi_utf8_is_printable(uint32_t code);
 
+/* Whether it moves a terminal's cursor, changes its state or turns the direction of text: the control characters but newline and tab, and
+ * U+202A to U+202E and U+2066 to U+2069. */
+bool clfi_utf8_drives_terminal(uint32_t code);
+
 /* Replaces broken UTF-8 and what is not printable by '?', byte by byte. */
 void clfi_utf8_make_printable(char *text, size_t size);
 

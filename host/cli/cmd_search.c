@@ -399,7 +399,8 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
         goto done;
     CLF_GOTO(read_corpus(session, &answer, directory, search, ranks, &corpus, &total, stats));
     if (total == 0)
-        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s%s no text", search->corpora[0], search->corpus_count > 1 ? " and the others hold" : " holds"));
+        CLF_GOTO(clfi_fail(CLF_FORMAT, "search: %s %s no text", search->corpora[0],
+                           search->corpus_count > 1 ? "and the other files hold" : "holds"));
     found.count = search->top < total ? search->top : total;
     const size_t wanted = search->reranker && search->top < RERANKED ? RERANKED : search->top, from = wanted < total ? wanted : total;
     CLF_GOTO(clfi_alloc(queries.count * from, sizeof *found.values, "best scores", &found.values));
@@ -453,13 +454,13 @@ static clf_status take_corpora(search_options *search, char **arguments, int cou
         if (search->corpus_count > 1 && has_embeddings(search->corpora[i]))
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--corpus: %s holds embeddings: expected it alone, or files of texts", search->corpora[i]);
     if (search->corpus_count > 1 && cli_index_is_file(&search->index))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file, which keeps one corpus: expected a folder for %zu of them", search->index.path,
-                 search->corpus_count);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--index: %s is a file, which keeps one corpus: expected a folder for %zu of them",
+                 search->index.path, search->corpus_count);
     for (int i = end; before_dashes < 0 && i < count; i++)
         if (strcmp(arguments[i], "-") != 0 && access(arguments[i], F_OK) == 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT,
-                     "search: the query \"%s\" is the name of a file: write -- before the queries, and what stands before it is searched: "
-                     "clformer search MODEL_DIR --corpus %s %s -- QUERY (to ask for that name: --corpus %s -- %s)",
+                     "search: the query \"%s\" is the name of a file (to search it too, write -- before the queries: clformer search "
+                     "MODEL_DIR --corpus %s %s -- QUERY; to ask for that name: --corpus %s -- %s)",
                      arguments[i], search->corpora[0], arguments[i], search->corpora[0], arguments[i]);
     *out_queries = end;
     return CLF_OK;

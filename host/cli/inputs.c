@@ -159,7 +159,8 @@ static bool is_blank(const char *data, size_t size)
     uint32_t code;
     for (size_t i = 0; i < size;) {
         i += clfi_utf8_decode((const unsigned char *)data + i, size - i, &code);
-        if (code > ' ' && code != 0x85 && code != 0xa0 && code != 0x3000 && !(code >= 0x2000 && code <= 0x200b) && code != 0xfeff)
+        const bool is_space = code <= ' ' || code == 0x85 || code == 0xa0 || code == 0x3000 || code == 0xfeff;
+        if (!is_space && !(code >= 0x2000 && code <= 0x200b))
             return false;
     }
     return true;
@@ -170,7 +171,8 @@ static clf_status take_text(cli_inputs *inputs, const char *data, size_t size, c
 {
     bool is_taken = !inputs->skips_blank || !is_blank(data, size);
     if (is_taken && inputs->meets)
-        CLF_TRY(inputs->meets(inputs->meets_user, &(cli_met_text){{data, size}, place_here(inputs), inputs->file_index, object}, &is_taken));
+        CLF_TRY(inputs->meets(inputs->meets_user, &(cli_met_text){{data, size}, place_here(inputs), inputs->file_index, object},
+                              &is_taken));
     return is_taken ? add_text(inputs, data, size) : CLF_OK;
 }
 

@@ -148,6 +148,11 @@ static void save(kept *k, kept_file *file, bool is_finished)
 static void save_unfinished(kept *k)
 {
     const uint64_t start = clfi_now_ns();
+    bool may_write = false;
+    for (size_t i = 0; i < k->file_count; i++)
+        may_write = may_write || k->files[i].index.may_write;
+    if (!may_write)
+        return;
     if (k->saved_ns && start - k->saved_ns < REST * k->saving_ns)
         return;
     for (size_t i = 0; i < k->file_count; i++)

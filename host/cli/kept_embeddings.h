@@ -5,16 +5,7 @@
 #define CLFI_CLI_KEPT_EMBEDDINGS_H
 
 #include "cli/corpus.h"
-
-/* Where indexes are kept: a file where the path ends in .npy (of one corpus), else a folder. In a folder an index is called NAME-HASH.npy by
- * the corpus' name and the real paths of corpus and model. */
-typedef struct cli_index_place {
-    const char *path; /* NULL: the folder "embeddings" in the program's cache folder, which must be private */
-    bool is_off;      /* nothing is used and nothing is kept */
-} cli_index_place;
-
-/* Whether the place is a file. */
-bool cli_index_is_file(const cli_index_place *place);
+#include "cli/kept_index.h"
 
 /* The corpus with the texts of `files`, blank lines left out, but only texts that are not in their file's index are embedded. The index is
  * replaced where something is new, and already after a window of new texts, unless writing it took more than a twentieth of the time since

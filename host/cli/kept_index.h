@@ -4,7 +4,16 @@
 #define CLFI_CLI_KEPT_INDEX_H
 
 #include "cli/fingerprint.h"
-#include "cli/kept_embeddings.h"
+
+/* Where indexes are kept: a file where the path ends in .npy (of one corpus), else a folder. In a folder an index is called
+ * NAME-HASH.npy by the corpus' name and the real paths of corpus and model. */
+typedef struct cli_index_place {
+    const char *path; /* NULL: the folder "embeddings" in the program's cache folder, which must be private */
+    bool is_off;      /* nothing is used and nothing is kept */
+} cli_index_place;
+
+/* Whether the place is a file. */
+bool cli_index_is_file(const cli_index_place *place);
 
 enum { CLI_TEXT_HASH_BYTES = CLFI_HASH_TEXT_BYTES - 1 };
 
@@ -23,12 +32,12 @@ typedef struct cli_kept_index {
     cli_known_text *known; /* [count], sorted by hash */
 } cli_kept_index;
 
-/* The folder for indexes, made where it does not exist, or the place's file; the caller frees it. NULL: CLF_CACHE_DIR is "", so nothing is
- * cached. IO, NOT_FOUND: the folder cannot be made, or the program's own is not private. */
+/* The folder for indexes, made where it does not exist, or the place's file; the caller frees it. NULL: CLF_CACHE_DIR is "", so nothing
+ * is cached. IO, NOT_FOUND: the folder cannot be made, or the program's own is not private. */
 clf_status cli_kept_place(const cli_index_place *place, char **out);
 
-/* Finds and reads the index of `corpus` in that folder or file. `now`: the fingerprint of this run, of vectors of `width`. What cannot be used is
- * told on standard error and left out, and the corpus is embedded again. OUT_OF_MEMORY. */
+/* Finds and reads the index of `corpus` in that folder or file. `now`: the fingerprint of this run, of vectors of `width`. What cannot
+ * be used is told on standard error and left out, and the corpus is embedded again. OUT_OF_MEMORY. */
 clf_status cli_kept_index_open(const char *path, bool is_file, const char *corpus, const char *model, const cli_fingerprint *now,
                                size_t width, cli_kept_index *out);
 void cli_kept_index_close(cli_kept_index *index);

@@ -11,7 +11,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "cli/terminal.h"
+#include "cli/terminal_stream.h"
 #include "runtime/context.h"
 
 enum { UPDATE_NS = 100000000, QUIET_NS = 1000000000, BAR = 16, LINE_BYTES = 512, NOTICE_BYTES = 256 };
@@ -46,7 +48,7 @@ void cli_line_show(const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     is_shown = 1;
-    fputs("\r\033[K", stderr);
+    cli_terminal_control("\r\033[K");
     cli_print_line(stderr, line, strlen(line), cli_terminal_columns(STDERR_FILENO) - 1); /* the last column would begin a new line */
     fflush(stderr);
 }
@@ -55,7 +57,7 @@ void cli_line_clear(void)
 {
     if (!is_shown)
         return;
-    fputs("\r\033[K", stderr);
+    cli_terminal_control("\r\033[K");
     fflush(stderr);
     is_shown = 0;
     shown_ns = 0;
@@ -201,7 +203,7 @@ bool cli_interrupts_is_waiting(void)
 void cli_interrupts_clear(void)
 {
     if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+        cli_terminal_control("\r\033[K");
 }
 
 void cli_interrupts_say(const char *format, ...)
@@ -211,6 +213,8 @@ void cli_interrupts_say(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (isatty(STDERR_FILENO)) /* the handler writes past the guarded stream */
+        clfi_utf8_make_printable(text, strlen(text));
     snprintf(free_one, NOTICE_BYTES, "clformer: interrupted; %s\n", text);
     notice = free_one;
 }

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/terminal_stream.h"
 
 clf_status cli_output_flush(void)
 {
@@ -38,13 +39,16 @@ void cli_output_prepare(void)
     static char room[1 << 16];
     struct stat info;
     is_file = fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode);
+    cli_terminal_guard();
     if (!isatty(STDOUT_FILENO))
         setvbuf(stdout, room, _IOFBF, sizeof room);
 }
 
 void cli_output_check(void)
 {
-    if (cli_has_failed() || cli_output_flush() == CLF_OK)
+    const clf_status st = cli_output_flush();
+    cli_terminal_finish();
+    if (cli_has_failed() || st == CLF_OK)
         return;
     cli_fail(CLF_IO);
     _exit(EXIT_FAILURE);

@@ -64,7 +64,7 @@ int cli_print_line(FILE *stream, const char *text, size_t size, int columns)
 
 void cli_print_entry(FILE *stream, const char *name, int columns, const char *text)
 {
-    const int width = cli_terminal_columns(fileno(stream)), indent = columns + 3;
+    const int width = cli_terminal_columns(stream == stderr ? STDERR_FILENO : STDOUT_FILENO), indent = columns + 3;
     int used = fprintf(stream, "  %-*s ", columns, name);
     if (width - indent < LEAST_COLUMNS) { /* no terminal, or one in which every word would be a line */
         fprintf(stream, "%s\n", text);

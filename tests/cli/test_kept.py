@@ -29,8 +29,8 @@ def content(path):
 
 def search(*options, model="model", corpus="c.txt", env={}):
     """The hits, how many lines of the corpus were embedded, what was said beside that."""
-    done = subprocess.run([program, "search", model, "--corpus", corpus, "--stats", "--json", "--top", "6", *options,
-                           *(() if "--index" in options or env else ("--index", sidecar if corpus == "c.txt" else corpus + ".npy")), "the dog"],
+    index = () if "--index" in options or env else ("--index", sidecar if corpus == "c.txt" else corpus + ".npy")
+    done = subprocess.run([program, "search", model, "--corpus", corpus, "--stats", "--json", "--top", "6", *options, *index, "the dog"],
                           capture_output=True, text=True, check=False, env={**os.environ, **env})
     embedded = re.search(r"^run .*\((\d+) texts?", done.stderr, re.MULTILINE)
     if done.returncode != 0 or not embedded:

@@ -304,10 +304,46 @@ def selftest_compiles(folder):
         fail("selftest interrupted while kernels compile: status", status, odd, got[-300:])
 
 
+def foreign_text(folder):
+    """Names and texts of models that would drive a terminal don't, in whatever command; a pipe gets their bytes."""
+    driving, shown = "\x1b]0;t\x07\x9b31m\u202eq\x7f\t\u00e4", " ]0;t  31m q \t\u00e4"
+    decoder, labels = os.path.join(folder, "decoder"), os.path.join(folder, "labels")
+    shutil.copytree(os.path.join(data, "generation", "llama"), decoder)
+    shutil.copytree(os.path.join(data, "classifiers", "bert"), labels)
+    path = os.path.join(decoder, "tokenizer.json")
+    with open(path, encoding="utf-8") as file:
+        tokenizer = json.load(file)
+    tokenizer["added_tokens"].append({"id": len(tokenizer["model"]["vocab"]), "content": driving, "special": False, "normalized": False,
+                                      "single_word": False, "lstrip": False, "rstrip": False})
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(tokenizer, file)
+    path = os.path.join(labels, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    count = len(config.get("id2label", {0: 0, 1: 1}))
+    config["id2label"] = {str(i): f"{driving}{i}" for i in range(count)}
+    config["label2id"] = {f"{driving}{i}": i for i in range(count)}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    for args in (("detokenize", decoder, str(len(tokenizer["model"]["vocab"]))), ("classify", labels, "the cat"), ("info", labels)):
+        status, got = on_terminal(*args)
+        text = got.decode().replace("\r\x1b[K", "")
+        if status or shown not in text and shown.replace("\t", " ") not in text or not set(text) & {chr(i) for i in range(32) if i not in (9, 10)} <= {"\r"}:
+            fail(args, "on a terminal: status", status, got[-300:])
+        piped = subprocess.run([program, *args], capture_output=True, check=False).stdout
+        if args[0] == "detokenize" and piped != f"{driving}\n".encode():
+            fail(args, "a pipe got other bytes")
+    for args in (("embed", os.path.join(folder, driving), "x"), ("embed", "--" + driving), (driving,)):
+        status, got = on_terminal(*args)
+        if not status or b"\x1b" in got or b"\xc2\x9b" in got or "\u202e".encode() in got:
+            fail(args[0], "with a name that drives a terminal: status", status, got)
+
+
 first = subprocess.run([program, "pronounce", "hello"], capture_output=True, text=True, check=False)
 skip_without_device(first)
 with tempfile.TemporaryDirectory() as directory:
     help_fits()
+    foreign_text(directory)
     progress(directory, "words", "pronounce")
     progress(directory, "texts", "classify", os.path.join(data, "classifiers", "bert"))
     nothing_for_short_work()
