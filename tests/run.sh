@@ -301,7 +301,7 @@ run_tests() { # [--fast | --full | --faults]
         configure_and_build build-sanitize \
             -DCMAKE_BUILD_TYPE=Debug -DCLF_SANITIZE=address,undefined -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "host code under AddressSanitizer and UndefinedBehaviorSanitizer (PoCL)" "$(minutes_of 12)" test_sanitized
-        targets="test_runtime_test_shared test_model_test_session" \
+        targets="test_runtime_test_shared test_model_test_session test_model_test_scheduler" \
             configure_and_build build-thread -DCLF_SANITIZE=thread -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF
         part "two threads under ThreadSanitizer (PoCL)" "$(minutes_of 2)" test_threads
         CC=clang-15 targets="fuzz clformer" configure_and_build build-fuzz -DCLF_FUZZ=ON -DCLF_BUILD_TESTS=ON -DCLF_BUILD_BENCH=OFF

@@ -13,6 +13,9 @@ typedef struct clf_decode_chooser {
     clf_status (*take)(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits);
 } clf_decode_chooser;
 
+/* One pass. *out_done: nothing was given. */
+clf_status clfi_decode_step(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user, bool *out_done);
+
 /* Passes until nothing is given. After a failure sequences stay as they are: the chooser drops them. */
 clf_status clfi_decode_loop(clf_decode_batch *batch, const clf_decode_chooser *chooser, void *user);
 

@@ -14,13 +14,12 @@ typedef struct candidate {
 } candidate;
 
 struct clf_sampler {
-    clf_generate_params params;
     size_t vocabulary;
     candidate *candidates; /* [vocabulary] */
     bool *is_seen;         /* [vocabulary]: tokens whose penalty is paid */
 };
 
-static clf_status check(const clf_generate_params *p)
+clf_status clfi_sampler_check(const clf_generate_params *p)
 {
     if (!(p->temperature >= 0.0f && isfinite(p->temperature)))
         CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: temperature %g: expected 0 or above", (double)p->temperature);
@@ -33,12 +32,10 @@ static clf_status check(const clf_generate_params *p)
     return CLF_OK;
 }
 
-clf_status clfi_sampler_create(const clf_generate_params *params, size_t vocabulary, clf_sampler **out)
+clf_status clfi_sampler_create(size_t vocabulary, clf_sampler **out)
 {
     clf_sampler *made;
-    CLF_TRY(check(params));
     CLF_TRY(clfi_alloc(1, sizeof *made, "sampler", &made));
-    made->params = *params;
     made->vocabulary = vocabulary;
     clf_status st = clfi_alloc(vocabulary, sizeof *made->candidates, "candidates", &made->candidates);
     if (st == CLF_OK)
@@ -108,19 +105,19 @@ static int compare(const void *a, const void *b)
 }
 
 /* The candidates, best first, and the sum of their weights. */
-static size_t list_candidates(clf_sampler *s, const float *logits, float largest, double *out_sum)
+static size_t list_candidates(clf_sampler *s, const clf_generate_params *p, const float *logits, float largest, double *out_sum)
 {
     const double negligible = 1e-17; /* of the sum: below the numbers' resolution */
     size_t count = 0;
     double sum = 0;
     for (size_t i = 0; i < s->vocabulary; i++) {
-        const double weight = exp(((double)logits[i] - (double)largest) / (double)s->params.temperature);
+        const double weight = exp(((double)logits[i] - (double)largest) / (double)p->temperature);
         if (weight >= negligible)
             s->candidates[count++] = (candidate){weight, (int32_t)i};
     }
     qsort(s->candidates, count, sizeof *s->candidates, compare);
-    if (s->params.top_k && s->params.top_k < count)
-        count = s->params.top_k;
+    if (p->top_k && p->top_k < count)
+        count = p->top_k;
     for (size_t i = 0; i < count; i++)
         sum += s->candidates[i].weight;
     *out_sum = sum;
@@ -136,16 +133,16 @@ static double chance(uint64_t seed, uint64_t step)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-clf_status clfi_sampler_choose(clf_sampler *s, float *logits, const int32_t *tokens, size_t count, size_t step, int32_t *out)
+clf_status clfi_sampler_choose(clf_sampler *s, const clf_generate_params *p, float *logits, const int32_t *tokens, size_t count,
+                               size_t step, int32_t *out)
 {
-    const clf_generate_params *p = &s->params;
     double sum, kept = 0;
-    clfi_penalise_repeated(s->params.repeat_penalty, tokens, count, logits, s->is_seen);
+    clfi_penalise_repeated(p->repeat_penalty, tokens, count, logits, s->is_seen);
     CLF_TRY(clfi_check_finite("the logit of token", logits, s->vocabulary));
     *out = (int32_t)clfi_find_largest(logits, s->vocabulary);
     if (p->temperature == 0.0f)
         return CLF_OK;
-    const size_t most = list_candidates(s, logits, logits[*out], &sum);
+    const size_t most = list_candidates(s, p, logits, logits[*out], &sum);
     size_t n = 0;
     while (n < most && (n == 0 || p->top_p == 1.0f || kept < (double)p->top_p * sum))
         kept += s->candidates[n++].weight;

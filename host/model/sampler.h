@@ -7,15 +7,19 @@
 
 #include "clformer/generate.h"
 
+/* Memory for choices from one vocabulary; what is chosen depends on nothing that was chosen before. */
 typedef struct clf_sampler clf_sampler;
 
-/* params: checked here and copied. INVALID_ARGUMENT names the parameter. */
-clf_status clfi_sampler_create(const clf_generate_params *params, size_t vocabulary, clf_sampler **out);
+clf_status clfi_sampler_create(size_t vocabulary, clf_sampler **out);
 void clfi_sampler_destroy(clf_sampler *sampler); /* NULL is a no-op */
 
-/* A token from logits [vocabulary], which the penalty changes; `tokens` are those of prompt and text, `step` of them generated. FORMAT: a
- * logit is not finite. */
-clf_status clfi_sampler_choose(clf_sampler *sampler, float *logits, const int32_t *tokens, size_t count, size_t step, int32_t *out);
+/* INVALID_ARGUMENT names the parameter. */
+clf_status clfi_sampler_check(const clf_generate_params *params);
+
+/* A token from logits [vocabulary], which the penalty changes, by parameters that were checked; `tokens` are those of prompt and text,
+ * `step` of them generated. FORMAT: a logit is not finite. */
+clf_status clfi_sampler_choose(clf_sampler *sampler, const clf_generate_params *params, float *logits, const int32_t *tokens, size_t count,
+                               size_t step, int32_t *out);
 
 /* Of tokens that were there, each once: logits or logarithms of probabilities above 0 are divided by the penalty, others multiplied.
  * is_seen: [vocabulary], all false before and after. */

@@ -249,10 +249,11 @@ clf_status clf_choose_token(const clf_model *model, const clf_generate_params *p
         if (tokens[i] < 0 || tokens[i] >= vocabulary)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "choose token: token %d is outside 0..%lld", tokens[i], (long long)vocabulary - 1);
     clfi_generation_settle_penalty(model, &own);
-    CLF_TRY(clfi_sampler_create(&own, (size_t)vocabulary, &sampler));
+    CLF_TRY(clfi_sampler_check(&own));
+    CLF_TRY(clfi_sampler_create((size_t)vocabulary, &sampler));
     const clf_text_state text = {tokens, count, step < count ? count - step : 0, step + 1 >= own.max_tokens};
     clfi_generation_config_constrain(&model->generation, &text, logits, (size_t)vocabulary);
-    const clf_status st = clfi_sampler_choose(sampler, logits, tokens, count, step, out);
+    const clf_status st = clfi_sampler_choose(sampler, &own, logits, tokens, count, step, out);
     clfi_sampler_destroy(sampler);
     return st;
 }

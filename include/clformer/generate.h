@@ -48,6 +48,9 @@ typedef struct clf_generate_params {
     /* Told now and then: by clf_logits of texts, by clf_perplexity of tokens; clf_generate tells its steps instead. NULL: not wanted. */
     void (*progress)(void *user, size_t done, size_t total);
     void *progress_user;
+    /* Of clf_generate: nonzero: a prompt that is refused by itself (no tokens, more than the positions, an expression of the tokenizer that
+     * takes too long) is told as CLF_FINISH_REFUSED, and the others go on; 0: the call ends there. */
+    int skip_refused;
 } clf_generate_params;
 
 #define CLF_GENERATE_PARAMS_INIT                                                          \
@@ -56,8 +59,9 @@ typedef struct clf_generate_params {
     }
 CLF_API CLF_NODISCARD clf_status clf_generate_params_default(clf_generate_params *out, size_t size); /* clformer.h: options */
 
-/* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller. */
-typedef enum clf_finish { CLF_FINISH_NONE, CLF_FINISH_STOP, CLF_FINISH_LENGTH, CLF_FINISH_CALLER } clf_finish;
+/* Why a text ends: a token that ends texts or a stop text; max_tokens or the model's positions; the caller; with skip_refused a prompt that
+ * is refused: the call is its only one, and clf_last_error has the reason while it lasts. */
+typedef enum clf_finish { CLF_FINISH_NONE, CLF_FINISH_STOP, CLF_FINISH_LENGTH, CLF_FINISH_CALLER, CLF_FINISH_REFUSED } clf_finish;
 
 /* A step of one text. */
 typedef struct clf_generated {

@@ -80,12 +80,12 @@ static void make_logits(int shape, float logits[TOKENS])
         logits[i] = shape == 2 ? (float)(i % 4) : 3.0f * sinf((float)(i * i + 7 * shape)) + (shape == 1 ? -4.0f : 0.5f);
 }
 
-static int32_t choose(clf_sampler *sampler, const float logits[TOKENS], size_t step)
+static int32_t choose(clf_sampler *sampler, const clf_generate_params *params, const float logits[TOKENS], size_t step)
 {
     float copy[TOKENS];
     int32_t token = -1;
     memcpy(copy, logits, sizeof copy);
-    CHECK_OK(clfi_sampler_choose(sampler, copy, seen, SEEN, step, &token));
+    CHECK_OK(clfi_sampler_choose(sampler, params, copy, seen, SEEN, step, &token));
     return token;
 }
 
@@ -118,9 +118,10 @@ static void frequencies(void **state)
             params.seed = 11 + i;
             make_logits(shape, logits);
             reference(logits, &params, p);
-            CHECK_OK(clfi_sampler_create(&params, TOKENS, &sampler));
+            CHECK_OK(clfi_sampler_check(&params));
+            CHECK_OK(clfi_sampler_create(TOKENS, &sampler));
             for (size_t step = 0; step < DRAWS; step++)
-                count[choose(sampler, logits, step)]++;
+                count[choose(sampler, &params, logits, step)]++;
             for (int t = 0; t < TOKENS; t++) {
                 const double found = (double)count[t] / DRAWS, bound = p[t] > 0 ? 5 * sqrt(p[t] * (1 - p[t]) / DRAWS) + 1e-12 : 0;
                 CHECK(fabs(found - p[t]) <= bound, "shape %d, row %zu, token %d: %g of the draws, expected %g within %g", shape, i, t,
@@ -133,33 +134,26 @@ static void frequencies(void **state)
 /* Temperature 0 takes the largest logit behind the penalty; a seed gives the same choices again, another one others. */
 static void seeds(void **state)
 {
-    clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
-    clf_sampler *greedy, *first, *again, *other;
+    clf_generate_params params = CLF_GENERATE_PARAMS_INIT, other;
+    clf_sampler *sampler;
     float logits[TOKENS] = {[7] = 2.0f, [9] = 1.5f};
     size_t differ = 0;
     (void)state;
+    CHECK_OK(clfi_sampler_create(TOKENS, &sampler));
     params.repeat_penalty = 1.2f;
-    CHECK_OK(clfi_sampler_create(&params, TOKENS, &greedy));
-    assert_int_equal(choose(greedy, logits, 0), 7);
-    clfi_sampler_destroy(greedy);
+    assert_int_equal(choose(sampler, &params, logits, 0), 7);
     params.repeat_penalty = 1.4f;
-    CHECK_OK(clfi_sampler_create(&params, TOKENS, &greedy));
-    assert_int_equal(choose(greedy, logits, 0), 9);
-    clfi_sampler_destroy(greedy);
+    assert_int_equal(choose(sampler, &params, logits, 0), 9);
     params.temperature = 1;
-    CHECK_OK(clfi_sampler_create(&params, TOKENS, &first));
-    CHECK_OK(clfi_sampler_create(&params, TOKENS, &again));
-    params.seed++;
-    CHECK_OK(clfi_sampler_create(&params, TOKENS, &other));
+    other = params;
+    other.seed++;
     for (size_t step = 0; step < 200; step++) {
-        const int32_t token = choose(first, logits, step);
-        assert_int_equal(choose(again, logits, step), token);
-        differ += choose(other, logits, step) != token;
+        const int32_t token = choose(sampler, &params, logits, step);
+        differ += choose(sampler, &other, logits, step) != token;
+        assert_int_equal(choose(sampler, &params, logits, step), token);
     }
     assert_true(differ > 100);
-    clfi_sampler_destroy(first);
-    clfi_sampler_destroy(again);
-    clfi_sampler_destroy(other);
+    clfi_sampler_destroy(sampler);
 }
 
 /* A probability that is none is refused, never taken for "all" or "one". */
@@ -172,12 +166,10 @@ static void refused(void **state)
             static const char *const names[] = {"top_p", "min_p", "temperature", "repeat_penalty"};
             clf_generate_params params = CLF_GENERATE_PARAMS_INIT;
             float *const places[] = {&params.top_p, &params.min_p, &params.temperature, &params.repeat_penalty};
-            clf_sampler *sampler = NULL;
             if (which >= 2 && bad[i] == 1.0001f)
                 continue;
             *places[which] = bad[i];
-            CHECK_FAILS(clfi_sampler_create(&params, TOKENS, &sampler), CLF_INVALID_ARGUMENT, names[which]);
-            assert_null(sampler);
+            CHECK_FAILS(clfi_sampler_check(&params), CLF_INVALID_ARGUMENT, names[which]);
         }
 }
 
@@ -192,18 +184,18 @@ static void places(void **state)
     (void)state;
     for (size_t vocabulary = 1; vocabulary <= MOST; vocabulary++) {
         clf_sampler *sampler;
-        CHECK_OK(clfi_sampler_create(&params, vocabulary, &sampler));
+        CHECK_OK(clfi_sampler_create(vocabulary, &sampler));
         for (size_t place = 0; place < vocabulary; place++) {
             int32_t token = -1;
             for (size_t i = 0; i < vocabulary; i++)
                 logits[i] = -2.0f - (float)(i * 7 % 11);
             logits[place] = logits[vocabulary - 1 - (vocabulary - 1 - place) / 2] = -1.5f;
-            CHECK_OK(clfi_sampler_choose(sampler, logits, NULL, 0, 0, &token));
+            CHECK_OK(clfi_sampler_choose(sampler, &params, logits, NULL, 0, 0, &token));
             CHECK(token == (int32_t)place, "%zu tokens: the largest is %zu, found %d", vocabulary, place, token);
             logits[place] = bad[place % 3];
             char name[64];
             snprintf(name, sizeof name, "the logit of token %zu is ", place);
-            CHECK_FAILS(clfi_sampler_choose(sampler, logits, NULL, 0, 0, &token), CLF_FORMAT, name);
+            CHECK_FAILS(clfi_sampler_choose(sampler, &params, logits, NULL, 0, 0, &token), CLF_FORMAT, name);
         }
         clfi_sampler_destroy(sampler);
     }

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* The scheduler: places for requests, room for their keys and values, and one pass after another. */
+#include "model/scheduler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/decode_loop.h"
+#include "model/decode_rehearsal.h"
+#include "model/sequence.h"
+
+struct clf_scheduler {
+    clf_session *session;
+    clf_scheduler_params params;
+    clf_sampler *sampler;
+    clf_request **running; /* [places]: those below `active` are at work */
+    size_t active;
+    clf_request **waiting; /* [waiting_count], the longest wait first */
+    size_t waiting_count, waiting_capacity;
+    size_t full;              /* above 0: beside so many requests the next one's keys and values had no room */
+    uint64_t others;          /* cache rows of the session's other sequences */
+    clf_decode_input *inputs; /* [places] */
+    float *logits;            /* [places, V] */
+};
+
+static size_t vocabulary_of(const clf_scheduler *s)
+{
+    return (size_t)s->session->model->network->config.target.vocabulary;
+}
+
+static clf_status make(clf_scheduler *s)
+{
+    size_t count;
+    if (!clfi_mul_size(s->params.places, vocabulary_of(s), &count))
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "E_OVERFLOW: logits of %zu texts", s->params.places);
+    CLF_TRY(clfi_sampler_create(vocabulary_of(s), &s->sampler));
+    CLF_TRY(clfi_alloc(s->params.places, sizeof *s->running, "texts", &s->running));
+    CLF_TRY(clfi_alloc(s->params.places, sizeof *s->inputs, "texts", &s->inputs));
+    return clfi_alloc(count, sizeof *s->logits, "logits", &s->logits);
+}
+
+clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_params *params, clf_scheduler **out)
+{
+    clf_scheduler *s;
+    CLF_TRY(clfi_generation_ready(session));
+    CLF_TRY(clfi_alloc(1, sizeof *s, "scheduler", &s));
+    s->session = session;
+    s->params = *params;
+    s->params.places = params->places ? params->places : CLFI_BATCH_SEQUENCES;
+    s->params.pass_tokens = params->pass_tokens ? params->pass_tokens : CLFI_PASS_TOKENS;
+    const clf_status st = make(s);
+    if (st == CLF_OK)
+        *out = s;
+    else
+        clfi_scheduler_destroy(s);
+    return st;
+}
+
+void clfi_scheduler_destroy(clf_scheduler *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->active; i++) {
+        clf_request *r = s->running[i];
+        if (!r->params.sequence && r->sequence >= 0) {
+            const clf_status dropped = clfi_decode_drop(s->session->decoding, r->sequence);
+            (void)dropped; /* it was opened */
+        }
+        r->sequence = -1;
+    }
+    clfi_sampler_destroy(s->sampler);
+    free(s->running);
+    free(s->waiting);
+    free(s->inputs);
+    free(s->logits);
+    free(s);
+}
+
+clf_status clfi_scheduler_add(clf_scheduler *s, clf_request *request)
+{
+    if (request->session != s->session)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "scheduler: a request is of another session");
+    CLF_TRY(clfi_grow(&s->waiting, &s->waiting_capacity, s->waiting_count + 1, sizeof *s->waiting, "requests"));
+    s->waiting[s->waiting_count++] = request;
+    return CLF_OK;
+}
+
+size_t clfi_scheduler_load(const clf_scheduler *s)
+{
+    return s->active + s->waiting_count;
+}
+
+/* ---- Leaving ---- */
+
+static void leave_waiting(clf_scheduler *s, size_t index)
+{
+    s->waiting_count--;
+    memmove(s->waiting + index, s->waiting + index + 1, (s->waiting_count - index) * sizeof *s->waiting);
+}
+
+/* The request's cache rows go back; a caller's sequence keeps the tokens that were given. */
+static clf_status release(const clf_scheduler *s, clf_request *r)
+{
+    clf_sequence *kept = r->params.sequence;
+    const int32_t sequence = r->sequence;
+    r->sequence = -1;
+    if (!kept)
+        return clfi_decode_drop(s->session->decoding, sequence);
+    CLF_TRY(clfi_sequence_reserve(kept, r->given));
+    memcpy(kept->tokens, r->tokens, r->given * sizeof *kept->tokens);
+    kept->count = r->given;
+    return CLF_OK;
+}
+
+/* The last running request takes the place. */
+static clf_status end_running(clf_scheduler *s, size_t index, clf_finish finish, clf_status status)
+{
+    clf_request *r = s->running[index];
+    const clf_status released = release(s, r);
+    s->running[index] = s->running[--s->active];
+    clfi_request_end(r, finish, status);
+    return released;
+}
+
+static clf_status end_cancelled(clf_scheduler *s)
+{
+    for (size_t i = s->active; i-- > 0;)
+        if (atomic_load(&s->running[i]->is_cancelled))
+            CLF_TRY(end_running(s, i, CLF_FINISH_CALLER, CLF_OK));
+    for (size_t i = 0; i < s->waiting_count;) {
+        clf_request *r = s->waiting[i];
+        if (atomic_load(&r->is_cancelled)) {
+            leave_waiting(s, i);
+            clfi_request_end(r, CLF_FINISH_CALLER, CLF_OK);
+        } else {
+            i++;
+        }
+    }
+    return CLF_OK;
+}
+
+/* ---- Joining ---- */
+
+/* Tokens of the prompt that the request's sequence has already; its last one is always given. */
+static size_t shared_tokens(const clf_request *r)
+{
+    return r->params.sequence ? clfi_sequence_shared(r->params.sequence, r->tokens, r->count - 1) : 0;
+}
+
+/* Cache rows that belong to none of the scheduler's requests, nor to the sequence that `next` brings. */
+static uint64_t rows_of_others(const clf_scheduler *s, const clf_request *next)
+{
+    const clf_decode_batch *batch = s->session->decoding;
+    const int64_t used = clfi_decode_usage(batch).used;
+    const clf_sequence *kept = next->params.sequence;
+    int64_t rows = kept ? clfi_decode_rows_beside(batch, kept->number, (int32_t)shared_tokens(next)) : used;
+    for (size_t i = 0; i < s->active; i++)
+        rows -= used - clfi_decode_rows_beside(batch, s->running[i]->sequence, (int32_t)s->running[i]->given);
+    return (uint64_t)rows;
+}
+
+/* OUT_OF_MEMORY: no room beside the running ones. */
+static clf_status find_room(clf_scheduler *s, const clf_request *next)
+{
+    s->others = rows_of_others(s, next);
+    uint64_t sum = s->others + next->longest;
+    for (size_t i = 0; i < s->active; i++)
+        sum += s->running[i]->longest;
+    return clfi_generation_fits(s->session, sum);
+}
+
+/* A new sequence, or the caller's with the tokens that it shares with the prompt. */
+static clf_status open_sequence(const clf_scheduler *s, clf_request *r)
+{
+    clf_sequence *kept = r->params.sequence;
+    if (!kept)
+        return clfi_decode_open(s->session->decoding, &r->sequence);
+    r->given = shared_tokens(r);
+    r->sequence = kept->number;
+    return clf_sequence_keep(kept, r->given);
+}
+
+/* The request that waits longest takes a place, or ends where it has no room although nothing runs. */
+static clf_status join_next(clf_scheduler *s)
+{
+    clf_request *next = s->waiting[0];
+    const clf_status room = find_room(s, next);
+    if (room != CLF_OK && s->active > 0) {
+        s->full = s->active;
+        return CLF_OK;
+    }
+    leave_waiting(s, 0);
+    if (room != CLF_OK) {
+        clfi_request_end(next, CLF_FINISH_REFUSED, room);
+        return CLF_OK;
+    }
+    s->running[s->active++] = next;
+    const clf_status opened = open_sequence(s, next);
+    return opened;
+}
+
+static clf_status join(clf_scheduler *s)
+{
+    if (s->active < s->full)
+        s->full = 0;
+    while (s->active < s->params.places && s->full == 0) {
+        if (s->waiting_count == 0 && s->params.supply)
+            CLF_TRY(s->params.supply(s->params.user, s));
+        if (s->waiting_count == 0)
+            return CLF_OK;
+        CLF_TRY(join_next(s));
+    }
+    return CLF_OK;
+}
+
+/* Memory for the pass at hand and those after it, so that they allocate nothing. */
+static clf_status reserve(const clf_scheduler *s)
+{
+    size_t rows = (size_t)s->others, longest = 0;
+    for (size_t i = 0; i < s->active; i++) {
+        const size_t length = s->running[i]->longest + s->running[i]->source_count;
+        rows += length;
+        longest = length > longest ? length : longest;
+    }
+    return clfi_decode_reserve(s->session->decoding, (int64_t)rows, s->active, longest);
+}
+
+/* ---- A pass ---- */
+
+/* The sources of the requests from `first` on. */
+static size_t list_sources(const clf_scheduler *s, size_t first, clf_decode_input *out)
+{
+    size_t count = 0;
+    for (size_t i = first; i < s->active; i++)
+        out[count++] = (clf_decode_input){s->running[i]->sequence, s->running[i]->source, (int32_t)s->running[i]->source_count};
+    return count;
+}
+
+/* What each request is given: its last token, or the next piece of its prompt. */
+static void list_inputs(const clf_scheduler *s)
+{
+    size_t left = s->params.pass_tokens;
+    for (size_t i = 0; i < s->active; i++) {
+        const clf_request *r = s->running[i];
+        const size_t missing = r->count - r->given, behind = s->active - i - 1;
+        const size_t most = left > behind ? left - behind : 1, piece = missing < most ? missing : most;
+        s->inputs[i] = (clf_decode_input){r->sequence, r->tokens + r->given, (int32_t)piece};
+        left -= piece < left ? piece : left;
+    }
+}
+
+/* The kernels of the first requests' pass and of those after it are known before the first is compiled. */
+static clf_status rehearse(clf_scheduler *s)
+{
+    clf_session *session = s->session;
+    clf_decode_plan plan = {.inputs = s->inputs, .count = s->active};
+    clf_decode_input *sources = NULL;
+    if (session->is_decoding_rehearsed || s->active == 0)
+        return CLF_OK;
+    for (size_t i = 0; i < s->active; i++)
+        plan.following |= s->running[i]->params.max_tokens > 1;
+    if (session->model->network->config.decoder.has_source) {
+        CLF_TRY(clfi_alloc(s->active, sizeof *sources, "texts", &sources));
+        list_sources(s, 0, sources);
+        plan.sources = sources;
+    }
+    list_inputs(s);
+    const clf_status st = clfi_decode_rehearse(session->decoding, &plan, &session->is_decoding_rehearsed);
+    free(sources);
+    return st;
+}
+
+/* A clf_decode_chooser's give: requests leave and join, sources of those that join are encoded together. */
+static clf_status give(void *user, const clf_decode_input **out_inputs, size_t *out_count)
+{
+    clf_scheduler *s = user;
+    CLF_TRY(end_cancelled(s));
+    const size_t before = s->active;
+    CLF_TRY(join(s));
+    if (s->active > before)
+        CLF_TRY(reserve(s));
+    CLF_TRY(rehearse(s));
+    if (s->session->model->network->config.decoder.has_source)
+        CLF_TRY(clfi_decode_sources(s->session->decoding, s->inputs, list_sources(s, before, s->inputs)));
+    list_inputs(s);
+    *out_inputs = s->inputs;
+    *out_count = s->active;
+    return CLF_OK;
+}
+
+/* A request whose tokens were all given gets its next one. */
+static clf_status advance(clf_scheduler *s, size_t index, float *logits)
+{
+    clf_request *r = s->running[index];
+    clf_finish finish;
+    int32_t token;
+    const clf_status chosen = clfi_request_choose(r, s->sampler, logits, &token);
+    if (chosen != CLF_OK)
+        return end_running(s, index, CLF_FINISH_REFUSED, chosen);
+    CLF_TRY(clfi_request_push(r, token, &finish));
+    return finish != CLF_FINISH_NONE ? end_running(s, index, finish, CLF_OK) : CLF_OK;
+}
+
+/* A clf_decode_chooser's take. */
+static clf_status take(void *user, const clf_decode_input *inputs, size_t count, const clf_view *logits)
+{
+    clf_scheduler *s = user;
+    const size_t vocabulary = vocabulary_of(s);
+    CLF_TRY(clfi_buffer_read(logits->buffer, (size_t)logits->offset * sizeof(float), s->logits, count * vocabulary * sizeof(float)));
+    for (size_t i = count; i-- > 0;) { /* from the last, whose place a request that ends takes */
+        clf_request *r = s->running[i];
+        r->given += (size_t)inputs[i].count;
+        if (r->given == r->count)
+            CLF_TRY(advance(s, i, s->logits + i * vocabulary));
+    }
+    return CLF_OK;
+}
+
+clf_status clfi_scheduler_step(clf_scheduler *s)
+{
+    static const clf_decode_chooser chooser = {give, take};
+    bool is_done;
+    return clfi_decode_step(s->session->decoding, &chooser, s, &is_done);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Continuous batching: requests of one session join a running batch, are continued together token by token, and leave it one by one.
+ * Prompts are read in pieces between the tokens of the others. One thread drives a scheduler. */
+#ifndef CLFI_MODEL_SCHEDULER_H
+#define CLFI_MODEL_SCHEDULER_H
+
+#include "model/request.h"
+
+typedef struct clf_scheduler clf_scheduler;
+
+/* Called by a step when a place is free and no request waits: adds requests of its own accord, or none. A failure ends the step. */
+typedef clf_status (*clf_request_supply)(void *user, clf_scheduler *scheduler);
+
+typedef struct clf_scheduler_params {
+    size_t places;             /* requests that run together; 0: CLFI_BATCH_SEQUENCES */
+    size_t pass_tokens;        /* tokens of one pass, prompts' and texts' together; 0: CLFI_PASS_TOKENS */
+    clf_request_supply supply; /* NULL: requests come by clfi_scheduler_add alone */
+    void *user;
+} clf_scheduler_params;
+
+/* The session is borrowed; its other sequences may be used between steps. UNSUPPORTED: the model does not generate text. */
+clf_status clfi_scheduler_create(clf_session *session, const clf_scheduler_params *params, clf_scheduler **out);
+
+/* Requests that have not ended leave without a further call; their callers destroy them. NULL is a no-op. */
+void clfi_scheduler_destroy(clf_scheduler *scheduler);
+
+/* The request waits for a place behind those that wait already. May be called from a request's callback. The request stays its caller's and
+ * must live until its last call. OUT_OF_MEMORY. INVALID_ARGUMENT: a request of another session. */
+clf_status clfi_scheduler_add(clf_scheduler *scheduler, clf_request *request);
+
+/* Requests that run or wait. */
+size_t clfi_scheduler_load(const clf_scheduler *scheduler);
+
+/* One pass. Cancelled requests leave; waiting ones join where a place, and room for their keys and values, is free; each running request is
+ * given its last token or the next piece of its prompt; those whose prompt is read get a token. What concerns one request alone (logits
+ * that are not finite, no room although nothing else runs) ends that request as CLF_FINISH_REFUSED. A failure of the step concerns all:
+ * texts are valid as far as they were told, and the scheduler can only be destroyed. No-op where nothing runs or waits. */
+clf_status clfi_scheduler_step(clf_scheduler *scheduler);
+
+#endif
