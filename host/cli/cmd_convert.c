@@ -39,7 +39,11 @@ static clf_status convert_file(const char *from, const char *to, clf_weight_type
 {
     clf_gguf *file;
     CLF_TRY(clfi_gguf_open(from, &file));
-    const clf_status st = clfi_gguf_convert(file, type, to, progress, done);
+    clf_status st = CLF_OK;
+    for (size_t i = 1; st == CLF_OK && i < clfi_gguf_part_count(file); i++)
+        st = check_is_other(clfi_gguf_part_path(file, (int)i), to);
+    if (st == CLF_OK)
+        st = clfi_gguf_convert(file, type, to, progress, done);
     clfi_gguf_close(file);
     return st;
 }
@@ -68,8 +72,11 @@ static clf_status convert(const char *from, const char *to, const char *weights)
     if (done.positions > 0)
         fprintf(stderr, "texts of at most %lld tokens: layers see a window of so many, which the file cannot say\n",
                 (long long)done.positions);
-    if (done.leaves_nfc)
+    if (done.tokenizer.leaves_nfc)
         fprintf(stderr, "texts are read as they are written: the model's tokenizer composes them first (NFC), which the file cannot say\n");
+    if (done.tokenizer.more_ends[0])
+        fprintf(stderr, "texts also end at %s: a GGUF file's tokens with such texts do, which the model's files do not say\n",
+                done.tokenizer.more_ends);
     return CLF_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/model_hash.h"
 #include "cli/platform_guard.h"
 #include "cli/progress.h"
+#include "cli/tokenizer_note.h"
 #include "clformer/classify.h"
 #include "model/model.h"
 #include "op/engines.h"
@@ -71,6 +72,7 @@ static clf_status open_models(cli_session *session, const char *directory, open_
     const uint64_t start = clfi_now_ns();
     const clf_model_params params = cli_session_model_params(session);
     CLF_TRY(open_one(session->context, directory, &params, &session->model));
+    cli_tokenizer_note(session->model->tokenizer, directory);
     if (session->reranker_directory)
         CLF_TRY(open_one(session->context, session->reranker_directory, &params, &session->reranker));
     const size_t labels = session->reranker_directory ? clf_model_label_count(session->reranker) : 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints of GGUF: one file, whose metadata becomes config.json's keys. */
+/* Checkpoints of GGUF: one file or the parts of a split one, whose metadata becomes config.json's keys. */
 #include "io/checkpoint_gguf.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "io/gguf_architecture.h"
 #include "io/gguf_keys.h"
 #include "io/gguf_rest.h"
+#include "io/gguf_token_texts.h"
 
 enum { KEY_BYTES = 256, LARGEST = 1 << 30 };
 
@@ -51,7 +53,8 @@ static bool describe(const clf_gguf_tensor *tensor, clf_checkpoint_tensor *out)
                                    .data = tensor->data,
                                    .type_name = clfi_weight_type_info(tensor->type)->name,
                                    .bytes = tensor->bytes,
-                                   .offset = tensor->offset};
+                                   .offset = tensor->offset,
+                                   .file = tensor->part};
     memcpy(out->dim, tensor->dim, sizeof tensor->dim);
     return true;
 }
@@ -68,20 +71,17 @@ static bool find(const void *state, const char *name, clf_checkpoint_tensor *out
 
 static size_t file_count(const void *state)
 {
-    (void)state;
-    return 1;
+    return clfi_gguf_part_count(state);
 }
 
 static const char *file_path(const void *state, int file)
 {
-    (void)file;
-    return clfi_gguf_path(state);
+    return clfi_gguf_part_path(state, file);
 }
 
 static clf_file_map *file_map(const void *state, int file)
 {
-    (void)file;
-    return clfi_gguf_map(state);
+    return clfi_gguf_part_map(state, file);
 }
 
 static const clf_checkpoint_form form = {.name = CLFI_FORM_GGUF,
@@ -280,19 +280,19 @@ static clf_status copy_rotary(const writer *w)
     return copy_frequency_factors(w);
 }
 
-/* Tokens that end a text: end of text, end of turn, end of message. */
 static clf_status copy_ends(const writer *w)
 {
-    static const char *const keys[] = {CLFI_GGUF_TOKEN_EOS, CLFI_GGUF_TOKEN_END_OF_TURN, CLFI_GGUF_TOKEN_END_OF_MESSAGE};
     json_t *list = json_array();
+    int32_t *ends = NULL;
+    size_t count;
     CLF_TRY(set(w->config, "eos_token_id", list));
-    for (size_t i = 0; i < COUNT(keys); i++) {
-        int64_t id;
-        CLF_TRY(clfi_gguf_opt_int(w->file, keys[i], 0, INT32_MAX, -1, &id));
-        json_t *number = id >= 0 ? json_integer(id) : NULL;
-        if (id >= 0 && (!number || json_array_append_new(list, number) != 0))
-            CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: eos_token_id");
-    }
+    CLF_TRY(clfi_gguf_end_tokens(w->file, &ends, &count));
+    bool is_whole = true;
+    for (size_t i = 0; i < count; i++)
+        is_whole = json_array_append_new(list, json_integer(ends[i])) == 0 && is_whole;
+    free(ends);
+    if (!is_whole)
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: eos_token_id");
     return CLF_OK;
 }
 
@@ -326,6 +326,15 @@ static clf_status check_value_size(const writer *w)
         CLF_FAIL(CLF_UNSUPPORTED, "%s: %s is %lld: expected the size of keys, %lld", clfi_gguf_path(w->file), key, (long long)size,
                  (long long)head);
     return CLF_OK;
+}
+
+/* No writer leaves this out, and no value can be guessed: Llama has had 1e-6 and 1e-5. */
+static clf_status check_epsilon(const writer *w)
+{
+    char key[KEY_BYTES];
+    double epsilon;
+    full_key(w, w->known->has_layer_norms ? CLFI_GGUF_NORM_EPS : CLFI_GGUF_RMS_EPS, key);
+    return clfi_gguf_get_number(w->file, key, 0, 1, &epsilon);
 }
 
 /* Which layers have windows, where the file says so itself: a bool for each, or n: each n-th has none. */
@@ -380,6 +389,7 @@ static clf_status make_config(writer *w)
         CLF_TRY(copy_gemma(w));
     if (!w->known)
         return CLF_OK; /* refused by its name */
+    CLF_TRY(check_epsilon(w));
     CLF_TRY(check_value_size(w));
     CLF_TRY(copy_windows(w));
     CLF_TRY(clfi_gguf_refuse_rest(w->file, w->architecture));

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "io/gguf_file.h"
+#include "io/gguf_parts.h"
 
 /* Takes over the reference to `map`, also on failure. */
 static clf_status open_map(clf_file_map *map, clf_gguf **out)
@@ -27,18 +28,41 @@ static clf_status open_map(clf_file_map *map, clf_gguf **out)
     return st;
 }
 
-clf_status clfi_gguf_open(const char *path, clf_gguf **out)
+clf_status clfi_gguf_open_part(const char *path, clf_gguf **out)
 {
     clf_file_map *map;
     CLF_TRY(clfi_file_map(path, &map));
     return open_map(map, out);
 }
 
+clf_status clfi_gguf_open(const char *path, clf_gguf **out)
+{
+    clf_gguf *file;
+    CLF_TRY(clfi_gguf_open_part(path, &file));
+    const clf_status st = clfi_gguf_join_parts(file);
+    if (st == CLF_OK)
+        *out = file;
+    else
+        clfi_gguf_close(file);
+    return st;
+}
+
 clf_status clfi_gguf_parse(const void *data, size_t size, const char *name, clf_gguf **out)
 {
     clf_file_map *map;
+    clf_gguf *file;
+    int64_t parts = 0;
     CLF_TRY(clfi_file_map_borrow(data, size, name, &map));
-    return open_map(map, out);
+    CLF_TRY(open_map(map, &file));
+    clf_status st = clfi_gguf_opt_int(file, CLFI_GGUF_SPLIT_COUNT, 0, UINT16_MAX, 0, &parts);
+    if (st == CLF_OK && parts > 1)
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: \"" CLFI_GGUF_SPLIT_COUNT "\": one of %lld parts of a model: expected a whole one", name,
+                       (long long)parts);
+    if (st == CLF_OK)
+        *out = file;
+    else
+        clfi_gguf_close(file);
+    return st;
 }
 
 void clfi_gguf_close(clf_gguf *file)
@@ -50,6 +74,9 @@ void clfi_gguf_close(clf_gguf *file)
     free(file->tensors);
     free(file->by_name);
     free(file->values);
+    for (size_t i = 0; i < file->other_count; i++)
+        clfi_file_map_release(file->others[i]);
+    free(file->others);
     clfi_file_map_release(file->map);
     free(file);
 }
@@ -59,9 +86,19 @@ const char *clfi_gguf_path(const clf_gguf *file)
     return file->map->path;
 }
 
-clf_file_map *clfi_gguf_map(const clf_gguf *file)
+size_t clfi_gguf_part_count(const clf_gguf *file)
 {
-    return file->map;
+    return 1 + file->other_count;
+}
+
+clf_file_map *clfi_gguf_part_map(const clf_gguf *file, int part)
+{
+    return part == 0 ? file->map : file->others[part - 1];
+}
+
+const char *clfi_gguf_part_path(const clf_gguf *file, int part)
+{
+    return clfi_gguf_part_map(file, part)->path;
 }
 
 size_t clfi_gguf_count(const clf_gguf *file)
@@ -96,9 +133,8 @@ const clf_gguf_value *clfi_gguf_value_at(const clf_gguf *file, size_t index)
     return index < file->value_count ? &file->values[index] : NULL;
 }
 
-const clf_gguf_value *clfi_gguf_value(const clf_gguf *file, const char *key)
+static const clf_gguf_value *find_value(const clf_gguf *file, const char *key, size_t length)
 {
-    const size_t length = strlen(key);
     size_t low = 0, high = file->value_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -114,6 +150,16 @@ const clf_gguf_value *clfi_gguf_value(const clf_gguf *file, const char *key)
             high = middle;
     }
     return NULL;
+}
+
+const clf_gguf_value *clfi_gguf_value(const clf_gguf *file, const char *key)
+{
+    return find_value(file, key, strlen(key));
+}
+
+const clf_gguf_value *clfi_gguf_value_like(const clf_gguf *file, const clf_gguf_value *value)
+{
+    return find_value(file, value->key.data, value->key.length);
 }
 
 /* A scalar of another kind or range: what the file has instead. */
@@ -189,5 +235,5 @@ clf_status clfi_gguf_get_text(const clf_gguf *file, const char *key, clf_gguf_st
 
 void clfi_gguf_forget(const clf_gguf *file, const clf_gguf_tensor *tensor)
 {
-    clfi_file_map_forget(file->map, tensor->offset, tensor->bytes);
+    clfi_file_map_forget(clfi_gguf_part_map(file, tensor->part), tensor->offset, tensor->bytes);
 }

@@ -67,24 +67,32 @@ typedef struct clf_gguf_tensor {
     const void *data;                /* a multiple of the file's alignment from its start */
     size_t bytes;
     size_t offset; /* of the data from the start of the file */
+    int part;      /* which of the model's files: 0, of a split model 0 .. clfi_gguf_part_count - 1 */
 } clf_gguf_tensor;
 
 typedef struct clf_gguf clf_gguf;
 
 /* Maps the file and checks all of it but the values of numbers: magic, version, counts against the file's size, keys, types, strings, array
  * lengths, alignment, names, sizes, that tensors hold whole blocks and lie one after the other inside the file. Each fault is a FORMAT
- * error that names the file, the key or tensor, what was expected and found. UNSUPPORTED: version 1, big-endian files, arrays of arrays, a
- * weight type that is not in base/weight_type.h, a part of a model that was split into several files. Release with clfi_gguf_close. */
+ * error that names the file, the key or tensor, what was expected and found. The first part of a model that was split into several files
+ * (NAME-00001-of-00005.gguf) opens the others as well, which lie beside it. UNSUPPORTED: version 1, big-endian files, arrays of arrays, a
+ * weight type that is not in base/weight_type.h, another part than the first. NOT_FOUND: no such file, or no such part. FORMAT also: parts
+ * of different models, other counts of parts or tensors than the files say, a tensor in two parts. Release with clfi_gguf_close. */
 clf_status clfi_gguf_open(const char *path, clf_gguf **out);
 
-/* The same checks on size bytes of memory, borrowed until close. `name` stands for the path in messages. */
+/* The same checks on size bytes of memory, borrowed until close. `name` stands for the path in messages. UNSUPPORTED also: a part of a
+ * split model. */
 clf_status clfi_gguf_parse(const void *data, size_t size, const char *name, clf_gguf **out);
 
 void clfi_gguf_close(clf_gguf *file); /* NULL is a no-op */
 
-/* The file's name for messages, and the whole of it: a buffer that wraps it keeps it after close. */
+/* The file's name for messages; of a split model the first part's. */
 const char *clfi_gguf_path(const clf_gguf *file);
-clf_file_map *clfi_gguf_map(const clf_gguf *file);
+
+/* The files of a model, 1 unless it is split: their names, and the whole of each, which a buffer that wraps it keeps after close. */
+size_t clfi_gguf_part_count(const clf_gguf *file);
+const char *clfi_gguf_part_path(const clf_gguf *file, int part);
+clf_file_map *clfi_gguf_part_map(const clf_gguf *file, int part);
 
 /* Tensors in the order of the file; NULL out of range, or when there is none of the name (O(log n)). Borrowed until close. */
 size_t clfi_gguf_count(const clf_gguf *file);

@@ -39,7 +39,12 @@ static const clf_gguf_architecture rows[] = {
      .scalings = CLF_GGUF_SCALINGS_LINEAR,
      .turns_parts = true,
      .has_windows = true},
-    {.model_type = "gpt2", .name = "gpt2", .activation = "gelu_tanh", .feed_forward = CLF_GGUF_PLAIN, .fuses_qkv = true},
+    {.model_type = "gpt2",
+     .name = "gpt2",
+     .activation = "gelu_tanh",
+     .feed_forward = CLF_GGUF_PLAIN,
+     .fuses_qkv = true,
+     .has_layer_norms = true},
 };
 
 const clf_gguf_architecture *clfi_gguf_architecture_named(const char *name)

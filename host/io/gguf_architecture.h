@@ -27,8 +27,9 @@ typedef struct clf_gguf_architecture {
     clf_gguf_feed_forward feed_forward;
     bool is_interleaved; /* queries and keys turn in pairs (2i, 2i + 1): rows of their matrices lie so */
     bool fuses_qkv;
-    bool norms_hold_one; /* gains are stored as 1 + gamma */
-    bool has_soft_caps;  /* of scores and of logits, both always; scores have none otherwise */
+    bool has_layer_norms; /* norms subtract the mean; else they divide by the root mean square alone */
+    bool norms_hold_one;  /* gains are stored as 1 + gamma */
+    bool has_soft_caps;   /* of scores and of logits, both always; scores have none otherwise */
     clf_gguf_scalings scalings;
     bool turns_parts;    /* heads of which a part is turned, and longrope's divisors */
     bool has_local_base; /* layers with windows turn by a base of their own */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/gguf_file.h"
+#include "io/gguf_parts.h"
 
 static const clf_gguf_tensor *tensor_of(const void *user, size_t index)
 {
@@ -27,7 +28,9 @@ static void forget(const void *user, size_t index)
 
 static clf_status check(const void *user)
 {
-    return clfi_file_map_check(((const clf_gguf *)user)->map);
+    for (size_t i = 0; i < clfi_gguf_part_count(user); i++)
+        CLF_TRY(clfi_file_map_check(clfi_gguf_part_map(user, (int)i)));
+    return CLF_OK;
 }
 
 static bool is_key(const clf_gguf_value *value, const char *key)
@@ -39,7 +42,7 @@ static clf_status copy_values(const clf_gguf *file, clf_gguf_values *values)
 {
     for (size_t i = 0; i < clfi_gguf_value_count(file); i++) {
         const clf_gguf_value *value = clfi_gguf_value_at(file, i);
-        if (!is_key(value, CLFI_GGUF_FILE_TYPE) && !is_key(value, CLFI_GGUF_QUANTIZATION_VERSION))
+        if (!is_key(value, CLFI_GGUF_FILE_TYPE) && !is_key(value, CLFI_GGUF_QUANTIZATION_VERSION) && !clfi_gguf_is_split_key(value))
             CLF_TRY(clfi_gguf_put_value(values, value));
     }
     return CLF_OK;

@@ -6,7 +6,9 @@
 #include "io/gguf.h"
 
 struct clf_gguf {
-    clf_file_map *map;
+    clf_file_map *map;     /* of the only file, or of the first part */
+    clf_file_map **others; /* [other_count]: of the other parts */
+    size_t other_count;
     size_t alignment;
     clf_gguf_value *values; /* sorted by key */
     size_t value_count, value_capacity;
@@ -14,6 +16,18 @@ struct clf_gguf {
     size_t count, capacity;
     const clf_gguf_tensor **by_name;
 };
+
+/* One file, whole or a part of a model; otherwise as clfi_gguf_open. */
+clf_status clfi_gguf_open_part(const char *path, clf_gguf **out);
+
+/* Sorts the tensors' names. FORMAT: one comes twice. */
+clf_status clfi_gguf_index_names(clf_gguf *file);
+
+/* The value of the same key; NULL: none. */
+const clf_gguf_value *clfi_gguf_value_like(const clf_gguf *file, const clf_gguf_value *value);
+
+/* Bytes of a value in its file. */
+size_t clfi_gguf_value_bytes(const clf_gguf_value *value);
 
 /* Reads and checks everything before the data, and where the data lies. */
 clf_status clfi_gguf_read_header(clf_gguf *file);

@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "io/gguf_file.h"
+#include "io/gguf_file_type.h"
+#include "io/gguf_keys.h"
 
 /* What is left of the file. */
 typedef struct reader {
@@ -161,14 +163,10 @@ static clf_status read_values(reader *r, clf_gguf *file, size_t count)
 
 static clf_status read_settings(clf_gguf *file)
 {
-    int64_t alignment, parts;
-    CLF_TRY(clfi_gguf_opt_int(file, "general.alignment", 1, CLFI_GGUF_MAX_ALIGNMENT, 32, &alignment));
+    int64_t alignment;
+    CLF_TRY(clfi_gguf_opt_int(file, CLFI_GGUF_ALIGNMENT, 1, CLFI_GGUF_MAX_ALIGNMENT, 32, &alignment));
     if (alignment & (alignment - 1))
         CLF_FAIL(CLF_FORMAT, "%s: \"general.alignment\": expected a power of two, found %lld", file->map->path, (long long)alignment);
-    CLF_TRY(clfi_gguf_opt_int(file, "split.count", 0, UINT16_MAX, 0, &parts));
-    if (parts > 1)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: \"split.count\": one of %lld parts of a model: expected a model in one file", file->map->path,
-                 (long long)parts);
     file->alignment = (size_t)alignment;
     return CLF_OK;
 }
@@ -204,10 +202,12 @@ static clf_status take_weight_type(reader *r, clf_gguf_tensor *t)
     uint64_t number = 0;
     char known[128];
     CLF_TRY(take_number(r, "weight type", 4, &number));
+    if (clfi_weight_type_from_gguf((uint32_t)number, &t->type))
+        return CLF_OK;
+    const char *name = clfi_gguf_unread_type_name((uint32_t)number);
     clfi_weight_type_list(known, sizeof known);
-    if (!clfi_weight_type_from_gguf((uint32_t)number, &t->type))
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: tensor \"%s\": weight type %" PRIu64 " is not read: expected %s", r->path, t->name, number, known);
-    return CLF_OK;
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: tensor \"%s\": weight type %s%s%" PRIu64 "%s is not read: expected %s (take the model in another type)",
+             r->path, t->name, name ? name : "", name ? " (" : "", number, name ? ")" : "", known);
 }
 
 static clf_status measure(const reader *r, clf_gguf_tensor *t)
@@ -277,8 +277,10 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const clf_gguf_tensor *const *)a)->name, (*(const clf_gguf_tensor *const *)b)->name);
 }
 
-static clf_status index_names(clf_gguf *file)
+clf_status clfi_gguf_index_names(clf_gguf *file)
 {
+    free(file->by_name);
+    file->by_name = NULL;
     CLF_TRY(clfi_alloc(file->count, sizeof *file->by_name, "tensor names", &file->by_name));
     for (size_t i = 0; i < file->count; i++)
         file->by_name[i] = &file->tensors[i];
@@ -286,7 +288,8 @@ static clf_status index_names(clf_gguf *file)
         qsort(file->by_name, file->count, sizeof *file->by_name, by_name);
     for (size_t i = 1; i < file->count; i++)
         if (strcmp(file->by_name[i - 1]->name, file->by_name[i]->name) == 0)
-            CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\" comes twice", file->map->path, file->by_name[i]->name);
+            CLF_FAIL(CLF_FORMAT, "%s: tensor \"%s\" comes twice", clfi_gguf_part_path(file, file->by_name[i]->part),
+                     file->by_name[i]->name);
     return CLF_OK;
 }
 
@@ -303,5 +306,5 @@ clf_status clfi_gguf_read_header(clf_gguf *file)
     CLF_TRY(read_settings(file));
     CLF_TRY(read_tensors(&r, file, tensors));
     CLF_TRY(place_tensors(&r, file));
-    return index_names(file);
+    return clfi_gguf_index_names(file);
 }

@@ -4,6 +4,8 @@
 #define CLFI_IO_GGUF_KEYS_H
 
 #define CLFI_GGUF_ARCHITECTURE "general.architecture"
+#define CLFI_GGUF_ALIGNMENT "general.alignment"
+#define CLFI_GGUF_NAME "general.name"
 #define CLFI_GGUF_REPEAT_PENALTY "general.sampling.penalty_repeat"
 
 /* Behind the name of the architecture and a dot. */
@@ -55,5 +57,7 @@
 #define CLFI_GGUF_TOKEN_ADD_SPACE "tokenizer.ggml.add_space_prefix"
 #define CLFI_GGUF_TOKEN_END_OF_TURN "tokenizer.ggml.eot_token_id"
 #define CLFI_GGUF_TOKEN_END_OF_MESSAGE "tokenizer.ggml.eom_token_id"
+#define CLFI_GGUF_TOKEN_FILL "tokenizer.ggml.fim_" /* and "pre_token_id" and so on: filling in the middle */
+#define CLFI_GGUF_TOKEN_OLD_FILL "tokenizer.ggml."
 
 #endif

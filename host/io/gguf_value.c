@@ -94,3 +94,13 @@ bool clfi_gguf_text(const clf_gguf_value *value, clf_gguf_string *out)
 {
     return value->type == CLF_GGUF_STRING && clfi_gguf_strings(value, out);
 }
+
+/* Bytes of a value's elements as they lie in the file, which was checked when it was opened. */
+size_t clfi_gguf_value_bytes(const clf_gguf_value *value)
+{
+    const size_t bytes = clfi_gguf_type_bytes(value->element);
+    size_t size = bytes * value->count;
+    for (size_t i = 0; bytes == 0 && i < value->count; i++)
+        size += 8 + (size_t)clfi_gguf_load(value->data + size, 8);
+    return size;
+}

@@ -89,19 +89,9 @@ clf_status clfi_gguf_put_numbers(clf_gguf_values *values, const char *key, const
     return CLF_OK;
 }
 
-/* Bytes of a value's elements as they lie in the file, which was checked when it was opened. */
-static size_t value_bytes(const clf_gguf_value *value)
-{
-    const size_t bytes = clfi_gguf_type_bytes(value->element);
-    size_t size = bytes * value->count;
-    for (size_t i = 0; bytes == 0 && i < value->count; i++)
-        size += 8 + (size_t)clfi_gguf_load(value->data + size, 8);
-    return size;
-}
-
 clf_status clfi_gguf_put_value(clf_gguf_values *values, const clf_gguf_value *value)
 {
-    const size_t bytes = value_bytes(value);
+    const size_t bytes = clfi_gguf_value_bytes(value);
     values->count++;
     CLF_TRY(add_string(values, value->key.data, value->key.length));
     CLF_TRY(add(values, value->type, 4));

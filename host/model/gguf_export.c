@@ -37,7 +37,7 @@ static clf_status put_template(const char *directory, clf_gguf_values *values)
 }
 
 static clf_status put_tokenizer(const char *directory, const json_t *config, const clf_network_config *network, clf_gguf_values *values,
-                                bool *out_leaves_nfc)
+                                clf_tokenizer_put_notes *out)
 {
     clf_generation_config rules;
     int64_t bos;
@@ -47,8 +47,7 @@ static clf_status put_tokenizer(const char *directory, const json_t *config, con
     if (st == CLF_OK && rules.repeat_penalty != 1.0f)
         st = clfi_gguf_put_number(values, CLFI_GGUF_REPEAT_PENALTY, (double)rules.repeat_penalty);
     if (st == CLF_OK)
-        st = clfi_tokenizer_put_gguf(directory, (size_t)network->target.vocabulary, (int32_t)bos, rules.ends, rules.end_count, values,
-                                     out_leaves_nfc);
+        st = clfi_tokenizer_put_gguf(directory, (size_t)network->target.vocabulary, (int32_t)bos, rules.ends, rules.end_count, values, out);
     clfi_generation_config_free(&rules);
     return st == CLF_OK ? put_template(directory, values) : st;
 }
@@ -82,7 +81,7 @@ static clf_status export(const char *directory, clf_checkpoint *checkpoint, clf_
     CLF_GOTO(clfi_gguf_put_network(architecture, &network, config, &values, &out->positions));
     CLF_GOTO(clfi_checkpoint_load(checkpoint));
     CLF_GOTO(clfi_gguf_tensors_create(checkpoint, architecture, family, &network, &tensors));
-    CLF_GOTO(put_tokenizer(directory, config, &network, &values, &out->leaves_nfc));
+    CLF_GOTO(put_tokenizer(directory, config, &network, &values, &out->tokenizer));
     clfi_gguf_tensors_describe(tensors, &source);
     CLF_GOTO(clfi_gguf_write(&source, type, path, &out->tensors));
 done:

@@ -6,13 +6,14 @@
 #include "io/checkpoint.h"
 #include "io/gguf_architecture.h"
 #include "io/gguf_write.h"
+#include "text/tokenizer_gguf_put.h"
 #include "model/family.h"
 
 /* What a conversion did. */
 typedef struct clf_gguf_exported {
     clf_gguf_converted tensors;
     int64_t positions; /* above 0: the file has so many, since its architecture has no windows, of this width */
-    bool leaves_nfc;   /* the tokenizer composes texts first (NFC), which the file's does not */
+    clf_tokenizer_put_notes tokenizer;
 } clf_gguf_exported;
 
 /* The factor of the queries that takes up what the architecture lacks: another scale of the scores. */

@@ -15,7 +15,7 @@ typedef struct clf_added_pattern {
     size_t size;
     size_t order; /* of equal patterns the first counts: special tokens, then as added */
     int32_t id;
-    bool single_word, lstrip, rstrip, special;
+    bool single_word, lstrip, rstrip, strips_ascii, special;
 } clf_added_pattern;
 
 typedef struct clf_added_form {
@@ -85,8 +85,8 @@ static clf_status add_pattern(clf_added_matcher *matcher, const clf_added_token 
     CLF_TRY(clfi_grow(&matcher->patterns, &matcher->capacity, matcher->count + 1, sizeof *matcher->patterns, "added tokens"));
     char *copy;
     CLF_TRY(clfi_strndup(text, size, &copy));
-    matcher->patterns[matcher->count++] =
-        (clf_added_pattern){copy, size, order, token->id, token->single_word, token->lstrip, token->rstrip, token->special};
+    matcher->patterns[matcher->count++] = (clf_added_pattern){
+        copy, size, order, token->id, token->single_word, token->lstrip, token->rstrip, token->strips_ascii, token->special};
     return CLF_OK;
 }
 
@@ -185,6 +185,11 @@ static bool stands_alone(const unsigned char *text, size_t size, size_t start, s
     return !clfi_char_is_word(code);
 }
 
+static bool takes_space(const clf_added_pattern *pattern, uint32_t code)
+{
+    return clfi_char_is_whitespace(code) && (code < 0x80 || !pattern->strips_ascii);
+}
+
 /* Finds the next accepted match; *from moves behind the pattern itself, not behind stripped white space. */
 static bool find_match(const clf_added_matcher *matcher, const unsigned char *text, size_t size, bool ignore_special, size_t done,
                        size_t *from, clf_segment *match)
@@ -200,12 +205,12 @@ static bool find_match(const clf_added_matcher *matcher, const unsigned char *te
                 break;
             }
             *from = end;
-            for (size_t previous; pattern->lstrip && start > done && clfi_char_is_whitespace(code_before(text, start, &previous));)
+            for (size_t previous; pattern->lstrip && start > done && takes_space(pattern, code_before(text, start, &previous));)
                 start = previous;
             while (pattern->rstrip && end < size) {
                 uint32_t code;
                 const size_t bytes = clfi_utf8_decode(text + end, size - end, &code);
-                if (!clfi_char_is_whitespace(code))
+                if (!takes_space(pattern, code))
                     break;
                 end += bytes;
             }

@@ -20,6 +20,7 @@ typedef struct clf_added_token {
     bool rstrip;      /* and the white space after it */
     bool normalized;  /* is looked for in the normalised text, itself normalised; otherwise as written in the raw text */
     bool special;
+    bool strips_ascii; /* what it takes along is white space of ASCII alone */
 } clf_added_token;
 
 /* One of the two searches: raw or normalised text. */

@@ -185,8 +185,8 @@ clf_status clfi_bpe_add_scores(clf_bpe *bpe, const float *scores, size_t count, 
     size_t used = 0;
     for (size_t i = 0; st == CLF_OK && i < vocabulary->count; i++) {
         const clf_vocabulary_entry *entry = &vocabulary->entries[i];
-        if ((size_t)entry->id >= count || isnan(scores[entry->id]))
-            st = clfi_fail(CLF_FORMAT, "%s: token %d has no score", where, (int)entry->id);
+        if ((size_t)entry->id >= count || !isfinite(scores[entry->id]))
+            st = clfi_fail(CLF_FORMAT, "%s: token %d has no finite score", where, (int)entry->id);
         else if (entry->size > 1 && entry->size <= LONGEST)
             order[used++] = (clf_scored){scores[entry->id], entry};
     }

@@ -2,12 +2,19 @@
 /* Tokenizers of GGUF files: the keys tokenizer.ggml.* as a clf_vocabulary_spec. */
 #include "text/tokenizer_gguf.h"
 
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
 #include "io/gguf.h"
 #include "io/gguf_keys.h"
+#include "io/gguf_token_texts.h"
+#include "text/vocabulary_cuts.h"
+#include "text/vocabulary_spec.h"
 
 /* What the specification points to, beside the file. */
 typedef struct parts {
@@ -68,6 +75,8 @@ static clf_status read_scores(const clf_gguf *file, size_t count, float **out)
         double score;
         if (!clfi_gguf_number(value, i, &score))
             return fail_kind(file, key, "a number for each token", value);
+        if (!isfinite(score) || fabs(score) > FLT_MAX)
+            CLF_FAIL(CLF_FORMAT, "%s: %s[%zu]: expected a finite number, found %g", clfi_gguf_path(file), key, i, score);
         (*out)[i] = (float)score;
     }
     return CLF_OK;
@@ -77,11 +86,13 @@ static clf_status read_types(const clf_gguf *file, size_t count, int32_t **out)
 {
     static const char key[] = CLFI_GGUF_TOKEN_TYPES;
     const clf_gguf_value *value = clfi_gguf_value(file, key);
-    if (!value)
-        return CLF_OK;
-    if (value->type != CLF_GGUF_ARRAY || value->count != count)
+    if (value && (value->type != CLF_GGUF_ARRAY || value->count != count))
         return fail_kind(file, key, "a whole number for each token", value);
     CLF_TRY(clfi_alloc(count, sizeof **out, key, out));
+    for (size_t i = 0; !value && i < count; i++)
+        (*out)[i] = CLF_TOKEN_NORMAL;
+    if (!value)
+        return CLF_OK;
     for (size_t i = 0; i < count; i++) {
         int64_t type;
         if (!clfi_gguf_int(value, i, &type) || type < INT32_MIN || type > INT32_MAX)
@@ -98,30 +109,96 @@ static clf_status read_name(const clf_gguf *file, const char *key, char **out)
     return clfi_strndup(text.data, text.length, out);
 }
 
-static clf_status read_id(const clf_gguf *file, const char *key, int32_t *out)
+/* Absent: the id `standard` where there is such a token, -1: none. */
+static clf_status read_id(const clf_gguf *file, const char *key, int32_t standard, size_t count, int32_t *out)
 {
     int64_t id;
-    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, -1, &id));
+    CLF_TRY(clfi_gguf_opt_int(file, key, -1, UINT32_MAX, standard >= 0 && (size_t)standard < count ? standard : -1, &id));
     *out = id > INT32_MAX ? -1 : (int32_t)id; /* some writers mean none by the largest number */
     return CLF_OK;
 }
 
+/* What a file leaves out is as llama.cpp takes it: SentencePiece's own numbers of its first three tokens, and a bos token where the model
+ * or its pre-tokenizer has one. */
 static clf_status read_specials(const clf_gguf *file, clf_vocabulary_spec *spec)
 {
-    const bool is_llama = strcmp(spec->model, "llama") == 0; /* what its writers leave out */
+    enum { UNKNOWN, BOS, EOS, NONE = -1 };
+    const bool is_llama = strcmp(spec->model, "llama") == 0;
+    const clf_vocabulary_cut *cut = !is_llama && spec->pre ? clfi_vocabulary_cut_find(spec->pre) : NULL;
+    const size_t count = spec->token_count;
     bool bos, eos, space;
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_BOS, &spec->bos));
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_EOS, &spec->eos));
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_UNKNOWN, &spec->unknown));
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_SEPARATOR, &spec->separator));
-    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_PADDING, &spec->padding));
-    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_BOS, is_llama && spec->bos >= 0, &bos));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_BOS, is_llama ? BOS : NONE, count, &spec->bos));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_EOS, is_llama ? EOS : NONE, count, &spec->eos));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_UNKNOWN, is_llama ? UNKNOWN : NONE, count, &spec->unknown));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_SEPARATOR, NONE, count, &spec->separator));
+    CLF_TRY(read_id(file, CLFI_GGUF_TOKEN_PADDING, NONE, count, &spec->padding));
+    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_BOS, (is_llama || (cut && cut->add_bos)) && spec->bos >= 0, &bos));
     CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_EOS, false, &eos));
-    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_SPACE, true, &space));
+    CLF_TRY(clfi_gguf_opt_bool(file, CLFI_GGUF_TOKEN_ADD_SPACE, is_llama, &space));
     spec->add_bos = bos;
     spec->add_eos = eos;
     spec->add_space_prefix = space;
     return CLF_OK;
+}
+
+/* Tokens whose text says more about them than their type. */
+static clf_status correct_types(const clf_gguf *file, size_t count, int32_t *types)
+{
+    static const int32_t by_use[] = {[CLF_GGUF_TOKEN_ENDS] = CLF_TOKEN_CONTROL,
+                                     [CLF_GGUF_TOKEN_CONTROL] = CLF_TOKEN_CONTROL,
+                                     [CLF_GGUF_TOKEN_USER] = CLF_TOKEN_USER_DEFINED,
+                                     [CLF_GGUF_TOKEN_NORMAL] = CLF_TOKEN_NORMAL};
+    const clf_gguf_value *value = clfi_gguf_value(file, CLFI_GGUF_TOKEN_TOKENS);
+    clf_gguf_named_tokens named;
+    clf_gguf_string *tokens = NULL;
+    unsigned char *uses = NULL;
+    clf_status st;
+    CLF_TRY(clfi_gguf_named_tokens(file, &named));
+    CLF_GOTO(clfi_alloc(count, sizeof *tokens, "tokens", &tokens));
+    CLF_GOTO(clfi_alloc(count, sizeof *uses, "uses of tokens", &uses));
+    if (value && value->count == count && clfi_gguf_strings(value, tokens))
+        clfi_gguf_token_uses(tokens, count, &named, uses);
+    for (size_t i = 0; i < count; i++)
+        if (by_use[uses[i]])
+            types[i] = by_use[uses[i]];
+done:
+    free(tokens);
+    free(uses);
+    return st;
+}
+
+static bool contains(const clf_gguf_string *text, const char *part)
+{
+    const size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text->length; i++)
+        if (strncasecmp(text->data + i, part, size) == 0)
+            return true;
+    return false;
+}
+
+/* White space that tokens take along. No key says it: llama.cpp goes by the names of the model, its architecture and its pre-tokenizer. */
+static clf_token_strips strips_of(const clf_gguf *file)
+{
+    static const struct {
+        const char *key, *part;
+        clf_token_strips strips;
+    } rows[] = {
+        {CLFI_GGUF_TOKEN_PRE, "jina-v2-de", {.before = "<mask>"}},
+        {CLFI_GGUF_TOKEN_PRE, "jina-v2-es", {.before = "<mask>"}},
+        {CLFI_GGUF_TOKEN_PRE, "jina-v2-code", {.before = "<mask>"}},
+        {CLFI_GGUF_ARCHITECTURE, "nomic-bert-moe", {.before = "<mask>"}},
+        {CLFI_GGUF_ARCHITECTURE, "jina-bert-v3", {.before = "<mask>"}},
+        {CLFI_GGUF_NAME, "phi-3", {.is_behind = true}},
+        {CLFI_GGUF_NAME, "phi3", {.is_behind = true}},
+        {CLFI_GGUF_NAME, "modern-bert", {.before = "[MASK]"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_gguf_string text;
+        const clf_gguf_value *value = clfi_gguf_value(file, rows[i].key);
+        if (value && clfi_gguf_text(value, &text) && contains(&text, rows[i].part))
+            return rows[i].strips;
+    }
+    return (clf_token_strips){.before = NULL};
 }
 
 static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec *spec)
@@ -133,6 +210,7 @@ static clf_status read_spec(const clf_gguf *file, parts *p, clf_vocabulary_spec 
     CLF_TRY(read_texts(file, CLFI_GGUF_TOKEN_MERGES, strcmp(p->model, "gpt2") == 0, &p->merges, &spec->merge_count));
     CLF_TRY(read_scores(file, spec->token_count, &p->scores));
     CLF_TRY(read_types(file, spec->token_count, &p->types));
+    CLF_TRY(correct_types(file, spec->token_count, p->types));
     spec->model = p->model;
     spec->pre = p->pre;
     spec->tokens = p->tokens;
@@ -147,8 +225,10 @@ clf_status clfi_tokenizer_of_gguf(const clf_gguf *file, clf_tokenizer **out)
     clf_vocabulary_spec spec = CLF_VOCABULARY_SPEC_INIT;
     parts p = {.model = NULL};
     clf_status st = read_spec(file, &p, &spec);
-    if (st == CLF_OK)
-        st = clf_tokenizer_from_vocabulary(&spec, clfi_gguf_path(file), out);
+    if (st == CLF_OK) {
+        const clf_token_strips strips = strips_of(file);
+        st = clfi_tokenizer_from_spec(&spec, &strips, clfi_gguf_path(file), out);
+    }
     free_parts(&p);
     return st;
 }

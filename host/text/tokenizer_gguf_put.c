@@ -2,13 +2,33 @@
 /* Tokenizers of directories as the keys tokenizer.ggml.* */
 #include "text/tokenizer_gguf_put.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "io/gguf_keys.h"
+#include "io/gguf_token_texts.h"
 #include "text/vocabulary_export.h"
 
-/* Tokens behind the first that end texts have names of their own. */
-static clf_status put_ends(const int32_t *ends, size_t count, clf_vocabulary_spec *spec, clf_gguf_values *values)
+/* uses[i]: what readers of the file take token i for by its text, where no key says more than `eos`. */
+static clf_status uses_of(const clf_vocabulary_spec *spec, unsigned char **out)
+{
+    const clf_gguf_named_tokens named = {spec->eos, -1, -1, -1, -1, -1, -1, -1, -1};
+    clf_gguf_string *tokens;
+    CLF_TRY(clfi_alloc(spec->token_count, sizeof *tokens, "tokens", &tokens));
+    const clf_status st = clfi_alloc(spec->token_count, sizeof **out, "uses of tokens", out);
+    for (size_t i = 0; st == CLF_OK && i < spec->token_count; i++)
+        tokens[i] = (clf_gguf_string){spec->tokens[i].data, spec->tokens[i].size};
+    if (st == CLF_OK)
+        clfi_gguf_token_uses(tokens, spec->token_count, &named, *out);
+    free(tokens);
+    return st;
+}
+
+/* Tokens behind the first that end texts have names of their own, and need none where their text says it. */
+static clf_status put_named_ends(const int32_t *ends, size_t count, const unsigned char *uses, clf_vocabulary_spec *spec,
+                                 clf_gguf_values *values)
 {
     static const char *const keys[] = {CLFI_GGUF_TOKEN_END_OF_TURN, CLFI_GGUF_TOKEN_END_OF_MESSAGE};
     size_t used = 0;
@@ -20,16 +40,51 @@ static clf_status put_ends(const int32_t *ends, size_t count, clf_vocabulary_spe
                  (int)spec->eos);
     if (!is_among)
         spec->eos = ends[0];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (ends[i] < 0 || (size_t)ends[i] >= spec->token_count)
             CLF_FAIL(CLF_FORMAT, "eos_token_id %d in a vocabulary of %zu tokens", (int)ends[i], spec->token_count);
-        if (ends[i] == spec->eos)
-            continue;
-        if (used == COUNT(keys))
-            CLF_FAIL(CLF_UNSUPPORTED, "eos_token_id: %zu tokens end texts: a GGUF file has three at most", count);
-        CLF_TRY(clfi_gguf_put_int(values, keys[used++], (uint32_t)ends[i]));
-    }
+    for (int is_known = 0; is_known < 2; is_known++)
+        for (size_t i = 0; i < count; i++) {
+            if (ends[i] == spec->eos || (uses[ends[i]] == CLF_GGUF_TOKEN_ENDS) != is_known || (is_known && used == COUNT(keys)))
+                continue;
+            if (used == COUNT(keys))
+                CLF_FAIL(CLF_UNSUPPORTED,
+                         "eos_token_id: %zu tokens end texts: a GGUF file has three at most, and those that are known by their text",
+                         count);
+            CLF_TRY(clfi_gguf_put_int(values, keys[used++], (uint32_t)ends[i]));
+        }
     return CLF_OK;
+}
+
+static bool is_end(const int32_t *ends, size_t count, size_t id)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((size_t)ends[i] == id)
+            return true;
+    return false;
+}
+
+static void list_more_ends(const clf_vocabulary_spec *spec, const int32_t *ends, size_t count, const unsigned char *uses,
+                           clf_tokenizer_put_notes *out)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < spec->token_count; i++)
+        if (uses[i] == CLF_GGUF_TOKEN_ENDS && !is_end(ends, count, i) && used + spec->tokens[i].size + 3 < sizeof out->more_ends)
+            used += (size_t)snprintf(out->more_ends + used, sizeof out->more_ends - used, "%s%.*s", used ? ", " : "",
+                                     (int)spec->tokens[i].size, spec->tokens[i].data);
+}
+
+static clf_status put_ends(const int32_t *ends, size_t count, clf_vocabulary_spec *spec, clf_gguf_values *values,
+                           clf_tokenizer_put_notes *out)
+{
+    unsigned char *uses = NULL;
+    clf_status st = uses_of(spec, &uses);
+    if (st == CLF_OK)
+        st = put_named_ends(ends, count, uses, spec, values);
+    if (st == CLF_OK)
+        list_more_ends(spec, ends, count, uses, out);
+    free(uses);
+    return st;
 }
 
 static clf_status put_spec(const clf_vocabulary_spec *spec, clf_gguf_values *values)
@@ -59,17 +114,18 @@ static clf_status put_spec(const clf_vocabulary_spec *spec, clf_gguf_values *val
 }
 
 clf_status clfi_tokenizer_put_gguf(const char *directory, size_t rows, int32_t bos, const int32_t *ends, size_t end_count,
-                                   clf_gguf_values *values, bool *out_leaves_nfc)
+                                   clf_gguf_values *values, clf_tokenizer_put_notes *out)
 {
     clf_vocabulary_export export = CLF_VOCABULARY_EXPORT_INIT;
+    *out = (clf_tokenizer_put_notes){.leaves_nfc = false};
     clf_status st = clfi_vocabulary_export(directory, rows, &export);
     if (st == CLF_OK && export.spec.bos < 0 && bos >= 0 && (size_t)bos < rows)
         export.spec.bos = bos;
     if (st == CLF_OK)
-        st = put_ends(ends, end_count, &export.spec, values);
+        st = put_ends(ends, end_count, &export.spec, values, out);
     if (st == CLF_OK)
         st = put_spec(&export.spec, values);
-    *out_leaves_nfc = export.leaves_nfc;
+    out->leaves_nfc = export.leaves_nfc;
     clfi_vocabulary_export_free(&export);
     return st;
 }

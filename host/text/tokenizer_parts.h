@@ -22,6 +22,7 @@ struct clf_tokenizer {
     int32_t roles[CLF_TOKEN_ROLE_COUNT];
     bool needs_spans;    /* a part asks where its piece begins in the given text */
     bool cuts_left;      /* a longer text loses its first tokens, not its last */
+    bool assumes_cut;    /* the vocabulary does not say how a text is cut */
     bool splits_special; /* special tokens written in a text are always text like any other */
 };
 

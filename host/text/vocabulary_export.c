@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "io/json.h"
 #include "text/tokenizer_parts.h"
+#include "text/vocabulary_cuts.h"
 
 static const char file_name[] = "tokenizer.json";
 static const char space[] = "\u2581"; /* SentencePiece's sign for a space */

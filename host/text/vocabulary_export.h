@@ -32,10 +32,4 @@ typedef struct clf_vocabulary_export {
 clf_status clfi_vocabulary_export(const char *directory, size_t rows, clf_vocabulary_export *out);
 void clfi_vocabulary_export_free(clf_vocabulary_export *export);
 
-/* The name of "gpt2"'s pre-tokenizer that cuts as tokenizer.json's says; NULL: none does. */
-const char *clfi_vocabulary_cut_name(const json_t *pre_tokenizer, bool ignore_merges);
-
-/* The names, as "default, gpt-2, ...". */
-clf_status clfi_vocabulary_cut_names(clf_str *out);
-
 #endif

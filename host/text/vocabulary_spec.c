@@ -10,32 +10,10 @@
 #include "io/json.h"
 #include "text/bpe.h"
 #include "text/tokenizer_parts.h"
-#include "text/vocabulary_export.h"
+#include "text/vocabulary_cuts.h"
+#include "text/vocabulary_spec.h"
 
 CLFI_OPTIONS(clf_vocabulary_spec, CLF_VOCABULARY_SPEC_INIT)
-
-#define SPLIT(regex) "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex "\"},\"behavior\":\"Isolated\",\"invert\":false}"
-#define BYTES(use_regex) "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":" use_regex "}"
-#define PRE(parts) "{\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[" parts "]},\"decoder\":{\"type\":\"ByteLevel\"}}"
-#define WORDS(digits)                                                                                                           \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|" digits "| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|" \
-    "\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
-
-/* How each named pre-tokenizer cuts. */
-static const struct {
-    const char *name, *parts;
-    bool ignore_merges;
-} cuts[] = {
-    {"default",
-     PRE(SPLIT("[\\\\p{P}\\\\$\\\\+<=>\\\\^~\\\\|]+") "," SPLIT("'s|'t|'re|'ve|'m|'ll|'d| ?\\\\p{L}+| ?\\\\p{N}+| "
-                                                                "?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)") "," SPLIT(
-         "\\\\p{N}+") "," SPLIT("[0-9][0-9][0-9]") "," BYTES("false")),
-     false},
-    {"gpt-2", PRE(BYTES("true")), false},
-    {"llama-bpe", PRE(SPLIT(WORDS("\\\\p{N}{1,3}")) "," BYTES("false")), true},
-    {"qwen2", PRE(SPLIT(WORDS("\\\\p{N}")) "," BYTES("false")), false},
-    {"smollm", PRE("{\"type\":\"Digits\",\"individual_digits\":true}," BYTES("true")), false},
-};
 
 #define SPACES "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\u2581\"}"
 #define LLAMA(prefix, strip)                                                                                                             \
@@ -112,8 +90,14 @@ static clf_status create_model(const clf_vocabulary_spec *spec, const clf_bpe_se
     return settings->byte_fallback ? clfi_bpe_add_scores(bpe, spec->scores, spec->token_count, name) : add_merges(spec, name, bpe);
 }
 
+/* Of the tokens that take white space along, those that do not. */
+static bool keeps_space(const char *content)
+{
+    return strcmp(content, "<unk>") == 0 || strcmp(content, "<s>") == 0 || strcmp(content, "<|endoftext|>") == 0;
+}
+
 /* Control tokens and the user's own are found in text. */
-static clf_status add_tokens(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer *tokenizer)
+static clf_status add_tokens(const clf_vocabulary_spec *spec, const clf_token_strips *strips, const char *name, clf_tokenizer *tokenizer)
 {
     for (size_t i = 0; spec->types && i < spec->token_count; i++) {
         const int32_t type = spec->types[i];
@@ -122,7 +106,12 @@ static clf_status add_tokens(const clf_vocabulary_spec *spec, const char *name, 
             continue;
         if (!content || !*content) /* a later token has the same text */
             continue;
-        const clf_added_token token = {.content = content, .size = strlen(content), .special = type != CLF_TOKEN_USER_DEFINED};
+        const clf_added_token token = {.content = content,
+                                       .size = strlen(content),
+                                       .special = type != CLF_TOKEN_USER_DEFINED,
+                                       .lstrip = strips->before && strcmp(content, strips->before) == 0,
+                                       .rstrip = strips->is_behind && !keeps_space(content),
+                                       .strips_ascii = true};
         CLF_TRY(clfi_tokenizer_add_token(tokenizer, &token, -1, name));
     }
     return CLF_OK;
@@ -137,56 +126,19 @@ static clf_status read_parts(const char *text, const char *name, clf_tokenizer *
     return st;
 }
 
-clf_status clfi_vocabulary_cut_names(clf_str *out)
-{
-    for (size_t i = 0; i < COUNT(cuts); i++)
-        CLF_TRY(clfi_str_appendf(out, "%s%s", i ? ", " : "", cuts[i].name));
-    return CLF_OK;
-}
-
-/* A list of its parts, without what does not decide where text is cut, and with what is left out. NULL: not enough memory, or none. */
-static json_t *plain_parts(const json_t *pre_tokenizer)
-{
-    const json_t *parts = json_object_get(pre_tokenizer, "pretokenizers");
-    json_t *list = parts ? json_deep_copy(parts) : json_pack("[o]", json_deep_copy(pre_tokenizer));
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *part = json_array_get(list, i);
-        const char *type = json_string_value(json_object_get(part, "type"));
-        json_object_del(part, "trim_offsets");
-        if (type && strcmp(type, "ByteLevel") == 0 && !json_object_get(part, "use_regex"))
-            json_object_set_new(part, "use_regex", json_true());
-    }
-    return list;
-}
-
-const char *clfi_vocabulary_cut_name(const json_t *pre_tokenizer, bool ignore_merges)
-{
-    const char *name = NULL;
-    json_t *wanted = json_is_object(pre_tokenizer) ? plain_parts(pre_tokenizer) : NULL;
-    for (size_t i = 0; wanted && !name && i < COUNT(cuts); i++) {
-        json_t *root = json_loads(cuts[i].parts, 0, NULL), *parts = plain_parts(json_object_get(root, "pre_tokenizer"));
-        if (json_equal(wanted, parts) && cuts[i].ignore_merges == ignore_merges)
-            name = cuts[i].name;
-        json_decref(parts);
-        json_decref(root);
-    }
-    json_decref(wanted);
-    return name;
-}
-
 static clf_status build_gpt2(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer *tokenizer)
 {
-    const char *pre = spec->pre ? spec->pre : "default";
-    for (size_t i = 0; i < COUNT(cuts); i++)
-        if (strcmp(cuts[i].name, pre) == 0) {
-            const clf_bpe_settings settings = {.continuation_prefix = "", .end_suffix = "", .ignore_merges = cuts[i].ignore_merges};
-            CLF_TRY(create_model(spec, &settings, name, tokenizer));
-            return read_parts(cuts[i].parts, name, tokenizer);
-        }
+    const clf_vocabulary_cut *cut = clfi_vocabulary_cut_find(spec->pre ? spec->pre : CLFI_VOCABULARY_CUT_DEFAULT);
+    tokenizer->assumes_cut = !spec->pre;
+    if (cut) {
+        const clf_bpe_settings settings = {.continuation_prefix = "", .end_suffix = "", .ignore_merges = cut->ignore_merges};
+        CLF_TRY(create_model(spec, &settings, name, tokenizer));
+        return read_parts(cut->parts, name, tokenizer);
+    }
     clf_str names = CLF_STR_INIT;
     clf_status st = clfi_vocabulary_cut_names(&names);
     if (st == CLF_OK)
-        st = clfi_fail(CLF_UNSUPPORTED, "%s: pre-tokenizer \"%s\"; known are %s", name, pre, clfi_str_text(&names));
+        st = clfi_fail(CLF_UNSUPPORTED, "%s: pre-tokenizer \"%s\"; known are %s", name, spec->pre, clfi_str_text(&names));
     clfi_str_free(&names);
     return st;
 }
@@ -208,7 +160,7 @@ static clf_status build_llama(const clf_vocabulary_spec *spec, const char *name,
     return st == CLF_OK ? read_parts(spec->add_space_prefix ? llama_with_space : llama_without_space, name, tokenizer) : st;
 }
 
-static clf_status build(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer *tokenizer)
+static clf_status build(const clf_vocabulary_spec *spec, const clf_token_strips *strips, const char *name, clf_tokenizer *tokenizer)
 {
     CLF_TRY(check_spec(spec, name));
     if (strcmp(spec->model, "gpt2") == 0)
@@ -217,7 +169,7 @@ static clf_status build(const clf_vocabulary_spec *spec, const char *name, clf_t
         CLF_TRY(build_llama(spec, name, tokenizer));
     else
         CLF_FAIL(CLF_UNSUPPORTED, "%s: tokenizer model \"%s\"; known are gpt2 and llama", name, spec->model);
-    CLF_TRY(add_tokens(spec, name, tokenizer));
+    CLF_TRY(add_tokens(spec, strips, name, tokenizer));
     clfi_post_processor_free(&tokenizer->post_processor);
     CLF_TRY(clfi_post_processor_around(spec->add_bos ? spec->bos : -1, spec->add_eos ? spec->eos : -1, &tokenizer->post_processor));
     tokenizer->roles[CLF_TOKEN_BOS] = spec->bos;
@@ -228,18 +180,24 @@ static clf_status build(const clf_vocabulary_spec *spec, const char *name, clf_t
     return clfi_tokenizer_finish(tokenizer, name);
 }
 
-clf_status clf_tokenizer_from_vocabulary(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer **out)
+clf_status clfi_tokenizer_from_spec(const clf_vocabulary_spec *spec, const clf_token_strips *strips, const char *name, clf_tokenizer **out)
 {
-    clf_vocabulary_spec own;
     clf_tokenizer *tokenizer;
-    if (!spec || !name || !out)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a vocabulary, a name and a place for the tokenizer, found NULL");
-    CLF_TRY(clf_vocabulary_spec_read(spec, &own));
     CLF_TRY(clfi_tokenizer_create(&tokenizer));
-    const clf_status st = build(&own, name, tokenizer);
+    const clf_status st = build(spec, strips, name, tokenizer);
     if (st == CLF_OK)
         *out = tokenizer;
     else
         clf_tokenizer_destroy(tokenizer);
     return st;
+}
+
+clf_status clf_tokenizer_from_vocabulary(const clf_vocabulary_spec *spec, const char *name, clf_tokenizer **out)
+{
+    const clf_token_strips none = {.before = NULL};
+    clf_vocabulary_spec own;
+    if (!spec || !name || !out)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "tokenizer: expected a vocabulary, a name and a place for the tokenizer, found NULL");
+    CLF_TRY(clf_vocabulary_spec_read(spec, &own));
+    return clfi_tokenizer_from_spec(&own, &none, name, out);
 }

@@ -51,7 +51,8 @@ typedef enum clf_token_type {
 typedef struct clf_vocabulary_spec {
     size_t size;            /* sizeof(clf_vocabulary_spec) */
     const char *model;      /* "gpt2": byte-level BPE; "llama": SentencePiece BPE, which merges by score and falls back to bytes */
-    const char *pre;        /* gpt2: how text is cut before: "default", "gpt-2", "llama-bpe", "qwen2" or "smollm"; NULL = default */
+    const char *pre;        /* gpt2: how text is cut before, by llama.cpp's names: "default", "gpt-2", "llama-bpe", "qwen2", "smollm" and
+                             * others, which the message of an unknown name lists; NULL = default */
     const clf_text *tokens; /* [token_count]: UTF-8; of gpt2 in byte-level characters */
     size_t token_count;
     const float *scores;    /* [token_count]; llama */

@@ -57,6 +57,20 @@ def write_gguf(path, values, tensors):
         file.write(header + bytes(-len(header) % ALIGNMENT) + body)
 
 
+def gguf_texts(values):
+    return struct.pack("<IIQ", 9, 8, len(values)) + b"".join(struct.pack("<Q", len(one.encode())) + one.encode() for one in values)
+
+
+def split_gguf(path, values, tensors, count):
+    """The same as `count` files path-00001-of-0000N.gguf, whose names it returns: all metadata in the first."""
+    names, paths = list(tensors), [f"{path}-{i + 1:05}-of-{count:05}.gguf" for i in range(count)]
+    for i, one in enumerate(paths):
+        keys = {"split.no": struct.pack("<IH", 2, i), "split.count": struct.pack("<IH", 2, count),
+                "split.tensors.count": struct.pack("<Ii", 5, len(names))}
+        write_gguf(one, {**values, **keys} if i == 0 else keys, {name: tensors[name] for name in names[i::count]})
+    return paths
+
+
 def read_safetensors(path):
     with open(path, "rb") as file:
         raw = file.read()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from model_files import change_json, read_gguf, read_safetensors, write_gguf, write_safetensors
+from model_files import change_json, read_gguf, read_safetensors, split_gguf, write_gguf, write_safetensors
 from runs import used_device
 
 program, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -205,6 +205,32 @@ def check_told(folder):
             fail("told", command, both)
 
 
+def check_ends(folder):
+    """More ends than keys, where their texts say it; ends that the text says alone are told."""
+    path, out, ids = copy_of(folder, "llama", "ends"), os.path.join(folder, "ends.gguf"), []
+    texts = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<EOT>")
+
+    def change(content):
+        vocab, merged = content["model"]["vocab"], "".join(str(merge) for merge in content["model"]["merges"])
+        free = [token for token in vocab if len(token) == 1 and token not in merged][:len(texts)]
+        for old, new in zip(free, texts):
+            ids.append(vocab.pop(old))
+            vocab[new] = ids[-1]
+            content["added_tokens"].append({"id": ids[-1], "content": new, "single_word": False, "lstrip": False, "rstrip": False,
+                                            "normalized": False, "special": True})
+
+    change_json(os.path.join(path, "tokenizer.json"), change)
+    for ends, told in (([1, *ids], ""), ([1, *ids[:3]], "texts also end at <EOT>: "), ([1], "texts also end at ")):
+        with open(os.path.join(path, "generation_config.json"), "w", encoding="utf-8") as file:
+            json.dump({"eos_token_id": ends}, file)
+        done = run("convert", path, out)
+        if told not in done.stderr or ("also end" in done.stderr) != bool(told):
+            fail("ends:", ends, done.stderr)
+        found = json.loads(run("info", "--json", out).stdout)["end_tokens"]
+        if sorted(found) != sorted(("</s>", *texts)):
+            fail("ends:", ends, found)
+
+
 def check_refused_directories(folder):
     out = os.path.join(folder, "unwritten.gguf")
     no_tokenizer, unigram, cuts, rows, short = (copy_of(folder, "llama", name) for name in ("none", "unigram", "cuts", "rows", "short"))
@@ -248,6 +274,36 @@ def check_refused_directories(folder):
 def read_file(path):
     with open(path, "rb") as file:
         return file.read()
+
+
+def check_parts(folder):
+    """A model in several files is the model: its text, its size, its conversion; no part of it is written over."""
+    values, tensors = read_gguf(source)
+    parts = split_gguf(os.path.join(folder, "split"), values, tensors, 3)
+    text = [run("generate", path, "the cat", "--max-tokens", "8", "--json").stdout for path in (source, parts[0])]
+    if text[0] != text[1] or '"tokens":[' not in text[0]:
+        fail("parts:", text)
+    size = json.loads(run("info", "--json", parts[0]).stdout)["file_bytes"]
+    if size != sum(os.path.getsize(path) for path in parts):
+        fail("parts:", size)
+    outs = [os.path.join(folder, name) for name in ("of_whole.gguf", "of_parts.gguf")]
+    for path, out in zip((source, parts[0]), outs):
+        run("convert", path, out)
+    whole, joined = (read_gguf(out) for out in outs)
+    if whole[0] != joined[0] or whole[1] != {name: joined[1][name] for name in whole[1]}:
+        fail("parts: another conversion")
+    for part in parts:
+        before = read_file(part)
+        done = run("convert", parts[0], part, status=2)
+        if "the model's own" not in done.stderr or read_file(part) != before:
+            fail("parts:", part, done.stderr)
+    for args in (["generate", parts[1], "a"], ["info", parts[2]], ["tokenize", parts[1], "a"], ["convert", parts[2], outs[0]]):
+        if f"(open the first part, {parts[0]})" not in run(*args, status=1).stderr:
+            fail("parts:", args)
+    os.rename(parts[1], parts[1] + ".part")  # as an unfinished download is called
+    for args in (["generate", parts[0], "a"], ["info", parts[0]], ["tokenize", parts[0], "a"], ["convert", parts[0], outs[0]]):
+        if f"{parts[1]}: no such file: part 2 of 3" not in run(*args, status=1).stderr:
+            fail("parts:", args)
 
 
 def check_trace(folder):
@@ -298,6 +354,8 @@ def check_refusals(folder):
 
 with tempfile.TemporaryDirectory() as temporary:
     check_blocks(temporary)
+    check_parts(temporary)
+    check_ends(temporary)
     check_trace(temporary)
     check_refusals(temporary)
     check_directories(temporary)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from language_models import CLOSE, read_npy, run
-from model_files import change_json, gguf_text, read_gguf, read_safetensors, write_gguf, write_safetensors
+from model_files import change_json, gguf_text, gguf_texts, read_gguf, read_safetensors, write_gguf, write_safetensors
 from runs import data, fail, finish, folders, program, worst
 
 families = os.path.join(data, "generation")
@@ -238,6 +238,37 @@ def check_unread_keys(folder):
         fail(f"attention.causal: {done.stderr}")
 
 
+def check_token_texts(folder):
+    """A token that ends a turn by its text ends a text; a file that does not say how it cuts texts is told once."""
+    values, tensors = read_gguf(os.path.join(families, "llama", "model.gguf"))
+    file, plain = os.path.join(folder, "ends.gguf"), {**values, "tokenizer.ggml.merges": gguf_texts([])}
+    raw, at, texts = values["tokenizer.ggml.tokens"], 16, []
+    while at < len(raw):
+        length = struct.unpack_from("<Q", raw, at)[0]
+        texts.append(raw[at + 8:at + 8 + length].decode())
+        at += 8 + length
+    write_gguf(file, plain, tensors)
+    prompt = json.loads(run("tokenize", file, "a").stdout)
+    before = json.loads(run("generate", file, "a", "--max-tokens", "9", "--json").stdout)["tokens"]
+    token = next((one for one in before if one not in prompt), None)
+    if len(before) != 9 or token is None:
+        fail(f"ends: {before}, prompt {prompt}")
+        return
+    for text in ("<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>"):
+        renamed = [text if i == token else one for i, one in enumerate(texts)]
+        write_gguf(file, {**plain, "tokenizer.ggml.tokens": gguf_texts(renamed)}, tensors)
+        found = json.loads(run("generate", file, "a", "--max-tokens", "9", "--json").stdout)
+        if found["tokens"] != before[:before.index(token)] or found["finish"] != "stop":
+            fail(f"ends: {text}: {found}, expected {before} up to {token}")
+        if json.loads(run("info", "--json", file).stdout)["end_tokens"] != ["</s>", text]:
+            fail(f"ends: info does not list {text}")
+    note = "no tokenizer.ggml.pre: texts are cut as"
+    write_gguf(file, {key: value for key, value in values.items() if key != "tokenizer.ggml.pre"}, tensors)
+    for args in (["tokenize", file, "a", "b"], ["generate", file, "a", "--max-tokens", "1"], ["info", file]):
+        if run(*args).stderr.count(note) != 1 or note in run(args[0], os.path.join(families, "llama", "model.gguf"), *args[2:]).stderr:
+            fail(f"{args[0]}: not told once that texts are cut as by default")
+
+
 def check_other_networks(folder):
     """Tensors that no part of the network takes are refused by name, in both forms and in a conversion; known ones are passed over."""
     source, changed = os.path.join(families, "llama"), os.path.join(folder, "changed")
@@ -389,6 +420,7 @@ with tempfile.TemporaryDirectory() as temporary:
     if is_whole:
         check_texts_told(temporary)
         check_unread_keys(temporary)
+        check_token_texts(temporary)
         check_other_networks(temporary)
 if is_whole:
     check_plan()

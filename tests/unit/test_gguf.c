@@ -155,7 +155,7 @@ static const broken_file broken[] = {
     ROW(size_overflow, CLF_FORMAT, "size in bytes does not fit"),
     ROW(size_overflow_to_4, CLF_FORMAT, "size in bytes does not fit"),
     ROW(size_overflow_rows, CLF_FORMAT, "size in bytes does not fit"),
-    ROW(type_q8_1, CLF_UNSUPPORTED, "weight type 9 is not read: expected f32, f16, bf16, q8_0"),
+    ROW(type_q8_1, CLF_UNSUPPORTED, "weight type q8_1 (9) is not read: expected f32, f16, bf16, q8_0"),
     ROW(type_unknown, CLF_UNSUPPORTED, "weight type 4000000000"),
     ROW(half_block, CLF_FORMAT, "whole blocks of 32 q8_0 weights, found rows of 48"),
     ROW(half_super_block, CLF_FORMAT, "whole blocks of 256 q4_k weights, found rows of 128"),

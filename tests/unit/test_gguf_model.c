@@ -2,10 +2,32 @@
 /* GGUF: what the metadata of a model becomes, and what of it is refused. */
 #include "io/checkpoint_gguf.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "support/gguf_image.h"
+
+static void put_epsilon(image *f, const char *architecture, const char *name, float value)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s.attention.%s", architecture, name);
+    put_float(f, key, value);
+}
+
+/* A file of the architecture, with another epsilon than it needs or a value that is none. */
+static void wrong_epsilon(image *f, const char *architecture, const char *name, float value)
+{
+    begin(f, 0, 5);
+    put_string(f, "general.architecture", architecture);
+    for (int i = 0; i < 3; i++) {
+        static const char *const suffixes[] = {"block_count", "embedding_length", "attention.head_count"};
+        char key[64];
+        snprintf(key, sizeof key, "%s.%s", architecture, suffixes[i]);
+        put_uint(f, key, 2);
+    }
+    put_epsilon(f, architecture, name, value);
+}
 
 /* A file of the architecture with 6 layers of 2 heads of 4, and `more` keys to come. */
 static void begin_model(image *f, const char *architecture, uint64_t more)
@@ -14,8 +36,9 @@ static void begin_model(image *f, const char *architecture, uint64_t more)
         const char *suffix;
         uint32_t value;
     } sizes[] = {{"block_count", 6}, {"embedding_length", 8}, {"attention.head_count", 2}, {"context_length", 64}};
-    begin(f, 0, COUNT(sizes) + 1 + more);
+    begin(f, 0, COUNT(sizes) + 2 + more);
     put_string(f, "general.architecture", architecture);
+    put_epsilon(f, architecture, strcmp(architecture, "gpt2") == 0 ? "layer_norm_epsilon" : "layer_norm_rms_epsilon", 1e-5f);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         char key[64];
         snprintf(key, sizeof key, "%s.%s", architecture, sizes[i].suffix);
@@ -95,6 +118,13 @@ MAKE(windows_short, begin_model(f, "gemma2", 1); put_key(f, "gemma2.attention.sl
      put(f, 1, 2))
 MAKE(experts, begin_model(f, "llama", 1); put_uint(f, "llama.expert_count", 8))
 
+MAKE(eps_none, wrong_epsilon(f, "llama", "other", 1))
+MAKE(eps_other, wrong_epsilon(f, "qwen2", "layer_norm_epsilon", 1e-5f))
+MAKE(eps_gpt2, wrong_epsilon(f, "gpt2", "layer_norm_rms_epsilon", 1e-5f))
+MAKE(eps_nan, wrong_epsilon(f, "gemma", "layer_norm_rms_epsilon", NAN))
+MAKE(eps_negative, wrong_epsilon(f, "phi3", "layer_norm_rms_epsilon", -1e-5f))
+MAKE(eps_infinite, wrong_epsilon(f, "qwen3", "layer_norm_rms_epsilon", INFINITY))
+
 /* Networks that are not built are refused by what makes them so. */
 static void refused_configurations(void **state)
 {
@@ -105,6 +135,12 @@ static void refused_configurations(void **state)
         ROW(linear_magnitude, CLF_UNSUPPORTED, "llama.rope.scaling.attn_factor is 2: expected it beside yarn or longrope"),
         ROW(windows_short, CLF_FORMAT, "gemma2.attention.sliding_window_pattern: expected a number or one for each of 6 layers"),
         ROW(experts, CLF_UNSUPPORTED, "llama.expert_count"),
+        ROW(eps_none, CLF_FORMAT, "\"llama.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),
+        ROW(eps_other, CLF_FORMAT, "\"qwen2.attention.layer_norm_rms_epsilon\": expected a number from 0 to 1, found nothing"),
+        ROW(eps_gpt2, CLF_FORMAT, "\"gpt2.attention.layer_norm_epsilon\": expected a number from 0 to 1, found nothing"),
+        ROW(eps_nan, CLF_FORMAT, "gemma.attention.layer_norm_rms_epsilon"),
+        ROW(eps_negative, CLF_FORMAT, "phi3.attention.layer_norm_rms_epsilon"),
+        ROW(eps_infinite, CLF_FORMAT, "qwen3.attention.layer_norm_rms_epsilon"),
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

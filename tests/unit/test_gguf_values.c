@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GGUF: a file of the gguf package, its values, and every weight type's numbers. */
 #include "io/gguf.h"
+#include "io/gguf_file_type.h"
 
 #include <stdio.h>
 
@@ -135,6 +136,16 @@ static void names_of_types(void **state)
         assert_true(clfi_weight_type_from_name(info->name, &type) && (int)type == i);
         assert_true(clfi_weight_type_from_gguf((uint32_t)info->gguf, &type) && (int)type == i);
     }
+    for (uint32_t number = 0; number <= 42; number++) /* of all types that ggml has or had, one of the two knows the name */
+        CHECK(clfi_weight_type_from_gguf(number, &type) == !clfi_gguf_unread_type_name(number), "type %u", (unsigned)number);
+    for (int64_t number = 0; number <= 41; number++)
+        CHECK(clfi_gguf_file_type_name(number), "file type %lld has no name", (long long)number);
+    assert_null(clfi_gguf_unread_type_name(43));
+    assert_null(clfi_gguf_file_type_name(42));
+    assert_string_equal(clfi_gguf_unread_type_name(23), "iq4_xs");
+    assert_string_equal(clfi_gguf_unread_type_name(39), "mxfp4");
+    assert_string_equal(clfi_gguf_file_type_name(30), "iq4_xs");
+    assert_string_equal(clfi_gguf_file_type_name(36), "tq1_0");
     assert_false(clfi_weight_type_from_name("q4", &type));
     assert_false(clfi_weight_type_from_gguf(9, &type));
     assert_true(clfi_weight_bytes(CLF_WEIGHT_Q6_K, 3, 512, &bytes) && bytes == 3 * 2 * 210);

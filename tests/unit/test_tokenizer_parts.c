@@ -160,7 +160,9 @@ static void broken_specs(void **state)
     BROKEN((llama.spec.model = "gpt2", llama.spec.pre = "tekken"), CLF_UNSUPPORTED,
            "\"tekken\"; known are default, gpt-2, llama-bpe, qwen2, smollm");
     BROKEN(llama.spec.scores = NULL, CLF_FORMAT, "without scores");
-    BROKEN(llama.scores[7] = NAN, CLF_FORMAT, "token 7 has no score");
+    BROKEN(llama.scores[7] = INFINITY, CLF_FORMAT, "token 7 has no finite score");
+    BROKEN(llama.scores[7] = -INFINITY, CLF_FORMAT, "token 7 has no finite score");
+    BROKEN(llama.scores[7] = NAN, CLF_FORMAT, "token 7 has no finite score");
     BROKEN(llama.tokens[5] = broken, CLF_FORMAT, "token 5 is not UTF-8");
     BROKEN(llama.spec.eos = LLAMA_TOKENS, CLF_FORMAT, "special token id 266");
     BROKEN(llama.spec.bos = -1, CLF_FORMAT, "texts get a bos token");

@@ -39,14 +39,17 @@ static void normalizer(void **state)
     const clf_normalizer_bert none = {0}, clean = {.clean_text = true}, apart = {.handle_chinese_chars = true},
                               strip = {.strip_accents = true}, lower = {.lowercase = true}, all = {true, true, true, true};
     check_normal(none, "A\t\x01\u00e9\u4e2d", "A\t\x01\u00e9\u4e2d");
-    check_normal(clean, "a\x01" "b\tc\r\nd\u00a0e\u200bf\u2028g\ufffdh\xc2\x85i", "ab c  d ef ghi");
+    check_normal(clean,
+                 "a\x01"
+                 "b\tc\r\nd\u00a0e\u200bf\u2028g\ufffdh\xc2\x85i",
+                 "ab c  d ef ghi");
     check_normal(apart, "a\u4e2db\uf900", "a \u4e2d b \uf900 ");
     check_normal(strip, "\u00c9e\u0301\u1e69\uac01", "Ees\u1100\u1161\u11a8");
-    check_normal(strip, "a\u302e\U0001d165\u1b44b", "a\u1b44\U0001d165\u302eb");       /* classes 224, 216, 9 */
-    check_normal(strip, "a\u302e\u0301\U0001d165b", "a\U0001d165\u302eb");             /* a mark in between is no barrier */
-    check_normal(strip, "a\u302e \U0001d165\u302e", "a\u302e \U0001d165\u302e");       /* a space is */
-    check_normal(all, "a\u302e\x01\U0001d165", "a\U0001d165\u302e");                   /* a removed character is not */
-    check_normal(lower, "\u0130\u1e9e\u03a3\u10a0A", "i\u0307\u00df\u03c3\u2d00a");    /* no final sigma */
+    check_normal(strip, "a\u302e\U0001d165\u1b44b", "a\u1b44\U0001d165\u302eb");    /* classes 224, 216, 9 */
+    check_normal(strip, "a\u302e\u0301\U0001d165b", "a\U0001d165\u302eb");          /* a mark in between is no barrier */
+    check_normal(strip, "a\u302e \U0001d165\u302e", "a\u302e \U0001d165\u302e");    /* a space is */
+    check_normal(all, "a\u302e\x01\U0001d165", "a\U0001d165\u302e");                /* a removed character is not */
+    check_normal(lower, "\u0130\u1e9e\u03a3\u10a0A", "i\u0307\u00df\u03c3\u2d00a"); /* no final sigma */
     check_normal(all, "\u0130stanbul \u2126", "istanbul \u03c9");
     check_normal(all, "", "");
 }
@@ -93,9 +96,9 @@ static void wordpiece(void **state)
     settings.max_word_characters = 8;
     CHECK_OK(clfi_wordpiece_create(&vocabulary, &settings, "test", &model));
     check_pieces(model, "una", (const int32_t[]){1, 4}, 2);
-    check_pieces(model, "unaffx", (const int32_t[]){0}, 1);   /* "unaf" is longest and leads nowhere */
+    check_pieces(model, "unaffx", (const int32_t[]){0}, 1); /* "unaf" is longest and leads nowhere */
     check_pieces(model, "unaable", (const int32_t[]){1, 4, 3}, 3);
-    check_pieces(model, "aff", (const int32_t[]){0}, 1);      /* continues only */
+    check_pieces(model, "aff", (const int32_t[]){0}, 1); /* continues only */
     check_pieces(model, "\u00e9\u00e9\u00e9t", (const int32_t[]){6, 8, 7}, 3);
     check_pieces(model, "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", (const int32_t[]){6, 8, 8, 8, 8, 8, 8, 8}, 8);
     check_pieces(model, "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", (const int32_t[]){0}, 1); /* nine characters */
@@ -142,9 +145,9 @@ static void added_tokens(void **state)
     CHECK_OK(clfi_chain_read(lowercase, "test", &clfi_normalizers, &lower));
     json_decref(lowercase);
     const clf_added_token tokens[] = {
-        {"ab", 2, 1, false, false, false, false, true}, {"abc", 3, 2, true, false, false, false, true},
-        {"<m>", 3, 3, false, true, true, false, true},  {"XY", 2, 4, false, false, false, true, false},
-        {"", 0, 5, false, false, false, false, true},
+        {"ab", 2, 1, false, false, false, false, true, false}, {"abc", 3, 2, true, false, false, false, true, false},
+        {"<m>", 3, 3, false, true, true, false, true, false},  {"XY", 2, 4, false, false, false, true, false, false},
+        {"", 0, 5, false, false, false, false, true, false},
     };
     for (size_t i = 0; i < COUNT(tokens); i++)
         CHECK_OK(clfi_added_tokens_add(&added, &tokens[i]));
