@@ -87,7 +87,7 @@ test_devices() {
         # runs on PoCL alone, of the other tests too: with CLF_TEST_NUMBERS they leave out what no device changes. llvmpipe compiles for
         # minutes: there the tests of ops and models ask for the same numbers as these of commands.
         local common='attention|bench|compare|report|tune|pronounce|terminal|parts|pool|mpi|slurm|fingerprint|kept'
-        common+='|output|completion|manual|quickstart' # where output goes, and what takes no device at all
+        common+='|examples|output|completion|manual|quickstart' # PoCL's alone, where output goes, and what takes no device at all
         case $name in
             *llvmpipe*) small=1 numbers=1 minutes=10 \
                 left_out="^(cli\\.($common|op|einsum|convert|embed|sentence|classify|encoders|translate|search)|$spoiled)\$" ;;

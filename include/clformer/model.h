@@ -27,7 +27,7 @@ typedef enum clf_storage {
 typedef struct clf_model_info {
     const char *architecture;   /* "bert" */
     int64_t layers;             /* L */
-    int64_t width;              /* C: features of a token vector */
+    int64_t width;              /* C: features of a token vector; an embedding has embedding_width */
     int64_t hidden_width;       /* F */
     int64_t heads;              /* H */
     int64_t vocabulary;         /* V */
@@ -117,10 +117,11 @@ typedef struct clf_embed_stats {
     uint64_t run_ns; /* from the first forward pass to the last result on the host */
 } clf_embed_stats;
 
-/* Embeddings of `count` texts, out[i*C + c], in the order of the texts. Texts are sorted by length and packed without padding into
+/* Embeddings of `count` texts, out[i*C + c], in the order of the texts; the caller provides count * C floats, C by
+ * clf_model_embedding_width with the same params. Texts are sorted by length and packed without padding into
  * batches of about batch_tokens tokens; a text's result depends on its batch only by rounding (1e-6 for normalised embeddings).
  * A text of no tokens (no special tokens in the tokenizer) gives zeros. params NULL = defaults; stats may be NULL. Synchronous.
- * C is that of clf_model_embedding_width. The model's modules run in their order (pooling, dense layers, layer norms, normalize).
+ * The model's modules run in their order (pooling, dense layers, layer norms, normalize).
  * Features that config_sentence_transformers.json's truncate_dim cuts off are cut as sentence-transformers does: the others are normalised
  * again only where `normalize` is 1.
  * INVALID_ARGUMENT: a NULL, max_tokens above max_positions or too small for the special tokens, more dimensions than there are, a

@@ -10,7 +10,9 @@ int main(int argc, char **argv)
 {
     clf_context *context = NULL; /* a device, its queue and its kernels */
     clf_model *model = NULL;     /* weights and tokenizer */
-    float *embeddings = NULL;    /* [2, width], of length 1 each */
+    float *embeddings = NULL;    /* [2, width] */
+    size_t width = 0;
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
     clf_status status;
 
     if (argc != 4) {
@@ -20,11 +22,13 @@ int main(int argc, char **argv)
     status = clf_context_create(NULL, &context); /* the default device, or $CLF_DEVICE */
     if (status == CLF_OK)
         status = clf_model_open(context, argv[1], &model);
+    params.normalize = 1; /* embeddings of length 1, whose dot product is their cosine */
+    if (status == CLF_OK)
+        status = clf_model_embedding_width(model, &params, &width); /* poolings and dense layers change the model's own width */
     if (status == CLF_OK) {
-        const size_t width = (size_t)clf_model_get_info(model)->width;
         const clf_text texts[2] = {{argv[2], strlen(argv[2])}, {argv[3], strlen(argv[3])}};
         embeddings = malloc(2 * width * sizeof *embeddings);
-        status = embeddings ? clf_model_embed(model, texts, 2, NULL, embeddings, NULL) : CLF_OUT_OF_MEMORY;
+        status = embeddings ? clf_model_embed(model, texts, 2, &params, embeddings, NULL) : CLF_OUT_OF_MEMORY;
         double cosine = 0;
         for (size_t i = 0; status == CLF_OK && i < width; i++)
             cosine += (double)embeddings[i] * embeddings[width + i];

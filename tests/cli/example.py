@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # How alike are two texts? usage: example.py MODEL_DIR TEXT TEXT
-import ctypes, sys
+import ctypes, math, sys
 
 lib = ctypes.CDLL("libclformer.so.0")
 lib.clf_last_error.restype = ctypes.c_char_p
@@ -8,19 +8,15 @@ lib.clf_last_error.restype = ctypes.c_char_p
 class Text(ctypes.Structure):
     _fields_ = [("data", ctypes.c_char_p), ("size", ctypes.c_size_t)]
 
-class Info(ctypes.Structure):
-    _fields_ = [("architecture", ctypes.c_char_p), ("layers", ctypes.c_int64), ("width", ctypes.c_int64)]  # and more
-
 def check(status):
     if status:
         sys.exit(lib.clf_last_error().decode())
 
-lib.clf_model_get_info.restype = ctypes.POINTER(Info)
-context, model = ctypes.c_void_p(), ctypes.c_void_p()
+context, model, width = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
 check(lib.clf_context_create(None, ctypes.byref(context)))
 check(lib.clf_model_open(context, sys.argv[1].encode(), ctypes.byref(model)))
 texts = [Text(t.encode(), len(t.encode())) for t in sys.argv[2:4]]
-width = lib.clf_model_get_info(model).contents.width
-rows = ((ctypes.c_float * width) * 2)()
+check(lib.clf_model_embedding_width(model, None, ctypes.byref(width)))
+rows = ((ctypes.c_float * width.value) * 2)()
 check(lib.clf_model_embed(model, (Text * 2)(*texts), ctypes.c_size_t(2), None, rows, None))
-print("%.4f" % sum(a * b for a, b in zip(*rows)))
+print("%.4f" % (sum(a * b for a, b in zip(*rows)) / (math.hypot(*rows[0]) * math.hypot(*rows[1]))))

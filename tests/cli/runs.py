@@ -120,6 +120,16 @@ def make_wide_model(path, width):
         file.write(struct.pack(f"<{width * narrow}f", *(rng.uniform(-1, 1) for _ in range(width * narrow))))
 
 
+def assemble_sentence(folder, name):
+    """The files of a case of tests/data/sentence and the encoder's in one directory of the folder."""
+    directory = os.path.join(folder, name)
+    shutil.copytree(os.path.join(data, "sentence", name), directory)
+    for file in ("config.json", "model.safetensors", "tokenizer.json"):
+        if not os.path.exists(os.path.join(directory, file)):  # an encoder of the case's own
+            shutil.copy(os.path.join(model, file), directory)
+    return directory
+
+
 def run(*command, **more):
     return subprocess.run(command, capture_output=True, text=True, check=False, **more)
 

@@ -12,21 +12,11 @@ import struct
 import subprocess
 import tempfile
 
-from runs import clformer as run, data, fail, finish, folders, program, used_device
+from runs import assemble_sentence as assemble, clformer as run, data, fail, finish, folders, program, used_device
 
 sentence, encoder = os.path.join(data, "sentence"), os.path.join(data, "families", "distilbert")
 BOUND = 1e-5  # of the vector's length
 DEEP = 2e-5  # behind four layers with two norms a block, and two dense layers that cancel
-
-
-def assemble(folder, name):
-    """The case's files and the encoder's in one directory."""
-    directory = os.path.join(folder, name)
-    shutil.copytree(os.path.join(sentence, name), directory)
-    for file in ("config.json", "model.safetensors", "tokenizer.json"):
-        if not os.path.exists(os.path.join(directory, file)):  # an encoder of the case's own
-            shutil.copy(os.path.join(encoder, file), directory)
-    return directory
 
 
 def write_npy(path, rows):
