@@ -99,7 +99,8 @@ static clf_status make_prompt(chat *c)
 static int on_token(void *user, const clf_generated *step)
 {
     chat *c = user;
-    cli_line_clear();
+    if (step->text.size)
+        cli_line_keep(true);
     fwrite(step->text.data, 1, step->text.size, stdout);
     if (c->st == CLF_OK)
         c->st = cli_output_flush();
@@ -140,11 +141,11 @@ static clf_status answer(chat *c, clf_text question, bool *out_refused)
     const size_t said = json_array_size(c->messages);
     CLF_TRY(make_prompt(c));
     clfi_str_clear(&c->answer);
-    cli_interrupts_end_line(true);
     CLF_TRY(generate(c, out_refused));
     CLF_TRY(c->st);
+    cli_line_clear();
     putchar('\n');
-    cli_interrupts_end_line(false);
+    cli_line_keep(false);
     if (json_array_size(c->messages) < said)
         tell_forgetting(c);
     return say(c, "assistant", clfi_str_text(&c->answer), c->answer.length);
@@ -165,7 +166,6 @@ static clf_status ask(chat *c, clf_text question)
     json_decref(c->messages);
     c->messages = before;
     c->refused++;
-    cli_interrupts_end_line(false);
     cli_line_clear();
     fprintf(stderr, "clformer: %s\n", clf_last_error());
     return CLF_OK;
@@ -178,20 +178,21 @@ static clf_status converse(chat *c)
     clf_status st = CLF_OK;
     for (bool any = true; st == CLF_OK && any;) {
         if (c->is_terminal) {
-            cli_line_clear();
+            cli_line_keep(true);
             fputs("> ", stdout);
-            cli_interrupts_end_line(true);
         }
         st = cli_output_flush();
         if (st == CLF_OK)
             st = clfi_line_read(stdin, "standard input", ++c->line, LINE_BYTES, &line, &any);
+        if (any) /* the terminal showed the newline that the person typed */
+            cli_line_keep(false);
         const clf_text question = {clfi_str_text(&line), clfi_line_length(&line)};
         if (st == CLF_OK && any && question.size > 0)
             st = ask(c, question);
     }
     if (c->is_terminal)
         putchar('\n');
-    cli_interrupts_end_line(false);
+    cli_line_keep(false);
     clfi_str_free(&line);
     return st;
 }

@@ -32,7 +32,6 @@ typedef struct job {
     size_t count, printed;   /* answers printed so far, in order */
     size_t finished, tokens; /* of the window's texts, printed or not */
     size_t before;           /* texts of earlier windows, which are all printed */
-    bool is_open;            /* the first words of a text stand on the terminal, whose line is not to be cleared */
     clf_status st;
     cli_progress *progress; /* in tokens, of all windows */
 } job;
@@ -73,14 +72,14 @@ static clf_status print_ready(job *j)
         if (j->what->as_json) {
             CLF_TRY(print_json(a));
         } else {
-            cli_interrupts_end_line(a->finish == CLF_FINISH_NONE);
+            cli_line_keep(true);
             fwrite(clfi_str_text(&a->text), 1, a->text.length, stdout);
             clfi_str_clear(&a->text);
             if (a->finish != CLF_FINISH_NONE)
                 putchar('\n');
-            j->is_open = j->on_terminal && a->finish == CLF_FINISH_NONE;
         }
         CLF_TRY(cli_output_flush());
+        cli_line_keep(a->finish == CLF_FINISH_NONE);
         if (a->finish == CLF_FINISH_NONE) {
             say_printed(j->what, j->before + j->printed, 1);
             break;
@@ -122,8 +121,8 @@ static clf_status note(job *j, const clf_generated *step)
     a->finish = step->finish;
     j->finished += step->finish != CLF_FINISH_NONE;
     CLF_TRY(print_ready(j));
-    if (!j->is_open) /* how many tokens the window will have the finished texts tell; before the first nobody knows */
-        cli_progress_update(j->progress, j->tokens, j->finished ? j->tokens * j->count / j->finished : 0);
+    /* The finished texts tell how many tokens the window will have; before the first nobody knows. */
+    cli_progress_update(j->progress, j->tokens, j->finished ? j->tokens * j->count / j->finished : 0);
     return CLF_OK;
 }
 

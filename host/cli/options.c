@@ -313,7 +313,7 @@ static bool has_failed;
 int cli_fail(clf_status st)
 {
     has_failed = true;
-    cli_line_clear();
+    cli_line_end();
     if (st == CLF_INVALID_ARGUMENT)
         cli_mpirun_let_first_speak();
     fprintf(stderr, "clformer: %s\n", clf_last_error());
@@ -329,7 +329,7 @@ int cli_fail_coded(clf_status st)
 {
     const char *reason = clf_last_error();
     has_failed = true;
-    cli_line_clear();
+    cli_line_end();
     if (st == CLF_INVALID_ARGUMENT)
         cli_mpirun_let_first_speak();
     if (strncmp(reason, "E_", 2) == 0)

@@ -27,7 +27,7 @@ static char unfinished[PATH_MAX];
 static volatile sig_atomic_t has_unfinished;
 static volatile sig_atomic_t *stopped;
 static volatile sig_atomic_t is_held, held_number;
-static volatile sig_atomic_t is_midline; /* of standard output */
+static volatile sig_atomic_t is_midline; /* standard output ends in an unfinished line */
 
 static bool is_due(uint64_t now)
 {
@@ -41,7 +41,7 @@ void cli_line_show(const char *format, ...)
     char line[LINE_BYTES];
     va_list args;
     const uint64_t now = clfi_now_ns();
-    if (!is_due(now))
+    if (!is_due(now) || (is_midline && isatty(STDOUT_FILENO)))
         return;
     shown_ns = now;
     va_start(args, format);
@@ -61,6 +61,21 @@ void cli_line_clear(void)
     fflush(stderr);
     is_shown = 0;
     shown_ns = 0;
+}
+
+void cli_line_keep(bool is_midline_now)
+{
+    if (is_midline_now)
+        cli_line_clear();
+    is_midline = is_midline_now;
+}
+
+void cli_line_end(void)
+{
+    cli_line_clear();
+    if (is_midline && isatty(STDOUT_FILENO))
+        putchar('\n');
+    is_midline = 0;
 }
 
 const char *cli_duration(double seconds, char text[32])
@@ -127,7 +142,7 @@ static void on_build(void *user)
     if (built < expected)
         cli_line_show("compiling kernels for this device, once (%llu of %llu)", built + 1, expected);
     else
-        cli_line_show("compiling kernels for this device, once (%llu so far)", built); /* nobody knows how many there will be */
+        cli_line_show("compiling kernels for this device, once (program %llu)", built + 1); /* nobody knows how many there will be */
 }
 
 void cli_progress_watch_builds(clf_context *context)
@@ -217,11 +232,6 @@ void cli_interrupts_say(const char *format, ...)
         clfi_utf8_make_printable(text, strlen(text));
     snprintf(free_one, NOTICE_BYTES, "clformer: interrupted; %s\n", text);
     notice = free_one;
-}
-
-void cli_interrupts_end_line(bool is_open)
-{
-    is_midline = is_open;
 }
 
 void cli_interrupts_remove(const char *path)

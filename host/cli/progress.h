@@ -39,6 +39,13 @@ void cli_line_show(const char *format, ...) CLFI_PRINTF(1, 2);
 /* Before anything is printed on the terminal. */
 void cli_line_clear(void);
 
+/* Whether standard output ends in an unfinished line, called before its first byte is printed. On a terminal no status line is shown until
+ * it ends: that would erase what it says. An interruption ends it. */
+void cli_line_keep(bool is_midline);
+
+/* Before a message: the status line is cleared, an unfinished line on the terminal ends. */
+void cli_line_end(void);
+
 /* "1 h 5 min", "2 min 10 s", "8 s". */
 const char *cli_duration(double seconds, char text[32]);
 
@@ -63,9 +70,6 @@ bool cli_interrupts_is_waiting(void);
 
 /* What an interruption leaves, from now on; nothing is said before the first call. */
 void cli_interrupts_say(const char *format, ...) CLFI_PRINTF(1, 2);
-
-/* Whether standard output stands in the middle of a line: an interruption ends it. */
-void cli_interrupts_end_line(bool is_midline);
 
 /* A file that an interruption removes, too, from now on, whose name is shorter than PATH_MAX; NULL: none. */
 void cli_interrupts_remove(const char *path);
