@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/str.h"
+#include "io/json.h"
 
 void bench_check(clf_status status, const char *what)
 {
@@ -190,9 +192,11 @@ json_t *bench_row_json(const bench_row *row, const clf_context *context)
 
 void bench_print_json(json_t *object)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    if (text)
-        puts(text);
-    free(text);
+    clf_str text = CLF_STR_INIT;
+    if (clfi_json_write(object, JSON_COMPACT | JSON_REAL_PRECISION(6), "result", &text) == CLF_OK)
+        puts(text.data);
+    else
+        fprintf(stderr, "%s\n", clf_last_error());
+    clfi_str_free(&text);
     json_decref(object);
 }

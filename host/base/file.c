@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text_start.h"
 
 static clf_status fail_as(clf_status status, const char *verb, const char *path)
 {
@@ -68,6 +69,12 @@ clf_status clfi_file_read(const char *path, size_t limit, clf_str *out)
     return st;
 }
 
+clf_status clfi_text_read(const char *path, size_t limit, clf_str *out)
+{
+    CLF_TRY(clfi_file_read(path, limit, out));
+    return clfi_text_skip_mark(path, out);
+}
+
 static clf_status refuse_line(const char *name, size_t number, size_t limit)
 {
     CLF_FAIL(CLF_FORMAT, "%s: line %zu is longer than %zu bytes", name, number, limit);
@@ -99,7 +106,13 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
     CLF_TRY(st);
     if (line->length + used > limit)
         return refuse_line(name, number, limit);
-    return clfi_str_append(line, chunk, used);
+    CLF_TRY(clfi_str_append(line, chunk, used));
+    if (number != 1)
+        return CLF_OK;
+    const bool had_bytes = line->length > 0;
+    CLF_TRY(clfi_text_skip_mark(name, line));
+    *out_any = *out_any && (byte == '\n' || line->length > 0 || !had_bytes); /* a file of a mark alone has no line */
+    return CLF_OK;
 }
 
 size_t clfi_line_length(const clf_str *line)

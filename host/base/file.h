@@ -25,11 +25,15 @@ clf_status clfi_file_read(const char *path, size_t limit, clf_str *out);
 /* The same from where an open file stands; `name` stands for the path in messages. */
 clf_status clfi_descriptor_read(int descriptor, const char *name, size_t limit, clf_str *out);
 
+/* clfi_file_read of a text into an empty `out`, without a byte order mark. FORMAT: also another encoding (base/text_start.h). */
+clf_status clfi_text_read(const char *path, size_t limit, clf_str *out);
+
 /* Bytes of a model's file that is read whole, at most: its JSON files and vocabularies. The largest known tokenizer.json has 33 MB. */
 enum { CLFI_MODEL_FILE_BYTES = 256 << 20 };
 
-/* One line of a stream into *line (cleared before), without its newline; *out_any false: the stream has ended. FORMAT: longer than `limit`
- * bytes, which names the line by `number`, from 1; IO: the stream failed. */
+/* One line of a stream into *line (cleared before), without its newline; *out_any false: the stream has ended. number: the line's, from 1;
+ * the first loses a byte order mark. FORMAT: longer than `limit` bytes, which names the line; another encoding, by the first line
+ * (base/text_start.h); IO: the stream failed. */
 clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t limit, clf_str *line, bool *out_any);
 
 /* Bytes of such a line without a "\r" at its end. */

@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/str.h"
+#include "io/json.h"
 
 enum { TICK_MS = 100 }; /* how soon a stop is seen that came just before waiting began */
 static const uint64_t most_bytes = UINT64_C(1) << 30;
@@ -57,6 +59,8 @@ clfi_message_end clfi_message_receive_bytes(int socket, const clfi_patience *pat
     return receive_since(socket, patience, clfi_now_ns(), out, size);
 }
 
+static const char what[] = "message of a device's process";
+
 clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -78,17 +82,16 @@ clfi_message_end clfi_message_send_bytes(int socket, const void *data, size_t si
 
 clfi_message_end clfi_message_send(int socket, json_t *message)
 {
-    char *text = json_dumps(message, JSON_COMPACT);
-    json_decref(message);
-    if (!text) {
-        clfi_fail(CLF_OUT_OF_MEMORY, "not enough memory for a message of a device's process");
-        return CLFI_MESSAGE_FAILED;
+    clf_str text = CLF_STR_INIT;
+    clfi_message_end end = CLFI_MESSAGE_FAILED;
+    if (clfi_json_write(message, JSON_COMPACT, what, &text) == CLF_OK) {
+        const uint64_t size = text.length;
+        end = clfi_message_send_bytes(socket, &size, sizeof size);
     }
-    const uint64_t size = strlen(text);
-    clfi_message_end end = clfi_message_send_bytes(socket, &size, sizeof size);
+    json_decref(message);
     if (end == CLFI_MESSAGE_OK)
-        end = clfi_message_send_bytes(socket, text, size);
-    free(text);
+        end = clfi_message_send_bytes(socket, text.data, text.length);
+    clfi_str_free(&text);
     return end;
 }
 
@@ -106,11 +109,8 @@ clfi_message_end clfi_message_receive(int socket, const clfi_patience *patience,
     if (size > most_bytes || clfi_alloc(size, 1, "message of a device's process", &text) != CLF_OK)
         return CLFI_MESSAGE_FAILED;
     end = receive_since(socket, patience, start, text, size);
-    json_error_t error;
-    if (end == CLFI_MESSAGE_OK && !(*out = json_loadb(text, size, 0, &error))) {
-        clfi_fail(CLF_FORMAT, "message of a device's process: %s", error.text);
+    if (end == CLFI_MESSAGE_OK && clfi_json_parse_strict(text, size, what, out) != CLF_OK)
         end = CLFI_MESSAGE_FAILED;
-    }
     free(text);
     return end;
 }

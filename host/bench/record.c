@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "bench/figures.h"
 #include "bench/machine.h"
+#include "io/json.h"
 
 static json_t *finite_or_null(double value)
 {
@@ -280,10 +281,7 @@ enum { DIGITS = 9 };
 /* An object's members on lines of their own; of arrays that hold objects each element. */
 static clf_status append_value(clf_str *out, const json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS));
-    const clf_status st = text ? clfi_str_append_text(out, text) : clfi_fail(CLF_OUT_OF_MEMORY, "text of the record: not enough memory");
-    free(text);
-    return st;
+    return clfi_json_write(value, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS), "record of the run", out);
 }
 
 static clf_status append_lines(clf_str *out, const json_t *array)

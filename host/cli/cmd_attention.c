@@ -14,6 +14,7 @@
 #include "cli/npy_output.h"
 #include "cli/session.h"
 #include "cli/standard_output.h"
+#include "io/json.h"
 #include "model/family.h"
 
 /* In the order of --kind. */
@@ -106,13 +107,12 @@ static clf_status stage_npy(const attention_job *job, clf_atomic_file *out)
 static clf_status print_string(const char *text)
 {
     json_t *string = json_string(text);
-    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    clf_str quoted = CLF_STR_INIT;
+    const clf_status st = clfi_json_write(string, 0, "attention", &quoted);
     json_decref(string);
-    if (!quoted)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "attention as JSON: not enough memory");
-    fputs(quoted, stdout);
-    free(quoted);
-    return CLF_OK;
+    fputs(clfi_str_text(&quoted), stdout);
+    clfi_str_free(&quoted);
+    return st;
 }
 
 static void print_row(const float *row, size_t length)

@@ -53,7 +53,7 @@ int cmd_compare(const cli_command *self, int argc, char **argv)
     if (st == CLF_OK && as_json)
         st = print_json(&comparison);
     else if (st == CLF_OK)
-        clfi_comparison_print(&comparison, stdout);
+        st = clfi_comparison_print(&comparison, stdout);
     const bool regressed = percent && comparison.regressions > 0;
     clfi_comparison_free(&comparison);
     clfi_result_free(&b);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text_start.h"
 #include "cli/commands.h"
 #include "cli/generation.h"
 #include "cli/inputs.h"
@@ -55,9 +56,15 @@ static clf_status read_text(const char *file, clf_str *out, const char **out_nam
     if (descriptor < 0)
         return clfi_fail_errno("open", file);
     const char *name = *out_name = is_stdin ? "standard input" : file;
-    const clf_status st = clfi_descriptor_read(descriptor, name, LIMIT_BYTES, out);
+    cli_ill_formed ill_formed = {0};
+    clf_status st = clfi_descriptor_read(descriptor, name, LIMIT_BYTES, out);
     if (!is_stdin)
         close(descriptor);
+    if (st == CLF_OK)
+        st = clfi_text_skip_mark(name, out);
+    cli_ill_formed_meet_all(&ill_formed, clfi_str_text(out), out->length);
+    if (st == CLF_OK)
+        cli_ill_formed_say(&ill_formed, name);
     return st == CLF_OK && out->length == 0 ? clfi_fail(CLF_FORMAT, "%s: holds no text", name) : st;
 }
 

@@ -11,14 +11,12 @@
 /* Appends the members of the object beside "text" as JSON; nothing where there are none. */
 static clf_status add_fields(cli_corpus *c, const json_t *object)
 {
-    json_t *others = object && json_object_size(object) > 1 ? json_copy((json_t *)object) : NULL;
     if (!object || json_object_size(object) < 2)
         return CLF_OK;
-    char *text = others && json_object_del(others, "text") == 0 ? json_dumps(others, JSON_COMPACT) : NULL;
+    json_t *others = clfi_json_copy(object);
+    const bool is_whole = others && json_object_del(others, "text") == 0;
+    const clf_status st = clfi_json_write(is_whole ? others : NULL, JSON_COMPACT, "fields of a text", &c->fields);
     json_decref(others);
-    const clf_status st =
-        text ? clfi_str_append_text(&c->fields, text) : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the fields of a text");
-    free(text);
     return st;
 }
 

@@ -6,6 +6,7 @@
 #include "base/sidecar.h"
 #include "cli/fingerprint_parts.h"
 #include "cli/quantize.h"
+#include "io/json.h"
 
 enum { FILE_BYTES = 1 << 30 };
 
@@ -24,13 +25,13 @@ static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
 {
     json_t *root;
     CLF_TRY(cli_fingerprint_file_json(f, &root));
-    char *text = json_dumps(root, JSON_REAL_PRECISION(9) | JSON_INDENT(1));
+    clf_str text = CLF_STR_INIT;
+    const clf_status st = clfi_json_write(root, JSON_REAL_PRECISION(9) | JSON_INDENT(1), "a fingerprint", &text);
     json_decref(root);
-    if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a fingerprint");
-    clfi_atomic_printf(file, "%s\n", text);
-    free(text);
-    return CLF_OK;
+    if (st == CLF_OK)
+        clfi_atomic_printf(file, "%s\n", text.data);
+    clfi_str_free(&text);
+    return st;
 }
 
 /* Whether the file is a fingerprint, and not what somebody else keeps under such a name. OUT_OF_MEMORY: nobody knows. */

@@ -32,11 +32,13 @@ typedef struct job {
     size_t count, printed;   /* answers printed so far, in order */
     size_t finished, tokens; /* of the window's texts, printed or not */
     size_t before;           /* texts of earlier windows, which are all printed */
+    size_t refused;          /* prompts of the window */
+    const cli_inputs *inputs;
     clf_status st;
     cli_progress *progress; /* in tokens, of all windows */
 } job;
 
-static const char *const finishes[] = {"interrupted", "stop", "length", "stop"};
+static const char *const finishes[] = {"interrupted", "stop", "length", "stop", "refused"};
 
 static clf_status print_json(const answer *a)
 {
@@ -109,9 +111,20 @@ static clf_status print_interrupted(job *j)
     return CLF_OK;
 }
 
+/* Says why a prompt gets no text. */
+static void say_refused(job *j, size_t prompt)
+{
+    j->refused++;
+    (void)cli_inputs_blame(j->inputs, &prompt, CLF_INVALID_ARGUMENT);
+    cli_line_end();
+    fprintf(stderr, "clformer: %s\n", clf_last_error());
+}
+
 static clf_status note(job *j, const clf_generated *step)
 {
     answer *a = &j->answers[step->prompt];
+    if (step->finish == CLF_FINISH_REFUSED)
+        say_refused(j, step->prompt);
     CLF_TRY(clfi_str_append(&a->text, step->text.data, step->text.size));
     if (step->token >= 0) {
         CLF_TRY(clfi_grow(&a->tokens, &a->capacity, a->count + 1, sizeof *a->tokens, "tokens"));
@@ -159,12 +172,17 @@ static void print_stats(const cli_session *session, size_t tokens, uint64_t ns)
 }
 
 static clf_status generate_window(clf_session *session, const cli_inputs *inputs, clf_generate_params params, const cli_generating *what,
-                                  cli_progress *progress)
+                                  cli_progress *progress, size_t *refused)
 {
-    job j = {
-        .what = what, .on_terminal = cli_terminal_columns(STDOUT_FILENO) > 0, .before = inputs->total, .st = CLF_OK, .progress = progress};
+    job j = {.what = what,
+             .on_terminal = cli_terminal_columns(STDOUT_FILENO) > 0,
+             .before = inputs->total,
+             .inputs = inputs,
+             .st = CLF_OK,
+             .progress = progress};
     size_t failed = SIZE_MAX;
     params.failed_text = &failed;
+    params.skip_refused = what->file != NULL;
     CLF_TRY(clfi_alloc(inputs->count, sizeof *j.answers, "texts", &j.answers));
     j.count = inputs->count;
     cli_progress_window(progress, cli_inputs_share(inputs));
@@ -173,12 +191,13 @@ static clf_status generate_window(clf_session *session, const cli_inputs *inputs
         st = j.st;
     cli_interrupts_hold(false);
     cli_progress_count(progress, j.tokens);
+    *refused += j.refused;
     clear_answers(&j);
     return st;
 }
 
 static clf_status generate_all(const cli_session *session, cli_inputs *inputs, const clf_generate_params *params,
-                               const cli_generating *what)
+                               const cli_generating *what, size_t *refused)
 {
     clf_session *own;
     CLF_TRY(clf_session_create(session->model, NULL, &own));
@@ -188,7 +207,7 @@ static clf_status generate_all(const cli_session *session, cli_inputs *inputs, c
     do {
         st = cli_inputs_next(inputs);
         if (st == CLF_OK && inputs->count > 0)
-            st = generate_window(own, inputs, *params, what, &progress);
+            st = generate_window(own, inputs, *params, what, &progress, refused);
     } while (st == CLF_OK && inputs->count > 0);
     cli_line_clear();
     if (st == CLF_OK)
@@ -203,6 +222,7 @@ int cli_generated_texts(cli_session *session, const cli_generating *what, clf_st
     cli_inputs *inputs = NULL;
     clf_generate_params params;
     clf_text stops[CLI_LIST_MAX];
+    size_t refused = 0;
     if (st == CLF_OK)
         st = cli_generation_params(&what->options, stops, &params);
     if (st == CLF_OK)
@@ -210,8 +230,8 @@ int cli_generated_texts(cli_session *session, const cli_generating *what, clf_st
     if (st == CLF_OK)
         st = open_model(session, argv[0]);
     if (st == CLF_OK)
-        st = generate_all(session, inputs, &params, what);
-    const int status = st == CLF_OK ? 0 : cli_fail(st);
+        st = generate_all(session, inputs, &params, what, &refused);
+    const int status = st == CLF_OK ? refused > 0 : cli_fail(st);
     cli_inputs_close(inputs);
     st = cli_session_close(session, NULL);
     return status ? status : st == CLF_OK ? 0 : cli_fail(st);

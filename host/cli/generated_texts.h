@@ -19,7 +19,8 @@ typedef struct cli_generating {
     }
 
 /* The end of such a command, whose line was parsed with the result st: opens the model argv[0] by open_model, and prints a line for
- * each prompt, in their order: its text, or {"tokens":[...],"text":"...","finish":"stop|length|interrupted"}. Closes the session; returns
+ * each prompt, in their order: its text, or {"tokens":[...],"text":"...","finish":"stop|length|refused|interrupted"}. A prompt of a file
+ * that is refused is told on standard error and has an empty text; the others go on, and the exit status is 1. Closes the session; returns
  * the exit status. */
 int cli_generated_texts(cli_session *session, const cli_generating *what, clf_status (*open_model)(cli_session *, const char *model),
                         int count, char **argv, clf_status st);

@@ -52,6 +52,8 @@ clf_status cli_inputs_check_stays(const cli_inputs *inputs)
 
 static void close_stream(cli_inputs *inputs)
 {
+    if (inputs->stream)
+        cli_ill_formed_say(&inputs->ill_formed, inputs->name);
     if (inputs->stream && inputs->owns_stream)
         fclose(inputs->stream);
     inputs->stream = NULL;
@@ -237,8 +239,10 @@ static clf_status read_line(cli_inputs *inputs)
     const size_t length = clfi_line_length(&inputs->line);
     inputs->bytes_read += inputs->line.length + 1;
     inputs->line_number++;
-    if (!inputs->is_jsonl)
+    if (!inputs->is_jsonl) {
+        cli_ill_formed_meet(&inputs->ill_formed, line, length, inputs->line_number);
         return take_text(inputs, line, length, NULL);
+    }
     return strspn(line, " \t") == length ? CLF_OK : add_json_line(inputs, length); /* blank lines hold no text in .jsonl */
 }
 

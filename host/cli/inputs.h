@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "cli/ill_formed.h"
 #include "cli/options.h"
 #include "clformer/classify.h"
 
@@ -46,6 +47,7 @@ typedef struct cli_inputs {
     uint64_t file_bytes, bytes_read; /* of the file's whole size, 0 where nobody knows it: how far its reading is */
     bool stays;                      /* the caller sets it: IO where a regular file was changed or replaced before its end was read */
     struct stat opened;              /* such a file as it was at first */
+    cli_ill_formed ill_formed;
     clf_str line;
     clf_str bytes; /* the window's texts, one after another */
     clf_text texts[CLI_WINDOW];
@@ -65,7 +67,8 @@ typedef struct cli_inputs {
 } cli_inputs;
 
 /* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped); a name that ends in .jsonl holds a JSON string, or an
- * object with "text", per line; "-" = standard input; NULL = none. INVALID_ARGUMENT: no text at all was asked for. */
+ * object with "text", per line; "-" = standard input; NULL = none. A byte order mark at its start is
+ * left out; lines that are not UTF-8 are taken, and said on standard error at its end. INVALID_ARGUMENT: no text at all was asked for. */
 clf_status cli_inputs_open(char **arguments, int argument_count, const char *file, cli_inputs **out);
 void cli_inputs_close(cli_inputs *inputs);
 

@@ -3,18 +3,20 @@
 #include "cli/json_line.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/str.h"
 #include "cli/progress.h"
+#include "io/json.h"
 
 clf_status cli_json_print(json_t *value, bool is_whole, size_t flags, const char *what)
 {
-    char *text = value && is_whole ? json_dumps(value, flags) : NULL;
+    clf_str text = CLF_STR_INIT;
+    const clf_status st = clfi_json_write(is_whole ? value : NULL, flags, what, &text);
     json_decref(value);
-    if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s as JSON: not enough memory", what);
-    cli_line_clear();
-    puts(text);
-    free(text);
-    return CLF_OK;
+    if (st == CLF_OK) {
+        cli_line_clear();
+        puts(text.data);
+    }
+    clfi_str_free(&text);
+    return st;
 }

@@ -99,11 +99,14 @@ clf_status cli_job_text(const cli_job *job, char **out)
     json_t *root = json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I}", "schema", "clformer-part", "made_by", made_by, "input", job->input,
                              "engines", job->engines, "window", (json_int_t)job->window_texts, "batch_tokens",
                              (json_int_t)job->batch_tokens, "shard", (json_int_t)job->shard, "shards", (json_int_t)job->shards);
-    *out = root ? json_dumps(root, JSON_REAL_PRECISION(9) | JSON_COMPACT) : NULL;
+    clf_str text = CLF_STR_INIT;
+    const clf_status st = clfi_json_write(root, JSON_REAL_PRECISION(9) | JSON_COMPACT, "a part's header", &text);
     json_decref(root);
-    if (!*out)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: not enough memory for a part's header");
-    return CLF_OK;
+    if (st == CLF_OK)
+        *out = text.data;
+    else
+        clfi_str_free(&text);
+    return st;
 }
 
 static clf_status read_job(const json_t *root, const char *where, cli_job *out)

@@ -107,7 +107,7 @@ static clf_status take_text_part(json_t **config)
     const json_t *text = json_object_get(*config, "text_config");
     if (!type || strcmp(type, "gemma3") != 0 || !json_is_object(text))
         return CLF_OK;
-    json_t *made = json_deep_copy(text);
+    json_t *made = clfi_json_copy(text);
     json_t *usual = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "hidden_size", 2304, "intermediate_size", 9216,
                               "num_hidden_layers", 26, "num_attention_heads", 8, "num_key_value_heads", 4, "head_dim", 256, "vocab_size",
                               262208, "max_position_embeddings", 131072);

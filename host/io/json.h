@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON from untrusted files (RFC 8259, through jansson): strict parsing, and getters whose errors name file, key, expected and found. */
+/* JSON from untrusted files, through jansson: its one reader, its one writer, and getters whose errors name file, key, expected and
+ * found. */
 #ifndef CLFI_IO_JSON_H
 #define CLFI_IO_JSON_H
 
@@ -9,14 +10,28 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/str.h"
 
 enum { CLFI_JSON_MAX_DEPTH = 128 }; /* arrays and objects inside each other */
 
-/* Parses text[0..size), which need not end with NUL. Any value may be the root. Refused with FORMAT "<name>: line L, column C: ...":
- * syntax errors, text after the value, duplicate keys, bytes that are not UTF-8, lone surrogates, U+0000 in a key (it may stand in a
- * string value), numbers outside double, nesting deeper than CLFI_JSON_MAX_DEPTH. An integer outside int64 becomes a real number.
- * `name` is the file's name for messages. Release *out with json_decref. */
+/* Parses text[0..size), which need not end with NUL, as Python's json module reads it: RFC 8259, and beyond it NaN, Infinity and -Infinity,
+ * keys that come twice (the last counts), and escapes of lone surrogates, which become U+FFFD. Any value may be the root. A byte order mark
+ * of UTF-8 is left out. An integer outside int64 becomes a real number, and a number outside double an infinity. Real numbers may thus
+ * be infinite or NaN: readers check their range. Refused with FORMAT "<name>: line L, column C: ...": syntax errors, text after the
+ * value, bytes that are not UTF-8, U+0000 in a key (it may stand in a string value), nesting deeper than CLFI_JSON_MAX_DEPTH; and
+ * UTF-16 and UTF-32, by name. OUT_OF_MEMORY. `name` is the file's name for messages. Release *out with json_decref. */
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out);
+
+/* The same for formats that are not written by hand or by Python: RFC 8259 alone, and no key twice. */
+clf_status clfi_json_parse_strict(const char *text, size_t size, const char *name, json_t **out);
+
+/* Appends the value as json_dumps writes it with these flags, and numbers that are not finite as Python does, so that clfi_json_parse reads
+ * the same value. OUT_OF_MEMORY "<what> as JSON: not enough memory", also for value NULL. */
+clf_status clfi_json_write(const json_t *value, size_t flags, const char *what, clf_str *out);
+
+/* A copy whose arrays and objects may be changed without changing the original's; strings and numbers are shared. NULL: not enough memory.
+ * In its place json_deep_copy would fail at numbers that are not finite. */
+json_t *clfi_json_copy(const json_t *value);
 
 /* Reads and parses a file. FORMAT when it is larger than limit_bytes; NOT_FOUND and IO as clfi_file_read. */
 clf_status clfi_json_read(const char *path, size_t limit_bytes, json_t **out);

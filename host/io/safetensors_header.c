@@ -219,7 +219,7 @@ clf_status clfi_safetensors_read_header(clf_safetensors *file, size_t shard)
     json_t *root = NULL;
     CLF_TRY(locate(file->shards[shard], &view));
     CLF_TRY(check_brackets(&view));
-    CLF_TRY(clfi_json_parse(view.text, view.text_bytes, view.path, &root));
+    CLF_TRY(clfi_json_parse_strict(view.text, view.text_bytes, view.path, &root));
     const clf_status st = read_entries(file, shard, &view, root);
     json_decref(root);
     return st;

@@ -36,7 +36,7 @@ static clf_status read_text(const char *directory, char **out)
     CLF_TRY(clfi_file_find(directory, "chat_template.jinja", &path));
     if (!path)
         return CLF_OK;
-    clf_status st = clfi_file_read(path, TEMPLATE_LIMIT_BYTES, &text);
+    clf_status st = clfi_text_read(path, TEMPLATE_LIMIT_BYTES, &text);
     if (st == CLF_OK)
         st = clfi_strndup(clfi_str_text(&text), text.length, out);
     clfi_str_free(&text);

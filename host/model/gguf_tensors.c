@@ -275,9 +275,10 @@ static clf_status add_long_divisors(clf_gguf_tensors *t, const clf_rotary *rotar
                  (int)rotary->divisor_count);
     for (int32_t i = 0; i < rotary->divisor_count; i++) {
         near[i] = rotary->divisors[i];
-        if (list && !(json_number_value(json_array_get(list, (size_t)i)) > 0))
+        const double factor = list ? json_number_value(json_array_get(list, (size_t)i)) : 1;
+        if (!(factor > 0) || !isfinite(factor))
             CLF_FAIL(CLF_FORMAT, "%s: long_factor[%d]: expected a number above 0", CLFI_MODEL_CONFIG, (int)i);
-        far[i] = list ? (float)json_number_value(json_array_get(list, (size_t)i)) : near[i];
+        far[i] = list ? (float)factor : near[i];
     }
     return CLF_OK;
 }

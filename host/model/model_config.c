@@ -13,7 +13,7 @@ clf_status clfi_model_config_read(const char *directory, json_t **out)
 {
     clf_checkpoint *checkpoint;
     CLF_TRY(clfi_checkpoint_open(directory, &checkpoint));
-    *out = json_deep_copy(clfi_checkpoint_config(checkpoint));
+    *out = clfi_json_copy(clfi_checkpoint_config(checkpoint));
     clfi_checkpoint_close(checkpoint);
     if (!*out)
         CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: not enough memory", where);

@@ -2,6 +2,7 @@
 /* sentence-transformers' module list and settings. */
 #include "model/sentence_config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -218,9 +219,9 @@ static clf_status read_max_tokens(const char *directory, int64_t *out)
     *out = 0;
     for (size_t i = 0; *out == 0 && i < COUNT(rows); i++) {
         json_t *json;
-        double value = 0; /* "no limit" is written as 1e30 by some tools */
+        double value = 0; /* "no limit" is written as 1e30 or Infinity by some tools */
         CLF_TRY(clfi_json_read_in(directory, rows[i].file, NULL, &json));
-        const clf_status st = json ? clfi_json_opt_number(json, rows[i].file, rows[i].key, 1, 1e31, 0, &value) : CLF_OK;
+        const clf_status st = json ? clfi_json_opt_number(json, rows[i].file, rows[i].key, 1, INFINITY, 0, &value) : CLF_OK;
         json_decref(json);
         CLF_TRY(st);
         *out = value > 1e9 ? 0 : (int64_t)value;

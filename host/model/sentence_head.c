@@ -125,7 +125,7 @@ static clf_status load_files(clf_context *context, const char *directory, const 
     CLF_GOTO(clfi_path_join(directory, module, &path));
     CLF_GOTO(clfi_path_join(module, CLFI_MODEL_CONFIG, &where));
     CLF_GOTO(clfi_checkpoint_open(path, &checkpoint));
-    json = json_deep_copy(clfi_checkpoint_config(checkpoint));
+    json = clfi_json_copy(clfi_checkpoint_config(checkpoint));
     if (!json)
         CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s", where));
     if (has_weights) {

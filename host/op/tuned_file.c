@@ -135,22 +135,19 @@ static size_t count_kept(const json_t *entries, size_t first, const clf_device_i
 static clf_status write_file(const char *path, json_t *devices)
 {
     clf_atomic_file file;
-    clf_status st = CLF_OK;
-    char *text = NULL;
+    clf_str text = CLF_STR_INIT;
     json_t *root = json_pack("{s:s, s:i, s:O}", "schema", schema, "schema_version", SCHEMA_VERSION, "devices", devices);
-    if (root)
-        text = json_dumps(root, JSON_INDENT(1));
+    clf_status st = clfi_json_write(root, JSON_INDENT(1), path, &text);
     json_decref(root);
-    if (!text)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: text of the tuned choices: not enough memory", path);
-    st = make_folder(path);
+    if (st == CLF_OK)
+        st = make_folder(path);
     if (st == CLF_OK)
         st = clfi_sidecar_open(path, "{", &file); /* read_file has seen the schema */
     if (st == CLF_OK) {
-        clfi_atomic_write(&file, text, strlen(text));
+        clfi_atomic_write(&file, text.data, text.length);
         st = clfi_atomic_commit(&file);
     }
-    free(text);
+    clfi_str_free(&text);
     return st;
 }
 
@@ -159,7 +156,7 @@ clf_status clfi_tuned_file_store(const char *path, const clf_device_info *device
     json_t *root;
     const json_t *old = NULL;
     CLF_TRY(read_file(path, &root, &old));
-    json_t *devices = json_array(), *own = json_deep_copy(entry);
+    json_t *devices = json_array(), *own = clfi_json_copy(entry);
     bool is_whole = devices && own;
     for (size_t i = 0; root && i < json_array_size(old); i++) {
         json_t *other = json_array_get(old, i);

@@ -54,7 +54,7 @@ clf_status clfi_compare_settings(clfi_comparison *comparison);
 const char *clfi_compare_verdict_name(clfi_compare_verdict verdict);
 
 /* For people, and as a JSON document that the caller releases. OUT_OF_MEMORY. */
-void clfi_comparison_print(const clfi_comparison *comparison, FILE *stream);
+clf_status clfi_comparison_print(const clfi_comparison *comparison, FILE *stream);
 clf_status clfi_comparison_json(const clfi_comparison *comparison, json_t **out);
 
 #endif

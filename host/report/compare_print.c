@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
+#include "io/json.h"
+
 static const clfi_result_workload *workload_of(const clfi_comparison *c, const clfi_compare_row *row)
 {
     return &c->a->workloads[row->a->workload];
@@ -21,26 +24,26 @@ static void print_file(const char *letter, const clfi_result *r, FILE *stream)
             r->library.clblast, r->settings.quick ? ", quick" : "", r->complete ? "" : ", INCOMPLETE: the run was interrupted");
 }
 
-static void print_value(const json_t *value, FILE *stream)
+static clf_status append_value(const json_t *value, clf_str *out)
 {
-    if (value)
-        json_dumpf(value, stream, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
-    else
-        fputs("not set", stream);
+    if (!value)
+        return clfi_str_append_text(out, "not set");
+    return clfi_json_write(value, JSON_COMPACT | JSON_REAL_PRECISION(9), "a difference", out);
 }
 
 /* "host.cpu: "Zen" in a, "Core" in b". */
-static void print_differences(const clfi_comparison *c, FILE *stream)
+static clf_status append_differences(const clfi_comparison *c, clf_str *out)
 {
     json_t *one;
     size_t i;
     json_array_foreach (c->differences, i, one) {
-        fprintf(stream, "%s: ", json_string_value(json_object_get(one, "what")));
-        print_value(json_object_get(one, "a"), stream);
-        fputs(" in a, ", stream);
-        print_value(json_object_get(one, "b"), stream);
-        fputs(" in b\n", stream);
+        CLF_TRY(clfi_str_appendf(out, "%s: ", json_string_value(json_object_get(one, "what"))));
+        CLF_TRY(append_value(json_object_get(one, "a"), out));
+        CLF_TRY(clfi_str_append_text(out, " in a, "));
+        CLF_TRY(append_value(json_object_get(one, "b"), out));
+        CLF_TRY(clfi_str_append_text(out, " in b\n"));
     }
+    return CLF_OK;
 }
 
 static void print_device(const clfi_comparison *c, size_t index, FILE *stream)
@@ -110,11 +113,8 @@ static void print_rows(const clfi_comparison *c, size_t device, FILE *stream)
         fprintf(stream, "  %-*s%12s%12s%8.3f\n", width, "geometric mean", "", "", mean);
 }
 
-void clfi_comparison_print(const clfi_comparison *c, FILE *stream)
+static void print_tables(const clfi_comparison *c, FILE *stream)
 {
-    print_file("a", c->a, stream);
-    print_file("b", c->b, stream);
-    print_differences(c, stream);
     for (size_t i = 0; i < c->a->device_count; i++) {
         bool any = false;
         for (size_t j = 0; j < c->count; j++)
@@ -136,6 +136,20 @@ void clfi_comparison_print(const clfi_comparison *c, FILE *stream)
             "all rows\n"
             "together (wrong ones below %.0f %%). \"no difference\": none was shown.\n",
             100 * CLFI_COMPARE_LEVEL);
+}
+
+clf_status clfi_comparison_print(const clfi_comparison *c, FILE *stream)
+{
+    clf_str differences = CLF_STR_INIT;
+    clf_status st = append_differences(c, &differences);
+    if (st == CLF_OK) {
+        print_file("a", c->a, stream);
+        print_file("b", c->b, stream);
+        fputs(clfi_str_text(&differences), stream);
+        print_tables(c, stream);
+    }
+    clfi_str_free(&differences);
+    return st;
 }
 
 static json_t *file_json(const clfi_result *r)

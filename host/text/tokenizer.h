@@ -36,6 +36,8 @@ void clfi_encoding_free(clf_encoding *encoding);
 clf_status clfi_tokenizer_from_json(const char *text, size_t size, const char *name, clf_tokenizer **out);
 clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const char *name, const char *config, size_t config_size,
                                           const char *config_name, clf_tokenizer **out);
+clf_status clfi_tokenizer_from_vocabulary_parts(const char *text, size_t size, const char *name, const json_t *config,
+                                                const char *config_name, clf_tokenizer **out);
 
 /* The same from what tokenizer.json holds, parsed or made. A token of a Unigram model may have null for its score: no text is divided into
  * it. config: tokenizer_config.json, whose special tokens become added tokens; NULL: none. */

@@ -38,7 +38,7 @@ static clf_status read_config(const json_t *config, const char *name, clf_tokeni
 static clf_status open_older(const char *directory, const char *config_path, const json_t *config, clf_tokenizer **out)
 {
     clf_status st;
-    char *path = NULL, *spm = NULL, *vocab = NULL, *config_text = NULL;
+    char *path = NULL, *spm = NULL, *vocab = NULL;
     clf_str text = CLF_STR_INIT;
     CLF_GOTO(clfi_file_find(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_SOURCE_SPM], &spm));
     if (spm) {
@@ -51,13 +51,9 @@ static clf_status open_older(const char *directory, const char *config_path, con
         CLF_GOTO(clfi_fail(CLF_NOT_FOUND,
                            "%s: no tokenizer.json and no vocab.txt, vocab.json with merges.txt, sentencepiece.bpe.model or source.spm",
                            directory));
-    CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &text));
-    if (config && !(config_text = json_dumps(config, 0)))
-        CLF_GOTO(clfi_fail(CLF_OUT_OF_MEMORY, "%s: not enough memory", config_path));
-    st = clfi_tokenizer_from_vocabulary(clfi_str_text(&text), text.length, path, config_text, config_text ? strlen(config_text) : 0,
-                                        config_path, out);
+    CLF_GOTO(clfi_text_read(path, CLFI_MODEL_FILE_BYTES, &text));
+    st = clfi_tokenizer_from_vocabulary_parts(clfi_str_text(&text), text.length, path, config, config_path, out);
 done:
-    free(config_text);
     clfi_str_free(&text);
     free(path);
     free(spm);

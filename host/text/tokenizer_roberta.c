@@ -50,7 +50,7 @@ static clf_status read_merges(const char *directory, json_t *model)
     json_t *list = json_array();
     CLF_GOTO(clfi_make_set(model, "merges", list));
     CLF_GOTO(clfi_path_join(directory, clfi_tokenizer_files[CLF_TOKENIZER_FILE_MERGES], &path));
-    CLF_GOTO(clfi_file_read(path, CLFI_MODEL_FILE_BYTES, &text));
+    CLF_GOTO(clfi_text_read(path, CLFI_MODEL_FILE_BYTES, &text));
     st = list_merges(clfi_str_text(&text), text.length, path, list);
 done:
     clfi_str_free(&text);

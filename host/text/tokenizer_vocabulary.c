@@ -168,15 +168,23 @@ static clf_status add_specials(const char *name, const clf_added_token tokens[SP
 clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const char *name, const char *config_text, size_t config_size,
                                           const char *config_name, clf_tokenizer **out)
 {
-    clf_status st;
     json_t *config = NULL;
+    if (config_text)
+        CLF_TRY(clfi_json_parse(config_text, config_size, config_name, &config));
+    const clf_status st = clfi_tokenizer_from_vocabulary_parts(text, size, name, config, config_name, out);
+    json_decref(config);
+    return st;
+}
+
+clf_status clfi_tokenizer_from_vocabulary_parts(const char *text, size_t size, const char *name, const json_t *config,
+                                                const char *config_name, clf_tokenizer **out)
+{
+    clf_status st;
     clf_tokenizer *tokenizer = NULL;
     clf_added_token tokens[SPECIAL_COUNT];
     CLF_GOTO(clfi_tokenizer_create(&tokenizer));
-    if (config_text) {
-        CLF_GOTO(clfi_json_parse(config_text, config_size, config_name, &config));
+    if (config)
         CLF_GOTO(check_class(config, config_name));
-    }
     CLF_GOTO(read_chains(config, config_name, tokenizer));
     for (size_t i = 0; i < SPECIAL_COUNT; i++)
         CLF_GOTO(read_special(config, config_name, specials[i].key, specials[i].standard, &tokens[i]));
@@ -191,6 +199,5 @@ clf_status clfi_tokenizer_from_vocabulary(const char *text, size_t size, const c
     tokenizer = NULL;
 done:
     clf_tokenizer_destroy(tokenizer);
-    json_decref(config);
     return st;
 }

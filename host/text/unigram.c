@@ -160,7 +160,8 @@ static clf_status read_vocabulary(const json_t *vocab, const char *where, clf_vo
 {
     for (size_t i = 0; i < json_array_size(vocab); i++) {
         const json_t *row = json_array_get(vocab, i), *token = json_array_get(row, 0), *score = json_array_get(row, 1);
-        if (json_array_size(row) != 2 || !json_is_string(token) || !(json_is_number(score) || json_is_null(score))) {
+        const bool is_score = json_is_null(score) || (json_is_number(score) && isfinite(json_number_value(score)));
+        if (json_array_size(row) != 2 || !json_is_string(token) || !is_score) {
             char found[CLFI_JSON_FOUND_BYTES];
             CLF_FAIL(CLF_FORMAT, "%s: vocab[%zu]: expected [token, score], found %s", where, i, clfi_json_found(row, found));
         }

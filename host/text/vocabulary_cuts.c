@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/json.h"
 
 #define SPLIT(regex) "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex "\"},\"behavior\":\"Isolated\",\"invert\":false}"
 #define BYTES(use_regex) "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":" use_regex "}"
@@ -111,7 +112,7 @@ clf_status clfi_vocabulary_cut_names(clf_str *out)
 static json_t *plain_parts(const json_t *pre_tokenizer)
 {
     const json_t *parts = json_object_get(pre_tokenizer, "pretokenizers");
-    json_t *list = parts ? json_deep_copy(parts) : json_pack("[o]", json_deep_copy(pre_tokenizer));
+    json_t *list = parts ? clfi_json_copy(parts) : json_pack("[o]", clfi_json_copy(pre_tokenizer));
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *part = json_array_get(list, i);
         const char *type = json_string_value(json_object_get(part, "type"));
@@ -127,7 +128,10 @@ const char *clfi_vocabulary_cut_name(const json_t *pre_tokenizer, bool ignore_me
     const char *name = NULL;
     json_t *wanted = json_is_object(pre_tokenizer) ? plain_parts(pre_tokenizer) : NULL;
     for (size_t i = 0; wanted && !name && i < COUNT(rows); i++) {
-        json_t *root = json_loads(rows[i].parts, 0, NULL), *parts = plain_parts(json_object_get(root, "pre_tokenizer"));
+        json_t *root = NULL;
+        if (clfi_json_parse_strict(rows[i].parts, strlen(rows[i].parts), rows[i].name, &root) != CLF_OK)
+            break;
+        json_t *parts = plain_parts(json_object_get(root, "pre_tokenizer"));
         if (json_equal(wanted, parts) && rows[i].ignore_merges == ignore_merges)
             name = rows[i].name;
         json_decref(parts);

@@ -119,7 +119,7 @@ clf_status clfi_texts_words(size_t count, clfi_texts *out)
 clf_status clfi_texts_read(const char *path, clfi_texts *out)
 {
     *out = (clfi_texts){.storage = CLF_STR_INIT};
-    CLF_TRY(clfi_file_read(path, LARGEST_FILE, &out->storage));
+    CLF_TRY(clfi_text_read(path, LARGEST_FILE, &out->storage));
     const char *at = clfi_str_text(&out->storage), *end = at + out->storage.length;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));

@@ -214,6 +214,65 @@ def check_chat():
         check_memory_of_chat(folder)
 
 
+def check_text_files():
+    """Texts as people have them: byte order marks, other encodings, bytes that are not UTF-8, Python's JSON, prompts that are refused."""
+    model = os.path.join(families, "gpt2")
+    with tempfile.TemporaryDirectory() as directory:
+
+        def tokens(content, name="f.txt", status=0):
+            path = os.path.join(directory, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            return path, run("tokenize", model, "--file", path, status=status)
+
+        plain = tokens(b"the cat\nsat\n")[1]
+        rows = b'{"text": "the cat", "x": NaN, "y": [-Infinity, 1e999], "z": "\\ud800"}\n{"text": "no", "text": "sat"}\n'
+        for content, name in ((b"\xef\xbb\xbfthe cat\nsat\n", "f.txt"), (rows, "f.jsonl"), (b"\xef\xbb\xbf" + rows, "f.jsonl")):
+            same = tokens(content, name)[1]
+            if (same.stdout, same.stderr) != (plain.stdout, ""):
+                fail(f"{content}: {same}, expected {plain.stdout}")
+        if tokens(b"\xef\xbb\xbf")[1].stdout:
+            fail("a mark alone is a text")
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
+            for name in ("f.txt", "f.jsonl"):
+                path, refused = tokens('"the cat"\n'.encode(encoding), name, status=1)
+                wanted = f"clformer: {path}: {encoding[:6].upper()}"
+                if not refused.stderr.startswith(wanted) or "iconv -f UTF-" not in refused.stderr or refused.stdout:
+                    fail(f"{encoding}: {refused}")
+        broken = b"the\n\xff cat \x93\nsat\n\xe9\n"
+        path, told = tokens(broken)
+        if f"clformer: {path}: line 2 and 1 more are not UTF-8" not in told.stderr or told.stderr.count("\n") != 1:
+            fail(f"ill-formed lines: {told.stderr}")
+        if told.stdout != tokens(broken.decode("utf-8", "replace").encode())[1].stdout:
+            fail(f"ill-formed lines: {told.stdout}")
+        run("perplexity", model, "--file", tokens(b"\xef\xbb\xbfthe cat sat")[0])
+        if run("perplexity", model, "--file", tokens(b"\xef\xbb\xbfthe cat sat")[0]).stdout != \
+                run("perplexity", model, "--file", tokens(b"the cat sat")[0]).stdout:
+            fail("perplexity of a text with a byte order mark")
+
+        prompts = tokens(b"the cat\n\nsat\n" + b" the" * 4000 + b"\n\nthe\n")[0]
+        long = f"clformer: {prompts}: line"
+        good = tokens(b"the cat\nsat\nthe\n", "good.txt")[0]
+        for batch in ("1", "2", "16"):
+            options = ("--max-tokens", "4", "--batch", batch)
+            wanted = run("generate", model, "--prompt-file", good, *options, "--json").stdout.splitlines()
+            done = run("generate", model, "--prompt-file", prompts, *options, "--json", status=1)
+            lines = done.stdout.splitlines()
+            if [line for i, line in enumerate(lines) if i in (0, 2, 5)] != wanted or len(lines) != 6 or \
+                    any(json.loads(lines[i]) != {"tokens": [], "text": "", "finish": "refused"} for i in (1, 3, 4)):
+                fail(f"prompts that are refused: {done}, expected {wanted}")
+            said = done.stderr.splitlines()
+            if [line[:len(long) + 2] for line in said] != [f"{long} {i}" for i in (2, 4, 5)] or "positions" not in said[1] or \
+                    "no tokens" not in said[0]:
+                fail(f"prompts that are refused: {said}")
+        text = run("generate", model, "--prompt-file", prompts, "--max-tokens", "4", status=1).stdout
+        if text.splitlines()[1] != "" or run("generate", model, "", status=2).stdout:
+            fail(f"prompts that are refused: {text!r}")
+        nothing = run("generate", model, "--prompt-file", tokens(b"\n\n\n")[0], status=1)
+        if nothing.stdout != "\n\n\n" or nothing.stderr.count("no tokens") != 3:
+            fail(f"prompts that are all refused: {nothing}")
+
+
 def check_unread_keys(folder):
     """Keys that nothing reads are listed by info, of directories and of files; those of the tiny models are all read, or known."""
     passed_over = {"gemma3": ["attn_logit_softcapping"]}  # by transformers too
@@ -428,5 +487,6 @@ if is_whole:
     check_options()
     check_text_part()
     check_chat()
+    check_text_files()
 check_graph()
 finish()

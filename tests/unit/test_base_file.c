@@ -250,6 +250,55 @@ static void lines(void **state)
     free(large);
 }
 
+/* Byte order marks, by lines and whole; other encodings are refused by the first line. */
+static void marks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size, count;
+        const char *first, *second;
+    } good[] = {{"\xef\xbb\xbf"
+                 "a\nb",
+                 6, 2, "a", "b"},
+                {"\xef\xbb\xbf\nb", 5, 2, "", "b"},
+                {"\xef\xbb\xbf", 3, 0, NULL, NULL},
+                {"a\n\xef\xbb\xbf"
+                 "b",
+                 6, 2, "a",
+                 "\xef\xbb\xbf"
+                 "b"},
+                {"\xef\xbb\xbf\xef\xbb\xbf", 6, 1, "\xef\xbb\xbf", NULL},
+                {"\n", 1, 1, "", NULL},
+                {"\xef\xbb", 2, 1, "\xef\xbb", NULL},
+                {"", 0, 0, NULL, NULL}};
+    char path[TEMP_PATH_BYTES];
+    clf_str line = CLF_STR_INIT;
+    bool any;
+    for (size_t i = 0; i < COUNT(good); i++) {
+        FILE *stream = fopen(temp_file(temp_root, "marks", good[i].bytes, good[i].size, path), "rb");
+        for (size_t number = 1; number <= good[i].count; number++) {
+            CHECK_OK(clfi_line_read(stream, path, number, 100, &line, &any));
+            CHECK(any && strcmp(clfi_str_text(&line), number == 1 ? good[i].first : good[i].second) == 0, "case %zu, line %zu: \"%s\"", i,
+                  number, clfi_str_text(&line));
+        }
+        CHECK_OK(clfi_line_read(stream, path, good[i].count + 1, 100, &line, &any));
+        CHECK(!any, "case %zu: more lines", i);
+        fclose(stream);
+        const size_t skip = good[i].size >= 3 && good[i].bytes[0] == '\xef' ? 3 : 0;
+        clf_str text = CLF_STR_INIT;
+        CHECK_OK(clfi_text_read(path, 100, &text));
+        CHECK(text.length == good[i].size - skip && memcmp(clfi_str_text(&text), good[i].bytes + skip, text.length) == 0, "case %zu", i);
+        clfi_str_free(&text);
+    }
+    FILE *stream = fopen(temp_file(temp_root, "marks", "\xff\xfe\n\0a\0", 6, path), "rb");
+    CHECK_FAILS(clfi_line_read(stream, path, 1, 100, &line, &any), CLF_FORMAT, "marks: UTF-16LE: expected UTF-8 (iconv -f UTF-16LE");
+    fclose(stream);
+    clfi_str_clear(&line);
+    CHECK_FAILS(clfi_text_read(temp_file(temp_root, "marks", "\0a\0b", 4, path), 100, &line), CLF_FORMAT, "marks: UTF-16BE: expected");
+    clfi_str_free(&line);
+}
+
 static void directories(void **state)
 {
     (void)state;
@@ -543,6 +592,7 @@ int main(void)
         cmocka_unit_test(reading),
         cmocka_unit_test(existence),
         cmocka_unit_test(lines),
+        cmocka_unit_test(marks),
         cmocka_unit_test(directories),
         cmocka_unit_test(atomic_writes),
         cmocka_unit_test(links_and_modes),

@@ -2,11 +2,44 @@
 /* JSON: what is refused and with which words, what is accepted, and every getter. */
 #include "io/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/str.h"
 #include "support/check.h"
 #include "support/temp.h"
+
+/* An allocator that fails once. It is jansson's before the library puts its own in front. */
+static size_t allocations_left = SIZE_MAX;
+static bool has_failed;
+
+static void *failing_malloc(size_t size)
+{
+    if (allocations_left-- == 0) {
+        has_failed = true;
+        return NULL;
+    }
+    return malloc(size);
+}
+
+__attribute__((constructor(101))) static void put_in(void)
+{
+    json_set_alloc_funcs(failing_malloc, free);
+}
+
+/* The allocation that comes after `index` others fails. */
+static void fail_json_allocation(size_t index)
+{
+    allocations_left = index;
+    has_failed = false;
+}
+
+/* Whether it did; none fails from now on. */
+static bool json_allocation_failed(void)
+{
+    allocations_left = SIZE_MAX;
+    return has_failed;
+}
 
 typedef struct broken_json {
     const char *text;
@@ -43,9 +76,6 @@ static const broken_json broken[] = {
     BROKEN("1 2", "end of file expected"),
     BROKEN("{} {}", "end of file expected"),
     BROKEN("{}\0", "end of file expected"),
-    BROKEN("{\"a\":1,\"a\":2}", "duplicate object key"),
-    BROKEN("{\"a\":{\"b\":1,\"c\":2,\"b\":3}}", "duplicate object key"),
-    BROKEN("{\"\\u0061\":1,\"a\":2}", "duplicate object key"),
     BROKEN("{\"a\\u0000b\":1}", "NUL byte in object key"),
     BROKEN("{\"a\0b\":1}", "control character 0x0"),
     BROKEN("\"a\nb\"", "unexpected newline"),
@@ -53,17 +83,21 @@ static const broken_json broken[] = {
     BROKEN("\"abc", "premature end of input"),
     BROKEN("\"\\x41\"", "invalid escape"),
     BROKEN("\"\\u12g4\"", "invalid escape"),
-    BROKEN("\"\\ud800\"", "invalid Unicode"),
-    BROKEN("\"\\udc00\"", "invalid Unicode"),
-    BROKEN("\"\\ud800\\u0041\"", "invalid Unicode"),
+    BROKEN("\"\\ud800\\u00g1\"", "invalid escape"),
+    BROKEN("{\"a\": NaN, b}",
+           "column 12: string or '}' expected near 'b'"), /* columns and words are those of the text, not of its stand-ins */
+    BROKEN("[NaN\n, Infinity Infinity]", "line 2, column 19: ']' expected near 'Infinity'"),
+    BROKEN("[-Infinity, 1e999 -1e999]", "column 24: ']' expected near '-1e999'"),
+    BROKEN("[\"\\ud800\", \"\xc3\xa9\", NaN NaN]", "column 23: ']' expected near 'NaN'"),
+    BROKEN("{NaN: 1}", "NUL byte in object key"),
     BROKEN("\"\xff\"", "unable to decode byte 0xff"),
     BROKEN("\"\xc3\"", "unable to decode byte"),
     BROKEN("\"\xc0\x80\"", "unable to decode byte 0xc0"),
     BROKEN("\"\xed\xa0\x80\"", "unable to decode byte 0xed"),
     BROKEN("\"\xf4\x90\x80\x80\"", "unable to decode byte 0xf4"),
     BROKEN("{\"\xfe\":1}", "unable to decode byte 0xfe"),
-    BROKEN("\xef\xbb\xbf{}", "invalid token"), /* no byte order mark (RFC 8259, section 8.1) */
-    BROKEN("\xff\xfe{\0}\0", "unable to decode byte 0xff"),
+    BROKEN("{}\xef\xbb\xbf", "end of file expected"), /* a byte order mark is one at the start alone */
+    BROKEN("\xef\xbb\xbf\xef\xbb\xbf{}", "invalid token"),
     BROKEN("01", "invalid token"),
     BROKEN("+1", "invalid token"),
     BROKEN("-", "invalid token"),
@@ -71,12 +105,15 @@ static const broken_json broken[] = {
     BROKEN(".5", "invalid token"),
     BROKEN("1e", "invalid token"),
     BROKEN("0x10", "end of file expected"),
-    BROKEN("NaN", "invalid token"),
-    BROKEN("Infinity", "invalid token"),
+    BROKEN("nan", "invalid token"),
+    BROKEN("-NaN", "invalid token"),
+    BROKEN("+Infinity", "invalid token"),
+    BROKEN("Infinity1", "invalid token"),
+    BROKEN("[NaNNaN]", "invalid token"),
     BROKEN("True", "invalid token"),
     BROKEN("nul", "invalid token"),
-    BROKEN("1e999", "real number overflow"),
-    BROKEN("-1e999", "real number overflow"),
+    BROKEN("1e999x", "near '1e999'"),
+    BROKEN("01e999", "invalid token"),
     BROKEN("// note\n{}", "invalid token"),
 };
 
@@ -182,6 +219,148 @@ static void accepted(void **state)
     assert_int_equal(json_string_length(root), 3);
     assert_memory_equal(json_string_value(root), "a\0b", 3);
     json_decref(root);
+}
+
+/* Python 3's json.loads gives these values, with \ud800 where U+FFFD stands. */
+static void python(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "\xef\xbb\xbf{\"a\": [NaN, Infinity, -Infinity, 1e999, -1e999, 5], \"a \\\" NaN\": \"NaN Infinity\","
+        "\"b\": \"\\u0000N\", \"c\": \"\\u0000\\u0000I\", \"d\": \"\\u0000\", \"e\": [[{\"f\": -Infinity}]],"
+        "\"g\": \"\\ud800\\uDC00 \\ud800 \\uDC00\\ud83d\\ude00\\ud800\\u0041\", \"h\": 1, \"\\u0068\": {\"h\": 2, \"h\": 3}}";
+    json_t *root, *again;
+    const char *const w = "python";
+    double number;
+    int64_t integer;
+    CHECK_OK(clfi_json_parse(text, sizeof text - 1, w, &root));
+    const json_t *const a = json_object_get(root, "a");
+    const double want[] = {NAN, INFINITY, -INFINITY, INFINITY, -INFINITY};
+    assert_int_equal(json_array_size(a), 6);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        assert_true(json_is_real(json_array_get(a, i)));
+        const double got = json_real_value(json_array_get(a, i));
+        CHECK(isnan(want[i]) ? isnan(got) : got == want[i], "number %zu: %g", i, got);
+    }
+    assert_int_equal(json_integer_value(json_array_get(a, 5)), 5);
+    assert_string_equal(json_string_value(json_object_get(root, "a \" NaN")), "NaN Infinity");
+    assert_int_equal(json_string_length(json_object_get(root, "b")), 2);
+    assert_memory_equal(json_string_value(json_object_get(root, "b")), "\0N", 2);
+    assert_int_equal(json_string_length(json_object_get(root, "c")), 3);
+    assert_memory_equal(json_string_value(json_object_get(root, "c")), "\0\0I", 3);
+    assert_int_equal(json_string_length(json_object_get(root, "d")), 1);
+    assert_string_equal(json_string_value(json_object_get(root, "g")),
+                        "\xf0\x90\x80\x80 \xef\xbf\xbd \xef\xbf\xbd\xf0\x9f\x98\x80\xef\xbf\xbd"
+                        "A");
+    const json_t *const inner = json_array_get(json_array_get(json_object_get(root, "e"), 0), 0);
+    CHECK_OK(clfi_json_get_number(inner, w, "f", -INFINITY, 0, &number));
+    CHECK_FAILS(clfi_json_get_number(inner, w, "f", 0, 1, &number), CLF_FORMAT,
+                "python: \"f\": expected number from 0 to 1, found real number -inf");
+    CHECK_FAILS(clfi_json_get_int(inner, w, "f", 0, 1, &integer), CLF_FORMAT, "found real number -inf");
+    CHECK_OK(clfi_json_get_int(json_object_get(root, "h"), w, "h", 0, 9, &integer)); /* of keys that come twice the last counts */
+    assert_int_equal(integer, 3);
+    again = clfi_json_copy(root);
+    assert_true(json_real_value(json_array_get(json_object_get(again, "a"), 1)) == INFINITY);
+    assert_ptr_not_equal(json_object_get(again, "a"), a);
+    json_decref(again);
+    clf_str written = CLF_STR_INIT; /* as json.dumps writes it, and it is read back */
+    CHECK_OK(clfi_json_write(root, JSON_COMPACT, "the file", &written));
+    assert_non_null(strstr(written.data, "{\"a\":[NaN,Infinity,-Infinity,Infinity,-Infinity,5],\"a \\\" NaN\":\"NaN Infinity\","
+                                         "\"b\":\"\\u0000N\",\"c\":\"\\u0000\\u0000I\",\"d\":\"\\u0000\",\"e\":[[{\"f\":-Infinity}]],"));
+    CHECK_OK(clfi_json_parse(written.data, written.length, w, &again));
+    json_array_clear(json_object_get(root, "a")); /* NaN equals nothing */
+    json_array_clear(json_object_get(again, "a"));
+    assert_true(json_equal(root, again));
+    json_decref(again);
+    clfi_str_free(&written);
+    json_decref(root);
+    CHECK_OK(clfi_json_parse("NaN", 3, w, &root));
+    assert_true(isnan(json_real_value(root)));
+    json_decref(root);
+}
+
+/* Formats that Python's json module does not write. */
+static void strict(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *part;
+    } refused[] = {{"{\"a\":1,\"a\":2}", "duplicate object key"},
+                   {"{\"a\":{\"b\":1,\"c\":2,\"b\":3}}", "duplicate object key"},
+                   {"{\"\\u0061\":1,\"a\":2}", "duplicate object key"},
+                   {"[NaN]", "invalid token near 'NaN'"},
+                   {"-Infinity", "invalid token"},
+                   {"1e999", "real number overflow"},
+                   {"\"\\ud800\"", "invalid Unicode"},
+                   {"\xef\xbb\xbf{}", "invalid token"}};
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        json_t *root = NULL;
+        CHECK_FAILS(clfi_json_parse_strict(refused[i].text, strlen(refused[i].text), "s", &root), CLF_FORMAT, refused[i].part);
+        assert_null(root);
+    }
+}
+
+static void encodings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *name;
+    } refused[] = {{"\xff\xfe{\0}\0", 6, "UTF-16LE"},      {"\xfe\xff\0{\0}", 6, "UTF-16BE"}, {"\xff\xfe\0\0{\0\0\0", 8, "UTF-32LE"},
+                   {"\0\0\xfe\xff\0\0\0{", 8, "UTF-32BE"}, {"{\0}\0", 4, "UTF-16LE"},         {"\0{\0}", 4, "UTF-16BE"},
+                   {"{\0\0\0}\0\0\0", 8, "UTF-32LE"},      {"\0\0\0{\0\0\0}", 8, "UTF-32BE"}};
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        char part[64];
+        json_t *root = NULL;
+        snprintf(part, sizeof part, "f.json: %s: expected UTF-8 (iconv -f %s -t UTF-8", refused[i].name, refused[i].name);
+        CHECK_FAILS(clfi_json_parse(refused[i].text, refused[i].size, "f.json", &root), CLF_FORMAT, part);
+    }
+}
+
+/* Each allocation of jansson's that fails gives OUT_OF_MEMORY, and the values before and after are whole. */
+static void failing_memory(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"key\": [1, 2.5, \"text\", NaN, {\"inner\": null, \"\\ud800\": true}], \"other key\": {\"a\": [[], {}, -Infinity]}}";
+    static const char infinite[] =
+        "{\"key\": [1, 2.5, \"text\", Infinity, \"\\u0000\", {\"inner\": null, \"more\": true}], \"other key\": {\"a\": [[], {}]}}";
+    size_t reads = 0, writes = 0;
+    for (bool is_whole = false; !is_whole; reads++) {
+        json_t *root = NULL;
+        fail_json_allocation(reads);
+        const clf_status st = clfi_json_parse(text, sizeof text - 1, "memory", &root);
+        is_whole = !json_allocation_failed();
+        CHECK(st == (is_whole ? CLF_OK : CLF_OUT_OF_MEMORY), "read %zu: status %s", reads, clf_status_id(st));
+        CHECK(is_whole || strstr(clf_last_error(), "not enough memory"), "read %zu: %s", reads, clf_last_error());
+        json_decref(root);
+    }
+    json_t *root;
+    clf_str whole = CLF_STR_INIT;
+    CHECK_OK(clfi_json_parse(infinite, sizeof infinite - 1, "memory", &root));
+    CHECK_OK(clfi_json_write(root, JSON_SORT_KEYS, "whole", &whole));
+    for (bool is_whole = false; !is_whole; writes++) {
+        clf_str written = CLF_STR_INIT;
+        fail_json_allocation(writes);
+        const clf_status st = clfi_json_write(root, JSON_SORT_KEYS, "value", &written);
+        is_whole = !json_allocation_failed();
+        CHECK(st == (is_whole ? CLF_OK : CLF_OUT_OF_MEMORY), "write %zu: status %s", writes, clf_status_id(st));
+        if (is_whole)
+            assert_string_equal(written.data, whole.data);
+        clfi_str_free(&written);
+    }
+    for (bool is_whole = false; !is_whole;) {
+        static size_t copies;
+        fail_json_allocation(copies++);
+        json_t *copy = clfi_json_copy(root);
+        is_whole = !json_allocation_failed();
+        CHECK(is_whole ? json_equal(copy, root) : !copy, "copy %zu", copies);
+        json_decref(copy);
+    }
+    CHECK(reads > 20 && writes > 3, "%zu allocations of the reader, %zu of the writer", reads, writes);
+    json_decref(root);
+    clfi_str_free(&whole);
 }
 
 static json_t *sample(void)
@@ -318,9 +497,10 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_texts),  cmocka_unit_test(places),   cmocka_unit_test(every_truncation),
-        cmocka_unit_test(depth),         cmocka_unit_test(accepted), cmocka_unit_test(getters),
-        cmocka_unit_test(getter_errors), cmocka_unit_test(optional), cmocka_unit_test(files),
+        cmocka_unit_test(broken_texts),   cmocka_unit_test(places),  cmocka_unit_test(every_truncation), cmocka_unit_test(depth),
+        cmocka_unit_test(accepted),       cmocka_unit_test(getters), cmocka_unit_test(getter_errors),    cmocka_unit_test(optional),
+        cmocka_unit_test(files),          cmocka_unit_test(python),  cmocka_unit_test(strict),           cmocka_unit_test(encodings),
+        cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

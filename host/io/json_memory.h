@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of JSON values. jansson passes over some allocations that fail: a copied list then lacks elements, and a written object a key. Its
+ * allocator here remembers each failure for the calling thread, and can hold the thread's values to a limit. */
+#ifndef CLFI_IO_JSON_MEMORY_H
+#define CLFI_IO_JSON_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Forgets earlier failures of the calling thread; and whether an allocation has failed since. */
+void clfi_json_watch_memory(void);
+bool clfi_json_memory_failed(void);
+
+/* Bytes that the calling thread's values occupy. */
+typedef struct clf_json_account {
+    int64_t alive; /* allocated minus freed since the beginning; counts what the allocator gave, not what was asked for */
+    int64_t limit;
+    bool is_over; /* an allocation was refused because of the limit */
+} clf_json_account;
+
+/* Until the end, allocations of the calling thread's JSON values are counted, and those beyond the limit fail. The account is the caller's;
+ * one at a time. Where another allocator than malloc was given to jansson before, nothing is counted. */
+void clfi_json_account_begin(clf_json_account *account, int64_t limit);
+void clfi_json_account_end(void);
+
+#endif

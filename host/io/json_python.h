@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What Python's json module reads and writes beyond RFC 8259, for a parser and a writer that know the RFC alone. */
+#ifndef CLFI_IO_JSON_PYTHON_H
+#define CLFI_IO_JSON_PYTHON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "base/str.h"
+
+/* Appends the text with stand-ins, all within strict JSON, for NaN, Infinity and -Infinity, numbers beyond double and integers beyond
+ * int64, and with U+FFFD for escapes of lone surrogates. It stops once it has written `most` bytes. *out_read: the bytes of the text that
+ * were read. Anything else is copied, mistakes too. */
+clf_status clfi_json_rewrite(const char *text, size_t size, size_t most, clf_str *out, size_t *out_read);
+
+/* Gives the values of a rewritten text their meaning. Numbers that are not finite become real numbers of jansson's, which json_real refuses
+ * to make. Takes over *root, which is NULL after a failure. */
+clf_status clfi_json_restore(json_t **root);
+
+/* Both for the writer: the value as it is to be written, with strings as stand-ins (a new reference; NULL: not enough memory); and what
+ * json_dumps makes of it, appended as Python writes it. */
+json_t *clfi_json_stand_in(const json_t *value);
+clf_status clfi_json_append_restored(const char *text, clf_str *out);
+
+#endif
