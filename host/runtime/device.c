@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "runtime/pocl.h"
 
 enum { MIN_WORK_GROUP_SIZE = 64 };
 
@@ -110,7 +111,7 @@ static const char *refusal(survey *s, const clf_device *device)
         return "big-endian devices are not supported";
     if (device->info.max_work_group_size < MIN_WORK_GROUP_SIZE)
         return "work-groups of at least 64 items are needed";
-    return "";
+    return strcmp(device->info.platform_name, CLFI_POCL_PLATFORM) == 0 ? clfi_pocl_link_trouble() : "";
 }
 
 static clf_status query_extensions(survey *s, clf_device *device)
@@ -157,7 +158,7 @@ static void set_caps(clf_device *device)
     caps->has_integer_dot = info->has_integer_dot;
 
     /* Quirks. */
-    const bool is_pocl = strcmp(info->platform_name, "Portable Computing Language") == 0;
+    const bool is_pocl = strcmp(info->platform_name, CLFI_POCL_PLATFORM) == 0;
     const bool is_nvidia = strstr(info->vendor, "NVIDIA") != NULL;
     caps->prints_warnings = is_pocl || is_nvidia;
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;

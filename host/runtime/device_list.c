@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "runtime/device.h"
 #include "runtime/driver_lock.h"
+#include "runtime/pocl.h"
 
 enum { UUID_BYTES = 16, QUERY_DEVICE_UUID = 0x106A, QUERY_PCI_BUS_INFO = 0x410F };
 
@@ -63,12 +64,18 @@ static clf_status miss_devices(clf_device_list *list, const char *platform, size
     return clfi_strdup(list->notes[list->note_count - 1], &list->failure);
 }
 
+static const char *no_devices(const char *platform)
+{
+    const char *trouble = strcmp(platform, CLFI_POCL_PLATFORM) == 0 ? clfi_pocl_cache_trouble() : "";
+    return trouble[0] ? trouble : "no devices";
+}
+
 static clf_status add_devices(clf_device_list *list, cl_platform_id platform, const char *name, size_t platform_index)
 {
     cl_uint count = 0;
     cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0))
-        return add_note(list, name, "no devices");
+        return add_note(list, name, no_devices(name));
     if (code != CL_SUCCESS)
         return miss_devices(list, name, platform_index, code);
     cl_device_id *ids;

@@ -3,20 +3,15 @@
 #include "runtime/driver_lock.h"
 
 #include <pthread.h>
-#include <stdlib.h>
+
+#include "runtime/pocl.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-/* PoCL's threads stay on their processors. */
-static void prepare(void)
-{
-    setenv("POCL_AFFINITY", "1", 0);
-}
-
 void clfi_driver_prepare(void)
 {
-    pthread_once(&prepared, prepare);
+    pthread_once(&prepared, clfi_pocl_prepare);
 }
 
 void clfi_driver_lock(bool is_needed)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # install.sh BUILD SOURCE PREFIX: installs into PREFIX, then uses what is there as a stranger would: by CMake, by pkg-config,
-# header by header.
+# header by header. Then a stripped installation is removed again, and Debian packages are made.
 set -eu
 build=$1 source=$2 prefix=$3
 fail() { echo "install: $*"; exit 1; }
@@ -12,6 +12,9 @@ cmake --install "$build" --prefix "$prefix" >/dev/null
 [ -s "$prefix/share/man/man1/clformer.1" ] && [ -s "$prefix/share/man/man7/clformer-guide.7" ] || fail "no man pages"
 [ -s "$prefix/share/bash-completion/completions/clformer" ] && [ -s "$prefix/share/zsh/site-functions/_clformer" ] ||
     fail "no shell completion"
+for notice in LICENSE LICENSE.cmudict; do
+    [ -s "$prefix/share/doc/clformer/$notice" ] || fail "no $notice in share/doc/clformer"
+done
 pc=$(dirname "$(find "$prefix" -name clformer.pc)")
 library=$(dirname "$pc")
 [ -f "$library/libclformer.a" ] && [ -f "$library/libclformer.so" ] || fail "libclformer.a and .so are not in $library"
@@ -44,4 +47,48 @@ cc "$source/tests/cli/example.c" $(pkg-config --cflags clformer) "$library/libcl
 if ldd "$prefix.consumer/example_static" "$prefix.consumer/example_pkgconfig_static" | grep libclformer; then
     fail "the static programs load the shared library"
 fi
-echo "installed, found and linked"
+
+# Stripped, and gone after target uninstall; what others put there stays.
+second=$prefix.second
+rm -rf "$second"
+mkdir -p "$second/share/clformer"
+echo theirs >"$second/share/clformer/theirs"
+cmake --install "$build" --strip --prefix "$second" >/dev/null || fail "cmake --install --strip"
+[ "$("$second/bin/clformer" --version)" = "$("$build/clformer" --version)" ] || fail "the stripped program"
+for file in "$second/bin/clformer" "$(find "$second" -name 'libclformer.so.*.*')"; do
+    [ -z "$(nm "$file" 2>/dev/null)" ] || fail "$file is not stripped"
+done
+nm -D "$(find "$second" -name 'libclformer.so.*.*')" | grep -q ' T clf_version$' || fail "the stripped library lost its names"
+cmake --build "$build" --target uninstall >"$second.log" 2>&1 || fail "uninstall: $(cat "$second.log")"
+[ "$(find "$second" ! -type d)" = "$second/share/clformer/theirs" ] || fail "after uninstall: $(find "$second" ! -type d)"
+[ -z "$(find "$second" -type d -name clformer ! -path "$second/share/clformer")" ] || fail "after uninstall: $(find "$second" -type d)"
+cmake --build "$build" --target uninstall >"$second.log" 2>&1 && fail "uninstall of nothing succeeds"
+grep -q 'has no install_manifest.txt' "$second.log" || fail "uninstall of nothing: $(cat "$second.log")"
+[ -x "$prefix/bin/clformer" ] || fail "uninstall removed another installation"
+
+# Packages.
+if command -v dpkg-deb >/dev/null 2>&1 && command -v dpkg-shlibdeps >/dev/null 2>&1; then
+    packages=$prefix.packages
+    rm -rf "$packages"
+    mkdir "$packages"
+    (cd "$packages" && cpack --config "$build/CPackConfig.cmake" -G DEB -B "$packages" >"$packages/log" 2>&1) ||
+        fail "cpack: $(tail -5 "$packages/log")"
+    has() { # PACKAGE PATTERN...
+        package=$(find "$packages" -maxdepth 1 -name "$1_*.deb")
+        dpkg-deb -c "$package" >"$packages/list" || fail "no package $1"
+        shift
+        for pattern in "$@"; do
+            grep -q -E "$pattern" "$packages/list" || fail "$package: no $pattern in $(cat "$packages/list")"
+        done
+    }
+    has clformer ' \./usr/bin/clformer$' '/man1/clformer\.1\.gz$' '/doc/clformer/copyright$'
+    has libclformer0 '/libclformer\.so\.0 -> ' '/doc/libclformer0/copyright$'
+    dpkg-deb -f "$package" Depends | grep -q 'libjansson4' || fail "$package: Depends: $(dpkg-deb -f "$package" Depends)"
+    has libclformer-dev '/include/clformer/model\.h$' '/libclformer\.so -> ' '/libclformer\.a$' '/clformer\.pc$' '/clformer-config\.cmake$'
+    dpkg-deb --fsys-tarfile "$package" | tar -xOf - --wildcards '*/clformer.pc' | grep -q '^prefix=/usr$' || fail "clformer.pc of $package"
+    if command -v lintian >/dev/null 2>&1; then
+        errors=$(lintian --allow-root "$packages"/*.deb 2>/dev/null | grep '^E:' || true)
+        [ -z "$errors" ] || fail "lintian: $errors"
+    fi
+fi
+echo "installed, found, linked, removed and packed"

@@ -26,6 +26,40 @@ grep -q 'note: ' "$work/out" || fail "no note without a platform: $(cat "$work/o
 OCL_ICD_VENDORS=$work/none env -u CLF_DEVICE "$program" selftest >"$work/out" 2>"$work/err" && fail "selftest without a platform succeeds"
 grep -q 'no usable OpenCL device' "$work/err" || fail "selftest without a platform: $(cat "$work/err")"
 
+# PoCL finds a folder for its kernels where HOME has none, or it is said which is missing; without a linker no kernel is begun.
+pocl=/etc/OpenCL/vendors/pocl.icd
+if grep -q 'Portable Computing Language' "$work/out.short" && [ -f "$pocl" ]; then
+    mkdir "$work/private"
+    hide() { env -u XDG_CACHE_HOME -u POCL_CACHE_DIR -u CLF_DEVICE "$@"; }
+    for home in HOME=/dev/null HOME=/proc XDG_CACHE_HOME=/dev/null/x; do
+        hide "$home" TMPDIR="$work/private" "$program" devices >"$work/out" 2>&1 || fail "devices with $home: $(cat "$work/out")"
+        cmp -s "$work/out" "$work/out.short" || fail "devices with $home: $(cat "$work/out")"
+        hide "$home" TMPDIR="$work/private" OCL_ICD_VENDORS=$pocl "$program" pronounce a >"$work/out" 2>&1 ||
+            fail "pronounce with $home: $(cat "$work/out")"
+    done
+    folder=$work/private/clformer-$(id -u)
+    [ "$(stat -c %a "$folder")" = 700 ] && [ -n "$(ls "$folder/pocl")" ] || fail "no private folder: $(ls -lR "$work/private")"
+    rm -r "$folder"
+    ln -s "$work" "$folder"
+    hide HOME=/dev/null TMPDIR="$work/private" OCL_ICD_VENDORS=$pocl "$program" pronounce a >"$work/out" 2>&1 &&
+        fail "a private folder that is a link is used: $(cat "$work/out")"
+    grep -q "PoCL cannot keep its kernels: /dev/null/.cache/pocl/kcache: Not a directory; .*clformer-" "$work/out" ||
+        fail "no reason for PoCL's missing devices: $(cat "$work/out")"
+    hide POCL_CACHE_DIR=/proc/nowhere "$program" devices >"$work/out" 2>&1
+    grep -q "PoCL cannot keep its kernels: POCL_CACHE_DIR /proc/nowhere" "$work/out" ||
+        fail "POCL_CACHE_DIR is not named: $(cat "$work/out")"
+    rm "$folder"
+    case $program in
+    /*)
+        hide PATH=/nonexistent "$program" devices >"$work/out" 2>&1 || fail "devices without ld: $(cat "$work/out")"
+        grep -q 'PoCL links kernels by ld' "$work/out" || fail "no word of the missing ld: $(cat "$work/out")"
+        hide PATH=/nonexistent OCL_ICD_VENDORS=$pocl "$program" pronounce a >"$work/out" 2>&1
+        [ $? -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 1 ] && grep -q '^clformer: .*PoCL links kernels by ld' "$work/out" ||
+            fail "pronounce without ld: $(cat "$work/out")"
+        ;;
+    esac
+fi
+
 # One driver that aborts and one that hangs are named and left out; the others are listed, and nothing stays behind.
 if [ -f "${CLF_TEST_DRIVER_ABORTS:-}" ] && [ -d "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}" ]; then
     mkdir "$work/vendors" "$work/tmp"
