@@ -13,6 +13,7 @@
 #include "cli/model_files.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cli/model_card.h"
 #include "cli/unread_keys.h"
 #include "clformer/classify.h"
 #include "io/checkpoint.h"
@@ -183,12 +184,23 @@ static void add_labels(cli_info_rows *info, const clf_model *model)
         cli_info_text(info, "problem", problems[clf_model_problem(model)]);
 }
 
+/* What the model was trained for, where its card tells. */
+static clf_status add_languages(cli_info_rows *info, const char *path)
+{
+    json_t *languages;
+    CLF_TRY(cli_card_languages(path, &languages));
+    if (languages)
+        cli_info_add(info, "languages", languages);
+    return CLF_OK;
+}
+
 static clf_status collect(cli_session *session, const char *path, cli_info_rows *info)
 {
     const clf_model *model = session->model;
     clf_context_stats stats;
     cli_info_text(info, "family", model->info.architecture);
     add_tasks(info, model);
+    CLF_TRY(add_languages(info, path));
     add_sizes(info, &model->info);
     CLF_TRY(cli_info_types(info, path));
     cli_info_text(info, "weights", model->params.weights == CLF_STORAGE_F16 ? "f16" : "stored");

@@ -16,6 +16,7 @@
 #include "cli/fingerprint.h"
 #include "cli/json_line.h"
 #include "cli/kept_embeddings.h"
+#include "cli/model_card.h"
 #include "cli/mpirun.h"
 #include "cli/pool.h"
 #include "cli/progress.h"
@@ -279,21 +280,39 @@ done:
     return st;
 }
 
-/* How many hits are marked, and why. */
-static void tell_chance(const cli_session *session, const hits *found, size_t queries)
+/* "its card names en, de"; "" where the model's card does not tell. */
+static clf_status languages_text(const char *directory, clf_str *out)
 {
-    size_t marked = 0;
-    (void)session;
-    for (size_t i = 0; found->chance && i < queries * found->count; i++)
-        marked += (double)found->values[i] <= found->chance[i / found->count];
-    if (marked)
-        fprintf(stderr,
-                "clformer: %zu %s no better than chance in this corpus, marked by ?: nothing like the query is there, or the model does "
-                "not know the language (clformer info MODEL_DIR)\n",
-                marked, clfi_plural(marked, "hit is", "hits are"));
+    json_t *languages;
+    clf_status st = CLF_OK;
+    CLF_TRY(cli_card_languages(directory, &languages));
+    for (size_t i = 0; st == CLF_OK && i < json_array_size(languages); i++)
+        st = clfi_str_appendf(out, "%s%s", i ? ", " : "its card names ", json_string_value(json_array_get(languages, i)));
+    json_decref(languages);
+    return st;
 }
 
-static clf_status print_hits(const cli_session *session, const cli_collection *queries, const cli_corpus *corpus,
+/* How many hits are marked, and why. */
+static clf_status tell_chance(const char *directory, const hits *found, size_t queries)
+{
+    size_t marked = 0;
+    clf_str languages = CLF_STR_INIT;
+    for (size_t i = 0; found->chance && i < queries * found->count; i++)
+        marked += (double)found->values[i] <= found->chance[i / found->count];
+    if (!marked)
+        return CLF_OK;
+    const clf_status st = languages_text(directory, &languages);
+    if (st == CLF_OK)
+        fprintf(stderr,
+                "clformer: %zu %s no better than chance in this corpus, marked by ?: nothing like the query is there, or the model was not "
+                "made for the language (%s)\n",
+                marked, clfi_plural(marked, "hit is", "hits are"),
+                languages.length ? languages.data : "it has no card that tells its languages");
+    clfi_str_free(&languages);
+    return st;
+}
+
+static clf_status print_hits(const char *directory, const cli_collection *queries, const cli_corpus *corpus,
                              const search_options *search, const hits *found)
 {
     const int columns = search->full ? 0 : cli_terminal_columns(STDOUT_FILENO);
@@ -305,9 +324,7 @@ static clf_status print_hits(const cli_session *session, const cli_collection *q
         CLF_TRY(search->as_json ? print_json(cli_collection_text(queries, q), corpus, search, found, q)
                                 : print_table(cli_collection_text(queries, q), corpus, search, found, q, columns));
     }
-    if (!search->as_json)
-        tell_chance(session, found, queries->count);
-    return CLF_OK;
+    return search->as_json ? CLF_OK : tell_chance(directory, found, queries->count);
 }
 
 /* Unless a prompt was asked for: the one that the model has for queries, or the first of those for documents. */
@@ -416,7 +433,7 @@ static clf_status run_search(cli_session *session, const cli_embedding *options,
         CLF_GOTO(cli_chance(session->context, similarity, &queries, &corpus.corpus.rows, total, found.chance));
     }
     cli_line_clear();
-    CLF_GOTO(print_hits(session, &queries, &corpus.corpus, search, &found));
+    CLF_GOTO(print_hits(directory, &queries, &corpus.corpus, search, &found));
 done:
     free(found.values);
     free(found.indices);

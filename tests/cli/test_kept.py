@@ -3,6 +3,7 @@
 """search keeps a corpus's embeddings: made once, used as long as text and model are the same, never trusted when damaged.
 usage: test_kept.py PROGRAM DATA"""
 import json
+import math
 import os
 import re
 import shutil
@@ -141,6 +142,48 @@ def several_files():
         if part not in ask(*arguments, status=status).stderr:
             fail(arguments, "does not say", part)
     shutil.rmtree("kept")
+
+
+def quantile(rising, share):
+    at = share * (len(rising) - 1)
+    low = int(at)
+    return rising[low] + (at - low) * (rising[min(low + 1, len(rising) - 1)] - rising[low])
+
+
+def chance():
+    """Hits are marked by the formula of the manual, and the languages of the model's card are named."""
+    words = "the cat sat on a mat zebra quick dog".split()
+    lines = [f"{words[i % 9]} {words[i // 2 % 7]} {words[i // 3 % 5]} {i}" for i in range(60)]
+    for count in (9, 10, 60):
+        write(lines[:count])
+        told = json.loads(ask("--no-keep", "--json", "--top", "1024", "--corpus", "c.txt", "the dog").stdout)
+        scores = sorted(hit["score"] for hit in told["hits"])
+        median = quantile(scores, 0.5)
+        wanted = median + (median - quantile(scores, 0.15865525)) * math.sqrt(2 * math.log(count))
+        if count < 10:
+            if "chance" in told or any("above_chance" in hit for hit in told["hits"]):
+                fail("chance is told of", count, "texts")
+            continue
+        if not abs(told["chance"] - wanted) <= 1e-5 or any(hit["above_chance"] != (hit["score"] > told["chance"]) for hit in told["hits"]):
+            fail("chance of", count, "texts:", told["chance"], wanted)
+    done = ask("--no-keep", "--top", "1024", "--corpus", "c.txt", "the dog")
+    marked = sum(line[9] == "?" for line in done.stdout.splitlines()[1:])
+    if marked != sum(not hit["above_chance"] for hit in told["hits"]) or f"clformer: {marked} hits are no better" not in done.stderr:
+        fail("marks:", marked, done.stderr)
+    for card, names in (("---\nlanguage: en\n---\n", "en"), ("---\r\nlanguage: en\r\n---\r\n", "en"),
+                        ("---\ntags:\n- x\nlanguage:\n- de\n  - zh-TW # more\nlicense: mit\n- fr\n---\n", "de, zh-TW"),
+                        ("---\nlanguage: [ar, 'bg', \"sr-Latn\"]\n---\nlanguage: xx", "ar, bg, sr-Latn"),
+                        ("---\nlanguage:\n---\n- xx\n", None), ("language: xx\n", None), ("", None), ("---\nlanguage: 7\n", None)):
+        with open("model/README.md", "w", encoding="utf-8", newline="") as file:
+            file.write(card)
+        said = ask("--no-keep", "--top", "1024", "--corpus", "c.txt", "the dog").stderr
+        if (f"(its card names {names})" if names else "(it has no card that tells") not in said:
+            fail("card", card, said)
+        info = subprocess.run([program, "info", "model", "--json"], capture_output=True, text=True, check=True).stdout
+        if json.loads(info).get("languages") != (names.split(", ") if names else None):
+            fail("info of card", card, info)
+    os.remove("model/README.md")
+    write(LINES)
 
 
 def interrupted():
@@ -320,6 +363,7 @@ with tempfile.TemporaryDirectory() as work:
         fail("left at the end", os.listdir())
     in_the_cache_folder()
     several_files()
+    chance()
     interrupted()
 
 finish()
