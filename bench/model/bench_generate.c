@@ -18,7 +18,7 @@
 #include "support/measure.h"
 #include "workload/greedy.h"
 #include "workload/peak.h"
-#include "workload/stored_decoder.h"
+#include "workload/stored_network.h"
 
 enum { READ_BYTES = 256 << 20, SINGLE_TOKENS = 48 /* that are verified one by one */ };
 
@@ -140,11 +140,11 @@ static void one_round(generation *g, measured *m, bool is_kept)
 static double weight_bytes(const char *path)
 {
     clf_checkpoint *checkpoint;
-    clfi_stored_decoder stored;
+    clfi_stored_network stored;
     clfi_decoder_cost cost;
     BENCH_OK(clfi_checkpoint_open(path, &checkpoint));
-    BENCH_OK(clfi_stored_decoder_open(checkpoint, &stored));
-    BENCH_OK(clfi_stored_decoder_cost(&stored, &cost));
+    BENCH_OK(clfi_stored_network_open(checkpoint, &stored));
+    BENCH_OK(clfi_stored_network_cost(&stored, &cost));
     clfi_checkpoint_close(checkpoint);
     return cost.step_bytes;
 }

@@ -282,3 +282,20 @@ clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard
     *out = config;
     return CLF_OK;
 }
+
+clf_status clfi_sentence_activation(const char *name, const char *where, clf_activation *out)
+{
+    static const struct {
+        const char *name;
+        clf_activation activation;
+    } rows[] = {{"Tanh", CLF_ACTIVATION_TANH}, {"Identity", CLF_ACTIVATION_NONE}, {"ReLU", CLF_ACTIVATION_RELU},
+                {"GELU", CLF_ACTIVATION_GELU}, {"SiLU", CLF_ACTIVATION_SILU},     {"Sigmoid", CLF_ACTIVATION_SIGMOID}};
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].name, last) == 0) {
+            *out = rows[i].activation;
+            return CLF_OK;
+        }
+    }
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: activation_function \"%s\": expected Tanh, Identity, ReLU, GELU, SiLU or Sigmoid", where, name);
+}

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "io/json.h"
+#include "clformer/activation.h"
 #include "clformer/model.h"
 
 enum { CLFI_SENTENCE_PATH_BYTES = 128 };
@@ -41,5 +42,8 @@ typedef struct clf_sentence_config {
 /* UNSUPPORTED: a module or a pooling that is not built, by name with those that are; another order than Transformer, Pooling, others.
  * NOT_FOUND: the Pooling's config.json. FORMAT: a file is broken. */
 clf_status clfi_sentence_config_read(const char *directory, clf_pooling standard, clf_sentence_config *out);
+
+/* A Dense module's activation_function by its last part: "torch.nn.modules.activation.Tanh". UNSUPPORTED: another one, named. */
+clf_status clfi_sentence_activation(const char *name, const char *where, clf_activation *out);
 
 #endif

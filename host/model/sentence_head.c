@@ -17,26 +17,6 @@
 static const float normalize_eps = 1e-12f; /* torch.nn.functional.normalize */
 static const float norm_eps = 1e-5f;       /* torch.nn.LayerNorm */
 
-/* "torch.nn.modules.activation.Tanh" by its last part. */
-static clf_status read_activation(const json_t *json, const char *where, clf_activation *out)
-{
-    static const struct {
-        const char *name;
-        clf_activation activation;
-    } rows[] = {{"Tanh", CLF_ACTIVATION_TANH}, {"Identity", CLF_ACTIVATION_NONE}, {"ReLU", CLF_ACTIVATION_RELU},
-                {"GELU", CLF_ACTIVATION_GELU}, {"SiLU", CLF_ACTIVATION_SILU},     {"Sigmoid", CLF_ACTIVATION_SIGMOID}};
-    const char *name;
-    CLF_TRY(clfi_json_opt_string(json, where, "activation_function", "Tanh", &name));
-    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (strcmp(rows[i].name, last) == 0) {
-            *out = rows[i].activation;
-            return CLF_OK;
-        }
-    }
-    CLF_FAIL(CLF_UNSUPPORTED, "%s: activation_function \"%s\": expected Tanh, Identity, ReLU, GELU, SiLU or Sigmoid", where, name);
-}
-
 /* The key tells which of the vectors a module takes; only the sentence's own are there. */
 static clf_status check_name(const json_t *json, const char *where, const char *key)
 {
@@ -70,6 +50,7 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
 {
     clf_row_blocks weight = CLF_ROW_BLOCKS_INIT, bias = CLF_ROW_BLOCKS_INIT, residual = CLF_ROW_BLOCKS_INIT;
     const clf_row_blocks no_bias = CLF_ROW_BLOCKS_INIT;
+    const char *name;
     int64_t in_features;
     bool has_bias;
     clf_status st;
@@ -79,7 +60,8 @@ static clf_status load_dense(clf_context *context, const json_t *json, const cha
     CLF_GOTO(clfi_json_opt_bool(json, where, "use_residual", false, &step->has_residual));
     CLF_GOTO(check_name(json, where, "module_input_name"));
     CLF_GOTO(check_name(json, where, "module_output_name"));
-    CLF_GOTO(read_activation(json, where, &step->activation));
+    CLF_GOTO(clfi_json_opt_string(json, where, "activation_function", "Tanh", &name));
+    CLF_GOTO(clfi_sentence_activation(name, where, &step->activation));
     if (in_features != width)
         CLF_GOTO(clfi_fail(CLF_FORMAT, "%s: in_features is %lld: expected %lld, as the module before gives", where, (long long)in_features,
                            (long long)width));

@@ -11,7 +11,7 @@
 #include "model/model.h"
 #include "model/network_open.h"
 #include "runtime/usage.h"
-#include "workload/reference_decoder.h"
+#include "workload/reference_network.h"
 #include "workload/verdict.h"
 
 /* Operations that the reference of one sequence may take, and tokens that it is given in any case. */
@@ -20,12 +20,12 @@ enum { LEAST_TOKENS = 8 };
 
 static clf_status measure(clf_checkpoint *checkpoint, clfi_generation_model *out)
 {
-    clfi_stored_decoder stored;
-    CLF_TRY(clfi_stored_decoder_open(checkpoint, &stored));
-    CLF_TRY(clfi_ref_decoder_check(&stored));
+    clfi_stored_network stored;
+    CLF_TRY(clfi_stored_network_open(checkpoint, &stored));
+    CLF_TRY(clfi_ref_network_check(&stored));
     out->vocabulary = stored.config.target.vocabulary;
     out->max_positions = stored.config.target.max_positions;
-    return clfi_stored_decoder_cost(&stored, &out->cost);
+    return clfi_stored_network_cost(&stored, &out->cost);
 }
 
 clf_status clfi_generation_model_read(const char *path, clfi_generation_model *out)
@@ -139,7 +139,7 @@ clf_status clfi_generation_check(const clfi_generation_source *source, clfi_rand
 {
     const size_t values = got->count * (size_t)source->vocabulary;
     clf_checkpoint *checkpoint;
-    clfi_stored_decoder stored;
+    clfi_stored_network stored;
     size_t *places = NULL;
     double *want = NULL, bound;
     clf_status st;
@@ -147,12 +147,12 @@ clf_status clfi_generation_check(const clfi_generation_source *source, clfi_rand
     CLF_TRY(clfi_generation_checkpoint(source, numbers, &checkpoint));
     CLF_GOTO(clfi_alloc(got->count, sizeof *places, "reference", &places));
     CLF_GOTO(clfi_alloc(values, sizeof *want, "reference", &want));
-    CLF_GOTO(clfi_stored_decoder_open(checkpoint, &stored));
-    CLF_GOTO(clfi_ref_decoder_bound(&stored, got->ids, got->length, &bound));
+    CLF_GOTO(clfi_stored_network_open(checkpoint, &stored));
+    CLF_GOTO(clfi_ref_network_bound(&stored, got->ids, got->length, &bound));
     for (size_t i = 0; i < got->count; i++)
         places[i] = got->length - got->count + i;
     for (size_t s = 0; s < got->sequences; s++) {
-        CLF_GOTO(clfi_ref_decoder_logits(&stored, got->ids + s * got->length, got->length, places, got->count, NULL, want));
+        CLF_GOTO(clfi_ref_network_logits(&stored, got->ids + s * got->length, got->length, places, got->count, NULL, want));
         for (size_t i = 0; i < values; i++)
             clfi_verdict_add(out, (double)got->logits[s * values + i], want[i], bound);
     }

@@ -7,7 +7,7 @@
 #include "model/decode_batch.h"
 #include "workload/model_workloads.h"
 #include "workload/random_decoder.h"
-#include "workload/stored_decoder.h"
+#include "workload/stored_network.h"
 
 /* As workloads name it. */
 typedef struct clfi_generation_model {

@@ -49,10 +49,18 @@ static void release(void *state)
     free(s);
 }
 
+/* Texts as they stand: the reference knows of no prompt. */
+static clf_status embed_texts(const encoder_state *s, const clf_text *texts, size_t count, float *out, clf_embed_stats *stats)
+{
+    clf_embed_params params = CLF_EMBED_PARAMS_INIT;
+    params.prompt = "";
+    return clf_model_embed(s->model, texts, count, &params, out, stats);
+}
+
 static clf_status run_once(void *state)
 {
     encoder_state *s = state;
-    return s->texts.count ? clf_model_embed(s->model, s->texts.items, s->one->batch, NULL, s->rows, &s->stats)
+    return s->texts.count ? embed_texts(s, s->texts.items, s->one->batch, s->rows, &s->stats)
                           : clf_model_embed_ids(s->model, s->ids, NULL, s->offsets, s->one->batch, NULL, s->rows);
 }
 
@@ -105,10 +113,10 @@ static clf_status want_row(const encoder_state *s, const clfi_ref_encoder *refer
 /* The device's row of a sequence that is alone. */
 static clf_status embed_alone(const encoder_state *s, size_t place, float *row, double *want)
 {
-    const size_t width = (size_t)clf_model_get_info(s->model)->width;
+    const size_t width = (size_t)clf_model_get_info(s->model)->embedding_width;
     const int32_t offsets[2] = {0, (int32_t)s->one->tokens};
     clf_embed_stats unused;
-    CLF_TRY(s->texts.count ? clf_model_embed(s->model, s->texts.items + place, 1, NULL, row, &unused)
+    CLF_TRY(s->texts.count ? embed_texts(s, s->texts.items + place, 1, row, &unused)
                            : clf_model_embed_ids(s->model, s->ids + s->offsets[place], NULL, offsets, 1, NULL, row));
     for (size_t c = 0; c < width; c++)
         want[c] = (double)row[c];
@@ -121,7 +129,7 @@ static clf_status check_rows(const encoder_state *s, const clfi_ref_encoder *ref
 {
     enum { ALONE_BOUND = 4 }; /* of the largest bound of the choice: two results' roundings, of other sequences */
     const clf_model_info *info = clf_model_get_info(s->model);
-    const size_t batch = s->one->batch, width = (size_t)info->width;
+    const size_t batch = s->one->batch, width = (size_t)info->embedding_width;
     clfi_random random = {CHOICE_SEED};
     size_t places[MOST_CHECKED];
     double bound, largest = 0;
@@ -148,7 +156,7 @@ static clf_status verify(void *state, clfi_verdict *out)
 {
     encoder_state *s = state;
     const clf_model_info *info = clf_model_get_info(s->model);
-    const size_t width = (size_t)info->width;
+    const size_t width = (size_t)info->embedding_width;
     clfi_ref_encoder *reference = NULL;
     double *want = NULL;
     float *row = NULL;
@@ -158,7 +166,7 @@ static clf_status verify(void *state, clfi_verdict *out)
     CLF_GOTO(run_once(s));
     CLF_GOTO(clfi_alloc(width, sizeof *want, "reference", &want));
     CLF_GOTO(clfi_alloc(width, sizeof *row, "embedding", &row));
-    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, info, &reference));
+    CLF_GOTO(clfi_ref_encoder_open(s->one->directory, &reference));
     *out = (clfi_verdict)CLFI_VERDICT_INIT;
     CLF_GOTO(check_rows(s, reference, row, want, out));
 done:

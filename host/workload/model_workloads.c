@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "io/checkpoint.h"
 #include "model/model.h"
+#include "model/network_open.h"
 
 /* "model" of ".../all-MiniLM-L6-v2/model" says nothing, so its parent's name is taken then. */
 void clfi_model_name(const char *directory, char *out, size_t size)
@@ -38,8 +39,10 @@ static clf_status read_sizes(const char *directory, clfi_bench_model *out)
     clf_network_config network;
     clf_status st;
     CLF_GOTO(clfi_model_config_read(directory, &config));
-    CLF_GOTO(clfi_family_find(config, CLF_TASK_EMBED, &family));
+    CLF_GOTO(clfi_family_find(config, CLF_TASK_EMBED | CLF_TASK_GENERATE, &family));
     CLF_GOTO(family->read_config(config, &network));
+    if (!(family->tasks & CLF_TASK_EMBED))
+        CLF_GOTO(clfi_network_as_encoder(family, &network));
     out->layers = network.encoder.layers;
     out->width = network.encoder.width;
     out->hidden_width = network.encoder.hidden_width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a decoder as numbers. */
-#include "workload/stored_decoder.h"
+/* Weights of a stack as numbers. */
+#include "workload/stored_network.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,26 +15,69 @@ static bool has(void *user, const char *name)
     return clfi_checkpoint_find(user, name, &tensor);
 }
 
-clf_status clfi_stored_decoder_open(clf_checkpoint *checkpoint, clfi_stored_decoder *out)
+const clf_stack_config *clfi_stored_stack(const clfi_stored_network *model)
+{
+    return model->is_encoder ? &model->config.encoder : &model->config.decoder;
+}
+
+const clf_embedding_config *clfi_stored_embedding(const clfi_stored_network *model)
+{
+    return model->is_encoder ? &model->config.source : &model->config.target;
+}
+
+static clf_status read_config(clf_checkpoint *checkpoint, unsigned task, const clf_family **family, clfi_stored_network *out)
+{
+    *out = (clfi_stored_network){.checkpoint = checkpoint, .lookup = {has, checkpoint, ""}};
+    CLF_TRY(clfi_family_find(clfi_checkpoint_config(checkpoint), task, family));
+    CLF_TRY((*family)->read_config(clfi_checkpoint_config(checkpoint), &out->config));
+    out->names = clfi_network_names(checkpoint, *family);
+    return CLF_OK;
+}
+
+/* The files' tensors can be looked up from here on. */
+static clf_status load(clfi_stored_network *model)
+{
+    CLF_TRY(clfi_checkpoint_load(model->checkpoint));
+    model->lookup.prefix = clfi_weight_prefix(&model->lookup, model->names);
+    return CLF_OK;
+}
+
+clf_status clfi_stored_network_open(clf_checkpoint *checkpoint, clfi_stored_network *out)
 {
     const clf_family *family;
-    clfi_stored_decoder made = {.checkpoint = checkpoint, .lookup = {has, checkpoint, ""}};
-    CLF_TRY(clfi_family_find(clfi_checkpoint_config(checkpoint), CLF_TASK_GENERATE, &family));
-    CLF_TRY(family->read_config(clfi_checkpoint_config(checkpoint), &made.config));
-    made.names = clfi_network_names(checkpoint, family);
+    clfi_stored_network made;
+    CLF_TRY(read_config(checkpoint, CLF_TASK_GENERATE, &family, &made));
     if (!made.names || !made.names->decoder || made.config.decoder.layers == 0 || made.config.encoder.layers > 0)
         CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected a decoder alone", family->model_type);
-    CLF_TRY(clfi_checkpoint_load(checkpoint));
-    made.lookup.prefix = clfi_weight_prefix(&made.lookup, made.names);
+    made.rows = made.names->decoder;
+    CLF_TRY(load(&made));
+    *out = made;
+    return CLF_OK;
+}
+
+clf_status clfi_stored_network_open_encoder(clf_checkpoint *checkpoint, clfi_stored_network *out)
+{
+    const clf_family *family;
+    clfi_stored_network made;
+    CLF_TRY(read_config(checkpoint, CLF_TASK_EMBED | CLF_TASK_GENERATE, &family, &made));
+    made.is_encoder = true;
+    made.rows = made.names ? made.names->encoder : NULL;
+    if (made.names && !(family->tasks & CLF_TASK_EMBED)) {
+        made.rows = made.names->decoder;
+        CLF_TRY(clfi_network_as_encoder(family, &made.config));
+    }
+    if (!made.rows)
+        CLF_FAIL(CLF_UNSUPPORTED, "model_type \"%s\": expected an encoder", family->model_type);
+    CLF_TRY(load(&made));
     *out = made;
     return CLF_OK;
 }
 
 /* The tensor of a role; false: the checkpoint has none. name: what was looked for. */
-static bool find(const clfi_stored_decoder *w, clf_weight_role role, int64_t layer, const char *suffix, const clf_weight_name **row,
+static bool find(const clfi_stored_network *w, clf_weight_role role, int64_t layer, const char *suffix, const clf_weight_name **row,
                  clf_checkpoint_tensor *tensor, char name[CLFI_WEIGHT_NAME_BYTES])
 {
-    const clf_weight_name *rows = role == CLF_WEIGHT_GENERATOR ? w->names->head : w->names->decoder;
+    const clf_weight_name *rows = role == CLF_WEIGHT_GENERATOR ? w->names->head : w->rows;
     name[0] = '\0';
     *row = clfi_weight_find(&w->lookup, rows, role, layer);
     if (!*row)
@@ -48,7 +91,7 @@ static bool is_plain_number(const clf_checkpoint_tensor *tensor)
     return tensor->is_weight && clfi_weight_type_info(tensor->type)->block_weights == 1;
 }
 
-clf_status clfi_stored_matrix(const clfi_stored_decoder *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
+clf_status clfi_stored_matrix(const clfi_stored_network *model, clf_weight_role role, int64_t layer, int64_t rows, int64_t columns,
                               clfi_stored_weight *out)
 {
     const clf_weight_name *row;
@@ -56,7 +99,7 @@ clf_status clfi_stored_matrix(const clfi_stored_decoder *model, clf_weight_role 
     clfi_stored_weight found = {.rows = rows, .columns = columns};
     if (!find(model, role, layer, "weight", &row, &found.tensor, name))
         CLF_FAIL(CLF_NOT_FOUND, "reference: the checkpoint has no %s", name);
-    const clf_weight_part part = clfi_weight_part(&model->config.decoder, layer, row, role);
+    const clf_weight_part part = clfi_weight_part(clfi_stored_stack(model), layer, row, role);
     const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : rows;
     found.is_turned = row->stored == CLF_STORED_TRANSPOSED;
     found.first = part.first;
@@ -68,7 +111,7 @@ clf_status clfi_stored_matrix(const clfi_stored_decoder *model, clf_weight_role 
     return CLF_OK;
 }
 
-clf_status clfi_stored_vector(const clfi_stored_decoder *model, clf_weight_role role, int64_t layer, const char *suffix, int64_t count,
+clf_status clfi_stored_vector(const clfi_stored_network *model, clf_weight_role role, int64_t layer, const char *suffix, int64_t count,
                               double **out)
 {
     const clf_weight_name *row;
@@ -80,7 +123,7 @@ clf_status clfi_stored_vector(const clfi_stored_decoder *model, clf_weight_role 
             return CLF_OK;
         CLF_FAIL(CLF_NOT_FOUND, "reference: the checkpoint has no %s", name);
     }
-    const clf_weight_part part = clfi_weight_part(&model->config.decoder, layer, row, role);
+    const clf_weight_part part = clfi_weight_part(clfi_stored_stack(model), layer, row, role);
     const int64_t stored = row->role == CLF_WEIGHT_FUSED ? part.stored : count;
     if (!is_plain_number(&tensor) || tensor.rank != 1 || tensor.dim[0] != stored)
         CLF_FAIL(CLF_FORMAT, "reference: %s: expected [%lld]", name, (long long)stored);
@@ -106,7 +149,7 @@ void clfi_stored_row(const clfi_stored_weight *weight, int64_t row, double *out)
 }
 
 /* Whether a row names the tensor, in one of the layers. */
-static bool is_named(const clfi_stored_decoder *model, const clf_weight_name *row, const char *tensor)
+static bool is_named(const clfi_stored_network *model, const clf_weight_name *row, const char *tensor)
 {
     static const char *const suffixes[] = {"weight", "bias"};
     char name[CLFI_WEIGHT_NAME_BYTES];
@@ -122,7 +165,7 @@ static bool is_named(const clfi_stored_decoder *model, const clf_weight_name *ro
 
 /* Whether every step reads the whole tensor: a layer's or the head's. A step reads single rows of embedding tables; nothing reads masks,
  * parts for pictures and a head beside a tied table. */
-static bool is_read_by_step(const clfi_stored_decoder *model, const char *tensor)
+static bool is_read_by_step(const clfi_stored_network *model, const char *tensor)
 {
     const clf_weight_name *row;
     for (row = model->names->decoder; row->role != CLF_WEIGHT_END; row++)
@@ -135,7 +178,7 @@ static bool is_read_by_step(const clfi_stored_decoder *model, const char *tensor
     return false;
 }
 
-clf_status clfi_stored_decoder_cost(const clfi_stored_decoder *model, clfi_decoder_cost *out)
+clf_status clfi_stored_network_cost(const clfi_stored_network *model, clfi_decoder_cost *out)
 {
     static const clf_weight_role roles[] = {CLF_WEIGHT_QUERY,  CLF_WEIGHT_KEY,      CLF_WEIGHT_VALUE,  CLF_WEIGHT_OUTPUT,
                                             CLF_WEIGHT_FFN_IN, CLF_WEIGHT_FFN_GATE, CLF_WEIGHT_FFN_OUT};

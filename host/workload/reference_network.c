@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders in double, in plain loops over whole prefixes: the layer that clf_stack_config describes, with norms before its blocks. */
-#include "workload/reference_decoder.h"
+/* Networks in double, in plain loops over whole sequences: the layer that a clf_stack_config describes. */
+#include "workload/reference_network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,32 +11,37 @@
 #include "workload/reference_norm.h"
 #include "workload/reference_softmax.h"
 
-enum { TILE = 16 /* tokens whose sums are made together */, BOUND_TOKENS = 32, BOUND_PLACES = 4, PLACES_SEED = 11 };
+enum {
+    TILE = 16, /* tokens whose sums are made together */
+    BOUND_TOKENS = 32,
+    BOUND_PLACES = 4,
+    PLACES_SEED = 11,
+    BUCKETS = 32, /* of MPNet, half of them for later keys */
+    MAX_DISTANCE = 128
+};
 
 static const double u = 0x1p-24;
 
 typedef struct pass {
-    const clfi_stored_decoder *model;
+    const clfi_stored_network *model;
     const clf_stack_config *config;
     int64_t tokens;
     clfi_ref_noise *noise;
+    double *bias; /* [BUCKETS, heads], owned: added to scores, by distance; NULL: none */
 } pass;
 
-clf_status clfi_ref_decoder_check(const clfi_stored_decoder *model)
+clf_status clfi_ref_network_check(const clfi_stored_network *model)
 {
-    const clf_stack_config *stack = &model->config.decoder;
-    const clf_embedding_config *embedding = &model->config.target;
-    const char *lacking = stack->place == CLF_NORM_POST ? "norms after the sum"
-                          : stack->lacks_first_norm     ? "a first layer without norm"
-                          : stack->buckets.count        ? "scores by distance"
-                          : stack->has_source           ? "attention to a source"
-                          : embedding->has_norm         ? "a norm of the embedding"
-                          : embedding->types            ? "types of tokens"
-                          : embedding->positions != CLF_POSITIONS_NONE && embedding->positions != CLF_POSITIONS_LEARNED
+    const clf_stack_config *stack = clfi_stored_stack(model);
+    const clf_positions positions = clfi_stored_embedding(model)->positions;
+    const char *lacking = stack->has_source ? "attention to a source"
+                          : stack->buckets.count && (stack->buckets.count != BUCKETS || stack->buckets.max_distance != MAX_DISTANCE)
+                              ? "scores by distance in other buckets than MPNet's"
+                          : positions != CLF_POSITIONS_NONE && positions != CLF_POSITIONS_LEARNED
                               ? "positions that are added but not learned"
                               : NULL;
     if (lacking)
-        CLF_FAIL(CLF_UNSUPPORTED, "the reference of decoders does not compute %s", lacking);
+        CLF_FAIL(CLF_UNSUPPORTED, "the reference does not compute %s", lacking);
     return CLF_OK;
 }
 
@@ -129,11 +134,30 @@ static clf_status rotate(const pass *p, const clf_attention_shape *shape, int64_
     return CLF_OK;
 }
 
-/* What query t of a head mixes from rows k, v [T] of D values, `step` apart. scores, weights: [T]. */
-static void attend(const pass *p, const clf_attention_shape *shape, int64_t layer, int64_t t, const double *q, const double *k,
+/* T5's buckets, two-sided: half of them for later keys; in each half one for each of 8 distances, then eight that grow by sqrt(2). */
+static int64_t bucket_of(int64_t distance)
+{
+    const int64_t half = BUCKETS / 2, exact = half / 2, far = distance < 0 ? -distance : distance;
+    int64_t bucket = far < exact ? far : exact;
+    while (far >= exact && bucket < half - 1 && far * far >= exact * exact << (bucket - exact + 1))
+        bucket++;
+    return bucket + (distance > 0 ? half : 0);
+}
+
+/* Keys that query t may use: first .. end. */
+static void usable_keys(const pass *p, const clf_attention_shape *shape, int64_t t, int64_t *first, int64_t *end)
+{
+    *first = shape->window > 0 && t >= shape->window ? t - shape->window + 1 : 0;
+    *end = shape->is_causal ? t + 1 : shape->window > 0 && t + shape->window < p->tokens ? t + shape->window : p->tokens;
+}
+
+/* What query t of head h mixes from rows k, v [T] of D values, `step` apart. scores, weights: [T]. */
+static void attend(const pass *p, const clf_attention_shape *shape, int64_t layer, int64_t h, int64_t t, const double *q, const double *k,
                    const double *v, int64_t step, double *scores, double *weights, double *out)
 {
-    const int64_t d = shape->head_size, first = shape->window > 0 && t >= shape->window ? t - shape->window + 1 : 0, keys = t + 1 - first;
+    int64_t first, end;
+    usable_keys(p, shape, t, &first, &end);
+    const int64_t d = shape->head_size, keys = end - first;
     const double scale = (double)clfi_stack_scale(p->config, layer), cap = (double)shape->soft_cap;
     const double unit = p->noise ? u * sqrt((double)d + 2) * fabs(scale) * clfi_ref_length(q, d) : 0;
     const double weight_unit = u * (16 + sqrt((double)keys));
@@ -144,6 +168,10 @@ static void attend(const pass *p, const clf_attention_shape *shape, int64_t laye
             sum += q[c] * key[c];
         sum = clfi_ref_rounded(p->noise, scale * sum, p->noise ? unit * clfi_ref_length(key, d) : 0);
         scores[j] = cap > 0 ? clfi_ref_rounded(p->noise, cap * tanh(sum / cap), 8 * u * fabs(sum)) : sum;
+        if (p->bias) {
+            const double with_bias = scores[j] + p->bias[bucket_of(first + j - t) * shape->heads + h];
+            scores[j] = clfi_ref_rounded(p->noise, with_bias, u * fabs(with_bias));
+        }
     }
     clfi_ref_softmax_row(scores, NULL, (size_t)keys, CLF_EMPTY_ROWS_ZERO, weights);
     memset(out, 0, (size_t)d * sizeof *out);
@@ -177,7 +205,7 @@ static clf_status attention(const pass *p, int64_t layer, const double *x, doubl
     for (int64_t h = 0; h < shape->heads; h++) {
         const int64_t at = h / (shape->heads / shape->key_heads) * d;
         for (int64_t t = 0; t < n; t++)
-            attend(p, shape, layer, t, q + t * wide + h * d, k + at, v + at, narrow, scores, weights, mixed + t * wide + h * d);
+            attend(p, shape, layer, h, t, q + t * wide + h * d, k + at, v + at, narrow, scores, weights, mixed + t * wide + h * d);
     }
     CLF_GOTO(linear(p, CLF_WEIGHT_OUTPUT, layer, n, wide, c, mixed, CLF_ACTIVATION_NONE, y));
 done:
@@ -210,54 +238,93 @@ typedef struct block {
     clf_weight_role before, after; /* its norms */
 } block;
 
-/* x [T,C] += f(N(x)), or N'(f(N(x))), for each block of each layer; then the final norm. */
+/* x [T,C] = x + f(N(x)), x + N'(f(N(x))) or N(x + f(x)); y, normed: scratch. */
+static clf_status run_block(const pass *p, const block *one, int64_t layer, double *x, double *y, double *normed)
+{
+    const clf_norm_place place = p->config->place;
+    const int64_t c = p->config->width, n = p->tokens;
+    const bool has_norm = !(p->config->lacks_first_norm && layer == 0 && one->before == CLF_WEIGHT_ATTENTION_NORM);
+    const double *input = x;
+    if (place != CLF_NORM_POST && has_norm) {
+        CLF_TRY(norm(p, one->before, layer, n, c, x, normed));
+        input = normed;
+    }
+    CLF_TRY(one->run(p, layer, input, y));
+    if (place == CLF_NORM_BOTH)
+        CLF_TRY(norm(p, one->after, layer, n, c, y, y));
+    for (int64_t j = 0; j < n * c; j++)
+        x[j] = clfi_ref_rounded(p->noise, x[j] + y[j], u * fabs(x[j] + y[j]));
+    return place == CLF_NORM_POST ? norm(p, one->before, layer, n, c, x, x) : CLF_OK;
+}
+
+/* All blocks of all layers, then the final norm. */
 static clf_status run_layers(const pass *p, double *x)
 {
     static const block blocks[] = {{attention, CLF_WEIGHT_ATTENTION_NORM, CLF_WEIGHT_ATTENTION_POST_NORM},
                                    {feed_forward, CLF_WEIGHT_FFN_NORM, CLF_WEIGHT_FFN_POST_NORM}};
     const int64_t c = p->config->width, n = p->tokens;
-    double *normed;
+    double *scratch;
     clf_status st = CLF_OK;
-    CLF_TRY(clfi_alloc((size_t)(2 * n * c), sizeof *normed, "reference", &normed));
-    double *y = normed + n * c;
-    for (int64_t i = 0; i < p->config->layers * (int64_t)COUNT(blocks); i++) {
-        const int64_t layer = i / (int64_t)COUNT(blocks);
-        const block *one = &blocks[i % (int64_t)COUNT(blocks)];
-        CLF_GOTO(norm(p, one->before, layer, n, c, x, normed));
-        CLF_GOTO(one->run(p, layer, normed, y));
-        if (p->config->place == CLF_NORM_BOTH)
-            CLF_GOTO(norm(p, one->after, layer, n, c, y, y));
-        for (int64_t j = 0; j < n * c; j++)
-            x[j] = clfi_ref_rounded(p->noise, x[j] + y[j], u * fabs(x[j] + y[j]));
-    }
+    CLF_TRY(clfi_alloc((size_t)(2 * n * c), sizeof *scratch, "reference", &scratch));
+    for (int64_t i = 0; i < p->config->layers * (int64_t)COUNT(blocks); i++)
+        CLF_GOTO(run_block(p, &blocks[i % (int64_t)COUNT(blocks)], i / (int64_t)COUNT(blocks), x, scratch, scratch + n * c));
     if (p->config->has_final_norm)
         CLF_GOTO(norm(p, CLF_WEIGHT_FINAL_NORM, 0, n, c, x, x));
 done:
-    free(normed);
+    free(scratch);
     return st;
 }
 
+static clf_status load_bias(pass *p)
+{
+    const int64_t heads = p->config->attention.heads;
+    clfi_stored_weight table;
+    if (p->config->buckets.count == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_DISTANCE_BIAS, 0, BUCKETS, heads, &table));
+    CLF_TRY(clfi_alloc((size_t)(BUCKETS * heads), sizeof *p->bias, "reference", &p->bias));
+    for (int64_t i = 0; i < BUCKETS; i++)
+        clfi_stored_row(&table, i, p->bias + i * heads);
+    return CLF_OK;
+}
+
+/* The row of the learned positions that token t has; `counted`: tokens before it that are no padding. */
+static int64_t position_of(const clf_embedding_config *embedding, int32_t id, int64_t t, int64_t *counted)
+{
+    if (!embedding->skips_padding)
+        return t + embedding->position_offset;
+    return id == embedding->padding ? embedding->position_offset - 1 : (*counted)++ + embedding->position_offset;
+}
+
+/* x [T,C] = tokens * scale + positions + type 0, or the norm of that. */
 static clf_status embed(const pass *p, const int32_t *ids, double *x)
 {
-    const clf_embedding_config *embedding = &p->model->config.target;
-    const int64_t c = p->config->width, offset = embedding->position_offset;
-    clfi_stored_weight table, positions = {.rows = 0};
+    const clf_embedding_config *embedding = clfi_stored_embedding(p->model);
+    const int64_t c = p->config->width;
+    const int64_t places = embedding->max_positions + embedding->position_offset;
+    clfi_stored_weight table, positions = {.rows = 0}, types = {.rows = 0};
+    int64_t counted = 0;
     double *row;
     CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_TOKENS, 0, embedding->vocabulary, c, &table));
     if (embedding->positions == CLF_POSITIONS_LEARNED)
-        CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_POSITIONS, 0, embedding->max_positions + offset, c, &positions));
-    CLF_TRY(clfi_alloc((size_t)c, sizeof *row, "reference", &row));
+        CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_POSITIONS, 0, places, c, &positions));
+    if (embedding->types)
+        CLF_TRY(clfi_stored_matrix(p->model, CLF_WEIGHT_TYPES, 0, embedding->types, c, &types));
+    CLF_TRY(clfi_alloc((size_t)(2 * c), sizeof *row, "reference", &row));
+    double *const type = row + c;
+    if (types.rows)
+        clfi_stored_row(&types, 0, type);
     for (int64_t t = 0; t < p->tokens; t++) {
         clfi_stored_row(&table, ids[t], x + t * c);
         if (positions.rows)
-            clfi_stored_row(&positions, t + offset, row);
+            clfi_stored_row(&positions, position_of(embedding, ids[t], t, &counted), row);
         for (int64_t i = 0; i < c; i++) {
             const double token = x[t * c + i] * (double)embedding->scale;
-            x[t * c + i] = clfi_ref_rounded(p->noise, token + row[i], 2 * u * (fabs(token) + fabs(row[i])));
+            x[t * c + i] = clfi_ref_rounded(p->noise, token + row[i] + type[i], 2 * u * (fabs(token) + fabs(row[i]) + fabs(type[i])));
         }
     }
     free(row);
-    return CLF_OK;
+    return embedding->has_norm ? norm(p, CLF_WEIGHT_EMBEDDING_NORM, 0, p->tokens, c, x, x) : CLF_OK;
 }
 
 /* logits [rows,V] from features [rows,C] */
@@ -273,21 +340,36 @@ static clf_status head(const pass *p, int64_t rows, const double *features, doub
     return CLF_OK;
 }
 
-clf_status clfi_ref_decoder_logits(const clfi_stored_decoder *model, const int32_t *ids, size_t length, const size_t *places,
+clf_status clfi_ref_network_features(const clfi_stored_network *model, const int32_t *ids, size_t length, clfi_ref_noise *noise,
+                                     double *out)
+{
+    const clf_embedding_config *embedding = clfi_stored_embedding(model);
+    pass p = {model, clfi_stored_stack(model), (int64_t)length, noise, NULL};
+    CLF_TRY(clfi_ref_network_check(model));
+    if (length > (size_t)embedding->max_positions)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: %zu tokens, the model has %lld positions", length, (long long)embedding->max_positions);
+    for (size_t t = 0; t < length; t++)
+        if (ids[t] < 0 || ids[t] >= embedding->vocabulary)
+            CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %zu is outside the vocabulary", (int)ids[t], t);
+    clf_status st = load_bias(&p);
+    if (st == CLF_OK)
+        st = embed(&p, ids, out);
+    if (st == CLF_OK)
+        st = run_layers(&p, out);
+    free(p.bias);
+    return st;
+}
+
+clf_status clfi_ref_network_logits(const clfi_stored_network *model, const int32_t *ids, size_t length, const size_t *places,
                                    size_t place_count, clfi_ref_noise *noise, double *out)
 {
     const clf_network_config *config = &model->config;
-    const pass p = {model, &config->decoder, (int64_t)length, noise};
+    const pass p = {model, &config->decoder, (int64_t)length, noise, NULL};
     const size_t c = (size_t)config->decoder.width;
     double *x;
     clf_status st;
-    CLF_TRY(clfi_ref_decoder_check(model));
-    for (size_t t = 0; t < length; t++)
-        if (ids[t] < 0 || ids[t] >= config->target.vocabulary)
-            CLF_FAIL(CLF_INVALID_ARGUMENT, "reference: token %d at %zu is outside the vocabulary", (int)ids[t], t);
     CLF_TRY(clfi_alloc(length * c, sizeof *x, "reference", &x));
-    CLF_GOTO(embed(&p, ids, x));
-    CLF_GOTO(run_layers(&p, x));
+    CLF_GOTO(clfi_ref_network_features(model, ids, length, noise, x));
     for (size_t i = 0; i < place_count; i++)
         memmove(x + i * c, x + places[i] * c, c * sizeof *x);
     for (size_t i = 0; config->generator_scale > 0 && i < place_count * c; i++)
@@ -298,7 +380,7 @@ done:
     return st;
 }
 
-clf_status clfi_ref_decoder_bound(const clfi_stored_decoder *model, const int32_t *ids, size_t length, double *out)
+clf_status clfi_ref_network_bound(const clfi_stored_network *model, const int32_t *ids, size_t length, double *out)
 {
     const size_t v = (size_t)model->config.target.vocabulary, tokens = length < BOUND_TOKENS ? length : BOUND_TOKENS;
     clfi_random random = {PLACES_SEED};
@@ -309,8 +391,8 @@ clf_status clfi_ref_decoder_bound(const clfi_stored_decoder *model, const int32_
     clf_status st;
     CLF_TRY(clfi_alloc(2 * count * v, sizeof *exact, "reference", &exact));
     double *disturbed = exact + count * v;
-    CLF_GOTO(clfi_ref_decoder_logits(model, ids, tokens, places, count, NULL, exact));
-    CLF_GOTO(clfi_ref_decoder_logits(model, ids, tokens, places, count, &noise, disturbed));
+    CLF_GOTO(clfi_ref_network_logits(model, ids, tokens, places, count, NULL, exact));
+    CLF_GOTO(clfi_ref_network_logits(model, ids, tokens, places, count, &noise, disturbed));
     for (size_t i = 0; i < count * v; i++) {
         worst = fmax(worst, fabs(disturbed[i] - exact[i]));
         largest = fmax(largest, fabs(exact[i]));
