@@ -10,7 +10,8 @@
 
 typedef struct clf_prompts {
     size_t count;
-    char **name, **text;  /* owned */
+    char **name, **text;  /* owned; in the file's order */
+    size_t *by_name;      /* their places in the order of the names */
     const char *standard; /* one of the names: what is used where a caller names none; NULL: none */
 } clf_prompts;
 

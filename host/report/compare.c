@@ -8,39 +8,27 @@
 #include "base/alloc.h"
 #include "report/same_work.h"
 
-static bool is_taken(const clfi_comparison *c, size_t count, size_t device)
-{
-    for (size_t i = 0; i < count; i++)
-        if (c->device_in_b[i] == device)
-            return true;
-    return false;
-}
-
 static bool same_device(const clfi_result_device *a, const clfi_result_device *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->platform, b->platform) == 0;
 }
 
-static void pair_devices(clfi_comparison *c)
+static clf_status pair_devices(clfi_comparison *c)
 {
     const size_t none = c->b->device_count;
+    bool *is_taken;
+    CLF_TRY(clfi_alloc(none, sizeof *is_taken, "devices", &is_taken));
     for (size_t i = 0; i < c->a->device_count; i++)
         c->device_in_b[i] = none;
     for (int by_order = 0; by_order < 2; by_order++)
         for (size_t i = 0; i < c->a->device_count; i++)
             for (size_t j = 0; c->device_in_b[i] == none && j < none; j++)
-                if (!is_taken(c, c->a->device_count, j) && (by_order || same_device(&c->a->devices[i], &c->b->devices[j])))
+                if (!is_taken[j] && (by_order || same_device(&c->a->devices[i], &c->b->devices[j]))) {
                     c->device_in_b[i] = j;
-}
-
-static const clfi_result_row *find_row(const clfi_result *result, size_t workload, size_t device, const char *engine)
-{
-    for (size_t i = 0; i < result->row_count; i++) {
-        const clfi_result_row *row = &result->rows[i];
-        if (row->workload == workload && row->device == device && strcmp(row->engine, engine) == 0)
-            return row;
-    }
-    return NULL;
+                    is_taken[j] = true;
+                }
+    free(is_taken);
+    return CLF_OK;
 }
 
 static bool is_measured(const clfi_result_row *row)
@@ -51,8 +39,8 @@ static bool is_measured(const clfi_result_row *row)
 /* b's row for a row of a. Where b could not list the engines of the workload it has one row for all of them, without a name. */
 static const clfi_result_row *counterpart(const clfi_comparison *c, const clfi_result_row *a, size_t workload)
 {
-    const clfi_result_row *own = find_row(c->b, workload, c->device_in_b[a->device], a->engine);
-    const clfi_result_row *of_all = own ? own : find_row(c->b, workload, c->device_in_b[a->device], "");
+    const clfi_result_row *own = clfi_result_find_row(c->b, workload, c->device_in_b[a->device], a->engine);
+    const clfi_result_row *of_all = own ? own : clfi_result_find_row(c->b, workload, c->device_in_b[a->device], "");
     return own || !is_measured(of_all) ? of_all : NULL;
 }
 
@@ -66,16 +54,18 @@ static const char *lost_reason(const clfi_comparison *c, const clfi_compare_row 
     return c->b->complete ? "b has no row of this engine" : "the run of b was interrupted before it";
 }
 
-static size_t unpaired_in_b(const clfi_comparison *c)
+/* Several rows of a may be held against one of b. */
+static clf_status count_unpaired(clfi_comparison *c)
 {
-    size_t unpaired = c->b->row_count;
-    for (size_t i = 0; i < c->b->row_count; i++) {
-        size_t at = 0;
-        while (at < c->count && c->rows[at].b != &c->b->rows[i])
-            at++;
-        unpaired -= at < c->count;
-    }
-    return unpaired;
+    bool *is_paired;
+    CLF_TRY(clfi_alloc(c->b->row_count, sizeof *is_paired, "compared rows", &is_paired));
+    for (size_t i = 0; i < c->count; i++)
+        if (c->rows[i].b)
+            is_paired[c->rows[i].b - c->b->rows] = true;
+    for (size_t i = 0; i < c->b->row_count; i++)
+        c->only_in_b += !is_paired[i];
+    free(is_paired);
+    return CLF_OK;
 }
 
 static clf_status pair_rows(clfi_comparison *c)
@@ -83,7 +73,7 @@ static clf_status pair_rows(clfi_comparison *c)
     CLF_TRY(clfi_alloc(c->a->row_count, sizeof *c->rows, "compared rows", &c->rows));
     for (size_t i = 0; i < c->a->row_count; i++) {
         const clfi_result_row *a = &c->a->rows[i];
-        const size_t workload = clfi_find_workload(c->b, c->a->workloads[a->workload].id);
+        const size_t workload = clfi_result_find_workload(c->b, c->a->workloads[a->workload].id);
         if (workload == c->b->workload_count || c->device_in_b[a->device] == c->b->device_count)
             continue;
         const clfi_result_row *b = counterpart(c, a, workload);
@@ -91,7 +81,7 @@ static clf_status pair_rows(clfi_comparison *c)
             c->rows[c->count++] = (clfi_compare_row){.a = a, .b = b};
     }
     c->only_in_a = c->a->row_count - c->count;
-    c->only_in_b = unpaired_in_b(c);
+    CLF_TRY(count_unpaired(c));
     if (c->count == 0)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "%s and %s have no result in common: no workload that both list", c->a->path, c->b->path);
     return CLF_OK;
@@ -155,7 +145,7 @@ clf_status clfi_compare(const clfi_result *a, const clfi_result *b, double thres
     *out = (clfi_comparison){.a = a, .b = b, .threshold = threshold};
     CLF_TRY(clfi_check_same_work(a, b));
     CLF_TRY(clfi_alloc(a->device_count, sizeof *out->device_in_b, "devices", &out->device_in_b));
-    pair_devices(out);
+    CLF_TRY(pair_devices(out));
     CLF_TRY(clfi_compare_settings(out));
     CLF_TRY(pair_rows(out));
     return judge_all(out);

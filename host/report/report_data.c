@@ -52,7 +52,7 @@ static clf_status gather_works(clfi_report_data *data)
             const clfi_result_workload *w = &data->files[f].workloads[i];
             bool is_new = true;
             for (size_t g = 0; g < f && is_new; g++)
-                is_new = clfi_find_workload(&data->files[g], w->id) == data->files[g].workload_count;
+                is_new = clfi_result_find_workload(&data->files[g], w->id) == data->files[g].workload_count;
             if (!is_new)
                 continue;
             const size_t op = find_op(data, w);
@@ -95,7 +95,7 @@ static void gather_rows_of(clfi_report_data *data, size_t index)
     work->first = data->row_count;
     for (size_t d = 0; d < data->device_count; d++) {
         const clfi_result *file = data->devices[d].file;
-        const size_t place = clfi_find_workload(file, work->workload->id);
+        const size_t place = clfi_result_find_workload(file, work->workload->id);
         for (size_t i = 0; i < file->row_count && place < file->workload_count; i++)
             if (file->rows[i].workload == place && file->rows[i].device == data->devices[d].place)
                 data->rows[data->row_count++] = (clfi_report_row){.work = index, .device = d, .row = &file->rows[i]};

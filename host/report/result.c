@@ -223,6 +223,8 @@ void clfi_result_free(clfi_result *result)
     free(result->rows);
     free(result->not_measured);
     free(result->path);
+    json_decref(result->workload_places);
+    json_decref(result->row_places);
     json_decref(result->document);
     *result = (clfi_result){0};
 }

@@ -96,6 +96,7 @@ typedef struct clfi_result {
     clfi_result_row *rows;
     clfi_result_gap *not_measured;
     size_t model_count, device_count, workload_count, row_count, not_measured_count;
+    json_t *workload_places, *row_places; /* where each id, and each row's workload, device and engine, is found */
 } clfi_result;
 
 /* Reads and checks a file. FORMAT "<path>: <place>: <key>: expected ..., found ...": broken; UNSUPPORTED: another schema_version; NOT_FOUND
@@ -109,5 +110,9 @@ void clfi_result_free(clfi_result *result); /* leaves it empty */
 
 /* A measured limit of a device, for example "fp32_gflops"; NaN where it was not measured. */
 double clfi_result_limit(const clfi_result_device *device, const char *name);
+
+/* The place of a workload's id; workload_count: there is none. And the row of a workload, device and engine; NULL: there is none. */
+size_t clfi_result_find_workload(const clfi_result *result, const char *id);
+const clfi_result_row *clfi_result_find_row(const clfi_result *result, size_t workload, size_t device, const char *engine);
 
 #endif

@@ -12,11 +12,32 @@
 /* A recorded median or quantile may be rounded, not invented. */
 static const double summary_tolerance = 1e-3;
 
-/* What rows refer to, by name. */
-typedef struct row_index {
-    json_t *workloads; /* id -> place */
-    json_t *seen;      /* "workload device engine" -> true */
-} row_index;
+enum { KEY_BYTES = 512 };
+
+/* The place of a row under its workload, device and engine. */
+static const char *row_key(size_t workload, size_t device, const char *engine, char out[KEY_BYTES])
+{
+    snprintf(out, KEY_BYTES, "%zu %zu %s", workload, device, engine);
+    return out;
+}
+
+static size_t place_of(const json_t *places, const char *key, size_t none)
+{
+    const json_t *place = json_object_get(places, key);
+    return place ? (size_t)json_integer_value(place) : none;
+}
+
+size_t clfi_result_find_workload(const clfi_result *result, const char *id)
+{
+    return place_of(result->workload_places, id, result->workload_count);
+}
+
+const clfi_result_row *clfi_result_find_row(const clfi_result *result, size_t workload, size_t device, const char *engine)
+{
+    char key[KEY_BYTES];
+    const size_t place = place_of(result->row_places, row_key(workload, device, engine, key), result->row_count);
+    return place < result->row_count ? &result->rows[place] : NULL;
+}
 
 static clf_status read_samples(const json_t *object, const char *where, const char *key, clfi_samples *out)
 {
@@ -168,17 +189,21 @@ static clf_status read_methods(const json_t *object, const char *where, clfi_res
     return energy ? clfi_json_opt_string(energy, inner, "method", "not measured", &row->energy_method) : CLF_OK;
 }
 
+static clf_status fail_memory(const clfi_result *result)
+{
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
+}
+
 /* Which workload and device a row is of, and that no other row is of the same. */
-static clf_status resolve(const clfi_result *result, row_index *index, const json_t *object, const char *where, clfi_result_row *row)
+static clf_status resolve(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
 {
     const char *id;
     int64_t device;
-    char key[512];
+    char key[KEY_BYTES];
     CLF_TRY(clfi_json_get_string(object, where, "workload", &id));
-    const json_t *place = json_object_get(index->workloads, id);
-    if (!place)
+    row->workload = clfi_result_find_workload(result, id);
+    if (row->workload == result->workload_count)
         return clfi_result_wrong(where, "workload", "the id of a workload in this file", json_object_get(object, "workload"));
-    row->workload = (size_t)json_integer_value(place);
     CLF_TRY(clfi_json_get_int(object, where, "device", 0, INT64_MAX, &device));
     while (row->device < result->device_count && result->devices[row->device].id != device)
         row->device++;
@@ -187,18 +212,18 @@ static clf_status resolve(const clfi_result *result, row_index *index, const jso
     CLF_TRY(clfi_json_get_string(object, where, "engine", &row->engine));
     if (strlen(row->engine) > 64)
         return clfi_result_wrong(where, "engine", "a name of at most 64 bytes", json_object_get(object, "engine"));
-    snprintf(key, sizeof key, "%zu %zu %s", row->workload, row->device, row->engine);
-    if (json_object_get(index->seen, key))
+    if (clfi_result_find_row(result, row->workload, row->device, row->engine))
         CLF_FAIL(CLF_FORMAT, "%s: expected one row, found a second one of workload \"%s\", device %lld, engine \"%s\"", where, id,
                  (long long)device, row->engine);
-    if (json_object_set_new(index->seen, key, json_true()) != 0)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
+    row_key(row->workload, row->device, row->engine, key);
+    if (json_object_set_new(result->row_places, key, json_integer((json_int_t)(row - result->rows))) != 0)
+        return fail_memory(result);
     return CLF_OK;
 }
 
-static clf_status read_row(const clfi_result *result, row_index *index, const json_t *object, const char *where, clfi_result_row *row)
+static clf_status read_row(const clfi_result *result, const json_t *object, const char *where, clfi_result_row *row)
 {
-    CLF_TRY(resolve(result, index, object, where, row));
+    CLF_TRY(resolve(result, object, where, row));
     CLF_TRY(read_status(object, where, row));
     CLF_TRY(read_facts(object, where, row));
     CLF_TRY(read_methods(object, where, row));
@@ -218,14 +243,13 @@ clf_status clfi_result_read_rows(clfi_result *result)
     char where[CLFI_RESULT_WHERE_BYTES];
     const json_t *array;
     CLF_TRY(clfi_result_table(result, "results", sizeof *result->rows, &array, &result->rows, &result->row_count));
-    row_index index = {json_object(), json_object()};
-    clf_status st = index.workloads && index.seen ? CLF_OK : clfi_fail(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
+    result->workload_places = json_object();
+    result->row_places = json_object();
+    clf_status st = result->workload_places && result->row_places ? CLF_OK : fail_memory(result);
     for (size_t i = 0; st == CLF_OK && i < result->workload_count; i++)
-        if (json_object_set_new(index.workloads, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
-            st = clfi_fail(CLF_OUT_OF_MEMORY, "%s: results: not enough memory", result->path);
+        if (json_object_set_new(result->workload_places, result->workloads[i].id, json_integer((json_int_t)i)) != 0)
+            st = fail_memory(result);
     for (size_t i = 0; st == CLF_OK && i < result->row_count; i++)
-        st = read_row(result, &index, json_array_get(array, i), clfi_result_where(result, "results", i, where), &result->rows[i]);
-    json_decref(index.workloads);
-    json_decref(index.seen);
+        st = read_row(result, json_array_get(array, i), clfi_result_where(result, "results", i, where), &result->rows[i]);
     return st;
 }

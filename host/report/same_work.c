@@ -11,14 +11,6 @@
 
 enum { SHOWN = 3 }; /* differences named in the message */
 
-size_t clfi_find_workload(const clfi_result *result, const char *id)
-{
-    size_t i = 0;
-    while (i < result->workload_count && strcmp(result->workloads[i].id, id) != 0)
-        i++;
-    return i;
-}
-
 static clf_status diff_members(json_t *list, const char *id, const json_t *a, const json_t *b)
 {
     static const char *const members[] = {"work", "flops", "bytes", "items", "item"};
@@ -36,7 +28,7 @@ static clf_status diff_all(json_t *list, const clfi_result *a, const clfi_result
     const json_t *models_a = json_object_get(a->document, "models"), *models_b = json_object_get(b->document, "models");
     char where[CLFI_JSON_FOUND_BYTES * 4];
     for (size_t i = 0; i < a->workload_count; i++) {
-        const size_t j = clfi_find_workload(b, a->workloads[i].id);
+        const size_t j = clfi_result_find_workload(b, a->workloads[i].id);
         if (j < b->workload_count)
             CLF_TRY(diff_members(list, a->workloads[i].id, json_array_get(workloads_a, i), json_array_get(workloads_b, j)));
     }

@@ -10,7 +10,4 @@
  * that differ. */
 clf_status clfi_check_same_work(const clfi_result *a, const clfi_result *b);
 
-/* The place of the workload with this id; result->workload_count where there is none. */
-size_t clfi_find_workload(const clfi_result *result, const char *id);
-
 #endif
