@@ -8,6 +8,7 @@
 #include "model/decode_rehearsal.h"
 #include "model/finite.h"
 #include "model/generation.h"
+#include "text/tokenizer.h"
 
 /* A sequence at work: given tokens in passes. */
 typedef struct reading {
@@ -109,31 +110,83 @@ static double surprise(const float *logits, size_t vocabulary, int32_t token)
     return log(sum) + largest - (double)logits[token];
 }
 
-/* `count` tokens from the text's token `at` on. */
-static clf_status read_window(const reading *r, const clf_encoding *encoding, size_t at, size_t count, double *sum)
+/* A text on its way: its tokens come one by one and are read as windows. */
+typedef struct windows {
+    reading r;
+    int32_t *tokens; /* [size]: the window at hand */
+    size_t count, size;
+    size_t done, total; /* tokens of the windows before, and of the text */
+    size_t predicted;
+    double sum;
+} windows;
+
+static clf_status read_window(windows *w)
 {
-    const int32_t *tokens = encoding->ids + at;
-    for (size_t first = 0; first + 1 < count; first += CLFI_LOGIT_TOKENS) {
-        const size_t left = count - 1 - first, part = left < CLFI_LOGIT_TOKENS ? left : CLFI_LOGIT_TOKENS; /* nothing follows the last */
-        CLF_TRY(give(r, tokens + first, part, true, r->logits));
+    const reading *r = &w->r;
+    for (size_t first = 0; first + 1 < w->count; first += CLFI_LOGIT_TOKENS) {
+        const size_t left = w->count - 1 - first, part = left < CLFI_LOGIT_TOKENS ? left : CLFI_LOGIT_TOKENS; /* nothing follows the last */
+        CLF_TRY(give(r, w->tokens + first, part, true, r->logits));
         for (size_t i = 0; i < part; i++)
-            *sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, tokens[first + i + 1]);
-        tell(r, at + first + part + (part == left), encoding->length);
+            w->sum += surprise(r->logits + i * r->vocabulary, r->vocabulary, w->tokens[first + i + 1]);
+        tell(r, w->done + first + part + (part == left), w->total);
     }
     return CLF_OK;
 }
 
-static clf_status read_windows(reading *r, const clf_encoding *encoding, size_t window, double *sum, size_t *predicted)
+/* The window at hand in a sequence of its own; the next one is empty. */
+static clf_status end_window(windows *w)
 {
-    clf_status st = CLF_OK;
-    for (size_t first = 0; st == CLF_OK && first < encoding->length; first += window) {
-        const size_t left = encoding->length - first, count = left < window ? left : window;
-        CLF_TRY(clfi_decode_open(r->session->decoding, &r->sequence));
-        st = read_window(r, encoding, first, count, sum);
-        *predicted += count - 1;
-        const clf_status dropped = clfi_decode_drop(r->session->decoding, r->sequence);
-        st = st == CLF_OK ? dropped : st;
-    }
+    clf_decode_batch *decoding = w->r.session->decoding;
+    if (w->count == 0)
+        return CLF_OK;
+    CLF_TRY(clfi_decode_open(decoding, &w->r.sequence));
+    const clf_status st = read_window(w), dropped = clfi_decode_drop(decoding, w->r.sequence);
+    w->predicted += w->count - 1;
+    w->done += w->count;
+    w->count = 0;
+    return st == CLF_OK ? dropped : st;
+}
+
+static clf_status take_token(void *user, int32_t id)
+{
+    windows *w = user;
+    w->tokens[w->count++] = id;
+    return w->count == w->size ? end_window(w) : CLF_OK;
+}
+
+static clf_status count_token(void *user, int32_t id)
+{
+    (void)id;
+    ++*(size_t *)user;
+    return CLF_OK;
+}
+
+/* The text is gone through twice, so that all that can be wrong with it is found before the first pass on the device. */
+static clf_status count_tokens(const windows *w, const clf_text *text, const clf_encode_options *options, clf_encoding *memory, size_t *out)
+{
+    const clf_session *session = w->r.session;
+    *out = 0;
+    CLF_TRY(clfi_tokenizer_stream(session->model->tokenizer, text, options, memory, count_token, out));
+    if (*out < 2)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "a text of %zu %s: expected two or more", *out, clfi_plural(*out, "token", "tokens"));
+    return clfi_generation_fits(session, clfi_generation_held(session) + (w->size < *out ? w->size : *out));
+}
+
+static clf_status read_all(windows *w, const clf_text *text)
+{
+    const clf_generate_params *params = w->r.params;
+    const clf_encode_options options = {.add_special_tokens = !params->no_special_tokens, .ignore_special = params->ignore_special};
+    clf_encoding memory = CLF_ENCODING_INIT;
+    clf_status st = count_tokens(w, text, &options, &memory, &w->total);
+    if (st != CLF_OK && params->failed_text)
+        *params->failed_text = 0;
+    else if (st != CLF_OK)
+        clfi_fail_prefix(st, "perplexity");
+    if (st == CLF_OK)
+        st = clfi_tokenizer_stream(w->r.session->model->tokenizer, text, &options, &memory, take_token, w);
+    if (st == CLF_OK)
+        st = end_window(w);
+    clfi_encoding_free(&memory);
     return st;
 }
 
@@ -141,9 +194,6 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
                           size_t *out_tokens)
 {
     clf_generate_params own;
-    clf_encoding *encoding = NULL;
-    double sum = 0;
-    size_t predicted = 0;
     clf_status st;
     if (!session || !text || !out)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: session, text and out must not be NULL");
@@ -155,25 +205,15 @@ clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t win
     if (window < 2 || window > (size_t)session->model->info.max_positions)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "perplexity: a window of %zu %s: expected 2 to %lld, the model's positions", window,
                  clfi_plural(window, "token", "tokens"), (long long)session->model->info.max_positions);
-    reading r = {.session = session, .params = &own, .vocabulary = (size_t)session->model->info.vocabulary};
-    CLF_GOTO(clfi_alloc(CLFI_LOGIT_TOKENS * r.vocabulary, sizeof *r.logits, "logits", &r.logits));
-    CLF_GOTO(clf_encoding_create(&encoding));
-    if ((st = clfi_generation_encode(session->model, &own, text, encoding)) == CLF_OK && encoding->length < 2)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "a text of %zu %s: expected two or more", encoding->length,
-                       clfi_plural(encoding->length, "token", "tokens"));
-    if (st == CLF_OK)
-        st = clfi_generation_fits(session, clfi_generation_held(session) + (window < encoding->length ? window : encoding->length));
-    if (st != CLF_OK && own.failed_text)
-        *own.failed_text = 0;
-    else if (st != CLF_OK)
-        clfi_fail_prefix(st, "perplexity");
-    CLF_GOTO(st);
-    CLF_GOTO(read_windows(&r, encoding, window, &sum, &predicted));
-    *out = exp(sum / (double)predicted);
+    windows w = {.r = {.session = session, .params = &own, .vocabulary = (size_t)session->model->info.vocabulary}, .size = window};
+    CLF_GOTO(clfi_alloc(CLFI_LOGIT_TOKENS * w.r.vocabulary, sizeof *w.r.logits, "logits", &w.r.logits));
+    CLF_GOTO(clfi_alloc(window, sizeof *w.tokens, "a window", &w.tokens));
+    CLF_GOTO(read_all(&w, text));
+    *out = exp(w.sum / (double)w.predicted);
     if (out_tokens)
-        *out_tokens = predicted;
+        *out_tokens = w.predicted;
 done:
-    clf_encoding_destroy(encoding);
-    free(r.logits);
+    free(w.tokens);
+    free(w.r.logits);
     return st;
 }

@@ -21,12 +21,15 @@ typedef struct clf_merge {
 
 #define NO_PAIR UINT64_MAX
 
+enum { PART_BYTES = 4096 }; /* of a long text without pre-tokenizer, which is one word */
+
 struct clf_bpe {
     clf_vocabulary vocabulary;
     char *continuation_prefix, *end_suffix;
     size_t prefix_size, suffix_size;
     int32_t unknown; /* -1: none */
     bool fuse_unknown, byte_fallback, ignore_merges;
+    bool parts_at_spaces; /* no token goes from another character on to U+2581, SentencePiece's space, which is one */
     int32_t byte_id[256]; /* with byte_fallback; -1: none */
     clf_merge *merges;    /* open addressing, at most half full */
     size_t merge_count, slot_count;
@@ -45,6 +48,36 @@ static void destroy(void *model)
     free(bpe);
 }
 
+static const char sign[] = "\u2581";
+enum { SIGN_SIZE = sizeof sign - 1 };
+
+/* Where the first sign behind another character than a sign stands from `from` on; size: nowhere. */
+static size_t find_word(const char *text, size_t size, size_t from)
+{
+    for (const char *at = text + from; at < text + size; at += SIGN_SIZE) {
+        at = memmem(at, size - (size_t)(at - text), sign, SIGN_SIZE);
+        if (!at)
+            return size;
+        const size_t place = (size_t)(at - text);
+        if (place > 0 && (place < SIGN_SIZE || memcmp(at - SIGN_SIZE, sign, SIGN_SIZE) != 0))
+            return place;
+    }
+    return size;
+}
+
+/* Whether no merge crosses the beginning of a word, so that a long text may be divided there. */
+static bool do_words_end(const clf_vocabulary *vocabulary)
+{
+    if (clfi_vocabulary_find(vocabulary, sign, SIGN_SIZE) < 0)
+        return false;
+    for (size_t i = 0; i < vocabulary->count; i++) {
+        const clf_vocabulary_entry *entry = &vocabulary->entries[i];
+        if (find_word(vocabulary->text.data + entry->offset, entry->size, 0) < entry->size)
+            return false;
+    }
+    return true;
+}
+
 static clf_status take_settings(const clf_bpe_settings *settings, const char *where, clf_bpe *bpe)
 {
     const clf_vocabulary *vocabulary = &bpe->vocabulary;
@@ -61,6 +94,8 @@ static clf_status take_settings(const clf_bpe_settings *settings, const char *wh
         char token[8];
         bpe->byte_id[byte] = clfi_vocabulary_find(vocabulary, token, (size_t)snprintf(token, sizeof token, "<0x%02X>", byte));
     }
+    bpe->parts_at_spaces = bpe->unknown >= 0 && bpe->prefix_size == 0 && bpe->suffix_size == 0 && !bpe->ignore_merges;
+    bpe->parts_at_spaces = bpe->parts_at_spaces && do_words_end(vocabulary);
     CLF_TRY(clfi_strdup(settings->continuation_prefix, &bpe->continuation_prefix));
     return clfi_strdup(settings->end_suffix, &bpe->end_suffix);
 }
@@ -418,6 +453,21 @@ static clf_status merge_all(const clf_bpe *bpe, clf_model_memory *memory, size_t
     return CLF_OK;
 }
 
+/* Tokens of bytes [start, end) of a word. */
+static clf_status divide(const clf_bpe *bpe, clf_model_memory *memory, const char *word, size_t start, size_t end, clf_token_list *tokens)
+{
+    size_t count, at = start;
+    CLF_TRY(begin_word(bpe, memory, word + start, end - start, &count));
+    CLF_TRY(merge_all(bpe, memory, count));
+    for (size_t i = 0; i < count; i++) {
+        const clf_symbol *symbol = &memory->symbols[i];
+        if (symbol->size)
+            CLF_TRY(clfi_token_append(tokens, symbol->id, at, at + symbol->size));
+        at += symbol->size;
+    }
+    return CLF_OK;
+}
+
 static clf_status encode(const void *model, const char *word, size_t size, clf_text_workspace *work, clf_token_list *tokens)
 {
     const clf_bpe *bpe = model;
@@ -425,7 +475,6 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     clf_cached_word *slot;
     bool found;
     const size_t first = tokens->count;
-    size_t count;
     if (size > INT32_MAX)
         CLF_FAIL(CLF_UNSUPPORTED, "a word of %zu bytes: expected at most %d", size, INT32_MAX);
     CLF_TRY(clfi_text_workspace_model(work, &memory));
@@ -436,14 +485,9 @@ static clf_status encode(const void *model, const char *word, size_t size, clf_t
     if (whole >= 0) {
         CLF_TRY(clfi_token_append(tokens, whole, 0, size));
     } else {
-        CLF_TRY(begin_word(bpe, memory, word, size, &count));
-        CLF_TRY(merge_all(bpe, memory, count));
-        size_t at = 0;
-        for (size_t i = 0; i < count; i++) {
-            const clf_symbol *symbol = &memory->symbols[i];
-            if (symbol->size)
-                CLF_TRY(clfi_token_append(tokens, symbol->id, at, at + symbol->size));
-            at += symbol->size;
+        for (size_t start = 0, end; start < size; start = end) {
+            end = bpe->parts_at_spaces && size - start > PART_BYTES ? find_word(word, size, start + PART_BYTES) : size;
+            CLF_TRY(divide(bpe, memory, word, start, end, tokens));
         }
     }
     clfi_model_memory_keep(slot, word, size, tokens, first);

@@ -28,6 +28,8 @@ typedef struct clf_sequence {
     clf_token_list *tokens;
     size_t enough; /* tokens after which to stop */
     bool ignore_special, is_aligned;
+    clf_token_sink sink; /* NULL: the tokens stay in the list */
+    void *user;
 } clf_sequence;
 
 void clfi_encoding_free(clf_encoding *encoding)
@@ -147,15 +149,36 @@ static clf_status find_normalized(const clf_sequence *s)
     return CLF_OK;
 }
 
-/* Where the portion that begins at `start` ends: behind an ASCII space or line end, or at the end of the text. */
-static size_t portion_end(const char *text, size_t start, size_t size)
+static bool is_letter_or_digit(char byte)
 {
-    if (size - start <= PORTION_BYTES)
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+/* Where the portion that begins at `start` ends, at the latest at the end of the text. */
+static size_t portion_end(clf_portions portions, const char *text, size_t start, size_t size)
+{
+    if (portions == CLF_PORTIONS_NONE || size - start <= PORTION_BYTES)
         return size;
-    for (size_t i = start + PORTION_BYTES; i < size; i++)
-        if (text[i] == ' ' || text[i] == '\n')
-            return i + 1;
+    if (portions == CLF_PORTIONS_BEHIND_SPACES) {
+        for (size_t i = start + PORTION_BYTES; i < size; i++)
+            if (text[i] == ' ' || text[i] == '\n')
+                return i + 1;
+        return size;
+    }
+    for (size_t i = start + PORTION_BYTES; i + 1 < size; i++)
+        if (text[i] == ' ' && is_letter_or_digit(text[i - 1]) && is_letter_or_digit(text[i + 1]))
+            return i;
     return size;
+}
+
+/* Hands the tokens so far to the sink, where there is one. */
+static clf_status hand_on(const clf_sequence *s)
+{
+    for (size_t i = 0; s->sink && i < s->tokens->count; i++)
+        CLF_TRY(s->sink(s->user, s->tokens->tokens[i].id));
+    if (s->sink)
+        s->tokens->count = 0;
+    return CLF_OK;
 }
 
 /* Raw text without added tokens of the raw kind; its first character is number `character` of the given text. */
@@ -163,7 +186,7 @@ static clf_status encode_raw(const clf_sequence *s, const char *text, size_t siz
 {
     clf_text_workspace *work = s->work;
     for (size_t start = 0, end; start < size && s->tokens->count < s->enough; start = end) {
-        end = s->tokenizer->in_portions ? portion_end(text, start, size) : size;
+        end = portion_end(s->tokenizer->portions, text, start, size);
         clfi_text_workspace_begin(work, end - start, s->is_aligned);
         CLF_TRY(clfi_aligned_append_given(&work->text[0], text + start, end - start, character));
         CLF_TRY(clfi_normalize(&s->tokenizer->normalizers, work));
@@ -173,6 +196,7 @@ static clf_status encode_raw(const clf_sequence *s, const char *text, size_t siz
             CLF_FAIL(CLF_UNSUPPORTED, "a text of %zu bytes after normalisation: expected at most %u", work->text[0].text.length,
                      UINT32_MAX);
         CLF_TRY(encode_pieces(s));
+        CLF_TRY(hand_on(s));
         if (s->is_aligned)
             character += clfi_utf8_length(text + start, end - start);
     }
@@ -309,6 +333,33 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
     for (int i = 0; i < 2; i++)
         kept[i] = tokens[i].tokens ? tokens[i].tokens + (tokenizer->cuts_left ? tokens[i].count - count[i] : 0) : NULL;
     return apply_template(template, o->add_special_tokens, with_offsets, kept, count, out);
+}
+
+clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
+                                 clf_encoding *memory, clf_token_sink sink, void *user)
+{
+    const clf_template *template = &tokenizer->post_processor.single;
+    if (!memory->workspace)
+        CLF_TRY(clfi_alloc(1, sizeof *memory->workspace, "tokenizer workspace", &memory->workspace));
+    const clf_sequence sequence = {
+        .tokenizer = tokenizer,
+        .work = &memory->workspace->text,
+        .tokens = &memory->workspace->text.tokens[0],
+        .enough = SIZE_MAX,
+        .ignore_special = options->ignore_special || tokenizer->splits_special,
+        .is_aligned = tokenizer->needs_spans,
+        .sink = sink,
+        .user = user,
+    };
+    for (size_t i = 0; i < template->count; i++) {
+        if (template->pieces[i].kind == CLF_PIECE_FIRST) {
+            CLF_TRY(encode_sequence(&sequence, text->data, text->size));
+            CLF_TRY(hand_on(&sequence));
+        } else if (template->pieces[i].kind == CLF_PIECE_TOKEN && options->add_special_tokens) {
+            CLF_TRY(sink(user, template->pieces[i].id));
+        }
+    }
+    return CLF_OK;
 }
 
 CLFI_OPTIONS(clf_encode_params, CLF_ENCODE_PARAMS_INIT)

@@ -62,6 +62,19 @@ bool clfi_pre_tokenizers_are_local(const clf_chain *chain)
     return chain->count > 0; /* without one the text is a single word */
 }
 
+bool clfi_pre_tokenizers_cut_words(const clf_chain *chain)
+{
+    bool cuts = false;
+    for (size_t i = 0; i < chain->count; i++) {
+        const clf_pre_tokenizer_kind *kind = kind_of(&chain->parts[i]);
+        const clf_word_cut words = kind->words ? kind->words(chain->parts[i].settings) : CLF_WORDS_UNKNOWN;
+        if (words == CLF_WORDS_UNKNOWN)
+            return false;
+        cuts = cuts || words == CLF_WORDS_CUT;
+    }
+    return cuts;
+}
+
 bool clfi_pre_tokenizers_need_spans(const clf_chain *chain)
 {
     for (size_t i = 0; i < chain->count; i++) {

@@ -7,6 +7,13 @@
 #include "text/chain.h"
 #include "text/text_workspace.h"
 
+/* What a pre-tokenizer does between an ASCII letter or digit and a space with another of these behind it, wherever that is in a text: */
+typedef enum clf_word_cut {
+    CLF_WORDS_UNKNOWN, /* it may join the two, or look back over them */
+    CLF_WORDS_LEFT,    /* it does nothing there */
+    CLF_WORDS_CUT      /* it cuts before the space */
+} clf_word_cut;
+
 typedef struct clf_pre_tokenizer_kind {
     clf_part_kind part; /* first */
 
@@ -22,6 +29,8 @@ typedef struct clf_pre_tokenizer_kind {
 
     /* Whether rewrite asks where a piece begins in the given text, so that spans are needed; NULL: never. */
     bool (*needs_spans)(const void *settings);
+
+    clf_word_cut (*words)(const void *settings); /* NULL: unknown */
 } clf_pre_tokenizer_kind;
 
 extern const clf_part_table clfi_pre_tokenizers;
@@ -35,6 +44,7 @@ extern const clf_pre_tokenizer_kind clfi_pre_tokenizer_bert, clfi_pre_tokenizer_
 clf_status clfi_pre_tokenize(const clf_chain *chain, clf_text_workspace *work);
 
 bool clfi_pre_tokenizers_are_local(const clf_chain *chain);
+bool clfi_pre_tokenizers_cut_words(const clf_chain *chain);
 bool clfi_pre_tokenizers_need_spans(const clf_chain *chain);
 
 #endif

@@ -100,7 +100,13 @@ static clf_status divide_digits(const void *settings, const clf_str *text, size_
     return clfi_cut_apply(CLF_CUT_ISOLATED, &work->matches, 0, out);
 }
 
-const clf_pre_tokenizer_kind clfi_pre_tokenizer_digits = {{"Digits", read_digits, NULL}, .divide = divide_digits};
+static clf_word_cut leave_words(const void *settings)
+{
+    (void)settings;
+    return CLF_WORDS_LEFT;
+}
+
+const clf_pre_tokenizer_kind clfi_pre_tokenizer_digits = {{"Digits", read_digits, NULL}, .divide = divide_digits, .words = leave_words};
 
 /* --- Punctuation --- */
 

@@ -52,7 +52,15 @@ static clf_status divide_split(const void *settings, const clf_str *text, size_t
     return clfi_cut_apply(split->cut, &work->matches, start, out);
 }
 
-const clf_pre_tokenizer_kind clfi_pre_tokenizer_split = {{"Split", read_split, destroy_split}, .divide = divide_split};
+static clf_word_cut words_of_split(const void *settings)
+{
+    const clf_split *split = settings;
+    const bool is_known = split->pattern.regex && clfi_regex_cuts_words(split->pattern.regex);
+    return is_known && split->cut == CLF_CUT_ISOLATED && !split->invert ? CLF_WORDS_CUT : CLF_WORDS_UNKNOWN;
+}
+
+const clf_pre_tokenizer_kind clfi_pre_tokenizer_split = {
+    {"Split", read_split, destroy_split}, .divide = divide_split, .words = words_of_split};
 
 /* --- ByteLevel: GPT-2's words, then each byte as a character --- */
 
@@ -109,8 +117,14 @@ static clf_status rewrite_byte_level(const void *settings, const clf_aligned_tex
     return CLF_OK;
 }
 
+/* A space that it puts before a text is put before none that begins with one. */
+static clf_word_cut words_of_byte_level(const void *settings)
+{
+    return ((const clf_byte_level *)settings)->words.regex ? CLF_WORDS_CUT : CLF_WORDS_LEFT;
+}
+
 const clf_pre_tokenizer_kind clfi_pre_tokenizer_byte_level = {
-    {"ByteLevel", read_byte_level, destroy_byte_level}, .rewrite = rewrite_byte_level};
+    {"ByteLevel", read_byte_level, destroy_byte_level}, .rewrite = rewrite_byte_level, .words = words_of_byte_level};
 
 /* --- Metaspace: spaces become a character of their own, with which words begin --- */
 

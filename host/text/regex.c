@@ -167,6 +167,11 @@ done:
     return st;
 }
 
+bool clfi_regex_cuts_words(const clf_regex *regex)
+{
+    return regex->is_known;
+}
+
 void clfi_regex_memory_free(clf_regex_memory *memory)
 {
     if (!memory)

@@ -4,6 +4,7 @@
 #ifndef CLFI_TEXT_REGEX_H
 #define CLFI_TEXT_REGEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -20,6 +21,10 @@ extern const char clfi_regex_gpt2[];
  * translated, named. */
 clf_status clfi_regex_create(const char *pattern, const char *where, clf_regex **out);
 void clfi_regex_destroy(clf_regex *regex);
+
+/* Whether the pattern is known to match nothing that goes from an ASCII letter or digit on to a space, to look at no character before its
+ * match, and to take the same of what is before such a place whether the text goes on or not. */
+bool clfi_regex_cuts_words(const clf_regex *regex);
 
 /* The pattern for PCRE2 that stands for Oniguruma's `pattern`, appended to `out`. Errors as above. */
 clf_status clfi_regex_translate(const char *pattern, const char *where, clf_str *out);

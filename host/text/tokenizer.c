@@ -95,8 +95,10 @@ clf_status clfi_tokenizer_finish(clf_tokenizer *tokenizer, const char *where)
     if (st != CLF_OK)
         return clfi_fail_prefix(st, "%s", where);
     /* an added token may hold the spaces where portions end */
-    tokenizer->in_portions = tokenizer->added.normalized.count == 0 && clfi_normalizers_are_local(&tokenizer->normalizers) &&
-                             clfi_pre_tokenizers_are_local(&tokenizer->pre_tokenizers);
+    if (tokenizer->added.normalized.count == 0 && clfi_normalizers_are_local(&tokenizer->normalizers))
+        tokenizer->portions = clfi_pre_tokenizers_are_local(&tokenizer->pre_tokenizers)   ? CLF_PORTIONS_BEHIND_SPACES
+                              : clfi_pre_tokenizers_cut_words(&tokenizer->pre_tokenizers) ? CLF_PORTIONS_BEFORE_SPACES
+                                                                                          : CLF_PORTIONS_NONE;
     tokenizer->needs_spans = clfi_pre_tokenizers_need_spans(&tokenizer->pre_tokenizers);
     CLF_TRY(collect_special(tokenizer));
     CLF_TRY(check_template(tokenizer, &tokenizer->post_processor.single, where));

@@ -47,6 +47,15 @@ clf_status clfi_tokenizer_from_parts(const json_t *root, const char *name, const
 /* Whether sentence_bert_config.json puts Lowercase before the tokenizer's own normalizers. FORMAT, IO, OUT_OF_MEMORY. */
 clf_status clfi_tokenizer_lowers(const char *directory, bool *out);
 
+/* Takes one token after another. */
+typedef clf_status (*clf_token_sink)(void *user, int32_t id);
+
+/* Hands the tokens of a text, special ones around it included, to `sink` one by one, as clf_tokenizer_encode has them. It keeps no list of
+ * all of them: where the tokenizer cuts between words its memory does not grow with the text. `memory` works as in clf_tokenizer_encode;
+ * its arrays stay as they are. options->max_tokens and offsets do not count. Statuses as there, and those of the sink. */
+clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
+                                 clf_encoding *memory, clf_token_sink sink, void *user);
+
 /* clf_tokenizer_encode for callers inside. pair NULL: none. */
 clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size,
                                  const clf_encode_options *options, clf_encoding *out);

@@ -9,6 +9,13 @@
 #include "text/token_model.h"
 #include "text/tokenizer.h"
 
+/* Where a long text may be divided into portions that have the tokens of the whole. */
+typedef enum clf_portions {
+    CLF_PORTIONS_NONE,
+    CLF_PORTIONS_BEHIND_SPACES, /* behind an ASCII space or line end */
+    CLF_PORTIONS_BEFORE_SPACES  /* before a space between two ASCII letters or digits */
+} clf_portions;
+
 struct clf_tokenizer {
     clf_chain normalizers, pre_tokenizers, decoders;
     bool has_decoder; /* without one, decoding puts spaces between tokens */
@@ -16,7 +23,7 @@ struct clf_tokenizer {
     void *model;
     clf_added_tokens added;
     clf_post_processor post_processor;
-    bool in_portions;     /* a long text may be taken in portions that end behind an ASCII space or line end */
+    clf_portions portions;
     int32_t *special_ids; /* sorted */
     size_t special_count;
     int32_t roles[CLF_TOKEN_ROLE_COUNT];

@@ -92,7 +92,8 @@ CLF_API CLF_NODISCARD clf_status clf_logits(clf_session *session, const clf_text
                                             float *out);
 
 /* exp of the mean of -log p(token | those before it in its window): the text's tokens in windows of `window`, one after another; the first
- * token of a window is only read. Sums in double. *out_tokens: how many were predicted; may be NULL. params: as clf_logits. Statuses as
+ * token of a window is only read. Beside the text itself memory is that of a window where the tokenizer cuts between words (bytes of BPE),
+ * and of all its tokens elsewhere. Sums in double. *out_tokens: how many were predicted; may be NULL. params: as clf_logits. Statuses as
  * clf_generate, UNSUPPORTED for an encoder-decoder too; INVALID_ARGUMENT: a window below 2 or above the model's positions, a text of fewer
  * than two tokens. */
 CLF_API CLF_NODISCARD clf_status clf_perplexity(clf_session *session, const clf_text *text, size_t window,

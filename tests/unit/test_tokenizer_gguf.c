@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "clformer/tokenizer.h"
 #include "support/crc.h"
 #include "support/difficult_texts.h"
+#include "text/tokenizer_parts.h"
 
 #define DATA CLF_TEST_DATA "/tokenizer"
 
@@ -117,17 +119,18 @@ static uint32_t sum_of(const clf_tokenizer *tokenizer, clf_token_decoder *decode
     return sum;
 }
 
+static const struct {
+    const char *name, *family, *pre;
+    bool has_space;
+} rows[] = {
+    {"smollm", "smollm", "smollm", true},           {"gpt-2", "gpt2", "gpt-2", true},
+    {"llama-bpe", "llama3", "llama-bpe", true},     {"qwen2", "qwen2", "qwen2", true},
+    {"default", "cut_default", "default", true},    {"llama", "llama2", NULL, true},
+    {"llama-without-space", "llama2", NULL, false},
+};
+
 static void kinds(void **state)
 {
-    static const struct {
-        const char *name, *family, *pre;
-        bool has_space;
-    } rows[] = {
-        {"smollm", "smollm", "smollm", true},           {"gpt-2", "gpt2", "gpt-2", true},
-        {"llama-bpe", "llama3", "llama-bpe", true},     {"qwen2", "qwen2", "qwen2", true},
-        {"default", "cut_default", "default", true},    {"llama", "llama2", NULL, true},
-        {"llama-without-space", "llama2", NULL, false},
-    };
     clf_str file = CLF_STR_INIT;
     (void)state;
     CHECK_OK(clfi_file_read(DATA "/gguf.crc", 1 << 16, &file));
@@ -157,9 +160,102 @@ static void kinds(void **state)
     clfi_str_free(&file);
 }
 
+/* The difficult texts as a single one, with words between them, of a length that is taken in many portions. */
+static clf_str long_text(void)
+{
+    clf_str all = CLF_STR_INIT;
+    for (size_t n = 0; n < DIFFICULT_TEXTS; n++) {
+        CHECK_OK(clfi_str_append(&all, texts[n].data, texts[n].length));
+        CHECK_OK(clfi_str_append_text(&all, n % 3 ? " a1 b" : n % 2 ? "it's x \n y" : "7 8"));
+    }
+    return all;
+}
+
+typedef struct id_list {
+    int32_t *ids;
+    size_t count, capacity;
+} id_list;
+
+static clf_status append_id(void *user, int32_t id)
+{
+    id_list *list = user;
+    CLF_TRY(clfi_grow(&list->ids, &list->capacity, list->count + 1, sizeof *list->ids, "ids"));
+    list->ids[list->count++] = id;
+    return CLF_OK;
+}
+
+static void append_all(const clf_tokenizer *tokenizer, const char *text, size_t size, id_list *out)
+{
+    clf_encoding *encoding;
+    CHECK_OK(clf_encoding_create(&encoding));
+    CHECK_OK(clf_tokenizer_encode(tokenizer, &(clf_text){text, size}, NULL, NULL, encoding));
+    for (size_t i = 0; i < encoding->length; i++)
+        CHECK_OK(append_id(out, encoding->ids[i]));
+    clf_encoding_destroy(encoding);
+}
+
+static void check_same(const char *name, const char *how, const id_list *got, const id_list *want)
+{
+    size_t same = 0;
+    while (same < got->count && same < want->count && got->ids[same] == want->ids[same])
+        same++;
+    CHECK(got->count == want->count && same == want->count, "%s: %s: %zu tokens of %zu and %zu are the same", name, how, same, got->count,
+          want->count);
+}
+
+static bool is_word_end(const char *text, size_t at)
+{
+    const char *letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+    return text[at] == ' ' && strchr(letters, text[at - 1]) && text[at - 1] && strchr(letters, text[at + 1]) && text[at + 1];
+}
+
+/* A long text in portions has the tokens of the whole, and of portions between other words; so have those that are handed on one by one. */
+static void portions(void **state)
+{
+    clf_str text = long_text();
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        vocabulary *v = read_vocabulary(rows[i].family, rows[i].pre, rows[i].has_space);
+        const clf_encode_options options = CLF_ENCODE_OPTIONS_INIT;
+        id_list whole = {0}, got = {0}, streamed = {0}, words = {0};
+        clf_encoding memory = CLF_ENCODING_INIT;
+        clf_tokenizer *tokenizer;
+        v->spec.add_eos = 1;
+        v->spec.eos = 1;
+        CHECK_OK(clf_tokenizer_from_vocabulary(&v->spec, rows[i].name, &tokenizer));
+        append_all(tokenizer, text.data, text.length, &got);
+        CHECK(got.count > 20000, "%s: %zu tokens", rows[i].name, got.count);
+        CHECK_OK(clfi_tokenizer_stream(tokenizer, &(clf_text){text.data, text.length}, &options, &memory, append_id, &streamed));
+        check_same(rows[i].name, "one by one", &streamed, &got);
+        CHECK((tokenizer->portions == CLF_PORTIONS_BEFORE_SPACES) == (rows[i].pre && strcmp(rows[i].pre, "default") != 0), "%s: portions",
+              rows[i].name);
+        tokenizer->portions = CLF_PORTIONS_NONE;
+        append_all(tokenizer, text.data, text.length, &whole);
+        check_same(rows[i].name, "in portions", &got, &whole);
+        for (size_t start = 0, end; rows[i].pre || !rows[i].has_space ? start < text.length : false; start = end) {
+            for (end = start + 100; end < text.length && !is_word_end(text.data, end);)
+                end++;
+            end = end < text.length ? end : text.length;
+            append_all(tokenizer, text.data + start, end - start, &words);
+            words.count -= end < text.length; /* the token behind each text */
+        }
+        if (words.count)
+            check_same(rows[i].name, "in portions of a few words", &words, &whole);
+        clf_tokenizer_destroy(tokenizer);
+        clfi_encoding_free(&memory);
+        free(whole.ids);
+        free(got.ids);
+        free(streamed.ids);
+        free(words.ids);
+        json_decref(v->json);
+        free(v);
+    }
+    clfi_str_free(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds), cmocka_unit_test(portions)};
     read_difficult_texts(texts);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free_difficult_texts(texts);
