@@ -145,8 +145,9 @@ static clf_status append(tokenized *t, const clf_encoding *encoding)
     return CLF_OK;
 }
 
+/* *out_failed: a text that the tokenizer does not take. */
 static clf_status tokenize(const clf_model *model, const char *what, const clf_row_texts *texts, size_t max_tokens, clf_embed_stats *stats,
-                           tokenized *out)
+                           tokenized *out, size_t *out_failed)
 {
     const clf_encode_options options = {.add_special_tokens = true, .max_tokens = max_tokens};
     const bool has_types = model->network->config.source.types > 1 &&
@@ -167,7 +168,9 @@ static clf_status tokenize(const clf_model *model, const char *what, const clf_r
             CLF_GOTO(clfi_str_append(&prompted, text.data, text.size));
             text = (clf_text){clfi_str_text(&prompted), prompted.length};
         }
-        CLF_GOTO(clfi_tokenizer_encode(model->tokenizer, text.data, text.size, pair.data, pair.size, &options, &encoding));
+        st = clfi_tokenizer_encode(model->tokenizer, text.data, text.size, pair.data, pair.size, &options, &encoding);
+        *out_failed = st == CLF_UNSUPPORTED ? i : *out_failed;
+        CLF_GOTO(st);
         for (size_t k = 0; !has_types && k < encoding.length; k++)
             encoding.type_ids[k] = 0;
         CLF_GOTO(append(out, &encoding));
@@ -238,8 +241,8 @@ clf_status clfi_rows_of_texts(clf_session *session, const clf_row_pass *pass, co
                  (long long)info->max_positions);
     const size_t limit = texts->batch_tokens ? texts->batch_tokens : clfi_batch_tokens(session->context);
     const uint64_t start = clfi_now_ns();
-    clf_status st =
-        tokenize(session->model, pass->what, texts, texts->max_tokens ? texts->max_tokens : (size_t)info->max_tokens, &done_stats, &t);
+    const size_t most = texts->max_tokens ? texts->max_tokens : (size_t)info->max_tokens;
+    clf_status st = tokenize(session->model, pass->what, texts, most, &done_stats, &t, &failed);
     const uint64_t tokenized_at = clfi_now_ns();
     clfi_profile_phase(session->context, "tokenize", start, tokenized_at);
     if (st == CLF_OK)

@@ -25,7 +25,7 @@ typedef struct clf_row_texts {
     size_t max_tokens, batch_tokens; /* 0: as the model; suited to the device */
     void (*progress)(void *user, size_t done, size_t total);
     void *progress_user;
-    size_t *failed; /* receives the text whose row is corrupt; NULL: not wanted */
+    size_t *failed; /* receives the text whose row is corrupt, or that the tokenizer does not take; NULL: not wanted */
 } clf_row_texts;
 
 /* No corrupt row leaves: one that is not finite, or all zero where its sequence has tokens, is found on the device; its batch is computed

@@ -34,8 +34,8 @@ typedef struct clf_classify_params {
     size_t batch_tokens; /* tokens in one forward pass; 0 = suited to the device */
     void (*progress)(void *user, size_t done, size_t total); /* texts; NULL = none */
     void *progress_user;
-    size_t *failed_text; /* receives the index of a text whose logits are corrupt, and the message is without it; else the number of texts;
-                            NULL = not wanted */
+    size_t *failed_text; /* receives the index of a text whose logits are corrupt, or that the tokenizer refuses, and the message is without
+                            it; else the number of texts; NULL = not wanted */
 } clf_classify_params;
 
 #define CLF_CLASSIFY_PARAMS_INIT {.size = sizeof(clf_classify_params)}

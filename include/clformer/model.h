@@ -95,8 +95,8 @@ typedef struct clf_embed_params {
     size_t dimensions;       /* keep so many features, then normalise where the model does or `normalize` is 1; 0 = as the model */
     const char *prompt_name; /* a prompt of config_sentence_transformers.json; NULL = its default_prompt_name, where it has one */
     const char *prompt;      /* goes before every text; NULL = by prompt_name, "" = none */
-    size_t *failed_text;     /* receives the index of a text whose embedding is corrupt, and the message is without it; else the number of
-                                texts; NULL = not wanted */
+    size_t *failed_text;     /* receives the index of a text whose embedding is corrupt, or that the tokenizer refuses, and the message is
+                                without it; else the number of texts; NULL = not wanted */
 } clf_embed_params;
 
 enum { CLF_AS_MODEL = -1 };

@@ -145,6 +145,23 @@ printf '%s' '{"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"pre_tokenizer"
 run tokenize "$work/slow" --file "$work/slow.txt"
 expect_status 1 "a slow expression"
 expect_error "$work/slow.txt: line 3: regular expression at byte 0 of a text of 50000" "a slow expression"
+mkdir "$work/growing"
+ln -s "$model"/* "$work/growing"
+rm -f "$work/growing/tokenizer.json"
+python3 - "$model/tokenizer.json" "$work/growing/tokenizer.json" <<'END'
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    content = json.load(file)
+double = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+content["normalizer"] = {"type": "Sequence", "normalizers": [double] * 64}
+with open(sys.argv[2], "w", encoding="utf-8") as file:
+    json.dump(content, file)
+END
+for command in tokenize embed; do
+    run "$command" "$work/growing" 'xyz' 'an'
+    expect_status 1 "$command: a text that grows"
+    expect_error "text 2: normalizers, pre-tokenizers or decoders of the tokenizer make more than 1048704 bytes" "$command: a text that grows"
+done
 run detokenize "$model" --skip-special 101 '[7592, 1010]' 2088 999 102
 [ "$(cat "$work/out")" = 'hello, world!' ] || fail "detokenize: $(cat "$work/out")"
 run tokenize "$model" 'one text' 'another'
