@@ -267,14 +267,17 @@ ALWAYS_INLINE void attend_block(const float16 *q, __global const float *k, int k
     accumulate(scores, v, v_stride, first, count, is_diagonal, masks, alpha, out);
 }
 
-/* Rows without a usable key: the factor that makes them zero or NaN, and the sums of v that make them uniform. */
-inline float16 row_factor(float16 sum)
+/* The factor of a row whose weights sum to `sum`, which is 0 without a usable key: then the row becomes zero or NaN, or is made uniform
+ * below. A selection instead of a branch: PoCL 6 ends the process where a loop's result is used by one arm of a branch alone
+ * (tests/runtime/test_driver_faults.c). */
+inline float16 row_factor(float16 sum, bool has_keys)
 {
 #if EMPTY_ROWS == EMPTY_ROWS_NAN
-    return sum == (float16)(0.0f) ? (float16)(NAN) : (float16)(1.0f) / sum;
+    const float empty = has_keys ? NAN : 0.0f;
 #else
-    return sum == (float16)(0.0f) ? (float16)(0.0f) : (float16)(1.0f) / sum;
+    const float empty = 0.0f;
 #endif
+    return sum == (float16)(0.0f) ? (float16)(empty) : (float16)(1.0f) / sum;
 }
 
 #if EMPTY_ROWS == EMPTY_ROWS_UNIFORM
@@ -416,7 +419,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void attention_vector(AT
             attend_block(queries, k, k_stride, v, v_stride, first, count, keys, true, &masks, maximum, sum, result, &numbers);
     }
     for (int i = 0; i < TILE_V; i++) {
-        const float16 factor = tile.k_count == 0 ? (float16)(0.0f) : row_factor(sum[i]);
+        const float16 factor = row_factor(sum[i], tile.k_count > 0);
         for (int column = 0; column < HEAD_V; column++)
             result[column * TILE_V + i] *= factor;
     }

@@ -22,7 +22,7 @@ static int blocks_of(const clf_embedding_term *term)
 static clf_status check_term(const clf_embedding_term *term, int k, const clf_view *y)
 {
     static const char op[] = "embedding";
-    char table[16], ids[16];
+    char table[24], ids[16];
     snprintf(table, sizeof table, "table %d", k);
     snprintf(ids, sizeof ids, "ids %d", k);
     for (const clf_view *block = term->table; block < term->table + blocks_of(term); block++) {

@@ -136,6 +136,13 @@ static bool has_vnni(void)
 #endif
 }
 
+/* Whether a PoCL takes inline assembly: releases 4.0 to 6.0 end the process where a kernel holds any. */
+static bool pocl_takes_assembly(const char *driver_version)
+{
+    const int version = parse_version(driver_version, "");
+    return version < 400 || version >= 700;
+}
+
 /* Of launch graphs on GPUs: enough items for a unit to wait for several loads at once, few enough groups to meet in a microsecond. Steps of
  * sixteen sequences keep an H200 busy with single launches, and are 1.13 times as fast with them; of one, 0.68 times. */
 enum { GRAPH_GROUPS_PER_UNIT = 2, GRAPH_GROUP = 256, GRAPH_ROWS = 8 };
@@ -162,7 +169,7 @@ static void set_caps(clf_device *device)
     const bool is_nvidia = strstr(info->vendor, "NVIDIA") != NULL;
     caps->prints_warnings = is_pocl || is_nvidia;
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
-    caps->has_byte_dot = is_pocl && caps->is_cpu && caps->vector_width == 16 && has_vnni();
+    caps->has_byte_dot = is_pocl && caps->is_cpu && caps->vector_width == 16 && has_vnni() && pocl_takes_assembly(info->driver_version);
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");
