@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/gpu_hint.h"
 #include "cli/json_line.h"
 #include "cli/platform_probe.h"
 #include "cli/session.h"
@@ -226,8 +227,9 @@ static clf_status print_text(const clf_device_list *list, const tuned_state *tun
     }
     print_lines("note", broken);
     clfi_str_clear(&text);
+    const cli_gpu_places places = cli_gpu_places_here();
     if (st == CLF_OK && !has_usable_gpu)
-        st = cli_platforms_hint(has_idle_rusticl, &text);
+        st = cli_gpu_hints(&places, has_idle_rusticl, &text);
     print_lines("hint", &text);
     clfi_str_free(&text);
     return st;

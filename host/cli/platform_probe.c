@@ -250,25 +250,3 @@ void cli_platforms_release(char *folder)
     rmdir(folder);
     free(folder);
 }
-
-clf_status cli_platforms_hint(bool has_idle_rusticl, clf_str *hints)
-{
-    struct dirent **names;
-    clf_status st = CLF_OK;
-    if (has_idle_rusticl && !getenv("RUSTICL_ENABLE"))
-        st = clfi_str_append_text(
-            hints, "Mesa's rusticl shows devices only where RUSTICL_ENABLE names their drivers: RUSTICL_ENABLE=radeonsi, iris, nouveau "
-                   "or, on the CPU, llvmpipe\n");
-    const int found = scandir("/dev/dri", &names, NULL, alphasort);
-    for (int i = 0; i < found; i++) {
-        char path[300];
-        snprintf(path, sizeof path, "/dev/dri/%s", names[i]->d_name);
-        if (st == CLF_OK && strncmp(names[i]->d_name, "render", 6) == 0 && access(path, R_OK | W_OK) != 0)
-            st = clfi_str_appendf(
-                hints, "%s cannot be opened by this user; its GPU appears after \"sudo usermod -aG render $USER\" and a new login\n", path);
-        free(names[i]);
-    }
-    if (found >= 0)
-        free(names);
-    return st;
-}

@@ -3,8 +3,6 @@
 #ifndef CLFI_CLI_PLATFORM_PROBE_H
 #define CLFI_CLI_PLATFORM_PROBE_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 /* Enumerates the devices of each .icd file of OCL_ICD_VENDORS (default /etc/OpenCL/vendors) in a child process, all side by side, for at
@@ -13,8 +11,5 @@
  * devices were listed. */
 clf_status cli_platforms_probe(clf_str *notes, char **folder);
 void cli_platforms_release(char *folder); /* NULL is a no-op */
-
-/* What may make a device appear that is not there: RUSTICL_ENABLE, the group of /dev/dri. One line each. */
-clf_status cli_platforms_hint(bool has_idle_rusticl, clf_str *hints);
 
 #endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding out what keeps a GPU from being shown. */
+#include "cli/gpu_hint.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 512 };
+
+typedef struct gpu_vendor {
+    unsigned id; /* PCI */
+    const char *name;
+    const char *package;     /* Debian's, of the vendor's own driver; NULL: has none in Debian */
+    const char *icd[2];      /* beginnings of the names of its .icd files */
+    const char *mesa_driver; /* as RUSTICL_ENABLE calls it */
+} gpu_vendor;
+
+static const gpu_vendor vendors[] = {
+    {0x8086, "Intel", "intel-opencl-icd", {"intel"}, "iris"},
+    {0x1002, "AMD", NULL, {"amdocl"}, "radeonsi"},
+    {0x10de, "NVIDIA", "nvidia-opencl-icd", {"nvidia"}, NULL},
+};
+
+cli_gpu_places cli_gpu_places_here(void)
+{
+    return (cli_gpu_places){"/sys/class/drm",
+                            "/dev/dri",
+                            "/etc/OpenCL/vendors",
+                            getenv("OCL_ICD_VENDORS"),
+                            getenv("OCL_ICD_FILENAMES"),
+                            getenv("RUSTICL_ENABLE")};
+}
+
+static const gpu_vendor *vendor_of(const char *drm, const char *node)
+{
+    char path[PATH_BYTES];
+    unsigned id = 0;
+    snprintf(path, sizeof path, "%s/%s/device/vendor", drm, node);
+    FILE *file = fopen(path, "r");
+    const bool is_read = file && fscanf(file, "%x", &id) == 1;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; is_read && i < sizeof vendors / sizeof *vendors; i++)
+        if (vendors[i].id == id)
+            return &vendors[i];
+    return NULL;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Of a folder of .icd files, or of one such file in its place. */
+static bool holds_driver(const char *folder, const char *beginning)
+{
+    DIR *entries = folder ? opendir(folder) : NULL;
+    bool found = folder && !entries && begins(last_name(folder), beginning);
+    for (struct dirent *entry; !found && entries && (entry = readdir(entries));)
+        found = begins(entry->d_name, beginning);
+    if (entries)
+        closedir(entries);
+    return found;
+}
+
+/* Libraries and .icd files, a colon between them. */
+static bool names_driver(const char *list, const char *beginning)
+{
+    for (const char *at = list; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(at, ":"), at);
+        const char *name = last_name(path);
+        if (begins(name, beginning) || (begins(name, "lib") && begins(name + 3, beginning)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_driver(const cli_gpu_places *places, const char *beginning)
+{
+    return beginning && (holds_driver(places->vendors, beginning) || holds_driver(places->given, beginning) ||
+                         names_driver(places->filenames, beginning) ||
+                         (strcmp(beginning, "rusticl") == 0 && names_driver(places->filenames, "RusticlOpenCL")));
+}
+
+/* RUSTICL_ENABLE is a list with commas; a driver may have numbers of devices behind a colon. */
+static bool is_enabled(const char *list, const char *driver)
+{
+    const size_t length = strlen(driver);
+    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strncmp(at, driver, length) == 0 && strchr(",:", at[length]))
+            return true;
+    return false;
+}
+
+/* Which driver is missing, or which variable it waits for. */
+static clf_status hint_driver(const cli_gpu_places *places, const gpu_vendor *vendor, const char *node, clf_str *hints)
+{
+    if (has_driver(places, vendor->icd[0]) || has_driver(places, vendor->icd[1]))
+        return CLF_OK;
+    const bool has_rusticl = vendor->mesa_driver && has_driver(places, "rusticl");
+    if (has_rusticl && is_enabled(places->rusticl_enable, vendor->mesa_driver))
+        return CLF_OK;
+    CLF_TRY(clfi_str_appendf(hints, "%s: %s GPU without an OpenCL driver: ", node, vendor->name));
+    if (has_rusticl)
+        return clfi_str_appendf(hints, "set RUSTICL_ENABLE=%s for the installed mesa-opencl-icd%s%s\n", vendor->mesa_driver,
+                                vendor->package ? ", or install " : "", vendor->package ? vendor->package : "");
+    if (!vendor->mesa_driver)
+        return clfi_str_appendf(hints, "install %s\n", vendor->package);
+    return clfi_str_appendf(hints, "install %s%smesa-opencl-icd and set RUSTICL_ENABLE=%s\n", vendor->package ? vendor->package : "",
+                            vendor->package ? ", or " : "", vendor->mesa_driver);
+}
+
+/* Where the node is missing: a container that was not given it. */
+static clf_status hint_node(const char *dri, const char *node, clf_str *hints)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", dri, node);
+    if (access(path, F_OK) == 0)
+        return CLF_OK;
+    return clfi_str_appendf(hints, "%s is missing: the kernel knows the GPU, but this system or container was not given its node\n", path);
+}
+
+/* The node's group is what lets users in: render on Debian, video on older systems. */
+static clf_status hint_group(const char *dri, const char *node, clf_str *hints)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", dri, node);
+    if (stat(path, &info) != 0 || faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0)
+        return CLF_OK;
+    const struct group *group = getgrgid(info.st_gid);
+    if (!group || (info.st_mode & (S_IRGRP | S_IWGRP)) != (S_IRGRP | S_IWGRP))
+        return clfi_str_appendf(hints, "%s cannot be opened by this user: its permissions are %03o\n", path,
+                                (unsigned)info.st_mode & 0777u);
+    return clfi_str_appendf(
+        hints, "%s cannot be opened by this user; its GPU appears after \"sudo usermod -aG %s $USER\" and a new login\n", path,
+        group->gr_name);
+}
+
+static int is_render_node(const struct dirent *entry)
+{
+    return begins(entry->d_name, "renderD");
+}
+
+/* Hints for each render node: of the kernel's list what its driver lacks, of /dev/dri whom it lets in. *found: whether any GPU is of a
+ * vendor in the table. */
+static clf_status each_node(const cli_gpu_places *places, bool is_drm, bool *found, clf_str *hints)
+{
+    struct dirent **nodes;
+    clf_status st = CLF_OK;
+    const int count = scandir(is_drm ? places->drm : places->dri, &nodes, is_render_node, alphasort);
+    for (int i = 0; i < count; i++) {
+        const char *node = nodes[i]->d_name;
+        const gpu_vendor *vendor = is_drm ? vendor_of(places->drm, node) : NULL;
+        if (vendor && st == CLF_OK) {
+            *found = true;
+            st = hint_driver(places, vendor, node, hints);
+            if (st == CLF_OK)
+                st = hint_node(places->dri, node, hints);
+        } else if (!is_drm && st == CLF_OK) {
+            st = hint_group(places->dri, node, hints);
+        }
+        free(nodes[i]);
+    }
+    if (count >= 0)
+        free(nodes);
+    return st;
+}
+
+clf_status cli_gpu_hints(const cli_gpu_places *places, bool has_idle_rusticl, clf_str *hints)
+{
+    bool found = false;
+    CLF_TRY(each_node(places, true, &found, hints));
+    CLF_TRY(each_node(places, false, &found, hints));
+    if (!has_idle_rusticl || found || places->rusticl_enable)
+        return CLF_OK;
+    return clfi_str_append_text(
+        hints, "Mesa's rusticl shows devices only where RUSTICL_ENABLE names their drivers: RUSTICL_ENABLE=radeonsi, iris, nouveau "
+               "or, on the CPU, llvmpipe\n");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Hints for GPUs that OpenCL does not show, on made-up systems: the driver that is missing, the variable, the node, the group. */
+#include "cli/gpu_hint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/temp.h"
+
+typedef struct system_case {
+    const char *title;
+    const char *vendor;   /* of renderD128; NULL: none */
+    const char *icd;      /* file of the folder of drivers; NULL: none */
+    const char *given;    /* OCL_ICD_VENDORS, as a file or folder below the root */
+    const char *filenames;
+    const char *enabled;  /* RUSTICL_ENABLE */
+    bool is_idle;         /* rusticl shows no device */
+    const char *want;     /* %s: the folder dri */
+} system_case;
+
+#define GENERAL                                                                                                                       \
+    "Mesa's rusticl shows devices only where RUSTICL_ENABLE names their drivers: RUSTICL_ENABLE=radeonsi, iris, nouveau or, on the " \
+    "CPU, llvmpipe\n"
+
+static const system_case cases[] = {
+    {"Intel, nothing installed", "0x8086\n", NULL, NULL, NULL, NULL, false,
+     "renderD128: Intel GPU without an OpenCL driver: install intel-opencl-icd, or mesa-opencl-icd and set RUSTICL_ENABLE=iris\n"},
+    {"Intel, PoCL alone", "0x8086\n", "pocl.icd", NULL, NULL, NULL, false,
+     "renderD128: Intel GPU without an OpenCL driver: install intel-opencl-icd, or mesa-opencl-icd and set RUSTICL_ENABLE=iris\n"},
+    {"Intel, its driver", "0x8086\n", "intel.icd", NULL, NULL, NULL, false, ""},
+    {"Intel, its driver of another name", "0x8086\n", "intel-neo.icd", NULL, NULL, NULL, false, ""},
+    {"Intel, its driver by OCL_ICD_VENDORS", "0x8086\n", NULL, "own/intel.icd", NULL, NULL, false, ""},
+    {"Intel, its driver by OCL_ICD_FILENAMES", "0x8086\n", NULL, NULL, "/x/libpocl.so:/opt/libintelocl.so", NULL, false, ""},
+    {"Intel, idle rusticl", "0x8086\n", "rusticl.icd", NULL, NULL, NULL, true,
+     "renderD128: Intel GPU without an OpenCL driver: set RUSTICL_ENABLE=iris for the installed mesa-opencl-icd, or install "
+     "intel-opencl-icd\n"},
+    {"Intel, rusticl enabled", "0x8086\n", "rusticl.icd", NULL, NULL, "llvmpipe,iris:0", false, ""},
+    {"Intel, rusticl enabled for others", "0x8086\n", "rusticl.icd", NULL, NULL, "irises,llvmpipe", false,
+     "renderD128: Intel GPU without an OpenCL driver: set RUSTICL_ENABLE=iris for the installed mesa-opencl-icd, or install "
+     "intel-opencl-icd\n"},
+    {"AMD, nothing installed", "0x1002\n", NULL, NULL, NULL, NULL, false,
+     "renderD128: AMD GPU without an OpenCL driver: install mesa-opencl-icd and set RUSTICL_ENABLE=radeonsi\n"},
+    {"AMD, idle rusticl", "0x1002\n", "rusticl.icd", NULL, NULL, NULL, true,
+     "renderD128: AMD GPU without an OpenCL driver: set RUSTICL_ENABLE=radeonsi for the installed mesa-opencl-icd\n"},
+    {"AMD, ROCm", "0x1002\n", "amdocl64.icd", NULL, NULL, NULL, false, ""},
+    {"NVIDIA, nothing installed", "0x10de\n", NULL, NULL, NULL, NULL, false,
+     "renderD128: NVIDIA GPU without an OpenCL driver: install nvidia-opencl-icd\n"},
+    {"NVIDIA, its driver", "0x10de\n", "nvidia.icd", NULL, NULL, NULL, false, ""},
+    {"a vendor that is not in the table", "0x1af4\n", NULL, NULL, NULL, NULL, false, ""},
+    {"no number", "none\n", NULL, NULL, NULL, NULL, false, ""},
+    {"no GPU, idle rusticl", NULL, "rusticl.icd", NULL, NULL, NULL, true, GENERAL},
+    {"no GPU, rusticl enabled", NULL, "rusticl.icd", NULL, NULL, "llvmpipe", true, ""},
+    {"no GPU", NULL, NULL, NULL, NULL, NULL, false, ""},
+};
+
+static void check_case(const system_case *c, bool has_node)
+{
+    char root[TEMP_PATH_BYTES], path[3][TEMP_PATH_BYTES], given[TEMP_PATH_BYTES], want[1200];
+    clf_str hints = CLF_STR_INIT;
+    temp_directory_make(root);
+    if (c->vendor)
+        temp_file_below(root, "drm/renderD128/device/vendor", c->vendor, strlen(c->vendor));
+    temp_file_below(root, "drm/card0/device/vendor", "0x8086\n", 7); /* no node of its own: counted by its render node alone */
+    temp_file_below(root, has_node ? "dri/renderD128" : "dri/card0", "", 0);
+    if (c->icd) {
+        snprintf(path[0], sizeof path[0], "vendors/%s", c->icd);
+        temp_file_below(root, path[0], "", 0);
+    }
+    if (c->given)
+        temp_file_below(root, c->given, "", 0);
+    const cli_gpu_places places = {temp_path(root, "drm", path[0]), temp_path(root, "dri", path[1]), temp_path(root, "vendors", path[2]),
+                                   c->given ? temp_path(root, c->given, given) : NULL, c->filenames, c->enabled};
+    CHECK_OK(cli_gpu_hints(&places, c->is_idle, &hints));
+    const bool is_known = c->vendor && strtol(c->vendor, NULL, 16) > 0 && strtol(c->vendor, NULL, 16) != 0x1af4;
+    snprintf(want, sizeof want, "%s", c->want);
+    if (!has_node && is_known)
+        snprintf(want + strlen(want), sizeof want - strlen(want),
+                 "%s/renderD128 is missing: the kernel knows the GPU, but this system or container was not given its node\n", path[1]);
+    CHECK(strcmp(clfi_str_text(&hints), want) == 0, "%s: \"%s\", not \"%s\"", c->title, clfi_str_text(&hints), want);
+    clfi_str_free(&hints);
+    temp_directory_remove(root);
+}
+
+static void test_systems(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check_case(&cases[i], true);
+        check_case(&cases[i], false);
+    }
+}
+
+/* A node that the user cannot open names its group, or its permissions where the group could not either. */
+static void test_group(void **state)
+{
+    char root[TEMP_PATH_BYTES], path[2][TEMP_PATH_BYTES], node[TEMP_PATH_BYTES];
+    (void)state;
+    if (geteuid() == 0) { /* root opens everything */
+        if (seteuid(65534) != 0)
+            skip();
+    }
+    temp_directory_make(root);
+    temp_file_below(root, "dri/renderD129", "", 0);
+    temp_path(root, "dri/renderD129", node);
+    const cli_gpu_places places = {temp_path(root, "drm", path[0]), temp_path(root, "dri", path[1]), "", NULL, NULL, NULL};
+    for (int closed = 0; closed < 2; closed++) {
+        clf_str hints = CLF_STR_INIT;
+        assert_int_equal(chmod(node, closed ? 0400 : 0460), 0);
+        CHECK_OK(cli_gpu_hints(&places, false, &hints));
+        const char *want = closed ? "its permissions are 400" : "appears after \"sudo usermod -aG ";
+        CHECK(strstr(clfi_str_text(&hints), want), "%s", clfi_str_text(&hints));
+        clfi_str_free(&hints);
+    }
+    temp_directory_remove(root);
+    if (getuid() == 0)
+        assert_int_equal(seteuid(0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_systems), cmocka_unit_test(test_group)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
