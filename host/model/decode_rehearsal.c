@@ -51,9 +51,21 @@ static clf_status following_pass(rehearsed *r)
     return pass(r, false);
 }
 
+static clf_status close_sequences(rehearsed *r)
+{
+    clf_status st = CLF_OK;
+    while (r->open > 0) {
+        const clf_status dropped = clfi_decode_drop(r->batch, r->inputs[--r->open].sequence);
+        st = st == CLF_OK ? dropped : st;
+    }
+    return st;
+}
+
+/* Once more where engines were left out meanwhile. */
 static clf_status both_passes(void *user)
 {
     rehearsed *r = user;
+    CLF_TRY(close_sequences(r));
     CLF_TRY(first_pass(r));
     return r->plan->following ? following_pass(r) : CLF_OK;
 }
@@ -65,10 +77,8 @@ clf_status clfi_decode_rehearse(clf_decode_batch *batch, const clf_decode_plan *
         return CLF_OK;
     CLF_TRY(clfi_alloc(plan->count * (size_t)(plan->following > 1 ? plan->following : 1), sizeof *r.inputs, "decoding", &r.inputs));
     clf_status st = clfi_rehearse(clfi_decode_context(batch), both_passes, &r);
-    while (r.open > 0) {
-        const clf_status dropped = clfi_decode_drop(batch, r.inputs[--r.open].sequence);
-        st = st == CLF_OK ? dropped : st;
-    }
+    const clf_status closed = close_sequences(&r);
+    st = st == CLF_OK ? closed : st;
     free(r.inputs);
     *is_done = st == CLF_OK;
     return st;

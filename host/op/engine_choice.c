@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "op/engines.h"
+#include "op/left_out.h"
 
 enum { FORCED_BYTES = 128 };
 
@@ -141,14 +142,17 @@ static const char *stated_obstacle(const clf_context *context, const clf_engine 
 const char *clfi_engine_obstacle(const clf_context *context, const clf_engine *engine)
 {
     const char *stated = stated_obstacle(context, engine);
-    if (stated || clfi_probe(context, engine->probe))
+    if (stated)
         return stated;
-    return "the device failed the probe of what its kernels need (see clformer devices --all)";
+    if (clfi_engine_is_left_out(context, engine))
+        return "the driver's compiler crashes or hangs on a kernel of it (see clformer devices)";
+    return clfi_probe(context, engine->probe) ? NULL : "the device failed the probe of what its kernels need (see clformer devices --all)";
 }
 
 bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, const void *args)
 {
-    return !stated_obstacle(context, engine) && engine->supports(context, args) && clfi_probe(context, engine->probe);
+    return !stated_obstacle(context, engine) && engine->supports(context, args) && !clfi_engine_is_left_out(context, engine) &&
+           clfi_probe(context, engine->probe);
 }
 
 clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
@@ -187,6 +191,11 @@ clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void 
 clf_status clfi_engine_run(clf_context *context, clf_op op, const void *args)
 {
     clf_engine_choice choice;
-    CLF_TRY(clfi_engine_choose(context, op, args, NULL, &choice));
-    return choice.engine->run(context, args);
+    clf_status st;
+    bool was_lost;
+    do {
+        CLF_TRY(clfi_engine_choose(context, op, args, NULL, &choice));
+        st = clfi_engine_start(context, choice.engine, args, &was_lost);
+    } while (was_lost);
+    return st;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "op/gemm.h"
+#include "op/left_out.h"
 #include "op/tuned.h"
 #include "runtime/arena.h"
 #include "runtime/buffer.h"
@@ -94,7 +95,8 @@ static clf_status run(const contest *c, const contender *side, size_t runs)
     clf_status st = CLF_OK;
     for (size_t i = 0; st == CLF_OK && i < runs; i++) {
         const clf_arena_mark mark = clfi_arena_top(c->context);
-        st = side->engine->run(c->context, &args);
+        bool was_lost;
+        st = clfi_engine_start(c->context, side->engine, &args, &was_lost);
         clfi_arena_release(c->context, mark);
     }
     return st;

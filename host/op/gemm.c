@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "kernel/gemm_common.h"
 #include "op/check.h"
+#include "op/left_out.h"
 
 static clf_status check_operand(const char *what, const clf_gemm_operand *operand, const clf_gemm_args *args)
 {
@@ -118,11 +119,18 @@ static clf_status normalise_bias(clf_context *context, clf_gemm_args *args)
 static clf_status run(clf_context *context, clf_gemm_args *args)
 {
     clf_engine_choice choice;
-    CLF_TRY(clfi_gemm_choose(context, args, &choice));
+    clf_status st;
+    bool was_lost;
     CLF_TRY(normalise_bias(context, args));
-    args->tile = choice.tile;
+    do {
+        CLF_TRY(clfi_gemm_choose(context, args, &choice));
+        if (args->k == 0)
+            return clfi_gemm_epilogue(context, args, NULL, 1);
+        args->tile = choice.tile;
+        st = clfi_engine_start(context, choice.engine, args, &was_lost);
+    } while (was_lost);
     context->stats.product_precisions |= 1u << choice.engine->precision;
-    return args->k == 0 ? clfi_gemm_epilogue(context, args, NULL, 1) : choice.engine->run(context, args);
+    return st;
 }
 
 static void simplify(clf_gemm_args *args)

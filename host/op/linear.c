@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "op/check.h"
 #include "op/gemm.h"
+#include "op/left_out.h"
 
 enum { MOST_PADDING = 63 }; /* rows that an engine's panels add */
 
@@ -51,7 +52,11 @@ static clf_status add_piece(clf_context *context, const clf_engine_choice *choic
 {
     CLF_TRY(clfi_grow(&linear->pieces, &linear->capacity, linear->count + 1, sizeof *linear->pieces, "linear"));
     linear_piece *piece = &linear->pieces[linear->count];
-    CLF_TRY(choice->engine->gemm->pack(context, &choice->tile, parts, weights, biases, &piece->weight));
+    const uint64_t asker = context->asker;
+    context->asker = clfi_engine_bit(choice->engine);
+    const clf_status st = choice->engine->gemm->pack(context, &choice->tile, parts, weights, biases, &piece->weight);
+    context->asker = asker;
+    CLF_TRY(st);
     piece->first = linear->n;
     linear->n += piece->weight.n;
     linear->count++;
@@ -76,8 +81,9 @@ static clf_status add_pieces(clf_context *context, const clf_engine_choice *choi
     return CLF_OK;
 }
 
-/* Neighbouring parts of one type: as one piece where one allocation holds it. */
-static clf_status add_run(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear *linear)
+/* In the form of the engine that is chosen. *out_engine: that one. */
+static clf_status add_chosen(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear *linear,
+                             const clf_engine **out_engine)
 {
     clf_engine_choice choice;
     int64_t rows = 0, most;
@@ -94,10 +100,27 @@ static clf_status add_run(clf_context *context, int parts, const clf_view *weigh
                      clfi_weight_type_info(type)->name, (long long)linear->k);
         row_bytes += row_bytes / 2; /* the most that an engine's form adds */
     }
+    *out_engine = choice.engine;
     const clf_gemm_form form = choice.engine->gemm->form;
     CLF_TRY(clfi_rows_per_block(context, "linear", rows, row_bytes, form == CLFI_GEMM_ROWS ? 0 : MOST_PADDING, &most));
     return most >= rows ? add_piece(context, &choice, parts, weights, biases, linear)
                         : add_pieces(context, &choice, parts, weights, biases, most, linear);
+}
+
+/* Neighbouring parts of one type: as one piece where one allocation holds it. Once more where the kernels that pack turn out unusable. */
+static clf_status add_run(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear *linear)
+{
+    const size_t count = linear->count;
+    const int64_t n = linear->n;
+    for (;;) {
+        const clf_engine *engine = NULL;
+        const clf_status st = add_chosen(context, parts, weights, biases, linear, &engine);
+        if (st != CLF_BUILD || !engine || !clfi_engine_is_left_out(context, engine))
+            return st;
+        while (linear->count > count)
+            clfi_gemm_weight_clear(&linear->pieces[--linear->count].weight);
+        linear->n = n;
+    }
 }
 
 clf_status clfi_linear_create(clf_context *context, int parts, const clf_view *weights, const clf_view *biases, clf_linear **out)

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "clformer/opencl.h"
 #include "runtime/arena.h"
+#include "runtime/compiler_pool.h"
 #include "runtime/driver_lock.h"
 #include "runtime/profile.h"
 #include "runtime/program.h"
@@ -36,6 +37,17 @@ static void set_log(clf_context *context, const clf_context_params *params)
 static const char *choose(const char *parameter, const char *variable)
 {
     return parameter ? parameter : getenv(variable);
+}
+
+/* Who compiles what the cache lacks. */
+static clf_status set_compilers(clf_context *context)
+{
+    const char *path = getenv("CLF_COMPILER");
+    CLF_TRY(clfi_compiler_pool_create(path, getenv("CLF_COMPILE_SECONDS"), &context->shared->compilers));
+    if (!context->shared->compilers)
+        clfi_log(context, CLF_LOG_INFO, "%s; kernels are compiled in the program, which ends where the driver's compiler crashes",
+                 !path ? "clformer-compile is not installed" : path[0] ? "CLF_COMPILER names no program" : "CLF_COMPILER is empty");
+    return CLF_OK;
 }
 
 static clf_status set_directories(clf_context *context, const clf_context_params *params)
@@ -67,7 +79,7 @@ static clf_status set_directories(clf_context *context, const clf_context_params
     CLF_TRY(st);
     clfi_program_cache_open(context, programs);
     free(programs);
-    return CLF_OK;
+    return context->shared->cache ? set_compilers(context) : CLF_OK;
 }
 
 clf_status clfi_tuned_path(char **out)
@@ -149,6 +161,7 @@ static clf_status copy_parts(const clf_context *with, clf_context *context)
     context->log = with->log;
     context->log_user = with->log_user;
     context->log_level = with->log_level;
+    context->unbuilt = with->unbuilt;
     context->logs_to_stderr = with->logs_to_stderr;
     context->shared = clfi_shared_retain(with->shared);
     context->is_stuck = &context->shared->is_stuck;

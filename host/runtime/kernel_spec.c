@@ -15,6 +15,7 @@ clf_kernel_spec clfi_kernel_spec(const char *file, const char *kernel)
     spec.options[0] = '\0';
     spec.length = 0;
     spec.overflow = false;
+    spec.local[0] = spec.local[1] = spec.local[2] = 0;
     return spec;
 }
 

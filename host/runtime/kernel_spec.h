@@ -20,6 +20,7 @@ typedef struct clf_kernel_spec {
     char options[CLFI_SPEC_BYTES];
     size_t length;
     bool overflow;
+    size_t local[3]; /* size of the work-groups that it is launched with; 0: not known yet. No part of the key */
 } clf_kernel_spec;
 
 /* file and kernel are literals; they are not copied. */

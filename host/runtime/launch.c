@@ -14,7 +14,7 @@ clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
     clf_launch launch = {.context = context};
     if (context->recording) {
         bool is_taken = false;
-        launch.status = clfi_recording_launch(context->recording, spec, &is_taken);
+        launch.status = clfi_recording_launch(context->recording, spec, context->asker, &is_taken);
         launch.recording = is_taken ? context->recording : NULL;
         if (launch.status == CLF_OK && !is_taken)
             launch.status = clfi_context_interrupt(context);
@@ -22,7 +22,7 @@ clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
             return launch;
     }
     if (context->rehearsal)
-        launch.status = clfi_rehearsal_note(context, spec);
+        launch.status = clfi_rehearsal_note(context, spec, &launch.rehearsed);
     else
         launch.status = clfi_kernel_get(context, spec, &launch.kernel);
     return launch;
@@ -92,8 +92,10 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     clf_kernel *kernel = launch->kernel;
     if (launch->recording)
         return clfi_recording_end(launch->recording, dimensions, groups, local);
-    if (!kernel)
+    if (!kernel) {
+        clfi_rehearsal_size(launch->context, launch->rehearsed, dimensions, local);
         return CLF_OK;
+    }
     if (launch->argument != kernel->argument_count)
         CLF_FAIL(CLF_INTERNAL, "kernel %s takes %u arguments, %u were set", kernel->name, kernel->argument_count, launch->argument);
     for (cl_uint i = 0; i < dimensions; i++) {

@@ -16,6 +16,7 @@ typedef struct clf_launch {
     clf_context *context;
     clf_kernel *kernel;              /* NULL in a rehearsal and where launches are recorded */
     struct clf_recording *recording; /* of runtime/recording.h: the launch goes there; NULL: it enters the queue */
+    size_t rehearsed;                /* in a rehearsal: which of its kernels */
     cl_uint argument;
     clf_status status;
 } clf_launch;

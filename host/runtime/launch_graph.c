@@ -141,12 +141,13 @@ static clf_status get_meeting(clf_context *context, meeting **out)
     return CLF_OK;
 }
 
-/* One launch after the other. They stay recorded. */
-static clf_status enqueue_launches(clf_launch_graph *graph)
+/* The body of the next one. */
+static clf_status enqueue_each(clf_launch_graph *graph)
 {
     const clf_recording *recording = &graph->recording;
     for (size_t i = 0; i < recording->launch_count; i++) {
         const clf_recorded_launch *l = &recording->launches[i];
+        graph->context->asker = recording->parts.list[l->part].askers;
         clf_launch launch = clfi_launch(graph->context, &recording->parts.list[l->part].spec);
         for (size_t k = 0; k < l->arguments; k++) {
             const clf_recorded_argument *a = &recording->arguments[l->first + k];
@@ -158,6 +159,15 @@ static clf_status enqueue_launches(clf_launch_graph *graph)
         CLF_TRY(clfi_launch_3d(&launch, l->groups, l->local));
     }
     return CLF_OK;
+}
+
+/* One launch after the other. They stay recorded. */
+static clf_status enqueue_launches(clf_launch_graph *graph)
+{
+    const uint64_t asker = graph->context->asker;
+    const clf_status st = enqueue_each(graph);
+    graph->context->asker = asker;
+    return st;
 }
 
 /* Something else is to enter the queue. */
@@ -393,11 +403,25 @@ static clf_status run_records(clf_launch_graph *graph)
     return enqueue_launches(graph);
 }
 
-static clf_status run_graph(clf_launch_graph *graph)
+/* Notes a kernel that the graph needs. BUILD: it is unusable, and the kernels of its launches will be needed instead. */
+static clf_status rehearse_kernel(clf_context *context, const clf_kernel_spec *spec, size_t group)
 {
-    CLF_TRY(find_addresses(graph));
-    clfi_recording_put_addresses(&graph->recording);
-    return run_records(graph);
+    size_t at;
+    clf_program_state state;
+    CLF_TRY(clfi_program_find(context, spec, &state));
+    if (state == CLFI_PROGRAM_UNUSABLE)
+        CLF_FAIL(CLF_BUILD, "kernel %s cannot be built", spec->kernel);
+    CLF_TRY(clfi_rehearsal_note(context, spec, &at));
+    clfi_rehearsal_size(context, at, 1, &group);
+    context->rehearsal->kernels[at].is_graphs = true;
+    return CLF_OK;
+}
+
+static clf_status rehearse_program(clf_launch_graph *graph)
+{
+    const clf_kernel_spec address = address_spec();
+    CLF_TRY(rehearse_kernel(graph->context, &address, 1));
+    return rehearse_kernel(graph->context, &graph->spec, (size_t)graph->recording.group);
 }
 
 /* Whether the graph's program is there, or can be built. */
@@ -405,12 +429,16 @@ static clf_status find_program(clf_launch_graph *graph)
 {
     clf_kernel *kernel;
     CLF_TRY(find_spec(graph));
-    if (graph->context->rehearsal) {
-        const clf_kernel_spec address = address_spec();
-        CLF_TRY(clfi_rehearsal_note(graph->context, &address));
-        return clfi_rehearsal_note(graph->context, &graph->spec);
-    }
+    if (graph->context->rehearsal)
+        return rehearse_program(graph);
     return clfi_kernel_get(graph->context, &graph->spec, &kernel);
+}
+
+static clf_status launch_singly(clf_launch_graph *graph)
+{
+    clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; launching one by one", clf_last_error());
+    graph->is_off = true;
+    return enqueue_launches(graph);
 }
 
 /* Launches what was recorded in the way that suits it. *out_is_graph: as a graph. */
@@ -433,15 +461,17 @@ static clf_status launch_recording(clf_launch_graph *graph, bool *out_is_graph)
         return st;
     }
     const clf_status found = find_program(graph);
-    if (found == CLF_BUILD) {
-        clfi_log(graph->context, CLF_LOG_INFO, "launch graph: %s; launching one by one", clf_last_error());
-        graph->is_off = true;
-        return enqueue_launches(graph);
-    }
+    if (found == CLF_BUILD)
+        return launch_singly(graph);
     if (found != CLF_OK || graph->context->rehearsal)
         return found;
+    const clf_status addressed = find_addresses(graph);
+    if (addressed == CLF_BUILD)
+        return launch_singly(graph);
+    CLF_TRY(addressed);
     *out_is_graph = true;
-    return run_graph(graph);
+    clfi_recording_put_addresses(&graph->recording);
+    return run_records(graph);
 }
 
 clf_status clfi_graph_end(clf_launch_graph *graph, clf_status st)

@@ -2,6 +2,7 @@
 /* Kernels of a context by specification, over the programs that contexts share: built from source or loaded from the disk cache. */
 #include "runtime/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,9 +10,11 @@
 #include "base/str.h"
 #include "runtime/driver_lock.h"
 #include "runtime/kernel_dump.h"
+#include "runtime/outside_build.h"
 #include "runtime/parallel_build.h"
 #include "runtime/program_build.h"
 #include "runtime/program_cache.h"
+#include "runtime/unusable.h"
 
 struct clf_kernel_table {
     clf_kernel **kernels; /* in the order of their first use */
@@ -65,15 +68,63 @@ static bool load(clf_context *context, const clf_kernel_spec *spec, clf_program 
     return true;
 }
 
-/* program->handle stays NULL where it is not there and may not be built. */
-static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, bool may_build,
-                                clf_program *program)
+/* Why the program must not be compiled here, if it is remembered. */
+static clf_status recall(const clf_context *context, clf_program *program)
 {
-    if (load(context, spec, program) || !may_build)
-        return CLF_OK;
-    CLF_TRY(clfi_program_build(context, spec, source, &program->handle));
-    program->is_unsaved = context->shared->cache != NULL;
+    clf_str reason = CLF_STR_INIT;
+    const clf_status st = clfi_unusable_find(context, program->key, &reason);
+    if (st == CLF_OK)
+        program->reason = reason.data;
+    else
+        clfi_str_free(&reason);
+    return st == CLF_NOT_FOUND ? CLF_OK : st;
+}
+
+static clf_status build_here(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, clf_program *program)
+{
+    clfi_driver_lock(context->device.caps.serial_compiler);
+    const clf_status st = clfi_program_build(context, spec, source, &program->handle);
+    clfi_driver_unlock(context->device.caps.serial_compiler);
+    program->is_unsaved = st == CLF_OK && context->shared->cache != NULL;
+    return st;
+}
+
+/* What a job came to. */
+static clf_status take(clf_build_job *job, clf_program *program)
+{
+    program->handle = job->program;
+    if (!job->program && job->reason.length > 0)
+        return clfi_strdup(job->reason.data, &program->reason);
     return CLF_OK;
+}
+
+/* The source moves to the job and back. */
+static clf_status build_outside(clf_context *context, const clf_kernel_spec *spec, clf_str *source, clf_program *program)
+{
+    clf_build_job job = {.spec = spec, .key = program->key, .source = *source};
+    *source = (clf_str)CLF_STR_INIT;
+    clfi_outside_build(context, &job, 1);
+    const clf_status st = take(&job, program);
+    *source = job.source;
+    job.source = (clf_str)CLF_STR_INIT;
+    clfi_build_job_clear(&job);
+    return st;
+}
+
+/* program->handle and reason stay NULL where it is not there and may not be built. */
+static clf_status load_or_build(clf_context *context, const clf_kernel_spec *spec, clf_str *source, bool may_build, clf_program *program)
+{
+    clfi_driver_lock(context->device.caps.serial_compiler);
+    const bool is_loaded = load(context, spec, program);
+    clfi_driver_unlock(context->device.caps.serial_compiler);
+    if (is_loaded)
+        return CLF_OK;
+    CLF_TRY(recall(context, program));
+    if (program->reason || !may_build)
+        return CLF_OK;
+    if (clfi_outside_build_is_possible(context))
+        CLF_TRY(build_outside(context, spec, source, program));
+    return program->handle || program->reason ? CLF_OK : build_here(context, spec, source, program);
 }
 
 /* The program's text, and its key in the cache. */
@@ -89,11 +140,8 @@ static clf_status build(clf_context *context, const clf_kernel_spec *spec, bool 
 {
     clf_str source = CLF_STR_INIT;
     clf_status st = prepare(context, spec, &source, program);
-    if (st == CLF_OK) {
-        clfi_driver_lock(context->device.caps.serial_compiler);
+    if (st == CLF_OK)
         st = load_or_build(context, spec, &source, may_build, program);
-        clfi_driver_unlock(context->device.caps.serial_compiler);
-    }
     clfi_str_free(&source);
     return st;
 }
@@ -115,13 +163,14 @@ static clf_status create_program(const clf_kernel_spec *spec, clf_program **out)
     return st;
 }
 
-/* Into the list that contexts share; *program is destroyed and NULL where it cannot be, or has no handle. */
+/* Into the list that contexts share; *program is destroyed and NULL where it cannot be, or was neither built nor found unusable. */
 static clf_status keep_program(clf_shared *shared, clf_program **program)
 {
     clf_status st = CLF_OK;
-    if ((*program)->handle)
+    const bool is_known = (*program)->handle || (*program)->reason;
+    if (is_known)
         st = clfi_grow(&shared->programs, &shared->capacity, shared->count + 1, sizeof *shared->programs, "programs");
-    if (st == CLF_OK && (*program)->handle) {
+    if (st == CLF_OK && is_known) {
         shared->programs[shared->count++] = *program;
         return CLF_OK;
     }
@@ -163,11 +212,11 @@ static clf_status get_program(clf_context *context, const clf_kernel_spec *spec,
     return st;
 }
 
-clf_status clfi_program_find(clf_context *context, const clf_kernel_spec *spec, bool *out_found)
+clf_status clfi_program_find(clf_context *context, const clf_kernel_spec *spec, clf_program_state *out)
 {
     clf_program *program;
     const clf_status st = get_program(context, spec, false, &program);
-    *out_found = program != NULL;
+    *out = !program ? CLFI_PROGRAM_MISSING : program->handle ? CLFI_PROGRAM_THERE : CLFI_PROGRAM_UNUSABLE;
     return st;
 }
 
@@ -175,6 +224,7 @@ static clf_status add_job(clf_context *context, const clf_kernel_spec *spec, clf
 {
     job->spec = spec;
     CLF_TRY(create_program(spec, program));
+    job->key = (*program)->key;
     return prepare(context, spec, &job->source, *program);
 }
 
@@ -190,15 +240,24 @@ static clf_status build_jobs(clf_context *context, const clf_kernel_spec *const 
         CLF_TRY(add_job(context, specs[i], &jobs[count], &programs[count]));
         count++;
     }
-    clfi_parallel_build(context, jobs, count);
+    const bool is_outside = clfi_outside_build_is_possible(context);
+    if (is_outside)
+        clfi_outside_build(context, jobs, count);
+    else
+        clfi_parallel_build(context, jobs, count);
     for (size_t i = 0; i < count; i++) {
-        programs[i]->handle = jobs[i].program;
-        programs[i]->is_unsaved = context->shared->cache != NULL;
+        const clf_status taken = take(&jobs[i], programs[i]);
+        programs[i]->is_unsaved = !is_outside && context->shared->cache;
         const clf_status kept = keep_program(context->shared, &programs[i]);
-        st = st == CLF_OK ? kept : st;
+        st = st != CLF_OK ? st : taken != CLF_OK ? taken : kept;
         programs[i] = NULL;
     }
     return st;
+}
+
+bool clfi_programs_build_gains(const clf_context *context, size_t count)
+{
+    return count > 0 && (clfi_outside_build_is_possible(context) || (count > 1 && !context->device.caps.serial_compiler));
 }
 
 clf_status clfi_programs_build(clf_context *context, const clf_kernel_spec *const *specs, size_t count)
@@ -213,7 +272,7 @@ clf_status clfi_programs_build(clf_context *context, const clf_kernel_spec *cons
 done:
     pthread_mutex_unlock(&context->shared->lock);
     for (size_t i = 0; jobs && i < count; i++)
-        clfi_str_free(&jobs[i].source);
+        clfi_build_job_clear(&jobs[i]);
     for (size_t i = 0; programs && i < count; i++)
         if (programs[i])
             clfi_program_destroy(programs[i]);
@@ -222,9 +281,31 @@ done:
     return st;
 }
 
+void clfi_program_blame(clf_context *context, const clf_kernel_spec *spec, uint64_t askers)
+{
+    const clf_program *program;
+    pthread_mutex_lock(&context->shared->lock);
+    program = find_program(context->shared, spec);
+    if (program && program->reason) {
+        snprintf(context->unbuilt_reason, sizeof context->unbuilt_reason, "kernel %s: %s", spec->kernel, program->reason);
+        context->unbuilt |= askers;
+    }
+    pthread_mutex_unlock(&context->shared->lock);
+}
+
+static clf_status fail_unusable(clf_context *context, const clf_kernel_spec *spec, const clf_program *program)
+{
+    clfi_program_blame(context, spec, context->asker);
+    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): cannot be built on %s: %s (remembered as %s/unusable-%s; delete that file to try again)",
+             spec->kernel, spec->file, spec->options, context->device.info.name, program->reason,
+             context->shared->cache ? context->shared->cache->path : "", program->key);
+}
+
 static clf_status create_kernel(clf_context *context, const clf_kernel_spec *spec, clf_kernel *kernel)
 {
     CLF_TRY(get_program(context, spec, true, &kernel->program));
+    if (kernel->program->reason)
+        return fail_unusable(context, spec, kernel->program);
     kernel->name = kernel->program->kernel;
     kernel->options = kernel->program->options;
     kernel->hash = kernel->program->hash;

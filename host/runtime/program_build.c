@@ -8,17 +8,16 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-enum { OPTIONS_BYTES = CLFI_SPEC_BYTES + 64 };
-
 /* The compiler's first messages on one line. */
-static clf_status fail_build(clf_context *context, cl_program program, const clf_kernel_spec *spec, const char *call, cl_int code)
+static clf_status fail_build(const clf_context *context, cl_program program, const char *kernel, const char *options, const char *call,
+                             cl_int code)
 {
     char log[512] = "", *full = NULL;
     size_t size = 0;
     clGetProgramBuildInfo(program, context->device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     if (size && clfi_alloc(size + 1, 1, "build log", &full) == CLF_OK) {
         clGetProgramBuildInfo(program, context->device.id, CL_PROGRAM_BUILD_LOG, size, full, NULL);
-        clfi_log(context, CLF_LOG_DEBUG, "build log of %s: %s", spec->kernel, full);
+        clfi_log(context, CLF_LOG_DEBUG, "build log of %s: %s", kernel, full);
         const char *error = strstr(full, "error");
         while (error && error > full && error[-1] != '\n')
             error--;
@@ -28,7 +27,7 @@ static clf_status fail_build(clf_context *context, cl_program program, const clf
                 *c = ' ';
         free(full);
     }
-    CLF_FAIL(CLF_BUILD, "kernel %s (%s,%s): %s: %s (%d): %s", spec->kernel, spec->file, spec->options, call, clfi_cl_name(code), code, log);
+    CLF_FAIL(CLF_BUILD, "kernel %s (%s): %s: %s (%d): %s", kernel, options, call, clfi_cl_name(code), code, log);
 }
 
 static clf_status append_source(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)
@@ -64,37 +63,65 @@ clf_status clfi_program_source(const clf_context *context, const clf_kernel_spec
     return CLF_OK;
 }
 
-static clf_status create_program(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
-{
-    cl_int code = CL_SUCCESS;
-    const char *text = clfi_str_text(source);
-    *out = clCreateProgramWithSource(context->opencl, 1, &text, &source->length, &code);
-    if (code != CL_SUCCESS)
-        CLF_FAIL(CLF_DEVICE, "program %s: clCreateProgramWithSource: %s (%d)", spec->file, clfi_cl_name(code), code);
-    return CLF_OK;
-}
-
 /* What the compiler is told. No warnings where it prints them by itself: that a vector of 16 floats is passed otherwise than with AVX512,
  * which matters to nobody where all functions are inlined. Neither this nor the number changes the program, so that no key of a cache has
  * to tell them. */
-static void build_options(const clf_context *context, const clf_kernel_spec *spec, char text[OPTIONS_BYTES])
+static clf_status append_options(const clf_context *context, const clf_kernel_spec *spec, clf_str *out)
 {
-    char number[48] = "";
-    if (context->build_number)
-        snprintf(number, sizeof number, " -DBUILD_NUMBER=%llu", (unsigned long long)context->build_number);
-    snprintf(text, OPTIONS_BYTES, "%s%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options, number);
+    CLF_TRY(clfi_str_appendf(out, "%s%s", context->device.caps.prints_warnings ? "-w" : "", spec->options));
+    return context->build_number ? clfi_str_appendf(out, " -DBUILD_NUMBER=%llu", (unsigned long long)context->build_number) : CLF_OK;
 }
 
-/* Compiles one of the files that a program is linked from. */
-static clf_status compile(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
+static clf_status add_main(const clf_context *context, const clf_kernel_spec *spec, clf_program_text *out)
 {
-    cl_program program;
-    char options[OPTIONS_BYTES];
-    CLF_TRY(create_program(context, spec, source, &program));
-    build_options(context, spec, options);
-    const cl_int code = clCompileProgram(program, 1, &context->device.id, options, 0, NULL, NULL, NULL, NULL);
+    CLF_TRY(append_options(context, spec, &out->options));
+    CLF_TRY(clfi_str_append(&out->source, clfi_str_text(&spec->parts->head), spec->parts->head.length));
+    return append_source(context, spec, &out->source);
+}
+
+static clf_status add_part(const clf_context *context, const clf_program_part *part, clf_program_text *out)
+{
+    CLF_TRY(append_options(context, &part->spec, &out->options));
+    return append_part(context, part, &out->source);
+}
+
+clf_status clfi_program_texts(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source, clf_program_texts *out)
+{
+    const clf_program_parts *parts = spec->parts;
+    *out = (clf_program_texts){.count = parts ? parts->count + 1 : 1};
+    CLF_TRY(clfi_alloc(out->count, sizeof *out->list, "program texts", &out->list));
+    if (!parts) {
+        CLF_TRY(append_options(context, spec, &out->list->options));
+        return clfi_str_append(&out->list->source, clfi_str_text(source), source->length);
+    }
+    CLF_TRY(add_main(context, spec, &out->list[0]));
+    for (size_t i = 0; i < parts->count; i++)
+        CLF_TRY(add_part(context, &parts->list[i], &out->list[1 + i]));
+    return CLF_OK;
+}
+
+void clfi_program_texts_free(clf_program_texts *texts)
+{
+    for (size_t i = 0; texts->list && i < texts->count; i++) {
+        clfi_str_free(&texts->list[i].options);
+        clfi_str_free(&texts->list[i].source);
+    }
+    free(texts->list);
+    *texts = (clf_program_texts){.count = 0};
+}
+
+/* With the call that compiles a whole program, or one text of several; *out is released where that fails. */
+static clf_status compile(const clf_context *context, const char *kernel, const clf_program_text *text, bool is_whole, cl_program *out)
+{
+    cl_int code = CL_SUCCESS;
+    const char *source = clfi_str_text(&text->source), *options = clfi_str_text(&text->options);
+    const cl_program program = clCreateProgramWithSource(context->opencl, 1, &source, &text->source.length, &code);
+    if (code != CL_SUCCESS)
+        CLF_FAIL(CLF_DEVICE, "kernel %s: clCreateProgramWithSource: %s (%d)", kernel, clfi_cl_name(code), code);
+    code = is_whole ? clBuildProgram(program, 1, &context->device.id, options, NULL, NULL)
+                    : clCompileProgram(program, 1, &context->device.id, options, 0, NULL, NULL, NULL, NULL);
     if (code != CL_SUCCESS) {
-        const clf_status st = fail_build(context, program, spec, "clCompileProgram", code);
+        const clf_status st = fail_build(context, program, kernel, options, is_whole ? "clBuildProgram" : "clCompileProgram", code);
         clReleaseProgram(program);
         return st;
     }
@@ -102,40 +129,16 @@ static clf_status compile(clf_context *context, const clf_kernel_spec *spec, con
     return CLF_OK;
 }
 
-static clf_status compile_main(clf_context *context, const clf_kernel_spec *spec, cl_program *out)
+static clf_status link_all(const clf_context *context, const char *kernel, const clf_program_texts *texts, cl_program *compiled,
+                           cl_program *out)
 {
-    clf_str source = CLF_STR_INIT;
-    clf_status st = clfi_str_append(&source, clfi_str_text(&spec->parts->head), spec->parts->head.length);
-    if (st == CLF_OK)
-        st = append_source(context, spec, &source);
-    if (st == CLF_OK)
-        st = compile(context, spec, &source, out);
-    clfi_str_free(&source);
-    return st;
-}
-
-static clf_status compile_part(clf_context *context, const clf_program_part *part, cl_program *out)
-{
-    clf_str source = CLF_STR_INIT;
-    clf_status st = append_part(context, part, &source);
-    if (st == CLF_OK)
-        st = compile(context, &part->spec, &source, out);
-    clfi_str_free(&source);
-    return st;
-}
-
-static clf_status link_all(clf_context *context, const clf_kernel_spec *spec, cl_program *compiled, cl_program *out)
-{
-    const clf_program_parts *parts = spec->parts;
     cl_int code = CL_SUCCESS;
-    CLF_TRY(compile_main(context, spec, &compiled[0]));
-    for (size_t i = 0; i < parts->count; i++)
-        CLF_TRY(compile_part(context, &parts->list[i], &compiled[1 + i]));
-    cl_program program =
-        clLinkProgram(context->opencl, 1, &context->device.id, NULL, (cl_uint)parts->count + 1, compiled, NULL, NULL, &code);
+    for (size_t i = 0; i < texts->count; i++)
+        CLF_TRY(compile(context, kernel, &texts->list[i], false, &compiled[i]));
+    cl_program program = clLinkProgram(context->opencl, 1, &context->device.id, NULL, (cl_uint)texts->count, compiled, NULL, NULL, &code);
     if (code != CL_SUCCESS) {
-        const clf_status st = program ? fail_build(context, program, spec, "clLinkProgram", code)
-                                      : clfi_fail(CLF_BUILD, "kernel %s: clLinkProgram: %s (%d)", spec->kernel, clfi_cl_name(code), code);
+        const clf_status st = program ? fail_build(context, program, kernel, "linked", "clLinkProgram", code)
+                                      : clfi_fail(CLF_BUILD, "kernel %s: clLinkProgram: %s (%d)", kernel, clfi_cl_name(code), code);
         if (program)
             clReleaseProgram(program);
         return st;
@@ -144,49 +147,40 @@ static clf_status link_all(clf_context *context, const clf_kernel_spec *spec, cl
     return CLF_OK;
 }
 
-static clf_status link_parts(clf_context *context, const clf_kernel_spec *spec, cl_program *out)
+static clf_status compile_and_link(const clf_context *context, const char *kernel, const clf_program_texts *texts, cl_program *out)
 {
-    const size_t count = spec->parts->count + 1;
     cl_program *compiled;
-    CLF_TRY(clfi_alloc(count, sizeof *compiled, "programs", &compiled));
-    const clf_status st = link_all(context, spec, compiled, out);
-    for (size_t i = 0; i < count; i++)
+    CLF_TRY(clfi_alloc(texts->count, sizeof *compiled, "programs", &compiled));
+    const clf_status st = link_all(context, kernel, texts, compiled, out);
+    for (size_t i = 0; i < texts->count; i++)
         if (compiled[i])
             clReleaseProgram(compiled[i]);
     free(compiled);
     return st;
 }
 
-static cl_int build_program(const clf_context *context, const clf_kernel_spec *spec, cl_program program)
+clf_status clfi_program_texts_build(const clf_context *context, const char *kernel, const clf_program_texts *texts, cl_program *out)
 {
-    char options[OPTIONS_BYTES];
-    build_options(context, spec, options);
-    return clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
+    return texts->count == 1 ? compile(context, kernel, texts->list, true, out) : compile_and_link(context, kernel, texts, out);
+}
+
+static clf_status build_spec(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
+{
+    clf_program_texts texts;
+    clf_status st = clfi_program_texts(context, spec, source, &texts);
+    if (st == CLF_OK)
+        st = clfi_program_texts_build(context, spec->kernel, &texts, out);
+    clfi_program_texts_free(&texts);
+    return st == CLF_BUILD ? clfi_fail_prefix(st, "%s", spec->file) : st;
 }
 
 cl_program clfi_program_try(const clf_context *context, const clf_kernel_spec *spec, const clf_str *source)
 {
-    cl_program program;
-    if (create_program(context, spec, source, &program) != CLF_OK)
-        return NULL;
-    if (build_program(context, spec, program) == CL_SUCCESS)
-        return program;
-    clReleaseProgram(program);
-    return NULL;
-}
-
-static clf_status build_source(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
-{
-    cl_program program;
-    CLF_TRY(create_program(context, spec, source, &program));
-    const cl_int code = build_program(context, spec, program);
-    if (code != CL_SUCCESS) {
-        const clf_status st = fail_build(context, program, spec, "clBuildProgram", code);
-        clReleaseProgram(program);
-        return st;
-    }
-    *out = program;
-    return CLF_OK;
+    clf_context quiet = *context;
+    cl_program program = NULL;
+    quiet.log = NULL;
+    quiet.logs_to_stderr = false;
+    return build_spec(&quiet, spec, source, &program) == CLF_OK ? program : NULL;
 }
 
 clf_status clfi_program_build(clf_context *context, const clf_kernel_spec *spec, const clf_str *source, cl_program *out)
@@ -194,7 +188,7 @@ clf_status clfi_program_build(clf_context *context, const clf_kernel_spec *spec,
     const uint64_t start = clfi_now_ns();
     if (context->on_build)
         context->on_build(context->on_build_user);
-    CLF_TRY(spec->parts ? link_parts(context, spec, out) : build_source(context, spec, source, out));
+    CLF_TRY(build_spec(context, spec, source, out));
     context->stats.build_ns += clfi_now_ns() - start;
     context->stats.programs_built++;
     clfi_log(context, CLF_LOG_DEBUG, "built %s%s in %.1f ms", spec->kernel, spec->options, (double)(clfi_now_ns() - start) / 1e6);

@@ -85,7 +85,7 @@ static clf_status get_binary(cl_program program, unsigned char **out, size_t *ou
     return CLF_OK;
 }
 
-void clfi_program_cache_store(const clf_context *context, cl_program program, const char *kernel, const char *key)
+clf_status clfi_program_cache_write(const clf_context *context, cl_program program, const char *kernel, const char *key)
 {
     clf_str name = CLF_STR_INIT;
     unsigned char *binary = NULL;
@@ -95,8 +95,13 @@ void clfi_program_cache_store(const clf_context *context, cl_program program, co
         st = get_binary(program, &binary, &size);
     if (st == CLF_OK)
         st = clfi_cache_file_write(context->shared->cache, name.data, key, binary, size);
-    if (st != CLF_OK)
-        clfi_log(context, CLF_LOG_INFO, "program cache: %s", clf_last_error());
     free(binary);
     clfi_str_free(&name);
+    return st;
+}
+
+void clfi_program_cache_store(const clf_context *context, cl_program program, const char *kernel, const char *key)
+{
+    if (clfi_program_cache_write(context, program, kernel, key) != CLF_OK)
+        clfi_log(context, CLF_LOG_INFO, "program cache: %s", clf_last_error());
 }

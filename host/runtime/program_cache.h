@@ -23,6 +23,10 @@ clf_status clfi_program_cache_key(const clf_context *context, const clf_kernel_s
 /* The built program, or NULL when it is not there or not sound, or there is no cache. */
 cl_program clfi_program_cache_load(const clf_context *context, const char *kernel, const char *key);
 
+/* Writes the program's binary. DEVICE: the driver gives none. IO, OUT_OF_MEMORY. */
+clf_status clfi_program_cache_write(const clf_context *context, cl_program program, const char *kernel, const char *key);
+
+/* The same; a failure is logged. */
 void clfi_program_cache_store(const clf_context *context, cl_program program, const char *kernel, const char *key);
 
 #endif

@@ -65,7 +65,7 @@ static void forget_unfinished(clf_recording *recording)
     recording->records.length = recording->end;
 }
 
-clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, bool *out_is_taken)
+clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, uint64_t asker, bool *out_is_taken)
 {
     clf_program_parts *parts = &recording->parts;
     const uint64_t hash = clfi_spec_hash(spec);
@@ -80,8 +80,9 @@ clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec
         return CLF_OK;
     if (part == parts->count) {
         CLF_TRY(clfi_grow(&parts->list, &parts->capacity, part + 1, sizeof *parts->list, "parts of a launch graph"));
-        parts->list[parts->count++] = (clf_program_part){*spec, hash, is_group, CLF_STR_INIT};
+        parts->list[parts->count++] = (clf_program_part){*spec, hash, is_group, 0, CLF_STR_INIT};
     }
+    parts->list[part].askers |= asker;
     CLF_TRY(clfi_grow(&recording->launches, &recording->launch_capacity, recording->launch_count + 1, sizeof *recording->launches,
                       "launches of a launch graph"));
     forget_unfinished(recording);

@@ -40,8 +40,8 @@ void clfi_recording_free(clf_recording *recording);
 /* A new recording. */
 void clfi_recording_start(clf_recording *recording);
 
-/* Begins a launch. *out_is_taken false: the kernel cannot be part of a graph. */
-clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, bool *out_is_taken);
+/* Begins a launch; asker: context->asker. *out_is_taken false: the kernel cannot be part of a graph. */
+clf_status clfi_recording_launch(clf_recording *recording, const clf_kernel_spec *spec, uint64_t asker, bool *out_is_taken);
 
 /* The next argument of the launch that was begun. */
 clf_status clfi_recording_value(clf_recording *recording, const char *type, const void *value, size_t size);

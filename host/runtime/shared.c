@@ -3,6 +3,7 @@
 #include "runtime/shared.h"
 
 #include "base/alloc.h"
+#include "runtime/compiler_pool.h"
 
 void clfi_program_destroy(clf_program *program)
 {
@@ -10,6 +11,7 @@ void clfi_program_destroy(clf_program *program)
         clReleaseProgram(program->handle);
     free(program->kernel);
     free(program->options);
+    free(program->reason);
     free(program);
 }
 
@@ -39,6 +41,7 @@ void clfi_shared_release(clf_shared *shared)
     for (size_t i = 0; i < shared->count; i++)
         clfi_program_destroy(shared->programs[i]);
     free(shared->programs);
+    clfi_compiler_pool_destroy(shared->compilers);
     clfi_private_directory_close(shared->cache);
     pthread_mutex_destroy(&shared->lock);
     free(shared);

@@ -10,9 +10,10 @@
 #include "base/private_directory.h"
 #include "runtime/context.h"
 
-/* A built program. All but is_unsaved is constant. */
+/* A built program, or one that cannot be built. All but is_unsaved is constant. */
 typedef struct clf_program {
-    cl_program handle;
+    cl_program handle; /* NULL: see reason */
+    char *reason;      /* why the driver's compiler must not be given it; NULL: it was built */
     char *kernel;  /* the kernel's name, and ... */
     char *options; /* ... with it the key */
     uint64_t hash; /* of the options */
@@ -25,6 +26,7 @@ typedef struct clf_shared {
     atomic_bool is_stuck;         /* a queue did not finish: nobody knows what it still reads, and no file is unmapped any more */
     pthread_mutex_t lock;         /* for everything below; held while a program is compiled, so that no second thread compiles it too */
     clf_private_directory *cache; /* of compiled programs; NULL: none */
+    struct clf_compiler_pool *compilers; /* of runtime/compiler_pool.h; NULL: kernels are compiled in this process */
     clf_program **programs;
     size_t count, capacity;
     clf_buffer *mapped;     /* buffers that are files in place */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of engines that are left out, in the context and in a file of the cache. */
+#include "op/left_out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "runtime/cache_file.h"
+#include "runtime/kernel_source.h"
+#include "runtime/shared.h"
+#include "runtime/slot.h"
+
+enum { MOST_BYTES = 1 << 16, NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES };
+
+typedef struct left_out_state {
+    bool is_read;
+    uint64_t told; /* bits that the list has */
+    clf_str list;  /* "op=engine: reason\n" each */
+} left_out_state;
+
+static void clear(void *content)
+{
+    clfi_str_free(&((left_out_state *)content)->list);
+}
+
+static const clf_slot_type left_out_slot = {"engines that are left out", sizeof(left_out_state), clear};
+
+/* Rows that several ops share have one bit. */
+uint64_t clfi_engine_bit(const clf_engine *engine)
+{
+    unsigned bit = 0;
+    for (size_t op = 0; op < CLF_OP_COUNT; op++) {
+        const clf_engine_table *table = &clfi_engine_tables[op];
+        for (size_t i = 0; i < table->count; i++, bit++)
+            if (engine == &table->engines[i])
+                return UINT64_C(1) << bit;
+    }
+    return 0;
+}
+
+/* Not with kernels from elsewhere, which change without their names. */
+static bool has_file(const clf_context *context)
+{
+    return context->shared->cache && !context->kernel_dir;
+}
+
+/* Bound to device, driver and the text of every kernel, so that a mended kernel is tried again. */
+static clf_status find_key(const clf_context *context, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
+{
+    const clf_device_info *info = &context->device.info;
+    clf_str text = CLF_STR_INIT;
+    clf_status st = clfi_str_appendf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n", clfi_cache_mark, clf_version(), info->platform_name, info->name,
+                                     info->device_version, info->driver_version);
+    for (size_t i = 0; st == CLF_OK && i < clfi_kernels.count; i++)
+        st = clfi_str_append(&text, clfi_kernels.files[i].text, clfi_kernels.files[i].size);
+    clfi_hash(clfi_str_text(&text), text.length, key);
+    clfi_str_free(&text);
+    snprintf(name, NAME_BYTES, "engines-%s", key);
+    return st;
+}
+
+/* The engine that a line begins with; NULL: there is none of that name. */
+static const clf_engine *find_engine(const char *line, size_t length)
+{
+    char entry[64];
+    snprintf(entry, sizeof entry, "%.*s", (int)length, line);
+    char *equals = strchr(entry, '='), *colon = strchr(entry, ':');
+    if (!equals || !colon || colon < equals)
+        return NULL;
+    *equals = *colon = '\0';
+    for (size_t op = 0; op < CLF_OP_COUNT; op++)
+        for (size_t i = 0; i < clfi_engine_tables[op].count; i++)
+            if (strcmp(clfi_engine_tables[op].op, entry) == 0 && strcmp(clfi_engine_tables[op].engines[i].name, equals + 1) == 0)
+                return &clfi_engine_tables[op].engines[i];
+    return NULL;
+}
+
+static clf_status read_list(clf_context *context, left_out_state *state)
+{
+    char key[CLFI_HASH_TEXT_BYTES], name[NAME_BYTES];
+    clf_str file = CLF_STR_INIT;
+    CLF_TRY(find_key(context, key, name));
+    clf_status st = clfi_cache_file_read(context->shared->cache, name, key, MOST_BYTES, &file);
+    if (st == CLF_OK)
+        st = clfi_str_append(&state->list, file.data + CLFI_CACHE_CONTENT_AT, file.length - CLFI_CACHE_CONTENT_AT);
+    else if (st != CLF_NOT_FOUND)
+        clfi_log(context, CLF_LOG_INFO, "%s; its engines are tried again", clf_last_error());
+    clfi_str_free(&file);
+    for (const char *line = clfi_str_text(&state->list); *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+        const clf_engine *engine = find_engine(line, strcspn(line, "\n"));
+        state->told |= engine ? clfi_engine_bit(engine) : 0;
+    }
+    context->unbuilt |= state->told;
+    return CLF_OK;
+}
+
+/* The lines of engines that have been noted since. */
+static clf_status add_lines(const clf_context *context, left_out_state *state)
+{
+    for (size_t op = 0; op < CLF_OP_COUNT; op++)
+        for (size_t i = 0; i < clfi_engine_tables[op].count; i++) {
+            const clf_engine *engine = &clfi_engine_tables[op].engines[i];
+            const uint64_t bit = clfi_engine_bit(engine);
+            if (!(context->unbuilt & bit & ~state->told))
+                continue;
+            state->told |= bit;
+            CLF_TRY(clfi_str_appendf(&state->list, "%s=%s: %s\n", clfi_engine_tables[op].op, engine->name, context->unbuilt_reason));
+            clfi_log(context, CLF_LOG_ERROR, "engine %s of %s is left out: %s", engine->name, clfi_engine_tables[op].op,
+                     context->unbuilt_reason);
+        }
+    return CLF_OK;
+}
+
+static clf_status remember(const clf_context *context, const left_out_state *state)
+{
+    char key[CLFI_HASH_TEXT_BYTES], name[NAME_BYTES];
+    CLF_TRY(find_key(context, key, name));
+    return clfi_cache_file_write(context->shared->cache, name, key, state->list.data, state->list.length);
+}
+
+/* NULL without memory. */
+static left_out_state *update(clf_context *context)
+{
+    left_out_state *state;
+    if (clfi_slot_get(context, &left_out_slot, &state) != CLF_OK)
+        return NULL;
+    clf_status st = CLF_OK;
+    if (!state->is_read && has_file(context))
+        st = read_list(context, state);
+    state->is_read = true;
+    if (context->unbuilt & ~state->told) {
+        st = add_lines(context, state);
+        if (st == CLF_OK && has_file(context))
+            st = remember(context, state);
+    }
+    if (st != CLF_OK)
+        clfi_log(context, CLF_LOG_INFO, "engines that are left out: %s", clf_last_error());
+    return state;
+}
+
+bool clfi_engine_is_left_out(const clf_context *context, const clf_engine *engine)
+{
+    update((clf_context *)context); /* see clfi_slot_get */
+    return (context->unbuilt & clfi_engine_bit(engine)) != 0;
+}
+
+const char *clfi_engines_left_out(const clf_context *context)
+{
+    const left_out_state *state = update((clf_context *)context);
+    return state ? clfi_str_text(&state->list) : "";
+}
+
+clf_status clfi_engine_start(clf_context *context, const clf_engine *engine, const void *args, bool *out_was_lost)
+{
+    const uint64_t asker = context->asker, bit = clfi_engine_bit(engine);
+    context->asker = bit;
+    const clf_status st = engine->run(context, args);
+    context->asker = asker;
+    *out_was_lost = st == CLF_BUILD && (context->unbuilt & bit);
+    return st;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A program to build, for those who build several at once: runtime/parallel_build.h in threads, runtime/outside_build.h in processes. */
+#ifndef CLFI_RUNTIME_BUILD_JOB_H
+#define CLFI_RUNTIME_BUILD_JOB_H
+
+#include "base/str.h"
+#include "runtime/context.h"
+#include "runtime/kernel_spec.h"
+
+/* Belongs to the caller, with all that is made for it. */
+typedef struct clf_build_job {
+    const clf_kernel_spec *spec;
+    const char *key;    /* in the cache, borrowed */
+    clf_str source;     /* of clfi_program_source */
+    cl_program program; /* the result; NULL: it could not be built, and clfi_program_build tells why */
+    clf_str reason;     /* why the driver's compiler must not be given this program; empty: it may */
+    clf_str request;    /* of outside_build.c */
+    int starts;         /* of outside_build.c: how often it was begun */
+} clf_build_job;
+
+void clfi_build_job_clear(clf_build_job *job); /* all but the result */
+
+#endif

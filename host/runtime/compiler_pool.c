@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Life of the compiling processes. */
+#include "runtime/compiler_pool.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "runtime/compiler_path.h"
+
+#define DEFAULT_SECONDS 120.0
+#define MOST_SECONDS 86400.0
+
+/* The process that a pool has left, for the next one of this process (and not of one that it forked). */
+static struct {
+    pthread_mutex_t lock;
+    pid_t owner;
+    char *path;
+    clf_compiler compiler;
+} left = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void end_left(void)
+{
+    if (left.owner == getpid())
+        clfi_compiler_stop(&left.compiler, NULL);
+    free(left.path);
+    left.path = NULL;
+    left.owner = 0;
+}
+
+/* Takes the first process and the path of a pool. */
+static void leave(clf_compiler_pool *pool)
+{
+    if (!pool->list[0].process || pool->is_off)
+        return;
+    pthread_mutex_lock(&left.lock);
+    end_left();
+    left.owner = getpid();
+    left.path = pool->path;
+    left.compiler = pool->list[0];
+    left.compiler.is_known = true;
+    pool->path = NULL;
+    pool->list[0].process = 0;
+    pthread_mutex_unlock(&left.lock);
+}
+
+clf_status clfi_compiler_pool_start(clf_compiler_pool *pool, size_t at)
+{
+    bool is_taken = false;
+    pthread_mutex_lock(&left.lock);
+    if (left.owner == getpid() && strcmp(left.path, pool->path) == 0) {
+        pool->list[at] = left.compiler;
+        left.compiler.process = 0;
+        is_taken = true;
+    }
+    if (left.path)
+        end_left();
+    pthread_mutex_unlock(&left.lock);
+    return is_taken ? CLF_OK : clfi_compiler_start(pool->path, &pool->list[at]);
+}
+
+static double seconds_of(const char *text)
+{
+    char *end;
+    const double seconds = text ? strtod(text, &end) : 0;
+    return text && end != text && !*end && seconds > 0 ? fmin(seconds, MOST_SECONDS) : DEFAULT_SECONDS;
+}
+
+clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_compiler_pool **out)
+{
+    char *found;
+    *out = NULL;
+    CLF_TRY(clfi_compiler_path(path, &found));
+    if (!found)
+        return CLF_OK;
+    const clf_status st = clfi_alloc(1, sizeof **out, "compiling processes", out);
+    if (st != CLF_OK) {
+        free(found);
+        return st;
+    }
+    (*out)->path = found;
+    (*out)->seconds = seconds_of(seconds);
+    return CLF_OK;
+}
+
+void clfi_compiler_pool_trim(clf_compiler_pool *pool, size_t kept)
+{
+    for (size_t i = kept; i < COUNT(pool->list); i++)
+        clfi_compiler_stop(&pool->list[i], NULL);
+}
+
+void clfi_compiler_pool_destroy(clf_compiler_pool *pool)
+{
+    if (!pool)
+        return;
+    leave(pool);
+    clfi_compiler_pool_trim(pool, 0);
+    free(pool->path);
+    free(pool);
+}
+
+size_t clfi_compiler_pool_room(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors < CLFI_COMPILERS_MOST ? (size_t)processors : CLFI_COMPILERS_MOST;
+}

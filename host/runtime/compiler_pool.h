@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiling processes of contexts that share programs: none until the first program is missing, as many as there are processors while
+ * many are, and one that stays for single programs. That one is handed on to the next pool of this process, which may need it as soon; it
+ * ends by itself when nobody asks it for a while. */
+#ifndef CLFI_RUNTIME_COMPILER_POOL_H
+#define CLFI_RUNTIME_COMPILER_POOL_H
+
+#include "runtime/compiler.h"
+
+enum { CLFI_COMPILERS_MOST = 8 /* a compiler takes some hundred megabytes */ };
+
+typedef struct clf_compiler_pool {
+    char *path;     /* of the program */
+    double seconds; /* for each program */
+    bool is_off;    /* it cannot compile for this device: the library does */
+    clf_compiler list[CLFI_COMPILERS_MOST];
+} clf_compiler_pool;
+
+/* path: $CLF_COMPILER; seconds: $CLF_COMPILE_SECONDS; NULL where they are not set. *out NULL: there is no such program. OUT_OF_MEMORY. */
+clf_status clfi_compiler_pool_create(const char *path, const char *seconds, clf_compiler_pool **out);
+void clfi_compiler_pool_destroy(clf_compiler_pool *pool); /* NULL is a no-op */
+
+/* Starts the process at `at`, or takes the one that another pool has left. IO: the system refused. */
+clf_status clfi_compiler_pool_start(clf_compiler_pool *pool, size_t at);
+
+/* Ends all but the first `kept`. */
+void clfi_compiler_pool_trim(clf_compiler_pool *pool, size_t kept);
+
+/* How many may run at once. */
+size_t clfi_compiler_pool_room(void);
+
+#endif
