@@ -13,6 +13,7 @@
 #include "cli/platform_probe.h"
 #include "cli/session.h"
 #include "op/engines.h"
+#include "op/left_out.h"
 #include "op/tuned.h"
 #include "op/tuned_file.h"
 #include "runtime/probe.h"
@@ -97,6 +98,27 @@ static void precisions_text(const clf_device_caps *caps, const probe_answers *pr
     cli_precisions_text(found, out, size);
 }
 
+/* What is remembered as left out there, a line for each. */
+static void print_left_out(const clf_device_info *d, const char *title)
+{
+    clf_str lines = CLF_STR_INIT;
+    (void)!clfi_engines_remembered(d, &lines);
+    for (const char *at = clfi_str_text(&lines); *at; at += strcspn(at, "\n") + 1)
+        printf("   %s%.*s\n", title, (int)strcspn(at, "\n"), at);
+    clfi_str_free(&lines);
+}
+
+static json_t *left_out_json(const clf_device_info *d)
+{
+    clf_str lines = CLF_STR_INIT;
+    json_t *list = json_array();
+    (void)!clfi_engines_remembered(d, &lines);
+    for (const char *at = clfi_str_text(&lines); *at; at += strcspn(at, "\n") + 1)
+        json_array_append_new(list, json_stringn(at, strcspn(at, "\n")));
+    clfi_str_free(&lines);
+    return list;
+}
+
 static const char *type_name(clf_device_type type)
 {
     static const char *const names[] = {"CPU", "GPU", "accelerator", "other"};
@@ -115,6 +137,7 @@ static void print_short(const clf_device_info *d, const tuned_state *tuned)
     if (d->same_hardware_as >= 0)
         printf("; the same hardware as device %d", d->same_hardware_as);
     putchar('\n');
+    print_left_out(d, "left out: ");
 }
 
 static void print_device(const clf_device *device, const tuned_state *tuned)
@@ -155,6 +178,7 @@ static void print_device(const clf_device *device, const tuned_state *tuned)
         printf("   default       because: %s\n", d->default_reason);
     if (d->same_hardware_as >= 0)
         printf("   note          the same hardware as device %d\n", d->same_hardware_as);
+    print_left_out(d, "left out      ");
 }
 
 static json_t *device_json(const clf_device *device, const tuned_state *tuned, bool all)
@@ -171,7 +195,7 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
             json_object_set_new(answers, clfi_probe_name((clf_probe)i), json_string(probes.text[i]));
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, "
-        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o}",
+        "s:b, s:s, s:i, s:b, s:s, s:s, s:s, s:o, s:o}",
         "index", (json_int_t)d->index, "name", d->name, "vendor", d->vendor, "platform", d->platform_name, "driver", d->driver_version,
         "device_version", d->device_version, "opencl_c_version", d->opencl_c_version, "platform_index", (json_int_t)d->platform_index,
         "platform_device_index", (json_int_t)d->platform_device_index, "type", type_name(d->type), "compute_units",
@@ -181,7 +205,8 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
-        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers);
+        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out",
+        left_out_json(d));
 }
 
 /* Each line of `text`. */

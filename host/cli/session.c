@@ -16,6 +16,7 @@
 #include "clformer/classify.h"
 #include "model/model.h"
 #include "op/engines.h"
+#include "op/left_out.h"
 #include "runtime/context.h"
 #include "runtime/profile.h"
 
@@ -132,6 +133,13 @@ static double ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
+/* What this context does without, all of it. */
+static void print_left_out(const clf_context *context)
+{
+    for (const char *line = clfi_engines_left_out(context); *line; line += strcspn(line, "\n") + 1)
+        fprintf(stderr, "left out        %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
 /* embed: also of the processes of several devices, which measure nothing else. */
 static void print_stats(const cli_session *session, bool has_processes, const clf_embed_stats *embed)
 {
@@ -148,6 +156,7 @@ static void print_stats(const cli_session *session, bool has_processes, const cl
     fprintf(stderr, "build           %.1f ms (%llu %s built), %.1f ms (%llu from the cache)\n", ms(s.build_ns),
             (unsigned long long)s.programs_built, clfi_plural(s.programs_built, "program", "programs"), ms(s.cache_load_ns),
             (unsigned long long)s.programs_from_cache);
+    print_left_out(session->context);
     if (embed) {
         const double seconds = (double)(embed->tokenize_ns + embed->run_ns) / 1e9;
         fprintf(stderr, "tokenize        %.1f ms\n", ms(embed->tokenize_ns));

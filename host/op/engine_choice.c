@@ -155,6 +155,16 @@ bool clfi_engine_is_able(const clf_context *context, const clf_engine *engine, c
            clfi_probe(context, engine->probe);
 }
 
+static clf_status fail_all(const clf_context *context, const clf_engine_table *table)
+{
+    const size_t length = strlen(table->op);
+    const char *line = clfi_engines_left_out(context);
+    while (*line && (strncmp(line, table->op, length) != 0 || line[length] != '='))
+        line += strcspn(line, "\n") + 1;
+    CLF_FAIL(CLF_UNSUPPORTED, "%s: no engine for this case on %s%s%.*s", table->op, context->device.info.name, *line ? ", without " : "",
+             (int)strcspn(line, "\n"), line);
+}
+
 clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void *args, const clf_engine_choice *measured,
                               clf_engine_choice *out)
 {
@@ -183,7 +193,7 @@ clf_status clfi_engine_choose(const clf_context *context, clf_op op, const void 
         suited = !engine->suits || engine->suits(context, args) ? engine : NULL;
     }
     if (!able)
-        CLF_FAIL(CLF_UNSUPPORTED, "%s: no engine for this case on %s", table->op, context->device.info.name);
+        return fail_all(context, table);
     *out = (clf_engine_choice){.engine = suited ? suited : able};
     return CLF_OK;
 }

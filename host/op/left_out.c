@@ -3,8 +3,10 @@
 #include "op/left_out.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "runtime/cache_file.h"
 #include "runtime/kernel_source.h"
@@ -14,10 +16,12 @@
 enum { MOST_BYTES = 1 << 16, NAME_BYTES = 16 + CLFI_HASH_TEXT_BYTES };
 
 typedef struct left_out_state {
-    bool is_read;
-    uint64_t told; /* bits that the list has */
-    clf_str list;  /* "op=engine: reason\n" each */
+    bool is_read, has_graphs; /* has_graphs: the list has a line for launch graphs */
+    uint64_t told;            /* bits that the list has */
+    clf_str list;             /* "op=engine: reason\n" each */
 } left_out_state;
+
+static const char graphs_line[] = "launch graphs: ";
 
 static void clear(void *content)
 {
@@ -46,9 +50,8 @@ static bool has_file(const clf_context *context)
 }
 
 /* Bound to device, driver and the text of every kernel, so that a mended kernel is tried again. */
-static clf_status find_key(const clf_context *context, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
+static clf_status find_key(const clf_device_info *info, char key[CLFI_HASH_TEXT_BYTES], char name[NAME_BYTES])
 {
-    const clf_device_info *info = &context->device.info;
     clf_str text = CLF_STR_INIT;
     clf_status st = clfi_str_appendf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n", clfi_cache_mark, clf_version(), info->platform_name, info->name,
                                      info->device_version, info->driver_version);
@@ -76,27 +79,59 @@ static const clf_engine *find_engine(const char *line, size_t length)
     return NULL;
 }
 
-static clf_status read_list(clf_context *context, left_out_state *state)
+/* Appends the file's lines. */
+static clf_status read_file(const clf_private_directory *cache, const clf_device_info *info, clf_str *out)
 {
     char key[CLFI_HASH_TEXT_BYTES], name[NAME_BYTES];
     clf_str file = CLF_STR_INIT;
-    CLF_TRY(find_key(context, key, name));
-    clf_status st = clfi_cache_file_read(context->shared->cache, name, key, MOST_BYTES, &file);
+    CLF_TRY(find_key(info, key, name));
+    clf_status st = clfi_cache_file_read(cache, name, key, MOST_BYTES, &file);
     if (st == CLF_OK)
-        st = clfi_str_append(&state->list, file.data + CLFI_CACHE_CONTENT_AT, file.length - CLFI_CACHE_CONTENT_AT);
-    else if (st != CLF_NOT_FOUND)
-        clfi_log(context, CLF_LOG_INFO, "%s; its engines are tried again", clf_last_error());
+        st = clfi_str_append(out, file.data + CLFI_CACHE_CONTENT_AT, file.length - CLFI_CACHE_CONTENT_AT);
     clfi_str_free(&file);
-    for (const char *line = clfi_str_text(&state->list); *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+    return st;
+}
+
+clf_status clfi_engines_remembered(const clf_device_info *device, clf_str *out)
+{
+    char *path;
+    bool exists = false;
+    clf_private_directory *cache = NULL;
+    clf_status st = clfi_programs_path(NULL, &path);
+    if (st == CLF_OK && path)
+        st = clfi_directory_exists(path, &exists);
+    if (st == CLF_OK && exists)
+        st = clfi_private_directory_open(path, &cache);
+    if (st == CLF_OK && cache)
+        st = read_file(cache, device, out);
+    clfi_private_directory_close(cache);
+    free(path);
+    return st == CLF_OUT_OF_MEMORY ? st : CLF_OK; /* what cannot be read is found out again */
+}
+
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+static clf_status read_list(clf_context *context, left_out_state *state)
+{
+    const clf_status st = read_file(context->shared->cache, &context->device.info, &state->list);
+    if (st == CLF_NOT_FOUND)
+        return CLF_OK;
+    CLF_TRY(st);
+    for (const char *line = clfi_str_text(&state->list); *line; line = next_line(line)) {
         const clf_engine *engine = find_engine(line, strcspn(line, "\n"));
         state->told |= engine ? clfi_engine_bit(engine) : 0;
+        state->has_graphs |= strncmp(line, graphs_line, sizeof graphs_line - 1) == 0;
     }
     context->unbuilt |= state->told;
     return CLF_OK;
 }
 
-/* The lines of engines that have been noted since. */
-static clf_status add_lines(const clf_context *context, left_out_state *state)
+/* "op=engine" for each engine that has been noted since, and their lines. */
+static clf_status add_engines(const clf_context *context, left_out_state *state, clf_str *names)
 {
     for (size_t op = 0; op < CLF_OP_COUNT; op++)
         for (size_t i = 0; i < clfi_engine_tables[op].count; i++) {
@@ -106,16 +141,37 @@ static clf_status add_lines(const clf_context *context, left_out_state *state)
                 continue;
             state->told |= bit;
             CLF_TRY(clfi_str_appendf(&state->list, "%s=%s: %s\n", clfi_engine_tables[op].op, engine->name, context->unbuilt_reason));
-            clfi_log(context, CLF_LOG_ERROR, "engine %s of %s is left out: %s", engine->name, clfi_engine_tables[op].op,
-                     context->unbuilt_reason);
+            CLF_TRY(clfi_str_appendf(names, "%s%s=%s", names->length ? ", " : "", clfi_engine_tables[op].op, engine->name));
         }
     return CLF_OK;
+}
+
+static clf_status add_graphs(const clf_context *context, left_out_state *state, clf_str *names)
+{
+    if (context->unbuilt_graphs == 0 || state->has_graphs)
+        return CLF_OK;
+    state->has_graphs = true;
+    CLF_TRY(clfi_str_appendf(&state->list, "%s%s\n", graphs_line, context->unbuilt_reason));
+    return clfi_str_appendf(names, "%slaunch graphs", names->length ? ", " : "");
+}
+
+/* What has been noted since; one line of the log tells it. */
+static clf_status add_lines(const clf_context *context, left_out_state *state)
+{
+    clf_str names = CLF_STR_INIT;
+    clf_status st = add_engines(context, state, &names);
+    if (st == CLF_OK)
+        st = add_graphs(context, state, &names);
+    if (st == CLF_OK)
+        clfi_log(context, CLF_LOG_ERROR, "left out from now on: %s: %s", names.data, context->unbuilt_reason);
+    clfi_str_free(&names);
+    return st;
 }
 
 static clf_status remember(const clf_context *context, const left_out_state *state)
 {
     char key[CLFI_HASH_TEXT_BYTES], name[NAME_BYTES];
-    CLF_TRY(find_key(context, key, name));
+    CLF_TRY(find_key(&context->device.info, key, name));
     return clfi_cache_file_write(context->shared->cache, name, key, state->list.data, state->list.length);
 }
 
@@ -129,7 +185,7 @@ static left_out_state *update(clf_context *context)
     if (!state->is_read && has_file(context))
         st = read_list(context, state);
     state->is_read = true;
-    if (context->unbuilt & ~state->told) {
+    if (st == CLF_OK && ((context->unbuilt & ~state->told) || (context->unbuilt_graphs > 0 && !state->has_graphs))) {
         st = add_lines(context, state);
         if (st == CLF_OK && has_file(context))
             st = remember(context, state);

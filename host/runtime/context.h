@@ -43,6 +43,7 @@ struct clf_context {
     char *device_doubt; /* why it might have been another one: clfi_device_list_doubt; NULL: it would not */
     cl_context opencl;
     cl_command_queue queue;
+    struct clf_context *next_queue; /* of runtime/queue_order.h */
     clf_precision precision;
     char *engines;             /* forced engines as text, "" for none; read by op/engines.c */
     char *kernel_dir;          /* NULL: embedded kernels only */
@@ -99,6 +100,10 @@ void clfi_context_drain(clf_context *context);
 /* Where tuned choices lie unless a context's parameters say otherwise: $XDG_CONFIG_HOME/clformer/tuned.json. *out: the caller frees it.
  * NOT_FOUND: neither that variable nor HOME is set. */
 clf_status clfi_tuned_path(char **out);
+
+/* Where compiled programs lie: below cache_dir, else $CLF_CACHE_DIR, else the user's cache directory. *out: the caller frees it; NULL where
+ * the first of them that is set is "". NOT_FOUND: no home directory is known. */
+clf_status clfi_programs_path(const char *cache_dir, char **out);
 
 /* One line to the context's log; cheap when nobody listens. */
 void clfi_log(const clf_context *context, clf_log_level level, const char *format, ...) CLFI_PRINTF(3, 4);

@@ -15,6 +15,7 @@
 #include "runtime/profile.h"
 #include "runtime/program.h"
 #include "runtime/program_cache.h"
+#include "runtime/queue_order.h"
 #include "runtime/shared.h"
 #include "runtime/slot.h"
 
@@ -50,12 +51,36 @@ static clf_status set_compilers(clf_context *context)
     return CLF_OK;
 }
 
+clf_status clfi_programs_path(const char *cache_dir, char **out)
+{
+    const char *cache = choose(cache_dir, "CLF_CACHE_DIR");
+    char *directory = NULL;
+    *out = NULL;
+    if (cache && !cache[0])
+        return CLF_OK;
+    CLF_TRY(cache ? clfi_strdup(cache, &directory) : clfi_user_directory("XDG_CACHE_HOME", ".cache", &directory));
+    const clf_status st = clfi_path_join(directory, "programs", out);
+    free(directory);
+    return st;
+}
+
+static clf_status set_cache(const char *cache_dir, clf_context *context)
+{
+    char *programs;
+    const clf_status st = clfi_programs_path(cache_dir, &programs);
+    if (st == CLF_NOT_FOUND)
+        clfi_log(context, CLF_LOG_INFO, "no program cache: %s", clf_last_error());
+    if (st != CLF_OK || !programs)
+        return st == CLF_NOT_FOUND ? CLF_OK : st;
+    clfi_program_cache_open(context, programs);
+    free(programs);
+    return context->shared->cache ? set_compilers(context) : CLF_OK;
+}
+
 static clf_status set_directories(clf_context *context, const clf_context_params *params)
 {
     const char *kernels = choose(params->kernel_dir, "CLF_KERNEL_DIR");
-    const char *cache = choose(params->cache_dir, "CLF_CACHE_DIR");
     const char *dump = getenv("CLF_KERNEL_DUMP");
-    char *directory = NULL;
     if (kernels && kernels[0]) {
         bool exists;
         CLF_TRY(clfi_directory_exists(kernels, &exists));
@@ -65,21 +90,7 @@ static clf_status set_directories(clf_context *context, const clf_context_params
     }
     if (dump && dump[0])
         CLF_TRY(clfi_strdup(dump, &context->kernel_dump));
-    if (cache && !cache[0])
-        return CLF_OK;
-    if (cache) {
-        CLF_TRY(clfi_strdup(cache, &directory));
-    } else if (clfi_user_directory("XDG_CACHE_HOME", ".cache", &directory) != CLF_OK) {
-        clfi_log(context, CLF_LOG_INFO, "no program cache: %s", clf_last_error());
-        return CLF_OK;
-    }
-    char *programs;
-    const clf_status st = clfi_path_join(directory, "programs", &programs);
-    free(directory);
-    CLF_TRY(st);
-    clfi_program_cache_open(context, programs);
-    free(programs);
-    return context->shared->cache ? set_compilers(context) : CLF_OK;
+    return set_cache(params->cache_dir, context);
 }
 
 clf_status clfi_tuned_path(char **out)
@@ -121,6 +132,7 @@ static clf_status create_queue(clf_context *context)
     context->queue = clCreateCommandQueue(context->opencl, context->device.id, context->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     if (code != CL_SUCCESS)
         CLF_FAIL(CLF_DEVICE, "queue on %s: clCreateCommandQueue: %s (%d)", context->device.info.name, clfi_cl_name(code), code);
+    clfi_queue_add(context);
     return CLF_OK;
 }
 
@@ -181,6 +193,7 @@ static void context_free(clf_context *context)
     if (!context)
         return;
     clfi_slots_clear(context);
+    clfi_queue_remove(context);
     context->references = SIZE_MAX / 2; /* the arena's buffers let go of the context below; it must not go twice */
     clfi_arena_destroy(context->arena);
     clfi_profile_destroy(context->profile);

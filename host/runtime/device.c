@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -169,6 +170,7 @@ static void set_caps(clf_device *device)
     const bool is_nvidia = strstr(info->vendor, "NVIDIA") != NULL;
     caps->prints_warnings = is_pocl || is_nvidia;
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
+    caps->mixes_grids = is_pocl && caps->is_cpu && atoi(info->driver_version) < 6;
     caps->has_byte_dot = is_pocl && caps->is_cpu && caps->vector_width == 16 && has_vnni() && pocl_takes_assembly(info->driver_version);
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */

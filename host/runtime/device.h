@@ -29,6 +29,7 @@ typedef struct clf_device_caps {
     bool many_registers;   /* 255 of 32 bits for each work-item, and a compiler that uses them; 128 are on every GPU */
     bool slow_compiler;    /* minutes for a kernel of some thousand unrolled instructions: such engines decline */
     bool prints_warnings;  /* the compiler, on the program's stderr: builds ask for none */
+    bool mixes_grids;      /* see runtime/queue_order.h */
     bool serial_compiler;  /* builds in several threads at once end the process, also of different contexts */
     bool has_ptx;          /* OpenCL C may hold NVIDIA's assembler */
     uint32_t graph_groups; /* work-groups of a launch graph, which run at once (runtime/launch_graph.h); 0: buffers may move */

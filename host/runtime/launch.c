@@ -5,8 +5,9 @@
 #include <limits.h>
 
 #include "base/alloc.h"
-#include "runtime/recording.h"
 #include "runtime/profile.h"
+#include "runtime/queue_order.h"
+#include "runtime/recording.h"
 #include "runtime/rehearsal.h"
 
 clf_launch clfi_launch(clf_context *context, const clf_kernel_spec *spec)
@@ -106,8 +107,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     }
     clf_context *context = launch->context;
     cl_event event = NULL;
-    const cl_int code =
-        clEnqueueNDRangeKernel(context->queue, kernel->handle, dimensions, NULL, global, local, 0, NULL, context->profile ? &event : NULL);
+    const cl_int code = clfi_queue_launch(context, kernel->handle, kernel->program->key, dimensions, global, local,
+                                          context->profile ? &event : NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "kernel %s: clEnqueueNDRangeKernel: %s (%d)",
                  kernel->name, clfi_cl_name(code), code);

@@ -14,6 +14,7 @@
 #include "runtime/parallel_build.h"
 #include "runtime/program_build.h"
 #include "runtime/program_cache.h"
+#include "runtime/queue_order.h"
 #include "runtime/unusable.h"
 
 struct clf_kernel_table {
@@ -352,7 +353,9 @@ static void save(clf_context *context, clf_program *program)
     pthread_mutex_lock(&context->shared->lock);
     if (program->is_unsaved) {
         clfi_driver_lock(context->device.caps.serial_compiler); /* PoCL compiles once more for the binary */
+        clfi_queues_stop(context);
         clfi_program_cache_store(context, program->handle, program->kernel, program->key);
+        clfi_queues_go(context);
         clfi_driver_unlock(context->device.caps.serial_compiler);
         program->is_unsaved = false;
     }
