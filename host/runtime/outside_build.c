@@ -102,6 +102,10 @@ static void lose(job_queue *queue, size_t at, clf_compile_state state)
     char how[CLFI_COMPILER_WORDS];
     clf_build_job *job = queue->of[at];
     clf_compiler *compiler = &queue->pool->list[at];
+    clf_compile_word word;
+    const char *text;
+    if (!compiler->is_ready && state == CLFI_COMPILE_GONE)
+        clfi_compiler_look(compiler, &word, &text); /* it may have greeted before it ended */
     const bool was_ready = compiler->is_ready;
     const bool is_fault = clfi_compiler_stop(compiler, how);
     queue->of[at] = NULL;
