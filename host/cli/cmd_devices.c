@@ -205,8 +205,7 @@ static json_t *device_json(const clf_device *device, const tuned_state *tuned, b
         "native_vector_width_float", (json_int_t)d->native_vector_width_float, "unified_memory", d->unified_memory, "fp16", d->has_fp16,
         "fp64", d->has_fp64, "subgroups", d->has_subgroups, "integer_dot", d->has_integer_dot, "usable", d->usable, "reason", d->reason,
         "default", d->is_default, "default_reason", d->default_reason, "same_hardware_as", d->same_hardware_as, "tuned", tuned->is_tuned,
-        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out",
-        left_out_json(d));
+        "tuned_note", tuned->note, "first_use", tuned->first_use, "precision", precisions, "probes", answers, "left_out", left_out_json(d));
 }
 
 /* Each line of `text`. */

@@ -13,8 +13,8 @@ uint64_t clfi_engine_bit(const clf_engine *engine);
 /* Whether the context does without it. What the runtime noted since the last question goes to the log and is remembered. */
 bool clfi_engine_is_left_out(const clf_context *context, const clf_engine *engine);
 
-/* For people, a line for each: "gemm=packed: kernel x: the driver's compiler ...\n", and one for launch graphs; "" where there is none. Borrowed
- * from the context until the next question. */
+/* For people, a line for each: "gemm=packed: kernel x: the driver's compiler ...\n", and one for launch graphs; "" where there is none.
+ * Borrowed from the context until the next question. */
 const char *clfi_engines_left_out(const clf_context *context);
 
 /* Appends the same lines as far as they are remembered for a device. OUT_OF_MEMORY only. */

@@ -19,8 +19,8 @@ typedef enum clf_compile_word {
 } clf_compile_word;
 
 typedef struct clf_compile_header {
-    uint32_t mark; /* CLFI_COMPILE_MARK */
-    uint32_t word; /* clf_compile_word */
+    uint32_t mark;  /* CLFI_COMPILE_MARK */
+    uint32_t word;  /* clf_compile_word */
     uint64_t bytes; /* of the body */
 } clf_compile_header;
 

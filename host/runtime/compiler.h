@@ -27,11 +27,11 @@ typedef struct clf_compiler {
 
 /* How a request stands. */
 typedef enum clf_compile_state {
-    CLFI_COMPILE_RUNS,     /* no reply yet */
-    CLFI_COMPILE_REPLIED,  /* *out_word, and the body as a text in c->reply */
-    CLFI_COMPILE_LATE,     /* beyond the deadline */
-    CLFI_COMPILE_GONE,     /* the process ended */
-    CLFI_COMPILE_BROKEN    /* it sent what is no message */
+    CLFI_COMPILE_RUNS,    /* no reply yet */
+    CLFI_COMPILE_REPLIED, /* *out_word, and the body as a text in c->reply */
+    CLFI_COMPILE_LATE,    /* beyond the deadline */
+    CLFI_COMPILE_GONE,    /* the process ended */
+    CLFI_COMPILE_BROKEN   /* it sent what is no message */
 } clf_compile_state;
 
 /* Starts the program at `path`. Its standard input and output are empty; signals of the terminal do not reach it; it ends by itself when

@@ -57,17 +57,17 @@ struct clf_context {
     clf_context_stats stats;
     clf_usage usage;
     clf_graph_use graphs;
-    uint64_t build_number; /* not 0: part of every program's options, so that no driver has kept a program of them */
-    struct clf_recording *recording;                          /* of runtime/recording.h: launches go there; NULL: they enter the queue */
+    uint64_t build_number;           /* not 0: part of every program's options, so that no driver has kept a program of them */
+    struct clf_recording *recording; /* of runtime/recording.h: launches go there; NULL: they enter the queue */
     clf_status (*interrupt)(struct clf_recording *recording); /* enqueues what it holds, launch by launch, and ends it */
     atomic_bool *is_stuck;            /* in what contexts share: set by the first queue of them that does not finish */
     const volatile uint32_t *is_lost; /* not 0: a graph ended before its end (runtime/launch_graph.h); NULL: there are none */
     struct clf_rehearsal *rehearsal;  /* of runtime/rehearsal.h; NULL: work is done */
     uint64_t builds_expected;         /* programs from source that a rehearsal found necessary, and those built before */
-    uint64_t asker;            /* the engine that asks for kernels now, as a bit of op/engines.h; 0: none does */
-    uint64_t unbuilt;          /* engines of which the driver's compiler crashes or hangs on a kernel: they are left out */
-    char unbuilt_reason[1024]; /* of the last of them */
-    size_t unbuilt_graphs;     /* launch graphs whose program the compiler crashes or hangs on: launched one by one */
+    uint64_t asker;                   /* the engine that asks for kernels now, as a bit of op/engines.h; 0: none does */
+    uint64_t unbuilt;                 /* engines of which the driver's compiler crashes or hangs on a kernel: they are left out */
+    char unbuilt_reason[1024];        /* of the last of them */
+    size_t unbuilt_graphs;            /* launch graphs whose program the compiler crashes or hangs on: launched one by one */
     void (*on_build)(void *user);     /* called before a program is built from source; NULL: nobody watches */
     void *on_build_user;
     clf_log_function log;

@@ -47,7 +47,9 @@ static clf_status set_compilers(clf_context *context)
     CLF_TRY(clfi_compiler_pool_create(path, getenv("CLF_COMPILE_SECONDS"), &context->shared->compilers));
     if (!context->shared->compilers)
         clfi_log(context, CLF_LOG_INFO, "%s; kernels are compiled in the program, which ends where the driver's compiler crashes",
-                 !path ? "clformer-compile is not installed" : path[0] ? "CLF_COMPILER names no program" : "CLF_COMPILER is empty");
+                 !path     ? "clformer-compile is not installed"
+                 : path[0] ? "CLF_COMPILER names no program"
+                           : "CLF_COMPILER is empty");
     return CLF_OK;
 }
 

@@ -107,8 +107,8 @@ static clf_status enqueue(clf_launch *launch, cl_uint dimensions, const size_t *
     }
     clf_context *context = launch->context;
     cl_event event = NULL;
-    const cl_int code = clfi_queue_launch(context, kernel->handle, kernel->program->key, dimensions, global, local,
-                                          context->profile ? &event : NULL);
+    const cl_int code =
+        clfi_queue_launch(context, kernel->handle, kernel->program->key, dimensions, global, local, context->profile ? &event : NULL);
     if (code != CL_SUCCESS)
         CLF_FAIL(code == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CLF_OUT_OF_MEMORY : CLF_DEVICE, "kernel %s: clEnqueueNDRangeKernel: %s (%d)",
                  kernel->name, clfi_cl_name(code), code);

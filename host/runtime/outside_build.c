@@ -21,7 +21,7 @@ typedef struct job_queue {
     clf_compiler_pool *pool;
     clf_build_job *jobs;
     size_t count, next, done, built;
-    clf_build_job *of[CLFI_COMPILERS_MOST]; /* what each process works on; NULL: nothing */
+    clf_build_job *of[CLFI_COMPILERS_MOST];    /* what each process works on; NULL: nothing */
     clf_build_job *again[CLFI_COMPILERS_MOST]; /* to be begun once more */
     size_t again_count;
 } job_queue;
@@ -66,8 +66,9 @@ static clf_status write_request(const clf_context *context, clf_build_job *job)
     snprintf(index, sizeof index, "%zu", info->index);
     if (local[0])
         snprintf(size, sizeof size, "%zu-%zu-%zu", local[0], local[1], local[2]);
-    const char *const texts[] = {info->platform_name, info->name,        info->device_version,  info->driver_version, index,
-                                 context->shared->cache->path, job->key, job->spec->kernel, size};
+    const char *const texts[] = {
+        info->platform_name, info->name, info->device_version, info->driver_version, index, context->shared->cache->path, job->key,
+        job->spec->kernel,   size};
     for (size_t i = 0; i < COUNT(texts); i++)
         CLF_TRY(put_text(&job->request, texts[i]));
     CLF_TRY(put_texts(context, job));

@@ -11,10 +11,10 @@ enum { CLFI_GRAPH_SPACE_BYTES = 32768 }; /* local memory of parts that are made 
 
 typedef struct clf_program_part {
     clf_kernel_spec spec;
-    uint64_t hash; /* of the options */
-    bool is_group; /* its work-groups are what there is to do, not its work-items */
+    uint64_t hash;   /* of the options */
+    bool is_group;   /* its work-groups are what there is to do, not its work-items */
     uint64_t askers; /* engines that ask for it: bits of context->asker */
-    clf_str tail;  /* OpenCL C behind its source: the function by which the program's own file calls it */
+    clf_str tail;    /* OpenCL C behind its source: the function by which the program's own file calls it */
 } clf_program_part;
 
 /* What a specification with parts is linked from. Belongs to whoever made the specification. */

@@ -56,8 +56,8 @@ static bool finish_others(const clf_context *context)
 static bool is_widest(const char key[CLFI_HASH_TEXT_BYTES], const size_t local[3], size_t width)
 {
     size_t i = 0;
-    while (i < launched_count && (memcmp(launched[i].local, local, sizeof launched[i].local) != 0 ||
-                                  memcmp(launched[i].key, key, sizeof launched[i].key) != 0))
+    while (i < launched_count &&
+           (memcmp(launched[i].local, local, sizeof launched[i].local) != 0 || memcmp(launched[i].key, key, sizeof launched[i].key) != 0))
         i++;
     if (i < launched_count && launched[i].width >= width)
         return false;

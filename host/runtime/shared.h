@@ -12,11 +12,11 @@
 
 /* A built program, or one that cannot be built. All but is_unsaved is constant. */
 typedef struct clf_program {
-    cl_program handle; /* NULL: see reason */
-    char *reason;      /* why the driver's compiler must not be given it; NULL: it was built */
-    char *kernel;  /* the kernel's name, and ... */
-    char *options; /* ... with it the key */
-    uint64_t hash; /* of the options */
+    cl_program handle;              /* NULL: see reason */
+    char *reason;                   /* why the driver's compiler must not be given it; NULL: it was built */
+    char *kernel;                   /* the kernel's name, and ... */
+    char *options;                  /* ... with it the key */
+    uint64_t hash;                  /* of the options */
     char key[CLFI_HASH_TEXT_BYTES]; /* in the cache on disk */
     bool is_unsaved;                /* the cache's file is to be written after the first launch */
 } clf_program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that the driver's compiler crashed or hung on, remembered beside the compiled ones (runtime/program_cache.h): the file
- * "unusable-<key>" in the cache directory holds the reason. The key changes with the driver's version and the kernel's text, and then the program is tried
- * again; so it is when the file is deleted or damaged. */
+ * "unusable-<key>" in the cache directory holds the reason. The key changes with the driver's version and the kernel's text, and then the
+ * program is tried again; so it is when the file is deleted or damaged. */
 #ifndef CLFI_RUNTIME_UNUSABLE_H
 #define CLFI_RUNTIME_UNUSABLE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that compile kernels for the library and do not do as they should: missing, dying before and after they greet, hanging, talking
- * nonsense, of another version, claiming what is not true. Kernels are then compiled here, or refused with the last words of the other side,
- * which are remembered until the driver or the kernel changes. */
+ * nonsense, of another version, claiming what is not true. Kernels are then compiled here, or refused with the last words of the other
+ * side, which are remembered until the driver or the kernel changes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,11 +113,11 @@ static void test_useless_compilers_are_replaced(void **state)
         {NULL, "kill -SEGV $$"},
         {NULL, "printf 'nothing of the sort, however long it is' >&3; sleep 5"},
         {"0.0.0-other", "sleep 5"},
-        {CLF_VERSION_STRING, "printf 'CFLC\\2\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 5"},         /* done, but there is no binary */
-        {CLF_VERSION_STRING, "printf 'CFLC\\4\\0\\0\\0\\3\\0\\0\\0\\0\\0\\0\\0bad' >&3; sleep 5"},      /* useless */
-        {CLF_VERSION_STRING, "printf 'CFLC\\3\\0\\0\\0\\3\\0\\0\\0\\0\\0\\0\\0bad' >&3; sleep 5"},      /* rejected: the driver here decides */
-        {CLF_VERSION_STRING, "printf 'CFLC\\2\\0\\0\\0\\377\\377\\377\\0\\0\\0\\0\\0' >&3; sleep 5"},   /* a reply that is too long */
-        {CLF_VERSION_STRING, "printf 'CFLC\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 5"},         /* greets twice */
+        {CLF_VERSION_STRING, "printf 'CFLC\\2\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 5"},    /* done, but there is no binary */
+        {CLF_VERSION_STRING, "printf 'CFLC\\4\\0\\0\\0\\3\\0\\0\\0\\0\\0\\0\\0bad' >&3; sleep 5"}, /* useless */
+        {CLF_VERSION_STRING, "printf 'CFLC\\3\\0\\0\\0\\3\\0\\0\\0\\0\\0\\0\\0bad' >&3; sleep 5"}, /* rejected: the driver here decides */
+        {CLF_VERSION_STRING, "printf 'CFLC\\2\\0\\0\\0\\377\\377\\377\\0\\0\\0\\0\\0' >&3; sleep 5"}, /* a reply that is too long */
+        {CLF_VERSION_STRING, "printf 'CFLC\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 5"},       /* greets twice */
     };
     setenv("CLF_COMPILE_SECONDS", "20", 1);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -258,8 +258,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_useless_compilers_are_replaced),       cmocka_unit_test(test_deaths_are_remembered),
-        cmocka_unit_test(test_marks),                                cmocka_unit_test(test_errors_of_the_source_are_the_drivers),
+        cmocka_unit_test(test_useless_compilers_are_replaced),
+        cmocka_unit_test(test_deaths_are_remembered),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_errors_of_the_source_are_the_drivers),
         cmocka_unit_test(test_warm_starts_start_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
