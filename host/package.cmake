@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Debian packages by `cpack -G DEB`: clformer (the program), libclformer0 and libclformer-dev. The program is linked to the objects of the
-# library and needs no package of it.
+# library; what compiles kernels for both is in the package of the library.
 # The maintainer of a package is who makes it: DEBFULLNAME and DEBEMAIL, as Debian's own tools read them.
 set(maintainer "clformer <clformer@clformer.invalid>")
 if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
@@ -30,6 +30,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME clformer)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${CLF_SONAME_PACKAGE} (= ${PROJECT_VERSION}-1)")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Embeddings, search by meaning, reranking, classification, small language
 models, translation, attention and einsum on CPUs and GPUs.")

@@ -64,6 +64,7 @@ cmake --build "$build" --target uninstall >"$second.log" 2>&1 || fail "uninstall
 [ -z "$(find "$second" -type d -name clformer ! -path "$second/share/clformer")" ] || fail "after uninstall: $(find "$second" -type d)"
 cmake --build "$build" --target uninstall >"$second.log" 2>&1 && fail "uninstall of nothing succeeds"
 grep -q 'has no install_manifest.txt' "$second.log" || fail "uninstall of nothing: $(cat "$second.log")"
+[ -x "$prefix/libexec/clformer/clformer-compile" ] || fail "clformer-compile is not installed"
 [ -x "$prefix/bin/clformer" ] || fail "uninstall removed another installation"
 
 # Packages.
@@ -82,7 +83,7 @@ if command -v dpkg-deb >/dev/null 2>&1 && command -v dpkg-shlibdeps >/dev/null 2
         done
     }
     has clformer ' \./usr/bin/clformer$' '/man1/clformer\.1\.gz$' '/doc/clformer/copyright$'
-    has libclformer0 '/libclformer\.so\.0 -> ' '/doc/libclformer0/copyright$'
+    has libclformer0 '/libexec/clformer/clformer-compile$' '/libclformer\.so\.0 -> ' '/doc/libclformer0/copyright$'
     dpkg-deb -f "$package" Depends | grep -q 'libjansson4' || fail "$package: Depends: $(dpkg-deb -f "$package" Depends)"
     has libclformer-dev '/include/clformer/model\.h$' '/libclformer\.so -> ' '/libclformer\.a$' '/clformer\.pc$' '/clformer-config\.cmake$'
     dpkg-deb --fsys-tarfile "$package" | tar -xOf - --wildcards '*/clformer.pc' | grep -q '^prefix=/usr$' || fail "clformer.pc of $package"
