@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cli/attention_map.h"
 #include "cli/heatmap_layout.h"
+#include "cli/inputs.h"
 #include "io/npy.h"
 #include "tensor/view.h"
 
@@ -16,6 +18,8 @@ clf_status cli_read_numbers(const char *option, const char *text, int64_t limit,
     int64_t *numbers = NULL;
     size_t capacity = 0, found = 0;
     clf_status st = CLF_OK;
+    if (text && strcmp(text, "all") == 0)
+        text = NULL;
     for (const char *at = text; st == CLF_OK && at; at++) {
         char *end;
         const int64_t first = *at >= '0' && *at <= '9' ? strtoll(at, &end, 10) : -1;
@@ -23,7 +27,7 @@ clf_status cli_read_numbers(const char *option, const char *text, int64_t limit,
         if (first >= 0 && *end == '-')
             last = end[1] >= '0' && end[1] <= '9' ? strtoll(end + 1, &end, 10) : -1;
         if (first < 0 || last < first || last >= limit || (*end && *end != ','))
-            st = clfi_fail(CLF_INVALID_ARGUMENT, "%s \"%s\": expected numbers and ranges like 0,2,5-7 among 0 to %lld", option, text,
+            st = clfi_fail(CLF_INVALID_ARGUMENT, "%s \"%s\": expected all, or numbers and ranges like 0,2,5-7 among 0 to %lld", option, text,
                            (long long)limit - 1);
         if (st == CLF_OK)
             st = clfi_grow(&numbers, &capacity, found + (size_t)(last - first) + 1, sizeof *numbers, "list of numbers");
@@ -57,12 +61,54 @@ static clf_status label_indices(size_t count, char ***labels, size_t *done)
     return CLF_OK;
 }
 
-static clf_status check_shape(const clf_npy *npy, const char *path, const char *batch)
+/* Line number `found` of the file goes to the queries, then to the keys; more are only counted. */
+static clf_status keep_label(clf_text line, size_t found, size_t rows, size_t columns, cli_attention_map *map)
+{
+    if (found >= rows + columns)
+        return CLF_OK;
+    char **label = found < rows ? &map->row_labels[map->rows] : &map->column_labels[map->columns];
+    CLF_TRY(clfi_strndup(line.data, line.size, label));
+    map->rows += found < rows;
+    map->columns += found >= rows;
+    return CLF_OK;
+}
+
+/* The lines of a file: queries, then keys; one list for both where there are as many of each. */
+static clf_status read_labels(const char *file, size_t rows, size_t columns, cli_attention_map *map)
+{
+    cli_inputs *lines = NULL;
+    size_t found = 0;
+    clf_status st;
+    CLF_GOTO(clfi_alloc(rows, sizeof *map->row_labels, "labels", &map->row_labels));
+    CLF_GOTO(clfi_alloc(columns, sizeof *map->column_labels, "labels", &map->column_labels));
+    CLF_GOTO(cli_inputs_open(NULL, 0, file, &lines));
+    do {
+        CLF_GOTO(cli_inputs_next(lines));
+        for (size_t i = 0; i < lines->count; i++)
+            CLF_GOTO(keep_label(lines->texts[i], found++, rows, columns, map));
+    } while (lines->count > 0);
+    for (size_t i = 0; found == rows && rows == columns && i < columns; i++) {
+        CLF_GOTO(clfi_strdup(map->row_labels[i], &map->column_labels[i]));
+        map->columns++;
+    }
+    st = map->columns == columns && found <= rows + columns
+             ? CLF_OK
+             : clfi_fail(CLF_FORMAT, "--labels %s: %zu lines: expected %zu (%zu %s, then %zu %s)%s", file, found, rows + columns, rows,
+                         clfi_plural(rows, "query", "queries"), columns, clfi_plural(columns, "key", "keys"),
+                         rows == columns ? ", or one list for both" : "");
+done:
+    cli_inputs_close(lines);
+    return st;
+}
+
+static clf_status check_shape(const clf_npy *npy, const char *path, const char *batch, const char *heads)
 {
     if (npy->rank < 2 || npy->rank > 4)
-        CLF_FAIL(CLF_FORMAT, "%s: expected weights [Q,K], [H,Q,K] or [N,H,Q,K], found an array of rank %d", path, npy->rank);
-    if (batch && npy->rank < 4)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "--batch \"%s\": %s is no batch [N,H,Q,K], its rank is %d", batch, path, npy->rank);
+        CLF_FAIL(CLF_FORMAT, "%s: expected weights [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], found an array of rank %d", path, npy->rank);
+    if (batch && npy->rank < 3)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--batch \"%s\": %s is one matrix [Q,K]", batch, path);
+    if (batch && heads && npy->rank == 3)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "--batch and --head: %s has rank 3, one axis beside queries and keys: give one of them", path);
     if (npy->count == 0)
         CLF_FAIL(CLF_FORMAT, "%s: an array without elements shows nothing", path);
     for (int i = npy->rank - 2; i < npy->rank; i++)
@@ -72,23 +118,53 @@ static clf_status check_shape(const clf_npy *npy, const char *path, const char *
     return CLF_OK;
 }
 
+/* The matrices of a file as [texts, heads], and which of them are wanted; the axis that a file lacks has one of it. */
+typedef struct choice {
+    int64_t texts, heads;
+    int64_t *chosen_texts, *chosen_heads;
+    size_t text_count, head_count;
+    const char *text_name, *head_name; /* of an axis that names the matrices: "batch"; NULL: it does not */
+} choice;
+
+static choice axes_of(const clf_npy *npy, const char *batch, const char *heads)
+{
+    choice c = {.texts = 1, .heads = 1};
+    if (npy->rank == 4) {
+        c.texts = npy->dim[0];
+        c.heads = npy->dim[1];
+        c.text_name = c.texts > 1 ? "batch" : NULL;
+        c.head_name = "head";
+    } else if (npy->rank == 3 && batch) {
+        c.texts = npy->dim[0];
+        c.text_name = "batch";
+    } else if (npy->rank == 3) { /* nothing in the file tells heads from a batch */
+        c.heads = npy->dim[0];
+        c.head_name = heads ? "head" : "matrix";
+    }
+    return c;
+}
+
 /* "[0,3,2,5]", as many numbers as the array has axes. */
 static const char *place_text(const clf_npy *npy, int64_t text, int64_t head, size_t row, size_t column, char out[CLFI_SHAPE_TEXT_BYTES])
 {
-    const int64_t place[] = {text, head, (int64_t)row, (int64_t)column};
+    const int64_t place[] = {text, npy->rank == 3 ? text + head : head, (int64_t)row, (int64_t)column}; /* of rank 3 one of them is 0 */
     return clfi_shape_text(npy->rank, place + 4 - npy->rank, out);
 }
 
-/* Matrix number `index` of the file becomes the map's next. */
-static clf_status add_matrix(const char *path, const clf_npy *npy, int64_t text, int64_t head, size_t index, cli_attention_map *map)
+/* One matrix of the file becomes the map's next. */
+static clf_status add_matrix(const char *path, const clf_npy *npy, const choice *c, int64_t text, int64_t head, cli_attention_map *map)
 {
-    const size_t matrix = map->rows * map->columns;
-    char name[64] = "", batch[32] = "", place[CLFI_SHAPE_TEXT_BYTES];
-    if (npy->rank == 4 && npy->dim[0] > 1)
-        snprintf(batch, sizeof batch, "batch %lld, ", (long long)text);
-    if (npy->rank > 2)
-        snprintf(name, sizeof name, "%shead %lld", batch, (long long)head);
-    CLF_TRY(clfi_strdup(name, &map->names[map->heads]));
+    const size_t matrix = map->rows * map->columns, index = (size_t)(text * c->heads + head);
+    clf_str name = CLF_STR_INIT;
+    char place[CLFI_SHAPE_TEXT_BYTES];
+    if (c->text_name)
+        CLF_TRY(clfi_str_appendf(&name, "%s %lld%s", c->text_name, (long long)text, c->head_name ? ", " : ""));
+    const clf_status st = c->head_name ? clfi_str_appendf(&name, "%s %lld", c->head_name, (long long)head) : clfi_str_append_text(&name, "");
+    if (st != CLF_OK) {
+        clfi_str_free(&name);
+        return st;
+    }
+    map->names[map->heads] = name.data;
     float *values = map->values + map->heads++ * matrix;
     CLF_TRY(clfi_npy_read_f32(npy, index * matrix, matrix, values));
     for (size_t i = 0; i < matrix; i++)
@@ -98,41 +174,39 @@ static clf_status add_matrix(const char *path, const clf_npy *npy, int64_t text,
     return CLF_OK;
 }
 
-static clf_status read_matrices(const char *path, const clf_npy *npy, const char *batch, const char *heads, cli_attention_map *map)
+static clf_status read_matrices(const char *path, const clf_npy *npy, const char *batch, const char *heads, const char *labels,
+                                cli_attention_map *map)
 {
-    const int64_t texts = npy->rank == 4 ? npy->dim[0] : 1, heads_each = npy->rank > 2 ? npy->dim[npy->rank - 3] : 1;
-    int64_t *chosen_texts = NULL, *chosen_heads = NULL;
-    size_t text_count, head_count, below = 0;
+    const size_t rows = (size_t)npy->dim[npy->rank - 2], columns = (size_t)npy->dim[npy->rank - 1];
+    choice c = axes_of(npy, batch, heads);
     clf_status st;
-    CLF_GOTO(cli_read_numbers("--batch", batch, texts, &chosen_texts, &text_count));
-    CLF_GOTO(cli_read_numbers("--head", heads, heads_each, &chosen_heads, &head_count));
-    map->rows = 0; /* of labels, which count themselves */
-    CLF_GOTO(label_indices((size_t)npy->dim[npy->rank - 2], &map->row_labels, &map->rows));
-    CLF_GOTO(label_indices((size_t)npy->dim[npy->rank - 1], &map->column_labels, &map->columns));
-    CLF_GOTO(clfi_alloc(text_count * head_count, sizeof *map->names, "names", &map->names));
-    CLF_GOTO(clfi_alloc(text_count * head_count, map->rows * map->columns * sizeof *map->values, "attention weights", &map->values));
-    for (size_t t = 0; t < text_count; t++)
-        for (size_t h = 0; h < head_count; h++)
-            CLF_GOTO(
-                add_matrix(path, npy, chosen_texts[t], chosen_heads[h], (size_t)(chosen_texts[t] * heads_each + chosen_heads[h]), map));
-    for (size_t i = 0; i < map->heads * map->rows * map->columns; i++)
-        below += map->values[i] < 0;
-    if (below)
-        fprintf(stderr, "clformer: %zu %s below 0, drawn as 0\n", below, clfi_plural(below, "weight is", "weights are"));
+    CLF_GOTO(cli_read_numbers("--batch", batch, c.texts, &c.chosen_texts, &c.text_count));
+    CLF_GOTO(cli_read_numbers("--head", heads, c.heads, &c.chosen_heads, &c.head_count));
+    if (labels) {
+        CLF_GOTO(read_labels(labels, rows, columns, map));
+    } else {
+        CLF_GOTO(label_indices(rows, &map->row_labels, &map->rows));
+        CLF_GOTO(label_indices(columns, &map->column_labels, &map->columns));
+    }
+    CLF_GOTO(clfi_alloc(c.text_count * c.head_count, sizeof *map->names, "names", &map->names));
+    CLF_GOTO(clfi_alloc(c.text_count * c.head_count, rows * columns * sizeof *map->values, "attention weights", &map->values));
+    for (size_t t = 0; t < c.text_count; t++)
+        for (size_t h = 0; h < c.head_count; h++)
+            CLF_GOTO(add_matrix(path, npy, &c, c.chosen_texts[t], c.chosen_heads[h], map));
 done:
-    free(chosen_texts);
-    free(chosen_heads);
+    free(c.chosen_texts);
+    free(c.chosen_heads);
     return st;
 }
 
-clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, cli_attention_map *out)
+clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, const char *labels, cli_attention_map *out)
 {
     cli_attention_map map = {.what = "attention weights"};
     clf_npy npy;
     CLF_TRY(clfi_npy_open(path, &npy));
-    clf_status st = check_shape(&npy, path, batch);
+    clf_status st = check_shape(&npy, path, batch, heads);
     if (st == CLF_OK)
-        st = read_matrices(path, &npy, batch, heads, &map);
+        st = read_matrices(path, &npy, batch, heads, labels, &map);
     clfi_npy_close(&npy);
     if (st == CLF_OK)
         *out = map;

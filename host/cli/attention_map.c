@@ -168,7 +168,7 @@ static const char *last_part(const char *path, size_t *length)
     return path + start;
 }
 
-/* "all-MiniLM-L6-v2: attention weights, layer 3 of 6 (--layer 2)" */
+/* "all-MiniLM-L6-v2: attention weights, layer 2 (of 0 to 5)": layers are counted as heads are, and as options count them. */
 static clf_status compose_title(const cli_attention_map *map, const char *source, clf_str *out)
 {
     char *full = realpath(source, NULL); /* "." has a name too; the built-in model is no path */
@@ -177,8 +177,7 @@ static clf_status compose_title(const cli_attention_map *map, const char *source
     clf_status st = clfi_str_appendf(out, "%.*s: %s", (int)length, name, map->what);
     free(full);
     if (st == CLF_OK && map->layers > 0)
-        st = clfi_str_appendf(out, ", layer %lld of %lld (--layer %lld)", (long long)map->layer + 1, (long long)map->layers,
-                              (long long)map->layer);
+        st = clfi_str_appendf(out, ", layer %lld (of 0 to %lld)", (long long)map->layer, (long long)map->layers - 1);
     return st;
 }
 
@@ -190,7 +189,7 @@ clf_status cli_attention_stage(const cli_attention_map *map, const cli_attention
     char(*numbers)[32] = NULL;
     clf_str title = CLF_STR_INIT, subtitle = CLF_STR_INIT;
     clf_status st;
-    CLF_GOTO(compose_title(map, picture->source, &title));
+    CLF_GOTO(picture->title ? clfi_str_append_text(&title, picture->title) : compose_title(map, picture->source, &title));
     if (picture->text)
         CLF_GOTO(clfi_str_appendf(&subtitle, "\xe2\x80\x9c%s\xe2\x80\x9d", picture->text));
     CLF_GOTO(clfi_alloc(shown * matrix, sizeof *values, "heat maps", &values));
@@ -202,7 +201,7 @@ clf_status cli_attention_stage(const cli_attention_map *map, const cli_attention
         snprintf(numbers[i], sizeof *numbers, "head %zu", head);
         names[i] = map->names ? map->names[head] : numbers[i];
     }
-    const cli_heatmap drawn = {.title = title.data,
+    const cli_heatmap drawn = {.title = title.length ? title.data : NULL,
                                .subtitle = picture->text ? subtitle.data : NULL,
                                .scale = picture->scale,
                                .row_axis = "queries",

@@ -19,6 +19,7 @@ typedef struct cli_attention_map {
 typedef struct cli_attention_picture {
     /* what the weights come from and are of, for the title; a directory is named by its last part; text NULL: none */
     const char *source, *text;
+    const char *title; /* instead; "": none; NULL: made from those */
     cli_heatmap_scale scale;
     cli_heatmap_format format;
     const int64_t *heads; /* [count]: those drawn; NULL: all */
@@ -33,12 +34,13 @@ clf_status cli_attention_of_text(clf_model *model, const char *text, size_t max_
 clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, int beam, clf_pronounce_attention kind, int64_t layer,
                                  cli_attention_map *out);
 
-/* Of a NumPy file [Q,K], [H,Q,K] or [N,H,Q,K], whose queries and keys are named by their index. Of H and N those are read that
- * cli_read_numbers finds in `heads` and `batch`. FORMAT: another rank; INVALID_ARGUMENT: a batch of a file that has none. Tells on standard
- * error of weights below 0, which pictures show as 0. */
-clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, cli_attention_map *out);
+/* Of a NumPy file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K]. Of H and N those are read that cli_read_numbers finds in `heads` and `batch`, of
+ * which a file of rank 3 takes one, and the matrices are named after it ("head 0", "batch 0"; without either, "matrix 0"). labels: a text
+ * file with a line for each query and then one for each key, or for each key alone where they are as many (NULL: their index). FORMAT:
+ * another rank, another number of labels; INVALID_ARGUMENT: a batch of a file that has none. */
+clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, const char *labels, cli_attention_map *out);
 
-/* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given; NULL: all. *out: freed by the caller. INVALID_ARGUMENT names the
+/* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given; NULL or "all": all. *out: freed by the caller. INVALID_ARGUMENT names the
  * option. */
 clf_status cli_read_numbers(const char *option, const char *text, int64_t limit, int64_t **out, size_t *count);
 

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "cli/attention_map.h"
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/npy_output.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/standard_output.h"
 #include "io/json.h"
@@ -24,7 +27,8 @@ enum { KIND_SELF, KIND_DECODER, KIND_CROSS, NOT_GIVEN = -1 };
 
 typedef struct attention_job {
     cli_session session;
-    const char *directory, *text, *heads_text, *batch_text, *weights, *picture, *npy;
+    const char *directory, *text, *heads_text, *batch_text, *weights, *title, *labels, *picture, *npy;
+    char *read_text; /* the text where standard input has it */
     int64_t layer;
     size_t max_tokens;
     int as_json, kind, scale, format;
@@ -81,6 +85,7 @@ static cli_attention_picture picture_of(const attention_job *job)
 {
     return (cli_attention_picture){.source = job->weights ? job->weights : job->directory,
                                    .text = job->text,
+                                   .title = job->title,
                                    .scale = (cli_heatmap_scale)job->scale,
                                    .format = (cli_heatmap_format)job->format,
                                    .heads = job->heads,
@@ -172,6 +177,7 @@ static clf_status write_outputs(const attention_job *job)
     if (job->as_json) {
         CLF_GOTO(clfi_atomic_complete(&npy));
         CLF_GOTO(clfi_atomic_complete(&picture));
+        cli_line_clear();
         CLF_GOTO(print_json(job));
         CLF_GOTO(cli_output_flush());
     }
@@ -202,7 +208,7 @@ static clf_status run_file(attention_job *job)
         CLF_FAIL(CLF_INVALID_ARGUMENT,
                  "attention: --weights draws a file; --layer, --kind, --max-tokens, --npy and --json go with a model");
     CLF_TRY(cli_session_refuse_options(&job->session, "attention --weights", "a model and a text"));
-    CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, &job->map));
+    CLF_TRY(cli_attention_of_file(job->weights, job->batch_text, job->heads_text, job->labels, &job->map));
     const cli_attention_picture drawn = picture_of(job);
     return cli_attention_draw(&job->map, &drawn, job->picture);
 }
@@ -224,15 +230,37 @@ static clf_status check_outputs(attention_job *job)
     return CLF_OK;
 }
 
+/* "-": the only line of standard input. */
+static clf_status read_standard_input(attention_job *job)
+{
+    cli_inputs *inputs;
+    CLF_TRY(cli_inputs_open(NULL, 0, "-", &inputs));
+    clf_status st = cli_inputs_next(inputs);
+    if (st == CLF_OK && inputs->count != 1)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: standard input has %s: expected one line", inputs->count ? "several texts" : "no text");
+    if (st == CLF_OK)
+        st = clfi_strndup(inputs->texts[0].data, inputs->texts[0].size, &job->read_text);
+    if (st == CLF_OK && strlen(job->read_text) != inputs->texts[0].size)
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: standard input: line 1 has a NUL character");
+    if (st == CLF_OK)
+        job->text = job->read_text;
+    cli_inputs_close(inputs);
+    return st;
+}
+
 static clf_status run(attention_job *job)
 {
     CLF_TRY(check_outputs(job));
     if (job->weights)
         return run_file(job);
-    if (job->batch_text)
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --batch goes with --weights");
+    if (job->batch_text || job->labels)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --%s goes with --weights", job->batch_text ? "batch" : "labels");
     if (!job->picture && !job->npy && !job->as_json)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: nothing to write: give -o F.png, -o F.svg, --npy F or --json");
+    if (job->title && !job->picture)
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "attention: --title is of a picture: it goes with -o");
+    if (strcmp(job->text, "-") == 0)
+        CLF_TRY(read_standard_input(job));
     job->layer = job->layer == NOT_GIVEN_LAYER ? 0 : job->layer;
     job->kind = job->kind == NOT_GIVEN ? KIND_SELF : job->kind;
     CLF_TRY(compute(job));
@@ -250,13 +278,17 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
         {"output", 'o', "F", "draw heat maps; - is standard output", CLI_OUTPUT, &job.picture},
         {"format", 0, CLI_HEATMAP_FORMATS, "of heat maps (default: by -o's name)", CLI_CHOICE, &job.format},
         {"layer", 0, "L", "counted from 0 (default: 0)", CLI_INTEGER, &job.layer},
-        {"head", 0, "H", "heads from 0: numbers and ranges, 0,2,5-7 (default: all)", CLI_TEXT, &job.heads_text},
+        {"head", 0, "H", "heads from 0: all (default), or numbers and ranges, 0,2,5-7", CLI_TEXT, &job.heads_text},
         {"kind", 0, "self|decoder|cross", "of an encoder-decoder: its encoder's (default), its decoder's, or from decoder to encoder",
          CLI_CHOICE, &job.kind},
         {"scale", 0, "sqrt|head|shared", "colours by the square root, by each head's own maximum, or by one maximum for all (default)",
          CLI_CHOICE, &job.scale},
-        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K] or [N,H,Q,K], without model and text", CLI_INPUT, &job.weights},
-        {"batch", 0, "N", "of a file [N,H,Q,K]: as --head (default: all)", CLI_TEXT, &job.batch_text},
+        {"weights", 0, "W.npy", "draw this file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K], without model and text; blue: below 0",
+         CLI_INPUT, &job.weights},
+        {"batch", 0, "N", "of a file [N,H,Q,K] or [N,Q,K]: as --head (default: all)", CLI_TEXT, &job.batch_text},
+        {"labels", 0, "F", "of a file: its queries and then its keys, one per line; where they are as many, one list may name both",
+         CLI_INPUT, &job.labels},
+        {"title", 0, "TEXT", "of the picture, instead of model or file, layer; \"\": none", CLI_TEXT, &job.title},
         {"npy", 0, "F", "write the weights as float32 NumPy file [heads, queries, keys]", CLI_OUTPUT, &job.npy},
         {"json", 0, NULL, "print tokens and weights as JSON", CLI_FLAG, &job.as_json},
         {"max-tokens", 0, "N", "cut a longer text (default: the model's maximum)", CLI_SIZE, &job.max_tokens},
@@ -276,6 +308,7 @@ int cmd_attention(const cli_command *self, int argc, char **argv)
     const int status = st == CLF_OK ? 0 : cli_fail(st);
     cli_attention_free(&job.map);
     free(job.heads);
+    free(job.read_text);
     st = cli_session_close(&job.session, NULL);
     return status ? status : st == CLF_OK ? 0 : cli_fail(st);
 }

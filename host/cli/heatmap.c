@@ -18,41 +18,52 @@ static double tick_step(double largest)
     return power * (lead < 1.2 ? 0.2 : lead < 2 ? 0.5 : lead < 5 ? 1 : 2);
 }
 
-/* The largest number; 1 where none is above 0. */
+/* The largest magnitude; 1 where all are 0. */
 static float find_largest(const float *values, size_t count)
 {
     float largest = 0;
     for (size_t i = 0; i < count; i++)
-        if (values[i] > largest)
-            largest = values[i];
+        largest = fmaxf(largest, fabsf(values[i]));
     return largest > 0 ? largest : 1;
 }
 
-/* The darkest colour's value: the first tick that no value exceeds. */
+static bool has_negative(const cli_heatmap *map)
+{
+    for (size_t i = 0; i < map->count * map->rows * map->columns; i++)
+        if (map->values[i] < 0)
+            return true;
+    return false;
+}
+
+/* The darkest colour's value: the first tick that no magnitude exceeds. */
 static float round_top(double largest)
 {
     const double step = tick_step(largest);
     return (float)(step * ceil(largest / step - 1e-4));
 }
 
+/* From -1 to 1. */
 static double share_of(float value, float top, cli_heatmap_scale scale)
 {
     const double share = (double)value / (double)top;
-    return scale == CLI_SCALE_SQRT && share > 0 ? sqrt(share) : share;
+    return scale == CLI_SCALE_SQRT ? copysign(sqrt(fabs(share)), share) : share;
 }
 
-/* From white through red to a dark red, about evenly in lightness. */
-static const double colour_stops[][3] = {{255, 250, 246}, {252, 187, 161}, {240, 90, 66}, {178, 24, 30}, {92, 0, 14}};
+/* From white at 0 through red to a dark red at 1, and through blue to a dark blue at -1, each about evenly in lightness. */
+enum { STOPS = 5, BELOW = 0, ABOVE = 1 };
+static const double colour_stops[2][STOPS][3] = {
+    [BELOW] = {{255, 250, 246}, {178, 205, 232}, {88, 145, 202}, {28, 84, 160}, {6, 34, 86}},
+    [ABOVE] = {{255, 250, 246}, {252, 187, 161}, {240, 90, 66}, {178, 24, 30}, {92, 0, 14}},
+};
 
-/* The colour of a share from 0 to 1. */
 static uint32_t colour(double share)
 {
-    enum { LAST = COUNT(colour_stops) - 1 };
-    const double at = fmin(fmax(share, 0), 1) * LAST;
-    const int i = at >= LAST ? LAST - 1 : (int)at;
+    const double(*stops)[3] = colour_stops[share < 0 ? BELOW : ABOVE];
+    const double at = fmin(fabs(share), 1) * (STOPS - 1);
+    const int i = at >= STOPS - 1 ? STOPS - 2 : (int)at;
     uint32_t rgb = 0xff;
     for (int c = 0; c < 3; c++)
-        rgb = rgb << 8 | (uint32_t)lrint(colour_stops[i][c] + (at - i) * (colour_stops[i + 1][c] - colour_stops[i][c]));
+        rgb = rgb << 8 | (uint32_t)lrint(stops[i][c] + (at - i) * (stops[i + 1][c] - stops[i][c]));
     return rgb;
 }
 
@@ -146,36 +157,60 @@ static void draw_tick(cli_pen *pen, const cli_heatmap_layout *l, double y, const
     cli_text_draw(pen, text, l->bar_x + BAR_WIDTH + TICK + 4, y, CLI_ALIGN_LEFT, false);
 }
 
-/* Round values where colours are proportional to them; five even steps of colour where they are not, or differ from matrix to matrix. */
-static void draw_ticks(cli_pen *pen, const cli_heatmap_layout *l, cli_heatmap_scale scale, double top, double y, double height)
+/* The colour bar from its foot: 0 or, where there are negative values, -1, to 1. */
+typedef struct bar {
+    double y, height;
+    bool is_signed;
+} bar;
+
+static double bar_offset(const bar *b, double share)
 {
-    enum { STEPS = 5 };
+    return b->is_signed ? (share + 1) / 2 : share;
+}
+
+static void draw_bar_tick(cli_pen *pen, const cli_heatmap_layout *l, const bar *b, double share, const char *text)
+{
+    draw_tick(pen, l, b->y + b->height * (1 - bar_offset(b, share)), text);
+}
+
+/* Round values where colours are proportional to them; five even steps of colour where they are not, or differ from matrix to matrix. */
+static void draw_ticks(cli_pen *pen, const cli_heatmap_layout *l, cli_heatmap_scale scale, double top, const bar *b)
+{
+    enum { COLOUR_STEPS = 5 };
     const double step = tick_step(top);
     const int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
+    const int last = scale == CLI_SCALE_SHARED ? (int)(top / step * (1 + 1e-6)) : COLOUR_STEPS;
     char text[32];
-    for (int i = 0; scale == CLI_SCALE_SHARED && i * step <= top * (1 + 1e-6); i++) {
-        snprintf(text, sizeof text, "%.*f", decimals, i * step);
-        draw_tick(pen, l, y + height * (1 - i * step / top), text);
-    }
-    for (int i = 0; scale != CLI_SCALE_SHARED && i <= STEPS; i++) {
-        if (scale == CLI_SCALE_SQRT)
-            snprintf(text, sizeof text, "%.3g", top * i * i / (STEPS * STEPS));
+    for (int i = b->is_signed ? -last : 0; i <= last; i++) {
+        if (scale == CLI_SCALE_SHARED)
+            snprintf(text, sizeof text, "%.*f", decimals, i * step);
+        else if (scale == CLI_SCALE_SQRT)
+            snprintf(text, sizeof text, "%.3g", top * i * abs(i) / (COLOUR_STEPS * COLOUR_STEPS));
         else
-            snprintf(text, sizeof text, "%d %%", 100 * i / STEPS);
-        draw_tick(pen, l, y + height * (1 - (double)i / STEPS), text);
+            snprintf(text, sizeof text, "%d %%", 100 * i / COLOUR_STEPS);
+        draw_bar_tick(pen, l, b, scale == CLI_SCALE_SHARED ? i * step / top : (double)i / COLOUR_STEPS, text);
     }
 }
 
-static void draw_bar(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, float top)
+static void add_stops(cairo_pattern_t *gradient, const bar *b, int side)
+{
+    for (int i = 0; i < STOPS; i++) {
+        const double *rgb = colour_stops[side][i], share = (double)i / (STOPS - 1);
+        cairo_pattern_add_color_stop_rgb(gradient, bar_offset(b, side == BELOW ? -share : share), rgb[0] / 255, rgb[1] / 255, rgb[2] / 255);
+    }
+}
+
+static void draw_bar(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, float top, bool is_signed)
 {
     cairo_t *cr = pen->cr;
     const double bottom = l->top + (double)(l->grid_rows - 1) * l->step_y + l->panel_height;
-    const double height = fmin(BAR_HEIGHT, bottom - l->top), y = (l->top + bottom - height) / 2;
-    cairo_pattern_t *gradient = cairo_pattern_create_linear(0, y + height, 0, y);
-    for (size_t i = 0; i < COUNT(colour_stops); i++)
-        cairo_pattern_add_color_stop_rgb(gradient, (double)i / (COUNT(colour_stops) - 1), colour_stops[i][0] / 255,
-                                         colour_stops[i][1] / 255, colour_stops[i][2] / 255);
-    cairo_rectangle(cr, l->bar_x, y, BAR_WIDTH, height);
+    const double height = fmin(BAR_HEIGHT, bottom - l->top);
+    const bar b = {.y = (l->top + bottom - height) / 2, .height = height, .is_signed = is_signed};
+    cairo_pattern_t *gradient = cairo_pattern_create_linear(0, b.y + height, 0, b.y);
+    if (is_signed)
+        add_stops(gradient, &b, BELOW);
+    add_stops(gradient, &b, ABOVE);
+    cairo_rectangle(cr, l->bar_x, b.y, BAR_WIDTH, height);
     cairo_save(cr);
     cairo_set_source(cr, gradient);
     cairo_fill_preserve(cr);
@@ -183,18 +218,26 @@ static void draw_bar(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_lay
     cairo_stroke(cr);
     cairo_pattern_destroy(gradient);
     cli_pen_set_size(pen, NAME_SIZE);
-    draw_ticks(pen, l, map->scale, top, y, height);
+    draw_ticks(pen, l, map->scale, top, &b);
 }
 
-/* The name of matrix i and, where colours are its own, its maximum. */
-static clf_status draw_name(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, size_t i, float top, double x, double y)
+/* What stands above a matrix. top: the value of its darkest colour; y: the matrix begins there. */
+typedef struct heading {
+    const char *name;
+    float top;
+    bool is_signed;
+    double x, y;
+} heading;
+
+/* The matrix's name and, where colours are its own, its maximum. */
+static clf_status draw_name(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_layout *l, const heading *h)
 {
     clf_str name = CLF_STR_INIT;
-    clf_status st = clfi_str_append_text(&name, map->names ? map->names[i] : "");
+    clf_status st = clfi_str_append_text(&name, h->name);
     if (st == CLF_OK && map->scale == CLI_SCALE_HEAD)
-        st = clfi_str_appendf(&name, "%smax %.3g", name.length ? ", " : "", (double)top);
+        st = clfi_str_appendf(&name, "%smax %s%.3g", name.length ? ", " : "", h->is_signed ? PLUS_MINUS : "", (double)h->top);
     if (st == CLF_OK && name.length)
-        st = draw_fitted(pen, name.data, NAME_SIZE, x + l->panel_width / 2, y - LINE / 2.0, l->step_x - 4);
+        st = draw_fitted(pen, name.data, NAME_SIZE, h->x + l->panel_width / 2, h->y - LINE / 2.0, l->step_x - 4);
     clfi_str_free(&name);
     return st;
 }
@@ -204,6 +247,7 @@ static clf_status draw(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_l
     cairo_t *cr = pen->cr;
     const size_t matrix = map->rows * map->columns;
     const float shared_top = round_top(find_largest(map->values, map->count * matrix));
+    const bool is_signed = has_negative(map);
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
     cairo_set_source_rgb(cr, 0.1, 0.1, 0.1);
@@ -218,13 +262,13 @@ static clf_status draw(cli_pen *pen, const cli_heatmap *map, const cli_heatmap_l
         const float *values = map->values + i * matrix;
         const float top = map->scale == CLI_SCALE_HEAD ? find_largest(values, matrix) : shared_top;
         draw_matrix(cr, map, l, values, top, x, y);
-        CLF_TRY(draw_name(pen, map, l, i, top, x, y));
+        CLF_TRY(draw_name(pen, map, l, &(heading){map->names ? map->names[i] : "", top, is_signed, x, y}));
         if (column == 0)
             CLF_TRY(draw_row_labels(pen, map, l, y));
         if (i + l->grid_columns >= map->count) /* nothing below */
             CLF_TRY(draw_column_labels(pen, map, l, x, y + l->panel_height));
     }
-    draw_bar(pen, map, l, shared_top);
+    draw_bar(pen, map, l, shared_top, is_signed);
     return CLF_OK;
 }
 

@@ -13,7 +13,7 @@
 /* How values become colours. */
 typedef enum cli_heatmap_scale {
     CLI_SCALE_SQRT,  /* the square root of their share of one maximum for all: small ones are seen beside large ones */
-    CLI_SCALE_HEAD,  /* each matrix by its own maximum, which stands in its name */
+    CLI_SCALE_HEAD,  /* each matrix by its own maximum (of magnitudes), which stands in its name */
     CLI_SCALE_SHARED /* one maximum for all */
 } cli_heatmap_scale;
 
@@ -31,8 +31,9 @@ typedef struct cli_heatmap {
     size_t rows, columns;
     const char *const *row_labels;    /* [rows], UTF-8 */
     const char *const *column_labels; /* [columns] */
-    const float *values;              /* [count, rows, columns], finite; colours run from 0 (what is below, too) to the first round number
-                                       * above the largest, CLI_SCALE_HEAD: to the largest */
+    const float *values;              /* [count, rows, columns], finite; colours run from white at 0 to red at the first round number above
+                                       * the largest magnitude, CLI_SCALE_HEAD: at the largest. Negative values run to blue on the same
+                                       * scale, and the colour bar has both sides where there are any */
 } cli_heatmap;
 
 /* As cli_format_choose, for a picture. */

@@ -53,7 +53,7 @@ static clf_status measure_names(cli_pen *pen, const cli_heatmap *map, double *ou
     if (map->names)
         CLF_TRY(widest(pen, map->names, map->count, NAME_LIMIT, out));
     if (map->scale == CLI_SCALE_HEAD)
-        *out += cli_text_width(pen, ", max 0.0000");
+        *out += cli_text_width(pen, ", max " PLUS_MINUS "0.0000");
     return CLF_OK;
 }
 

@@ -25,6 +25,8 @@ enum {
     SHARP_SIDE = 2400   /* PNGs up to this size are drawn with twice the pixels */
 };
 
+#define PLUS_MINUS "\xc2\xb1"
+
 typedef struct cli_heatmap_layout {
     size_t grid_rows, grid_columns;
     double cell;                        /* side of a matrix element */

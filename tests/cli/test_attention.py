@@ -3,10 +3,12 @@
 """clformer attention on the real model and on the built-in encoder-decoder: weights against float64 (tests/data/attention),
 files, pictures, refusals.
 usage: test_attention.py PROGRAM DATA"""
+import base64
 import itertools
 import json
 import math
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -33,10 +35,13 @@ def good(title, done):
 
 
 def read_png(name):
-    """Width, height and rows of grey bytes (the mean of red, green, blue)."""
     with open(os.path.join(work, name), "rb") as file:
-        content = file.read()
-    assert content[:8] == b"\x89PNG\r\n\x1a\n", name
+        return decode_png(file.read())
+
+
+def decode_png(content):
+    """Width, height and rows of grey bytes (the mean of red, green, blue)."""
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
     at, packed, width, height = 8, b"", 0, 0
     while at < len(content):
         size, kind = struct.unpack(">I4s", content[at : at + 8])
@@ -118,24 +123,58 @@ def cells(name):
 
 
 def colour(share):
-    stops = [(255, 250, 246), (252, 187, 161), (240, 90, 66), (178, 24, 30), (92, 0, 14)]
-    i = min(int(share * 4), 3)
-    return sum(round(a + (share * 4 - i) * (b - a)) for a, b in zip(stops[i], stops[i + 1])) // 3
+    stops = [(255, 250, 246), (178, 205, 232), (88, 145, 202), (28, 84, 160), (6, 34, 86)] if share < 0 else \
+        [(255, 250, 246), (252, 187, 161), (240, 90, 66), (178, 24, 30), (92, 0, 14)]
+    at = abs(share) * 4
+    i = min(int(at), 3)
+    return sum(round(a + (at - i) * (b - a)) for a, b in zip(stops[i], stops[i + 1])) // 3
 
 
-for scale, shares in (("shared", (0.25, 1, 0.04, 0.16)), ("sqrt", (0.5, 1, 0.2, 0.4)), ("head", (0.25, 1, 0.25, 1))):
-    if good(f"--scale {scale}", run("--weights", "w3.npy", "-o", "w3.png", "--scale", scale, **nothing)):
+write_npy("signed.npy", (2, 1, 2), [-0.25, 1, 0.04, -0.16])
+for file, scale, shares in (
+    ("w3.npy", "shared", (0.25, 1, 0.04, 0.16)), ("w3.npy", "sqrt", (0.5, 1, 0.2, 0.4)), ("w3.npy", "head", (0.25, 1, 0.25, 1)),
+    ("signed.npy", "shared", (-0.25, 1, 0.04, -0.16)), ("signed.npy", "sqrt", (-0.5, 1, 0.2, -0.4)),
+    ("signed.npy", "head", (-0.25, 1, 0.25, -1)),
+):
+    if good(f"{file} --scale {scale}", run("--weights", file, "-o", "w3.png", "--scale", scale, **nothing)):
         found, wanted = cells("w3.png"), [colour(share) for share in shares]
         if len(found) != 4 or not all(abs(a - b) <= 1 for a, b in zip(found, wanted)):
-            fail(f"--scale {scale}: colours {found}, expected {wanted}")
+            fail(f"{file} --scale {scale}: colours {found}, expected {wanted}")
 done = run("--weights", "w4.npy", "-o", "w4.svg", "--scale", "head", **nothing)
 if good("a batch", done):
     texts = svg_texts("w4.svg")
-    wanted = {"w4.npy: attention weights", "batch 0, head 1, max 0.16", "batch 1, head 0, max 0.25", "queries", "keys", "0", "1", "100 %"}
+    wanted = {"w4.npy: attention weights", "batch 0, head 1, max \u00b10.16", "batch 1, head 0, max \u00b11", "queries", "keys", "0", "1",
+              "100 %", "-100 %"}
     if not wanted <= set(texts):
         fail(f"texts of an SVG: {wanted - set(texts)} are missing from {texts}")
-    if "1 weight is below 0, drawn as 0" not in done.stderr:
-        fail(f"no word about a weight below 0: {done.stderr!r}")
+    if done.stderr:
+        fail(f"values below 0 are drawn, and yet: {done.stderr!r}")
+# Of a file of rank 3 nobody knows what its matrices are, unless an option says so.
+for wanted, *options in (
+    (["matrix 0", "matrix 1"],), (["batch 1"], "--batch", 1), (["batch 0", "batch 1"], "--batch", "all"), (["head 1", "head 0"], "--head", "1,0"),
+    (["head 0", "head 1"], "--head", "all"),
+):
+    if good(f"names {options}", run("--weights", "w3.npy", "-o", "w3.svg", *options, **nothing)):
+        names = [text for text in svg_texts("w3.svg") if re.fullmatch(r"(matrix|batch|head) \d", text)]
+        if names != wanted:
+            fail(f"{options}: names {names}, expected {wanted}")
+# Titles and labels: one list where there are as many queries as keys, else two.
+write_npy("square.npy", (2, 2), [0.25, -1, 0.5, 0])
+for name, lines in (("one", "un\ndeux\n"), ("three", "q\nk\nk'\n"), ("four", "a\nb\nc\nd\n")):
+    with open(os.path.join(work, f"{name}.txt"), "w", encoding="ascii") as file:
+        file.write(lines)
+for file, labels, wanted, missing in (
+    ("square.npy", "one", ["un", "deux", "un", "deux", "-1.0"], "0"), ("square.npy", "four", ["a", "b", "c", "d"], "0"),
+    ("w2.npy", "three", ["q", "k", "k'"], "0"),
+):
+    if good(f"--labels {labels}", run("--weights", file, "-o", "l.svg", "--labels", f"{labels}.txt", "--title", "Heads & <tails>", **nothing)):
+        texts = svg_texts("l.svg")
+        if not all(texts.count(text) >= wanted.count(text) for text in wanted) or missing in texts or "Heads & <tails>" not in texts or \
+                any("attention weights" in text for text in texts):
+            fail(f"--labels {labels} --title: {texts}")
+if good("no title", run("--weights", "w2.npy", "-o", "l.svg", "--title", "", **nothing)) and \
+        any("attention" in text for text in svg_texts("l.svg")):
+    fail(f"no title: {svg_texts('l.svg')}")
 if good("one of a batch", run("--weights", "w4.npy", "--batch", 1, "--head", "1,0", "-o", "w4.svg", **nothing)):
     names = [text for text in svg_texts("w4.svg") if "head" in text]
     if names != ["batch 1, head 1", "batch 1, head 0"]:
@@ -150,7 +189,12 @@ for status, expected, *arguments in (
     (1, "without elements", "empty.npy", "-o", "never.png"),
     (1, "no such", "none.npy", "-o", "never.png"),
     (2, "0 to 1", "w3.npy", "-o", "never.png", "--head", 2),
-    (2, "--batch", "w3.npy", "-o", "never.png", "--batch", 0),
+    (2, "--batch", "w2.npy", "-o", "never.png", "--batch", 0),
+    (2, "one axis beside queries and keys", "w3.npy", "-o", "never.png", "--batch", 0, "--head", 0),
+    (1, "3 lines: expected 4 (2 queries, then 2 keys), or one list for both", "square.npy", "-o", "never.png", "--labels", "three.txt"),
+    (1, "2 lines: expected 3 (1 query, then 2 keys)", "w2.npy", "-o", "never.png", "--labels", "one.txt"),
+    (1, "4 lines: expected 3", "w2.npy", "-o", "never.png", "--labels", "four.txt"),
+    (1, "no such", "w2.npy", "-o", "never.png", "--labels", "none.txt"),
     (2, "0 to 1", "w4.npy", "-o", "never.png", "--batch", 2),
     (2, "nothing to draw", "w3.npy"),
     (2, "go with a model", "w3.npy", "-o", "never.png", "--layer", 0),
@@ -192,6 +236,7 @@ for expected, *arguments in (
     ("layers 0 to 3", "cat", "--layer", 4),
     ("letters", "c4t"),
     ("0 to 3", "cat", "--head", 4),
+    ("--labels goes with --weights", "cat", "--labels", "one.txt"),
 ):
     done = run("g2p", *arguments, "-o", "never.png")
     if done.returncode != 2 or expected not in done.stderr or os.path.exists(os.path.join(work, "never.png")):
@@ -202,11 +247,16 @@ for outputs in (["-o", "/dev/full", "--format", "png"], ["--json"]):  # one outp
                               text=True, cwd=work, check=False)
     if done.returncode != 1 or "No space left" not in done.stderr or any(name.startswith("never.npy") for name in os.listdir(work)):
         fail(f"--npy beside a full disk, {outputs}: status {done.returncode}, {done.stderr!r}, {os.listdir(work)}")
+for typed, status, expected in (("cat\n", 0, ""), ("cat", 0, ""), ("", 2, "no text"), ("cat\ndog\n", 2, "several texts"),
+                                ("ca\0t\n", 2, "NUL")):
+    done = subprocess.run([program, "attention", "g2p", "-", "--json"], input=typed, capture_output=True, text=True, check=False)
+    if done.returncode != status or expected not in done.stderr or (status == 0 and json.loads(done.stdout)["tokens"][:3] != list("cat")):
+        fail(f"standard input {typed!r}: status {done.returncode}, {done.stderr!r}, {done.stdout[:100]!r}")
 done = subprocess.run([program, "pronounce", "photograph", "--attention", "word.svg"], capture_output=True, text=True, cwd=work,
                       check=False)
 if good("pronounce --attention", done) and not done.stdout.startswith("photograph\tF "):
     fail(f"pronounce --attention: {done.stdout!r}")
-if not {"g2p: cross-attention weights, layer 2 of 2 (--layer 1)", "\u201cphotograph\u201d", "queries", "</s>"} <= \
+if not {"g2p: cross-attention weights, layer 1 (of 0 to 1)", "\u201cphotograph\u201d", "queries", "</s>"} <= \
         set(svg_texts("word.svg")):
     fail(f"pronounce --attention: texts {svg_texts('word.svg')}")
 done = subprocess.run([program, "pronounce", "one", "two", "--attention", "never.svg"], capture_output=True, text=True, cwd=work,
@@ -238,6 +288,26 @@ if good("all outputs", done):
         fail("the .npy file differs from the JSON")
     check_picture("w.png", 300)
 
+# README's picture is what the program draws today: the same texts in the same order, the same size, the same colours.
+readme = os.path.join(data, "..", "..", "host", "cli", "heatmap.svg")
+command = [model, "The cat sat on the mat because it was tired.", "--layer", 3, "--head", "0,1,8,11", "--scale", "head", "--title",
+           "all-MiniLM-L6-v2: attention weights, layer 3"]
+if good("README's picture", run(*command, "-o", "readme.svg")):
+    def matrices(path):
+        images = [element for element in ElementTree.parse(os.path.join(work, path)).getroot().iter() if element.tag.endswith("}image")]
+        hrefs = [value for image in images for key, value in image.items() if key.endswith("href")]
+        return [decode_png(base64.b64decode(href.split(",", 1)[1])) for href in hrefs]
+
+    def size(path):
+        root = ElementTree.parse(os.path.join(work, path)).getroot()
+        return [float(root.get(side).rstrip("ptx")) for side in ("width", "height")]
+
+    drawn, kept = matrices("readme.svg"), matrices(readme)
+    if [image[:2] for image in drawn] != [image[:2] for image in kept] or len(drawn) != 4 or svg_texts("readme.svg") != svg_texts(readme) or \
+            not worst(abs(a - b) for a, b in zip(size("readme.svg"), size(readme))) <= 30 or \
+            not worst(abs(a - b) for one, other in zip(drawn, kept) for x, y in zip(one[2], other[2]) for a, b in zip(x, y)) <= 2:
+        fail("host/cli/heatmap.svg is not what the program draws: clformer attention", *(f"'{word}'" for word in command), "-o", readme)
+
 # Heads: all by default, ranges, the given order. Twice the same bytes.
 everything = json.loads(run(model, text, "--layer", layer, "--json").stdout)
 some = json.loads(run(model, text, "--layer", layer, "--json", "--head", "11,2-4").stdout)
@@ -256,7 +326,7 @@ if good("40 tokens", run(model, words, "--layer", 2, "--head", 4, "-o", "long.pn
 done = run(model, words, "--head", "0-2", "--layer", 1, "-o", "w.svg")
 if good("svg", done):
     texts = svg_texts("w.svg")
-    title = f"{os.path.basename(os.path.realpath(model))}: attention weights, layer 2 of 6 (--layer 1)"
+    title = f"{os.path.basename(os.path.realpath(model))}: attention weights, layer 1 (of 0 to 5)"
     if not {title, "head 2", "[CLS]", "##ization", "\u65e5"} <= set(texts) or \
             not any(text.startswith("\u201cIt was a bright cold day") for text in texts):
         fail(f"svg: texts {texts}")
