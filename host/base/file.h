@@ -39,6 +39,9 @@ clf_status clfi_line_read(FILE *stream, const char *name, size_t number, size_t 
 /* Bytes of such a line without a "\r" at its end. */
 size_t clfi_line_length(const clf_str *line);
 
+/* Where `path` leads through symbolic links, the last of which may name a file that is not there yet: newly allocated. IO: they loop. */
+clf_status clfi_path_follow(const char *path, char **out);
+
 /* Whether something bears the name. Only a name that is not there is absent: IO for a link that leads nowhere, a folder that may not be
  * searched, or a system that cannot tell, so that no file which someone put there is passed over. */
 clf_status clfi_file_exists(const char *path, bool *out);

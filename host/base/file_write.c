@@ -61,8 +61,7 @@ static clf_status link_target(const char *path, const char *text, char **out)
     return st;
 }
 
-/* Where `path` leads through symbolic links, the last of which may name a file that is not there yet. */
-static clf_status follow_links(const char *path, char **out)
+clf_status clfi_path_follow(const char *path, char **out)
 {
     char text[LINK_BYTES], *at, *next;
     CLF_TRY(clfi_strdup(path, &at));
@@ -105,7 +104,7 @@ static clf_status look_at(const char *path, place *out)
     }
     p.is_stream = p.is_standard_output || (p.exists && !S_ISREG(p.info.st_mode));
     if (!p.is_stream)
-        CLF_TRY(follow_links(path, &p.target));
+        CLF_TRY(clfi_path_follow(path, &p.target));
     *out = p;
     return CLF_OK;
 }
@@ -284,7 +283,7 @@ static clf_status open_atomic(const char *path, bool needs_name, clf_atomic_file
     at.needs_name = needs_name;
     if (at.is_stream && at.exists && S_ISREG(at.info.st_mode)) { /* standard output's file is a file like others here */
         at.is_stream = false;
-        CLF_TRY(follow_links(path, &at.target));
+        CLF_TRY(clfi_path_follow(path, &at.target));
     }
     const clf_status st = at.is_stream ? refuse_stream(path) : open_place(path, &at, true, out);
     free(at.target);

@@ -51,7 +51,7 @@ static clf_status read_ids(const char *text, const clf_tokenizer *tokenizer, cli
 static clf_status read_object(const clf_str *line, const clf_tokenizer *tokenizer, cli_ids *list)
 {
     json_t *json;
-    CLF_TRY(clfi_json_parse(line->data, line->length, "token ids", &json));
+    CLF_TRY(clfi_json_parse_line(line->data, line->length, "token ids", &json));
     const json_t *ids = json_object_get(json, "ids");
     clf_status st = json_is_array(ids) ? CLF_OK : clfi_fail(CLF_FORMAT, "token ids: expected an object with an array \"ids\"");
     for (size_t i = 0; st == CLF_OK && i < json_array_size(ids); i++) {

@@ -131,8 +131,27 @@ static int run_command(const cli_command *self, const op_row *row, int argc, cha
     return status;
 }
 
+/* Where the name is a choice of an op's option, such as a score of attention: which op and option. */
+static bool find_choice(const char *name, const op_row **out_row, const char **out_option)
+{
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        op_job job = new_job();
+        cli_option table[OP_MAX_OPTIONS];
+        const size_t count = rows[i]->options(&job, table);
+        for (size_t j = 0; j < count; j++)
+            if (table[j].kind == CLI_CHOICE && cli_choice_index(table[j].metavar, name) >= 0) {
+                *out_row = rows[i];
+                *out_option = table[j].name;
+                return true;
+            }
+    }
+    return false;
+}
+
 static clf_status fail_unknown(const char *name)
 {
+    const op_row *row;
+    const char *option;
     if (name && name[0] == '-')
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: expected the name of an op, found option \"%s\": options stand behind the name",
                  name);
@@ -142,6 +161,9 @@ static clf_status fail_unknown(const char *name)
     const char *nearest = name ? cli_nearest(name, names, COUNT(rows)) : NULL;
     if (!name)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: no name of an op; clformer op --list tells them");
+    if (find_choice(name, &row, &option))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": no op has that name; did you mean clformer op %s --%s %s?", name, row->name, option,
+                 name);
     CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": there is none of that name%s%s; clformer op --list tells them", name,
              nearest ? ", did you mean " : "", nearest ? nearest : "");
 }

@@ -13,12 +13,42 @@ enum { FILE_BYTES = 1 << 30 };
 /* How every fingerprint begins, also one that is cut. */
 static const char beginning[] = "{\n \"schema\": \"" CLI_FINGERPRINT_SCHEMA "\"";
 
-static clf_status beside(const char *path, char **out)
+static clf_status with_ending(const char *path, char **out)
 {
     clf_str name = CLF_STR_INIT;
     const clf_status st = clfi_str_appendf(&name, "%s.json", path);
     *out = name.data;
     return st;
+}
+
+/* Beside the file itself, wherever a link to it is: whoever opens it by another name finds it, too. */
+static clf_status beside(const char *path, char **out)
+{
+    char *real;
+    CLF_TRY(clfi_path_follow(path, &real));
+    const clf_status st = with_ending(real, out);
+    free(real);
+    return st;
+}
+
+/* The same for reading; where nothing is there, beside the link: a folder of links has the fingerprints' links beside the files'. *out NULL:
+ * nowhere. */
+static clf_status find_beside(const char *path, char **out)
+{
+    char *name;
+    bool exists;
+    *out = NULL;
+    for (int i = 0; i < 2; i++) {
+        CLF_TRY(i == 0 ? beside(path, &name) : with_ending(path, &name));
+        const clf_status st = clfi_file_exists(name, &exists);
+        if (st == CLF_OK && exists) {
+            *out = name;
+            return CLF_OK;
+        }
+        free(name);
+        CLF_TRY(st);
+    }
+    return CLF_OK;
 }
 
 static clf_status write_file(const cli_fingerprint *f, clf_atomic_file *file)
@@ -195,10 +225,11 @@ clf_status cli_fingerprint_read(const char *path, const clf_npy *npy, cli_finger
     char *name = NULL;
     json_t *root = NULL;
     clf_status st;
-    CLF_GOTO(beside(path, &name));
-    CLF_GOTO(clfi_file_exists(name, out_found));
-    if (!*out_found)
+    *out_found = false;
+    CLF_GOTO(find_beside(path, &name));
+    if (!name)
         goto done;
+    *out_found = true;
     CLF_GOTO(clfi_json_read(name, FILE_BYTES, &root));
     CLF_GOTO(cli_fingerprint_file_parse(root, name, out));
     CLF_GOTO(check_file(path, name, npy, out));

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "cli/progress.h"
 #include "io/json.h"
 
 enum {
@@ -215,7 +216,7 @@ static clf_status add_json_line(cli_inputs *inputs, size_t length)
     char where[512];
     json_t *json;
     snprintf(where, sizeof where, "%s: line %zu", inputs->name, inputs->line_number);
-    CLF_TRY(clfi_json_parse(inputs->line.data, length, where, &json));
+    CLF_TRY(clfi_json_parse_line(inputs->line.data, length, where, &json));
     const json_t *text = json_is_object(json) ? json_object_get(json, "text") : json;
     const clf_status st = inputs->takes_pairs && json_is_array(json) ? add_json_pair(inputs, json, where)
                           : json_is_string(text)                     ? take_member(inputs, json, text)
@@ -273,13 +274,25 @@ static clf_status fill_window(cli_inputs *inputs)
     return CLF_OK;
 }
 
+/* A file without a text is no error, but hardly what was meant. Who meets the texts itself says what their absence means. */
+static void tell_emptiness(cli_inputs *inputs)
+{
+    if (inputs->windows > 0 || inputs->given_total > 0 || inputs->meets || inputs->tells_nothing || !inputs->name)
+        return;
+    cli_line_clear();
+    fprintf(stderr, "clformer: %s holds no text\n", inputs->name);
+    inputs->tells_nothing = true;
+}
+
 clf_status cli_inputs_next(cli_inputs *inputs)
 {
     for (;;) {
         const uint64_t before = inputs->bytes_read;
         CLF_TRY(fill_window(inputs));
-        if (inputs->count == 0)
+        if (inputs->count == 0) {
+            tell_emptiness(inputs);
             break;
+        }
         inputs->window = inputs->windows++;
         if (!inputs->wants || inputs->wants(inputs->wants_user, inputs->window))
             break;

@@ -64,6 +64,7 @@ typedef struct cli_inputs {
     clf_status (*meets)(void *user, const cli_met_text *met, bool *out_taken); /* NULL: all are taken; else it meets each as it is read */
     void *meets_user;
     uint64_t passed_bytes; /* of windows that were passed over */
+    bool tells_nothing;    /* of inputs without a text, which else standard error tells once; the caller sets it */
 } cli_inputs;
 
 /* arguments: borrowed. file: one text per line (a last "\r" of a line is dropped); a name that ends in .jsonl holds a JSON string, or an

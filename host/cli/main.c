@@ -83,12 +83,16 @@ static void open_standard_streams(void)
 
 static int fail_unknown(const char *name)
 {
+    static const char *const versions[] = {"-v", "version", "-version", "-ver", "--ver"};
+    for (size_t i = 0; i < COUNT(versions); i++)
+        if (strcmp(name, versions[i]) == 0)
+            return cli_fail(clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; did you mean clformer --version (-V)?", name));
     const char *names[COUNT(commands)];
     for (size_t i = 0; i < COUNT(commands); i++)
         names[i] = commands[i].name;
     const char *nearest = cli_nearest(name, names, COUNT(commands));
-    return cli_fail(nearest ? clfi_fail(CLF_INVALID_ARGUMENT, "\"%s\" is no command; did you mean %s? See clformer --help", name, nearest)
-                            : clfi_fail(CLF_INVALID_ARGUMENT, "\"%s\" is no command; see clformer --help", name));
+    return cli_fail(nearest ? clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; did you mean %s? See clformer --help", name, nearest)
+                            : clfi_fail(CLF_INVALID_ARGUMENT, "unknown command \"%s\"; see clformer --help", name));
 }
 
 /* Flushes before the drivers' own ends, which flush as well and keep no reason. */

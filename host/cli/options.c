@@ -82,8 +82,7 @@ static void print_manual(const cli_command *command, const cli_option *options, 
     }
 }
 
-/* Index of `value` in "a|b|c", or -1. */
-static int choice_index(const char *choices, const char *value)
+int cli_choice_index(const char *choices, const char *value)
 {
     const size_t length = strlen(value);
     int index = 0;
@@ -149,7 +148,7 @@ static clf_status set_value(const cli_option *option, const char *value)
         return CLF_OK;
     }
     case CLI_CHOICE: {
-        const int index = choice_index(option->metavar, value);
+        const int index = cli_choice_index(option->metavar, value);
         if (index < 0)
             CLF_FAIL(CLF_INVALID_ARGUMENT, "--%s: expected %s, found \"%s\"", option->name, option->metavar, value);
         *(int *)option->target = index;

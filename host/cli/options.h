@@ -22,6 +22,9 @@ clf_status cli_parse_parts(const cli_command *command, const cli_option *options
 /* INVALID_ARGUMENT, "NAME: <what is wrong>; usage: clformer NAME ARGUMENTS". */
 clf_status cli_refuse(const cli_command *command, const char *format, ...) CLFI_PRINTF(2, 3);
 
+/* Index of `value` in "a|b|c", or -1. */
+int cli_choice_index(const char *choices, const char *value);
+
 /* The rows of a table of options as help prints them: one line each, on a terminal as many as its width asks for. */
 void cli_print_options(const cli_option *options, size_t count);
 

@@ -38,15 +38,28 @@ static int nesting(const char *text, size_t size, size_t *at)
     return deepest;
 }
 
+/* What messages say of a text: its name, and whether it is one line, which the name tells. */
+typedef struct origin {
+    const char *name;
+    bool is_line;
+} origin;
+
+static clf_status fail_place(const origin *from, size_t line, size_t column, const char *what)
+{
+    if (from->is_line)
+        CLF_FAIL(CLF_FORMAT, "%s: column %zu: %s", from->name, column, what);
+    CLF_FAIL(CLF_FORMAT, "%s: line %zu, column %zu: %s", from->name, line, column, what);
+}
+
 /* What is wrong at the character text[at]: line and column count from 1, the column in characters. */
-static clf_status fail_at(const char *text, size_t at, const char *name, const char *what)
+static clf_status fail_at(const char *text, size_t at, const origin *from, const char *what)
 {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < at; i++) {
         column = text[i] == '\n' ? 1 : column + (((unsigned char)text[i] & 0xc0) != 0x80);
         line += text[i] == '\n';
     }
-    CLF_FAIL(CLF_FORMAT, "%s: line %zu, column %zu: %s", name, line, column, what);
+    return fail_place(from, line, column, what);
 }
 
 static json_t *load(const char *text, size_t size, size_t flags, json_error_t *error)
@@ -61,15 +74,15 @@ static json_t *load(const char *text, size_t size, size_t flags, json_error_t *e
     return NULL;
 }
 
-static clf_status fail(const json_error_t *error, size_t size, const char *name)
+static clf_status fail(const json_error_t *error, size_t size, const origin *from)
 {
     if (json_error_code(error) == json_error_out_of_memory)
-        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: JSON text of %zu bytes: not enough memory", name, size);
-    CLF_FAIL(CLF_FORMAT, "%s: line %d, column %d: %s", name, error->line, error->column, error->text);
+        CLF_FAIL(CLF_OUT_OF_MEMORY, "%s: JSON text of %zu bytes: not enough memory", from->name, size);
+    return fail_place(from, (size_t)error->line, (size_t)error->column, error->text);
 }
 
 /* An error in a rewritten text, by its place in the text that was given and with the word that stands there. */
-static clf_status fail_rewritten(const json_error_t *error, const char *text, size_t size, const char *name)
+static clf_status fail_rewritten(const json_error_t *error, const char *text, size_t size, const origin *from)
 {
     static const char near[] = " near '";
     clf_str before = CLF_STR_INIT;
@@ -90,11 +103,11 @@ static clf_status fail_rewritten(const json_error_t *error, const char *text, si
     size_t last = end > 0 ? end - 1 : 0; /* the column is that of the last character read, as jansson counts */
     while (last > 0 && ((unsigned char)text[last] & 0xc0) == 0x80)
         last--;
-    return fail_at(text, last, name, what);
+    return fail_at(text, last, from, what);
 }
 
 /* A text that is no strict JSON: perhaps Python's. `first` is the error of the strict reading. */
-static clf_status parse_rewritten(const char *text, size_t size, const char *name, const json_error_t *first, json_t **out)
+static clf_status parse_rewritten(const char *text, size_t size, const origin *from, const json_error_t *first, json_t **out)
 {
     clf_str rewritten = CLF_STR_INIT;
     json_error_t error;
@@ -102,9 +115,9 @@ static clf_status parse_rewritten(const char *text, size_t size, const char *nam
     json_t *root = NULL;
     clf_status st = clfi_json_rewrite(text, size, SIZE_MAX, &rewritten, &read);
     if (st == CLF_OK && rewritten.length == size && memcmp(rewritten.data, text, size) == 0)
-        st = fail(first, size, name);
+        st = fail(first, size, from);
     else if (st == CLF_OK && !(root = load(rewritten.data, rewritten.length, 0, &error)))
-        st = json_error_code(&error) == json_error_out_of_memory ? fail(&error, size, name) : fail_rewritten(&error, text, size, name);
+        st = json_error_code(&error) == json_error_out_of_memory ? fail(&error, size, from) : fail_rewritten(&error, text, size, from);
     clfi_str_free(&rewritten);
     if (st == CLF_OK)
         st = clfi_json_restore(&root);
@@ -113,40 +126,51 @@ static clf_status parse_rewritten(const char *text, size_t size, const char *nam
     return st;
 }
 
-static clf_status check_depth(const char *text, size_t size, const char *name)
+static clf_status check_depth(const char *text, size_t size, const origin *from)
 {
     size_t at = 0;
     char what[64];
     if (nesting(text, size, &at) <= CLFI_JSON_MAX_DEPTH)
         return CLF_OK;
     snprintf(what, sizeof what, "nested deeper than %d", CLFI_JSON_MAX_DEPTH);
-    return fail_at(text, at, name, what);
+    return fail_at(text, at, from, what);
 }
 
-clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out)
+static clf_status parse(const char *text, size_t size, const origin *from, json_t **out)
 {
     size_t skip;
     json_error_t error;
-    CLF_TRY(clfi_text_start(text, size, name, &skip));
+    CLF_TRY(clfi_text_start(text, size, from->name, &skip));
     text += skip;
     size -= skip;
-    CLF_TRY(check_depth(text, size, name));
+    CLF_TRY(check_depth(text, size, from));
     json_t *root = load(text, size, 0, &error);
     if (!root && json_error_code(&error) != json_error_out_of_memory)
-        return parse_rewritten(text, size, name, &error, out);
+        return parse_rewritten(text, size, from, &error, out);
     if (!root)
-        return fail(&error, size, name);
+        return fail(&error, size, from);
     *out = root;
     return CLF_OK;
 }
 
+clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out)
+{
+    return parse(text, size, &(origin){name, false}, out);
+}
+
+clf_status clfi_json_parse_line(const char *text, size_t size, const char *name, json_t **out)
+{
+    return parse(text, size, &(origin){name, true}, out);
+}
+
 clf_status clfi_json_parse_strict(const char *text, size_t size, const char *name, json_t **out)
 {
+    const origin from = {name, false};
     json_error_t error;
-    CLF_TRY(check_depth(text, size, name));
+    CLF_TRY(check_depth(text, size, &from));
     json_t *root = load(text, size, JSON_REJECT_DUPLICATES, &error);
     if (!root)
-        return fail(&error, size, name);
+        return fail(&error, size, &from);
     *out = root;
     return CLF_OK;
 }

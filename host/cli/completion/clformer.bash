@@ -3,7 +3,7 @@
 # of its version.
 _clformer()
 {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]} help value line
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]} help option value line
     local row='^  (-., |    )(--[a-z0-9-]+) ([^ ]+)'
     local -a command
     COMPREPLY=()
@@ -26,14 +26,17 @@ _clformer()
     fi
     help=$("$program" "${command[@]}" --help 2>/dev/null)
     # What the option before takes: nothing, one of some words, or else a file.
-    value=
+    value= option=
     while IFS= read -r line; do
         if [[ $line =~ $row && ($before == "${BASH_REMATCH[2]}" || "$before, " == "${BASH_REMATCH[1]}") ]]; then
-            value=${BASH_REMATCH[3]}
+            option=${BASH_REMATCH[2]} value=${BASH_REMATCH[3]}
             break
         fi
     done <<<"$help"
-    if [[ $value == *"|"* ]]; then
+    if [[ $option == --device ]]; then
+        help=$("$program" devices 2>/dev/null | sed -n 's/^\([0-9][0-9]*\): .*/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$help cpu gpu" -- "$word")
+    elif [[ $value == *"|"* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "${value//|/ }" -- "$word")
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(printf '%s\n' "$help" | sed -n 's/^  \(-., \|    \)\(--[a-z0-9-]*\).*/\2/p')" -- "$word")
