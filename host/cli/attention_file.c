@@ -27,8 +27,8 @@ clf_status cli_read_numbers(const char *option, const char *text, int64_t limit,
         if (first >= 0 && *end == '-')
             last = end[1] >= '0' && end[1] <= '9' ? strtoll(end + 1, &end, 10) : -1;
         if (first < 0 || last < first || last >= limit || (*end && *end != ','))
-            st = clfi_fail(CLF_INVALID_ARGUMENT, "%s \"%s\": expected all, or numbers and ranges like 0,2,5-7 among 0 to %lld", option, text,
-                           (long long)limit - 1);
+            st = clfi_fail(CLF_INVALID_ARGUMENT, "%s \"%s\": expected all, or numbers and ranges like 0,2,5-7 among 0 to %lld", option,
+                           text, (long long)limit - 1);
         if (st == CLF_OK)
             st = clfi_grow(&numbers, &capacity, found + (size_t)(last - first) + 1, sizeof *numbers, "list of numbers");
         for (int64_t h = first; st == CLF_OK && h <= last; h++)
@@ -159,7 +159,8 @@ static clf_status add_matrix(const char *path, const clf_npy *npy, const choice 
     char place[CLFI_SHAPE_TEXT_BYTES];
     if (c->text_name)
         CLF_TRY(clfi_str_appendf(&name, "%s %lld%s", c->text_name, (long long)text, c->head_name ? ", " : ""));
-    const clf_status st = c->head_name ? clfi_str_appendf(&name, "%s %lld", c->head_name, (long long)head) : clfi_str_append_text(&name, "");
+    const clf_status st =
+        c->head_name ? clfi_str_appendf(&name, "%s %lld", c->head_name, (long long)head) : clfi_str_append_text(&name, "");
     if (st != CLF_OK) {
         clfi_str_free(&name);
         return st;

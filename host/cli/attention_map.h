@@ -36,12 +36,12 @@ clf_status cli_attention_of_word(clf_pronouncer *pronouncer, const char *word, i
 
 /* Of a NumPy file [Q,K], [H,Q,K], [N,Q,K] or [N,H,Q,K]. Of H and N those are read that cli_read_numbers finds in `heads` and `batch`, of
  * which a file of rank 3 takes one, and the matrices are named after it ("head 0", "batch 0"; without either, "matrix 0"). labels: a text
- * file with a line for each query and then one for each key, or for each key alone where they are as many (NULL: their index). FORMAT:
- * another rank, another number of labels; INVALID_ARGUMENT: a batch of a file that has none. */
+ * file with a line for each query and then one for each key, or for each key alone where they are as many (NULL: their index).
+ * FORMAT: another rank, another number of labels; INVALID_ARGUMENT: a batch of a file that has none. */
 clf_status cli_attention_of_file(const char *path, const char *batch, const char *heads, const char *labels, cli_attention_map *out);
 
-/* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given; NULL or "all": all. *out: freed by the caller. INVALID_ARGUMENT names the
- * option. */
+/* "0-11", "3", "0,2,5-7": numbers below `limit`, in the order given; NULL or "all": all. *out: freed by the caller. INVALID_ARGUMENT names
+ * the option. */
 clf_status cli_read_numbers(const char *option, const char *text, int64_t limit, int64_t **out, size_t *count);
 
 void cli_attention_free(cli_attention_map *map); /* a zeroed map is accepted */

@@ -235,9 +235,11 @@ static clf_status read_standard_input(attention_job *job)
 {
     cli_inputs *inputs;
     CLF_TRY(cli_inputs_open(NULL, 0, "-", &inputs));
+    inputs->tells_nothing = true;
     clf_status st = cli_inputs_next(inputs);
     if (st == CLF_OK && inputs->count != 1)
-        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: standard input has %s: expected one line", inputs->count ? "several texts" : "no text");
+        st = clfi_fail(CLF_INVALID_ARGUMENT, "attention: standard input has %s: expected one line",
+                       inputs->count ? "several texts" : "no text");
     if (st == CLF_OK)
         st = clfi_strndup(inputs->texts[0].data, inputs->texts[0].size, &job->read_text);
     if (st == CLF_OK && strlen(job->read_text) != inputs->texts[0].size)

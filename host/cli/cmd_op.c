@@ -162,8 +162,8 @@ static clf_status fail_unknown(const char *name)
     if (!name)
         CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op: no name of an op; clformer op --list tells them");
     if (find_choice(name, &row, &option))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": no op has that name; did you mean clformer op %s --%s %s?", name, row->name, option,
-                 name);
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": no op has that name; did you mean clformer op %s --%s %s?", name, row->name,
+                 option, name);
     CLF_FAIL(CLF_INVALID_ARGUMENT, "E_OPTION: op \"%s\": there is none of that name%s%s; clformer op --list tells them", name,
              nearest ? ", did you mean " : "", nearest ? nearest : "");
 }

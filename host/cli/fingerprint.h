@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What made a file of embeddings: the file F.npy.json beside F.npy, by which search, verify and gather know whose vectors these are. Where F.npy
- * is a link, it is beside the file that the link leads to. */
+/* What made a file of embeddings: the file F.npy.json beside F.npy, by which search, verify and gather know whose vectors these are.
+ * Where F.npy is a link, it is beside the file that the link leads to. */
 #ifndef CLFI_CLI_FINGERPRINT_H
 #define CLFI_CLI_FINGERPRINT_H
 

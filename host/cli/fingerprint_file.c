@@ -31,8 +31,8 @@ static clf_status beside(const char *path, char **out)
     return st;
 }
 
-/* The same for reading; where nothing is there, beside the link: a folder of links has the fingerprints' links beside the files'. *out NULL:
- * nowhere. */
+/* The same for reading; where nothing is there, beside the link: a folder of links has the fingerprints' links beside the files'.
+ * *out NULL: nowhere. */
 static clf_status find_beside(const char *path, char **out)
 {
     char *name;

@@ -22,7 +22,7 @@ enum { CLFI_JSON_MAX_DEPTH = 128 }; /* arrays and objects inside each other */
  * UTF-16 and UTF-32, by name. OUT_OF_MEMORY. `name` is the file's name for messages. Release *out with json_decref. */
 clf_status clfi_json_parse(const char *text, size_t size, const char *name, json_t **out);
 
-/* The same of one line of a file: messages say only the column, "<name>: column C: ...", and `name` tells the line. */
+/* The same of one line of a file: messages say only the column, "<name>, column C: ...", and `name` ends with the line. */
 clf_status clfi_json_parse_line(const char *text, size_t size, const char *name, json_t **out);
 
 /* clfi_json_parse for formats that are not written by hand or by Python: RFC 8259 alone, and no key twice. */

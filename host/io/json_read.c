@@ -47,7 +47,7 @@ typedef struct origin {
 static clf_status fail_place(const origin *from, size_t line, size_t column, const char *what)
 {
     if (from->is_line)
-        CLF_FAIL(CLF_FORMAT, "%s: column %zu: %s", from->name, column, what);
+        CLF_FAIL(CLF_FORMAT, "%s, column %zu: %s", from->name, column, what);
     CLF_FAIL(CLF_FORMAT, "%s: line %zu, column %zu: %s", from->name, line, column, what);
 }
 

@@ -151,8 +151,8 @@ if good("a batch", done):
         fail(f"values below 0 are drawn, and yet: {done.stderr!r}")
 # Of a file of rank 3 nobody knows what its matrices are, unless an option says so.
 for wanted, *options in (
-    (["matrix 0", "matrix 1"],), (["batch 1"], "--batch", 1), (["batch 0", "batch 1"], "--batch", "all"), (["head 1", "head 0"], "--head", "1,0"),
-    (["head 0", "head 1"], "--head", "all"),
+    (["matrix 0", "matrix 1"],), (["batch 1"], "--batch", 1), (["batch 0", "batch 1"], "--batch", "all"),
+    (["head 1", "head 0"], "--head", "1,0"), (["head 0", "head 1"], "--head", "all"),
 ):
     if good(f"names {options}", run("--weights", "w3.npy", "-o", "w3.svg", *options, **nothing)):
         names = [text for text in svg_texts("w3.svg") if re.fullmatch(r"(matrix|batch|head) \d", text)]
@@ -167,7 +167,8 @@ for file, labels, wanted, missing in (
     ("square.npy", "one", ["un", "deux", "un", "deux", "-1.0"], "0"), ("square.npy", "four", ["a", "b", "c", "d"], "0"),
     ("w2.npy", "three", ["q", "k", "k'"], "0"),
 ):
-    if good(f"--labels {labels}", run("--weights", file, "-o", "l.svg", "--labels", f"{labels}.txt", "--title", "Heads & <tails>", **nothing)):
+    options = ["--labels", f"{labels}.txt", "--title", "Heads & <tails>"]
+    if good(f"--labels {labels}", run("--weights", file, "-o", "l.svg", *options, **nothing)):
         texts = svg_texts("l.svg")
         if not all(texts.count(text) >= wanted.count(text) for text in wanted) or missing in texts or "Heads & <tails>" not in texts or \
                 any("attention weights" in text for text in texts):
@@ -303,7 +304,8 @@ if good("README's picture", run(*command, "-o", "readme.svg")):
         return [float(root.get(side).rstrip("ptx")) for side in ("width", "height")]
 
     drawn, kept = matrices("readme.svg"), matrices(readme)
-    if [image[:2] for image in drawn] != [image[:2] for image in kept] or len(drawn) != 4 or svg_texts("readme.svg") != svg_texts(readme) or \
+    if [image[:2] for image in drawn] != [image[:2] for image in kept] or len(drawn) != 4 or \
+            svg_texts("readme.svg") != svg_texts(readme) or \
             not worst(abs(a - b) for a, b in zip(size("readme.svg"), size(readme))) <= 30 or \
             not worst(abs(a - b) for one, other in zip(drawn, kept) for x, y in zip(one[2], other[2]) for a, b in zip(x, y)) <= 2:
         fail("host/cli/heatmap.svg is not what the program draws: clformer attention", *(f"'{word}'" for word in command), "-o", readme)

@@ -29,6 +29,11 @@ done
 [ "$(offered embed m --pooling me | tr '\n' ' ')" = "mean mean_sqrt_len " ] || fail "--pooling me: $(offered embed m --pooling me)"
 [ "$(offered se | tr '\n' ' ')" = "search selftest " ] || fail "se: $(offered se)"
 [ "$(offered attention -o x --format '' | tr '\n' ' ')" = "png svg " ] || fail "--format: $(offered attention -o x --format '')"
+devices=$("$program" devices | sed -n 's/^\([0-9]*\): .*/\1/p' | sort)
+for before in --device -d; do
+    [ "$(offered embed m $before '')" = "$(printf '%s\ncpu\ngpu\n' "$devices" | sort)" ] || fail "$before: $(offered embed m $before '')"
+done
+[ "$(offered op softmax --device c)" = cpu ] || fail "op softmax --device c: $(offered op softmax --device c)"
 
 # A word before is text, whatever stands in it.
 for before in "/x/;e touch $work/pwned #'" '.*' '-.' '[' '\' "$work/fi" "'\$(touch $work/pwned)'"; do

@@ -221,6 +221,24 @@ with tempfile.TemporaryDirectory() as work:
     expect("no fingerprint", run("search", model, "--corpus", corpus, "two"), 0, "c.npy has no fingerprint")
     expect("verify without fingerprint", run("verify", corpus, "--model", model), 1, "has no fingerprint")
 
+    # Through links the fingerprint goes beside the file itself, where it is found by every name; links beside links are found, too.
+    folders_of = {name: os.path.join(work, name) for name in ("real", "links")}
+    for path in folders_of.values():
+        os.mkdir(path)
+    target, link = os.path.join(folders_of["real"], "t.npy"), os.path.join(folders_of["links"], "l.npy")
+    os.symlink(os.path.join("..", "real", "t.npy"), link)
+    expect("embed through a link to nothing", run("embed", model, "-o", link, "one", "two"), 0)
+    expect("embed through a link", run("embed", model, "-o", link, "one", "two"), 0)
+    if sorted(os.listdir(folders_of["real"])) != ["t.npy", "t.npy.json"] or os.listdir(folders_of["links"]) != ["l.npy"]:
+        fail("embed through a link left", {path: os.listdir(path) for path in folders_of.values()})
+    for name in (target, link):
+        expect(f"verify {name}", run("verify", name, "--model", model), 0)
+        if "has no fingerprint" in run("search", model, "--corpus", name, "two").stderr:
+            fail("search finds no fingerprint of", name)
+    os.rename(target + ".json", link + ".json")
+    expect("verify by a fingerprint beside the link", run("verify", link, "--model", model), 0)
+    expect("einsum through the link", run("einsum", "ij->ji", corpus, "-o", link), 0)
+
     # Another dense layer behind the network is another model.
     dense = os.path.join(work, "dense")
     shutil.copytree(model, dense)

@@ -202,7 +202,12 @@ near() { # near WANTED ARGUMENTS...
 }
 near 'did you mean embed?' embd
 near 'did you mean search?' help serach
-near '"xyzzy" is no command' xyzzy
+near 'unknown command "xyzzy"' xyzzy
+near 'did you mean clformer --version (-V)?' -v
+near 'did you mean clformer --version (-V)?' version
+near 'did you mean clformer op attention --score additive?' op additive
+near 'did you mean clformer op attention --score bilinear?' op bilinear
+near 'expected at least two to compare' similarity "$data/families/distilbert" one
 near 'did you mean --pooling?' embed --poling mean m a
 near 'did you mean --device?' similarity --devise 0 m a
 near 'did you mean --max-tokens?' embed --tokens 3 m a
@@ -210,6 +215,21 @@ near 'option "-z" is unknown' embed -z m a
 near 'option "--stats" takes no value' embed --stats=1 m a
 near 'option "--file" is without its value' embed m --file
 near 'is the beginning of several' embed --no m a
+# A file without a text is told, once and by its name; faults of lines by file, line and column, each once.
+printf '' >"$work/empty"
+for command in tokenize embed classify similarity; do
+    model=$data/families/distilbert
+    [ $command = classify ] && model=$data/classifiers/bert
+    run $command "$model" --file "$work/empty"; expect_status 0 "$command of nothing"
+    [ "$(cat "$work/err")" = "clformer: $work/empty holds no text" ] || fail "$command of nothing: $(cat "$work/err")"
+done
+run tokenize "$data/families/distilbert" - <"$work/empty"; expect_error "clformer: standard input holds no text" "tokenize -"
+for line in 'x' '{"text": ' '"\223"' '["a" "b"]'; do
+    printf '"one"\n'"$line"'\n' >"$work/bad.jsonl"
+    run tokenize "$data/families/distilbert" --file "$work/bad.jsonl"; expect_status 1 "a bad line $line"
+    grep -qE "^clformer: $work/bad.jsonl: line 2, column [0-9]+: " "$work/err" && [ "$(grep -o 'line [0-9]' "$work/err" | wc -l)" -eq 1 ] ||
+        fail "a bad line $line: $(cat "$work/err")"
+done
 run -V; expect_status 0 "-V"
 [ "$(cat "$work/out")" = "$("$program" --version)" ] || fail "-V: $(cat "$work/out")"
 run embed -h; expect_status 0 "embed -h"
