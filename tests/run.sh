@@ -234,6 +234,7 @@ run_tests() { # [--fast | --full | --faults]
     fi
     local start=$SECONDS
     say "clformer: builds the tests and runs them on every OpenCL device of this machine"
+    tell_system
     describe_machine
     [ -z "$full" ] ||
         note "first adding PoCL, rusticl and Intel's CPU runtime; then Oclgrind, the GPU compilers, sanitizers and fuzz targets"

@@ -171,7 +171,8 @@ static void set_caps(clf_device *device)
     caps->prints_warnings = is_pocl || is_nvidia;
     caps->serial_compiler = is_pocl || strcmp(info->platform_name, "Oclgrind") == 0;
     caps->mixes_grids = is_pocl && caps->is_cpu && atoi(info->driver_version) < 6;
-    caps->has_byte_dot = is_pocl && caps->is_cpu && caps->vector_width == 16 && has_vnni() && pocl_takes_assembly(info->driver_version);
+    caps->has_assembly = !is_pocl || pocl_takes_assembly(info->driver_version);
+    caps->has_byte_dot = is_pocl && caps->has_assembly && caps->is_cpu && caps->vector_width == 16 && has_vnni();
     caps->small_units = !caps->is_cpu && strstr(info->vendor, "Intel") != NULL;
     /* Intel's compiler half fills instructions for halves; RDNA3 starts two for floats at once, of those for pairs of halves one. */
     caps->slow_halves = caps->small_units || strstr(info->name, "gfx11") || strstr(info->name, "navi3");

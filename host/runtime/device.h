@@ -24,6 +24,7 @@ typedef struct clf_device_caps {
     bool unified_memory;
     bool has_fp16, has_subgroups, has_integer_dot;
     bool has_byte_dot;     /* a CPU with AVX512-VNNI, and a compiler that takes its instructions as they are written: cl/cpu/byte_dot.cl */
+    bool has_assembly;     /* a compiler that takes inline assembly, or refuses it without ending the process */
     bool small_units;      /* a compute unit is an execution unit, of which four hold as many work-items as one of other GPUs */
     bool slow_halves;      /* multiply-adds in half precision (cl_khr_fp16) take longer there than those of floats */
     bool many_registers;   /* 255 of 32 bits for each work-item, and a compiler that uses them; 128 are on every GPU */

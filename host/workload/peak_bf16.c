@@ -73,7 +73,8 @@ static clf_status bf16_engines(const clfi_workload *workload, clf_context *conte
         CLF_FAIL(CLF_UNSUPPORTED, "%s: OpenCL C has no bfloat16 arithmetic, whatever the device has", workload->id);
     if (caps->vector_width != WIDTH || !processor_has_bf16())
         CLF_FAIL(CLF_UNSUPPORTED, "%s: the processor has no AVX512_BF16", workload->id);
-    CLF_TRY(compiler_has_bf16(context, &has));
+    if (caps->has_assembly)
+        CLF_TRY(compiler_has_bf16(context, &has));
     if (!has)
         CLF_FAIL(CLF_UNSUPPORTED,
                  "%s: OpenCL C has no bfloat16 arithmetic, and the device's compiler takes no instruction of the processor", workload->id);

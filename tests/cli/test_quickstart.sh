@@ -100,6 +100,70 @@ done
 want=$(grep '^apt-get install' "$calls" | grep -v -e --download-only | sed 's/^apt-get install -q /apt-get install /')
 [ "${printed#apt-get update && }" = "$want" ] || fail "printed: $printed; run: $want"
 
+# Systems by their os-release: the known ones go on without a word, others are told; without apt-get the command of the system is printed.
+os_release() { printf '%s\n' "$@" >"$work/os-release"; extra=(CLF_OS_RELEASE="$work/os-release"); }
+known() { # LINES...
+    os_release "$@"
+    start mini
+    grep -q 'not tested' "$work/out" && fail "$*: $(cat "$work/out")"
+    grep -q '^apt-get install' "$calls" || fail "$*: apt-get was not called"
+}
+untested() { # NAME LINES...
+    os_release "${@:2}"
+    start mini
+    grep -q -F "$1: not tested" "$work/out" || fail "$*: not told: $(cat "$work/out")"
+    grep -q '^apt-get install' "$calls" || fail "$*: apt-get was not called"
+}
+known 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"' 'VERSION_ID="12"' ID=debian
+known 'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"' 'VERSION_ID="13"' ID=debian
+known 'PRETTY_NAME="Ubuntu 24.04.1 LTS"' 'VERSION_ID="24.04"' ID=ubuntu ID_LIKE=debian
+known VERSION_ID='"26.04"' ID=ubuntu
+untested 'Debian GNU/Linux 11 (bullseye)' 'PRETTY_NAME="Debian GNU/Linux 11 (bullseye)"' 'VERSION_ID="11"' ID=debian
+untested 'Debian GNU/Linux forky/sid' 'PRETTY_NAME="Debian GNU/Linux forky/sid"' ID=debian
+untested 'Ubuntu 22.04.5 LTS' "PRETTY_NAME='Ubuntu 22.04.5 LTS'" VERSION_ID=22.04 ID=ubuntu
+untested 'Linux Mint 22' 'PRETTY_NAME="Linux Mint 22"' VERSION_ID=22 ID=linuxmint 'ID_LIKE="ubuntu debian"'
+untested 'an unknown system' '# nothing' ''
+extra=(CLF_OS_RELEASE=/nowhere)
+start mini
+grep -q 'an unknown system: not tested' "$work/out" || fail "no os-release: $(cat "$work/out")"
+
+mv "$bin/apt-get" "$work/apt-get"
+foreign() { # COMMAND LINES...: one line, in which the command is one that the system's shell would take
+    local want=$1 name printed
+    shift
+    os_release "$@"
+    start mini
+    expect_status 1 "$*"
+    expect_one_line "$*"
+    expect_nothing_done
+    printed=$(sed -n 's/.*, as root, run: //p' "$work/err")
+    case $printed in "$want "*) ;; *) fail "$*: $printed" ;; esac
+    bash -n <<<"$printed" || fail "$*: $printed"
+    for name in gcc cmake make cairo pcre2 xxhash utf8proc jansson; do
+        grep -q -E " (lib)?$name" <<<"$printed" || fail "$*: no $name in $printed"
+    done
+    grep -q -E 'apt-get|not found|-dev[a-z]*-|Debian' "$work/err" && fail "$*: $(cat "$work/err")"
+}
+foreign 'dnf install' 'PRETTY_NAME="Fedora Linux 42 (Workstation Edition)"' ID=fedora VERSION_ID=42
+foreign 'dnf install' 'PRETTY_NAME="Rocky Linux 9.5"' 'ID="rocky"' 'ID_LIKE="rhel centos fedora"'
+foreign 'pacman -S --needed' 'PRETTY_NAME="Arch Linux"' ID=arch
+foreign 'pacman -S --needed' 'PRETTY_NAME="Manjaro Linux"' ID=manjaro ID_LIKE=arch
+foreign 'zypper install' 'PRETTY_NAME="openSUSE Tumbleweed"' 'ID="opensuse-tumbleweed"' 'ID_LIKE="opensuse suse"'
+foreign 'zypper install' 'PRETTY_NAME="openSUSE Leap 15.6"' 'ID="opensuse-leap"'
+foreign 'apk add' 'PRETTY_NAME="Alpine Linux v3.21"' ID=alpine VERSION_ID=3.21.0
+os_release 'PRETTY_NAME="NixOS 24.11"' ID=nixos
+start mini
+expect_error 'this is no Debian; please install what Debian calls: ' "a system without names"
+mv "$work/apt-get" "$bin/apt-get"
+extra=()
+
+# A driver that the user names to the loader is enough, by either variable.
+for extra in OCL_ICD_VENDORS=/nowhere OCL_ICD_FILENAMES=/nowhere/libpocl.so; do
+    start mini
+    grep -q pocl-opencl-icd "$calls" && fail "$extra: PoCL is installed: $(cat "$calls")"
+done
+extra=()
+
 # With all tools there, from a build folder of another place: configured anew; the model is the one in the user's folder.
 tool cc 'cat >/dev/null'
 tool pkg-config 'exit 0'
@@ -165,5 +229,6 @@ expect_error 'interrupted' "interrupted"
 for package in $(sed -n '/^need_to_build()/,/^}/p' "$tree/quickstart" |
     grep -o -E '\b(gcc|cmake|make|pkgconf|[a-z0-9-]+-dev|opencl-headers|fonts-[a-z-]+)\b' | sort -u); do
     grep -q "[\` ]$package[\` ]" "$(dirname "$0")/../../README.md" || fail "README's requirements lack $package"
+    grep -q -E "^$package( [a-z0-9-]+){4}$" "$tree/quickstart" || fail "quickstart has no names of other systems for $package"
 done
 finish
