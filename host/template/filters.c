@@ -19,7 +19,7 @@ static clf_status text_of(const json_t *value, json_t **out)
     return st;
 }
 
-/* A filter that is a method of the value's text: trim, upper, lower, title, capitalize, replace. */
+/* A filter that is a method of the value's text: trim, upper, lower, capitalize, replace. */
 static clf_status as_method(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
                             json_t **out)
 {
@@ -30,6 +30,17 @@ static clf_status as_method(template_run *run, const template_node *node, const 
         call.name = strip;
     CLF_TRY(text_of(value, &text));
     const clf_status st = clfi_run_method(run, &call, text, arguments, out);
+    json_decref(text);
+    return st;
+}
+
+static clf_status title(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,
+                        json_t **out)
+{
+    json_t *text = NULL;
+    CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
+    CLF_TRY(text_of(value, &text));
+    const clf_status st = clfi_run_case(run, node, CLF_CASE_TITLE_WORDS, text, out);
     json_decref(text);
     return st;
 }
@@ -326,7 +337,7 @@ clf_status clfi_run_filter(template_run *run, const template_node *node, const j
     } rows[] = {{"trim", as_method},
                 {"upper", as_method},
                 {"lower", as_method},
-                {"title", as_method},
+                {"title", title},
                 {"capitalize", as_method},
                 {"replace", as_method},
                 {"length", count},

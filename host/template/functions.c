@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <utf8proc.h>
-
 #include "template/run.h"
 
 json_t *clfi_argument(const template_arguments *arguments, size_t index, const char *keyword)
@@ -335,26 +333,18 @@ static clf_status split(template_run *run, const template_node *node, const json
     return st;
 }
 
-/* upper, lower, title, capitalize: by the simple mappings of Unicode. */
-clf_status clfi_run_case(const char *how, const json_t *self, json_t **out)
+static const struct {
+    const char *name;
+    clf_letter_case to;
+} cases[] = {{"upper", CLF_CASE_UPPER},           {"lower", CLF_CASE_LOWER},   {"title", CLF_CASE_TITLE},
+             {"capitalize", CLF_CASE_CAPITALIZE}, {"swapcase", CLF_CASE_SWAP}, {"casefold", CLF_CASE_FOLD}};
+
+clf_status clfi_run_case(const template_run *run, const template_node *node, clf_letter_case to, const json_t *self, json_t **out)
 {
-    const utf8proc_uint8_t *text = (const utf8proc_uint8_t *)json_string_value(self);
-    utf8proc_ssize_t left = (utf8proc_ssize_t)json_string_length(self);
     clf_str changed = CLF_STR_INIT;
-    clf_status st = CLF_OK;
-    bool is_start = true; /* of a word, or of the text */
-    while (st == CLF_OK && left > 0) {
-        utf8proc_int32_t code;
-        const utf8proc_ssize_t bytes = utf8proc_iterate(text, left, &code);
-        const utf8proc_category_t category = utf8proc_category(code);
-        const bool is_letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LT;
-        const bool is_upper = how[0] == 'u' || (how[0] != 'l' && is_start);
-        st = clfi_str_append_code_point(
-            &changed, (uint32_t)(is_upper ? (how[0] == 't' ? utf8proc_totitle(code) : utf8proc_toupper(code)) : utf8proc_tolower(code)));
-        is_start = how[0] == 't' ? !is_letter : false;
-        text += bytes;
-        left -= bytes;
-    }
+    clf_status st = clfi_run_work(run, node, json_string_length(self)); /* characters are looked up one by one */
+    if (st == CLF_OK)
+        st = clfi_letter_case(to, json_string_value(self), json_string_length(self), &changed);
     if (st == CLF_OK)
         st = clfi_value_of_text(clfi_str_text(&changed), changed.length, out);
     clfi_str_free(&changed);
@@ -364,8 +354,11 @@ clf_status clfi_run_case(const char *how, const json_t *self, json_t **out)
 static clf_status letter_case(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
                               json_t **out)
 {
+    size_t i = 0;
+    while (strcmp(cases[i].name, node->name) != 0)
+        i++;
     CLF_TRY(clfi_check_arguments(run, node, arguments, 0, ""));
-    return clfi_run_case(node->name, self, out);
+    return clfi_run_case(run, node, cases[i].to, self, out);
 }
 
 static clf_status replace(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
@@ -504,6 +497,8 @@ clf_status clfi_run_method(template_run *run, const template_node *call, const j
         {JSON_STRING, "lower", letter_case},
         {JSON_STRING, "title", letter_case},
         {JSON_STRING, "capitalize", letter_case},
+        {JSON_STRING, "swapcase", letter_case},
+        {JSON_STRING, "casefold", letter_case},
         {JSON_STRING, "replace", replace},
         {JSON_STRING, "find", find},
         {JSON_STRING, "count", find},
@@ -513,6 +508,8 @@ clf_status clfi_run_method(template_run *run, const template_node *call, const j
         {JSON_OBJECT, "items", parts},
         {JSON_OBJECT, "keys", parts},
         {JSON_OBJECT, "values", parts},
+        {JSON_OBJECT, "cycle", clfi_run_loop},
+        {JSON_OBJECT, "changed", clfi_run_loop},
     };
     if (!self)
         RUN_FAIL(run, call, CLF_FORMAT, "\"%s\" of a value that is undefined", call->name);

@@ -78,7 +78,7 @@ static clf_status take_key(const template_run *run, const template_node *node, c
         *out = key;
         return CLF_OK;
     }
-    const clf_status st = clfi_run_case("lower", key, out);
+    const clf_status st = clfi_run_case(run, node, CLF_CASE_LOWER, key, out);
     json_decref(key);
     return st;
 }

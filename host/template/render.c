@@ -36,6 +36,8 @@ static clf_status check_output(const template_run *run, const template_node *nod
 {
     if (run->out->length > CLFI_TEMPLATE_MAX_OUTPUT)
         RUN_FAIL(run, node, CLF_FORMAT, "more than %d bytes of text", CLFI_TEMPLATE_MAX_OUTPUT);
+    if (run->account->alive + (int64_t)(run->held + run->out->capacity) > CLFI_TEMPLATE_MAX_MEMORY)
+        RUN_FAIL(run, node, CLF_FORMAT, "values and texts of more than %d bytes", CLFI_TEMPLATE_MAX_MEMORY);
     return CLF_OK;
 }
 
@@ -63,8 +65,11 @@ static clf_status run_if(template_run *run, const template_node *node)
 static clf_status capture(template_run *run, const template_node *block, json_t **out)
 {
     clf_str text = CLF_STR_INIT, *const outer = run->out;
+    const size_t held = outer->capacity;
     run->out = &text;
+    run->held += held;
     clf_status st = run_statement(run, block);
+    run->held -= held;
     run->out = outer;
     if (st == CLF_OK)
         st = clfi_run_work(run, block, text.length / 4);
@@ -183,9 +188,9 @@ static clf_status choose(template_run *run, const template_node *node, json_t *e
 static clf_status make_loop(const json_t *elements, size_t i, json_t **out)
 {
     const size_t count = json_array_size(elements);
-    *out = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:I}", "index", (json_int_t)i + 1, "index0", (json_int_t)i, "revindex",
+    *out = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:I, s:i, s:i}", "index", (json_int_t)i + 1, "index0", (json_int_t)i, "revindex",
                      (json_int_t)(count - i), "revindex0", (json_int_t)(count - i - 1), "first", i == 0, "last", i + 1 == count, "length",
-                     (json_int_t)count);
+                     (json_int_t)count, "depth", 1, "depth0", 0); /* deeper loops are recursive ones */
     if (!*out)
         return no_memory();
     if ((i > 0 && json_object_set(*out, "previtem", json_array_get(elements, i - 1)) != 0) ||
@@ -198,17 +203,65 @@ static clf_status make_loop(const json_t *elements, size_t i, json_t **out)
 
 static clf_status run_elements(template_run *run, const template_node *node, json_t *elements)
 {
-    for (size_t i = 0; i < json_array_size(elements); i++) {
-        json_t *loop = NULL;
-        CLF_TRY(make_loop(elements, i, &loop));
-        const clf_status st = run_scoped(run, node, json_array_get(elements, i), loop, node->b, NULL);
-        const bool ends = run->flow == FLOW_BREAK;
-        json_decref(loop);
+    template_loop loop = {.outer = run->loops};
+    clf_status st = CLF_OK;
+    bool ends = false;
+    run->loops = &loop;
+    for (; st == CLF_OK && !ends && loop.index < json_array_size(elements); loop.index++) {
+        json_t *object = NULL;
+        st = make_loop(elements, loop.index, &object);
+        loop.object = object;
+        if (st == CLF_OK)
+            st = run_scoped(run, node, json_array_get(elements, loop.index), object, node->b, NULL);
+        ends = run->flow == FLOW_BREAK;
         run->flow = FLOW_ON;
-        CLF_TRY(st);
-        if (ends)
-            break;
+        json_decref(object);
     }
+    json_decref(loop.changed);
+    run->loops = loop.outer;
+    return st;
+}
+
+/* Whether the arguments are others than those of the last call. */
+static clf_status loop_changed(const template_run *run, const template_node *node, template_loop *loop, const template_arguments *arguments,
+                               json_t **out)
+{
+    json_t *given = json_array();
+    bool is_same = given && loop->changed && json_array_size(loop->changed) == arguments->count;
+    bool is_whole = given != NULL;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < arguments->count; i++) {
+        is_whole = is_whole && json_array_append(given, clfi_value_stored(arguments->values[i])) == 0;
+        st = clfi_run_weigh(run, node, arguments->values[i]);
+        is_same = is_same && clfi_value_equal(clfi_value_at(loop->changed, i), arguments->values[i]);
+    }
+    if (st == CLF_OK && !is_whole)
+        st = no_memory();
+    if (st != CLF_OK) {
+        json_decref(given);
+        return st;
+    }
+    json_decref(loop->changed);
+    loop->changed = given;
+    return clfi_value_new(json_boolean(!is_same), out);
+}
+
+clf_status clfi_run_loop(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
+                         json_t **out)
+{
+    template_loop *loop = run->loops;
+    while (loop && loop->object != self)
+        loop = loop->outer;
+    if (!loop)
+        RUN_FAIL(run, node, CLF_UNSUPPORTED, "dictionary has no method \"%s\" here", node->name);
+    for (size_t i = 0; i < arguments->count; i++)
+        if (arguments->names[i])
+            RUN_FAIL(run, node, CLF_FORMAT, "loop.%s: argument \"%s\": expected values alone", node->name, arguments->names[i]);
+    if (strcmp(node->name, "changed") == 0)
+        return loop_changed(run, node, loop, arguments, out);
+    if (arguments->count == 0)
+        RUN_FAIL(run, node, CLF_FORMAT, "loop.cycle: expected one value or more");
+    *out = json_incref(arguments->values[loop->index % arguments->count]);
     return CLF_OK;
 }
 
@@ -335,21 +388,35 @@ static clf_status call_macro(template_run *run, const template_node *call, const
 clf_status clfi_template_render(const clf_template *tpl, const json_t *variables, time_t now, clf_str *out)
 {
     const size_t before = out->length;
+    clf_json_account account;
     template_scope globals = {NULL, NULL};
     clf_str text = CLF_STR_INIT;
     uint32_t work = 0;
-    template_run run = {
-        .work = &work, .tpl = tpl, .variables = variables, .namespaces = json_array(), .now = now, .out = &text, .call_macro = call_macro};
+    clfi_json_watch_memory();
+    clfi_json_account_begin(&account, CLFI_TEMPLATE_MAX_MEMORY);
+    template_run run = {.work = &work,
+                        .tpl = tpl,
+                        .variables = variables,
+                        .namespaces = json_array(),
+                        .now = now,
+                        .out = &text,
+                        .account = &account,
+                        .call_macro = call_macro};
     clf_status st = run.namespaces ? open_scope(&run, &globals) : no_memory();
     run.globals = run.scope = &globals;
     if (st == CLF_OK)
         st = run_statement(&run, tpl->root);
+    if (account.is_over) /* also where a list was copied in part */
+        st = clfi_fail(CLF_FORMAT, "%s line %d: values of more than %d bytes", tpl->name, run.line, CLFI_TEMPLATE_MAX_MEMORY);
+    else if (st == CLF_OK && clfi_json_memory_failed())
+        st = no_memory();
     if (st == CLF_OK)
         st = clfi_str_append(out, clfi_str_text(&text), text.length);
     if (st != CLF_OK && out->length > before)
         out->data[out->length = before] = '\0';
     json_decref(run.namespaces);
     json_decref(globals.variables);
+    clfi_json_account_end();
     free(run.macros);
     clfi_str_free(&text);
     return st;

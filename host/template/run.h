@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "io/json_memory.h"
+#include "template/letter_case.h"
 #include "template/syntax.h"
 #include "template/value.h"
 
@@ -24,6 +26,15 @@ typedef struct template_arguments {
     size_t count;
 } template_arguments;
 
+/* A loop at work; its variable `loop` in a template is found by the object. */
+typedef struct template_loop template_loop;
+struct template_loop {
+    const json_t *object; /* of the present element */
+    json_t *changed;      /* what loop.changed() was given last; NULL: nothing yet */
+    size_t index;
+    template_loop *outer;
+};
+
 typedef struct template_run template_run;
 struct template_run {
     const clf_template *tpl;
@@ -33,9 +44,12 @@ struct template_run {
     json_t *namespaces;      /* every object that namespace() made: only these take attributes */
     const template_node **macros;
     size_t macro_count, macro_capacity;
+    template_loop *loops; /* the innermost */
     time_t now;
-    int depth;
+    int depth, line; /* line: of what runs */
     size_t steps;
+    clf_json_account *account; /* of values; held: bytes of the texts around the present one */
+    size_t held;
     uint32_t *work;
     template_flow flow;
     clf_str *out;
@@ -74,6 +88,10 @@ json_t *clfi_argument(const template_arguments *arguments, size_t index, const c
 clf_status clfi_check_arguments(const template_run *run, const template_node *node, const template_arguments *arguments, size_t most,
                                 const char *keywords);
 
+/* loop.cycle(...) and loop.changed(...); UNSUPPORTED: the dictionary is no loop. */
+clf_status clfi_run_loop(template_run *run, const template_node *node, const json_t *self, const template_arguments *arguments,
+                         json_t **out);
+
 /* value.name or value[key]: *out NULL where there is none. FORMAT: `value` is undefined. */
 clf_status clfi_run_attribute(const template_run *run, const template_node *node, const json_t *value, const char *name, json_t **out);
 
@@ -83,8 +101,8 @@ clf_status clfi_run_item(const template_run *run, const template_node *node, con
 /* The value, or what is at its attribute "a.b.0" (NULL: itself), as map, sort and others take it of each element. */
 clf_status clfi_run_path(const template_run *run, const template_node *node, const json_t *value, const json_t *path, json_t **out);
 
-/* upper, lower, title or capitalize of a string. */
-clf_status clfi_run_case(const char *how, const json_t *text, json_t **out);
+/* A string in another case. */
+clf_status clfi_run_case(const template_run *run, const template_node *node, clf_letter_case to, const json_t *text, json_t **out);
 
 /* dictsort, sort, min and max (order.c); the string method format (format.c). */
 clf_status clfi_run_order(template_run *run, const template_node *node, const json_t *value, const template_arguments *arguments,

@@ -17,6 +17,7 @@ clf_status clfi_run_fail(const template_run *run, const template_node *node, clf
 
 clf_status clfi_run_enter(template_run *run, const template_node *node)
 {
+    run->line = node->line;
     if (++run->steps > CLFI_TEMPLATE_MAX_STEPS)
         RUN_FAIL(run, node, CLF_FORMAT, "more than %d steps", CLFI_TEMPLATE_MAX_STEPS);
     if (++run->depth > 4 * CLFI_TEMPLATE_MAX_DEPTH)

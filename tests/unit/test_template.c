@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "io/json_memory.h"
 #include "support/check.h"
 
 static clf_status render(const char *source, const json_t *variables, clf_str *out)
@@ -62,6 +63,9 @@ static void failures(void **state)
         {"{{ [1, }}", CLF_FORMAT, "expected \"}}\", the template ends"},
         {"{{ $ }}", CLF_FORMAT, "unexpected \"$\""},
         {"{% endif %}", CLF_UNSUPPORTED, "statement \"endif\""},
+        {"{% for x in [1] %}{{ loop.cycle() }}{% endfor %}", CLF_FORMAT, "loop.cycle: expected one value or more"},
+        {"{{ {}.cycle(1) }}", CLF_UNSUPPORTED, "dictionary has no method \"cycle\" here"},
+        {"{{ 'a'.title(1) }}", CLF_FORMAT, "title: expected at most 0 arguments"},
         {"{% include 'x' %}", CLF_UNSUPPORTED, "statement \"include\" is not built"},
         {"{% break %}", CLF_FORMAT, "break outside of a loop"},
         {"{% for x in [1] recursive %}{% endfor %}", CLF_UNSUPPORTED, "recursive loops"},
@@ -134,6 +138,49 @@ static void failures(void **state)
 #define DOUBLED "{% set n = namespace(a='aaaaaaaaaaaaaaaa') %}{% for i in range(19) %}{% set n.a = n.a + n.a %}{% endfor %}"
 #define PAIRED "{% set n = namespace(a=1) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% endfor %}"
 #define WORK "too much work: more than 67108864"
+
+#define MEMORY "more than 268435456 bytes"
+
+/* What is alive at a time has a limit, however it is divided; what was freed does not count. */
+static void memory(void **state)
+{
+    static const struct {
+        const char *start, *part, *end, *error;
+    } rows[] = {
+        {"\n{% set a = [", "range(90000),", "] %}", "template line 2: values of " MEMORY},
+        {"{{ [", "range(90000)|list,", "]|length }}", "values of " MEMORY},
+        {"{% macro m(x) %}", "{{ x }}", "{{ m(x) }}{% endmacro %}{{ m('a' * 20000) }}", "values and texts of " MEMORY},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        clf_str source = CLF_STR_INIT, out = CLF_STR_INIT;
+        CHECK_OK(clfi_str_append_text(&source, rows[i].start));
+        for (int k = 0; k < 300; k++)
+            CHECK_OK(clfi_str_append_text(&source, rows[i].part));
+        CHECK_OK(clfi_str_append_text(&source, rows[i].end));
+        const clf_status st = render(source.data, NULL, &out);
+        CHECK(st == CLF_FORMAT && strstr(clf_last_error(), rows[i].error) && out.length == 0, "%.60s...: want \"%s\", got %s: %s",
+              source.data, rows[i].error, clf_status_text(st), clf_last_error());
+        clfi_str_free(&source);
+        clfi_str_free(&out);
+    }
+    clf_str out = CLF_STR_INIT;
+    CHECK_OK(render("{% for i in range(600) %}{% set x = 'a' * 1000000 %}{% endfor %}{% for i in range(300) %}"
+                    "{% set x = range(90000) %}{% endfor %}done",
+                    NULL, &out));
+    assert_string_equal(out.data, "done");
+    clfi_str_free(&out);
+    clf_json_account account; /* values that are let go leave nothing behind */
+    clfi_json_account_begin(&account, 1 << 20);
+    json_t *list = json_array();
+    size_t count = 0;
+    while (json_array_append_new(list, json_string("a text of some length")) == 0)
+        count++;
+    CHECK(account.is_over && account.alive <= 1 << 20 && count > 1000, "%zu elements, %lld bytes", count, (long long)account.alive);
+    json_decref(list);
+    assert_int_equal(account.alive, 0);
+    clfi_json_account_end();
+}
 
 /* A few steps over long values, or over values that are shared at every level, end as well. */
 static void long_values(void **state)
@@ -216,11 +263,8 @@ static void clock_of_the_caller(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden),
-        cmocka_unit_test(failures),
-        cmocka_unit_test(long_values),
-        cmocka_unit_test(deep),
-        cmocka_unit_test(clock_of_the_caller),
+        cmocka_unit_test(golden),      cmocka_unit_test(failures), cmocka_unit_test(memory),
+        cmocka_unit_test(long_values), cmocka_unit_test(deep),     cmocka_unit_test(clock_of_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,32 @@ BLOCKS = [
 ]
 
 
+# Every letter whose capitals, small letters or folding are several, and a few of each other kind. Final sigmas depend on what is near.
+LETTERS = " ".join([chr(code) for code in range(0x10000) if not 0xd800 <= code < 0xe000 and
+                    max(len(chr(code).upper()), len(chr(code).lower()), len(chr(code).casefold())) > 1] +
+                   list("aZ\u00e4\u01c4\u01c5\u01c6\u0131\u10d0\u1c90\u2160\u24d0\ua64a\U00010400\U0001e900\U0001f130") +
+                   "\u03a3 A\u03a3 A\u03a3B A'\u03a3. \u0391\u03a3\u00ad A\u03a3\u0301b A1\u03a3 \u1d2c\u03a3 \u2170\u03a3 \u03a3\u03a3 "
+                   "x\u0345\u03a3".split(" "))
+WORDS = ("what's on? it's fine (a-b) [c{d <e e.f,g/h \u00dfx-\ufb01y\u00a0z\u3000w \u01c6a-\u01c6 \u039f\u03a3 \u03a3 A\u03a3-\u03a3a "
+         "1a")
+EXPRESSIONS += [f'"{text}".{name}()' for text in (LETTERS, WORDS)
+                for name in ("upper", "lower", "title", "capitalize", "swapcase", "casefold")]
+EXPRESSIONS += [f'"{text}"|{name}' for text in (LETTERS, WORDS) for name in ("upper", "lower", "title", "capitalize")]
+EXPRESSIONS += [f'"{text}".split(" ")|map("{name}")|join(" ")' for text in (LETTERS, WORDS) for name in ("title", "capitalize")]
+EXPRESSIONS += ["['\u00df', 'SS', 'ss', '\u03a3', '\u03c3', 'A\u03a3']|sort",
+                "''|title ~ ''.title() ~ ''|capitalize", "5|title ~ none|upper",
+                "tools is none", "nothing is none"]
+BLOCKS += [
+    "{% for x in 'abc' %}{{ loop.depth }}{{ loop.depth0 }}{% for y in 'de' %}{{ loop.depth }}{% endfor %}{% endfor %}",
+    "{% for x in 'abcde' %}{{ loop.cycle('odd', 'even') }}{{ loop.cycle(1) }}{{ loop.cycle('a', nothing, 'c') }} {% endfor %}",
+    "{% for x in [1, 1, 2, 2, 1] %}{{ loop.changed(x) }}{{ x }} {% endfor %}",
+    "{% for x in [1, 1.0, true, nothing, none] %}{{ loop.changed(x, 2) }} {% endfor %}",
+    "{% for x in 'ab' %}{{ loop.changed() }}{{ loop.changed(x) }}{% for y in 'cc' %}{{ loop.changed(y) }}{{ loop.cycle(1, 2) }}"
+    "{% endfor %};{% endfor %}",
+    "{% for x in 'ab' %}{% set outer = loop %}{% for y in 'cd' %}{{ outer.cycle('p', 'q') }}{{ outer.index }}{% endfor %}{% endfor %}",
+]
+
+
 def render(source, variables):
     try:
         return {"text": environment.from_string(source).render(**variables)}
