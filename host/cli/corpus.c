@@ -13,7 +13,7 @@ static clf_status add_fields(cli_corpus *c, const json_t *object)
 {
     if (!object || json_object_size(object) < 2)
         return CLF_OK;
-    json_t *others = json_copy((json_t *)object);
+    json_t *others = clfi_json_copy(object);
     const clf_status st = others && json_object_del(others, "text") == 0
                               ? clfi_json_write(others, JSON_COMPACT, "fields of a text", &c->fields)
                               : clfi_fail(CLF_OUT_OF_MEMORY, "malloc: not enough memory for the fields of a text");

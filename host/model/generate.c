@@ -10,9 +10,9 @@
 
 typedef struct generation {
     clf_session *session;
-    const clf_text *prompts;
-    size_t count, next; /* prompts; the next that waits */
-    size_t places;      /* prompts that run together */
+    const clf_prompt *prompts;
+    size_t count, next;                         /* prompts; the next that waits */
+    size_t places;                              /* prompts that run together */
     clf_generate_params params, request_params; /* of the call; of each request */
     clf_generate_callback on_token;
     void *user;
@@ -55,10 +55,10 @@ static int take_step(void *user, const clf_generated *step)
 static clf_status make_request(generation *g, clf_request **out)
 {
     const size_t prompt = g->next;
-    const clf_prompt text = {.text = g->prompts[prompt]};
     *out = NULL;
     if (!g->requests[prompt]) {
-        const clf_status st = clfi_request_create(g->session, &g->request_params, &text, prompt, take_step, g, &g->requests[prompt]);
+        const clf_status st =
+            clfi_request_create(g->session, &g->request_params, &g->prompts[prompt], prompt, take_step, g, &g->requests[prompt]);
         if ((st == CLF_INVALID_ARGUMENT || st == CLF_UNSUPPORTED) && g->params.skip_refused) {
             g->next++;
             tell(g, &(clf_generated){prompt, -1, {"", 0}, CLF_FINISH_REFUSED});
@@ -235,16 +235,32 @@ static clf_status work(generation *g)
     return st;
 }
 
-clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
-                        clf_generate_callback on_token, void *user)
+clf_status clfi_generate_prompts(clf_session *session, const clf_prompt *prompts, size_t count, const clf_generate_params *params,
+                                 clf_generate_callback on_token, void *user)
 {
     generation g = {.session = session, .prompts = prompts, .count = count, .on_token = on_token, .user = user};
-    if (!session || (count && !prompts))
-        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
-    CLF_TRY(clfi_generate_params_check(prompts, count, params, &g.params));
+    CLF_TRY(clfi_generate_params_check(NULL, 0, params, &g.params));
+    if (g.params.failed_text)
+        *g.params.failed_text = count;
     clf_status st = prepare(&g);
     if (st == CLF_OK && count > 0)
         st = work(&g);
     free(g.requests);
+    return st;
+}
+
+clf_status clf_generate(clf_session *session, const clf_text *prompts, size_t count, const clf_generate_params *params,
+                        clf_generate_callback on_token, void *user)
+{
+    clf_generate_params own;
+    clf_prompt *texts;
+    if (!session || (count && !prompts))
+        CLF_FAIL(CLF_INVALID_ARGUMENT, "generate: session and prompts must not be NULL");
+    CLF_TRY(clfi_generate_params_check(prompts, count, params, &own));
+    CLF_TRY(clfi_alloc(count, sizeof *texts, "texts", &texts));
+    for (size_t i = 0; i < count; i++)
+        texts[i].text = prompts[i];
+    const clf_status st = clfi_generate_prompts(session, texts, count, params, on_token, user);
+    free(texts);
     return st;
 }

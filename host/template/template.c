@@ -39,6 +39,18 @@ done:
     return st;
 }
 
+bool clfi_template_writes(const clf_template *tpl, const char *text, size_t size)
+{
+    for (size_t i = 0; i < tpl->token_count; i++) {
+        const template_token *token = &tpl->tokens[i];
+        const bool is_text = token->kind == TOKEN_TEXT, is_string = token->kind == TOKEN_STRING;
+        if ((is_text && memmem(token->text, token->length, text, size)) ||
+            (is_string && memmem(json_string_value(token->value), json_string_length(token->value), text, size)))
+            return true;
+    }
+    return false;
+}
+
 static void free_node(template_node *node)
 {
     for (size_t i = 0; i < node->name_count; i++)

@@ -11,6 +11,7 @@
 #define CLFI_TEMPLATE_TEMPLATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -24,6 +25,9 @@ typedef struct clf_template clf_template;
  * the list above. Release with clfi_template_destroy. */
 clf_status clfi_template_parse(const char *text, size_t size, const char *name, clf_template **out);
 void clfi_template_destroy(clf_template *tpl); /* NULL is a no-op */
+
+/* Whether a piece of the template's own text, or a string in it, has the text inside. */
+bool clfi_template_writes(const clf_template *tpl, const char *text, size_t size);
 
 /* Appends the text for these variables (an object; borrowed, left as it is). now: what strftime_now formats as local time. FORMAT: a
  * template that fails, at a line; INVALID_ARGUMENT: raise_exception, with its message; UNSUPPORTED: an unknown filter, test, function or

@@ -27,7 +27,7 @@ typedef struct clf_sequence {
     clf_text_workspace *work;
     clf_token_list *tokens;
     size_t enough; /* tokens after which to stop */
-    bool ignore_special, is_aligned;
+    bool ignore_special, ignore_added, is_aligned;
     clf_token_sink sink; /* NULL: the tokens stay in the list */
     void *user;
 } clf_sequence;
@@ -142,7 +142,7 @@ static clf_status find_normalized(const clf_sequence *s)
     clf_segment_walk walk = {0};
     clf_segment segment;
     s->work->pieces[0].count = 0;
-    if (s->tokenizer->added.normalized.count == 0)
+    if (s->tokenizer->added.normalized.count == 0 || s->ignore_added)
         return text->length ? clfi_piece_append(&s->work->pieces[0], 0, text->length, -1) : CLF_OK;
     while (clfi_added_next(&s->tokenizer->added.normalized, clfi_str_text(text), text->length, s->ignore_special, &walk, &segment))
         CLF_TRY(clfi_piece_append(&s->work->pieces[0], segment.start, segment.end, segment.id));
@@ -216,6 +216,8 @@ static clf_status encode_sequence(const clf_sequence *s, const char *text, size_
     clf_segment segment;
     size_t character = 0;
     clfi_regex_memory_begin(s->work->regex);
+    if (s->ignore_added)
+        return encode_raw(s, text, size, 0);
     while (s->tokens->count < s->enough && clfi_added_next(&s->tokenizer->added.raw, text, size, s->ignore_special, &walk, &segment)) {
         const char *bytes = text + segment.start;
         const size_t length = segment.end - segment.start, characters = s->is_aligned ? clfi_utf8_length(bytes, length) : 0;
@@ -313,6 +315,7 @@ clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *tex
         .tokens = &tokens[0],
         .enough = pair || room == SIZE_MAX || tokenizer->cuts_left ? SIZE_MAX : room + 1, /* a pair is cut by both lengths */
         .ignore_special = o->ignore_special || tokenizer->splits_special,
+        .ignore_added = o->ignore_added,
         .is_aligned = with_offsets || tokenizer->needs_spans,
     };
     CLF_TRY(encode_sequence(&sequence, text, size));
@@ -347,6 +350,7 @@ clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text 
         .tokens = &memory->workspace->text.tokens[0],
         .enough = SIZE_MAX,
         .ignore_special = options->ignore_special || tokenizer->splits_special,
+        .ignore_added = options->ignore_added,
         .is_aligned = tokenizer->needs_spans,
         .sink = sink,
         .user = user,

@@ -28,6 +28,8 @@ void clf_tokenizer_destroy(clf_tokenizer *tokenizer)
     clfi_chain_free(&tokenizer->pre_tokenizers);
     clfi_chain_free(&tokenizer->decoders);
     free(tokenizer->special_ids);
+    json_decref(tokenizer->variables);
+    json_decref(tokenizer->chat_tokens);
     clfi_added_tokens_free(&tokenizer->added);
     clfi_post_processor_free(&tokenizer->post_processor);
     free(tokenizer);
@@ -134,6 +136,17 @@ int clf_tokenizer_is_special(const clf_tokenizer *tokenizer, int32_t id)
 {
     return tokenizer && tokenizer->special_count &&
            bsearch(&id, tokenizer->special_ids, tokenizer->special_count, sizeof id, compare_ids) != NULL;
+}
+
+const char *clfi_tokenizer_added(const clf_tokenizer *tokenizer, size_t i, size_t *size, bool *is_special, int32_t *id)
+{
+    if (i >= tokenizer->added.count)
+        return NULL;
+    const clf_added_token *token = &tokenizer->added.tokens[i];
+    *size = token->size;
+    *is_special = token->special;
+    *id = token->id;
+    return token->content;
 }
 
 size_t clf_tokenizer_added_count(const clf_tokenizer *tokenizer, int pair)

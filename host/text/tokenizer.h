@@ -17,11 +17,12 @@ typedef struct clf_encode_options {
     size_t max_tokens;
     bool ignore_special;
     clf_offset_unit offsets;
+    bool ignore_added; /* added tokens written in the text, special or not, are text like any other */
 } clf_encode_options;
 
-#define CLF_ENCODE_OPTIONS_INIT          \
-    {                                    \
-        true, 0, false, CLF_OFFSETS_NONE \
+#define CLF_ENCODE_OPTIONS_INIT                 \
+    {                                           \
+        true, 0, false, CLF_OFFSETS_NONE, false \
     }
 #define CLF_ENCODING_INIT \
     {                     \
@@ -55,6 +56,17 @@ typedef clf_status (*clf_token_sink)(void *user, int32_t id);
  * its arrays stay as they are. options->max_tokens and offsets do not count. Statuses as there, and those of the sink. */
 clf_status clfi_tokenizer_stream(const clf_tokenizer *tokenizer, const clf_text *text, const clf_encode_options *options,
                                  clf_encoding *memory, clf_token_sink sink, void *user);
+
+/* The special tokens that a chat template sees as variables, {"bos_token": "<s>", ...}: those of the roles and a model's own, as
+ * transformers' special_tokens_map. Release with json_decref. OUT_OF_MEMORY. */
+clf_status clfi_tokenizer_variables(const clf_tokenizer *tokenizer, json_t **out);
+
+/* chat_control_tokens of tokenizer_config.json: the added tokens that are control tokens of chats beside the special ones. NULL: it has no
+ * such list. Borrowed. */
+const json_t *clfi_tokenizer_chat_tokens(const clf_tokenizer *tokenizer);
+
+/* The i-th added token (special or not) and its size in bytes; NULL: there are fewer. Borrowed. */
+const char *clfi_tokenizer_added(const clf_tokenizer *tokenizer, size_t i, size_t *size, bool *is_special, int32_t *id);
 
 /* clf_tokenizer_encode for callers inside. pair NULL: none. */
 clf_status clfi_tokenizer_encode(const clf_tokenizer *tokenizer, const char *text, size_t size, const char *pair, size_t pair_size,

@@ -13,6 +13,7 @@
 #include "text/tokenizer_older.h"
 #include "text/tokenizer_parts.h"
 #include "text/tokenizer_slow.h"
+#include "text/tokenizer_variables.h"
 
 /* "truncation_side" goes before tokenizer.json's own direction, as in transformers. */
 static clf_status read_side(const json_t *config, const char *name, clf_tokenizer *tokenizer)
@@ -30,7 +31,10 @@ static clf_status read_config(const json_t *config, const char *name, clf_tokeni
 {
     for (size_t i = 0; i < CLF_TOKEN_ROLE_COUNT; i++)
         tokenizer->roles[i] = clf_tokenizer_id(tokenizer, clfi_named_content(json_object_get(config, clfi_token_role_keys[i])));
+    const json_t *chat_tokens;
     CLF_TRY(clfi_json_opt_bool(config, name, "split_special_tokens", false, &tokenizer->splits_special));
+    CLF_TRY(clfi_json_opt_array(config, name, "chat_control_tokens", &chat_tokens));
+    tokenizer->chat_tokens = json_incref((json_t *)chat_tokens);
     return read_side(config, name, tokenizer);
 }
 
@@ -128,6 +132,7 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     json_t *config = NULL, *root = NULL;
     clf_tokenizer *tokenizer = NULL;
     const clf_tokenizer_class *class = NULL;
+    char class_name[CLFI_TOKENIZER_CLASS_BYTES];
     if (clfi_is_gguf(directory))
         return clfi_tokenizer_open_gguf(directory, out);
     CLF_TRY(clfi_file_need(directory));
@@ -148,6 +153,8 @@ static clf_status open_any(const char *directory, clf_tokenizer **out)
     }
     if (config)
         CLF_GOTO(read_config(config, config_path, tokenizer));
+    CLF_GOTO(clfi_tokenizer_class_name(directory, config, class_name));
+    CLF_GOTO(clfi_tokenizer_read_variables(config, class_name, &tokenizer->variables));
     if (class)
         CLF_GOTO(clfi_tokenizer_class_put_ends(class, config, config_path, tokenizer));
     *out = tokenizer;

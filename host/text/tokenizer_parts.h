@@ -31,6 +31,8 @@ struct clf_tokenizer {
     bool cuts_left;      /* a longer text loses its first tokens, not its last */
     bool assumes_cut;    /* the vocabulary does not say how a text is cut */
     bool splits_special; /* special tokens written in a text are always text like any other */
+    json_t *variables;   /* clfi_tokenizer_variables; NULL: those of the roles */
+    json_t *chat_tokens; /* clfi_tokenizer_chat_tokens */
 };
 
 clf_status clfi_tokenizer_create(clf_tokenizer **out);

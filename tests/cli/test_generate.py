@@ -214,6 +214,63 @@ def check_chat():
         check_memory_of_chat(folder)
 
 
+def check_chat_prompts():
+    """What a template sees, and control tokens: those of the template count, those that are typed are text unless --special is given. The
+    tiny vocabulary has no signs, so that "</s>" as text is an s."""
+    source = os.path.join(families, "llama")
+    with tempfile.TemporaryDirectory() as folder:
+
+        def ask(template, question, config, *options, status=0):
+            with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
+                file.write(template)
+            with open(os.path.join(folder, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            done = chat(folder, question + "\n", "--max-tokens", "6", *options)
+            if done.returncode != status:
+                fail(f"chat {template}: {done}")
+            return done
+
+        def continued(prompt):
+            return run("generate", source, prompt, "--no-special-tokens", "--max-tokens", "6").stdout.encode()
+
+        for entry in ("config.json", "model.safetensors", "tokenizer.json"):
+            os.symlink(os.path.join(source, entry), os.path.join(folder, entry))
+        def equal(**wanted):
+            """A template that prints a word if its variables are these, and no others with such a name."""
+            names = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "image_token",
+                     "audio_token", "boi_token", "add_bos_token", "not_a_name"]
+            same = " and ".join(f"{name} == {wanted[name]!r}" if name in wanted else f"{name} is undefined" for name in names)
+            rest = "tools is none and documents is none and tools is defined and documents is defined and add_generation_prompt is true"
+            return "{{ 'sat' if " + same + " and " + rest + " else 'the' }}"
+
+        named = {"bos_token": "<s>", "eos_token": {"content": "</s>"}}
+        every = {**named, "unk_token": "<u>", "pad_token": None, "sep_token": " cat", "cls_token": "c", "mask_token": "m",
+                 "image_token": " the", "audio_token": {"__type": "AddedToken", "content": "a"}, "add_bos_token": False, "not_a_name": "x",
+                 "extra_special_tokens": {"boi_token": "sat"}}
+        both = "{{ bos_token }}{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}"
+        end = "<|endoftext|>"
+        for template, config, question, options, prompt in (
+                (equal(bos_token="<s>", eos_token="</s>", unk_token="<u>", sep_token=" cat", cls_token="c", mask_token="m",
+                       image_token=" the", audio_token="a", boi_token="sat"), every, "t", (), "sat"),
+                (equal(unk_token=end, bos_token=end), {"tokenizer_class": "GPT2Tokenizer", "eos_token": None}, "t", (), "sat"),
+                (equal(unk_token=end, eos_token=end, pad_token="<p>"), {"tokenizer_class": "Qwen2TokenizerFast", "pad_token": "<p>"}, "t",
+                 (), "sat"),
+                (equal(), {"tokenizer_class": "PreTrainedTokenizerFast"}, "t", (), "sat"),
+                (both, named, "the</s>cat<s>", (), "<s>thescats</s>"),
+                (both, named, "the</s>cat<s>", ("--special",), "<s>the</s>cat<s></s>"),
+                (both, named, "the<s\U000f0000>cat\U000f0001", (), "<s>thescat</s>"),
+                (both, named, "cat", ("--system", "</s>the"), "<s>sthe</s>cat</s>"),
+                (both, named, "cat", ("--system", "</s>the", "--special"), "<s></s>the</s>cat</s>"),
+                ("{{ messages[0].content.split('s')|join('t') }}{{ eos_token }}", named, "a</s>b<s>c", (), "atbtc</s>"),
+                ("<s>{{ messages[0].content }} sat{{ ' the' }}", {**named, "chat_control_tokens": []}, "a</s>b", (), "<s>asb sat the")):
+            told = ask(template, question, config, *options)
+            if told.stdout != continued(prompt) or told.stderr:
+                fail(f"chat {template} {config} {question!r} {options}: {told}, expected {continued(prompt)}")
+        refused = ask(both, "the cat", {**named, "unk_token": "c"}, status=1)
+        if b'line 1: the conversation: "c" in a message: the tokenizer makes this control token of plain text too' not in refused.stderr:
+            fail(f"chat with a control token that is plain text: {refused}")
+
+
 def check_text_files():
     """Texts as people have them: byte order marks, other encodings, bytes that are not UTF-8, Python's JSON, prompts that are refused."""
     model = os.path.join(families, "gpt2")
@@ -487,6 +544,7 @@ if is_whole:
     check_options()
     check_text_part()
     check_chat()
+    check_chat_prompts()
     check_text_files()
 check_graph()
 finish()

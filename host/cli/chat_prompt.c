@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Chat templates at work. Control tokens of messages go through the template between two characters of a private use area, which no message
+ * keeps: what stands between them in the rendered text is encoded as text. */
+#include "cli/chat_prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "cli/terminal.h"
+#include "text/tokenizer.h"
+
+enum { MARK_BYTES = 4 };
+static const char begin_mark[] = "\xf3\xb0\x80\x80", end_mark[] = "\xf3\xb0\x80\x81"; /* U+F0000, U+F0001 */
+
+typedef struct control {
+    const char *text; /* of the tokenizer */
+    size_t size;
+    int32_t id;
+} control;
+
+struct cli_chat_prompt {
+    const clf_template *form;
+    const clf_tokenizer *tokenizer;
+    control *controls; /* longest first */
+    size_t control_count;
+    json_t *variables; /* all but the messages */
+    clf_str text, piece;
+    clf_encoding *encoding;
+    int32_t *ids, *newline;
+    size_t count, capacity, newline_count;
+};
+
+static bool is_mark(const char *text, size_t size)
+{
+    return size >= MARK_BYTES && (memcmp(text, begin_mark, MARK_BYTES) == 0 || memcmp(text, end_mark, MARK_BYTES) == 0);
+}
+
+static bool is_space(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!strchr(" \t\n\v\f\r", text[i]))
+            return false;
+    return true;
+}
+
+static bool is_listed(const json_t *list, const char *text)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach(list, i, one) if (json_is_string(one) && strcmp(json_string_value(one), text) == 0) return true;
+    return false;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const size_t x = ((const control *)a)->size, y = ((const control *)b)->size;
+    return (x < y) - (x > y);
+}
+
+static clf_status find_controls(cli_chat_prompt *p)
+{
+    const json_t *list = clfi_tokenizer_chat_tokens(p->tokenizer);
+    control one;
+    bool is_special;
+    size_t capacity = 0;
+    for (size_t i = 0; (one.text = clfi_tokenizer_added(p->tokenizer, i, &one.size, &is_special, &one.id)); i++) {
+        const bool is_written =
+            list ? is_listed(list, one.text) : clfi_template_writes(p->form, one.text, one.size) && !is_space(one.text, one.size);
+        if (one.size == 0 || !(is_special || is_written))
+            continue;
+        CLF_TRY(clfi_grow(&p->controls, &capacity, p->control_count + 1, sizeof *p->controls, "control tokens"));
+        p->controls[p->control_count++] = one;
+    }
+    if (p->control_count)
+        qsort(p->controls, p->control_count, sizeof *p->controls, longest_first);
+    return CLF_OK;
+}
+
+static clf_status out_of_memory(void)
+{
+    CLF_FAIL(CLF_OUT_OF_MEMORY, "malloc: the conversation");
+}
+
+static clf_status make_variables(cli_chat_prompt *p)
+{
+    CLF_TRY(clfi_tokenizer_variables(p->tokenizer, &p->variables));
+    const bool is_whole = json_object_set_new(p->variables, "add_generation_prompt", json_true()) == 0 &&
+                          json_object_set_new(p->variables, "tools", json_null()) == 0 &&
+                          json_object_set_new(p->variables, "documents", json_null()) == 0;
+    return is_whole ? CLF_OK : out_of_memory();
+}
+
+/* The text's tokens in p->encoding; as_text: no added token is among them. */
+static clf_status encode(cli_chat_prompt *p, const char *text, size_t size, bool as_text)
+{
+    const clf_encode_options options = {.ignore_added = as_text};
+    return clfi_tokenizer_encode(p->tokenizer, text, size, NULL, 0, &options, p->encoding);
+}
+
+static clf_status prepare(cli_chat_prompt *p, bool keeps_control)
+{
+    CLF_TRY(clf_encoding_create(&p->encoding));
+    CLF_TRY(make_variables(p));
+    if (keeps_control)
+        return CLF_OK;
+    CLF_TRY(find_controls(p));
+    CLF_TRY(encode(p, "\n", 1, false));
+    CLF_TRY(clfi_alloc(p->encoding->length, sizeof *p->newline, "tokens", &p->newline));
+    p->newline_count = p->encoding->length;
+    if (p->newline_count)
+        memcpy(p->newline, p->encoding->ids, p->newline_count * sizeof *p->newline);
+    return CLF_OK;
+}
+
+clf_status cli_chat_prompt_open(const clf_template *form, const clf_tokenizer *tokenizer, bool keeps_control, cli_chat_prompt **out)
+{
+    cli_chat_prompt *p;
+    CLF_TRY(clfi_alloc(1, sizeof *p, "chat", &p));
+    p->form = form;
+    p->tokenizer = tokenizer;
+    const clf_status st = prepare(p, keeps_control);
+    if (st == CLF_OK)
+        *out = p;
+    else
+        cli_chat_prompt_close(p);
+    return st;
+}
+
+void cli_chat_prompt_close(cli_chat_prompt *p)
+{
+    if (!p)
+        return;
+    json_decref(p->variables);
+    clf_encoding_destroy(p->encoding);
+    clfi_str_free(&p->text);
+    clfi_str_free(&p->piece);
+    free(p->controls);
+    free(p->ids);
+    free(p->newline);
+    free(p);
+}
+
+/* The control token that text[0..size) begins with; NULL: none. */
+static const control *find_control(const cli_chat_prompt *p, const char *text, size_t size)
+{
+    for (size_t i = 0; i < p->control_count; i++)
+        if (p->controls[i].size <= size && memcmp(p->controls[i].text, text, p->controls[i].size) == 0)
+            return &p->controls[i];
+    return NULL;
+}
+
+/* The text with its control tokens between marks, and without marks of its own. */
+static clf_status append_marked(const cli_chat_prompt *p, const char *text, size_t size, clf_str *out)
+{
+    clf_str clean = CLF_STR_INIT;
+    clf_status st = CLF_OK;
+    for (size_t i = 0; st == CLF_OK && i < size;) {
+        const bool is_own = is_mark(text + i, size - i);
+        if (!is_own)
+            st = clfi_str_append_char(&clean, text[i]);
+        i += is_own ? MARK_BYTES : 1;
+    }
+    for (size_t i = 0; st == CLF_OK && i < clean.length;) {
+        const control *found = find_control(p, clean.data + i, clean.length - i);
+        const size_t taken = found ? found->size : 1;
+        if (found)
+            st = clfi_str_append_text(out, begin_mark);
+        if (st == CLF_OK)
+            st = clfi_str_append(out, clean.data + i, taken);
+        if (st == CLF_OK && found)
+            st = clfi_str_append_text(out, end_mark);
+        i += taken;
+    }
+    clfi_str_free(&clean);
+    return st;
+}
+
+clf_status cli_chat_message(const cli_chat_prompt *p, const char *role, const char *text, size_t size, json_t **out)
+{
+    clf_str marked = CLF_STR_INIT;
+    json_t *message = NULL;
+    const clf_status st = p->control_count ? append_marked(p, text, size, &marked) : clfi_str_append(&marked, text, size);
+    if (st == CLF_OK)
+        message = json_pack("{s:s,s:o}", "role", role, "content", cli_text_json(clfi_str_text(&marked), marked.length));
+    clfi_str_free(&marked);
+    CLF_TRY(st);
+    if (!message)
+        return out_of_memory();
+    *out = message;
+    return CLF_OK;
+}
+
+static clf_status take_ids(cli_chat_prompt *p, size_t from)
+{
+    const size_t count = p->encoding->length - from;
+    CLF_TRY(clfi_grow(&p->ids, &p->capacity, p->count + count, sizeof *p->ids, "tokens"));
+    if (count)
+        memcpy(p->ids + p->count, p->encoding->ids + from, count * sizeof *p->ids);
+    p->count += count;
+    return CLF_OK;
+}
+
+/* A piece that does not begin the prompt: encoded behind a newline, whose tokens are left out again, so that it does not get the space that
+ * some tokenizers put at the beginning of a text. */
+static clf_status encode_piece(cli_chat_prompt *p, const char *text, size_t size, bool as_text)
+{
+    if (size == 0)
+        return CLF_OK;
+    clfi_str_clear(&p->piece);
+    CLF_TRY(clfi_str_append_char(&p->piece, '\n'));
+    CLF_TRY(clfi_str_append(&p->piece, text, size));
+    CLF_TRY(encode(p, p->piece.data, p->piece.length, as_text));
+    const bool is_behind = p->encoding->length >= p->newline_count &&
+                           (p->newline_count == 0 || memcmp(p->encoding->ids, p->newline, p->newline_count * sizeof *p->newline) == 0);
+    if (!is_behind)
+        CLF_TRY(encode(p, text, size, as_text));
+    return take_ids(p, is_behind ? p->newline_count : 0);
+}
+
+/* A control token that a message has, as text. */
+static clf_status encode_control(cli_chat_prompt *p, const control *token, bool *out_refused)
+{
+    const size_t before = p->count;
+    CLF_TRY(encode_piece(p, token->text, token->size, true));
+    for (size_t i = before; i < p->count; i++)
+        *out_refused = *out_refused || p->ids[i] == token->id;
+    if (*out_refused)
+        CLF_FAIL(CLF_INVALID_ARGUMENT,
+                 "\"%s\" in a message: the tokenizer makes this control token of plain text too (--special allows it)", token->text);
+    return CLF_OK;
+}
+
+/* The control token between two marks at text[at..); NULL: the mark at text[at] stands alone. */
+static const control *marked_control(const cli_chat_prompt *p, size_t at)
+{
+    const char *const text = p->text.data + at;
+    const size_t size = p->text.length - at;
+    if (memcmp(text, begin_mark, MARK_BYTES) != 0)
+        return NULL;
+    for (size_t i = 0; i < p->control_count; i++) {
+        const control *one = &p->controls[i];
+        if (size >= 2 * MARK_BYTES + one->size && memcmp(text + MARK_BYTES, one->text, one->size) == 0 &&
+            memcmp(text + MARK_BYTES + one->size, end_mark, MARK_BYTES) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+/* The rendered text's tokens, piece by piece. A mark that a template has parted from its token is left out, but parts the text. */
+static clf_status encode_marked(cli_chat_prompt *p, bool *out_refused)
+{
+    size_t start = 0;
+    bool is_first = true;
+    for (size_t at = 0; at <= p->text.length; at++) {
+        const bool is_end = at == p->text.length;
+        if (!is_end && !(p->control_count && is_mark(p->text.data + at, p->text.length - at)))
+            continue;
+        const char *const piece = clfi_str_text(&p->text) + start;
+        if (is_first) {
+            CLF_TRY(encode(p, piece, at - start, false));
+            CLF_TRY(take_ids(p, 0));
+        } else {
+            CLF_TRY(encode_piece(p, piece, at - start, false));
+        }
+        is_first = false;
+        if (is_end)
+            break;
+        const control *token = marked_control(p, at);
+        if (token)
+            CLF_TRY(encode_control(p, token, out_refused));
+        start = at + MARK_BYTES + (token ? token->size + MARK_BYTES : 0);
+        at = start - 1;
+    }
+    return CLF_OK;
+}
+
+clf_status cli_chat_prompt_make(cli_chat_prompt *p, const json_t *messages, const int32_t **out, size_t *out_count, bool *out_refused)
+{
+    *out_refused = false;
+    p->count = 0;
+    clfi_str_clear(&p->text);
+    if (json_object_set(p->variables, "messages", (json_t *)messages) != 0)
+        return out_of_memory();
+    CLF_TRY(clfi_template_render(p->form, p->variables, time(NULL), &p->text));
+    CLF_TRY(encode_marked(p, out_refused));
+    *out = p->ids;
+    *out_count = p->count;
+    return CLF_OK;
+}
