@@ -114,7 +114,7 @@ static clf_status parse_rewritten(const char *text, size_t size, const origin *f
     size_t read;
     json_t *root = NULL;
     clf_status st = clfi_json_rewrite(text, size, SIZE_MAX, &rewritten, &read);
-    if (st == CLF_OK && rewritten.length == size && memcmp(rewritten.data, text, size) == 0)
+    if (st == CLF_OK && rewritten.length == size && memcmp(clfi_str_text(&rewritten), text ? text : "", size) == 0)
         st = fail(first, size, from);
     else if (st == CLF_OK && !(root = load(rewritten.data, rewritten.length, 0, &error)))
         st = json_error_code(&error) == json_error_out_of_memory ? fail(&error, size, from) : fail_rewritten(&error, text, size, from);
