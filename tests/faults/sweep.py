@@ -213,7 +213,9 @@ class Sweep:
             kept["CLF_DEVICE"] = "Portable Computing Language"
             if os.path.exists(POCL) and not (case and case.name in EVERY_DRIVER):
                 kept["OCL_ICD_VENDORS"] = POCL
-        kept.update(XDG_CONFIG_HOME=os.path.join(place, "config"), CLF_CACHE_DIR=cache, LC_ALL="C.UTF-8", POCL_AFFINITY="1")
+        # Kernels are compiled in the program: several processes at once would make their calls in another order each time.
+        kept.update(XDG_CONFIG_HOME=os.path.join(place, "config"), CLF_CACHE_DIR=cache, LC_ALL="C.UTF-8", POCL_AFFINITY="1",
+                    CLF_COMPILER="")
         kept.update(case.environment if case else {})
         return kept
 
